@@ -16,6 +16,7 @@ import streamlit as st
 
 from attnviz.languages import LANGUAGES, gettext, language
 from attnviz.ui.components.component import component
+from attnviz.ui.embedding import page_session
 from attnviz.ui.fields import drop_restored_values, restore_values, segmented_control
 from attnviz.ui.page_state.language import LANGUAGE, use_chosen_language
 from attnviz.ui.page_state.linked import (
@@ -89,8 +90,8 @@ _ASKED = "asked_page"
 
 def go_to(path: str) -> None:
     """Open the page at `path` in the next run."""
-    st.session_state[_ASKED] = path
-    drop_link_problems(st.session_state)
+    page_session()[_ASKED] = path
+    drop_link_problems()
 
 
 def _asks_to_sign_in() -> bool:
@@ -112,7 +113,7 @@ def _signed_in() -> bool:
 @in_turn()
 def run_pages(pages: Sequence[Page]) -> None:
     """Draw the current page, its navigation and title: the requested page, else that of the address, else the first."""
-    session = st.session_state
+    session = page_session()
     use_chosen_language()
     receive()
     begin_page(
@@ -128,16 +129,16 @@ def run_pages(pages: Sequence[Page]) -> None:
     if not (_signed_in() and admitted()):
         return
     st.set_page_config(page_title=f"{current.title()} · attnviz")
-    open_address(session, current.path, session.pop(_ASKED, None))
+    open_address(current.path, session.pop(_ASKED, None))
     _masthead(pages, current)
     messages = st.container(key="link_problem")
     with st.container(key="queue_notice"):
         position = st.empty()
-    with translating_for(inbox(session).memory, position):
+    with translating_for(inbox().memory, position):
         draw()
     with messages:
-        _link_messages(link_problems(session))
-    end_page(page_payload(session))
+        _link_messages(link_problems())
+    end_page(page_payload())
 
 
 def _opened_page(pages: Sequence[Page]) -> tuple[Page, Callable[[], None]]:
@@ -145,14 +146,14 @@ def _opened_page(pages: Sequence[Page]) -> tuple[Page, Callable[[], None]]:
 
     After Back or Forward, the address is the link.
     """
-    session = st.session_state
+    session = page_session()
     offered = {
         page.path: st.Page(page.draw, title=page.title(), url_path=page.path, default=page is pages[0])
         for page in pages
     }
     opened = st.navigation([*offered.values()], position="hidden")
     page = _page_at(pages, opened.url_path)
-    asked, previous, query = session.get(_ASKED), session.get(PAGE, page.path), inbox(session).query
+    asked, previous, query = session.get(_ASKED), session.get(PAGE, page.path), inbox().query
     if asked in offered and asked != page.path and query is not None:
         # Where the query differs from the browser's, Streamlit (1.67) adds another entry to the history.
         session[PAGE] = session.pop(_ASKED)
@@ -169,7 +170,7 @@ def _page_at(pages: Sequence[Page], path: str) -> Page:
 
 def _resume(pages: Sequence[Page], payload: Any) -> None:
     """Follow the address that the browser sends to a restarted server, and restore the values of its fields."""
-    if isinstance(payload, Mapping) and payload.get("memory") not in ("", inbox(st.session_state).memory):
+    if isinstance(payload, Mapping) and payload.get("memory") not in ("", inbox().memory):
         _follow(pages, payload.get("address"))
         restore_values(payload.get("values"))
 
@@ -184,12 +185,11 @@ def _follow(pages: Sequence[Page], address: Any) -> None:
 
 def _follow_link(page: Page, parameters: Mapping[str, str]) -> None:
     """Make the `parameters` of an address the current link, with its language, on a page."""
-    session = st.session_state
     follow_link(parameters)
     drop_restored_values()
-    session.pop(LANGUAGE, None)
+    page_session().pop(LANGUAGE, None)
     scopes = [SENTENCE_PAGES] if page.shows_sentence else []
-    begin_link(session, *scopes, *([] if page.keeps_choices(link()) else [page.path]))
+    begin_link(*scopes, *([] if page.keeps_choices(link()) else [page.path]))
 
 
 def _masthead(pages: Sequence[Page], current: Page) -> None:

@@ -31,7 +31,7 @@ from attnviz.ui.components.component import collected
 from attnviz.ui.embedding import EmbeddedPayload, Embedding, embedded_in
 from attnviz.ui.page_state.gold_state import take_links
 from attnviz.ui.page_state.selection import OPTIONS, PAGE_CHOICES, POSTERIOR_OPEN
-from attnviz.ui.payloads import Maker, PayloadRequest, UnknownPayloadError
+from attnviz.ui.payloads import Maker, PayloadRequest, UnknownPayloadError, made
 from attnviz.ui.resources import has_posterior
 from attnviz.ui.step.step_makers import VIEW_MAKERS
 from attnviz.ui.step.step_view import step_view
@@ -90,9 +90,9 @@ class EmbeddedView:
         )
         name = hashlib.sha256(repr(given).encode()).hexdigest()[:16]
         host = self._host(name, theme)
-        if gold is not None:
-            take_links(host.session, view, gold)
         with embedded_in(host):
+            if gold is not None:
+                take_links(view, gold)
             host.options = self._options()
             return embedded(host, partial(step_view, view), view.steps, VIEW_MAKERS)
 
@@ -100,14 +100,15 @@ class EmbeddedView:
         """Return what is shown now: the trace, or what a reader made of it."""
         if self.translate_again is None:
             return View(MAIN, self.trace, self.what_ifs, self.number, self.level, self.step)
-        view = current_view(self.session, MAIN, self.trace, {}, make=self.translate_again)
+        with embedded_in(self._host("current", "light")):
+            view = current_view(MAIN, self.trace, make=self.translate_again)
         return replace(view, detail_level=self.level, first_step=self.step)
 
     def answer(self, request: Mapping[str, Any]) -> None:
         """Handle a reader's `request` for a what-if, as the app does (`handle_what_if`)."""
         view = self.current()
         with embedded_in(self._host("answer", "light")):
-            handle_what_if(self.session, view, request)
+            handle_what_if(view, request)
 
     def _host(self, name: str, theme: ThemeName) -> Embedding:
         weights = None if self.weights is None else (self.trace.weights_digest or "given", self.weights)
@@ -341,6 +342,6 @@ def _text(value: Any) -> str:
 def _made(payload: EmbeddedPayload, makers: Mapping[str, Maker]) -> Any:
     """Return what a payload's maker makes, None where there is no such payload."""
     try:
-        return makers[payload.name](PayloadRequest(payload.shown, payload.parameters))
+        return made(makers[payload.name], PayloadRequest(payload.shown, payload.parameters))
     except UnknownPayloadError:
         return None

@@ -12,13 +12,15 @@ from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from attnviz import lazy_streamlit as st
 from attnviz.analysis.recomputation import Weights
 from attnviz.palette import ThemeName
 from attnviz.text import Tokenizer
 
+Session = MutableMapping[Any, Any]
+"""Streamlit's session state (`st.session_state`), or a dictionary in its place."""
 _LEFT_OUT = re.compile(r"-(chosen|pictures|file|of-pair|of-file|of-attention)$|^(word-boxes|named-piece|consequence)$")
 """Payloads that need the server: those of typed words, of what a change by hand would do, of files and of links."""
 _PLACE = re.compile(r"\{(\w+)\}")
@@ -49,7 +51,7 @@ class Embedding:
     """Digest and weights of the model that made the translation; None for those of the installed model."""
     tokenizer: Tokenizer | None = None
     """Of the model that made the translation; None for that of the installed model."""
-    session: MutableMapping[Any, Any] = field(default_factory=dict)
+    session: Session = field(default_factory=dict)
     """Stands for the session state."""
     _templates: dict[str, EmbeddedPayload] = field(default_factory=dict)
     """By address with placeholders, also in the parameters."""
@@ -89,6 +91,8 @@ class Embedding:
 
 
 _CURRENT: ContextVar[Embedding | None] = ContextVar("embedding", default=None)
+_SESSION: ContextVar[Session | None] = ContextVar("session", default=None)
+"""What stands for the session state of the visitor."""
 
 
 def embedding() -> Embedding | None:
@@ -101,13 +105,23 @@ def embedded_in(host: Embedding) -> Iterator[None]:
     """Make `host` the current one."""
     token = _CURRENT.set(host)
     try:
-        yield
+        with in_session(host.session):
+            yield
     finally:
         _CURRENT.reset(token)
 
 
-def page_session() -> MutableMapping[Any, Any]:
+@contextmanager
+def in_session(session: Session) -> Iterator[None]:
+    """Let `session` stand for the session state: of a host, or of a page whose payload is made."""
+    token = _SESSION.set(session)
+    try:
+        yield
+    finally:
+        _SESSION.reset(token)
+
+
+def page_session() -> Session:
     """Return the session state of the visitor, or what stands for it."""
-    host = embedding()
-    state: MutableMapping[Any, Any] = st.session_state if host is None else host.session
-    return state
+    session = _SESSION.get()
+    return cast("Session", st.session_state) if session is None else session

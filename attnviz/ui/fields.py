@@ -20,7 +20,7 @@ from attnviz.languages import gettext
 from attnviz.ui.components.component import Width, box, component, in_view, popover_box
 from attnviz.ui.components.field import field
 from attnviz.ui.embedding import embedding, page_session
-from attnviz.ui.page_state.linked import add_parameters, link, linked_entry
+from attnviz.ui.page_state.linked import add_parameters, linked_entry
 from attnviz.ui.requests import call_in_rerun, on_request
 from attnviz.ui.view import View
 
@@ -165,7 +165,7 @@ def _draw(
     if parameter:
         offered = ("0", "1") if kind == "switch" else [value for value, _ in data.get("options", ())]
         parse = "1".__eq__ if kind == "switch" else str
-        linked_entry(session, link(), key, default, parameter=parameter, offered=offered, parse=parse, noted=True)
+        linked_entry(key, default, parameter=parameter, offered=offered, parse=parse, noted=True)
     restored = session.get(_RESTORED, {})
     if key in restored and _is_accepted(accepts, value := restored.pop(key)):
         session[key] = value
@@ -174,7 +174,7 @@ def _draw(
     value = session[key]
     if parameter:
         text = str(int(value)) if kind == "switch" else str(value)
-        add_parameters(session, {parameter: None if value == default else text})
+        add_parameters({parameter: None if value == default else text})
 
     def set_value(given: Any) -> None:
         if _is_accepted(accepts, given):

@@ -36,8 +36,8 @@ from attnviz.environment import ATTNVIZ_SECRET
 from attnviz.languages import LANGUAGES, language, set_language
 from attnviz.lru_cache import LRUCache
 from attnviz.palette import ThemeName
-from attnviz.ui.embedding import embedding
-from attnviz.ui.page_state.selection import Selection, linked_selection, with_selection
+from attnviz.ui.embedding import embedding, in_session
+from attnviz.ui.page_state.selection import Selection, linked_selection, selection_entry
 from attnviz.ui.resources import (
     bytes_of,
     call_of,
@@ -139,8 +139,9 @@ class PayloadRequest:
 
     @property
     def session(self) -> dict[Any, Any]:
-        """The entries of the session state that are shown, and the selection, for functions that draw from them."""
-        return with_selection(self.shown.get("session", {}), self.view, self.selection)
+        """What stands for the session state while the payload is made: entries that are shown, and the selection."""
+        selected = selection_entry(self.view, self.selection) if "view" in self.shown else {}
+        return {**self.shown.get("session", {}), **selected}
 
 
 def _index(text: str, count: int) -> int:
@@ -349,7 +350,13 @@ def payload(
         shows_trace = "trace" in request.shown or "view" in request.shown
         weights = weights_digest_of(request.trace) if shows_trace else None  # a model may be installed or removed
         key = (digest, name, weights, *sorted(parameters.items()))
-        return _PAYLOADS.get(key, lambda: _packed(maker(request)))
+        return _PAYLOADS.get(key, lambda: _packed(made(maker, request)))
+
+
+def made(maker: Maker, request: PayloadRequest) -> Any:
+    """Return what a maker makes of a request."""
+    with in_session(request.session):
+        return maker(request)
 
 
 def _packed(content: Any) -> tuple[bytes, str]:

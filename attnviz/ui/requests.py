@@ -18,7 +18,6 @@ from attnviz.languages import gettext
 from attnviz.ui.components.component import component, in_view
 from attnviz.ui.embedding import page_session
 from attnviz.ui.page_state.language import use_chosen_language
-from attnviz.ui.page_state.linked import Session
 from attnviz.ui.payloads import begin_requests
 
 _INBOX = "inbox"
@@ -120,8 +119,9 @@ def _is_count(number: Any) -> TypeGuard[float]:
     return isinstance(number, int | float) and 0 <= number < 2**53
 
 
-def inbox(session: Session) -> Inbox:
-    """Return the inbox of `session`."""
+def inbox() -> Inbox:
+    """Return the inbox of the session."""
+    session = page_session()
     if _INBOX not in session:
         session[_INBOX] = Inbox()
     box: Inbox = session[_INBOX]
@@ -143,7 +143,7 @@ def receive() -> None:
         "page": gettext("No connection to the server. The page opens when the connection is back."),
     }
     state = component("outbox", key=OUTBOX, data=payload, default={"sent": None}, on_sent_change=lambda: None, height=1)
-    box = inbox(st.session_state)
+    box = inbox()
     box.queue_requests(state.sent)
     box.run_actions()
 
@@ -156,14 +156,14 @@ def begin_fragment() -> None:
     """
     use_chosen_language()
     begin_requests()
-    message = getattr(st.session_state.get(OUTBOX), "sent", None)
-    if inbox(st.session_state).new_requests(message):
+    message = getattr(page_session().get(OUTBOX), "sent", None)
+    if inbox().new_requests(message):
         st.rerun()
 
 
 def begin_page(controls: Mapping[str, Handler]) -> None:
     """Handle the queued requests of the page's own `controls`, and of those drawn last, before the page is drawn."""
-    box = inbox(st.session_state)
+    box = inbox()
     box.controls |= controls
     box.handle()
     box.controls = {}
@@ -174,7 +174,7 @@ def end_page(page: Mapping[str, Any]) -> None:
 
     A request of a control that has now been drawn gets another run; one that nothing on the page handles is dropped.
     """
-    box = inbox(st.session_state)
+    box = inbox()
     while box.waiting:
         if box.waiting[0].key in box.controls:
             st.rerun()
@@ -185,12 +185,12 @@ def end_page(page: Mapping[str, Any]) -> None:
 
 def on_request(key: str, act: Handler) -> None:
     """Call `act` with the value of each request of the control with this `key`, before the page is drawn again."""
-    inbox(page_session()).controls[key] = act
+    inbox().controls[key] = act
 
 
 def call_in_rerun(action: Callable[[], object]) -> None:
     """Rerun the page and call `action` first, since the parts that it changes may already be drawn."""
-    inbox(st.session_state).actions.append(action)
+    inbox().actions.append(action)
     st.rerun()
 
 

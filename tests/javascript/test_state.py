@@ -11,6 +11,7 @@ import pytest
 from deno import find_deno_bin
 
 from attnviz.ui.components.view_state import view_payload
+from attnviz.ui.embedding import in_session
 from attnviz.ui.page_state.linked import set_page_address
 from attnviz.ui.view import MAIN, View
 from tests.conftest import REPOSITORY
@@ -45,10 +46,10 @@ const view = stage.root();
 
 def server_payload(seed: int, sentence: str | None = "A dog.", forms: tuple[str, ...] = ()) -> dict[str, Any]:
     """Return the payload of a translation that the server sends to the browser."""
-    session: dict[Any, Any] = {}
     view = View(MAIN, synthetic.trace(seed=seed), forms=forms)
-    set_page_address(session, view.identity, {"sentence": sentence})
-    return view_payload(session, view, tour=True) | {"family": f"sentence {seed // 10}"}
+    with in_session({}):
+        set_page_address(view.identity, {"sentence": sentence})
+        return view_payload(view, tour=True) | {"family": f"sentence {seed // 10}"}
 
 
 def run_in_deno(

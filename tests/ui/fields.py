@@ -6,6 +6,7 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
+from attnviz.ui.embedding import in_session
 from attnviz.ui.requests import inbox
 from tests.ui.shown_payloads import mounted
 
@@ -43,6 +44,7 @@ def press(app: AppTest, key: str) -> AppTest:
 
 def ask(app: AppTest, key: str, value: Any) -> None:
     """Queue a request of the browser, with the key of a control, for the next run of the page."""
-    box = inbox(app.session_state)
+    with in_session(app.session_state):
+        box = inbox()
     seq = box.received.get("test", 0) + 1
     box.queue_requests({"tab": "test", "requests": [{"seq": seq, "key": key, "value": value}]})

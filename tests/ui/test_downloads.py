@@ -14,7 +14,7 @@ from attnviz import AttnvizError, Trace, Translator
 from attnviz.export.saved_files import file_name
 from attnviz.figures.heatmap import heatmap
 from attnviz.ui.components import picture_files
-from attnviz.ui.embedding import Embedding, embedded_in
+from attnviz.ui.embedding import Embedding, embedded_in, in_session
 from attnviz.ui.page_state.selection import Selection
 from attnviz.ui.step import subject_boxes
 from attnviz.ui.toolbar.downloads import OfferedFigure, diagram_file, picture_file, pictures
@@ -35,7 +35,8 @@ def test_step_figures_have_unique_names_and_titles(
 ) -> None:
     monkeypatch.setattr(subject_boxes, "weights_of", lambda _: None)
     monkeypatch.setattr(subject_boxes, "tokenizer_of", lambda _: None)
-    offered = list(pictures(View(MAIN, trace), {"selection": Selection(2)}))
+    with in_session({"selection": Selection(2)}):
+        offered = list(pictures(View(MAIN, trace)))
     names = [picture.name for picture in offered]
     assert names[0] == "heatmap"
     assert "step-3-energy-decomposition" in names  # it needs no model

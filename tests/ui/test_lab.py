@@ -29,6 +29,7 @@ from attnviz.trace import WhatIf, WhatIfs
 from attnviz.trace.interventions import Temperature
 from attnviz.ui import resources
 from attnviz.ui.corpus_tables import SAMPLE
+from attnviz.ui.embedding import in_session
 from attnviz.ui.examples import DEFAULT_SENTENCE
 from attnviz.ui.lab.compared_translation import COMPARED_KINDS, ComparedPair, chosen_partner, other_what_ifs
 from attnviz.ui.lab.comparison_experiment import differing_sentences_html
@@ -148,13 +149,14 @@ SECTIONS_WITHOUT_CHOICE = [name for name in SECTIONS if name != "comparison"]
 
 @pytest.mark.parametrize("section", SECTIONS_WITHOUT_CHOICE)
 def test_every_figure_of_a_section_has_a_name_heading_and_numbers(trace: Trace, section: str) -> None:
-    view, session = View(MAIN, trace), {}
-    pictures = list(SECTIONS[section].pictures(view, session))
+    with in_session({}):
+        pictures = list(SECTIONS[section].pictures(View(MAIN, trace)))
+        tabulate = SECTIONS[section].tables
+        tables = [table for _, table in tabulate(View(MAIN, trace))] if tabulate else []
     assert pictures
     assert len({one.name for one in pictures}) == len(pictures)
     assert all(len(one.draw().frame()) and one.draw().data and one.heading for one in pictures)
-    if tabulate := SECTIONS[section].tables:
-        assert all(len(table) for _, table in tabulate(view, session))
+    assert all(map(len, tables))
 
 
 @pytest.fixture
@@ -298,7 +300,8 @@ def test_any_choice_is_used_if_it_is_offered(
     chosen: dict[str, Any], models: list[str], number: int, count: int
 ) -> None:
     view = a_view(number, count)
-    partner, what_ifs = chosen_partner(chosen, view, models), [str(other) for other in other_what_ifs(view)]
+    with in_session(chosen):
+        partner, what_ifs = chosen_partner(view, models), [str(other) for other in other_what_ifs(view)]
     assert partner.kind == (chosen["compare"] if chosen.get("compare") in COMPARED_KINDS else "model")
     assert partner.model == (chosen["other_model"] if chosen.get("other_model") in models else next(iter(models), None))
     assert partner.sentence == chosen.get("other_sentence", TRACE.source_text)

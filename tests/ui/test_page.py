@@ -20,6 +20,7 @@ from attnviz.figures.registry import FIGURES
 from attnviz.figures.subject import Subject
 from attnviz.text import EOS, LONGEST_SENTENCE, Tokenizer
 from attnviz.ui import pages
+from attnviz.ui.embedding import in_session
 from attnviz.ui.examples import DEFAULT_SENTENCE
 from attnviz.ui.page_state.linked import page_payload
 from tests.conftest import ModelFactory
@@ -50,7 +51,8 @@ def page(tmp_path_factory: pytest.TempPathFactory, model_folder: Path) -> Iterat
 
 def address(app: AppTest) -> dict[str, str]:
     """Return the URL parameters that the page sets."""
-    return {key: value for key, value in page_payload(app.session_state)["parameters"].items() if value is not None}
+    with in_session(app.session_state):
+        return {key: value for key, value in page_payload()["parameters"].items() if value is not None}
 
 
 def problem(app: AppTest) -> str:

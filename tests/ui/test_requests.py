@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
-from attnviz.ui.page_state.linked import begin_link, drop_link_problems, link_problems, read_link
+from attnviz.ui.embedding import in_session
+from attnviz.ui.page_state.linked import begin_link, drop_link_problems, follow_link, link_problems, read_link
 from attnviz.ui.page_state.selection import offered_in
 from attnviz.ui.requests import Inbox
 from attnviz.ui.view import MAIN, View
@@ -228,9 +229,10 @@ OFFERED = offered_in(VIEW) | {"update": range(1, 10)}
 
 @given(st.dictionaries(st.sampled_from(sorted(OFFERED)), st.text(max_size=60)))
 def test_every_invalid_link_value_is_reported(linked: dict[str, str]) -> None:
-    session: dict[str, object] = {}
-    read_link(session, linked | {"unknown": "?"}, OFFERED)
-    problems = link_problems(session)
+    with in_session({}):
+        follow_link(linked | {"unknown": "?"})
+        read_link(OFFERED)
+        problems = link_problems()
     wrong = {name for name, value in linked.items() if OFFERED[name] and not is_valid(name, value)}
     assert len(problems) == len(wrong)
     assert all(problems[name]["value"] == linked[name] for name in wrong)
@@ -244,15 +246,17 @@ def is_valid(name: str, value: str) -> bool:
 
 
 def test_problems_are_dropped_on_another_page_and_return_with_a_new_link() -> None:
-    session: dict[str, object] = {}
-    for _ in range(2):
-        read_link(session, {"lang": "x", "update": "0"}, OFFERED)
-        assert len(link_problems(session)) == 2
-        assert len(link_problems(session)) == 2
-        drop_link_problems(session)
-        read_link(session, {"lang": "x"}, OFFERED)
-        assert link_problems(session) == {}, "a link is read once"
-        begin_link(session)
+    with in_session({}):
+        for _ in range(2):
+            follow_link({"lang": "x", "update": "0"})
+            read_link(OFFERED)
+            assert len(link_problems()) == 2
+            assert len(link_problems()) == 2
+            drop_link_problems()
+            follow_link({"lang": "x"})
+            read_link(OFFERED)
+            assert link_problems() == {}, "a link is read once"
+            begin_link()
 
 
 def test_runs_of_a_session_do_not_overlap() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,12 @@ from hypothesis import strategies as st
 
 from attnviz.trace.drawing import HeatmapChoices
 from attnviz.ui.components.player import player_payload
+from attnviz.ui.embedding import in_session
 from attnviz.ui.page_state import selection
 from attnviz.ui.page_state.linked import (
     begin_link,
     clear_entries,
+    follow_link,
     is_given,
     link_problems,
     linked_entry,
@@ -110,24 +113,30 @@ def test_entry_begins_with_its_link_once_until_another_link_is_followed() -> Non
     session: dict[Any, Any] = {}
 
     def size(linked: dict[str, str], **arguments: Any) -> Any:
-        return linked_entry(session, linked, "size", 1, offered=("1", "2"), parse=int, **arguments)
+        follow_link(linked)
+        return linked_entry("size", 1, offered=("1", "2"), parse=int, **arguments)
 
+    with in_session(session):
+        _check_entries(session, size)
+
+
+def _check_entries(session: dict[Any, Any], size: Callable[..., Any]) -> None:
     assert size({"size": "2"}) == 2
-    assert is_given(session, "size")
+    assert is_given("size")
     session["size"] = 3
     assert size({"size": "2"}) == 3, "what was chosen stays"
     del session["size"]
     assert size({"size": "2"}) == 1, "a removed entry begins with its default, not with the link again"
-    begin_link(session, "another page")
+    begin_link("another page")
     assert size({"size": "2"}) == 1
-    begin_link(session, "")
+    begin_link("")
     assert size({"size": "2"}) == 2
-    begin_link(session, "")
-    assert (size({"size": "9"}), is_given(session, "size"), link_problems(session)) == (1, False, {})
-    begin_link(session, "")
+    begin_link("")
+    assert (size({"size": "9"}), is_given("size"), link_problems()) == (1, False, {})
+    begin_link("")
     assert size({"size": "9"}, noted=True) == 1
-    assert list(link_problems(session)) == ["size"]
-    clear_entries(session, "")
+    assert list(link_problems()) == ["size"]
+    clear_entries("")
     session["size"] = 5
     assert size({"size": "2"}) == 5, "a value of the server is not overwritten"
 

@@ -40,8 +40,8 @@ from attnviz.trace.what_ifs import (
     encode_what_ifs,
     translator_arguments,
 )
-from attnviz.ui.embedding import Embedding, embedded_in
-from attnviz.ui.page_state.linked import SENTENCE_PAGES, clear_entries
+from attnviz.ui.embedding import Embedding, embedded_in, in_session
+from attnviz.ui.page_state.linked import SENTENCE_PAGES, clear_entries, follow_link
 from attnviz.ui.page_state.selection import own_parameters
 from attnviz.ui.page_state.what_if_state import WHAT_IFS, open_what_ifs, stored_what_ifs
 from attnviz.ui.resources import translate
@@ -73,7 +73,8 @@ def page(page: Run) -> Run:
 def ask(app: AppTest, **asked: Any) -> AppTest:
     """Send a request about what-ifs for the current view to the page, and run it."""
     current = view(app)
-    handle_what_if(app.session_state, current, browser_request(current, asked))
+    with in_session(app.session_state):
+        handle_what_if(current, browser_request(current, asked))
     app.run()
     assert not app.exception
     return app
@@ -96,7 +97,8 @@ def browser_request(view: View, asked: dict[str, Any]) -> dict[str, Any]:
 
 def view(app: AppTest) -> View:
     """Return the current view, recomputed from the session state."""
-    stored = stored_what_ifs(app.session_state, MAIN)
+    with in_session(app.session_state):
+        stored = stored_what_ifs(MAIN)
     first = translate(str(installed_models()["en-fr"]), "auto", SENTENCE, 1, None)
     traces = [first]
     for what_if in stored.what_ifs:
@@ -246,12 +248,14 @@ def test_file_restores_all_cards_without_a_model(page: Run, models_folder: Path,
     assert shown(app) == (saved.first.fingerprint, 0)
     file_view = View(MAIN, saved.first, saved)
     for number in (2, 1):
-        handle_what_if(app.session_state, file_view, browser_request(file_view, {"kind": "what_if", "index": number}))
+        with in_session(app.session_state):
+            handle_what_if(file_view, browser_request(file_view, {"kind": "what_if", "index": number}))
         app.run()
         assert shown(app) == (saved.trace(number).fingerprint, number)
     assert "what_ifs" not in address(app), "the what-ifs of a file are not in the address"
     file_view = View(MAIN, saved.trace(1), saved, 1)
-    handle_what_if(app.session_state, file_view, browser_request(file_view, {"intervention": HOT, "held": False}))
+    with in_session(app.session_state):
+        handle_what_if(file_view, browser_request(file_view, {"intervention": HOT, "held": False}))
     app.run()
     assert "is not available" in texts(app)
     assert cards(app) == descriptions
@@ -295,38 +299,58 @@ JSON = st.recursive(
 
 def session_with(*changed: Any, linked: bool = True) -> dict[Any, Any]:
     session: dict[Any, Any] = {}
-    open_what_ifs(session, MAIN, FIRST, {}, None if linked else ())
+    open_linked(session, {}, None if linked else ())
     for change in changed:
-        store(session, StoredWhatIfs.adding, WhatIf(stored_what_ifs(session, MAIN).current, change))
+        store(session, StoredWhatIfs.adding, WhatIf(stored_in(session).current, change))
     return session
+
+
+def open_linked(
+    session: dict[Any, Any], linked: dict[str, str], saved: tuple[WhatIf, ...] | None = None, first: Trace = FIRST
+) -> bool:
+    """Open the what-ifs of a translation by a link; return whether it is the same translation."""
+    with in_session(session):
+        follow_link(linked)
+        return open_what_ifs(MAIN, first, saved)
+
+
+def forget_link(session: dict[Any, Any]) -> None:
+    with in_session(session):
+        clear_entries(SENTENCE_PAGES)
+
+
+def stored_in(session: dict[Any, Any]) -> StoredWhatIfs:
+    with in_session(session):
+        return stored_what_ifs(MAIN)
 
 
 def store(session: dict[Any, Any], method: Callable[..., StoredWhatIfs], *arguments: Any) -> None:
     """Change the stored what-ifs by a method."""
-    session[WHAT_IFS] = method(stored_what_ifs(session, MAIN), *arguments)
+    session[WHAT_IFS] = method(stored_in(session), *arguments)
 
 
 def test_new_translation_starts_empty_and_a_link_with_its_what_ifs() -> None:
     session, hot = session_with(Temperature(0.01, 0)), Temperature(100.0, 0)
     linked = {"what_ifs": link(hot)}
-    assert open_what_ifs(session, MAIN, FIRST, linked)
-    assert len(stored_what_ifs(session, MAIN).what_ifs) == 1
-    assert not open_what_ifs(session, MAIN, dataclasses.replace(FIRST, source_text="Another."), linked)
-    assert stored_what_ifs(session, MAIN).what_ifs == ()
-    clear_entries(session, SENTENCE_PAGES)
+    assert open_linked(session, linked)
+    assert len(stored_in(session).what_ifs) == 1
+    assert not open_linked(session, linked, first=dataclasses.replace(FIRST, source_text="Another."))
+    assert stored_in(session).what_ifs == ()
+    forget_link(session)
     partly_read = {"what_ifs": packed([WhatIf(0, hot).to_json_dict(), "x"]), "what_if": "1"}
-    assert not open_what_ifs(session, MAIN, FIRST, partly_read)
-    assert (stored_what_ifs(session, MAIN).what_ifs, stored_what_ifs(session, MAIN).current) == ((WhatIf(0, hot),), 1)
-    assert len(stored_what_ifs(session, MAIN).problems) == 1
+    assert not open_linked(session, partly_read)
+    assert (stored_in(session).what_ifs, stored_in(session).current) == ((WhatIf(0, hot),), 1)
+    assert len(stored_in(session).problems) == 1
     for bad in ("2", "-1", "x", "²", "9" * 5000):
-        clear_entries(session, SENTENCE_PAGES)
-        open_what_ifs(session, MAIN, FIRST, linked | {"what_if": bad})
-        assert stored_what_ifs(session, MAIN).current == 0
+        forget_link(session)
+        open_linked(session, linked | {"what_if": bad})
+        assert stored_in(session).current == 0
 
 
 def in_address(session: dict[Any, Any], view: View) -> tuple[str | None, str | None]:
     """Return the what-ifs in the address, and the number of the current one."""
-    own = own_parameters(session, view)
+    with in_session(session):
+        own = own_parameters(view)
     return own["what_ifs"], own["what_if"]
 
 

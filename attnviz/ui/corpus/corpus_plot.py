@@ -12,6 +12,7 @@ from attnviz.figures.corpus_figure import MOST_POINTS, histogram, scatter
 from attnviz.languages import gettext
 from attnviz.ui.corpus import table
 from attnviz.ui.corpus.table import clear_brush, key
+from attnviz.ui.embedding import page_session
 from attnviz.ui.fields import select_box
 from attnviz.ui.style import theme_name
 
@@ -25,16 +26,16 @@ def plot_panel(table_rows: Any, rows: Any, chosen: table.Choice) -> None:
             (table.X, gettext("Horizontal"), table.Choice.x),
             (table.Y, gettext("Vertical"), table.Choice.y),
         ):
-            previous, first = st.session_state[key(axis)], default if default in offered else next(iter(offered))
+            previous, first = page_session()[key(axis)], default if default in offered else next(iter(offered))
             select_box(label, offered, key=key(axis), default=first, then=clear_brush, width=200)
-            if st.session_state[key(axis)] != previous:  # this table lacks the chosen measure
+            if page_session()[key(axis)] != previous:  # this table lacks the chosen measure
                 clear_brush()
-    x, y = st.session_state[key(table.X)], st.session_state[key(table.Y)]
+    x, y = page_session()[key(table.X)], page_session()[key(table.Y)]
     if not len(rows):
         st.caption(gettext("There is no pair to draw."))
         return
     values = [np.asarray(rows[name].to_numpy(zero_copy_only=False), dtype=float) for name in (x, y)]
-    brush = table.current_choice(st.session_state).brush
+    brush = table.current_choice().brush
     if x == y:
         spec = histogram(values[0], offered[x], selected_region=brush.x if brush else (), theme=theme_name())
     else:
@@ -61,9 +62,9 @@ def plot_panel(table_rows: Any, rows: Any, chosen: table.Choice) -> None:
 
 def _store_brush(plot_key: str, histogram: bool) -> None:
     """Store the selected region; an empty selection is ignored."""
-    boxes = st.session_state[plot_key].selection.box
+    boxes = page_session()[plot_key].selection.box
     if boxes:
         x, y = boxes[0]["x"], boxes[0]["y"]
         brush = table.Brush((min(x), max(x)), None if histogram else (min(y), max(y)))
-        st.session_state[key(table.BRUSH)] = table.brush_text(brush)
-        st.session_state[key(table.PART)] = "1"
+        page_session()[key(table.BRUSH)] = table.brush_text(brush)
+        page_session()[key(table.PART)] = "1"

@@ -32,6 +32,7 @@ from attnviz.ui.corpus.corpus_plot import plot_panel
 from attnviz.ui.corpus.jobs import MOST_LINES, MOST_MEGABYTES, CorpusJob, File, Files
 from attnviz.ui.corpus.table import clear_brush, key, show_pairs
 from attnviz.ui.corpus_tables import SAMPLE, SAMPLE_LINKS, offered_tables
+from attnviz.ui.embedding import page_session
 from attnviz.ui.fields import multiple_uploader, popover, segmented_control, select_box, text_box, uploader
 from attnviz.ui.glossary import glossary_box, text_section
 from attnviz.ui.requests import begin_fragment, request_button
@@ -85,7 +86,7 @@ def _keep_scroll(container: str, name: str) -> None:
 
 def corpus_page(model: str, open_pair: OpenPair, open_attention: OpenAttention) -> None:
     """Draw the page; new tables are measured by the model in the folder `model`."""
-    if not st.session_state[key(table.TABLE)] and not st.session_state.get(_UPLOAD_ERROR):
+    if not page_session()[key(table.TABLE)] and not page_session().get(_UPLOAD_ERROR):
         _begin_sample(model)
     job = _current_job()
     running = job is not None and not job.ended  # read once: the job may end at any moment
@@ -97,11 +98,11 @@ def corpus_page(model: str, open_pair: OpenPair, open_attention: OpenAttention) 
         _table_sources(model)
         with view_blocks("terms"):
             glossary_box("glossary", "signs", "attention", "writing", "scores")
-    message, identity = st.session_state.get(_UPLOAD_ERROR, ("", ""))
-    if message and identity == st.session_state[key(table.TABLE)]:
+    message, identity = page_session().get(_UPLOAD_ERROR, ("", ""))
+    if message and identity == page_session()[key(table.TABLE)]:
         _show_error(message)
     if job is None:
-        if st.session_state[key(table.TABLE)]:
+        if page_session()[key(table.TABLE)]:
             _show_error(gettext("The server no longer has this table: upload the file again."))
     elif running:
         _progress(job)
@@ -109,7 +110,7 @@ def corpus_page(model: str, open_pair: OpenPair, open_attention: OpenAttention) 
         _table(job, partial(_open_row, job, open_pair, open_attention))
     else:
         _show_error(job.problem)
-    table.write_address(st.session_state)
+    table.write_address()
 
 
 @st.cache_resource(scope="session", on_release=jobs.leave, show_spinner=False)
@@ -119,12 +120,12 @@ def _visitor() -> str:
 
 
 def _current_job() -> CorpusJob | None:
-    return jobs.job_of(_visitor(), st.session_state[key(table.TABLE)])
+    return jobs.job_of(_visitor(), page_session()[key(table.TABLE)])
 
 
 def _store_result(ended: CorpusJob) -> CorpusJob | None:
     """Store a finished table; for a failed file, show the error and return the previous table."""
-    session = st.session_state
+    session = page_session()
     if ended.done:
         session[_LAST_TABLE] = session[key(table.TABLE)]
     elif session.get(_LAST_TABLE):
@@ -182,7 +183,7 @@ def _table_sources(model: str) -> None:
             )
             st.caption(_sharing())
 
-    offered, current = offered_tables(), st.session_state[key(table.TABLE)]
+    offered, current = offered_tables(), page_session()[key(table.TABLE)]
     if offered:
         # The current table may be a visitor's own, which is not among the offered ones.
         other = "" if current in offered else current
@@ -222,25 +223,25 @@ def _begin_attention(files: Files) -> None:
 
 def _begin_again(change: str, name: str, content: bytes) -> None:
     """Measure the attention files of the session again, with another file as their gold or `other` links."""
-    preset = st.session_state[key(table.PRESET)]
-    _begin_uploads(replace(st.session_state[_UPLOAD], **{change: (name, content)}), preset)
+    preset = page_session()[key(table.PRESET)]
+    _begin_uploads(replace(page_session()[_UPLOAD], **{change: (name, content)}), preset)
 
 
 def _begin_uploads(uploads: _Uploads, preset: str = "all") -> None:
-    st.session_state[_UPLOAD] = uploads
+    page_session()[_UPLOAD] = uploads
     job = jobs.begin_attention(_visitor(), uploads.files, uploads.gold, uploads.other)
     _select_table(job.identity, preset)
 
 
 def _store_error(message: str) -> None:
     """Show the error `message` as long as the current table stays."""
-    st.session_state[_UPLOAD_ERROR] = message, st.session_state[key(table.TABLE)]
+    page_session()[_UPLOAD_ERROR] = message, page_session()[key(table.TABLE)]
 
 
 def _select_table(identity: str, preset: str = "all") -> None:
     """Make another table current, with the pairs of a predefined filter."""
-    st.session_state.pop(_UPLOAD_ERROR, None)
-    st.session_state[key(table.TABLE)] = identity
+    page_session().pop(_UPLOAD_ERROR, None)
+    page_session()[key(table.TABLE)] = identity
     show_pairs(preset)
 
 
@@ -270,7 +271,7 @@ def _progress(job: CorpusJob) -> None:
 def _cancel(job: CorpusJob) -> None:
     """Cancel a table, and show the previous one."""
     jobs.cancel(_visitor(), job)
-    st.session_state[key(table.TABLE)] = st.session_state.get(_LAST_TABLE, "")
+    page_session()[key(table.TABLE)] = page_session().get(_LAST_TABLE, "")
     _store_error(gettext("Cancelled."))
 
 
@@ -330,7 +331,7 @@ def _comparison_box(job: CorpusJob) -> None:
 
 def _further_file(change: str, title: str, label: str) -> None:
     """Draw the box that takes another file for the uploaded attention, as their "gold" or "other" links."""
-    if _UPLOAD not in st.session_state:
+    if _UPLOAD not in page_session():
         return
     with popover(title, key=f"corpus_{change}", type="tertiary"):
         uploader(label, partial(_begin_again, change), key=f"corpus_{change}", megabytes=_MOST_ATTENTION_MEGABYTES)
@@ -338,7 +339,6 @@ def _further_file(change: str, title: str, label: str) -> None:
 
 def _table(job: CorpusJob, open_row: Callable[[dict[str, Any]], None]) -> None:
     """Draw the plots and rows of a finished table."""
-    session = st.session_state
     try:
         table_rows = table.load_table(job.table)
     except AttnvizError as error:
@@ -365,13 +365,13 @@ def _table(job: CorpusJob, open_row: Callable[[dict[str, Any]], None]) -> None:
                 single_line=True,
             )
     with plot_column:
-        matching = table.matching_rows(table_rows, table.current_choice(session))
-        plot_panel(table_rows, matching, table.current_choice(session))
+        matching = table.matching_rows(table_rows, table.current_choice())
+        plot_panel(table_rows, matching, table.current_choice())
     with list_column:
-        chosen = table.current_choice(session)
+        chosen = table.current_choice()
         with order_column:
             _order(table_rows)
-        listed = table.listed_rows(matching, table.current_choice(session))
+        listed = table.listed_rows(matching, table.current_choice())
         if job.records is not None:
             _score_box(job)
             _comparison_box(job)
@@ -417,7 +417,7 @@ def _skipped(job: CorpusJob, count: int) -> None:
 
 def _order(table_rows: Any) -> None:
     """Draw the choice of the order of the rows."""
-    names, session = corpus_measure_names(), st.session_state
+    names, session = corpus_measure_names(), page_session()
     with st.container(horizontal=True, vertical_alignment="bottom", key="corpus_order"):
         orders = {
             "": gettext("default order"),
@@ -438,7 +438,7 @@ def _order(table_rows: Any) -> None:
 
 def _rows(listed: table.SortedRows, table_rows: Any, open_row: Callable[[dict[str, Any]], None]) -> None:
     """Draw a part of the rows; a click opens a pair."""
-    names, session = corpus_measure_names(), st.session_state
+    names, session = corpus_measure_names(), page_session()
     known = table.known_measures(table_rows)
     part = _choose_part(-(-len(listed) // _PART_ROWS))
     shown = listed.part(part * _PART_ROWS, _PART_ROWS)
@@ -458,7 +458,7 @@ def _rows(listed: table.SortedRows, table_rows: Any, open_row: Callable[[dict[st
             height=min(520, 38 + 35 * len(shown)),
             column_config=_columns(names),
         )
-        _keep_scroll("corpus_list", repr((session[key(table.TABLE)], table.current_choice(session), part)))
+        _keep_scroll("corpus_list", repr((session[key(table.TABLE)], table.current_choice(), part)))
     st.caption(
         gettext(
             "Tick the box at the start of a row to see its sentence pair step by step. Your browser’s Back button "
@@ -468,7 +468,7 @@ def _rows(listed: table.SortedRows, table_rows: Any, open_row: Callable[[dict[st
     rows = event.get("selection", {}).get("rows", [])
     if rows and rows[0] < len(shown):
         row = shown.slice(rows[0], 1).to_pylist()[0]
-        table.write_address(session)
+        table.write_address()
         session[_OPENED] = session.get(_OPENED, 0) + 1
         try:
             open_row(row)
@@ -505,7 +505,7 @@ def _format(column: pd.Series[Any]) -> Callable[[float], str]:
 
 def _choose_part(count: int) -> int:
     """Draw the choice of one of `count` parts where there are several; return it, from 0."""
-    session = st.session_state
+    session = page_session()
     stored = session[key(table.PART)]
     current = min(max(int(stored) if stored.isascii() and stored.isdigit() else 1, 1), max(count, 1))
     if count > 1:

@@ -14,7 +14,6 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import streamlit as st
 from pyarrow import parquet
 
 from attnviz import AttnvizError
@@ -25,10 +24,11 @@ from attnviz.importing.attention_reader import read_bytes
 from attnviz.importing.records import AttentionRecords
 from attnviz.languages import gettext
 from attnviz.lru_cache import LRUCache
+from attnviz.ui.embedding import page_session
 from attnviz.ui.page_state import inputs
 from attnviz.ui.page_state.detail_level import DETAIL_LEVEL
 from attnviz.ui.page_state.language import language_address
-from attnviz.ui.page_state.linked import Session, linked_entry, set_page_address
+from attnviz.ui.page_state.linked import link, linked_entry, set_page_address
 
 ERRORS = ("omitted", "repeated", "unsure", "copied", "drifted")
 """Names of the predefined filters that each find one kind of likely error."""
@@ -252,12 +252,10 @@ def key(name: str) -> str:
     return f"corpus_{name}"
 
 
-def open_choices(session: Session, linked: Mapping[str, str]) -> None:
+def open_choices() -> None:
     """Begin the choices with the link; without a table, the page opens where the translations go wrong."""
-    for name, default in (_DEFAULTS | ({PRESET: "wrong"} if has_no_table(linked) else {})).items():
+    for name, default in (_DEFAULTS | ({PRESET: "wrong"} if has_no_table(link()) else {})).items():
         linked_entry(
-            session,
-            linked,
             key(name),
             default,
             parameter=name,
@@ -271,8 +269,9 @@ def has_no_table(linked: Mapping[str, str]) -> bool:
     return not linked.get(TABLE)
 
 
-def current_choice(session: Mapping[Any, Any]) -> Choice:
+def current_choice() -> Choice:
     """Return the current choice."""
+    session = page_session()
     return Choice(
         preset=session[key(PRESET)],
         query=session[key(QUERY)],
@@ -286,18 +285,18 @@ def current_choice(session: Mapping[Any, Any]) -> Choice:
 
 def show_pairs(preset: str) -> None:
     """Show the pairs of a predefined filter, without a region."""
-    st.session_state[key(PRESET)] = preset
+    page_session()[key(PRESET)] = preset
     clear_brush()
 
 
 def clear_brush() -> None:
     """Clear the selected region, and go to the first part of the rows."""
-    st.session_state[key(BRUSH)], st.session_state[key(PART)] = "", "1"
+    page_session()[key(BRUSH)], page_session()[key(PART)] = "", "1"
 
 
 def clear_search() -> None:
     """Clear the search."""
-    st.session_state[key(QUERY)] = ""
+    page_session()[key(QUERY)] = ""
     clear_brush()
 
 
@@ -317,9 +316,10 @@ def brush_text(brush: Brush | None) -> str:
     return "" if brush is None else "_".join(f"{number:.4g}" for number in (*brush.x, *(brush.y or ())))
 
 
-def write_address(session: Session) -> None:
+def write_address() -> None:
     """Write the choices that differ from their defaults into the address."""
+    session = page_session()
     values = {name: str(session[key(name)]) for name in _DEFAULTS}
     parameters = {name: value if value and value != _DEFAULTS[name] else None for name, value in values.items()}
     others = dict.fromkeys((*inputs.REQUEST, DETAIL_LEVEL))  # a link may have them for the other pages
-    set_page_address(session, repr(values), others | parameters | language_address())
+    set_page_address(repr(values), others | parameters | language_address())

@@ -27,7 +27,6 @@ from attnviz.ui.components.component import details, html, plain_text
 from attnviz.ui.fields import option_segments
 from attnviz.ui.glossary import definitions
 from attnviz.ui.lab.cached_analyses import attribution_methods_of, unavailable_reason
-from attnviz.ui.page_state.linked import Session
 from attnviz.ui.page_state.selection import selection_of
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.step.heatmap_panel import grid_sentences, unit_names
@@ -92,9 +91,9 @@ def attributions_payload(by: By, size: str, request: PayloadRequest) -> dict[str
     )
 
 
-def attributions_pictures(view: View, session: Session) -> Iterator[OfferedFigure]:
+def attributions_pictures(view: View) -> Iterator[OfferedFigure]:
     """Yield the figure of the attributions as it is saved."""
-    trace, selection = view.trace, selection_of(session, view)
+    trace, selection = view.trace, selection_of(view)
     if unavailable_reason(trace):
         return
     methods, title = attribution_methods_of(trace), gettext("What each word depended on")
@@ -102,9 +101,9 @@ def attributions_pictures(view: View, session: Session) -> Iterator[OfferedFigur
     yield OfferedFigure(title, title, "attributions", draw)
 
 
-def attributions_tables(view: View, session: Session) -> Iterator[tuple[str, pd.DataFrame]]:
+def attributions_tables(view: View) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield the attributions of the current step, and their agreement there and over the sentence."""
-    trace, step = view.trace, selection_of(session, view).step
+    trace, step = view.trace, selection_of(view).step
     if unavailable_reason(trace):
         return
     methods = attribution_methods_of(trace)

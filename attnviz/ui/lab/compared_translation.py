@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, cast, get_args
-
-import streamlit as st
+from typing import Literal, cast, get_args
 
 from attnviz import AttnvizError, Trace
 from attnviz.analysis.comparison import ComparedSide, next_word, sentence_words, with_next_swapped, without_word
@@ -16,9 +14,9 @@ from attnviz.languages import gettext
 from attnviz.text import sentence_placeholder
 from attnviz.ui.chrome import go_to
 from attnviz.ui.components.component import box
+from attnviz.ui.embedding import page_session
 from attnviz.ui.fields import segmented_control, switch, text_box
 from attnviz.ui.page_state import inputs
-from attnviz.ui.page_state.linked import Session
 from attnviz.ui.page_state.what_if_state import WHAT_IFS, stored_what_ifs
 from attnviz.ui.requests import request_button
 from attnviz.ui.resources import devices, translate, weights_of
@@ -68,9 +66,9 @@ def default_what_if(view: View) -> int:
     return 0 if view.number else max(other_what_ifs(view), default=0)
 
 
-def chosen_partner(session: Mapping[Any, Any], view: View, models: Sequence[str]) -> Partner:
+def chosen_partner(view: View, models: Sequence[str]) -> Partner:
     """Return the current choice, with defaults for what was not chosen; `models` are the other models."""
-    kind, model, sentence, held, what_if = (session.get(view.key(name)) for name in COMPARED_NAMES)
+    kind, model, sentence, held, what_if = (page_session().get(view.key(name)) for name in COMPARED_NAMES)
     return Partner(
         kind=cast("ComparedKind", kind if kind in COMPARED_KINDS else COMPARED_KINDS[0]),
         model=model if model in models else next(iter(models), None),
@@ -92,10 +90,11 @@ class ComparedPair:
     """The translation whose steps the player follows."""
 
 
-def show_beside(session: Session, view: View, model: str) -> None:
+def show_beside(view: View, model: str) -> None:
     """Show the page *Lab* with the translation of `view`, as the model made it, beside the same by another model."""
+    session = page_session()
     session[SECTION], session[VISITED] = COMPARISON, True
-    session[view.key(WHAT_IFS)] = stored_what_ifs(session, view.id).showing(0)
+    session[view.key(WHAT_IFS)] = stored_what_ifs(view.id).showing(0)
     session[view.key(COMPARED_KIND)], session[view.key(COMPARED_MODEL)] = "model", model
     go_to("lab")
 
@@ -105,17 +104,17 @@ def other_models(trace: Trace) -> list[str]:
     return [name for name in installed_models() if name != trace.model]
 
 
-def selected_pair(session: Session, view: View) -> ComparedPair:
+def selected_pair(view: View) -> ComparedPair:
     """Return the two chosen translations; raise AttnvizError with a sentence where they cannot be made."""
-    partner, trace = chosen_partner(session, view, other_models(view.trace)), view.trace
+    partner, trace = chosen_partner(view, other_models(view.trace)), view.trace
     if partner.kind == "what-if":
         return _pair_of_what_ifs(view, partner.what_if)
     if partner.kind == "model":
-        return _pair_of_models(session, view, partner)
-    return _pair_of_sentences(session, trace, partner)
+        return _pair_of_models(view, partner)
+    return _pair_of_sentences(trace, partner)
 
 
-def _pair_of_models(session: Session, view: View, partner: Partner) -> ComparedPair:
+def _pair_of_models(view: View, partner: Partner) -> ComparedPair:
     trace = view.trace
     if partner.model is None:
         raise AttnvizError(
@@ -126,12 +125,12 @@ def _pair_of_models(session: Session, view: View, partner: Partner) -> ComparedP
             )
         )
     folder = str(installed_models()[partner.model])
-    other = translate(folder, _device(session), trace.source_text, 1, trace.translation)
+    other = translate(folder, _device(), trace.source_text, 1, trace.translation)
     name = f"{trace.model}, {what_if_name(view.number)}" if view.number else trace.model
     return ComparedPair(trace, other, (name, partner.model), "first")
 
 
-def _pair_of_sentences(session: Session, trace: Trace, partner: Partner) -> ComparedPair:
+def _pair_of_sentences(trace: Trace, partner: Partner) -> ComparedPair:
     if " ".join(partner.sentence.split()) == " ".join(trace.source_text.split()):
         raise AttnvizError(
             gettext(
@@ -147,7 +146,7 @@ def _pair_of_sentences(session: Session, trace: Trace, partner: Partner) -> Comp
             )
         )
     folder, target = str(installed_models()[trace.model]), trace.translation if partner.held else None
-    other = translate(folder, _device(session), partner.sentence, _beam(session, trace), target)
+    other = translate(folder, _device(), partner.sentence, _beam(trace), target)
     return ComparedPair(trace, other, (gettext("first sentence"), gettext("other sentence")), "first")
 
 
@@ -172,15 +171,15 @@ def what_if_name(number: int) -> str:
     return gettext("what-if {number}", number=number) if number else gettext("as translated")
 
 
-def _device(session: Session) -> str:
-    return str(session.get(inputs.DEVICE) or devices()[0])
+def _device() -> str:
+    return str(page_session().get(inputs.DEVICE) or devices()[0])
 
 
-def _beam(session: Session, trace: Trace) -> int:
+def _beam(trace: Trace) -> int:
     """Return the beam width of `trace`; for a forced translation the width chosen for others."""
     if trace.search.method != "forced":
         return trace.search.beam
-    return inputs.beam_of(str(session.get(inputs.SEARCH) or "beam 5"))
+    return inputs.beam_of(str(page_session().get(inputs.SEARCH) or "beam 5"))
 
 
 def unknown_text_sentence(pair: ComparedPair) -> str:
@@ -231,7 +230,7 @@ def sentence_editor(view: View) -> None:
 
 def _actions(view: View, sentence: str, words: tuple[str, ...], word: int | None) -> None:
     """Draw the actions on the chosen `word` and the undo button; disabled actions stay visible."""
-    session, source = st.session_state, view.trace.source_text
+    session, source = page_session(), view.trace.source_text
     next_index = None if word is None else next_word(sentence, word)
     drop, swap = gettext("Drop"), gettext("Swap with the next word")
     if word is not None:

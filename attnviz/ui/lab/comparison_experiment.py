@@ -34,6 +34,7 @@ from attnviz.text import SPACE, SPECIAL_PIECES
 from attnviz.trace.drawing import By, Face, HeatmapChoices
 from attnviz.ui.components.chart import chart, fitting_payload
 from attnviz.ui.components.component import box, html, plain_text
+from attnviz.ui.embedding import page_session
 from attnviz.ui.fields import option_segments, segmented_control, select_box
 from attnviz.ui.lab.compared_translation import (
     COMPARED_KIND,
@@ -51,7 +52,7 @@ from attnviz.ui.lab.compared_translation import (
     unknown_text_sentence,
     what_if_name,
 )
-from attnviz.ui.page_state.linked import Session, keep_for
+from attnviz.ui.page_state.linked import keep_for
 from attnviz.ui.page_state.selection import Selection, selection_of
 from attnviz.ui.payloads import PayloadRequest, shown_address
 from attnviz.ui.resources import cached_posterior, has_posterior, model_configs
@@ -108,18 +109,18 @@ def _highlighted(words: list[tuple[str, bool]], highlighted: list[int | None], t
 
 def comparison_panel(view: View, theme: ThemeName) -> None:
     """Draw the choice of what `view` is compared with, and both translations side by side."""
-    keep_for(st.session_state, view.key(COMPARED_SENTENCE), view.trace.source_text)
+    keep_for(view.key(COMPARED_SENTENCE), view.trace.source_text)
     _choices(view)
     try:
         with st.spinner(gettext("Translating…")):
-            pair = selected_pair(st.session_state, view)
+            pair = selected_pair(view)
     except AttnvizError as error:
         _message(str(error), "compare_told")
         return
     _sentences(pair)
     _switches(view, pair)
     at = shown_address("comparison", {"view": view, "pair": pair}, "{options}", theme=theme)
-    visited = st.session_state.pop(VISITED, False)
+    visited = page_session().pop(VISITED, False)
     chart(view, at, "comparison", waiting=gettext("Computing…"), visited=visited)
     html(f'<p class="explanation">{comparison_caveat()}</p>')
 
@@ -171,13 +172,13 @@ def compared_pair(pair: ComparedPair, choices: HeatmapChoices) -> Comparison:
     return compare(pair.first, pair.other, by=by, face=face, posteriors=posteriors)
 
 
-def comparison_pictures(view: View, session: Session) -> Iterator[OfferedFigure]:
+def comparison_pictures(view: View) -> Iterator[OfferedFigure]:
     """Yield the figure as it is saved."""
     try:
-        pair = selected_pair(session, view)
+        pair = selected_pair(view)
     except AttnvizError:
         return
-    choices = _shown_choices(selection_of(session, view), pair)
+    choices = _shown_choices(selection_of(view), pair)
     compared = compared_pair(pair, choices)
     heading = gettext("{first} and {other} side by side", first=pair.names[0], other=pair.names[1])
     drawn = partial(
@@ -192,13 +193,13 @@ def comparison_pictures(view: View, session: Session) -> Iterator[OfferedFigure]
     yield OfferedFigure(gettext("Side by side"), heading, "comparison", drawn)
 
 
-def comparison_tables(view: View, session: Session) -> Iterator[tuple[str, pd.DataFrame]]:
+def comparison_tables(view: View) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield the numbers in the figure, each table with its name."""
     try:
-        pair = selected_pair(session, view)
+        pair = selected_pair(view)
     except AttnvizError:
         return
-    compared = compared_pair(pair, _shown_choices(selection_of(session, view), pair))
+    compared = compared_pair(pair, _shown_choices(selection_of(view), pair))
     yield gettext("log p of each word"), compared_words_table(compared, pair.names)
     if compared.both_attend:
         yield gettext("Side by side"), comparison(compared, pair.names).frame()
@@ -272,7 +273,7 @@ def _choices(view: View) -> None:
 
 def _guidance(view: View, models: Sequence[str]) -> str:
     """Return as HTML which of the two compared models was guided; empty where both were or neither was."""
-    name = chosen_partner(st.session_state, view, models).model
+    name = chosen_partner(view, models).model
     config = model_configs().get(name or "")
     if name is None or config is None:
         return ""
@@ -282,7 +283,7 @@ def _guidance(view: View, models: Sequence[str]) -> str:
 def _what_if_descriptions(view: View, kind: str) -> None:
     """Draw a description of the what-ifs in a comparison of this kind."""
     descriptions = cards(view.what_ifs) if view.what_ifs else []
-    partner = chosen_partner(st.session_state, view, other_models(view.trace))
+    partner = chosen_partner(view, other_models(view.trace))
     numbers = sorted({view.number, partner.what_if if kind == "what-if" else 0} - {0})
     if lines := [
         f"{what_if_name(number)}: {descriptions[number].description}"

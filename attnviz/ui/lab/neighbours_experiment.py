@@ -45,8 +45,8 @@ from attnviz.text import SPACE, piece_name
 from attnviz.ui.components.chart import chart, chart_payload
 from attnviz.ui.components.component import box, columns, component, html, plain_text
 from attnviz.ui.corpus_tables import SAMPLE, offered_tables
+from attnviz.ui.embedding import page_session
 from attnviz.ui.fields import segmented_control, select_box
-from attnviz.ui.page_state.linked import Session
 from attnviz.ui.page_state.selection import selection_of
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.resources import translator_in, weights_digest_of, weights_of
@@ -367,14 +367,14 @@ def _vector_name(trace: Trace, kind: VectorKind, step: int) -> str:
     return query_vector_name(trace, kind, step, _most_attended(trace, step))
 
 
-def _selected_vectors(view: View, session: Session) -> tuple[VectorIndex, Metric] | None:
+def _selected_vectors(view: View) -> tuple[VectorIndex, Metric] | None:
     """Return the chosen vectors and metric; None where there is nothing to show."""
     if _unavailable_reason(view.trace):
         return None
     names = (
-        session.get(VECTOR_KIND) or VECTOR_KINDS[0],
-        session.get(VECTOR_METRIC) or METRICS[0],
-        session.get(VECTOR_CORPUS) or SAMPLE_NAME,
+        page_session().get(VECTOR_KIND) or VECTOR_KINDS[0],
+        page_session().get(VECTOR_METRIC) or METRICS[0],
+        page_session().get(VECTOR_CORPUS) or SAMPLE_NAME,
     )
     try:
         return _requested_vectors(view.trace, ".".join(names))
@@ -382,12 +382,12 @@ def _selected_vectors(view: View, session: Session) -> tuple[VectorIndex, Metric
         return None
 
 
-def neighbours_pictures(view: View, session: Session) -> Iterator[OfferedFigure]:
+def neighbours_pictures(view: View) -> Iterator[OfferedFigure]:
     """Yield the map as it is saved."""
-    chosen = _selected_vectors(view, session)
+    chosen = _selected_vectors(view)
     if chosen is None:
         return
-    (index, _), step = chosen, selection_of(session, view).step
+    (index, _), step = chosen, selection_of(view).step
     coordinates = index.projection.place(step_vectors(view.trace, index.kind)[step : step + 1])[0]
     name = _vector_name(view.trace, index.kind, step)
     yield OfferedFigure(
@@ -398,12 +398,12 @@ def neighbours_pictures(view: View, session: Session) -> Iterator[OfferedFigure]
     )
 
 
-def neighbours_tables(view: View, session: Session) -> Iterator[tuple[str, pd.DataFrame]]:
+def neighbours_tables(view: View) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield the neighbours of the current step, and the map."""
-    chosen = _selected_vectors(view, session)
+    chosen = _selected_vectors(view)
     if chosen is None:
         return
-    (index, metric), step = chosen, selection_of(session, view).step
+    (index, metric), step = chosen, selection_of(view).step
     yield (
         _vector_name(view.trace, index.kind, step),
         _neighbour_table(index, _neighbours(view.trace, index, metric, step)),

@@ -42,7 +42,6 @@ from attnviz.ui.lab.cached_analyses import (
     shuffled_of,
     unavailable_reason,
 )
-from attnviz.ui.page_state.linked import Session
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.resources import tokenizer_of
 from attnviz.ui.step.subject_boxes import draw_word_choice, subject_of
@@ -184,12 +183,12 @@ def spelling_of(trace: Trace) -> Spelling:
     return tokenizer.piece
 
 
-def perturbation_tests_pictures(view: View, session: Session) -> Iterator[OfferedFigure]:
+def perturbation_tests_pictures(view: View) -> Iterator[OfferedFigure]:
     """Yield the figures of the section as they are saved."""
     trace = view.trace
     if unavailable_reason(trace):
         return
-    subject, figure = replace(subject_of(view, session), longest=LONGEST_LABEL), PERTURBATION_TESTS
+    subject, figure = replace(subject_of(view), longest=LONGEST_LABEL), PERTURBATION_TESTS
     step = subject.step
     yield OfferedFigure(
         figure.title(subject), figure.headline(subject), f"step-{step + 1}-{figure.name}", partial(figure.draw, subject)
@@ -212,12 +211,12 @@ def _figures_of_all_steps(trace: Trace, step: int) -> Iterator[tuple[str, str, C
     )
 
 
-def perturbation_tests_tables(view: View, session: Session) -> Iterator[tuple[str, pd.DataFrame]]:
+def perturbation_tests_tables(view: View) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield the perturbation tests of the current step, and shuffles and minimal changes of all steps."""
     trace = view.trace
     if unavailable_reason(trace):
         return
-    subject = subject_of(view, session)
+    subject = subject_of(view)
     yield (
         gettext("Perturbation tests of step {step}", step=subject.step + 1),
         PERTURBATION_TESTS.draw(subject).frame(),

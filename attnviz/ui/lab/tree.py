@@ -15,9 +15,9 @@ from attnviz.trace.interventions import ForceWords
 from attnviz.ui.components.chart import chart, steady_payload
 from attnviz.ui.components.component import box, component, details, html, plain_text
 from attnviz.ui.components.tables import tables, tables_payload
+from attnviz.ui.embedding import page_session
 from attnviz.ui.fields import segmented_control
 from attnviz.ui.lab.cached_analyses import cached_beam_tree
-from attnviz.ui.page_state.linked import Session
 from attnviz.ui.page_state.selection import selection_of
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.resources import weights_of
@@ -163,10 +163,10 @@ def _requested_tree(beam: int, request: PayloadRequest) -> Any:
     return cached_beam_tree(request.trace, beam)
 
 
-def tree_pictures(view: View, session: Session) -> Iterator[OfferedFigure]:
+def tree_pictures(view: View) -> Iterator[OfferedFigure]:
     """Yield the figure of the tree as it is saved."""
-    beam = int(session.get(TREE_WIDTH) or _DEFAULT_WIDTH)
+    beam = int(page_session().get(TREE_WIDTH) or _DEFAULT_WIDTH)
     if weights_of(view.trace) is None or _no_tree_reason(view.trace, beam):
         return
-    tree, step = cached_beam_tree(view.trace, beam), selection_of(session, view).step
+    tree, step = cached_beam_tree(view.trace, beam), selection_of(view).step
     yield OfferedFigure(_title(beam), _title(beam), f"beam-{beam}", lambda: beam_tree(tree, step=step))

@@ -12,8 +12,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import streamlit as st
-
 from attnviz.analysis.labels import shorten
 from attnviz.analysis.learning import run_name
 from attnviz.environment import ATTNVIZ_RUNS
@@ -23,6 +21,7 @@ from attnviz.lru_cache import LRUCache, cached_in
 from attnviz.model_folder import TRAINING_LOG
 from attnviz.trace.snapshots import FOLDER, Snapshots, load_folder
 from attnviz.training.log import read_curves
+from attnviz.ui.embedding import page_session
 from attnviz.ui.fields import segmented_control, select_box
 
 FolderVersion = tuple[tuple[str, int, int], ...]
@@ -142,7 +141,7 @@ def trainings() -> dict[str, Path]:
 
 def watches_run(offered: Mapping[str, Path]) -> bool:
     """Return whether the current choice among the trainings `offered` is a run that may be in progress."""
-    stored = st.session_state.get(f"learns_{TRAINING}")
+    stored = page_session().get(f"learns_{TRAINING}")
     return str(stored if stored in offered else next(iter(offered), "")).startswith(_WATCHED_PREFIX)
 
 

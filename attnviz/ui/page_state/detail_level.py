@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attnviz.trace.drawing import DetailLevel
 from attnviz.ui.embedding import page_session
-from attnviz.ui.page_state.linked import SENTENCE_PAGES, is_given, link, linked_entry
+from attnviz.ui.page_state.linked import SENTENCE_PAGES, is_given, linked_entry
 from attnviz.ui.view import DETAIL_LEVELS
 
 DEFAULT_LEVEL: DetailLevel = "idea"
@@ -21,9 +21,7 @@ def open_detail_level(earlier_choice: str | None) -> DetailLevel:
     own choice.
     """
     default = chosen_detail_level(earlier_choice) or DEFAULT_LEVEL
-    level: DetailLevel = linked_entry(
-        page_session(), link(), DETAIL_LEVEL, default, offered=DETAIL_LEVELS, scope=SENTENCE_PAGES
-    )
+    level: DetailLevel = linked_entry(DETAIL_LEVEL, default, offered=DETAIL_LEVELS, scope=SENTENCE_PAGES)
     return level
 
 
@@ -41,6 +39,5 @@ def chosen_detail_level(earlier_choice: str | None = None) -> DetailLevel | None
 
 def detail_level_address(earlier_choice: str | None) -> dict[str, str | None]:
     """Return the address parameter of the level; None where neither a link nor the visitor chose one."""
-    session = page_session()
-    chosen = is_given(session, DETAIL_LEVEL) or chosen_detail_level(earlier_choice)
-    return {DETAIL_LEVEL: session[DETAIL_LEVEL] if chosen else None}
+    chosen = is_given(DETAIL_LEVEL) or chosen_detail_level(earlier_choice)
+    return {DETAIL_LEVEL: page_session()[DETAIL_LEVEL] if chosen else None}

@@ -6,7 +6,7 @@ file or of the trace. Links of each pair of a file last as long as the session.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -21,7 +21,8 @@ from attnviz.analysis.gold import (
 )
 from attnviz.errors import AttnvizError
 from attnviz.trace import Words
-from attnviz.ui.page_state.linked import SENTENCE_PAGES, Session, clear_with_link, keep_for, linked_entry
+from attnviz.ui.embedding import page_session
+from attnviz.ui.page_state.linked import SENTENCE_PAGES, clear_with_link, keep_for, linked_entry
 from attnviz.ui.view import MAIN, FilePair, View, view_key
 
 GOLD = "gold"
@@ -38,16 +39,16 @@ _LONGEST = 10_000
 """Largest length of an address value that is read, in characters."""
 
 
-def open_gold(session: Session, view: View, linked: Mapping[str, str]) -> None:
+def open_gold(view: View) -> None:
     """Begin the links with the address; drop those of another sentence, with a message.
 
     Links of another translation of the same sentence stay, and are shown with it; so do those of each pair of a file.
     """
-    words = view.trace.words()
+    session, words = page_session(), view.trace.words()
     text, problem, pair = view.key(TEXT), view.key(_PROBLEM), pair_of(view)
     for key in (text, problem):
-        keep_for(session, key, repr((pair, linkable_words(words))))
-    clear_with_link(session, text, problem, scope=SENTENCE_PAGES)
+        keep_for(key, repr((pair, linkable_words(words))))
+    clear_with_link(text, problem, scope=SENTENCE_PAGES)
     if pair:
         session.setdefault(_OPENED_PAIRS, {})[pair] = words
         return
@@ -59,7 +60,7 @@ def open_gold(session: Session, view: View, linked: Mapping[str, str]) -> None:
             session[problem] = str(error)
             return None
 
-    stored: PairLinks | None = linked_entry(session, linked, view.key(GOLD), None, parse=parse, scope=SENTENCE_PAGES)
+    stored: PairLinks | None = linked_entry(view.key(GOLD), None, parse=parse, scope=SENTENCE_PAGES)
     if stored is not None and not stored.joins_source(words):
         session[view.key(GOLD)] = None
         session.pop(text, None)
@@ -76,14 +77,14 @@ def _pair_name(file: FilePair, number: int, words: Words) -> str:
     return f"{file.key(number)} {PairLinks.of(*linkable_words(words), GoldLinks()).digest}"
 
 
-def gold_of(session: Mapping[Any, Any], view: View) -> GoldLinks | None:
+def gold_of(view: View) -> GoldLinks | None:
     """Return the links between the current words: those of the visitor, else those of a gold file or in the trace.
 
     None if there are no links, or the model has no attention.
     """
     if not view.trace.attends:
         return None
-    stored = _stored(session, view)
+    stored = _stored(view)
     if stored is not None and stored.joins(view.trace.words()):
         return stored.links or None  # empty where the visitor removed the trace's own links
     with suppress(AttnvizError):  # the page has the message
@@ -92,60 +93,61 @@ def gold_of(session: Mapping[Any, Any], view: View) -> GoldLinks | None:
     return recorded_gold_links(view.trace) or None
 
 
-def gold_entries(session: Mapping[Any, Any], view: View) -> dict[str, Any]:
+def gold_entries(view: View) -> dict[str, Any]:
     """Return the entries of the session state from which `gold_of` returns the same links."""
-    stored, pair = _stored(session, view), pair_of(view)
+    stored, pair = _stored(view), pair_of(view)
     if stored is None:
         return {}
     return {LINKS_OF_PAIRS: {pair: stored}} if pair else {view.key(GOLD): stored}
 
 
-def links_of_pairs(session: Mapping[Any, Any]) -> dict[str, PairLinks]:
+def links_of_pairs() -> dict[str, PairLinks]:
     """Return the visitor's links of the pairs of files, as they are now."""
-    return dict(session.get(LINKS_OF_PAIRS, {}))
+    return dict(page_session().get(LINKS_OF_PAIRS, {}))
 
 
-def links_of_pair(file: FilePair, number: int, record: Any, drawn: Mapping[str, PairLinks]) -> GoldLinks:
+def links_of_pair(file: FilePair, number: int, record: Any) -> GoldLinks:
     """Return the links of a pair of `file` with its attention: the visitor's, else gold links, else its own.
 
-    `drawn` are the `links_of_pairs`. Raise AttnvizError where the gold links cannot be read.
+    Raise AttnvizError where the gold links cannot be read.
     """
-    if (stored := drawn.get(_pair_name(file, number, record.words()))) is not None:
+    if (stored := links_of_pairs().get(_pair_name(file, number, record.words()))) is not None:
         return stored.links
     if (given := file.gold(number)) is not None:
         return given
     return recorded_gold_links(record) or GoldLinks(frozenset((j, i) for j, i, _ in word_links(record)))
 
 
-def has_links_for_other_words(session: Mapping[Any, Any], view: View) -> bool:
+def has_links_for_other_words(view: View) -> bool:
     """Return whether links are stored, but for other words than the current ones."""
-    stored = _stored(session, view)
+    stored = _stored(view)
     return stored is not None and bool(stored.links) and not stored.joins(view.trace.words())
 
 
-def problem_of(session: Mapping[Any, Any], view: View) -> str:
+def problem_of(view: View) -> str:
     """Return the error in the last links, or why they were dropped; empty if there is none."""
-    return str(session.get(view.key(_PROBLEM), ""))
+    return str(page_session().get(view.key(_PROBLEM), ""))
 
 
-def set_problem(session: Session, view: View, message: str) -> None:
+def set_problem(view: View, message: str) -> None:
     """Store why links could not be taken."""
-    session[view.key(_PROBLEM)] = message
+    page_session()[view.key(_PROBLEM)] = message
 
 
-def set_links(session: Session, view: View, text: str, identity: str = "") -> None:
+def set_links(view: View, text: str, identity: str = "") -> None:
     """Parse and store links that a visitor typed or drew; empty text removes them.
 
     They belong to the pair of this `identity` that `view` showed, by default to the current one. On an error the
     previous links stay, and `problem_of` returns the message.
     """
+    session = page_session()
     pair = identity if identity in session.get(_OPENED_PAIRS, {}) else pair_of(view)
     words = session.get(_OPENED_PAIRS, {}).get(pair) or view.trace.words()
     session.pop(view.key(_PROBLEM), None)
     try:
         links = PairLinks.of(*linkable_words(words), parse_gold_links(text, words) if text.strip() else GoldLinks())
     except AttnvizError as error:
-        set_problem(session, view, str(error))
+        set_problem(view, str(error))
         return
     if pair:
         session.setdefault(LINKS_OF_PAIRS, {})[pair] = links
@@ -158,38 +160,40 @@ def drawn_identity(view: View) -> str:
     return pair_of(view) or view.identity
 
 
-def set_drawn_links(session: Session, view: View, request: Any) -> None:
+def set_drawn_links(view: View, request: Any) -> None:
     """Store the links of a browser's request, which may be anything; write those of the current words in the text box.
 
     They may be of a pair that `view` showed before: the visitor may go to another pair at once after an edit.
     """
+    session = page_session()
     match request:
         case {"identity": str(identity), "links": str(links)}:
             if identity == drawn_identity(view) or identity in session.get(_OPENED_PAIRS, {}):
-                set_links(session, view, links[:_LONGEST], identity)
+                set_links(view, links[:_LONGEST], identity)
             if identity == drawn_identity(view):
                 session[view.key(TEXT)] = links[:_LONGEST]
 
 
-def take_links(session: Session, view: View, links: GoldLinks) -> None:
+def take_links(view: View, links: GoldLinks) -> None:
     """Store links between the words of `view`, none to remove them, and write them in the text box."""
-    set_links(session, view, links.text())
-    session[view.key(TEXT)] = links.text()
+    set_links(view, links.text())
+    page_session()[view.key(TEXT)] = links.text()
 
 
-def set_gold(session: Session, links: GoldLinks, source: Sequence[str], target: Sequence[str]) -> None:
+def set_gold(links: GoldLinks, source: Sequence[str], target: Sequence[str]) -> None:
     """Set the links between the words of `source` and `target` in the page's own view."""
+    session = page_session()
     session[view_key(MAIN, GOLD)] = PairLinks.of(source, target, links)
     session.pop(view_key(MAIN, TEXT), None)
 
 
-def gold_text(session: Mapping[Any, Any], view: View) -> str | None:
+def gold_text(view: View) -> str | None:
     """Return the links for the address; None if there are none."""
-    stored = _stored(session, view)
+    stored = _stored(view)
     return stored.text() if stored is not None and stored.links else None
 
 
-def _stored(session: Mapping[Any, Any], view: View) -> PairLinks | None:
-    pair = pair_of(view)
+def _stored(view: View) -> PairLinks | None:
+    session, pair = page_session(), pair_of(view)
     stored: PairLinks | None = session.get(LINKS_OF_PAIRS, {}).get(pair) if pair else session.get(view.key(GOLD))
     return stored

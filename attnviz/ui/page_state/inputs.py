@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from attnviz.ui.embedding import page_session
-from attnviz.ui.page_state.linked import SENTENCE_PAGES, link, linked_entry
+from attnviz.ui.page_state.linked import SENTENCE_PAGES, linked_entry
 
 SENTENCE = "sentence"
 TARGET = "target"
@@ -35,14 +35,13 @@ def is_listed_pair() -> bool:
 
 def open_request(sentence: str, models: Collection[str]) -> None:
     """Begin the request with the link; `sentence` and the first of the `models` are the defaults."""
-    session = page_session()
     for name, default, offered in (
         (SENTENCE, sentence, ()),
         (TARGET, "", ()),
         (MODEL, next(iter(models), ""), models),
         (SEARCH, DEFAULT_SEARCH, SEARCHES),
     ):
-        linked_entry(session, link(), name, default, offered=offered, scope=SENTENCE_PAGES)
+        linked_entry(name, default, offered=offered, scope=SENTENCE_PAGES)
 
 
 def set_request(sentence: str, target: str = "") -> None:

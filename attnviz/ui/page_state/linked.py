@@ -13,7 +13,7 @@ the history entry, and pushes a new one when another page or translation is show
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, MutableMapping
+from collections.abc import Callable, Collection, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
@@ -26,8 +26,6 @@ _MOST = 100_000
 """Largest length of an address that is read, in characters."""
 
 
-Session = MutableMapping[Any, Any]
-"""Streamlit's session state (`st.session_state`), or a dictionary in its place."""
 ValidValues = range | Collection[str]
 """Valid values of a parameter: whole numbers, or words; empty if only its own module validates it."""
 
@@ -49,9 +47,9 @@ class _Entry(NamedTuple):
 
 def link() -> Mapping[str, str]:
     """Return the parameters of the link, by name."""
-    session = page_session()
     if embedding() is not None:
         return {}
+    session = page_session()
     if _LINK not in session:
         session[_LINK] = st.query_params.to_dict()
     return MappingProxyType(session[_LINK])
@@ -59,7 +57,7 @@ def link() -> Mapping[str, str]:
 
 def follow_link(parameters: Mapping[str, str]) -> None:
     """Make these `parameters` of an address those of the link."""
-    st.session_state[_LINK] = dict(parameters)
+    page_session()[_LINK] = dict(parameters)
 
 
 def parse_query(query: str) -> dict[str, str]:
@@ -68,8 +66,6 @@ def parse_query(query: str) -> dict[str, str]:
 
 
 def linked_entry(
-    session: Session,
-    linked: Mapping[str, str],
     key: str,
     default: Any,
     *,
@@ -85,73 +81,75 @@ def linked_entry(
     value. Another link of the `scope`, by default to the current page, clears the entry. If `noted`, an invalid value
     is reported; those of `read_link` are anyway.
     """
-    entries = _entries(session)
-    text = None if key in entries or key in session else linked.get(parameter or key)
+    session, entries = page_session(), _entries()
+    text = None if key in entries or key in session else link().get(parameter or key)
     given = text is not None and is_valid(text, offered)
     if noted:
-        note_if_invalid(session, parameter or key, text, offered)
+        note_if_invalid(parameter or key, text, offered)
     if key not in session:
         session[key] = parse(str(text)) if given else default
-    entries.setdefault(key, _Entry(_scope(session, scope), given))
+    entries.setdefault(key, _Entry(_scope(scope), given))
     return session[key]
 
 
-def clear_with_link(session: Session, *keys: str, scope: str | None = None) -> None:
+def clear_with_link(*keys: str, scope: str | None = None) -> None:
     """Clear these entries before another link of the `scope`, by default to the current page, is followed."""
     for key in keys:
-        _entries(session).setdefault(key, _Entry(_scope(session, scope)))
+        _entries().setdefault(key, _Entry(_scope(scope)))
 
 
-def keep_for(session: Session, key: str, subject: str) -> None:
+def keep_for(key: str, subject: str) -> None:
     """Keep the entry `key` for one `subject`: for another, it begins with its default again."""
+    session = page_session()
     subjects: dict[str, str] = session.setdefault(_SUBJECTS, {})
     if subjects.get(key, subject) != subject:
         session.pop(key, None)
     subjects[key] = subject
 
 
-def is_given(session: Session, key: str) -> bool:
+def is_given(key: str) -> bool:
     """Return whether the entry `key` began with a value of the link."""
-    entry = _entries(session).get(key)
+    entry = _entries().get(key)
     return entry is not None and entry.given
 
 
-def _entries(session: Session) -> dict[str, _Entry]:
-    entries: dict[str, _Entry] = session.setdefault(_ENTRIES, {})
+def _entries() -> dict[str, _Entry]:
+    entries: dict[str, _Entry] = page_session().setdefault(_ENTRIES, {})
     return entries
 
 
-def _scope(session: Session, scope: str | None) -> str:
-    return session.get(PAGE, "") if scope is None else scope
+def _scope(scope: str | None) -> str:
+    return str(page_session().get(PAGE, "")) if scope is None else scope
 
 
-def begin_link(session: Session, *scopes: str) -> None:
+def begin_link(*scopes: str) -> None:
     """Clear the entries of these scopes and the invalid values, before another link is read."""
-    clear_entries(session, *scopes)
-    drop_link_problems(session)
-    session.pop(_READ, None)
+    clear_entries(*scopes)
+    drop_link_problems()
+    page_session().pop(_READ, None)
 
 
-def clear_entries(session: Session, *scopes: str, kept: Collection[str] = ()) -> None:
+def clear_entries(*scopes: str, kept: Collection[str] = ()) -> None:
     """Clear the entries of these scopes, except the `kept` ones, so that they begin with the next link."""
-    entries = _entries(session)
+    entries = _entries()
     for key in [key for key, entry in entries.items() if entry.scope in scopes and key not in kept]:
         del entries[key]
-        session.pop(key, None)
+        page_session().pop(key, None)
 
 
-def read_link(session: Session, linked: Mapping[str, str], offered: Mapping[str, ValidValues]) -> None:
-    """Note the invalid values of a link, once for each link, given the valid ones of each parameter."""
+def read_link(offered: Mapping[str, ValidValues]) -> None:
+    """Note the invalid values of the link, once for each link, given the valid ones of each parameter."""
+    session = page_session()
     if not session.get(_READ):
         session[_READ] = True
         for name, values in offered.items():
-            note_if_invalid(session, name, linked.get(name), values)
+            note_if_invalid(name, link().get(name), values)
 
 
-def note_if_invalid(session: Session, name: str, value: str | None, offered: ValidValues) -> None:
+def note_if_invalid(name: str, value: str | None, offered: ValidValues) -> None:
     """Store the `value` that a link gives the parameter `name`, if invalid; if `offered` is empty, any is valid."""
     if value is not None and offered and not is_valid(value, offered):
-        session[_NOTED] = session.get(_NOTED, {}) | {name: (value, offered)}
+        page_session().setdefault(_NOTED, {})[name] = value, offered
 
 
 def is_valid(value: str, offered: ValidValues) -> bool:
@@ -161,9 +159,9 @@ def is_valid(value: str, offered: ValidValues) -> bool:
     return not offered or value in offered
 
 
-def link_problems(session: Mapping[Any, Any]) -> dict[str, dict[str, Any]]:
+def link_problems() -> dict[str, dict[str, Any]]:
     """Return each invalid value with the valid ones, by the name of its parameter (`InvalidParameter`)."""
-    noted = session.get(_NOTED, {})
+    noted = page_session().get(_NOTED, {})
     return {name: {"value": value} | _as_json(offered) for name, (value, offered) in noted.items()}
 
 
@@ -173,9 +171,9 @@ def _as_json(offered: ValidValues) -> dict[str, Any]:
     return {"first": numbers.start, "last": numbers.stop - 1, "values": values}
 
 
-def drop_link_problems(session: Session) -> None:
+def drop_link_problems() -> None:
     """Drop the invalid values, when the visitor goes to another page."""
-    session.pop(_NOTED, None)
+    page_session().pop(_NOTED, None)
 
 
 Parameters = dict[str, str | None]
@@ -184,28 +182,29 @@ Parameters = dict[str, str | None]
 _ADDRESS = "address"
 
 
-def open_address(session: Session, path: str, asked: str | None = None) -> None:
+def open_address(path: str, asked: str | None = None) -> None:
     """Start the address of the page at `path`, empty for the first; it has its own history entry and parameters.
 
     The browser requests the page that is `asked` for, if it is another: the server does not know its address.
     """
     other = None if asked == path else asked
-    session[_ADDRESS] = {"path": path, "other": other, "entry": path or "first", "parameters": {}}
+    page_session()[_ADDRESS] = {"path": path, "other": other, "entry": path or "first", "parameters": {}}
 
 
-def set_page_address(session: Session, entry: str, parameters: Parameters) -> None:
+def set_page_address(entry: str, parameters: Parameters) -> None:
     """Add the page's own address `parameters`, and set the `entry` that identifies its history entry."""
-    add_parameters(session, parameters)
+    add_parameters(parameters)
+    session = page_session()
     session[_ADDRESS]["entry"] = f"{session.get(PAGE) or 'first'} {entry}"
 
 
-def add_parameters(session: Session, parameters: Parameters) -> None:
+def add_parameters(parameters: Parameters) -> None:
     """Add `parameters` to the address of the page, in this run."""
-    page = page_payload(session)
-    session[_ADDRESS] = page | {"parameters": page["parameters"] | parameters}
+    page = page_payload()
+    page_session()[_ADDRESS] = page | {"parameters": page["parameters"] | parameters}
 
 
-def page_payload(session: Mapping[Any, Any]) -> dict[str, Any]:
+def page_payload() -> dict[str, Any]:
     """Return the payload of the page's own address."""
-    payload: dict[str, Any] = session.get(_ADDRESS, {"path": "", "other": None, "entry": "", "parameters": {}})
+    payload: dict[str, Any] = page_session().get(_ADDRESS, {"path": "", "other": None, "entry": "", "parameters": {}})
     return payload

@@ -24,12 +24,12 @@ from attnviz.palette import COLOURS
 from attnviz.trace import Trace
 from attnviz.trace.drawing import HeatmapChoices
 from attnviz.trace.parts import Heads, head_choices
-from attnviz.ui.embedding import embedding
+from attnviz.ui.embedding import embedding, page_session
 from attnviz.ui.page_state.detail_level import DETAIL_LEVEL
 from attnviz.ui.page_state.gold_state import gold_text
 from attnviz.ui.page_state.inputs import MODEL, SEARCH, SEARCHES
 from attnviz.ui.page_state.language import LANGUAGE
-from attnviz.ui.page_state.linked import SENTENCE_PAGES, Session, ValidValues, is_valid, linked_entry
+from attnviz.ui.page_state.linked import SENTENCE_PAGES, ValidValues, is_valid, linked_entry
 from attnviz.ui.page_state.what_if_state import what_if_number, what_ifs_text
 from attnviz.ui.resources import has_posterior, with_heads
 from attnviz.ui.view import DETAIL_LEVELS, View, view_key
@@ -42,12 +42,12 @@ HEADS = "heads"
 """Session state key of the choice, and address parameter."""
 
 
-def with_chosen_heads(session: Session, view_id: str, trace: Any, linked: Mapping[str, str]) -> Any:
+def with_chosen_heads(view_id: str, trace: Any) -> Any:
     """Return `trace` with the attention of the view's chosen heads, at first those of the link.
 
     A trace without heads, or without these, is returned unchanged.
     """
-    chosen = linked_entry(session, linked, view_key(view_id, HEADS), None, scope=SENTENCE_PAGES)
+    chosen = linked_entry(view_key(view_id, HEADS), None, scope=SENTENCE_PAGES)
     return with_heads(trace, str(chosen))
 
 
@@ -95,7 +95,7 @@ class Parameter:
     owner: Owner
     kind: ParameterKind
     offered: Callable[[View], ValidValues] = lambda _: ()
-    text: Callable[[Session, View], str | None] | None = None
+    text: Callable[[View], str | None] | None = None
     """Formats the server's value for the address; None for one of the page (`set_page_address`)."""
 
 
@@ -122,7 +122,7 @@ VIEW_PARAMETERS = (
     Parameter("order", "browser", "choice", lambda _: ORDERS),
     *(Parameter(name, "browser", "option", partial(_option_values, name)) for name in OPTIONS),
     Parameter("form", "browser", "option", lambda view: view.forms),
-    Parameter("heads", "server", "choice", lambda view: head_choices(view.trace), lambda _, view: current_heads(view)),
+    Parameter("heads", "server", "choice", lambda view: head_choices(view.trace), current_heads),
     Parameter("what_ifs", "server", "text", text=what_ifs_text),
     Parameter("what_if", "server", "name", _what_if_numbers, what_if_number),
     Parameter("gold", "server", "text", text=gold_text),
@@ -155,9 +155,9 @@ def _as_json(parameter: Parameter, view: View) -> dict[str, Any]:
     }
 
 
-def own_parameters(session: Session, view: View) -> dict[str, str | None]:
+def own_parameters(view: View) -> dict[str, str | None]:
     """Return the server's parameters of `view`, by their names in the address."""
-    return {view.key(one.name): one.text(session, view) for one in VIEW_PARAMETERS if one.text}
+    return {view.key(one.name): one.text(view) for one in VIEW_PARAMETERS if one.text}
 
 
 def offered_in(view: View) -> dict[str, ValidValues]:
@@ -226,14 +226,14 @@ def linked_selection(view: View, linked: Mapping[str, str]) -> Selection:
     )
 
 
-def with_selection(session: Mapping[Any, Any], view: View, selection: Selection) -> dict[Any, Any]:
-    """Return a copy of the session state with `selection`, for functions that draw from a session state."""
-    return {**session, view.key(_SELECTION): selection}
+def selection_entry(view: View, selection: Selection) -> dict[str, Selection]:
+    """Return the entry of the session state with a `selection`, while a payload is made."""
+    return {view.key(_SELECTION): selection}
 
 
-def selection_of(session: Mapping[Any, Any], view: View) -> Selection:
-    """Return the selection set by `with_selection`; the first step where there is none."""
-    selection: Selection = session.get(view.key(_SELECTION), Selection())
+def selection_of(view: View) -> Selection:
+    """Return the selection of the payload that is made; the first step where there is none."""
+    selection: Selection = page_session().get(view.key(_SELECTION), Selection())
     return selection
 
 

@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from attnviz.trace import Trace
 from attnviz.trace.what_ifs import StoredWhatIfs, WhatIf, decode_what_ifs, encode_what_ifs, what_ifs_identity
-from attnviz.ui.page_state.linked import SENTENCE_PAGES, Session, clear_with_link
+from attnviz.ui.embedding import page_session
+from attnviz.ui.page_state.linked import SENTENCE_PAGES, clear_with_link, link
 from attnviz.ui.view import View, view_key
 
 WHAT_IFS, WHAT_IF = "what_ifs", "what_if"
@@ -19,16 +19,15 @@ _PREVIOUS = "what_ifs_behind"
 """Session state key of the what-ifs of the translation that was shown before a file was opened."""
 
 
-def open_what_ifs(
-    session: Session, view_id: str, first: Trace, linked: Mapping[str, str], saved: Sequence[WhatIf] | None = None
-) -> bool:
+def open_what_ifs(view_id: str, first: Trace, saved: Sequence[WhatIf] | None = None) -> bool:
     """Set the what-ifs of `first`; return whether the last run showed the same translation.
 
     Another translation starts without what-ifs, the first of a session with those of its link, and one from a file with
     those `saved` in it. When the file is closed, the previous what-ifs are restored.
     """
+    session, linked = page_session(), link()
     key, previous_key = view_key(view_id, WHAT_IFS), view_key(view_id, _PREVIOUS)
-    clear_with_link(session, key, previous_key, scope=SENTENCE_PAGES)
+    clear_with_link(key, previous_key, scope=SENTENCE_PAGES)
     stored: StoredWhatIfs | None = session.get(key)
     identity = what_ifs_identity(first) if saved is None else first.fingerprint
     if stored is not None and stored.identity == identity:
@@ -49,19 +48,19 @@ def open_what_ifs(
     return False
 
 
-def stored_what_ifs(session: Mapping[Any, Any], view_id: str) -> StoredWhatIfs:
+def stored_what_ifs(view_id: str) -> StoredWhatIfs:
     """Return the what-ifs of a view."""
-    stored: StoredWhatIfs = session.get(view_key(view_id, WHAT_IFS), StoredWhatIfs())
+    stored: StoredWhatIfs = page_session().get(view_key(view_id, WHAT_IFS), StoredWhatIfs())
     return stored
 
 
-def what_ifs_text(session: Mapping[Any, Any], view: View) -> str | None:
+def what_ifs_text(view: View) -> str | None:
     """Return the what-ifs for the address; None for those left out of it."""
-    stored = stored_what_ifs(session, view.id)
+    stored = stored_what_ifs(view.id)
     return encode_what_ifs(stored.what_ifs) or None if stored.linked else None
 
 
-def what_if_number(session: Mapping[Any, Any], view: View) -> str | None:
+def what_if_number(view: View) -> str | None:
     """Return the number of the current what-if for the address; None for the original translation."""
-    current = stored_what_ifs(session, view.id).current
-    return str(current) if current and what_ifs_text(session, view) else None
+    current = stored_what_ifs(view.id).current
+    return str(current) if current and what_ifs_text(view) else None

@@ -20,7 +20,7 @@ from attnviz.ui.page_state import inputs
 from attnviz.ui.page_state.detail_level import DETAIL_LEVEL
 from attnviz.ui.page_state.gold_state import set_gold
 from attnviz.ui.page_state.inputs import open_listed_pair
-from attnviz.ui.page_state.linked import SENTENCE_PAGES, clear_entries, follow_link, link
+from attnviz.ui.page_state.linked import SENTENCE_PAGES, clear_entries, follow_link
 from attnviz.ui.toolbar import opened_file
 from attnviz.ui.toolbar.controls import current_request
 
@@ -32,7 +32,7 @@ def _draw() -> None:
     from attnviz.ui.corpus.corpus_sections import corpus_page
     from attnviz.ui.corpus.table import open_choices
 
-    open_choices(st.session_state, link())
+    open_choices()
     available = installed_models()
     if not available:
         st.text(gettext("Add a model folder: a model is needed to measure sentence pairs."))
@@ -42,7 +42,7 @@ def _draw() -> None:
 
 def _begin_translation() -> None:
     """Clear what the first page shows, except model and level of detail; nothing begins with the link of this page."""
-    clear_entries(st.session_state, SENTENCE_PAGES, "", kept=(inputs.MODEL, DETAIL_LEVEL))
+    clear_entries(SENTENCE_PAGES, "", kept=(inputs.MODEL, DETAIL_LEVEL))
     follow_link({})
 
 
@@ -51,7 +51,7 @@ def _open_pair(pair: CorpusPair) -> None:
     _begin_translation()
     open_listed_pair(pair.source, pair.target)
     if pair.gold:
-        set_gold(st.session_state, pair.gold, pair.source_words, pair.target_words)
+        set_gold(pair.gold, pair.source_words, pair.target_words)
     go_to("")
     st.rerun()
 

@@ -24,6 +24,7 @@ from attnviz.ui.components.component import box, view_blocks
 from attnviz.ui.components.copy_link import copy_link
 from attnviz.ui.components.picture_files import picture_files
 from attnviz.ui.components.tables import tables_payload
+from attnviz.ui.embedding import page_session
 from attnviz.ui.fields import segmented_control
 from attnviz.ui.glossary import text_section
 from attnviz.ui.lab.attributions import attributions_panel, attributions_pictures, attributions_tables
@@ -46,7 +47,6 @@ from attnviz.ui.lab.perturbation_experiment import (
 from attnviz.ui.lab.tree import TREE_WIDTH as BEAM_WIDTH
 from attnviz.ui.lab.tree import tree_panel, tree_pictures
 from attnviz.ui.page_state.inputs import DEVICE, SEARCH
-from attnviz.ui.page_state.linked import Session
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError
 from attnviz.ui.step.step_controls import key_help, step_controls
 from attnviz.ui.step.suspected_errors_panel import shown_suspected_errors
@@ -66,11 +66,11 @@ class LabSection:
     """Title in the current language."""
     draw: Callable[[View, ThemeName], None]
     """Draws the section."""
-    pictures: Callable[[View, Session], Iterator[OfferedFigure]]
+    pictures: Callable[[View], Iterator[OfferedFigure]]
     """Yields the figures as currently shown, to be saved; none where it has none."""
     choices: Sequence[str] = ()
     """Session state keys of the choices that determine the figures."""
-    tables: Callable[[View, Session], Iterator[tuple[str, pd.DataFrame]]] | None = None
+    tables: Callable[[View], Iterator[tuple[str, pd.DataFrame]]] | None = None
     """Yields the numbers in the figures, each table with its name; None where they are part of its figures."""
 
 
@@ -153,13 +153,14 @@ def tables_of_section_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the numbers in a section's figures."""
     if (tables := _section(request).tables) is None:
         raise UnknownPayloadError(request.part)
-    return tables_payload(tables(request.view, request.session))
+    return tables_payload(tables(request.view))
 
 
 def _shown(view: View, name: str) -> dict[str, Any]:
     """Return the choices that determine the figures of a section."""
     keys = [key for choice in SECTIONS[name].choices for key in (choice, view.key(choice))]
-    return {"session": {key: st.session_state[key] for key in keys if key in st.session_state}}
+    session = page_session()
+    return {"session": {key: session[key] for key in keys if key in session}}
 
 
 def _section(request: PayloadRequest) -> LabSection:
@@ -170,7 +171,7 @@ def _section(request: PayloadRequest) -> LabSection:
 
 def pictures_of_section(request: PayloadRequest) -> dict[str, Any] | bytes:
     """Return the payload of the figures of a section as files."""
-    figures = _section(request).pictures(request.view, request.session)
+    figures = _section(request).pictures(request.view)
     return picture_files((picture_file(request.trace, one) for one in figures), request.parameters)
 
 

@@ -186,7 +186,7 @@ def _timeline(choices: LearningChoices, update: int | None) -> None:
     names = " ".join([*(run.name for run in runs), str(len(runs))])
     timeline(VIEW, names, updates, captions, (grouped_digits(updates[0]), grouped_digits(updates[-1])), opened)
     if embedding() is None:
-        set_page_address(st.session_state, names, language_address())
+        set_page_address(names, language_address())
 
 
 def _definitions(runs: list[Snapshots]) -> None:

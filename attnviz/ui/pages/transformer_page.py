@@ -31,7 +31,7 @@ from attnviz.ui.embedded_view import html_page, made_with_attnviz, page_of
 from attnviz.ui.embedding import page_session
 from attnviz.ui.glossary import glossary_box, references, text_section
 from attnviz.ui.page_state import linked
-from attnviz.ui.page_state.linked import link, linked_entry
+from attnviz.ui.page_state.linked import linked_entry
 from attnviz.ui.payloads import Maker, PayloadRequest, UnknownPayloadError
 from attnviz.ui.requests import on_request, request_button
 from attnviz.ui.step.step_makers import VIEW_MAKERS
@@ -101,17 +101,17 @@ def draw_transformer(request: SentenceRequest) -> None:
 
 def _open_exhibit_name() -> str:
     """Return the name of the open exhibit, empty where none is, after following the link and the requests."""
-    session = st.session_state
-    linked_entry(session, link(), EXHIBIT_PARAMETER, None, offered=tuple(EXHIBITS), noted=True)
+    session = page_session()
+    linked_entry(EXHIBIT_PARAMETER, None, offered=tuple(EXHIBITS), noted=True)
     for name in (heads_exhibit.HEAD, SWAP):
-        linked_entry(session, link(), name, None)
-    linked.add_parameters(session, dict.fromkeys((heads_exhibit.HEAD, pair.FRENCH, SWAP)))
+        linked_entry(name, None)
+    linked.add_parameters(dict.fromkeys((heads_exhibit.HEAD, pair.FRENCH, SWAP)))
     on_request(EXHIBIT_PARAMETER, _store_exhibit_name)
     return str(session[EXHIBIT_PARAMETER]) if session[EXHIBIT_PARAMETER] in EXHIBITS else ""
 
 
 def _store_exhibit_name(name: object) -> None:
-    st.session_state[EXHIBIT_PARAMETER] = name if name in EXHIBITS else None
+    page_session()[EXHIBIT_PARAMETER] = name if name in EXHIBITS else None
 
 
 def _made(make_view: Callable[[SentenceRequest], View], request: SentenceRequest) -> tuple[View | None, str]:
@@ -157,12 +157,12 @@ def _as_exhibit_name(name: str) -> ExhibitName:
 
 def _write_address(view: View, exhibit_name: str) -> None:
     """Write the parameters of the page into the address, which `view` provides; each exhibit has its history entry."""
-    session, chosen = st.session_state, {"heads": heads_exhibit.HEAD, "pair": SWAP}.get(exhibit_name)
+    session, chosen = page_session(), {"heads": heads_exhibit.HEAD, "pair": SWAP}.get(exhibit_name)
     main_identity = view.main.identity if view.main else ""
     parameters: linked.Parameters = {EXHIBIT_PARAMETER: exhibit_name or None}
     if chosen:
         parameters[chosen] = session[chosen]
-    linked.set_page_address(session, f"{main_identity} {exhibit_name} {view.identity}", parameters)
+    linked.set_page_address(f"{main_identity} {exhibit_name} {view.identity}", parameters)
 
 
 def _tables(asked: PayloadRequest) -> tuple[tuple[str, pd.DataFrame], ...]:

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
-
-import streamlit as st
 
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
@@ -46,8 +43,7 @@ def _draw() -> None:
     shown = shown_translation(request, back=bool(request), steps=True)
     view = None
     if shown.view:
-        beside = partial(show_beside, st.session_state)
-        view = replace(shown.view, detail_level=page_detail_level(), show_beside=beside)
+        view = replace(shown.view, detail_level=page_detail_level(), show_beside=show_beside)
         open_view(view, request_address(request, available) if shown.asked and request else None)
         if view.trace.translated:
             with drawn.tour:

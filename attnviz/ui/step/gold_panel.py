@@ -5,7 +5,6 @@ The browser edits the links and sends each edit as a request (`page_state.gold_s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 from html import escape
 from pathlib import Path
@@ -49,7 +48,7 @@ from attnviz.ui.page_state.gold_state import (
     set_links,
     take_links,
 )
-from attnviz.ui.page_state.linked import link, linked_entry
+from attnviz.ui.page_state.linked import linked_entry
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, shown_address
 from attnviz.ui.requests import request_button
 from attnviz.ui.resources import cached_posterior, has_posterior
@@ -63,13 +62,12 @@ SHOWN_LINKS = 6
 
 def gold_box(view: View) -> None:
     """Draw the box in which links are entered."""
-    session, key = page_session(), view.key(TEXT)
-    key_of_box = view.key("gold_box")
+    key, key_of_box = view.key(TEXT), view.key("gold_box")
     with popover(gettext("Links marked by hand"), key=key_of_box):
         html(f'<p class="explanation">{escape(links_help(of_file=not view.trace.translated))}</p>')
         for name, side in zip((gettext("Source"), gettext("Target")), linkable_words(view.trace.words()), strict=True):
             html(f'<p class="explanation"><b>{escape(name)}</b> {_numbered(side)}</p>')
-        links = gold_of(session, view)
+        links = gold_of(view)
         text_box(
             gettext("Links"),
             key=key,
@@ -80,10 +78,8 @@ def gold_box(view: View) -> None:
         )
         with box(view.key("gold_buttons"), row=True):
             request_button(gettext("Show them"), partial(_store_links, view), type="primary", key=view.key("gold_show"))
-            request_button(
-                gettext("Take them off"), partial(take_links, session, view, GoldLinks()), key=view.key("gold_off")
-            )
-        if problem := problem_of(session, view):
+            request_button(gettext("Take them off"), partial(take_links, view, GoldLinks()), key=view.key("gold_off"))
+        if problem := problem_of(view):
             with box(view.key("gold_problem_within")):
                 plain_text(problem)
         if view.open_gold:
@@ -99,7 +95,7 @@ def _numbered(words: tuple[str, ...]) -> str:
 
 
 def _store_links(view: View) -> None:
-    set_links(page_session(), view, str(page_session().get(view.key(TEXT)) or ""))
+    set_links(view, str(page_session().get(view.key(TEXT)) or ""))
 
 
 def gold_panel(view: View, *, listed: bool) -> None:
@@ -107,21 +103,20 @@ def gold_panel(view: View, *, listed: bool) -> None:
 
     Each error is a link to its cell.
     """
-    session = page_session()
     with box(view.key("gold_panel")):  # always present: otherwise the parts below are mounted again
-        if problem := problem_of(session, view):
+        if problem := problem_of(view):
             with box(view.key("gold_problem")):
                 plain_text(problem)
-        elif has_links_for_other_words(session, view):
+        elif has_links_for_other_words(view):
             plain_text(hidden_links_message())
-        if listed and gold_of(session, view) is not None:
-            shown = {"view": view, "session": link_entries(session, view)}
+        if listed and gold_of(view) is not None:
+            shown = {"view": view, "session": link_entries(view)}
             findings_at(view, shown_address("gold-links", shown, "{options}"), "gold_links")
 
 
 def gold_links_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the errors of the links against the gold links."""
-    trace, gold, face = request.trace, gold_of(request.session, request.view), _face(request)
+    trace, gold, face = request.trace, gold_of(request.view), _face(request)
     posterior = None if face == "before" else cached_posterior(trace)
     shares = None if posterior is None else trace.words().merged(posterior)
     return gold_payload(trace.words(), gold or GoldLinks(), face, shares, of_file=not trace.translated)
@@ -177,24 +172,24 @@ def draws_links(view: View) -> bool:
     if view.simple or not view.trace.attends or embedding() is not None:
         return False
     key = view.key(DRAW)
-    linked_entry(page_session(), link(), key, False, offered=("0", "1"), parse="1".__eq__)
+    linked_entry(key, False, offered=("0", "1"), parse="1".__eq__)
     return page_session()[key] is True
 
 
-def has_links(session: Mapping[Any, Any], view: View) -> bool:
+def has_links(view: View) -> bool:
     """Return whether the heatmap of `view` has links between words: gold links, or those that the visitor draws."""
-    return session.get(view.key(DRAW)) is True or gold_of(session, view) is not None
+    return page_session().get(view.key(DRAW)) is True or gold_of(view) is not None
 
 
-def drawn_gold(session: Mapping[Any, Any], view: View) -> GoldLinks | None:
+def drawn_gold(view: View) -> GoldLinks | None:
     """Return the gold links in the heatmap; None while the visitor edits links, which the browser draws."""
-    return None if session.get(view.key(DRAW)) is True else gold_of(session, view)
+    return None if page_session().get(view.key(DRAW)) is True else gold_of(view)
 
 
-def link_entries(session: Mapping[Any, Any], view: View) -> dict[str, Any]:
+def link_entries(view: View) -> dict[str, Any]:
     """Return the entries of the session state that the links on the heatmap of `view` depend on."""
-    is_drawing = session.get(view.key(DRAW)) is True
-    return {view.key(DRAW): True} if is_drawing else gold_entries(session, view)
+    is_drawing = page_session().get(view.key(DRAW)) is True
+    return {view.key(DRAW): True} if is_drawing else gold_entries(view)
 
 
 def link_drawing_switch(view: View) -> None:
@@ -212,7 +207,7 @@ def link_drawing_switch(view: View) -> None:
 
 def link_drawing(view: View) -> None:
     """Draw the bar below the heatmap; its script puts the cells over the heatmap."""
-    words, gold = view.trace.words(), gold_of(page_session(), view) or GoldLinks()
+    words, gold = view.trace.words(), gold_of(view) or GoldLinks()
     source, target = linkable_words(words)
     payload = {
         "language": language(),
@@ -239,11 +234,11 @@ def _place(view: View) -> tuple[int, int]:
 
 def _files(view: View) -> list[list[dict[str, str]]]:
     """Return the files of this pair and, where the view shows one of several pairs of a file, those of all pairs."""
-    session, files = page_session(), list[tuple[str, dict[str, Any], str]]()
-    files.append(("links-of-pair", gold_entries(session, view), file_name(view.trace, "links")))
+    files = list[tuple[str, dict[str, Any], str]]()
+    files.append(("links-of-pair", gold_entries(view), file_name(view.trace, "links")))
     if view.file and 1 < view.file.count <= MOST_SAVED:
         name = f"attnviz-{Path(view.file.name).stem}-links"
-        files.append(("links-of-file", {LINKS_OF_PAIRS: links_of_pairs(session)}, name))
+        files.append(("links-of-file", {LINKS_OF_PAIRS: links_of_pairs()}, name))
     return [
         [
             {
@@ -272,20 +267,20 @@ def links_of_attention_payload(request: PayloadRequest) -> dict[str, Any]:
 
 def pair_links_file(request: PayloadRequest) -> bytes:
     """Return the file of the links of the pair that is shown."""
-    view, gold = request.view, gold_of(request.session, request.view) or GoldLinks()
+    view, gold = request.view, gold_of(request.view) or GoldLinks()
     return attention_file_content([linked_record(view.trace.words(), gold)], _ending(request), _place(view)[0])
 
 
 def file_links_file(request: PayloadRequest) -> bytes:
     """Return the file of the links of all pairs of a file: those that the visitor drew, else those that it has."""
-    file, drawn = request.view.file, links_of_pairs(request.session)
+    file = request.view.file
     if file is None:
         raise UnknownPayloadError("links-of-file")
     records = list[Attention | None]()
     for number in range(1, file.count + 1):
         try:
             record = file.record(number)
-            linked = record and linked_record(record.words(), links_of_pair(file, number, record, drawn))
+            linked = record and linked_record(record.words(), links_of_pair(file, number, record))
         except AttnvizError:  # the page of the pair says why it cannot be read
             linked = None
         records.append(linked)

@@ -32,7 +32,7 @@ from attnviz.trace.drawing import HeatmapChoices
 from attnviz.trace.parts import head_choices
 from attnviz.ui.components.chart import chart, steady_payload
 from attnviz.ui.components.component import Box, box, caption, columns, details, html
-from attnviz.ui.embedding import embedding, page_session
+from attnviz.ui.embedding import embedding
 from attnviz.ui.fields import by_unit, option_segments, option_select, option_switch, select_box, shown_if
 from attnviz.ui.page_state.selection import HEADS, Selection
 from attnviz.ui.payloads import PayloadRequest, shown_address
@@ -61,7 +61,7 @@ def heatmap_panel(view: View, theme: ThemeName) -> None:
     """
     attends = view.trace.attends
     title, draws = _title(view.trace), draws_links(view)
-    gold, shown = drawn_gold(page_session(), view), {"view": view, "session": link_entries(page_session(), view)}
+    gold, shown = drawn_gold(view), {"view": view, "session": link_entries(view)}
     at = shown_address("heatmap", shown, "{options}", theme=theme)
     with box(view.key("alignment"), gap="xsmall"):
         with box(view.key("heatmap_title"), row=True):
@@ -90,9 +90,9 @@ def heatmap_panel(view: View, theme: ThemeName) -> None:
 
 def heatmap_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the heatmap."""
-    view, session = request.view, request.session
-    chosen = shown_choices(request.selection, view, links=has_links(session, view))
-    digest, gold = "" if chosen.face == "before" else weights_digest_of(view.trace) or "", drawn_gold(session, view)
+    view = request.view
+    chosen = shown_choices(request.selection, view, links=has_links(view))
+    digest, gold = "" if chosen.face == "before" else weights_digest_of(view.trace) or "", drawn_gold(view)
     links = gold.text() if gold else ""
     return _heatmap_payload(view.trace, view.identity, digest, chosen, gold, links, request.theme, language())
 

@@ -23,7 +23,7 @@ from attnviz.trace.interventions import ENDLESS, ReplaceEnergies, ReplaceWeights
 from attnviz.trace.what_ifs import translator_arguments
 from attnviz.ui.components.chart import chart
 from attnviz.ui.components.component import component
-from attnviz.ui.embedding import embedding, page_session
+from attnviz.ui.embedding import embedding
 from attnviz.ui.page_state.what_if_state import stored_what_ifs
 from attnviz.ui.payloads import PayloadRequest, address, payload_address, shown_address
 from attnviz.ui.resources import has_posterior, tokenizer_of
@@ -127,7 +127,7 @@ def weight_controls(view: View, at: str, models: Sequence[str]) -> None:
 
     `models` are those whose attention can be borrowed.
     """
-    problems = stored_what_ifs(page_session(), view.id).problems
+    problems = stored_what_ifs(view.id).problems
     payload = {"at": at, "models": list(models), "undo": view.number > 0, "problem": "\n".join(problems)}
     component("intervention_controls", key=view.key("weight_controls"), data=payload)
 

@@ -161,7 +161,7 @@ def _choose(view: View, chosen: str) -> None:
     if view.what_ifs is None or chosen == current:
         return
     base = view.number if current == "each" else view.what_ifs.what_ifs[view.number - 1].parent
-    stored = stored_what_ifs(session, view.id)
+    stored = stored_what_ifs(view.id)
     if chosen == "each":
         session[view.key(WHAT_IFS)] = stored.showing(base)
         return

@@ -12,7 +12,6 @@ from attnviz.lru_cache import LRUCache, cached_in
 from attnviz.text import CONTINUES, SPACE, UNK, Tokenizer, piece_name
 from attnviz.trace import Trace
 from attnviz.ui.components.component import component
-from attnviz.ui.page_state.linked import Session
 from attnviz.ui.page_state.selection import Selection, selection_of, source_of
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, shown_address
 from attnviz.ui.resources import posterior_attention_of, tokenizer_of, weights_of
@@ -161,9 +160,9 @@ def _ids_by_name(_tokenizer: Tokenizer, model: bytes) -> dict[str, int]:  # noqa
     return {piece_name(_tokenizer.piece(index)): index for index in range(len(_tokenizer))}
 
 
-def subject_of(view: View, session: Session) -> Subject:
+def subject_of(view: View) -> Subject:
     """Return the current step with its source piece, word and foil, and the weights if the model is installed."""
-    trace, selection = view.trace, selection_of(session, view)
+    trace, selection = view.trace, selection_of(view)
     source = source_of(selection, trace)
     weights, tokenizer, posterior = weights_of(trace), tokenizer_of(trace), posterior_attention_of(trace)
     if tokenizer is None:

@@ -15,7 +15,7 @@ from attnviz.languages import gettext
 from attnviz.trace.drawing import Face, HeatmapChoices
 from attnviz.ui.components.component import details
 from attnviz.ui.components.tables import tables, tables_payload
-from attnviz.ui.embedding import embedding, page_session
+from attnviz.ui.embedding import embedding
 from attnviz.ui.payloads import PayloadRequest, Shown, shown_address
 from attnviz.ui.resources import cached_posterior
 from attnviz.ui.step.compared_attention import comparison_numbers
@@ -48,15 +48,15 @@ def table_box(view: View, title: str, key: str, name: str, shown: Shown | None =
 
 def chart_tables(view: View) -> None:
     """Offer every chart as a table, computed only while the box is open."""
-    shown = {"session": link_entries(page_session(), view)}
+    shown = {"session": link_entries(view)}
     table_box(view, gettext("The charts as tables"), TABLES, "chart-tables", shown)
 
 
 def chart_tables_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of every chart as a table."""
-    view, session = request.view, request.session
-    chosen = shown_choices(request.selection, view, links=has_links(session, view))
-    return tables_payload(all_tables(view, chosen, subject_of(view, session)))
+    view = request.view
+    chosen = shown_choices(request.selection, view, links=has_links(view))
+    return tables_payload(all_tables(view, chosen, subject_of(view)))
 
 
 def all_tables(view: View, chosen: HeatmapChoices, subject: Subject) -> list[NamedTable]:

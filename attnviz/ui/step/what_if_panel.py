@@ -37,8 +37,8 @@ from attnviz.trace.what_ifs import (
     whole_weights,
 )
 from attnviz.ui.components.chart import chart, chart_payload
+from attnviz.ui.embedding import page_session
 from attnviz.ui.examples import first_step
-from attnviz.ui.page_state.linked import Session
 from attnviz.ui.page_state.selection import with_chosen_heads
 from attnviz.ui.page_state.what_if_state import WHAT_IFS, open_what_ifs, stored_what_ifs
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address, all_at_once
@@ -64,13 +64,13 @@ def _requested_view(view: View, request: Any) -> View | None:
     return None if number is None else replace(view, trace=traces[number], number=number)
 
 
-def handle_what_if(session: Session, current: View, request: Any) -> None:
+def handle_what_if(current: View, request: Any) -> None:
     """Handle a browser's `request` about the view `current` or one of its what-ifs; ignore any other.
 
     Its `what_if` has an `intervention`, which `requested_intervention` reads, and `held` if the translation stays the
     same; or it has a `kind`: "undo", "what_if" or "remove". Where it fails, an error message is stored.
     """
-    view, stored = _requested_view(current, request), stored_what_ifs(session, current.id)
+    view, stored = _requested_view(current, request), stored_what_ifs(current.id)
     if view is None:
         return
     try:
@@ -79,7 +79,7 @@ def handle_what_if(session: Session, current: View, request: Any) -> None:
         changed = replace(stored, problems=(str(error),))
     except (KeyError, TypeError, ValueError):
         changed = replace(stored, problems=(str(impossible()),))
-    session[view.key(WHAT_IFS)] = changed
+    page_session()[view.key(WHAT_IFS)] = changed
 
 
 def _changed(stored: StoredWhatIfs, view: View, payload: Mapping[str, Any]) -> StoredWhatIfs:
@@ -191,10 +191,8 @@ def _has_attention(folder: str) -> bool:
 
 
 def current_view(
-    session: Session,
     view_id: str,
     first: Trace,
-    linked: Mapping[str, str],
     *,
     device: str = "auto",
     beam: int | None = None,
@@ -206,16 +204,15 @@ def current_view(
     The model that made `first` computes them on `device`, with beam width `beam`, by default that of `first`, or `make`
     does; those that were `saved` need no model. What-ifs that fail are left out, and `stored_what_ifs` has the errors.
     """
-    same_original = open_what_ifs(session, view_id, first, linked, saved.what_ifs if saved else None)
+    same_original = open_what_ifs(view_id, first, saved.what_ifs if saved else None)
     make = make or TranslateAgain(first, device, beam)
-    what_ifs = _computed_what_ifs(session, view_id, first, make, saved, same_original=same_original)
-    number = stored_what_ifs(session, view_id).current
-    trace = with_chosen_heads(session, view_id, what_ifs.trace(number), linked)
+    what_ifs = _computed_what_ifs(view_id, first, make, saved, same_original=same_original)
+    number = stored_what_ifs(view_id).current
+    trace = with_chosen_heads(view_id, what_ifs.trace(number))
     return View(view_id, trace, what_ifs, number, first_step=first_step(trace), translate_again=make)
 
 
 def _computed_what_ifs(
-    session: Session,
     view_id: str,
     first: Trace,
     make: Callable[[TranslatorArguments], Trace],
@@ -231,7 +228,7 @@ def _computed_what_ifs(
     saved_traces = _traces_by_what_if(saved) if saved else {}
     traces: dict[int, Trace] = {0: first}
     problems = []
-    stored = stored_what_ifs(session, view_id)
+    stored = stored_what_ifs(view_id)
     for number, what_if in enumerate(stored.what_ifs, 1):
         if (parent := traces.get(what_if.parent)) is None:
             continue
@@ -242,7 +239,7 @@ def _computed_what_ifs(
             problems.append(str(error) if same_original else left_out_sentence(number, str(error)))
     if removed := set(range(1, len(stored.what_ifs) + 1)) - set(traces):
         stored = stored.without(removed, (*stored.problems, *problems))
-        session[view_key(view_id, WHAT_IFS)] = stored
+        page_session()[view_key(view_id, WHAT_IFS)] = stored
     return WhatIfs(first, stored.what_ifs, tuple(traces.values())[1:])
 
 

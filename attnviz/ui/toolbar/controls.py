@@ -18,6 +18,7 @@ from attnviz.languages import gettext
 from attnviz.text import sentence_placeholder
 from attnviz.trace.drawing import DetailLevel
 from attnviz.ui.components.stored_choice import remember, remembered
+from attnviz.ui.embedding import page_session
 from attnviz.ui.examples import DEFAULT_SENTENCE, EXAMPLES, example_kind_name
 from attnviz.ui.fields import close_popover, popover, segmented_control, select_box, text_box
 from attnviz.ui.page_state import inputs
@@ -107,7 +108,7 @@ def current_request(models: dict[str, Path]) -> TranslationRequest:
 
     The link's values become those of the controls. `models` (by name) must not be empty.
     """
-    session, name = st.session_state, _open_request(models)
+    session, name = page_session(), _open_request(models)
     target = str(session[inputs.TARGET]).strip()
     return TranslationRequest(
         str(session[inputs.SENTENCE]),
@@ -120,7 +121,7 @@ def current_request(models: dict[str, Path]) -> TranslationRequest:
 
 def _open_request(models: dict[str, Path]) -> str:
     """Begin the request with the link; return the name of its model, one of `models`, which must not be empty."""
-    session = st.session_state
+    session = page_session()
     inputs.open_request(DEFAULT_SENTENCE, models)
     if session[inputs.MODEL] not in models:  # its folder is gone
         session[inputs.MODEL] = next(iter(models))

@@ -5,13 +5,12 @@ The downloads are figures as they are drawn now, files of the whole translation,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 
 import plotly.graph_objects as go
-import streamlit as st
 
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.diagram import has_diagram
@@ -33,9 +32,9 @@ from attnviz.trace import Trace
 from attnviz.ui.components.component import Box, box, caption, columns, component, popover_box, view_blocks
 from attnviz.ui.components.copy_link import copy_link
 from attnviz.ui.components.picture_files import PageDrawing, PictureFile, followed_picture_files, picture_files
+from attnviz.ui.embedding import page_session
 from attnviz.ui.fields import switch
 from attnviz.ui.page_state.gold_state import gold_entries, gold_of
-from attnviz.ui.page_state.linked import Session
 from attnviz.ui.page_state.selection import selection_of
 from attnviz.ui.payloads import PayloadRequest, Shown, UnknownPayloadError, shown_address
 from attnviz.ui.resources import cached_posterior, has_posterior, weights_of
@@ -117,8 +116,7 @@ class OfferedFigure:
 def downloads(view: View) -> None:
     """Offer the figures as currently drawn, and the files of the whole translation."""
     titled = switch(gettext("Title and sentences above the pictures"), key=view.key("titled"), default=True)
-    session = st.session_state
-    shown = {"session": gold_entries(session, view) | {view.key(DRAW): session.get(view.key(DRAW))}}
+    shown = {"session": gold_entries(view) | {view.key(DRAW): page_session().get(view.key(DRAW))}}
     offer_pictures(view, "translation-pictures", shown, part="titled" if titled else "")
     caption(gettext("The whole translation"))
     _translation_downloads(view, shown)
@@ -135,7 +133,7 @@ def translation_pictures(request: PayloadRequest) -> dict[str, Any] | bytes:
 
 
 def _translation_pictures(request: PayloadRequest, step: int) -> Iterator[PictureFile]:
-    for one in pictures(request.view, request.session):
+    for one in pictures(request.view):
         yield picture_file(request.trace, one, titled=request.part == "titled")
     if has_diagram(request.trace):
         yield diagram_file(request.view, step, file_name(request.trace, f"step-{step + 1}-machine"))
@@ -182,7 +180,7 @@ def translation_file(request: PayloadRequest) -> bytes:
     if request.part not in _file_labels():
         raise UnknownPayloadError(request.part)
     uses_weights = request.part != PRIOR_LINKS and (has_posterior(trace) or not trace.attends)
-    options = _heatmap_options(request.view, request.session)
+    options = _heatmap_options(request.view)
     if ending == "html":
         options = replace(options, step=request.selection.step, level=request.view.detail_level)
     else:  # printed figures have no margins
@@ -190,10 +188,10 @@ def translation_file(request: PayloadRequest) -> bytes:
     return contents(trace, ending, options, request.weights if uses_weights else None, request.view.what_ifs)
 
 
-def pictures(view: View, session: Session) -> Iterator[OfferedFigure]:
+def pictures(view: View) -> Iterator[OfferedFigure]:
     """Yield the current figures: the heatmap, and those of the step, with the chosen energy and logit."""
-    options, trace = _heatmap_options(view, session), view.trace
-    subject = replace(subject_of(view, session), longest=options.longest)
+    options, trace = _heatmap_options(view), view.trace
+    subject = replace(subject_of(view), longest=options.longest)
     posterior, title, file = None, gettext("Heatmap"), "heatmap"
     if not trace.attends:
         title, file = gettext("A single vector for all steps"), "one-vector"
@@ -213,16 +211,12 @@ def pictures(view: View, session: Session) -> Iterator[OfferedFigure]:
         yield OfferedFigure(gettext("Side by side"), title, "comparison", drawn)
 
 
-def _heatmap_options(view: View, session: Mapping[Any, Any]) -> FigureOptions:
+def _heatmap_options(view: View) -> FigureOptions:
     """Return the display options of the heatmap in the view, on white, with no step framed."""
-    chosen = shown_choices(selection_of(session, view), view, links=has_links(session, view))
-    gold, margins = _current_gold(view, session), chosen.margins and view.trace.attends
+    chosen = shown_choices(selection_of(view), view, links=has_links(view))
+    # Empty where those in the trace were removed.
+    gold, margins = gold_of(view) or GoldLinks(), chosen.margins and view.trace.attends
     return FigureOptions(**vars(replace(chosen, gold=gold, margins=margins)))
-
-
-def _current_gold(view: View, session: Mapping[Any, Any]) -> GoldLinks:
-    """Return the current gold links; empty where those in the trace were removed."""
-    return gold_of(session, view) or GoldLinks()
 
 
 def picture_file(trace: Trace, offered: OfferedFigure, *, titled: bool = True) -> PictureFile:

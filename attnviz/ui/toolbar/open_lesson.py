@@ -32,7 +32,7 @@ from attnviz.ui.lesson_view import (
     translated_by,
 )
 from attnviz.ui.page_state.language import language_address
-from attnviz.ui.page_state.linked import link, linked_entry, set_page_address
+from attnviz.ui.page_state.linked import linked_entry, set_page_address
 from attnviz.ui.page_state.selection import LESSON, LESSONS, OWN_LESSON
 from attnviz.ui.payloads import PayloadRequest, shown_address
 from attnviz.ui.requests import on_request, request_button
@@ -94,7 +94,7 @@ def current_lesson() -> OpenLesson | None:
     def linked_lesson(name: str) -> OpenLesson:
         return OpenLesson(name, None if name == OWN_LESSON else shipped_lesson(name))
 
-    lesson: OpenLesson | None = linked_entry(page_session(), link(), LESSON, None, offered=LESSONS, parse=linked_lesson)
+    lesson: OpenLesson | None = linked_entry(LESSON, None, offered=LESSONS, parse=linked_lesson)
     return lesson
 
 
@@ -141,7 +141,6 @@ def _share(name: str, lesson: Lesson) -> None:
 
 def draw_lesson(opened: OpenLesson) -> None:
     """Draw the lesson, in one of its languages, with a button that leaves it."""
-    session = st.session_state
     if opened.lesson is None and not opened.problem:
         component("lesson_file", key="lesson_file", data={"content": None}, height=1)
         on_request(LESSON, _reopen)
@@ -149,7 +148,7 @@ def draw_lesson(opened: OpenLesson) -> None:
         _draw_problem(opened.problem)
     else:
         _draw_valid(opened, opened.lesson)
-    set_page_address(session, f"lesson {opened.name}", language_address() | {LESSON: opened.name})
+    set_page_address(f"lesson {opened.name}", language_address() | {LESSON: opened.name})
 
 
 def _draw_valid(opened: OpenLesson, lesson: Lesson) -> None:

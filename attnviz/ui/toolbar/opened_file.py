@@ -309,7 +309,6 @@ def open_gold_file(view: View, name: str, content: bytes) -> None:
 
     A single pair without words or number is taken as the pair in view. On an error store the message.
     """
-    session = page_session()
     choice = shown_choice()
     try:
         records = _links_in(content, name)
@@ -317,12 +316,12 @@ def open_gold_file(view: View, name: str, content: bytes) -> None:
             links = gold_of_pair(records, 1, None, view.trace)
             if links is None:
                 raise AttnvizError(gettext("No sentence pair of the file has the words of the pair shown."))
-            take_links(session, view, links)
+            take_links(view, links)
             return
         check_pair_counts(records, choice.file)
         records = with_tokens_of(records, choice.file)
     except AttnvizError as error:
-        set_problem(session, view, f"{gettext('{name} was not opened.', name=name)} {error}")
+        set_problem(view, f"{gettext('{name} was not opened.', name=name)} {error}")
         return
     gold = GoldFile(
         name,
@@ -382,7 +381,7 @@ def read_what_ifs(content: bytes) -> WhatIfs:
 def current_file(request: object) -> OpenedFile | None:
     """Return the open file; close it and return None if `request` has changed since it was opened."""
     session = page_session()
-    clear_with_link(session, _OPENED, _CHOICE, _REQUEST, scope=SENTENCE_PAGES)
+    clear_with_link(_OPENED, _CHOICE, _REQUEST, scope=SENTENCE_PAGES)
     if session.setdefault(_REQUEST, request) != request:
         close()
     file: OpenedFile | None = session.get(_OPENED)
@@ -477,7 +476,7 @@ def _field_key(choice: FileChoice, name: str) -> str:
 
 def _open_sentence(choice: FileChoice) -> None:
     """Open the sentence that the fields select, with the tokens typed for it."""
-    values = {name: st.session_state.get(_field_key(choice, name)) for name in _FIELDS}
+    values = {name: page_session().get(_field_key(choice, name)) for name in _FIELDS}
     number = int(values["number"] or choice.number)
     if number != choice.number:
         again = FileChoice(

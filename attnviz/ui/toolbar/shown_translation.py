@@ -22,13 +22,14 @@ from attnviz.languages import gettext
 from attnviz.text import SPACE
 from attnviz.ui.chrome import go_to
 from attnviz.ui.components.component import box, plain_text, view_blocks
+from attnviz.ui.embedding import page_session
 from attnviz.ui.examples import DEFAULT_SENTENCE
 from attnviz.ui.fields import popover, uploader
 from attnviz.ui.page_state import inputs
 from attnviz.ui.page_state.gold_state import open_gold, set_drawn_links
 from attnviz.ui.page_state.inputs import is_listed_pair
 from attnviz.ui.page_state.language import language_address
-from attnviz.ui.page_state.linked import Parameters, link, read_link, set_page_address
+from attnviz.ui.page_state.linked import Parameters, read_link, set_page_address
 from attnviz.ui.page_state.selection import offered_in
 from attnviz.ui.page_state.what_if_state import WHAT_IF, stored_what_ifs
 from attnviz.ui.requests import on_request, request_button
@@ -94,9 +95,9 @@ def _view(first: Trace, request: TranslationRequest | None, opened: opened_file.
     """Return the view of `first`, requested or `opened`, or of its current what-if; draw messages about errors."""
     settings: dict[str, Any] = {"device": request.device, "beam": request.beam} if request else {}
     saved = opened.what_ifs if opened else None
-    view = current_view(st.session_state, MAIN, first, link(), saved=saved, **settings)
-    on_request(view.key(WHAT_IF), partial(handle_what_if, st.session_state, view))
-    if problems := stored_what_ifs(st.session_state, MAIN).problems:
+    view = current_view(MAIN, first, saved=saved, **settings)
+    on_request(view.key(WHAT_IF), partial(handle_what_if, view))
+    if problems := stored_what_ifs(MAIN).problems:
         _problem("\n".join(problems), key="what_if_problem")
         st.toast("\n".join(problems))  # the visitor may have scrolled down
     return view
@@ -107,15 +108,15 @@ def open_view(view: View, requested: Parameters | None) -> None:
 
     Where `requested` is None, the previous parameters stay.
     """
-    session, linked = st.session_state, link()
+    session = page_session()
     page_detail_level()
-    read_link(session, linked, offered_in(view))
-    open_gold(session, view, linked)
-    on_request(view.key("links"), partial(set_drawn_links, session, view))
+    read_link(offered_in(view))
+    open_gold(view)
+    on_request(view.key("links"), partial(set_drawn_links, view))
     if requested is not None:
         session[_ASKED] = requested
     parameters: Parameters = session.get(_ASKED, {}) | language_address() | page_level_address()
-    set_page_address(session, view.identity, parameters)
+    set_page_address(view.identity, parameters)
 
 
 def status(view: View) -> None:
@@ -162,7 +163,7 @@ def _requested_trace(request: TranslationRequest) -> Trace | None:
             )
         )
         return None
-    st.session_state[_LAST] = trace
+    page_session()[_LAST] = trace
     return trace
 
 
@@ -178,9 +179,9 @@ def _fallback_trace(request: TranslationRequest | None) -> Trace | None:
             )
         )
         return None
-    if _LAST in st.session_state:
+    if _LAST in page_session():
         st.text(gettext("Showing your previous sentence."))
-        return cast("Trace", st.session_state[_LAST])
+        return cast("Trace", page_session()[_LAST])
     try:
         trace = translate(request.folder, request.device, DEFAULT_SENTENCE, request.beam, None)
     except AttnvizError:

@@ -13,8 +13,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import streamlit as st
-
 from attnviz import AttnvizError
 from attnviz.analysis.numbers import decimal
 from attnviz.analysis.transformer_steps import HEAD_STAGES, head_kind_name, head_title, kind_sentence, pair_labels
@@ -38,6 +36,7 @@ from attnviz.ui.components.component import box, columns, html, plain_text
 from attnviz.ui.components.energy_decomposition import mount_energy_decomposition
 from attnviz.ui.components.gallery import cell, gallery, group
 from attnviz.ui.components.player import PlayedLanguages
+from attnviz.ui.embedding import page_session
 from attnviz.ui.page_state.selection import source_of
 from attnviz.ui.payloads import PayloadRequest, address
 from attnviz.ui.requests import on_request
@@ -63,13 +62,13 @@ def _make_view(request: SentenceRequest) -> View:
         raise AttnvizError(reason)
     trace = request.trace_by(TRANSFORMER_MODEL)
     on_request(HEAD, _store_head_name)
-    opened_head: Any = trace.head_named(str(st.session_state[HEAD])) or best_head(trace)
-    st.session_state[HEAD] = opened_head.name
+    opened_head: Any = trace.head_named(str(page_session()[HEAD])) or best_head(trace)
+    page_session()[HEAD] = opened_head.name
     return View(HEADS_EXHIBIT.view_id, opened_head)
 
 
 def _store_head_name(name: object) -> None:
-    st.session_state[HEAD] = str(name)
+    page_session()[HEAD] = str(name)
 
 
 def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:  # noqa: ARG001  same signature as the others

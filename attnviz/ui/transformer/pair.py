@@ -69,7 +69,7 @@ def _make_view(request: SentenceRequest) -> View:
 def _french(request: SentenceRequest) -> str:
     """Draw the box of the French sentence, by default the translation; return its text."""
     session, translation = page_session(), str(request.view.trace.translation)
-    keep_for(session, FRENCH, request.sentence)
+    keep_for(FRENCH, request.sentence)
     if not str(session.get(FRENCH, translation)).strip():
         session[FRENCH] = translation
     text = text_box(

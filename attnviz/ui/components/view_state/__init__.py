@@ -13,9 +13,8 @@ from attnviz.architectures import step_texts
 from attnviz.figures.grammar import MOST_ROWS
 from attnviz.languages import gettext
 from attnviz.ui.components.component import component
-from attnviz.ui.embedding import embedding, page_session
+from attnviz.ui.embedding import embedding
 from attnviz.ui.page_state import inputs, linked
-from attnviz.ui.page_state.linked import Session
 from attnviz.ui.page_state.selection import browser_parameters, own_parameters
 from attnviz.ui.page_state.what_if_state import WHAT_IF, stored_what_ifs
 from attnviz.ui.view import MAIN, View
@@ -23,7 +22,7 @@ from attnviz.ui.view import MAIN, View
 
 def view_state(view: View, *, tour: bool = False) -> None:
     """Send the browser the state of `view`; with `tour`, the tour can be started there."""
-    component("view_state", key=view.key("view_state"), data=view_payload(page_session(), view, tour=tour), height=1)
+    component("view_state", key=view.key("view_state"), data=view_payload(view, tour=tour), height=1)
 
 
 def _digest(text: str) -> str:
@@ -40,11 +39,11 @@ def _terms(view: View) -> dict[str, Any]:
     }
 
 
-def view_payload(session: Session, view: View, *, tour: bool = False) -> dict[str, Any]:
+def view_payload(view: View, *, tour: bool = False) -> dict[str, Any]:
     """Return the state of `view` for the browser."""
     # In a page of others, the address is not ours.
     is_address_view = embedding() is None and (view.id == MAIN or view.main is not None)
-    page = linked.page_payload(session)
+    page = linked.page_payload()
     shown = view.main or view
     omits_sentence = is_address_view and page["parameters"].get(inputs.SENTENCE) is None
     return {
@@ -53,7 +52,7 @@ def view_payload(session: Session, view: View, *, tour: bool = False) -> dict[st
         "request": view.key(WHAT_IF),
         "level": view.detail_level,
         "identity": view.identity,
-        "family": _digest(stored_what_ifs(session, view.id).identity or view.trace.source_text),
+        "family": _digest(stored_what_ifs(view.id).identity or view.trace.source_text),
         "steps": view.steps,
         "firstStep": view.first_step,
         "sources": len(view.trace.source_pieces),
@@ -61,8 +60,8 @@ def view_payload(session: Session, view: View, *, tour: bool = False) -> dict[st
         "usualOrder": "strongest" if len(view.trace.source_pieces) > MOST_ROWS else "sentence",
         "parameters": browser_parameters(view),
         "terms": _terms(view),
-        "own": own_parameters(session, shown) if embedding() is None else {},
+        "own": own_parameters(shown) if embedding() is None else {},
         "page": page if is_address_view else None,
         "sentence": {inputs.SENTENCE: shown.trace.source_text} if omits_sentence else None,
-        "main": view_payload(session, view.main) if view.main and embedding() is None else None,
+        "main": view_payload(view.main) if view.main and embedding() is None else None,
     }
