@@ -6,12 +6,14 @@ are joined when they are loaded.
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import json
 import math
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +77,15 @@ class Snapshots:
     """
     counts: Mapping[str, int]
     """By curve, the number of links, pairs of neighbours or sentences that each value averages over."""
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Digest of what is measured and shown at all moments."""
+        values = (self.name, self.guidance, self.updates, self.sentences, sorted(self.curves.items()))
+        digest = hashlib.sha256(repr(values).encode())
+        for alignment in self.alignments:
+            digest.update(alignment.tobytes())
+        return digest.hexdigest()[:20]
 
     def value(self, name: str, update: int) -> float | None:
         """Return the last value of the curve `name` at or before `update`; None where there is none."""

@@ -6,14 +6,16 @@ Models, translations, verdicts and posterior attention are cached for all visito
 from __future__ import annotations
 
 import csv
+import functools
 import hashlib
+import inspect
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +28,7 @@ from attnviz.architectures import could_be_of
 from attnviz.errors import AttnvizError
 from attnviz.files import check_regular
 from attnviz.installed_models import installed_detectors, installed_models
-from attnviz.languages import gettext
+from attnviz.languages import gettext, language
 from attnviz.lru_cache import LRUCache, cached_in, size_of
 from attnviz.model_folder import (
     EVERY_FILE,
@@ -104,8 +106,34 @@ Stamp = tuple[tuple[int, ...], ...]
 FIGURE_CACHE: LRUCache[object] = LRUCache(24 << 20, size=size_of)
 """LRU cache of 24 MiB; a translation takes 0.5 to 1 MB of it."""
 
-cached_for_all = cached_in(FIGURE_CACHE)
-"""Caches a function's results for all visitors, by its arguments except those whose names begin with _."""
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
+
+
+def cached_for_all(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
+    """Cache the results of a function for all visitors, by language and by what its arguments contain.
+
+    Those whose names begin with _ do not count.
+    """
+    signature = inspect.signature(function)
+
+    @functools.wraps(function)
+    def cached(*given: _Arguments.args, **named: _Arguments.kwargs) -> _Result:
+        arguments = signature.bind(*given, **named).arguments.items()
+        contents = [(name, _content(value)) for name, value in arguments if not name.startswith("_")]
+        key = function.__module__, function.__qualname__, language(), *contents
+        return cast("_Result", FIGURE_CACHE.get(key, lambda: function(*given, **named)))
+
+    return cached
+
+
+def _content(value: Any) -> Any:
+    """Return what is equal for equal contents: the fingerprint of a result."""
+    if isinstance(value, Mapping):
+        return _content(tuple(value.items()))
+    if isinstance(value, (list, tuple)):
+        return tuple(map(_content, value))
+    return getattr(value, "fingerprint", value)
 
 
 def detector_folder() -> Path | None:
@@ -356,12 +384,12 @@ def cached_posterior(trace: Trace) -> NDArray[np.float64] | None:
     It is cached for all visitors.
     """
     installed = _installed_weights(trace) if has_posterior(trace) else None
-    return None if installed is None else _posterior(trace, installed[1], trace.fingerprint, installed[0])
+    return None if installed is None else _posterior(trace, *installed)
 
 
 @cached_for_all
-def _posterior(_trace: Trace, _weights: Weights, fingerprint: str, digest: str) -> NDArray[np.float64]:  # noqa: ARG001
-    return posterior(_trace, _weights)
+def _posterior(trace: Trace, digest: str, _weights: Weights) -> NDArray[np.float64]:  # noqa: ARG001  part of the key
+    return posterior(trace, _weights)
 
 
 def cached_attributions(trace: Trace) -> Attributions | None:
@@ -436,12 +464,12 @@ def posterior_attention_of(trace: Trace) -> PosteriorAttention | None:
     They are cached for all visitors.
     """
     installed = _installed_weights(trace) if has_posterior(trace) else None
-    return None if installed is None else _posterior_attention(trace, installed[1], trace.fingerprint, installed[0])
+    return None if installed is None else _posterior_attention(trace, *installed)
 
 
 @cached_for_all
-def _posterior_attention(_trace: Trace, _weights: Weights, fingerprint: str, digest: str) -> PosteriorAttention:
-    return posterior_attention(_trace, _weights, _posterior(_trace, _weights, fingerprint, digest))
+def _posterior_attention(trace: Trace, digest: str, _weights: Weights) -> PosteriorAttention:
+    return posterior_attention(trace, _weights, _posterior(trace, digest, _weights))
 
 
 def tokenizer_of(trace: Record) -> Tokenizer | None:

@@ -15,12 +15,12 @@ from attnviz.analysis.learning import (
     run_name,
 )
 from attnviz.figures.learning_curves import attention_curves, learning_heatmap, quality_curves
-from attnviz.languages import gettext, language, ngettext
+from attnviz.languages import gettext, ngettext
 from attnviz.palette import ThemeName
 from attnviz.trace.snapshots import Snapshots
 from attnviz.ui.components.chart import chart_payload, inline_chart, steady_payload
 from attnviz.ui.components.component import Box, box, columns
-from attnviz.ui.learns.runs import LearningView, runs_identity
+from attnviz.ui.learns.runs import LearningView
 from attnviz.ui.resources import cached_for_all
 
 VIEW = LearningView()
@@ -36,7 +36,7 @@ def attention_panel(runs: list[Snapshots], sentence: int, theme: ThemeName) -> N
     updates, boxes = checkpoint_updates(runs), columns((1,) * max(2, len(runs)), gap="large")
     for number, (column, run) in enumerate(zip(boxes, runs, strict=False), 1):
         with column, box(VIEW.key(f"heatmap_{number}")):
-            payload = _heatmap_payload(run, updates, len(runs) == 1, runs_identity([run]), sentence, theme, language())
+            payload = _heatmap_payload(run, updates, len(runs) == 1, sentence, theme)
             inline_chart(VIEW, payload, f"heatmap_chart_{number}")
     if len(runs) == 1:
         with boxes[1]:
@@ -45,9 +45,7 @@ def attention_panel(runs: list[Snapshots], sentence: int, theme: ThemeName) -> N
 
 def quality_panel(runs: list[Snapshots], theme: ThemeName) -> None:
     """Draw the quality of the runs over the updates."""
-    inline_chart(
-        VIEW, _quality_payload(runs, checkpoint_updates(runs), runs_identity(runs), theme, language()), "quality"
-    )
+    inline_chart(VIEW, _quality_payload(runs, checkpoint_updates(runs), theme), "quality")
 
 
 def attention_measures_panel(runs: list[Snapshots], theme: ThemeName) -> Box | None:
@@ -60,8 +58,7 @@ def attention_measures_panel(runs: list[Snapshots], theme: ThemeName) -> Box | N
     for number, (column, run) in enumerate(zip(boxes, runs, strict=False), 1):
         if has_link_measures(run):
             with column:
-                payload = _learnt_payload(run, runs, updates, runs_identity([run, *runs]), theme, language())
-                inline_chart(VIEW, payload, f"learnt_{number}")
+                inline_chart(VIEW, _learnt_payload(run, runs, updates, theme), f"learnt_{number}")
     if not several:
         return boxes[1]
     with boxes[-1]:
@@ -76,44 +73,27 @@ def has_link_measures(run: Snapshots) -> bool:
 
 @cached_for_all
 def _heatmap_payload(
-    _run: Snapshots,
-    updates: tuple[int, ...],
-    single_run: bool,
-    identity: str,  # noqa: ARG001  part of the cache key
-    sentence: int,
-    theme: ThemeName,
-    code: str,  # noqa: ARG001
+    run: Snapshots, updates: tuple[int, ...], single_run: bool, sentence: int, theme: ThemeName
 ) -> dict[str, Any]:
-    moments, name = [_run.moment(update) for update in updates], "" if single_run else run_name(_run)
+    moments, name = [run.moment(update) for update in updates], "" if single_run else run_name(run)
     return chart_payload(
-        {k: learning_heatmap(_run, sentence, moment, theme=theme) for k, moment in enumerate(moments)},
-        {k: (name, own_translation_sentence(_run, sentence, moment)) for k, moment in enumerate(moments)},
+        {k: learning_heatmap(run, sentence, moment, theme=theme) for k, moment in enumerate(moments)},
+        {k: (name, own_translation_sentence(run, sentence, moment)) for k, moment in enumerate(moments)},
     )
 
 
 @cached_for_all
-def _quality_payload(
-    _runs: list[Snapshots],
-    updates: tuple[int, ...],
-    identity: str,  # noqa: ARG001
-    theme: ThemeName,
-    code: str,  # noqa: ARG001
-) -> dict[str, Any]:
-    return steady_payload(quality_curves(_runs, updates, theme=theme), dict.fromkeys(range(len(updates)), ("", "")))
+def _quality_payload(runs: list[Snapshots], updates: tuple[int, ...], theme: ThemeName) -> dict[str, Any]:
+    return steady_payload(quality_curves(runs, updates, theme=theme), dict.fromkeys(range(len(updates)), ("", "")))
 
 
 @cached_for_all
 def _learnt_payload(
-    _run: Snapshots,
-    _runs: list[Snapshots],
-    updates: tuple[int, ...],
-    identity: str,  # noqa: ARG001
-    theme: ThemeName,
-    code: str,  # noqa: ARG001
+    run: Snapshots, runs: list[Snapshots], updates: tuple[int, ...], theme: ThemeName
 ) -> dict[str, Any]:
-    spec = attention_curves(_run, updates, runs=_runs, theme=theme)
-    heading = run_name(_run) if len(_runs) > 1 else ""
-    return steady_payload(spec, dict.fromkeys(range(len(updates)), (heading, halfway_sentence(_run))))
+    spec = attention_curves(run, updates, runs=runs, theme=theme)
+    heading = run_name(run) if len(runs) > 1 else ""
+    return steady_payload(spec, dict.fromkeys(range(len(updates)), (heading, halfway_sentence(run))))
 
 
 def learning_introduction() -> str:

@@ -6,7 +6,6 @@ the current checkpoint. A training is a model with snapshots, or a run on this s
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -70,16 +69,6 @@ def folder_version(folder: Path) -> FolderVersion:
             continue
         files.append((path.name, status.st_mtime_ns, status.st_size))
     return tuple(files)
-
-
-def runs_identity(runs: list[Snapshots]) -> str:
-    """Return a digest of the content of `runs`, for use in cache keys."""
-    digest = hashlib.sha256()
-    for run in runs:
-        digest.update(repr((run.name, run.guidance, run.updates, run.sentences, sorted(run.curves.items()))).encode())
-        for alignment in run.alignments:
-            digest.update(alignment.tobytes())
-    return digest.hexdigest()[:20]
 
 
 @cached_in(LRUCache(16 << 20, size=lambda runs: sum(a.nbytes for run in runs for a in run.alignments) + 50_000))

@@ -25,7 +25,7 @@ from attnviz.analysis.learning import guidance_sentence, unguided_model
 from attnviz.analysis.measures import is_uniform
 from attnviz.analysis.transformer_steps import heads_name
 from attnviz.architectures import step_texts
-from attnviz.languages import gettext, language, ngettext
+from attnviz.languages import gettext, ngettext
 from attnviz.palette import SCALES, ThemeName
 from attnviz.trace import Attention, Record, Trace
 from attnviz.trace.drawing import HeatmapChoices
@@ -93,8 +93,7 @@ def heatmap_payload(request: PayloadRequest) -> dict[str, Any]:
     view = request.view
     chosen = shown_choices(request.selection, view, links=has_links(view))
     digest, gold = "" if chosen.face == "before" else weights_digest_of(view.trace) or "", drawn_gold(view)
-    links = gold.text() if gold else ""
-    return _heatmap_payload(view.trace, view.identity, digest, chosen, gold, links, request.theme, language())
+    return _heatmap_payload(view.trace, digest, chosen, gold, request.theme)
 
 
 def _guidance(view: View) -> None:
@@ -152,21 +151,14 @@ def shown_choices(selection: Selection, view: View, *, links: bool = False) -> H
 
 @cached_for_all
 def _heatmap_payload(
-    _trace: Trace,
-    identity: str,  # noqa: ARG001
-    digest: str,  # noqa: ARG001
+    trace: Trace,
+    digest: str,  # noqa: ARG001  of the weights, which the posterior depends on
     chosen: HeatmapChoices,
-    _gold: GoldLinks | None,
-    links: str,  # noqa: ARG001
+    gold: GoldLinks | None,
     theme: ThemeName,
-    code: str,  # noqa: ARG001
 ) -> dict[str, Any]:
-    """Return the payload of the heatmap.
-
-    `identity`, the `digest` of the weights, the gold `links` as text and the language `code` complete the cache key.
-    """
-    posterior = None if chosen.face == "before" else cached_posterior(_trace)
-    drawn = figures.heatmap(_trace, chosen, theme=theme, gold=_gold, posterior=posterior, longest=LONGEST)
+    posterior = None if chosen.face == "before" else cached_posterior(trace)
+    drawn = figures.heatmap(trace, chosen, theme=theme, gold=gold, posterior=posterior, longest=LONGEST)
     return steady_payload(drawn, {})
 
 

@@ -5,7 +5,7 @@ By default each step shows the attribution of its own word, and the browser fetc
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,7 +17,7 @@ from attnviz.analysis.recomputation import Weights
 from attnviz.figures.registry import CONTRAST, LOGIT_ATTRIBUTION
 from attnviz.figures.spec import Spec
 from attnviz.figures.subject import Subject
-from attnviz.languages import gettext, language
+from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.text import Tokenizer
 from attnviz.trace import Trace
@@ -55,9 +55,8 @@ def chosen_payload(name: str, request: PayloadRequest) -> dict[str, Any]:
     """Return the payload "logit-attribution" or "contrast", by `name`, of the chosen words."""
     trace, (weights, tokenizer) = request.trace, _model(request)
     comparison = _current_comparison(request, tokenizer)
-    key = trace.fingerprint, request.theme, language(), weights_digest_of(trace)
-    attributions = _chosen_word_figures(trace, weights, tokenizer, comparison, key)
-    return _payload({comparison.step: attributions}, name)
+    by_step = _figures_by_step(trace, weights_digest_of(trace), (comparison,), request.theme, weights, tokenizer)
+    return _payload(by_step, name)
 
 
 def _model(request: PayloadRequest) -> tuple[Weights, Tokenizer]:
@@ -126,9 +125,10 @@ def logit_attribution_payload(name: str, request: PayloadRequest) -> dict[str, A
 
     Raise UnknownPayloadError where the model is not installed, or its logits cannot be attributed.
     """
-    weights, tokenizer = _weights(request), tokenizer_of(request.trace)
-    key = request.trace.fingerprint, request.theme, language(), weights_digest_of(request.trace)
-    return _payload(_own_word_figures(request.trace, weights, tokenizer, request.steps, key), name)
+    trace, weights = request.trace, _weights(request)
+    comparisons = tuple(_default_comparison(trace, step) for step in request.steps)
+    digest, tokenizer = weights_digest_of(trace), tokenizer_of(trace)
+    return _payload(_figures_by_step(trace, digest, comparisons, request.theme, weights, tokenizer), name)
 
 
 _Captioned = tuple[Spec, tuple[str, str]]
@@ -144,41 +144,23 @@ def _payload(by_step: Mapping[int, Mapping[str, _Captioned]], name: str) -> dict
 
 
 @cached_for_all
-def _own_word_figures(
-    _trace: Trace,
+def _figures_by_step(
+    trace: Trace,
+    digest: str | None,  # noqa: ARG001  of the weights, for the key
+    comparisons: tuple[_Comparison, ...],
+    theme: ThemeName,
     _weights: Weights,
     _tokenizer: Tokenizer | None,
-    steps: tuple[int, ...],
-    key: tuple[str, ThemeName, str, str | None],  # cache key: trace, theme, language and weights
-) -> dict[int, dict[str, _Captioned]]:
-    """Return the attributions of the words that the `steps` wrote."""
-    return _figures_by_step(_trace, _weights, _tokenizer, [_default_comparison(_trace, step) for step in steps], key[1])
-
-
-@cached_for_all
-def _chosen_word_figures(
-    _trace: Trace,
-    _weights: Weights,
-    _tokenizer: Tokenizer,
-    comparison: _Comparison,
-    key: tuple[str, ThemeName, str, str | None],  # cache key, as above
-) -> dict[str, _Captioned]:
-    """Return the "logit-attribution" and the "contrast" of the words that a visitor chose."""
-    return _figures_by_step(_trace, _weights, _tokenizer, [comparison], key[1])[comparison.step]
-
-
-def _figures_by_step(
-    trace: Trace, weights: Weights, tokenizer: Tokenizer | None, comparisons: Sequence[_Comparison], theme: ThemeName
 ) -> dict[int, dict[str, _Captioned]]:
     """Return, by step, the "logit-attribution" of each comparison and, if it has a foil, the "contrast"."""
     step_pieces = [
         (comparison.step, piece) for comparison in comparisons for piece in {None, comparison.word, comparison.foil}
     ]
-    attributions = dict(zip(step_pieces, logit_attributions(trace, weights, step_pieces), strict=True))
+    attributions = dict(zip(step_pieces, logit_attributions(trace, _weights, step_pieces), strict=True))
     by_step: dict[int, dict[str, _Captioned]] = {}
     for comparison in comparisons:
         subject = replace(
-            _subject(trace, weights, tokenizer, comparison), theme=theme, known_logit_attributions=attributions
+            _subject(trace, _weights, _tokenizer, comparison), theme=theme, known_logit_attributions=attributions
         )
         name = subject.name(comparison.word)
         heading = logit_attribution_heading(piece_heading(name, comparison.typed_word), None)

@@ -17,7 +17,7 @@ from attnviz.analysis.stages import Narration, Stage
 from attnviz.architectures import architecture_of, narrate, stage_numbered, step_texts
 from attnviz.figures.registry import FIGURES, LOGIT_ATTRIBUTION, StepFigure, colour_legend, figure_named
 from attnviz.figures.subject import Subject
-from attnviz.languages import gettext, language
+from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.trace import Trace
 from attnviz.trace.drawing import DetailLevel
@@ -136,20 +136,10 @@ _CONTROLS: Mapping[str, Callable[[View, StepFigure, ThemeName], None]] = {
 """Functions that draw a figure with a control; others are only charts."""
 
 
+@cached_for_all
 def narration(trace: Trace, steps: tuple[int, ...], *, simple: bool) -> Narration:
     """Return the sentences of the stages at each of `steps`; the short ones if `simple`."""
-    return _narration(trace, trace.fingerprint, steps, language(), simple)
-
-
-@cached_for_all
-def _narration(
-    _trace: Trace,
-    identity: str,  # noqa: ARG001
-    steps: tuple[int, ...],
-    code: str,  # noqa: ARG001  of the key
-    simple: bool,
-) -> Narration:
-    return {step: narrate(_trace, step, simple=simple) for step in steps}
+    return {step: narrate(trace, step, simple=simple) for step in steps}
 
 
 def facts(trace: Trace, steps: tuple[int, ...], *, simple: bool) -> dict[str, Any]:
@@ -205,15 +195,9 @@ def _sentences(request: PayloadRequest, number: int) -> dict[int, str]:
 
 def stage_equation_payload(stage: int, request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the equation of `stage`."""
-    return _equations(request.trace, request.trace.fingerprint, request.steps, request.theme, language())[stage]
+    return _equations(request.trace, request.steps, request.theme)[stage]
 
 
 @cached_for_all
-def _equations(
-    _trace: Trace,
-    identity: str,  # noqa: ARG001
-    steps: tuple[int, ...],
-    theme: ThemeName,
-    code: str,  # noqa: ARG001  of the key
-) -> dict[int, dict[str, Any]]:
-    return equation_payloads(_trace, steps, theme)
+def _equations(trace: Trace, steps: tuple[int, ...], theme: ThemeName) -> dict[int, dict[str, Any]]:
+    return equation_payloads(trace, steps, theme)

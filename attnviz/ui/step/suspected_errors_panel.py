@@ -16,7 +16,6 @@ from attnviz.analysis.suspected_errors import (
     suspected_errors_of,
 )
 from attnviz.figures.subject import REQUIRES_TRANSLATION, Subject
-from attnviz.languages import language
 from attnviz.text import EOS
 from attnviz.trace import Record
 from attnviz.trace.interventions import ExcludePosition, ForceWords, Intervention, ReplaceWeights, to_json_dict
@@ -33,21 +32,14 @@ def suspected_error_payloads(view: View) -> list[dict[str, Any]]:
     """
     is_listed = view.id == MAIN and is_listed_pair()
     can_change = view.translate_again is not None
-    return _payloads(view.trace, view.identity, language(), can_change, view.shows("numbers"), is_listed)
+    return _payloads(view.trace, can_change, view.shows("numbers"), is_listed)
 
 
 @cached_for_all
-def _payloads(
-    _trace: Any,
-    identity: str,  # noqa: ARG001
-    code: str,  # noqa: ARG001  the key of the cache
-    can_change: bool,
-    has_form: bool,
-    is_listed: bool,
-) -> list[dict[str, Any]]:
-    suspects = shown_suspected_errors(_trace, every_omission=is_listed)
+def _payloads(trace: Any, can_change: bool, has_form: bool, is_listed: bool) -> list[dict[str, Any]]:
+    suspects = shown_suspected_errors(trace, every_omission=is_listed)
     return [
-        suspected_error_payload(_trace, suspect, can_change=can_change, has_form=has_form)
+        suspected_error_payload(trace, suspect, can_change=can_change, has_form=has_form)
         | {"struck": is_listed and suspect.finding.kind is FindingKind.OMITTED}
         for suspect in suspects
     ]

@@ -260,7 +260,7 @@ def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:
         html(f'<h2 class="section">{gettext("Cost of computing the energies")}</h2>')
         left, right = columns((11, 10), gap="large")
         with left:
-            _work_chart(view, traces, costs, theme)
+            inline_chart(view, _work_payload(costs, theme), "work_chart")
         with right, box(view.key("equations_work")):
             sizes = int(traces[0].config["hidden_size"]), int(traces[0].config["alignment_size"])
             lengths = len(traces[0].source_pieces), len(traces[0].target_pieces)
@@ -293,15 +293,9 @@ def _work(traces: tuple[Trace, ...]) -> dict[str, Multiplications]:
     }
 
 
-def _work_chart(view: View, traces: tuple[Trace, ...], costs: dict[str, Multiplications], theme: ThemeName) -> None:
-    identity = "-".join(trace.fingerprint for trace in traces)
-    inline_chart(view, _work_payload(costs, identity, theme, language()), "work_chart")
-
-
 @cached_for_all
-def _work_payload(_costs: dict[str, Multiplications], identity: str, theme: ThemeName, code: str) -> dict[str, object]:  # noqa: ARG001
-    figure = multiplications(_costs, theme=theme)
-    return steady_payload(figure, {EVERY_STEP: ("", work_sentence(*_costs.values()))})
+def _work_payload(costs: dict[str, Multiplications], theme: ThemeName) -> dict[str, object]:
+    return steady_payload(multiplications(costs, theme=theme), {EVERY_STEP: ("", work_sentence(*costs.values()))})
 
 
 def _pictures(asked: PayloadRequest, theme: ThemeName) -> Iterator[OfferedFigure]:

@@ -23,7 +23,7 @@ from attnviz.figures.registry import ENERGY_DECOMPOSITION
 from attnviz.figures.subject import Subject
 from attnviz.files import check_regular
 from attnviz.installed_models import installed_models
-from attnviz.languages import gettext, language
+from attnviz.languages import gettext
 from attnviz.lru_cache import LRUCache, cached_in, size_of
 from attnviz.model_folder import stamp
 from attnviz.palette import ThemeName
@@ -75,12 +75,7 @@ def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:  # no
     opened_head: Head = view.trace
 
     errors = head_errors(opened_head.record)
-    gallery(
-        view,
-        _groups(opened_head.record, opened_head.record.fingerprint, repr(errors), language()),
-        opened_head.name,
-        HEAD,
-    )
+    gallery(view, _groups(opened_head.record, errors), opened_head.name, HEAD)
     if errors:
         html(f'<p class="explanation">{_error_rate_sentence(errors)}</p>')
     html(
@@ -90,7 +85,7 @@ def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:  # no
     step_controls(view, _player_names(opened_head.kind))
     left, right = columns((11, 10), gap="large")
     with left:
-        inline_chart(view, _heatmap_payload(opened_head, opened_head.fingerprint, theme, language()), "heatmap")
+        inline_chart(view, _heatmap_payload(opened_head, theme), "heatmap")
     with right:
         if weights_of(view.trace) is None:
             plain_text(not_verified_text(view.trace))
@@ -109,16 +104,11 @@ def _player_names(kind: HeadKind) -> PlayedLanguages:
 
 
 @cached_for_all
-def _groups(
-    _trace: TransformerTrace,
-    identity: str,  # noqa: ARG001
-    rates_key: str,  # noqa: ARG001
-    code: str,  # noqa: ARG001  part of the cache key
-) -> list[dict[str, object]]:
-    errors, groups = head_errors(_trace), []
+def _groups(trace: TransformerTrace, errors: HeadErrors | None) -> list[dict[str, object]]:
+    groups = []
     for kind in HEAD_KINDS:
         rates = errors.rates if errors and kind == "cross" else {}
-        heads = _trace.heads_of(kind)
+        heads = trace.heads_of(kind)
         cells = [_cell(head, rates.get((head.layer, head.head))) for head in heads]
         groups.append(group(head_kind_name(kind), kind_sentence(kind), cells, len(heads) // (heads[-1].layer + 1)))
     return groups
@@ -145,13 +135,8 @@ def _error_rate_sentence(errors: HeadErrors) -> str:
 
 
 @cached_for_all
-def _heatmap_payload(
-    _opened_head: Head,
-    identity: str,  # noqa: ARG001
-    theme: ThemeName,
-    code: str,  # noqa: ARG001  part of the cache key
-) -> dict[str, Any]:
-    return steady_payload(heatmap(_opened_head, end=True, theme=theme), {})
+def _heatmap_payload(opened_head: Head, theme: ThemeName) -> dict[str, Any]:
+    return steady_payload(heatmap(opened_head, end=True, theme=theme), {})
 
 
 def _pictures(asked: PayloadRequest, theme: ThemeName) -> Iterator[OfferedFigure]:

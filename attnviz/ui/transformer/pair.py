@@ -27,7 +27,7 @@ from attnviz.figures.judgement_figure import (
     compared_figure,
     verdict_table,
 )
-from attnviz.languages import gettext, language
+from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.trace import Judgement
 from attnviz.trace.aligned import AttentionView
@@ -90,19 +90,18 @@ def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:
     judgement: Judgement = attention.record
     html(f'<p class="explanation">{texts.detector_caption()}</p>')
     step_controls(view, PlayedLanguages((gettext("English"), gettext("French")), second_is_written=False))
-    inline_verification(view, _verification_payload(judgement, judgement.fingerprint, language()))
+    inline_verification(view, _verification_payload(judgement))
     html(f'<h2 class="section">{gettext("Attend")}</h2><p class="explanation">{texts.attention_caption()}</p>')
     left, right = columns((1, 1), gap="large")
     with left:
-        inline_chart(view, _attend_payload(attention, attention.fingerprint, theme, language(), True), "heatmap")
+        inline_chart(view, _attend_payload(attention, theme, linked=True), "heatmap")
     with right:
         from_english = pair_attention(judgement, "source")
-        payload = _attend_payload(from_english, from_english.fingerprint, theme, language(), False)
-        inline_chart(view, payload, "other_way")
+        inline_chart(view, _attend_payload(from_english, theme, linked=False), "other_way")
     left, right = columns((1, 1), gap="large")
     with left:
         html(f'<h2 class="section">{gettext("Compare")}</h2>')
-        inline_chart(view, _comparison_payload(judgement, judgement.fingerprint, theme, language()), "compared")
+        inline_chart(view, _comparison_payload(judgement, theme), "compared")
     with right, box(view.key("equations_verdict")):
         html(
             f'<h2 class="section">{gettext("Aggregate, then decide")}</h2>'
@@ -116,12 +115,11 @@ def _swap_section(view: View, request: SentenceRequest, judgement: Judgement, th
     """Draw the English sentence as a bag of vectors, and the controls that swap two of its words."""
     html(f'<h2 class="section">{gettext("A bag of vectors")}</h2>')
     swapped_words = choose_swap(request.sentence)
-    other, identity = None, judgement.fingerprint
+    other = None
     if swapped_words:
         other = _swapped_judgement(request, judgement, swapped_words)
-        identity += other.fingerprint
         plain_text(other.source_text)
-    inline_chart(view, _bag_payload(judgement, other, identity, theme, language()), "bag")
+    inline_chart(view, _bag_payload(judgement, other, theme), "bag")
 
 
 def _swapped_judgement(request: SentenceRequest, judgement: Judgement, swapped_words: tuple[int, int]) -> Judgement:
@@ -133,15 +131,9 @@ def _swapped_judgement(request: SentenceRequest, judgement: Judgement, swapped_w
 
 
 @cached_for_all
-def _bag_payload(
-    _judgement: Judgement,
-    _other: Judgement | None,
-    identity: str,  # noqa: ARG001
-    theme: ThemeName,
-    code: str,  # noqa: ARG001  part of the cache key
-) -> dict[str, Any]:
-    sentence = _bag_sentence(_judgement, _other)
-    return steady_payload(bag_figure(_judgement, _other, theme=theme), {EVERY_STEP: ("", sentence)})
+def _bag_payload(judgement: Judgement, other: Judgement | None, theme: ThemeName) -> dict[str, Any]:
+    sentence = _bag_sentence(judgement, other)
+    return steady_payload(bag_figure(judgement, other, theme=theme), {EVERY_STEP: ("", sentence)})
 
 
 def _bag_sentence(judgement: Judgement, other: Judgement | None) -> str:
@@ -161,38 +153,32 @@ def _bag_sentence(judgement: Judgement, other: Judgement | None) -> str:
 
 
 @cached_for_all
-def _attend_payload(
-    _attention: AttentionView,
-    identity: str,  # noqa: ARG001
-    theme: ThemeName,
-    code: str,  # noqa: ARG001  part of the cache key
-    linked: bool,
-) -> dict[str, Any]:
+def _attend_payload(attention: AttentionView, theme: ThemeName, *, linked: bool) -> dict[str, Any]:
     """Return the payload of one sentence's attention to the other; its rows select steps if `linked`."""
-    spec = attend_figure(_attention, theme=theme)
+    spec = attend_figure(attention, theme=theme)
     if not linked:
         spec.layout["meta"] = {name: spec.layout["meta"][name] for name in ("narrowest", "widest")}
     return steady_payload(spec, {})
 
 
 @cached_for_all
-def _comparison_payload(_judgement: Judgement, identity: str, theme: ThemeName, code: str) -> dict[str, Any]:  # noqa: ARG001
-    steps = range(len(_judgement.target_pieces))
+def _comparison_payload(judgement: Judgement, theme: ThemeName) -> dict[str, Any]:
+    steps = range(len(judgement.target_pieces))
     return chart_payload(
-        {step: compared_figure(_judgement, step, theme=theme) for step in steps},
-        {step: ("", texts.compared_sentence(_judgement, step)) for step in steps},
+        {step: compared_figure(judgement, step, theme=theme) for step in steps},
+        {step: ("", texts.compared_sentence(judgement, step)) for step in steps},
     )
 
 
 @cached_for_all
-def _verification_payload(_judgement: Judgement, identity: str, code: str) -> dict[str, Any]:  # noqa: ARG001  part of the cache key
-    weights = weights_of_detector(_judgement)
+def _verification_payload(judgement: Judgement) -> dict[str, Any]:
+    weights = weights_of_detector(judgement)
     if weights is None:
         text = gettext(
-            "Numbers not verified: the model that computed them, “{model}”, is not installed.", model=_judgement.model
+            "Numbers not verified: the model that computed them, “{model}”, is not installed.", model=judgement.model
         )
         return {"holds": False, "summary": text, "wrong": [], "about": "", "names": [], "rows": []}
-    verified = verify_judgement(_judgement, weights)
+    verified = verify_judgement(judgement, weights)
     return {
         "holds": verified.holds,
         "summary": texts.verdict_badge_text(verified),

@@ -14,7 +14,7 @@ from attnviz.analysis.labels import quote, shorten
 from attnviz.analysis.numbers import decimal, percent
 from attnviz.analysis.why_attention import ForcedWords, attention_name, forced_word_probabilities, forgetting_sentences
 from attnviz.figures.three_models_figure import forced_words_figure
-from attnviz.languages import gettext, language, ngettext
+from attnviz.languages import gettext, ngettext
 from attnviz.palette import ThemeName
 from attnviz.ui.components.chart import EVERY_STEP, caption_payload, chart, fitting_payload
 from attnviz.ui.components.side_by_side import lanes, lanes_payload, written_lane
@@ -27,16 +27,15 @@ from attnviz.ui.why.three_models_section import Trio, force_decoded, missing_mod
 
 def translations_panel(view: View, trio: Trio) -> None:
     """Draw the three translations of `trio` with their step controls."""
-    identity = "-".join(trace.fingerprint for trace in trio.own)
-    lanes(view, _payload(trio, identity, language()))
+    lanes(view, _payload(trio.own))
 
 
 @cached_for_all
-def _payload(_trio: Trio, identity: str, code: str) -> dict[str, object]:  # noqa: ARG001  part of the cache key
-    count = len(_trio.longest.target_pieces)
+def _payload(own: tuple[Trace, ...]) -> dict[str, object]:
+    count, identity = max(len(trace.target_pieces) for trace in own), "-".join(trace.fingerprint for trace in own)
     labels = [gettext("step {step} of {count}", step=step + 1, count=count) for step in range(count)]
-    attending = max(trace.contexts.shape[1] for trace in _trio.own if trace.attends)
-    return lanes_payload(identity, labels, [_lane(trace, count, attending) for trace in _trio.own])
+    attending = max(trace.contexts.shape[1] for trace in own if trace.attends)
+    return lanes_payload(identity, labels, [_lane(trace, count, attending) for trace in own])
 
 
 def _lane(trace: Trace, count: int, attending: int) -> dict[str, object]:

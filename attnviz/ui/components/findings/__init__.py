@@ -1,7 +1,6 @@
 """Mount the findings about the alignment (such as omitted or repeated words), each a link to its heatmap cell.
 
-The payload also has a summary of the alignment and a sentence about the attention of each step. `findings_panel` caches
-it for all visitors.
+The payload also has a summary of the alignment and a sentence about the attention of each step.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from typing import Any
 
 from attnviz.analysis.alignment_summary import step_attention_sentence, summarise, summary_sentence
 from attnviz.analysis.findings import FindingKind, cell_of, finding_sentence, findings_of, nothing_found_text
-from attnviz.languages import gettext, language
+from attnviz.languages import gettext
 from attnviz.trace import Trace
 from attnviz.ui.components.component import component
 from attnviz.ui.resources import cached_for_all
@@ -36,7 +35,7 @@ SEVERITY = (
 
 def findings_panel(view: View) -> None:
     """Draw the findings of the alignment and of the current step."""
-    inline_findings(view, _payload(view.trace, view.identity, language()), "reading")
+    inline_findings(view, findings_payload(view.trace), "reading")
 
 
 def inline_findings(view: View, payload: Mapping[str, Any], name: str) -> None:
@@ -50,10 +49,6 @@ def findings_at(view: View, at: str, name: str) -> None:
 
 
 @cached_for_all
-def _payload(_trace: Trace, identity: str, code: str) -> dict[str, Any]:  # noqa: ARG001  the key of the cache
-    return findings_payload(_trace)
-
-
 def findings_payload(trace: Trace) -> dict[str, Any]:
     """Return the payload of the findings, the same at every step: plain text, and the cell that each finding links to.
 

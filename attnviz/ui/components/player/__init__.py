@@ -15,7 +15,7 @@ from attnviz.analysis.labels import summed_pieces_text
 from attnviz.analysis.measures import is_uniform
 from attnviz.languages import gettext, language
 from attnviz.text import SPACE, SPECIAL_PIECES, join_pieces
-from attnviz.trace import Aligned, Trace
+from attnviz.trace import Aligned
 from attnviz.ui.components.component import component
 from attnviz.ui.resources import cached_for_all
 from attnviz.ui.view import View
@@ -69,21 +69,11 @@ def player(view: View, suspected_errors: Sequence[Mapping[str, Any]] = (), pair:
 
     Words that are likely wrong have `suspected_errors` (`ui.step.suspected_errors_panel`).
     """
-    payload = _payload(view.trace, view.identity, pair, language())
     shown = {"simple": view.simple, "suspectedErrors": suspected_errors}
-    component("player", key=view.key("player"), data=payload | shown)
+    component("player", key=view.key("player"), data=player_payload(view.trace, pair) | shown)
 
 
 @cached_for_all
-def _payload(
-    _trace: Trace,
-    identity: str,  # noqa: ARG001
-    pair: PlayedLanguages | None,
-    code: str,  # noqa: ARG001  the key of the cache
-) -> dict[str, Any]:
-    return player_payload(_trace, pair)
-
-
 def player_payload(trace: Aligned, pair: PlayedLanguages | None = None) -> dict[str, Any]:
     """Return the payload of the player.
 
