@@ -6,6 +6,8 @@ import { states, whenIdle } from "./shared.js";
 import { filledAddress } from "./state.js";
 import { viewState } from "./view.js";
 
+const MISSING = 404; // status of an answer that there is no such payload
+const FIRST_WAIT = 250, LONGEST_WAIT = 4000; // milliseconds from a failed fetch to the next
 const QUIET = 600; // milliseconds without a change, after which payloads of components out of sight are fetched
 
 /**
@@ -129,10 +131,11 @@ async function fetchAndDraw(root, state, draw) {
 export async function fetchJson(at, inSight, wanted, refuse) {
   const own = embeddedPayload(at);
   if (own !== undefined || isEmbedded()) return own ?? null;
-  for (let tries = 0; tries < 8 && wanted(); tries += 1) {
+  for (let wait = FIRST_WAIT; wanted(); wait = Math.min(2 * wait, LONGEST_WAIT)) {
     try {
       const answer = await fetchPayload(at, { headers: inSight ? {} : { "attnviz-later": "1" } });
       if (answer.ok) return await answer.json();
+      if (answer.status === MISSING) return null;
       if (answer.status === REFUSED) {
         refuse?.(await answer.text());
         return null;
@@ -140,7 +143,7 @@ export async function fetchJson(at, inSight, wanted, refuse) {
     } catch {
       // The server restarts, or the network is down.
     }
-    await new Promise((soon) => setTimeout(soon, 250 * 2 ** tries));
+    await new Promise((soon) => setTimeout(soon, wait));
   }
   return null;
 }
