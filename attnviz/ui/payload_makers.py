@@ -34,7 +34,6 @@ MAKERS: Mapping[str, Maker] = {
     "vector-map": neighbours_experiment.vector_map_payload,
     **{f"tree-{beam}": partial(tree.tree_payload, beam) for beam in tree.TREE_WIDTHS},
     **{f"hypotheses-{beam}": partial(tree.finished_hypotheses_payload, beam) for beam in tree.TREE_WIDTHS},
-    **{f"tree-table-{beam}": partial(tree.tree_table_payload, beam) for beam in tree.TREE_WIDTHS},
     "comparison": comparison_experiment.comparison_payload,
     "lab-pictures": lab_page.pictures_of_section,
     "lab-tables": lab_page.tables_of_section_payload,

@@ -298,5 +298,5 @@ def test_finished_hypothesis_opens_by_mouse_and_keyboard(open_page: Opener, addr
     expect(page.locator(".hypotheses li button").nth(2)).to_have_attribute("aria-current", "true")
     assert shown_translation(page) != first
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    page.get_by_text("All hypotheses as a table").click()
-    expect(page.locator(".st-key-tree_rows table")).to_be_visible()
+    page.get_by_text("The charts as tables").click()
+    expect(page.locator(".st-key-tables_rows table")).to_be_visible()

@@ -151,8 +151,7 @@ SECTIONS_WITHOUT_CHOICE = [name for name in SECTIONS if name != "comparison"]
 def test_every_figure_of_a_section_has_a_name_heading_and_numbers(trace: Trace, section: str) -> None:
     with in_session({}):
         pictures = list(SECTIONS[section].pictures(View(MAIN, trace)))
-        tabulate = SECTIONS[section].tables
-        tables = [table for _, table in tabulate(View(MAIN, trace))] if tabulate else []
+        tables = [table for _, table in SECTIONS[section].tables(View(MAIN, trace))]
     assert pictures
     assert len({one.name for one in pictures}) == len(pictures)
     assert all(len(one.draw().frame()) and one.draw().data and one.heading for one in pictures)

@@ -115,4 +115,3 @@ def attributions_tables(view: View) -> Iterator[tuple[str, pd.DataFrame]]:
         agreement_table(agreement(methods, step)),
     )
     yield gettext("Agreement between attributions over all steps"), agreement_table(agreement(methods))
-    yield gettext("Attributions at all steps"), numbers

@@ -194,15 +194,13 @@ def comparison_pictures(view: View) -> Iterator[OfferedFigure]:
 
 
 def comparison_tables(view: View) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield the numbers in the figure, each table with its name."""
+    """Yield the probability of each word."""
     try:
         pair = selected_pair(view)
     except AttnvizError:
         return
     compared = compared_pair(pair, _shown_choices(selection_of(view), pair))
     yield gettext("log p of each word"), compared_words_table(compared, pair.names)
-    if compared.both_attend:
-        yield gettext("Side by side"), comparison(compared, pair.names).frame()
 
 
 def _choices(view: View) -> None:

@@ -399,7 +399,7 @@ def neighbours_pictures(view: View) -> Iterator[OfferedFigure]:
 
 
 def neighbours_tables(view: View) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield the neighbours of the current step, and the map."""
+    """Yield the neighbours of the current step."""
     chosen = _selected_vectors(view)
     if chosen is None:
         return
@@ -408,7 +408,6 @@ def neighbours_tables(view: View) -> Iterator[tuple[str, pd.DataFrame]]:
         _vector_name(view.trace, index.kind, step),
         _neighbour_table(index, _neighbours(view.trace, index, metric, step)),
     )
-    yield gettext("Map of all vectors"), _drawn_map(view.trace, index, "light", linked=False).frame()
 
 
 def _neighbour_table(index: VectorIndex, neighbours: Sequence[Neighbour]) -> pd.DataFrame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from html import escape
@@ -27,7 +27,6 @@ from attnviz.figures.perturbation_figure import (
     shuffled_figure,
 )
 from attnviz.figures.registry import PERTURBATION_TESTS
-from attnviz.figures.spec import Spec
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.trace.drawing import LONGEST_LABEL
@@ -193,37 +192,22 @@ def perturbation_tests_pictures(view: View) -> Iterator[OfferedFigure]:
     yield OfferedFigure(
         figure.title(subject), figure.headline(subject), f"step-{step + 1}-{figure.name}", partial(figure.draw, subject)
     )
-    for title, name, draw in _figures_of_all_steps(trace, step):
-        yield OfferedFigure(title, title, name, draw)
-
-
-def _figures_of_all_steps(trace: Trace, step: int) -> Iterator[tuple[str, str, Callable[[], Spec]]]:
-    """Yield title, name and drawing function of shuffled weights and minimal changes, with a 0-based step marked."""
-    yield (
-        gettext("All steps with shuffled weights"),
-        "shuffled",
-        lambda: shuffled_figure(trace, shuffled_of(trace), step=step),
-    )
-    yield (
-        gettext("Minimal weight change of each step"),
+    title = gettext("All steps with shuffled weights")
+    yield OfferedFigure(title, title, "shuffled", lambda: shuffled_figure(trace, shuffled_of(trace), step=step))
+    title = gettext("Minimal weight change of each step")
+    yield OfferedFigure(
+        title,
+        title,
         "minimal-change",
         lambda: minimal_change_figure(trace, minimal_change_of(trace), spelling_of(trace), step=step),
     )
 
 
 def perturbation_tests_tables(view: View) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield the perturbation tests of the current step, and shuffles and minimal changes of all steps."""
-    trace = view.trace
-    if unavailable_reason(trace):
-        return
-    subject = subject_of(view)
-    yield (
-        gettext("Perturbation tests of step {step}", step=subject.step + 1),
-        PERTURBATION_TESTS.draw(subject).frame(),
-    )
-    yield (
-        gettext("Likeliest pieces of each test"),
-        perturbation_tests_likeliest_table(subject.perturbation_tests, subject.piece_or_id, subject.best_attention),
-    )
-    for title, _, draw in _figures_of_all_steps(trace, subject.step):
-        yield title, draw().frame()
+    """Yield the likeliest pieces of each test of the current step."""
+    if not unavailable_reason(view.trace):
+        subject = subject_of(view)
+        yield (
+            gettext("Likeliest pieces of each test"),
+            perturbation_tests_likeliest_table(subject.perturbation_tests, subject.piece_or_id, subject.best_attention),
+        )

@@ -13,8 +13,7 @@ from attnviz.palette import ThemeName
 from attnviz.trace import BeamTree
 from attnviz.trace.interventions import ForceWords
 from attnviz.ui.components.chart import chart, steady_payload
-from attnviz.ui.components.component import box, component, details, html, plain_text
-from attnviz.ui.components.tables import tables, tables_payload
+from attnviz.ui.components.component import box, component, html, plain_text
 from attnviz.ui.embedding import page_session
 from attnviz.ui.fields import segmented_control
 from attnviz.ui.lab.cached_analyses import cached_beam_tree
@@ -71,8 +70,6 @@ def tree_panel(view: View, theme: ThemeName) -> None:
     chart(view, address(view.trace, f"tree-{beam}", theme, every=True), "tree")
     html(f'<h2 class="section">{gettext("Finished hypotheses")}</h2>')
     hypotheses(view, address(view.trace, f"hypotheses-{beam}", theme, every=True))
-    with details(gettext("All hypotheses as a table"), view.key("tree_table")):
-        tables(view, address(view.trace, f"tree-table-{beam}", theme, every=True), "tree_rows")
 
 
 def _chosen_width(view: View) -> int:
@@ -146,11 +143,6 @@ def tree_payload(beam: int, request: PayloadRequest) -> dict[str, Any]:
 def finished_hypotheses_payload(beam: int, request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of this width's finished hypotheses; raise UnknownPayloadError where there are none."""
     return hypotheses_payload(_requested_tree(beam, request), request.trace.target_ids)
-
-
-def tree_table_payload(beam: int, request: PayloadRequest) -> dict[str, Any]:
-    """Return the payload of this width's hypotheses as a table; raise UnknownPayloadError where there are none."""
-    return tables_payload([(_title(beam), beam_tree(_requested_tree(beam, request)).frame())])
 
 
 def _title(beam: int) -> str:

@@ -70,8 +70,8 @@ class LabSection:
     """Yields the figures as currently shown, to be saved; none where it has none."""
     choices: Sequence[str] = ()
     """Session state keys of the choices that determine the figures."""
-    tables: Callable[[View], Iterator[tuple[str, pd.DataFrame]]] | None = None
-    """Yields the numbers in the figures, each table with its name; None where they are part of its figures."""
+    tables: Callable[[View], Iterator[tuple[str, pd.DataFrame]]] = lambda _: iter(())
+    """Yields numbers that are in no figure, each table with its name."""
 
 
 SECTIONS: Mapping[str, LabSection] = {
@@ -122,7 +122,8 @@ def lab_page(view: View, *, requested: bool = False) -> None:
             offer_pictures(view, "lab-pictures", _shown(view, chosen), part=chosen)
         with sentences:
             step_controls(view)  # after the choice of the section, which is part of the address
-        _tables(view, chosen)
+        shown = _shown(view, chosen)
+        table_box(view, gettext("The charts as tables"), "tables", "lab-tables", shown, part=chosen)
         key_help(view, "signs", "attention", "heads", "writing", "scores", common_only=True)
 
 
@@ -143,17 +144,10 @@ def _chosen_section() -> str:
     )
 
 
-def _tables(view: View, name: str) -> None:
-    """Offer the numbers in the section's figures, computed only while the box is open."""
-    if SECTIONS[name].tables:
-        table_box(view, gettext("The charts as tables"), "tables", "lab-tables", _shown(view, name), part=name)
-
-
 def tables_of_section_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the numbers in a section's figures."""
-    if (tables := _section(request).tables) is None:
-        raise UnknownPayloadError(request.part)
-    return tables_payload(tables(request.view))
+    section, view = _section(request), request.view
+    return tables_payload([*(picture.table for picture in section.pictures(view)), *section.tables(view)])
 
 
 def _shown(view: View, name: str) -> dict[str, Any]:

@@ -14,7 +14,6 @@ from typing import Any, get_args
 import streamlit as st
 
 from attnviz import AttnvizError
-from attnviz import lazy_pandas as pd
 from attnviz.analysis.attention_forms import EQUATION_LINES, exhibit_equation
 from attnviz.analysis.page_texts import EXHIBIT_REFERENCES, ExhibitName, exhibit_section, exhibits_introduction
 from attnviz.export.saved_files import file_name
@@ -165,12 +164,6 @@ def _write_address(view: View, exhibit_name: str) -> None:
     linked.set_page_address(f"{main_identity} {exhibit_name} {view.identity}", parameters)
 
 
-def _tables(asked: PayloadRequest) -> tuple[tuple[str, pd.DataFrame], ...]:
-    """Return the tables of the exhibit that belong to no figure."""
-    tables = _exhibit_of(asked).tables
-    return tuple(tables(asked)) if tables else ()
-
-
 def _exhibit_of(asked: PayloadRequest) -> Exhibit:
     if asked.part not in EXHIBITS:
         raise UnknownPayloadError(asked.part)
@@ -179,8 +172,9 @@ def _exhibit_of(asked: PayloadRequest) -> Exhibit:
 
 def exhibit_tables_payload(asked: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the numbers in the figures of an exhibit."""
-    frames = [(picture.heading, picture.draw().frame()) for picture in _exhibit_of(asked).pictures(asked, asked.theme)]
-    return tables_payload([*frames, *_tables(asked)])
+    exhibit = _exhibit_of(asked)
+    charts = [picture.table for picture in exhibit.pictures(asked, asked.theme)]
+    return tables_payload([*charts, *exhibit.tables(asked)])
 
 
 def exhibit_pictures(asked: PayloadRequest) -> dict[str, Any] | bytes:

@@ -12,7 +12,6 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attnviz import AttnvizError, Trace
-from attnviz import lazy_pandas as pd
 from attnviz.analysis import page_texts
 from attnviz.analysis.page_texts import WHY_REFERENCES, TextSection
 from attnviz.analysis.why_attention import prefixes
@@ -52,25 +51,21 @@ from attnviz.ui.why.gradient_decay_section import (
     signals_panel,
     signals_payload,
     signals_pictures,
-    signals_tables,
 )
 from attnviz.ui.why.parallel_section import (
     forced_panel,
     forced_payload,
     forced_pictures,
-    forced_tables,
     translation_tables,
     translations_panel,
 )
 from attnviz.ui.why.sentence_length_section import (
     by_length_panel,
     by_length_pictures,
-    by_length_tables,
     choose_sentence,
     growth_chart_payload,
     growth_panel,
     growth_pictures,
-    growth_tables,
     length_growth_payload,
     no_judge_reason,
 )
@@ -157,14 +152,9 @@ def _footer(view: View, trio: Trio, growth_trace: Trace | None) -> None:
 
 def why_tables_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the numbers in the figures of the page."""
-    return tables_payload(_all_tables(request.shown["trio"], request.shown["growth"]))
-
-
-def _all_tables(trio: Trio, growth_trace: Trace | None) -> Iterator[tuple[str, pd.DataFrame]]:
-    if growth_trace is not None:
-        yield from growth_tables(growth_trace)
-    for tables_of in (by_length_tables, translation_tables, forced_tables, signals_tables):
-        yield from tables_of(trio)
+    trio: Trio = request.shown["trio"]
+    charts = [picture.table for picture in why_pictures(trio, request.shown["growth"])]
+    return tables_payload([*charts, *translation_tables(trio)])
 
 
 def why_pictures(trio: Trio, growth_trace: Trace | None) -> Iterator[OfferedFigure]:

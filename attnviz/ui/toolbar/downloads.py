@@ -112,6 +112,11 @@ class OfferedFigure:
     note: str = ""
     """Text beside it on the page."""
 
+    @property
+    def table(self) -> tuple[str, pd.DataFrame]:
+        """Its title, and its numbers."""
+        return self.heading, self.draw().frame()
+
 
 def downloads(view: View) -> None:
     """Offer the figures as currently drawn, and the files of the whole translation."""

@@ -63,7 +63,7 @@ class Exhibit:
     """
     view_id: str
     """Id of the exhibit's view."""
-    tables: Callable[[PayloadRequest], Iterator[tuple[str, pd.DataFrame]]] | None = None
+    tables: Callable[[PayloadRequest], Iterator[tuple[str, pd.DataFrame]]] = lambda _: iter(())
     """Yields the tables that belong to no figure, each with its name."""
 
 

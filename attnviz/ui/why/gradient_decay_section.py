@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any, cast
 
 from attnviz import AttnvizError, Trace
-from attnviz import lazy_pandas as pd
 from attnviz.analysis.why_attention import gradient_share, gradient_share_sentences
 from attnviz.figures.three_models_figure import gradient_norms
 from attnviz.languages import gettext
@@ -64,12 +63,6 @@ def _requested(request: PayloadRequest) -> tuple[tuple[Trace, ...], list[Gradien
         return traces, [_cached_signals(trace) for trace in traces]
     except AttnvizError as error:
         raise UnknownPayloadError("signals") from error
-
-
-def signals_tables(trio: Trio) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield the numbers of the figure."""
-    traces = force_decoded(trio.reference)
-    yield _title(), gradient_norms(traces, [_cached_signals(trace) for trace in traces]).frame()
 
 
 def signals_pictures(trio: Trio, theme: ThemeName = "light") -> Iterator[OfferedFigure]:

@@ -129,11 +129,6 @@ def forced_payload(request: PayloadRequest) -> dict[str, Any]:
     return fitting_payload(figures, {EVERY_STEP: ("", sentence)})
 
 
-def forced_tables(trio: Trio) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield the numbers of the figure."""
-    yield _title(), forced_words_figure(_forced_words(trio.reference)).frame()
-
-
 def forced_pictures(trio: Trio, theme: ThemeName = "light") -> Iterator[OfferedFigure]:
     """Yield the figure as it is saved."""
     words = _forced_words(trio.reference)

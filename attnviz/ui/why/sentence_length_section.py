@@ -13,7 +13,6 @@ from html import escape
 from typing import Any
 
 from attnviz import AttnvizError, Trace
-from attnviz import lazy_pandas as pd
 from attnviz.analysis.numbers import percent, small
 from attnviz.analysis.page_texts import judge_section, length_section
 from attnviz.analysis.why_attention import (
@@ -195,11 +194,6 @@ def _legend(judge_name: str) -> list[tuple[str, str]]:
     ]
 
 
-def growth_tables(trace: Trace) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield the translations of every prefix, with their measures."""
-    yield _title(), sentence_growth(growth_of(trace)).frame()
-
-
 def growth_pictures(trace: Trace, theme: ThemeName = "light") -> Iterator[OfferedFigure]:
     """Yield the figure as it is saved."""
     growth = growth_of(trace)
@@ -311,12 +305,6 @@ def _sentence(rows: Rows, word_count: int, trio: Trio) -> str:
     kinds = {trace.model: str(trace.config["attention"]) for trace in trio.own}
     scores = {kinds[row["model"]]: float(row["bleu"]) for row in rows if row["words"] == bucket}
     return length_sentence(word_count, bucket, {kind: scores[kind] for kind in kinds.values() if kind in scores})
-
-
-def by_length_tables(trio: Trio) -> Iterator[tuple[str, pd.DataFrame]]:  # noqa: ARG001  same signature as the others
-    """Yield the numbers of the figure."""
-    if rows := three_models_bleu():
-        yield _length_curve_title(), bleu_by_length(rows).frame()
 
 
 def by_length_pictures(trio: Trio, theme: ThemeName = "light") -> Iterator[OfferedFigure]:
