@@ -53,7 +53,6 @@ UI_LAYERS = (
     "toolbar",
     "corpus lab learns transformer why",
     "pages",
-    "payload_makers",
     "server",
 )
 """The same inside `attnviz.ui`."""

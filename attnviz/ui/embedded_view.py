@@ -31,9 +31,8 @@ from attnviz.ui.components.component import collected
 from attnviz.ui.embedding import EmbeddedPayload, Embedding, embedded_in
 from attnviz.ui.page_state.gold_state import take_links
 from attnviz.ui.page_state.selection import OPTIONS, PAGE_CHOICES, POSTERIOR_OPEN
-from attnviz.ui.payloads import Maker, PayloadRequest, UnknownPayloadError, made
+from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, made
 from attnviz.ui.resources import has_posterior
-from attnviz.ui.step.step_makers import VIEW_MAKERS
 from attnviz.ui.step.step_view import step_view
 from attnviz.ui.step.what_if_panel import current_view, handle_what_if
 from attnviz.ui.style import PAGE_STYLE, share_properties_css
@@ -94,7 +93,7 @@ class EmbeddedView:
             if gold is not None:
                 take_links(view, gold)
             host.options = self._options()
-            return embedded(host, partial(step_view, view), view.steps, VIEW_MAKERS)
+            return embedded(host, partial(step_view, view), view.steps)
 
     def current(self) -> View:
         """Return what is shown now: the trace, or what a reader made of it."""
@@ -147,19 +146,19 @@ class EmbeddedView:
         return found
 
 
-def embedded(host: Embedding, draw: Callable[[], object], steps: int, makers: Mapping[str, Maker]) -> Drawn:
+def embedded(host: Embedding, draw: Callable[[], object], steps: int) -> Drawn:
     """Return the blocks that `draw` draws for the current `host`, and all payloads that they fetch in any step."""
     with collected() as blocks:
         draw()
-    found = {address: _made(payload, makers) for address, payload in host.payloads(steps)}
+    found = {address: _made(payload) for address, payload in host.payloads(steps)}
     return {"blocks": blocks, "payloads": {address: one for address, one in found.items() if one is not None}}
 
 
-def page_of(name: str, draw: Callable[[], object], steps: int, makers: Mapping[str, Maker], theme: ThemeName) -> Drawn:
+def page_of(name: str, draw: Callable[[], object], steps: int, theme: ThemeName) -> Drawn:
     """Return what `draw` draws, with its payloads, where a reader chooses no options; `name` is that of the page."""
     host = Embedding(f"{name}-{language()}-{theme}", theme, {name: values[:1] for name, values in OPTIONS.items()})
     with embedded_in(host):
-        return embedded(host, draw, steps, makers)
+        return embedded(host, draw, steps)
 
 
 def made_with_attnviz() -> str:
@@ -339,9 +338,9 @@ def _text(value: Any) -> str:
     return str(int(value)) if isinstance(value, bool) else str(value)
 
 
-def _made(payload: EmbeddedPayload, makers: Mapping[str, Maker]) -> Any:
-    """Return what a payload's maker makes, None where there is no such payload."""
+def _made(payload: EmbeddedPayload) -> Any:
+    """Return a payload, None where there is none."""
     try:
-        return made(makers[payload.name], PayloadRequest(payload.shown, payload.parameters))
+        return made(PayloadRequest(payload.shown, payload.parameters, payload.name))
     except UnknownPayloadError:
         return None

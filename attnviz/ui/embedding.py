@@ -21,8 +21,6 @@ from attnviz.text import Tokenizer
 
 Session = MutableMapping[Any, Any]
 """Streamlit's session state (`st.session_state`), or a dictionary in its place."""
-_LEFT_OUT = re.compile(r"-(chosen|pictures|file|of-pair|of-file|of-attention)$|^(word-boxes|named-piece|consequence)$")
-"""Payloads that need the server: those of typed words, of what a change by hand would do, of files and of links."""
 _PLACE = re.compile(r"\{(\w+)\}")
 
 
@@ -57,9 +55,7 @@ class Embedding:
     """By address with placeholders, also in the parameters."""
 
     def address(self, name: str, shown: Mapping[str, Any], parameters: Mapping[str, str], query: str) -> str:
-        """Return the address of a payload, with its placeholders; empty where it needs the server."""
-        if _LEFT_OUT.search(name):
-            return ""
+        """Return the address of a payload, with its placeholders."""
         # Of the options that a reader chooses, figures and links depend on these.
         query = query.replace("{selection}", "steps={step}").replace("{options}", "face={face}&by={by}")
         address = f"{self.name}/{len(self._templates)}/{name}?{query}"

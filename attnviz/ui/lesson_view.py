@@ -91,7 +91,7 @@ def lesson_html(given: AnsweredLesson) -> str:
         name, title = f"lesson-{given.identity}", str(given.lesson.title)
         draw = partial(lesson_view, given)
         languages = given.lesson.languages or (language(),)
-        return html_page(title, lambda theme, _: page_of(name, draw, 0, {}, theme), footer, languages=languages)
+        return html_page(title, lambda theme, _: page_of(name, draw, 0, theme), footer, languages=languages)
 
 
 def translated_by(given: AnsweredLesson) -> str:

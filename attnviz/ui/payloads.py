@@ -1,6 +1,6 @@
 """Name the payloads that the browser fetches (JSON, files) by their request, keep requests, and make payloads.
 
-A request says what is shown: the arguments of the functions that make payloads (`ui.payload_makers`), such as a
+A request says what is shown: the arguments of the functions that make payloads (`makes_payload`), such as a
 translation or a view, described as JSON. Its digest is in the address, so that the same request has the same address in
 every server process, and no sentence is in a server's log. The page also sends the browser each request once in a run.
 A process that does not know a digest, after a restart for example, is sent the request (`accept`), and makes what is
@@ -25,14 +25,17 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import Any, NamedTuple, cast, get_args
 from urllib.parse import urlencode
 
 import orjson
 from platformdirs import user_state_path
 
 from attnviz.analysis.recomputation import Weights
+from attnviz.architectures import architecture_of
 from attnviz.environment import ATTNVIZ_SECRET
+from attnviz.figures.registry import figure_named
+from attnviz.figures.subject import Subject
 from attnviz.languages import LANGUAGES, language, set_language
 from attnviz.lru_cache import LRUCache
 from attnviz.palette import ThemeName
@@ -74,6 +77,8 @@ class PayloadRequest:
 
     shown: Shown
     parameters: Mapping[str, str]
+    name: str = ""
+    """That of the payload."""
 
     @property
     def view(self) -> View:
@@ -153,6 +158,43 @@ def _index(text: str, count: int) -> int:
 
 Maker = Callable[[PayloadRequest], Any]
 """Returns a JSON-serialisable value, or a file as bytes."""
+
+
+class _Registered(NamedTuple):
+    maker: Maker
+    of_step: bool
+    needs_server: bool
+
+
+_MAKERS: dict[str, _Registered] = {}
+"""By the names of payloads. Each module registers its own when it is imported."""
+
+
+def makes_payload(*names: str, of_step: bool = False, needs_server: bool = False) -> Callable[[Maker], Maker]:
+    """Return a decorator that lets a function make the payloads with these names.
+
+    Args:
+        *names: Names of payloads in addresses.
+        of_step: Whether they are of the steps of a translation: not every architecture has them.
+        needs_server: Whether they cannot be made in advance: they are of what a visitor types or changes, or are files.
+
+    Returns:
+        The decorator, which returns the function as it is.
+    """
+
+    def register(maker: Maker) -> Maker:
+        _MAKERS.update(dict.fromkeys(names, _Registered(maker, of_step, needs_server)))
+        return maker
+
+    return register
+
+
+def _has(request: PayloadRequest) -> bool:
+    """Return whether the architecture has the payload of a step, or the figure, that is requested."""
+    figure, trace = figure_named(request.name), request.trace
+    if figure is None:
+        return request.name in architecture_of(trace).payloads
+    return not figure.missing(Subject(trace, 0, request.weights, parent=request.parent))
 
 
 def _described(value: Any) -> Any:
@@ -287,6 +329,8 @@ def shown_address(name: str, shown: Shown, query: str = "", **parameters: str) -
     what is selected in the browser.
     """
     if (host := embedding()) is not None:
+        if name in _MAKERS and _MAKERS[name].needs_server:
+            return ""
         return host.address(name, shown, {"lang": language()} | parameters, query)
     run, identity = _RUN.get() or _Run(), _identity(shown)
     if identity not in run.digests:
@@ -322,13 +366,10 @@ def _shown(digest: str) -> Shown:
     return _SHOWN.get(digest, lambda: _restored(json.loads(text)))
 
 
-def payload(
-    makers: Mapping[str, Maker], digest: str, name: str, parameters: Mapping[str, str], visitor: str | None = None
-) -> tuple[bytes, str]:
+def payload(digest: str, name: str, parameters: Mapping[str, str], visitor: str | None = None) -> tuple[bytes, str]:
     """Return a payload, compressed by gzip, and its media type.
 
     Args:
-        makers: The makers by the names of payloads.
         digest: The digest of a request.
         name: The name of the payload.
         parameters: The parameters of its address, which may be anything.
@@ -339,22 +380,25 @@ def payload(
         UnknownPayloadError: There is no such payload.
         AttnvizError: It cannot be made; the message says why.
     """
-    code, maker = parameters.get("lang", "en"), makers.get(name)
-    if maker is None or code not in LANGUAGES or sum(map(len, parameters.values())) > _LONGEST_QUERY:
+    code = parameters.get("lang", "en")
+    if name not in _MAKERS or code not in LANGUAGES or sum(map(len, parameters.values())) > _LONGEST_QUERY:
         raise UnknownPayloadError(name)
     from attnviz.ui.waiting import translating_for  # it imports the server, which a view in a file does not need
 
     set_language(code)
     with translating_for(visitor):
-        request = PayloadRequest(_shown(digest), parameters)
+        request = PayloadRequest(_shown(digest), parameters, name)
         shows_trace = "trace" in request.shown or "view" in request.shown
         weights = weights_digest_of(request.trace) if shows_trace else None  # a model may be installed or removed
         key = (digest, name, weights, *sorted(parameters.items()))
-        return _PAYLOADS.get(key, lambda: _packed(made(maker, request)))
+        return _PAYLOADS.get(key, lambda: _packed(made(request)))
 
 
-def made(maker: Maker, request: PayloadRequest) -> Any:
-    """Return what a maker makes of a request."""
+def made(request: PayloadRequest) -> Any:
+    """Return the requested payload; raise UnknownPayloadError where there is none, AttnvizError where it fails."""
+    maker, of_step, _ = _MAKERS[request.name]
+    if of_step and not _has(request):
+        raise UnknownPayloadError(request.name)
     with in_session(request.session):
         return maker(request)
 
@@ -379,6 +423,7 @@ def address(
     version: str = "",
     part: str = "",
     simple: bool = False,
+    sized: bool = False,
     **shown: Any,
 ) -> str:
     """Return the address of the payload `name` of `trace`, drawn for `theme` in the current language.
@@ -386,10 +431,12 @@ def address(
     With `every`, the payload is of all steps; otherwise the address contains `{step}` for one. If the payload depends
     on the chosen `word`, the address contains `{word}`; likewise the names of the display `options` that it depends on.
     The `version` is that of further files that it is made from, and `part` the requested part. If `simple`, the payload
-    is that of the level *Idea*. What else is `shown`, such as the `parent` of a what-if, is part of the request.
+    is that of the level *Idea*; if `sized`, it depends on the width of the window. What else is `shown`, such as the
+    `parent` of a what-if, is part of the request.
     """
     query = [f"steps={'all' if every else '{step}'}"]
     query += ["word={word}"] if word else []
+    query += ["size={size}"] if sized else []
     query += [f"options={'.'.join(f'{{{option}}}' for option in options)}"] if options else []
     return shown_address(
         name,

@@ -78,13 +78,14 @@ def _payload(request: Request) -> Response:
 
     Files are sent as attachments, whatever they contain.
     """
-    from attnviz.ui.payload_makers import MAKERS
     from attnviz.ui.payloads import FILE, UnknownPayloadError, UnknownRequestError, payload
+
+    import_pages()
 
     path, no_store = request.path_params, {"Cache-Control": "no-store"}
     try:
         visitor = request.headers.get(VISITOR, "")[:64] or None
-        packed, media_type = payload(MAKERS, path["digest"], path["name"], request.query_params, visitor)
+        packed, media_type = payload(path["digest"], path["name"], request.query_params, visitor)
     except UnknownRequestError:
         return Response(status_code=UNKNOWN_REQUEST, headers=no_store)
     except UnknownPayloadError:
@@ -334,6 +335,12 @@ def _tidy() -> None:
     return_memory()
 
 
+def import_pages() -> None:
+    """Import the modules that make payloads."""
+    for name in ("translate", "why", "learns", "transformer", "lab"):
+        importlib.import_module(f"attnviz.ui.pages.{name}_page")
+
+
 def warm_up() -> None:
     """Import the drawing code and translate the default sentence, so that the first visitor does not wait for it.
 
@@ -343,7 +350,7 @@ def warm_up() -> None:
     # The first visitor's browser fetches a hundred files meanwhile; each would wait one switch interval.
     sys.setswitchinterval(interval / 10)
     try:
-        from attnviz.ui import payload_makers  # noqa: F401  imported early, before a request needs it
+        import_pages()  # early, before a request needs them
         from attnviz.ui.pages.translate_page import cache_default_translation
 
         with suppress(AttnvizError):

@@ -17,7 +17,7 @@ from attnviz.figures.subject import Subject
 from attnviz.trace.drawing import DetailLevel
 from attnviz.ui import payloads
 from attnviz.ui.page_state.selection import OPTIONS, Selection, linked_selection
-from attnviz.ui.payload_makers import MAKERS
+from attnviz.ui.server import import_pages
 from tests.saved_pages import flattened
 
 
@@ -58,9 +58,10 @@ def fetched(at: str, step: int | None = None, **selection: str) -> Any:
     shown = {name: values[0] for name, values in OPTIONS.items()} | selection
     chosen = urlencode(selection if step is None else selection | {"step": step + 1})
     filled = {"step": step or 0, "word": "", "size": "", **shown, "selection": chosen, "options": chosen}
+    import_pages()
     address = urlsplit(at.format_map(filled))
     digest, name = address.path.split("/")[-2:]
-    packed, media_type = payloads.payload(MAKERS, digest, name, dict(parse_qsl(address.query)))
+    packed, media_type = payloads.payload(digest, name, dict(parse_qsl(address.query)))
     content = gzip.decompress(packed)
     return json.loads(content) if media_type == payloads.JSON else content
 

@@ -24,6 +24,7 @@ from attnviz.analysis.perturbation_tests import PERTURBATION_REFERENCES
 from attnviz.analysis.suspected_errors import SuspectedError
 from attnviz.checkpoint import save_model
 from attnviz.languages import set_language
+from attnviz.palette import ThemeName
 from attnviz.text import Tokenizer
 from attnviz.trace import WhatIf, WhatIfs
 from attnviz.trace.interventions import Temperature
@@ -48,15 +49,15 @@ from tests.ui.fields import field, press, set_field
 from tests.ui.opening import Run
 from tests.ui.shown_payloads import address, fetched, mounted, page_html, panel_texts, payloads_of, selected
 
-ANALYSIS_PAYLOADS = (
-    "attributions-words",
-    "attributions-words-narrow",
-    "attributions-steps",
-    "perturbation-tests",
-    "shuffled",
-    "minimal-change",
+ANALYSIS_PAYLOADS: tuple[tuple[str, dict[str, str]], ...] = (
+    ("attributions", {"by": "words"}),
+    ("attributions", {"by": "words", "size": "-narrow"}),
+    ("attributions", {"by": "steps"}),
+    ("perturbation-tests", {}),
+    ("shuffled", {}),
+    ("minimal-change", {}),
 )
-"""Payloads of the attributions, the perturbation tests and the minimal change."""
+"""Payloads of the attributions, the perturbation tests and the minimal change, with what the browser fills in."""
 
 
 @pytest.fixture(autouse=True)
@@ -99,7 +100,7 @@ def test_only_the_current_section_requests_payloads(lab: Run) -> None:
     set_field(app, "all_steps", True)
     assert not app.exception
     assert [given["at"].split("/")[2].split("?")[0] for given in mounted(app, "chart")] == [
-        "perturbation-tests{size}",
+        "perturbation-tests",
         "shuffled",
         "minimal-change",
     ]
@@ -133,14 +134,17 @@ def trace(en_fr: Path) -> Trace:
     return resources.translate(str(en_fr), "cpu", "Two dogs play in the snow.", 1, None)
 
 
-@pytest.mark.parametrize("name", ANALYSIS_PAYLOADS)
-def test_payloads_depend_on_step_theme_and_language(trace: Trace, name: str) -> None:
-    light, dark = (fetched(address_of(trace, name, theme, every=False), 1) for theme in ("light", "dark"))
+@pytest.mark.parametrize(("name", "filled"), ANALYSIS_PAYLOADS, ids=str)
+def test_payloads_depend_on_step_theme_and_language(trace: Trace, name: str, filled: dict[str, str]) -> None:
+    def fetch(theme: ThemeName) -> Any:
+        at = address_of(trace, name, theme, every=False, options=[*filled][:1], sized="size" in filled)
+        return fetched(at, 1, **filled)
+
+    light, dark = fetch("light"), fetch("dark")
     assert light["template"] != dark["template"]
     assert list(light["captions"]) == ["1"]
     set_language("fr")
-    french = fetched(address_of(trace, name, "light", every=False), 1)
-    assert french["captions"] != light["captions"]
+    assert fetch("light")["captions"] != light["captions"]
 
 
 SECTIONS_WITHOUT_CHOICE = [name for name in SECTIONS if name != "comparison"]
@@ -204,17 +208,17 @@ def test_other_width_is_in_the_address_and_read_from_a_link(page: Run) -> None:
 
 
 def _payload_request(trace: Trace) -> PayloadRequest:
-    return PayloadRequest({"trace": trace}, {"steps": "all", "theme": "light"})
+    return PayloadRequest({"trace": trace}, {"steps": "all", "theme": "light", "part": "4"})
 
 
 def test_search_applies_the_interventions(shown: Translator) -> None:
     changed = [Temperature(4.0)]
     trace = shown.translate(SENTENCES[0], beam=4, interventions=changed)
     tree = shown.beam_tree(SENTENCES[0], beam=4, interventions=changed)
-    listed = finished_hypotheses_payload(4, _payload_request(trace))["entries"]
+    listed = finished_hypotheses_payload(_payload_request(trace))["entries"]
     assert [tuple(one["pieces"]) for one in listed] == [tree.ids(index) for index in tree.finished]
     assert listed[0]["shown"]
-    caption = tree_payload(4, _payload_request(trace))["captions"]["0"][1]
+    caption = tree_payload(_payload_request(trace))["captions"]["0"][1]
     assert "was chosen" in caption
     assert "parts" not in caption
 

@@ -18,7 +18,6 @@ from attnviz.trace import WhatIf
 from attnviz.trace.interventions import ReplaceWeights, Temperature
 from attnviz.trace.what_ifs import encode_what_ifs
 from attnviz.ui import payloads, resources
-from attnviz.ui.payload_makers import MAKERS
 from attnviz.ui.payloads import UnknownPayloadError, UnknownRequestError, address, payload
 from tests.conftest import SENTENCES
 from tests.figures import synthetic
@@ -105,7 +104,7 @@ def test_invalid_request_raises_unknown_payload_error(trace: Trace, wrong: dict[
     digest = address(trace, "energy", "light", every=True).split("/")[1]
     asked = {"theme": "light", "lang": "en", "steps": "all", "word": ""} | wrong
     with pytest.raises(UnknownPayloadError):
-        payload(MAKERS, digest, asked.pop("name", "perturbation-tests" if "word" in wrong else "energy"), asked)
+        payload(digest, asked.pop("name", "perturbation-tests" if "word" in wrong else "energy"), asked)
 
 
 def restart() -> None:
@@ -178,7 +177,7 @@ def test_forged_request_is_refused_without_work(trace: Trace, monkeypatch: pytes
     for wrong, request in ((digest, forged), (plain, forged), (digest, text + " "), (digest, f"é{text}")):
         assert not payloads.accept(wrong, request)
         with pytest.raises(UnknownRequestError):
-            payload(MAKERS, wrong, "energy", {"theme": "light", "steps": "all"})
+            payload(wrong, "energy", {"theme": "light", "steps": "all"})
 
 
 def test_uploaded_translation_is_named_by_its_content_and_available_while_it_is_open(

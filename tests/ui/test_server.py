@@ -26,7 +26,7 @@ from starlette.types import Message
 from attnviz import AttnvizError, browser_modules
 from attnviz.browser_programs import KATEX, PLOTLY, BrowserProgram
 from attnviz.translator import Translator
-from attnviz.ui import payload_makers, payloads, resources, server
+from attnviz.ui import payloads, resources, server
 from attnviz.ui.examples import DEFAULT_SENTENCE
 from attnviz.ui.pages import PATHS
 from attnviz.ui.payloads import address
@@ -265,7 +265,8 @@ def test_payload_that_cannot_be_made_is_answered_with_the_sentence(monkeypatch: 
     def refuse(*_: object) -> bytes:
         raise AttnvizError("Pair 3 has no tokens: é.")
 
-    monkeypatch.setitem(payload_makers.MAKERS, "facts", refuse)  # type: ignore[arg-type]
+    server.import_pages()
+    monkeypatch.setitem(payloads._MAKERS, "facts", payloads._MAKERS["facts"]._replace(maker=refuse))
     path, query = address(synthetic.trace(), "facts", "light", every=True).split("?")
     status, headers, body = get(f"/{path}", query=query)
     assert (status, body.decode()) == (422, "Pair 3 has no tokens: é.")

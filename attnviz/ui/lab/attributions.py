@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
+from typing import Any, cast, get_args
 
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.attribution_methods import (
@@ -28,7 +28,7 @@ from attnviz.ui.fields import option_segments
 from attnviz.ui.glossary import definitions
 from attnviz.ui.lab.cached_analyses import attribution_methods_of, unavailable_reason
 from attnviz.ui.page_state.selection import selection_of
-from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address
+from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address, makes_payload
 from attnviz.ui.step.heatmap_panel import grid_sentences, unit_names
 from attnviz.ui.toolbar.downloads import OfferedFigure
 from attnviz.ui.view import View
@@ -46,7 +46,7 @@ def attributions_panel(view: View, theme: ThemeName) -> None:
     option_segments(view, "by", gettext("Rows and columns"), unit_names())
     chart(
         view,
-        address(view.trace, "attributions-{by}{size}", theme, every=True),
+        address(view.trace, "attributions", theme, every=True, options=("by",), sized=True),
         "attributions",
         waiting=gettext("Computing…"),
     )
@@ -64,17 +64,19 @@ def _how_to_read() -> str:
     return f"{grid_sentences()} {colours_sentence()} {pointing}"
 
 
-def attributions_payload(by: By, size: str, request: PayloadRequest) -> dict[str, Any]:
-    """Return the payload of the attributions for a window of `size`, a key of `ATTRIBUTION_LAYOUTS`.
+@makes_payload("attributions")
+def attributions_payload(request: PayloadRequest) -> dict[str, Any]:
+    """Return the payload of the attributions by words or steps, for a window of one of the `ATTRIBUTION_LAYOUTS`.
 
     Raise UnknownPayloadError where there are none.
     """
-    trace = request.trace
-    if unavailable_reason(trace):
+    trace, (by, *_), size = request.trace, request.options, request.parameters.get("size", "")
+    if unavailable_reason(trace) or by not in get_args(By) or size not in ATTRIBUTION_LAYOUTS:
         raise UnknownPayloadError("attributions")
     methods, (columns, width) = attribution_methods_of(trace), ATTRIBUTION_LAYOUTS[size]
+    draw = partial(attributions, trace, methods, by=cast("By", by), width=width, theme=request.theme)
     for panels_per_row in range(columns, 0, -1):
-        figure = attributions(trace, methods, by=by, across=panels_per_row, width=width, theme=request.theme)
+        figure = draw(across=panels_per_row)
         if figure.layout["meta"]["narrowest"] <= width:
             break
     agreement_sentence = overall_agreement_sentence(agreement(methods), len(trace.target_ids))

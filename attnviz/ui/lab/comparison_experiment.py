@@ -54,7 +54,7 @@ from attnviz.ui.lab.compared_translation import (
 )
 from attnviz.ui.page_state.linked import keep_for
 from attnviz.ui.page_state.selection import Selection, selection_of
-from attnviz.ui.payloads import PayloadRequest, shown_address
+from attnviz.ui.payloads import PayloadRequest, makes_payload, shown_address
 from attnviz.ui.resources import cached_posterior, has_posterior, model_configs
 from attnviz.ui.step.compared_attention import comparison_layouts
 from attnviz.ui.step.heatmap_panel import root_switch, unit_names
@@ -125,6 +125,7 @@ def comparison_panel(view: View, theme: ThemeName) -> None:
     html(f'<p class="explanation">{comparison_caveat()}</p>')
 
 
+@makes_payload("comparison")
 def comparison_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the figure for all window widths."""
     pair: ComparedPair = request.shown["pair"]

@@ -48,7 +48,7 @@ from attnviz.ui.corpus_tables import SAMPLE, offered_tables
 from attnviz.ui.embedding import page_session
 from attnviz.ui.fields import segmented_control, select_box
 from attnviz.ui.page_state.selection import selection_of
-from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address
+from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address, makes_payload
 from attnviz.ui.resources import translator_in, weights_digest_of, weights_of
 from attnviz.ui.toolbar.downloads import OfferedFigure
 from attnviz.ui.view import View
@@ -268,6 +268,7 @@ def _neighbours(trace: Trace, index: VectorIndex, metric: Metric, step: int) -> 
     return nearest(index.array, step_vectors(trace, index.kind)[step], NEIGHBOUR_COUNT, metric, excluded, to_float32)
 
 
+@makes_payload("neighbours")
 def neighbours_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the neighbours of a step, each with its sentence and address.
 
@@ -348,6 +349,7 @@ def _drawn_map(trace: Trace, index: VectorIndex, theme: ThemeName, *, linked: bo
     )
 
 
+@makes_payload("vector-map")
 def vector_map_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the map, with the coordinates of each step; raise UnknownPayloadError if unavailable."""
     index, _ = _requested_vectors(request.trace, request.part)

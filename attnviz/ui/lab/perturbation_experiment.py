@@ -41,7 +41,7 @@ from attnviz.ui.lab.cached_analyses import (
     shuffled_of,
     unavailable_reason,
 )
-from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address
+from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address, makes_payload
 from attnviz.ui.resources import tokenizer_of
 from attnviz.ui.step.subject_boxes import draw_word_choice, subject_of
 from attnviz.ui.toolbar.downloads import OfferedFigure
@@ -58,7 +58,7 @@ def perturbation_tests_panel(view: View, theme: ThemeName) -> None:
         return
     chart(
         view,
-        address(view.trace, "perturbation-tests{size}", theme, every=False, word=True),
+        address(view.trace, "perturbation-tests", theme, every=False, word=True, sized=True),
         "perturbation-tests",
         waiting=gettext("Computing…"),
         prefetch=True,
@@ -131,13 +131,15 @@ def _best_attention_choice(view: View) -> None:
     draw_word_choice(view, gettext("Best attention weights for"))
 
 
-def perturbation_tests_payload(width: int, request: PayloadRequest) -> dict[str, Any]:
-    """Return the payload of a step's perturbation tests, `width` pixels wide.
+@makes_payload("perturbation-tests")
+def perturbation_tests_payload(request: PayloadRequest) -> dict[str, Any]:
+    """Return the payload of a step's perturbation tests, for a window of one of the `PERTURBATION_WIDTHS`.
 
     It includes the best attention for the requested word, if any. Raise UnknownPayloadError where there are none.
     """
     trace, (step, *others) = request.trace, request.steps
-    if others or unavailable_reason(trace):
+    width = PERTURBATION_WIDTHS.get(request.parameters.get("size", ""))
+    if width is None or others or unavailable_reason(trace):
         raise UnknownPayloadError("perturbation-tests")
     word, tests, spelling = request.word, perturbation_tests_of(trace, step), spelling_of(trace)
     best = None if word is None else best_attention_of(trace, step, word)
@@ -149,6 +151,7 @@ def perturbation_tests_payload(width: int, request: PayloadRequest) -> dict[str,
     return steady_payload(figure, {step: caption})
 
 
+@makes_payload("shuffled")
 def shuffled_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the shuffling figure of Jain & Wallace (2019).
 
@@ -163,6 +166,7 @@ def shuffled_payload(request: PayloadRequest) -> dict[str, Any]:
     return steady_payload(figure, dict.fromkeys(request.steps, ("", sentence)))
 
 
+@makes_payload("minimal-change")
 def minimal_change_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of every step's minimal change; raise UnknownPayloadError where there is none."""
     trace = request.trace

@@ -18,7 +18,7 @@ from attnviz.ui.embedding import page_session
 from attnviz.ui.fields import segmented_control
 from attnviz.ui.lab.cached_analyses import cached_beam_tree
 from attnviz.ui.page_state.selection import selection_of
-from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address
+from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address, makes_payload
 from attnviz.ui.resources import weights_of
 from attnviz.ui.toolbar.downloads import OfferedFigure
 from attnviz.ui.view import View
@@ -67,9 +67,9 @@ def tree_panel(view: View, theme: ThemeName) -> None:
         plain_text(reason)
         return
     html(f'<p class="explanation">{_how_to_read(beam)}</p>')
-    chart(view, address(view.trace, f"tree-{beam}", theme, every=True), "tree")
+    chart(view, address(view.trace, "tree", theme, every=True, part=str(beam)), "tree")
     html(f'<h2 class="section">{gettext("Finished hypotheses")}</h2>')
-    hypotheses(view, address(view.trace, f"hypotheses-{beam}", theme, every=True))
+    hypotheses(view, address(view.trace, "hypotheses", theme, every=True, part=str(beam)))
 
 
 def _chosen_width(view: View) -> int:
@@ -129,10 +129,11 @@ def _no_tree_reason(trace: Trace, beam: int) -> str:
     return ""
 
 
-def tree_payload(beam: int, request: PayloadRequest) -> dict[str, Any]:
-    """Return the payload of the search tree of this width; raise UnknownPayloadError where there is none."""
+@makes_payload("tree")
+def tree_payload(request: PayloadRequest) -> dict[str, Any]:
+    """Return the payload of the search tree of a width; raise UnknownPayloadError where there is none."""
     trace = request.trace
-    tree = _requested_tree(beam, request)
+    tree = _requested_tree(request)
     sentences = "\n".join(
         filter(None, (winner_sentence(tree), position_sentence(tree, trace.target_ids), search_sentence(tree)))
     )
@@ -140,17 +141,19 @@ def tree_payload(beam: int, request: PayloadRequest) -> dict[str, Any]:
     return steady_payload(figure, dict.fromkeys(request.steps, ("", sentences)))
 
 
-def finished_hypotheses_payload(beam: int, request: PayloadRequest) -> dict[str, Any]:
-    """Return the payload of this width's finished hypotheses; raise UnknownPayloadError where there are none."""
-    return hypotheses_payload(_requested_tree(beam, request), request.trace.target_ids)
+@makes_payload("hypotheses")
+def finished_hypotheses_payload(request: PayloadRequest) -> dict[str, Any]:
+    """Return the payload of the finished hypotheses; raise UnknownPayloadError where there are none."""
+    return hypotheses_payload(_requested_tree(request), request.trace.target_ids)
 
 
 def _title(beam: int) -> str:
     return gettext("Beam search, width {width}", width=beam)
 
 
-def _requested_tree(beam: int, request: PayloadRequest) -> Any:
-    if request.weights is None or _no_tree_reason(request.trace, beam):
+def _requested_tree(request: PayloadRequest) -> Any:
+    beam = next((width for width in TREE_WIDTHS if str(width) == request.part), 0)
+    if not beam or request.weights is None or _no_tree_reason(request.trace, beam):
         raise UnknownPayloadError("tree")
     return cached_beam_tree(request.trace, beam)
 

@@ -47,7 +47,7 @@ from attnviz.ui.lab.perturbation_experiment import (
 from attnviz.ui.lab.tree import TREE_WIDTH as BEAM_WIDTH
 from attnviz.ui.lab.tree import tree_panel, tree_pictures
 from attnviz.ui.page_state.inputs import DEVICE, SEARCH
-from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError
+from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, makes_payload
 from attnviz.ui.step.step_controls import key_help, step_controls
 from attnviz.ui.step.suspected_errors_panel import shown_suspected_errors
 from attnviz.ui.step.tables_box import table_box
@@ -144,6 +144,7 @@ def _chosen_section() -> str:
     )
 
 
+@makes_payload("lab-tables")
 def tables_of_section_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the numbers in a section's figures."""
     section, view = _section(request), request.view
@@ -163,6 +164,7 @@ def _section(request: PayloadRequest) -> LabSection:
     return SECTIONS[request.part]
 
 
+@makes_payload("lab-pictures", needs_server=True)
 def pictures_of_section(request: PayloadRequest) -> dict[str, Any] | bytes:
     """Return the payload of the figures of a section as files."""
     figures = _section(request).pictures(request.view)

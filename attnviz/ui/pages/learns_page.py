@@ -59,7 +59,7 @@ from attnviz.ui.learns.runs import (
 )
 from attnviz.ui.page_state.language import language_address
 from attnviz.ui.page_state.linked import set_page_address
-from attnviz.ui.payloads import PayloadRequest, shown_address
+from attnviz.ui.payloads import PayloadRequest, makes_payload, shown_address
 from attnviz.ui.requests import begin_fragment
 from attnviz.ui.resources import model_configs
 from attnviz.ui.style import theme_name
@@ -207,11 +207,13 @@ def _downloads(choices: LearningChoices) -> None:
         lecture_link(VIEW, _checkpoint_address(choices, "learning-lecture"), file)
 
 
+@makes_payload("learning-pictures", needs_server=True)
 def learning_pictures(request: PayloadRequest) -> dict[str, Any] | bytes:
     """Return the payload of the figures at a checkpoint as files."""
     return picture_files(_files(*_requested(request)), request.parameters)
 
 
+@makes_payload("learning-lecture")
 def learning_lecture(request: PayloadRequest) -> bytes:
     """Return the page as a file, which opens at a checkpoint."""
     choices, update = _requested(request)
@@ -222,10 +224,11 @@ def learning_lecture(request: PayloadRequest) -> bytes:
             _figures(choices, update)
 
     title = f"attnviz: {gettext('How it learns')}"
-    page = html_page(title, lambda theme, _: page_of("learns", draw, 0, {}, theme), made_with_attnviz)
+    page = html_page(title, lambda theme, _: page_of("learns", draw, 0, theme), made_with_attnviz)
     return page.encode("utf-8")
 
 
+@makes_payload("learning-tables")
 def learning_tables(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the numbers in the figures at a checkpoint."""
     return tables_payload(_numbers(*_requested(request)))

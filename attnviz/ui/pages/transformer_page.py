@@ -31,9 +31,8 @@ from attnviz.ui.embedding import page_session
 from attnviz.ui.glossary import glossary_box, references, text_section
 from attnviz.ui.page_state import linked
 from attnviz.ui.page_state.linked import linked_entry
-from attnviz.ui.payloads import Maker, PayloadRequest, UnknownPayloadError
+from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, makes_payload
 from attnviz.ui.requests import on_request, request_button
-from attnviz.ui.step.step_makers import VIEW_MAKERS
 from attnviz.ui.step.tables_box import table_box
 from attnviz.ui.style import theme_name
 from attnviz.ui.toolbar.controls import current_request, request_address, sentence_box
@@ -170,6 +169,7 @@ def _exhibit_of(asked: PayloadRequest) -> Exhibit:
     return EXHIBITS[asked.part]
 
 
+@makes_payload("exhibit-tables")
 def exhibit_tables_payload(asked: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the numbers in the figures of an exhibit."""
     exhibit = _exhibit_of(asked)
@@ -177,6 +177,7 @@ def exhibit_tables_payload(asked: PayloadRequest) -> dict[str, Any]:
     return tables_payload([*charts, *exhibit.tables(asked)])
 
 
+@makes_payload("exhibit-pictures", needs_server=True)
 def exhibit_pictures(asked: PayloadRequest) -> dict[str, Any] | bytes:
     """Return the payload of the figures of an exhibit as files."""
     trace = asked.shown["request"].view.trace
@@ -185,6 +186,7 @@ def exhibit_pictures(asked: PayloadRequest) -> dict[str, Any] | bytes:
     )
 
 
+@makes_payload("exhibit-lecture")
 def exhibit_lecture(asked: PayloadRequest) -> bytes:
     """Return an exhibit as a file."""
     name, view, request = _as_exhibit_name(asked.part), asked.view, asked.shown["request"]
@@ -202,14 +204,10 @@ def exhibit_lecture(asked: PayloadRequest) -> bytes:
     title = f"attnviz: {gettext('To the transformer')}"
     page = html_page(
         title,
-        lambda theme, _: page_of(f"{name}-{view.identity[:16]}", draw, view.steps, _EXHIBIT_MAKERS, theme),
+        lambda theme, _: page_of(f"{name}-{view.identity[:16]}", draw, view.steps, theme),
         made_with_attnviz,
     )
     return page.encode("utf-8")
-
-
-_EXHIBIT_MAKERS: Mapping[str, Maker] = {**VIEW_MAKERS, "models-verification": five_models.models_verification_payload}
-"""Makers of the payloads of an exhibit's figures."""
 
 
 def _draw() -> None:

@@ -5,7 +5,7 @@ Below are the gradients of these models, their tables, and the downloads (figure
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import streamlit as st
@@ -26,7 +26,7 @@ from attnviz.ui.components.tables import tables, tables_payload
 from attnviz.ui.components.view_state import view_state
 from attnviz.ui.embedded_view import html_page, made_with_attnviz, page_of
 from attnviz.ui.glossary import glossary_box, references, text_section
-from attnviz.ui.payloads import Maker, PayloadRequest, shown_address
+from attnviz.ui.payloads import PayloadRequest, makes_payload, shown_address
 from attnviz.ui.resources import translate
 from attnviz.ui.style import theme_name
 from attnviz.ui.toolbar.controls import (
@@ -47,14 +47,11 @@ from attnviz.ui.toolbar.shown_translation import open_view, shown_translation
 from attnviz.ui.view import View, view_key
 from attnviz.ui.why.gradient_decay_section import (
     share_panel,
-    share_payload,
     signals_panel,
-    signals_payload,
     signals_pictures,
 )
 from attnviz.ui.why.parallel_section import (
     forced_panel,
-    forced_payload,
     forced_pictures,
     translation_tables,
     translations_panel,
@@ -63,10 +60,8 @@ from attnviz.ui.why.sentence_length_section import (
     by_length_panel,
     by_length_pictures,
     choose_sentence,
-    growth_chart_payload,
     growth_panel,
     growth_pictures,
-    length_growth_payload,
     no_judge_reason,
 )
 from attnviz.ui.why.three_models_section import MODELS, Trio, judge_model, missing_models_reason, translate_trio
@@ -150,6 +145,7 @@ def _footer(view: View, trio: Trio, growth_trace: Trace | None) -> None:
     references(WHY_REFERENCES)
 
 
+@makes_payload("why-tables")
 def why_tables_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the numbers in the figures of the page."""
     trio: Trio = request.shown["trio"]
@@ -165,6 +161,7 @@ def why_pictures(trio: Trio, growth_trace: Trace | None) -> Iterator[OfferedFigu
         yield from pictures(trio)
 
 
+@makes_payload("why-pictures", needs_server=True)
 def why_picture_files(request: PayloadRequest) -> dict[str, Any] | bytes:
     """Return the payload of the figures of the page as files."""
     trio: Trio = request.shown["trio"]
@@ -172,6 +169,7 @@ def why_picture_files(request: PayloadRequest) -> dict[str, Any] | bytes:
     return picture_files((picture_file(trio.reference, picture) for picture in pictures), request.parameters)
 
 
+@makes_payload("why-lecture")
 def why_lecture(request: PayloadRequest) -> bytes:
     """Return the page as a file."""
     trio, growth = request.shown["trio"], request.shown["growth"]
@@ -191,18 +189,8 @@ def why_lecture(request: PayloadRequest) -> bytes:
 
     name = f"why-{trio.reference.fingerprint[:16]}"
     title = f"attnviz: {gettext('Why attention?')}"
-    page = html_page(title, lambda theme, _: page_of(name, draw, view.steps, WHY_MAKERS, theme), made_with_attnviz)
+    page = html_page(title, lambda theme, _: page_of(name, draw, view.steps, theme), made_with_attnviz)
     return page.encode("utf-8")
-
-
-WHY_MAKERS: Mapping[str, Maker] = {
-    "forced-words": forced_payload,
-    "gradient-share": share_payload,
-    "signals": signals_payload,
-    "growing": length_growth_payload,
-    "growing-chart": growth_chart_payload,
-}
-"""Makers of the payloads of the page's figures."""
 
 
 def _draw() -> None:

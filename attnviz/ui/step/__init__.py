@@ -1,4 +1,4 @@
 """The step view: the panels that show one translation, one decoder step at a time.
 
-The module of a panel draws it and makes its payload; `ui.payload_makers` lists the payloads for the server.
+The module of a panel draws it and makes its payload.
 """

@@ -25,7 +25,7 @@ from attnviz.trace.drawing import HeatmapChoices
 from attnviz.ui.components.chart import chart, fitting_payload
 from attnviz.ui.components.component import box, caption, html, plain_text
 from attnviz.ui.components.findings import inline_findings
-from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, shown_address
+from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, makes_payload, shown_address
 from attnviz.ui.step.gold_panel import SHOWN_LINKS
 from attnviz.ui.view import Compared, View
 
@@ -97,6 +97,7 @@ def _own_words(axis: SharedAxis) -> dict[int, int]:
     return {other: first for other, first in pairs if other is not None and first is not None}
 
 
+@makes_payload("compared")
 def compared_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of both heatmaps and their difference; raise UnknownPayloadError where there is one file."""
     view, compared = request.view, request.view.compared

@@ -36,7 +36,7 @@ from attnviz.trace import Trace
 from attnviz.trace.interventions import interventions_at
 from attnviz.ui.components.component import component, html, packed, plain_text
 from attnviz.ui.components.step_summary import stage_names
-from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, payload_address
+from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, makes_payload, payload_address
 from attnviz.ui.step.stage_panels import narration, stages_of
 from attnviz.ui.view import View
 
@@ -144,6 +144,7 @@ def diagram_panel(view: View, theme: ThemeName) -> None:
     component("diagram", key=view.key("diagram"), data=payload)
 
 
+@makes_payload("diagram", of_step=True)
 def step_diagram_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the diagram; raise UnknownPayloadError for an architecture without one."""
     if not has_diagram(request.trace):

@@ -15,7 +15,7 @@ from attnviz.ui.components.energy_decomposition import energy_decomposition_payl
 from attnviz.ui.components.energy_decomposition import mount_energy_decomposition as draw_energy_decomposition
 from attnviz.ui.components.tables import tables_payload
 from attnviz.ui.page_state.selection import source_of
-from attnviz.ui.payloads import PayloadRequest, address
+from attnviz.ui.payloads import PayloadRequest, address, makes_payload
 from attnviz.ui.step.tables_box import table_box
 from attnviz.ui.view import View
 
@@ -47,6 +47,7 @@ def energy_decomposition_panel(view: View, weights: Weights | None, theme: Theme
     _table(view)
 
 
+@makes_payload(ENERGY_DECOMPOSITION.name, of_step=True)
 def cells_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload from which the browser draws the energy of every cell."""
     return energy_decomposition_payload(request.trace.displayed, request.weights, request.theme)
@@ -58,6 +59,7 @@ def _table(view: View) -> None:
     table_box(view, title, "energy_decomposition_table", "energy-decomposition-tables")
 
 
+@makes_payload("energy-decomposition-tables")
 def units_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of all units of the current cell as a table."""
     step, source = request.selection.step, source_of(request.selection, request.trace)

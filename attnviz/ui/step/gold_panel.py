@@ -49,7 +49,7 @@ from attnviz.ui.page_state.gold_state import (
     take_links,
 )
 from attnviz.ui.page_state.linked import linked_entry
-from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, shown_address
+from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, makes_payload, shown_address
 from attnviz.ui.requests import request_button
 from attnviz.ui.resources import cached_posterior, has_posterior
 from attnviz.ui.view import View
@@ -114,6 +114,7 @@ def gold_panel(view: View, *, listed: bool) -> None:
             findings_at(view, shown_address("gold-links", shown, "{options}"), "gold_links")
 
 
+@makes_payload("gold-links")
 def gold_links_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the errors of the links against the gold links."""
     trace, gold, face = request.trace, gold_of(request.view), _face(request)
@@ -258,6 +259,7 @@ def _words_of_pieces(groups: tuple[tuple[int, ...], ...], places: list[int]) -> 
     return [numbers.get(place, len(places)) for place, group in enumerate(groups) for _ in group]
 
 
+@makes_payload("links-of-attention", needs_server=True)
 def links_of_attention_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the links of the attention that the heatmap shows; of the difference, those of the posterior."""
     words, shown = request.trace.words(), "before" if _face(request) == "before" else "after"
@@ -265,12 +267,14 @@ def links_of_attention_payload(request: PayloadRequest) -> dict[str, Any]:
     return {"links": link_errors(words, GoldLinks(), shares).found, "face": face_names()[shown]}
 
 
+@makes_payload("links-of-pair", needs_server=True)
 def pair_links_file(request: PayloadRequest) -> bytes:
     """Return the file of the links of the pair that is shown."""
     view, gold = request.view, gold_of(request.view) or GoldLinks()
     return attention_file_content([linked_record(view.trace.words(), gold)], _ending(request), _place(view)[0])
 
 
+@makes_payload("links-of-file", needs_server=True)
 def file_links_file(request: PayloadRequest) -> bytes:
     """Return the file of the links of all pairs of a file: those that the visitor drew, else those that it has."""
     file = request.view.file

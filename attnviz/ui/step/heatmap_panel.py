@@ -35,7 +35,7 @@ from attnviz.ui.components.component import Box, box, caption, columns, details,
 from attnviz.ui.embedding import embedding
 from attnviz.ui.fields import by_unit, option_segments, option_select, option_switch, select_box, shown_if
 from attnviz.ui.page_state.selection import HEADS, Selection
-from attnviz.ui.payloads import PayloadRequest, shown_address
+from attnviz.ui.payloads import PayloadRequest, makes_payload, shown_address
 from attnviz.ui.requests import request_button
 from attnviz.ui.resources import cached_for_all, cached_posterior, has_posterior, model_configs, weights_digest_of
 from attnviz.ui.step.gold_panel import (
@@ -88,6 +88,7 @@ def heatmap_panel(view: View, theme: ThemeName) -> None:
         gold_panel(view, listed=not draws)  # the bar of the drawing mode has the score
 
 
+@makes_payload("heatmap")
 def heatmap_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the heatmap."""
     view = request.view

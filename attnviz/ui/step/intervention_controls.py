@@ -25,7 +25,7 @@ from attnviz.ui.components.chart import chart
 from attnviz.ui.components.component import component
 from attnviz.ui.embedding import embedding
 from attnviz.ui.page_state.what_if_state import stored_what_ifs
-from attnviz.ui.payloads import PayloadRequest, address, payload_address, shown_address
+from attnviz.ui.payloads import PayloadRequest, address, makes_payload, payload_address, shown_address
 from attnviz.ui.resources import has_posterior, tokenizer_of
 from attnviz.ui.step.what_if_panel import lenders, requested_intervention
 from attnviz.ui.view import View
@@ -42,6 +42,7 @@ def consequence_address(view: View) -> str | None:
     return None if view.translate_again is None else shown_address("consequence", {"view": view})
 
 
+@makes_payload("consequence", needs_server=True)
 def requested_consequence_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of what the requested what-if would do, or why it cannot be made."""
     try:
@@ -246,11 +247,13 @@ def other_word_panel(view: View, theme: ThemeName) -> None:
         other_word(view, payload_address(view, "foils", theme))
 
 
+@makes_payload("weight_controls", of_step=True)
 def interventions_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the attention controls, for all steps."""
     return controls_payload(request.trace, has_posterior(request.trace))
 
 
+@makes_payload("foils", of_step=True)
 def other_words_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of other words at each requested step."""
     return foils_payload(request.trace, request.steps)

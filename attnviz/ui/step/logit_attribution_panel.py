@@ -26,7 +26,7 @@ from attnviz.ui.components.component import columns, html, plain_text
 from attnviz.ui.components.tables import tables_payload
 from attnviz.ui.embedding import embedding
 from attnviz.ui.page_state.selection import source_of
-from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, payload_address, shown_address
+from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, makes_payload, payload_address, shown_address
 from attnviz.ui.resources import cached_for_all, tokenizer_of, weights_digest_of
 from attnviz.ui.step.subject_boxes import chosen_word_and_foil, draw_word_choices, typed_words, word_and_foil
 from attnviz.ui.step.tables_box import table_box
@@ -51,12 +51,13 @@ def logit_attribution_panel(view: View, weights: Weights | None, theme: ThemeNam
     table_box(view, gettext("All entries as a table"), "logit_attribution_table", "logit-attribution-tables")
 
 
-def chosen_payload(name: str, request: PayloadRequest) -> dict[str, Any]:
-    """Return the payload "logit-attribution" or "contrast", by `name`, of the chosen words."""
+@makes_payload(*(f"{figure.name}-chosen" for figure in (LOGIT_ATTRIBUTION, CONTRAST)), needs_server=True)
+def chosen_payload(request: PayloadRequest) -> dict[str, Any]:
+    """Return the payload of the logit attribution, or of the contrast, of the chosen words."""
     trace, (weights, tokenizer) = request.trace, _model(request)
     comparison = _current_comparison(request, tokenizer)
     by_step = _figures_by_step(trace, weights_digest_of(trace), (comparison,), request.theme, weights, tokenizer)
-    return _payload(by_step, name)
+    return _payload(by_step, request.name.removesuffix("-chosen"))
 
 
 def _model(request: PayloadRequest) -> tuple[Weights, Tokenizer]:
@@ -120,15 +121,16 @@ def _current_comparison(request: PayloadRequest, tokenizer: Tokenizer) -> _Compa
     return _Comparison(selection.step, word, foil, source_of(selection, trace), *typed_words(selection, tokenizer))
 
 
-def logit_attribution_payload(name: str, request: PayloadRequest) -> dict[str, Any]:
-    """Return the payload "logit-attribution" of the words that the steps wrote, or "contrast" with their foils.
+@makes_payload(LOGIT_ATTRIBUTION.name, CONTRAST.name, of_step=True)
+def logit_attribution_payload(request: PayloadRequest) -> dict[str, Any]:
+    """Return the payload of the logit attributions of the words that the steps wrote, or of their contrasts.
 
     Raise UnknownPayloadError where the model is not installed, or its logits cannot be attributed.
     """
     trace, weights = request.trace, _weights(request)
     comparisons = tuple(_default_comparison(trace, step) for step in request.steps)
     digest, tokenizer = weights_digest_of(trace), tokenizer_of(trace)
-    return _payload(_figures_by_step(trace, digest, comparisons, request.theme, weights, tokenizer), name)
+    return _payload(_figures_by_step(trace, digest, comparisons, request.theme, weights, tokenizer), request.name)
 
 
 _Captioned = tuple[Spec, tuple[str, str]]
@@ -196,6 +198,7 @@ def piece_heading(piece: str, typed: str | None) -> str:
     return gettext("“{text}” (scored by its first piece, “{piece}”)", text=shorten(typed, 40), piece=piece)
 
 
+@makes_payload("logit-attribution-tables")
 def attribution_tables_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of all entries of attribution and contrast as tables."""
     return tables_payload(_attribution_tables(request))

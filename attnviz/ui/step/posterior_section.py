@@ -24,7 +24,7 @@ from attnviz.ui.components.component import box, columns, html, plain_text
 from attnviz.ui.components.equation import equation, equation_payload
 from attnviz.ui.fields import option_disclosure
 from attnviz.ui.page_state.selection import POSTERIOR_OPEN
-from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, payload_address
+from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, makes_payload, payload_address
 from attnviz.ui.resources import has_posterior, posterior_attention_of, weights_of
 from attnviz.ui.view import View
 
@@ -50,6 +50,7 @@ def posterior_section(view: View, theme: ThemeName) -> None:
             html(f'<p class="explanation">{posterior_caption()}</p>')
 
 
+@makes_payload(POSTERIOR.name, of_step=True)
 def posterior_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of prior, likelihood and posterior at each requested step.
 
@@ -66,6 +67,7 @@ def posterior_payload(request: PayloadRequest) -> dict[str, Any]:
     )
 
 
+@makes_payload(POSTERIOR_EQUATION, of_step=True)
 def posterior_equation_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the posterior's equation; raise UnknownPayloadError where `posterior_payload` does."""
     attention = posterior_attention_of(request.trace)

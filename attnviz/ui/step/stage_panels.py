@@ -27,7 +27,7 @@ from attnviz.ui.components.context_growth import context_growth, growth_payload
 from attnviz.ui.components.equation import equation, equation_payloads
 from attnviz.ui.components.step_summary import summary_payload
 from attnviz.ui.embedding import embedding
-from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address, payload_address
+from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address, makes_payload, payload_address
 from attnviz.ui.resources import cached_for_all
 from attnviz.ui.step.intervention_controls import intervention_panel, other_word_panel, weights_chart
 from attnviz.ui.view import View
@@ -148,22 +148,24 @@ def facts(trace: Trace, steps: tuple[int, ...], *, simple: bool) -> dict[str, An
     return summary_payload(trace, narration(trace, steps, simple=simple), sentence)
 
 
+@makes_payload("facts", of_step=True)
 def facts_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the summaries of the requested steps."""
     return facts(request.trace, request.steps, simple=request.simple)
 
 
-def figure_payload(name: str, request: PayloadRequest) -> dict[str, Any]:
-    """Return the payload of the figure `name` at each requested step.
+@makes_payload(*(figure.name for figure in FIGURES if figure.stage), of_step=True)
+def figure_payload(request: PayloadRequest) -> dict[str, Any]:
+    """Return the payload of a figure at each requested step.
 
     Raise UnknownPayloadError where no stage has the figure.
     """
-    trace, steps, figure = request.trace, request.steps, figure_named(name)
+    trace, steps, figure = request.trace, request.steps, figure_named(request.name)
     level: DetailLevel = "idea" if request.simple else "everything"
     stage = stage_numbered(trace, figure.stage) if figure else None
     of_stage = stage_figures(trace, stage, level) if stage else []
     if figure is None or stage is None or figure not in of_stage:
-        raise UnknownPayloadError(name)
+        raise UnknownPayloadError(request.name)
     subjects = [Subject(trace, step, theme=request.theme, level=level) for step in steps]
     if figure.uses_weights and request.weights is not None:
         pairs_by_step = maxout_inputs(trace, request.weights, steps)
@@ -182,6 +184,7 @@ def figure_payload(name: str, request: PayloadRequest) -> dict[str, Any]:
     return chart_payload({subject.step: figure.draw(subject) for subject in subjects}, captions)
 
 
+@makes_payload("growth", of_step=True)
 def running_sum_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the growing sum that makes a context vector, or the output of a head."""
     return growth_payload(request.trace.displayed, _sentences(request, 3), request.theme)
@@ -193,8 +196,10 @@ def _sentences(request: PayloadRequest, number: int) -> dict[int, str]:
     return {step: next(one.sentence for one in texts if one.number == number) for step, texts in narrated.items()}
 
 
-def stage_equation_payload(stage: int, request: PayloadRequest) -> dict[str, Any]:
-    """Return the payload of the equation of `stage`."""
+@makes_payload(*(f"equation-{number}" for number in range(1, 6)), of_step=True)
+def stage_equation_payload(request: PayloadRequest) -> dict[str, Any]:
+    """Return the payload of the equation of a stage."""
+    stage = int(request.name.removeprefix("equation-"))
     return _equations(request.trace, request.steps, request.theme)[stage]
 
 

@@ -13,7 +13,7 @@ from attnviz.text import CONTINUES, SPACE, UNK, Tokenizer, piece_name
 from attnviz.trace import Trace
 from attnviz.ui.components.component import component
 from attnviz.ui.page_state.selection import Selection, selection_of, source_of
-from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, shown_address
+from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, makes_payload, shown_address
 from attnviz.ui.resources import posterior_attention_of, tokenizer_of, weights_of
 from attnviz.ui.view import View
 
@@ -78,6 +78,7 @@ def _defaults() -> dict[str, str]:
     return {"own": gettext("the word of this step"), "other": gettext("the likeliest other")}
 
 
+@makes_payload("word-boxes", needs_server=True)
 def words_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the boxes: current values, options, and messages about typed text."""
     trace, tokenizer, selection, labels = request.trace, _tokenizer(request), request.selection, _defaults()
@@ -102,6 +103,7 @@ def words_payload(request: PayloadRequest) -> dict[str, Any]:
     return {"likeliest": likeliest, **shown, "feedback": messages}
 
 
+@makes_payload("named-piece", needs_server=True)
 def named_piece_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the piece of a typed text, None where there is none, and a message about it."""
     piece, message = parse_piece(request.selection.typed_word, _tokenizer(request))

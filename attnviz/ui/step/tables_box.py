@@ -16,7 +16,7 @@ from attnviz.trace.drawing import Face, HeatmapChoices
 from attnviz.ui.components.component import details
 from attnviz.ui.components.tables import tables, tables_payload
 from attnviz.ui.embedding import embedding
-from attnviz.ui.payloads import PayloadRequest, Shown, shown_address
+from attnviz.ui.payloads import PayloadRequest, Shown, makes_payload, shown_address
 from attnviz.ui.resources import cached_posterior
 from attnviz.ui.step.compared_attention import comparison_numbers
 from attnviz.ui.step.diagram_panel import diagram_table
@@ -52,6 +52,7 @@ def chart_tables(view: View) -> None:
     table_box(view, gettext("The charts as tables"), TABLES, "chart-tables", shown)
 
 
+@makes_payload("chart-tables")
 def chart_tables_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of every chart as a table."""
     view = request.view

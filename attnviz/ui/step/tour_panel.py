@@ -28,7 +28,7 @@ from attnviz.palette import ThemeName
 from attnviz.text import SPACE, SPECIAL_PIECES
 from attnviz.trace import Record
 from attnviz.ui.components.component import component
-from attnviz.ui.payloads import PayloadRequest, address
+from attnviz.ui.payloads import PayloadRequest, address, makes_payload
 from attnviz.ui.resources import cached_posterior
 from attnviz.ui.view import MAIN, View
 
@@ -47,6 +47,7 @@ def tour(view: View, theme: ThemeName) -> None:
         tour_card(view, address(view.trace, "tour", theme, every=True, simple=view.simple))
 
 
+@makes_payload("tour", of_step=True)
 def tour_stops_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of all stops; for the level *Idea* without posterior attention."""
     posterior = not request.simple

@@ -29,7 +29,7 @@ from attnviz.trace import Record
 from attnviz.ui.components.component import component, plain_text
 from attnviz.ui.embedding import embedding
 from attnviz.ui.page_state.selection import POSTERIOR_OPEN
-from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address
+from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address, makes_payload
 from attnviz.ui.resources import bytes_of, weights_digest_of
 from attnviz.ui.view import View
 
@@ -60,6 +60,7 @@ def verification_badge(view: View, weights: Weights | None, theme: ThemeName) ->
     verification(view, address(view.trace, "verification", theme, every=False, word=True, options=options))
 
 
+@makes_payload("verification", of_step=True)
 def verification_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of a step's badge and checks; raise UnknownPayloadError where the model is not installed."""
     trace, (step, *others) = request.trace, request.steps

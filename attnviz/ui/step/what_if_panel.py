@@ -41,7 +41,7 @@ from attnviz.ui.embedding import page_session
 from attnviz.ui.examples import first_step
 from attnviz.ui.page_state.selection import with_chosen_heads
 from attnviz.ui.page_state.what_if_state import WHAT_IFS, open_what_ifs, stored_what_ifs
-from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address, all_at_once
+from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address, all_at_once, makes_payload
 from attnviz.ui.resources import TranslateAgain, cached_posterior, devices, tokenizer_of, translate
 from attnviz.ui.view import View, view_key
 
@@ -259,6 +259,7 @@ def what_changed(view: View, theme: ThemeName) -> None:
         chart(view, changes_address, CHANGED.name)
 
 
+@makes_payload(CHANGED.name, of_step=True)
 def changed_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the changes at each requested step; raise UnknownPayloadError where there is no parent."""
     if request.parent is None:

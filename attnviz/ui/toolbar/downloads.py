@@ -36,7 +36,7 @@ from attnviz.ui.embedding import page_session
 from attnviz.ui.fields import switch
 from attnviz.ui.page_state.gold_state import gold_entries, gold_of
 from attnviz.ui.page_state.selection import selection_of
-from attnviz.ui.payloads import PayloadRequest, Shown, UnknownPayloadError, shown_address
+from attnviz.ui.payloads import PayloadRequest, Shown, UnknownPayloadError, makes_payload, shown_address
 from attnviz.ui.resources import cached_posterior, has_posterior, weights_of
 from attnviz.ui.step.compared_attention import compared_in
 from attnviz.ui.step.diagram_panel import diagram_table
@@ -127,6 +127,7 @@ def downloads(view: View) -> None:
     _translation_downloads(view, shown)
 
 
+@makes_payload("translation-pictures", needs_server=True)
 def translation_pictures(request: PayloadRequest) -> dict[str, Any] | bytes:
     """Return the payload of the figures as currently drawn, as files."""
     step = request.selection.step
@@ -179,6 +180,7 @@ def _translation_files(attends: bool, *, has_posterior_links: bool) -> dict[str,
     return {name: label for name, label in files.items() if attends or name.endswith((".html", ".json"))}
 
 
+@makes_payload("translation-file", needs_server=True)
 def translation_file(request: PayloadRequest) -> bytes:
     """Return a file of the whole translation; the page for a lecture opens at the current step."""
     trace, ending = request.trace, request.part.rpartition(".")[2]

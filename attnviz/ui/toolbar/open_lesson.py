@@ -34,7 +34,7 @@ from attnviz.ui.lesson_view import (
 from attnviz.ui.page_state.language import language_address
 from attnviz.ui.page_state.linked import linked_entry, set_page_address
 from attnviz.ui.page_state.selection import LESSON, LESSONS, OWN_LESSON
-from attnviz.ui.payloads import PayloadRequest, shown_address
+from attnviz.ui.payloads import PayloadRequest, makes_payload, shown_address
 from attnviz.ui.requests import on_request, request_button
 from attnviz.ui.resources import translate, weights_of
 from attnviz.ui.toolbar.downloads import file_link
@@ -186,6 +186,7 @@ def _leave_button() -> None:
     request_button(gettext("Leave the lesson"), close_lesson, key="leave_lesson")
 
 
+@makes_payload("lesson-page")
 def lesson_page(request: PayloadRequest) -> bytes:
     """Return the page for students of a lesson, that of a visitor or the name of one that comes with the program."""
     given = request.shown[LESSON]
@@ -193,6 +194,7 @@ def lesson_page(request: PayloadRequest) -> bytes:
     return lesson_html(_answered(lesson)).encode("utf-8")
 
 
+@makes_payload("lesson-template")
 def lesson_template(request: PayloadRequest) -> bytes:  # noqa: ARG001
     """Return the file of a small lesson with comments, in the current language."""
     return (_TEMPLATES / f"lesson-{language()}.yaml").read_bytes()

@@ -51,7 +51,7 @@ from attnviz.ui.components.player import player
 from attnviz.ui.components.view_state import view_state
 from attnviz.ui.fields import option_segments
 from attnviz.ui.page_state.selection import source_of
-from attnviz.ui.payloads import PayloadRequest, address
+from attnviz.ui.payloads import PayloadRequest, address, makes_payload
 from attnviz.ui.resources import cached_for_all, weights_of
 from attnviz.ui.step.verification_badge import verification
 from attnviz.ui.toolbar.downloads import OfferedFigure, download_box, offer_pictures, picture_file
@@ -206,6 +206,7 @@ def _traces(sources: FormSources) -> list[Any]:
     return [sources.additive, sources.general, *([sources.head.record] if sources.head else [])]
 
 
+@makes_payload("row-pictures", needs_server=True)
 def row_picture_files(request: PayloadRequest) -> dict[str, Any] | bytes:
     """Return the payload of the row of the current step in every form as files."""
     sources, step = request.shown["sources"], request.selection.step
@@ -239,6 +240,7 @@ def _payload_address(sources: FormSources, theme: ThemeName) -> str:
     return address(sources.additive, "attention-row", theme, every=True, sources=sources)
 
 
+@makes_payload("attention-row")
 def forms_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of all forms and steps."""
     sources: FormSources = request.shown["sources"]

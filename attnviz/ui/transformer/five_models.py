@@ -36,7 +36,7 @@ from attnviz.ui.components.component import html, plain_text
 from attnviz.ui.components.gallery import cell, gallery, group
 from attnviz.ui.components.side_by_side import lanes, lanes_payload, written_lane
 from attnviz.ui.components.view_state import view_state
-from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address
+from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address, makes_payload
 from attnviz.ui.resources import Rows, bleu_rows, translate, weights_of
 from attnviz.ui.step.verification_badge import verification, verification_rows
 from attnviz.ui.toolbar.downloads import OfferedFigure
@@ -60,6 +60,7 @@ def models_badge(view: View, traces: Iterable[Any], theme: ThemeName, name: str 
         verification(view, at, name)
 
 
+@makes_payload("models-verification")
 def models_verification_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the checks of a step in every model; for shorter translations, of their last step."""
     step, *others = request.steps

@@ -18,7 +18,7 @@ from attnviz.lru_cache import LRUCache, size_of
 from attnviz.palette import ThemeName
 from attnviz.trace.parts import GradientNorms
 from attnviz.ui.components.chart import EVERY_STEP, caption_payload, chart, fitting_payload
-from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address
+from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address, makes_payload
 from attnviz.ui.resources import cached_gradient_norms, weights_digest_of
 from attnviz.ui.toolbar.downloads import OfferedFigure
 from attnviz.ui.view import View
@@ -34,6 +34,7 @@ def share_panel(view: View, trio: Trio, theme: ThemeName) -> None:
     chart(view, payload_address, "gradient_share", waiting=gettext("Computing…"))
 
 
+@makes_payload("gradient-share")
 def share_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the shares; raise UnknownPayloadError where there are none."""
     share, _ = _sentences(*_requested(request))
@@ -46,6 +47,7 @@ def signals_panel(view: View, trio: Trio, theme: ThemeName) -> None:
     chart(view, payload_address, "signals", waiting=gettext("Computing…"))
 
 
+@makes_payload("signals")
 def signals_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the figure for the requested translation; raise UnknownPayloadError where there is none."""
     traces, signals = _requested(request)

@@ -18,7 +18,7 @@ from attnviz.languages import gettext, ngettext
 from attnviz.palette import ThemeName
 from attnviz.ui.components.chart import EVERY_STEP, caption_payload, chart, fitting_payload
 from attnviz.ui.components.side_by_side import lanes, lanes_payload, written_lane
-from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address
+from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address, makes_payload
 from attnviz.ui.resources import cached_for_all
 from attnviz.ui.toolbar.downloads import OfferedFigure
 from attnviz.ui.view import View
@@ -113,6 +113,7 @@ def forced_panel(view: View, trio: Trio, theme: ThemeName) -> None:
     chart(view, payload_address, "forced_words", waiting=gettext("Computing…"))
 
 
+@makes_payload("forced-words")
 def forced_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the figure for the requested translation, or of an empty one with the reason.
 

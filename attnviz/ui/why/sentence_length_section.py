@@ -39,7 +39,7 @@ from attnviz.ui.components.component import columns, details, html, plain_text
 from attnviz.ui.components.side_by_side import lane, lanes, rows_payload, version
 from attnviz.ui.fields import segmented_control
 from attnviz.ui.glossary import text_section
-from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address
+from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address, makes_payload
 from attnviz.ui.resources import LENGTH_FILE, Rows, cached_translations, devices, translator_in
 from attnviz.ui.resources import bleu_rows as measured_of
 from attnviz.ui.toolbar.downloads import OfferedFigure
@@ -97,6 +97,7 @@ def growth_panel(view: View, judge_name: str, theme: ThemeName) -> None:
             chart(view, chart_address, "growth_chart", waiting=gettext("Translating…"))
 
 
+@makes_payload("growing")
 def length_growth_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the translations of every prefix; raise UnknownPayloadError where there are none."""
     growth = _requested_growth(request)
@@ -139,6 +140,7 @@ def length_growth_payload(request: PayloadRequest) -> dict[str, Any]:
     )
 
 
+@makes_payload("growing-chart")
 def growth_chart_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the words left out at each length; raise UnknownPayloadError where there are none."""
     spec = sentence_growth(_requested_growth(request), theme=request.theme)
