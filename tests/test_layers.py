@@ -39,8 +39,8 @@ LAYERS = (
 """From the lowest up: a package imports from lower layers and from itself."""
 
 UI_LAYERS = (
-    "embedding session_expiry",
-    "examples waiting corpus_tables view",
+    "embedding",
+    "examples waiting view",
     "resources",
     "page_state",
     "payloads",

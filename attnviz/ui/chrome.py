@@ -18,7 +18,7 @@ from attnviz.languages import LANGUAGES, gettext, language
 from attnviz.ui.components.component import component
 from attnviz.ui.embedding import page_session
 from attnviz.ui.fields import drop_restored_values, restore_values, segmented_control
-from attnviz.ui.page_state.language import LANGUAGE, use_chosen_language
+from attnviz.ui.page_state.inputs import LANGUAGE, use_chosen_language
 from attnviz.ui.page_state.linked import (
     PAGE,
     SENTENCE_PAGES,
@@ -82,6 +82,8 @@ class Page:
     """Whether the page shows the visitor's sentence."""
     keeps_choices: Callable[[Mapping[str, str]], bool] = lambda _: False
     """Whether what was chosen on the page stays when this link to it is followed."""
+    offered: Callable[[], bool] = lambda: True
+    """Whether the navigation has the page."""
 
 
 _ASKED = "asked_page"

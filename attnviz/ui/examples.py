@@ -1,12 +1,16 @@
-"""Example sentences by what they show, questions about some of their translations, and the default sentence.
+"""What visitors begin with: example sentences by what they show, with questions about some translations, and corpora.
 
-A page opens at the step of the word that the question is about.
+A page opens at the step of the word that the question is about. The corpora are the bundled sample, and the tables of
+the server's owner.
 """
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
+from pathlib import Path
 
+from attnviz.environment import ATTNVIZ_CORPORA
 from attnviz.evaluation.example_sentences import FIGURE_3, TABLE_3
 from attnviz.languages import gettext
 from attnviz.trace import Record, Trace
@@ -135,3 +139,16 @@ def example_kind_name(kind: str) -> str:
         "From Bahdanau et al., Fig. 3": gettext("From Bahdanau et al., Fig. 3"),
         "Long": gettext("Long"),
     }[kind]
+
+
+SAMPLE = Path(__file__).parent / "corpus" / "sample.tsv"
+SAMPLE_LINKS = SAMPLE.with_name("sample-links.txt")
+
+
+def offered_tables() -> dict[str, Path]:
+    """Return the non-empty tables that the server's owner offers, by file name without the ending."""
+    from attnviz.corpora.table_metadata import table_metadata
+
+    folder = os.environ.get(ATTNVIZ_CORPORA)
+    paths = sorted(Path(folder).glob("*.parquet")) if folder else []
+    return {path.stem: path for path in paths if (metadata := table_metadata(path)) and metadata.rows}

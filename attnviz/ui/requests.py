@@ -17,7 +17,7 @@ from attnviz import lazy_streamlit as st
 from attnviz.languages import gettext
 from attnviz.ui.components.component import component, in_view
 from attnviz.ui.embedding import page_session
-from attnviz.ui.page_state.language import use_chosen_language
+from attnviz.ui.page_state.inputs import use_chosen_language
 from attnviz.ui.payloads import begin_requests
 
 _INBOX = "inbox"

@@ -12,7 +12,7 @@ import inspect
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
@@ -129,11 +129,13 @@ def cached_for_all(function: Callable[_Arguments, _Result]) -> Callable[_Argumen
 
 def _content(value: Any) -> Any:
     """Return what is equal for equal contents: the fingerprint of a result."""
+    if hasattr(value, "fingerprint"):
+        return value.fingerprint
+    if is_dataclass(value):
+        return _content(vars(value))
     if isinstance(value, Mapping):
         return _content(tuple(value.items()))
-    if isinstance(value, (list, tuple)):
-        return tuple(map(_content, value))
-    return getattr(value, "fingerprint", value)
+    return tuple(map(_content, value)) if isinstance(value, (list, tuple)) else value
 
 
 def detector_folder() -> Path | None:

@@ -35,9 +35,53 @@ from attnviz import AttnvizError, browser_modules
 from attnviz.browser_programs import KATEX, PLOTLY, SERIF
 from attnviz.environment import ATTNVIZ_FRAME_ANCESTORS
 from attnviz.memory import return_memory
-from attnviz.ui.pages import PATHS
-from attnviz.ui.session_expiry import SessionExpiry
+from attnviz.ui.pages import PATHS, all_pages
 from attnviz.ui.waiting import UploadQuota
+
+_MARGIN = 1.0
+"""Seconds after the expiry of a session at which it is dropped."""
+
+
+class SessionExpiry:
+    """Middleware that visits the app, and leaves at once, when the session of the last visitor has expired.
+
+    Streamlit 1.67 stores the session of a visitor who has left for `server.disconnectedSessionTTL` seconds. It drops
+    expired sessions only when it stores another. The session of this visit, which has run nothing, remains.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._timer: asyncio.TimerHandle | None = None
+        self._visits: set[asyncio.Task[None]] = set()
+        """The running visits: asyncio itself holds tasks only weakly."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request to the app; when a visitor leaves, set the timer, instead of that of an earlier one."""
+        visit = {**scope}  # a copy, since the app changes the scope
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            if visit["type"] == "websocket":
+                if self._timer is not None:
+                    self._timer.cancel()
+                seconds = st.get_option("server.disconnectedSessionTTL") + _MARGIN
+                self._timer = asyncio.get_running_loop().call_later(seconds, self._visit, visit)
+
+    def _visit(self, scope: Scope) -> None:
+        """Connect as that visitor did, but as nobody: without cookies and without the name of the session."""
+        scope["headers"] = [(name, value) for name, value in scope["headers"] if name == b"host"]
+        messages = iter(({"type": "websocket.connect"}, {"type": "websocket.disconnect", "code": 1000}))
+
+        async def receive() -> Message:
+            return next(messages)
+
+        async def send(_: Message) -> None:
+            """Ignore an answer."""
+
+        task = asyncio.ensure_future(self._app(scope, receive, send))
+        self._visits.add(task)
+        task.add_done_callback(self._visits.discard)
+
 
 FOR_EVER = "public, max-age=31536000, immutable"
 """Cache-Control header of content whose name changes whenever it changes."""
@@ -80,7 +124,7 @@ def _payload(request: Request) -> Response:
     """
     from attnviz.ui.payloads import FILE, UnknownPayloadError, UnknownRequestError, payload
 
-    import_pages()
+    all_pages()
 
     path, no_store = request.path_params, {"Cache-Control": "no-store"}
     try:
@@ -335,12 +379,6 @@ def _tidy() -> None:
     return_memory()
 
 
-def import_pages() -> None:
-    """Import the modules that make payloads."""
-    for name in ("translate", "why", "learns", "transformer", "lab"):
-        importlib.import_module(f"attnviz.ui.pages.{name}_page")
-
-
 def warm_up() -> None:
     """Import the drawing code and translate the default sentence, so that the first visitor does not wait for it.
 
@@ -350,7 +388,7 @@ def warm_up() -> None:
     # The first visitor's browser fetches a hundred files meanwhile; each would wait one switch interval.
     sys.setswitchinterval(interval / 10)
     try:
-        import_pages()  # early, before a request needs them
+        all_pages()  # early, before a request needs them
         from attnviz.ui.pages.translate_page import cache_default_translation
 
         with suppress(AttnvizError):

@@ -22,13 +22,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlencode
 
+from attnviz.ui.pages import PAGE_NAMES
 from tests.benchmarks.shared import checkout, count, resident
 from tests.benchmarks.visitor import Mistake, Visitor
 from tests.benchmarks.visitors import TIDIED, sentence
 from tests.browser.server import REPOSITORY, running_server
 
-PAGES = ("translate", "why", "learns", "transformer", "lab", "corpus")
-"""By their paths, except the first, whose path is empty."""
 FILES_EVERY = 10
 """Number of visits of which one fetches tables and files, too."""
 AIM = 100
@@ -39,7 +38,7 @@ async def visit(address: str, page: str, number: int) -> None:
     """Open a page with the sentence of visitor `number`, fetch its figures, and leave."""
     visitor = await Visitor.arrive(address)
     try:
-        await visitor.open("" if page == PAGES[0] else page, urlencode({"sentence": sentence(number, 0)[0]}))
+        await visitor.open("" if page == PAGE_NAMES[0] else page, urlencode({"sentence": sentence(number, 0)[0]}))
         await visitor.read(everything=number % FILES_EVERY == 0)
     finally:
         await visitor.leave()
@@ -104,7 +103,7 @@ def main() -> None:
     parser.add_argument("--models", type=Path, default=REPOSITORY / "models", help="folder of model folders")
     parser.add_argument("--checkout", type=checkout, default=REPOSITORY, help="of the server, by default this one")
     parser.add_argument("--seconds", type=count, default=600)
-    parser.add_argument("--pages", nargs="+", choices=PAGES, default=PAGES, help="to visit, by default all")
+    parser.add_argument("--pages", nargs="+", choices=PAGE_NAMES, default=PAGE_NAMES, help="to visit, by default all")
     parser.add_argument("--visits", type=count, default=10, help="in a row of the same page")
     parser.add_argument("--session-seconds", type=count, default=120, help="that a session outlives its visitor")
     options = parser.parse_args()

@@ -7,14 +7,9 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Locator, Page, expect
 
-WAYS = {
-    "Translate": "",
-    "Why attention?": "why",
-    "How it learns": "learns",
-    "To the transformer": "transformer",
-    "Lab": "lab",
-    "Corpus": "corpus",
-}
+from attnviz.ui.pages import all_pages
+
+WAYS = {page.title(): page.path for page in all_pages()}
 """Paths of the pages, by the text of their link."""
 
 

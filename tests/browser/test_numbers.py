@@ -10,7 +10,7 @@ from playwright.sync_api import Page, Route, expect
 
 from attnviz import Trace, Translator
 from attnviz.text import Tokenizer, piece_name
-from attnviz.ui.step.subject_boxes import parse_piece
+from attnviz.ui.step.logit_attribution_panel import parse_piece
 from tests.browser.conftest import Opener
 from tests.browser.settled import bring_into_sight, settled
 from tests.browser.views import EXAMPLE, SHOWN, on_both

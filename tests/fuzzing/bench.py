@@ -23,6 +23,7 @@ from attnviz.network import DecomposableConfig, ModelConfig, RNNsearch, Transfor
 from attnviz.text import Tokenizer
 from attnviz.trace.snapshots import FOLDER
 from attnviz.ui.page_state.selection import VIEW_PARAMETERS
+from attnviz.ui.pages import PAGE_NAMES
 from attnviz.ui.pages.lab_page import SECTIONS
 from attnviz.ui.transformer.exhibit import ADDITIVE_MODEL, FIXED_CONTEXT_MODEL, GENERAL_MODEL, TRANSFORMER_MODEL
 from tests.detectors import random_detector
@@ -35,7 +36,6 @@ SENTENCES = (
     "The agreement was signed in August 1992.",
     "L'accord a été signé en août 1992.",
 )
-PAGES = ("translate", "lab", "why", "transformer", "corpus", "learns")
 TABLES = ("plain", "drawn")
 """Of corpora that the pages offer: one of more rows than are sent at once, and one of pairs with links."""
 SNAPSHOTS = Path(__file__).parents[2] / "models" / ADDITIVE_MODEL / FOLDER
@@ -94,7 +94,7 @@ class Bench:
     def parameters(self) -> dict[str, tuple[str, ...]]:
         """The URL parameters that each page reads, by page."""
         asked: dict[str, set[str]] = {}
-        for page in PAGES:
+        for page in PAGE_NAMES:
             parameters = _RecordedParameters(_OPENED_WITH)
             with mock.patch.object(QueryParamsProxy, "to_dict", lambda _, given=parameters: given):
                 self.open(page, _OPENED_WITH)

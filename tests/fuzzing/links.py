@@ -7,9 +7,10 @@ from collections.abc import Mapping
 
 from attnviz.corpora import MEASURES
 from attnviz.ui.corpus.table import PRESETS
+from attnviz.ui.pages import PAGE_NAMES
 from attnviz.ui.pages.lab_page import SECTIONS
 from attnviz.ui.pages.transformer_page import EXHIBITS
-from tests.fuzzing.bench import PAGES, SENTENCES, TABLES, Bench
+from tests.fuzzing.bench import SENTENCES, TABLES, Bench
 from tests.fuzzing.mutations import text
 
 _NAMES = tuple(one.name for one in MEASURES)
@@ -59,7 +60,7 @@ _VALUES = (
 
 def addresses(bench: Bench, chance: random.Random) -> None:
     """Follow a link with anything in any parameter, mostly those that its page asks for."""
-    page = chance.choice(PAGES)
+    page = chance.choice(PAGE_NAMES)
     own, all_ = bench.parameters[page], sorted(set().union(*bench.parameters.values()))
     names = set(chance.sample(own, chance.randint(1, min(8, len(own))))) | {chance.choice(all_)}
     if page == "corpus" and chance.random() < 0.7:  # without a table it shows nothing

@@ -11,7 +11,7 @@ from attnviz.corpora.vectors import vectors_of_pairs
 from attnviz.figures.learning_curves import attention_curves, learning_heatmap, quality_curves
 from attnviz.trace.snapshots import Snapshots
 from attnviz.ui.corpus.table import PRESETS, Choice, corpus_pair, known_measures, listed_rows, load_table, matching_rows
-from attnviz.ui.learns.learning_figures import has_link_measures
+from attnviz.ui.pages.learns_page import has_link_measures
 from tests.fuzzing.bench import SENTENCES, SNAPSHOTS, Bench
 from tests.fuzzing.mutations import ANY, JSON, replace_value
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import pkgutil
 import random
 
 import pytest
 
-from attnviz.ui import pages
-from tests.fuzzing.bench import PAGES, Bench
+from tests.fuzzing.bench import Bench
 from tests.fuzzing.kinds import KINDS, refused
 
 pytestmark = pytest.mark.nightly
@@ -27,8 +25,7 @@ def test_input_is_used_or_refused(bench: Bench, kind: str) -> None:
         assert count > tried // 5
 
 
-def test_bench_knows_every_page_and_its_parameters(bench: Bench) -> None:
-    assert set(PAGES) == {one.name.removesuffix("_page") for one in pkgutil.iter_modules(pages.__path__)}
+def test_bench_knows_the_parameters_of_every_page(bench: Bench) -> None:
     for page, wanted in {
         "translate": {"sentence", "step", "depth", "lang", "model", "search", "source", "word"},
         "why": {"long"},

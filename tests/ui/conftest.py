@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from streamlit.components.v2 import manifest_scanner
 
-from attnviz.ui.page_state import detail_level
+from attnviz.ui.page_state import inputs
 from tests.ui.opening import Run, open_lab, open_page
 
 
@@ -57,4 +57,4 @@ def lab(models_folder: Path) -> Run:
 
 @pytest.fixture(autouse=True)
 def _show_everything(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(detail_level, "DEFAULT_LEVEL", "everything")
+    monkeypatch.setattr(inputs, "DEFAULT_LEVEL", "everything")

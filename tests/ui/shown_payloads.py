@@ -17,7 +17,7 @@ from attnviz.figures.subject import Subject
 from attnviz.trace.drawing import DetailLevel
 from attnviz.ui import payloads
 from attnviz.ui.page_state.selection import OPTIONS, Selection, linked_selection
-from attnviz.ui.server import import_pages
+from attnviz.ui.pages import all_pages
 from tests.saved_pages import flattened
 
 
@@ -58,7 +58,7 @@ def fetched(at: str, step: int | None = None, **selection: str) -> Any:
     shown = {name: values[0] for name, values in OPTIONS.items()} | selection
     chosen = urlencode(selection if step is None else selection | {"step": step + 1})
     filled = {"step": step or 0, "word": "", "size": "", **shown, "selection": chosen, "options": chosen}
-    import_pages()
+    all_pages()
     address = urlsplit(at.format_map(filled))
     digest, name = address.path.split("/")[-2:]
     packed, media_type = payloads.payload(digest, name, dict(parse_qsl(address.query)))

@@ -35,7 +35,7 @@ from attnviz.ui.corpus.table import (
     listed_rows,
     matching_rows,
 )
-from attnviz.ui.corpus_tables import SAMPLE, SAMPLE_LINKS
+from attnviz.ui.examples import SAMPLE, SAMPLE_LINKS
 from tests.ui.fields import field, set_field
 from tests.ui.opening import Run, open_alone
 from tests.ui.shown_payloads import address, panel_texts, texts, texts_with

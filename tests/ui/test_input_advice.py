@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz.ui.corpus_tables import SAMPLE
-from attnviz.ui.examples import EXAMPLES
+from attnviz.ui.examples import EXAMPLES, SAMPLE
 from attnviz.ui.toolbar.input_advice import advice, foreign_language, sentences
 from tests.ui.fields import field, set_field
 from tests.ui.opening import Run

@@ -29,9 +29,8 @@ from attnviz.text import Tokenizer
 from attnviz.trace import WhatIf, WhatIfs
 from attnviz.trace.interventions import Temperature
 from attnviz.ui import resources
-from attnviz.ui.corpus_tables import SAMPLE
 from attnviz.ui.embedding import in_session
-from attnviz.ui.examples import DEFAULT_SENTENCE
+from attnviz.ui.examples import DEFAULT_SENTENCE, SAMPLE
 from attnviz.ui.lab.compared_translation import COMPARED_KINDS, ComparedPair, chosen_partner, other_what_ifs
 from attnviz.ui.lab.comparison_experiment import differing_sentences_html
 from attnviz.ui.lab.tree import finished_hypotheses_payload, tree_payload

@@ -28,7 +28,7 @@ from attnviz.browser_programs import KATEX, PLOTLY, BrowserProgram
 from attnviz.translator import Translator
 from attnviz.ui import payloads, resources, server
 from attnviz.ui.examples import DEFAULT_SENTENCE
-from attnviz.ui.pages import PATHS
+from attnviz.ui.pages import PATHS, all_pages
 from attnviz.ui.payloads import address
 from tests.benchmarks.visitor import Visitor
 from tests.browser.server import running_page, running_server
@@ -265,7 +265,7 @@ def test_payload_that_cannot_be_made_is_answered_with_the_sentence(monkeypatch: 
     def refuse(*_: object) -> bytes:
         raise AttnvizError("Pair 3 has no tokens: é.")
 
-    server.import_pages()
+    all_pages()
     monkeypatch.setitem(payloads._MAKERS, "facts", payloads._MAKERS["facts"]._replace(maker=refuse))
     path, query = address(synthetic.trace(), "facts", "light", every=True).split("?")
     status, headers, body = get(f"/{path}", query=query)

@@ -30,7 +30,7 @@ from attnviz.model_folder import read_weights
 from attnviz.network.model_config import READOUT_STATES
 from attnviz.text import Tokenizer, piece_name
 from attnviz.ui import resources
-from attnviz.ui.step.subject_boxes import parse_piece, word_and_foil
+from attnviz.ui.step.logit_attribution_panel import parse_piece, word_and_foil
 from attnviz.ui.step.verification_badge import verification_rows
 from tests import strategies
 from tests.conftest import SENTENCES, ModelFactory

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz import analysis
 from attnviz.ui import resources
-from attnviz.ui.page_state import detail_level
+from attnviz.ui.page_state import inputs
 from attnviz.ui.page_state.selection import STOPS
 from tests.conftest import SENTENCES
 from tests.ui.opening import Run
@@ -50,7 +50,7 @@ def is_offered(app: AppTest) -> bool:
 
 
 def test_tour_is_offered_to_a_new_visitor(page: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(detail_level, "DEFAULT_LEVEL", "idea")
+    monkeypatch.setattr(inputs, "DEFAULT_LEVEL", "idea")
     assert is_offered(page(sentence=SENTENCES[0], search="greedy"))
     assert not is_offered(page(sentence=SENTENCES[0], search="greedy", depth="idea")), "a link says what to show"
     monkeypatch.setattr("attnviz.ui.toolbar.controls.remembered", lambda name: "taken" if name == "tour" else None)

@@ -31,8 +31,8 @@ from attnviz.ui.corpus import jobs, table
 from attnviz.ui.corpus.corpus_plot import plot_panel
 from attnviz.ui.corpus.jobs import MOST_LINES, MOST_MEGABYTES, CorpusJob, File, Files
 from attnviz.ui.corpus.table import clear_brush, key, show_pairs
-from attnviz.ui.corpus_tables import SAMPLE, SAMPLE_LINKS, offered_tables
 from attnviz.ui.embedding import page_session
+from attnviz.ui.examples import SAMPLE, SAMPLE_LINKS, offered_tables
 from attnviz.ui.fields import multiple_uploader, popover, segmented_control, select_box, text_box, uploader
 from attnviz.ui.glossary import glossary_box, text_section
 from attnviz.ui.requests import begin_fragment, request_button

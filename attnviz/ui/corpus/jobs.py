@@ -33,7 +33,7 @@ from attnviz.importing.attention_reader import read_bytes, records_of
 from attnviz.importing.records import AttentionRecords
 from attnviz.languages import gettext, language, ngettext, set_language
 from attnviz.reading import UPLOADED, Limits, content_of, reading_for
-from attnviz.ui.corpus_tables import offered_tables
+from attnviz.ui.examples import offered_tables
 from attnviz.ui.resources import translator_in
 
 MOST_LINES = 1000

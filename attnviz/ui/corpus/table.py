@@ -26,8 +26,7 @@ from attnviz.languages import gettext
 from attnviz.lru_cache import LRUCache
 from attnviz.ui.embedding import page_session
 from attnviz.ui.page_state import inputs
-from attnviz.ui.page_state.detail_level import DETAIL_LEVEL
-from attnviz.ui.page_state.language import language_address
+from attnviz.ui.page_state.inputs import DETAIL_LEVEL, language_address
 from attnviz.ui.page_state.linked import link, linked_entry, set_page_address
 
 ERRORS = ("omitted", "repeated", "unsure", "copied", "drifted")

@@ -44,8 +44,8 @@ from attnviz.palette import ThemeName
 from attnviz.text import SPACE, piece_name
 from attnviz.ui.components.chart import chart, chart_payload
 from attnviz.ui.components.component import box, columns, component, html, plain_text
-from attnviz.ui.corpus_tables import SAMPLE, offered_tables
 from attnviz.ui.embedding import page_session
+from attnviz.ui.examples import SAMPLE, offered_tables
 from attnviz.ui.fields import segmented_control, select_box
 from attnviz.ui.page_state.selection import selection_of
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address, makes_payload

@@ -43,7 +43,7 @@ from attnviz.ui.lab.cached_analyses import (
 )
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address, makes_payload
 from attnviz.ui.resources import tokenizer_of
-from attnviz.ui.step.subject_boxes import draw_word_choice, subject_of
+from attnviz.ui.step.logit_attribution_panel import draw_word_choice, subject_of
 from attnviz.ui.toolbar.downloads import OfferedFigure
 from attnviz.ui.view import View
 

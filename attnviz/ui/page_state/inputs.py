@@ -1,11 +1,18 @@
-"""Session state of the translation request: sentence, own translation to force-decode, model, device and search."""
+"""Session state of what a visitor chooses for all pages: the request, the level of detail, and the language.
+
+The request is the sentence, an own translation to force-decode, model, device and search.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 
+from attnviz import lazy_streamlit as st
+from attnviz.languages import LANGUAGES, language, set_language
+from attnviz.trace.drawing import DetailLevel
 from attnviz.ui.embedding import page_session
-from attnviz.ui.page_state.linked import SENTENCE_PAGES, linked_entry
+from attnviz.ui.page_state.linked import SENTENCE_PAGES, is_given, link, linked_entry
+from attnviz.ui.view import DETAIL_LEVELS
 
 SENTENCE = "sentence"
 TARGET = "target"
@@ -57,3 +64,63 @@ def drop_target() -> None:
 def beam_of(search: str) -> int:
     """Return the beam width of a choice of search: 1 for "greedy", 5 for "beam 5"."""
     return 1 if search == "greedy" else int(search.removeprefix("beam "))
+
+
+LANGUAGE = "lang"
+"""Session state key and address parameter."""
+
+
+def use_chosen_language() -> None:
+    """Set the visitor's language for the current thread.
+
+    The page and each fragment (`requests.begin_fragment`) call this first: Streamlit may run them in a thread that last
+    used another visitor's language.
+    """
+    chosen = st.session_state.get(LANGUAGE) or link().get(LANGUAGE)
+    set_language(chosen if chosen in LANGUAGES else _browser_language())
+
+
+def language_address() -> dict[str, str | None]:
+    """Return the address parameter of the language; None for the language of the visitor's browser."""
+    return {LANGUAGE: None if language() == _browser_language() else language()}
+
+
+def _browser_language() -> str:
+    code = (st.context.locale or "").lower().partition("-")[0]
+    return code if code in LANGUAGES else "en"
+
+
+DEFAULT_LEVEL: DetailLevel = "idea"
+"""Default level of a visitor without a link or a choice."""
+DETAIL_LEVEL = "depth"
+"""Session state key, widget key of the switch, and address parameter."""
+_CHOSEN = "depth_chosen"
+
+
+def open_detail_level(earlier_choice: str | None) -> DetailLevel:
+    """Return the current level: that of the switch, at first that of the link, else the visitor's last choice.
+
+    `earlier_choice` is that of an earlier session. A link sets the level, but only the switch makes it the visitor's
+    own choice.
+    """
+    default = chosen_detail_level(earlier_choice) or DEFAULT_LEVEL
+    level: DetailLevel = linked_entry(DETAIL_LEVEL, default, offered=DETAIL_LEVELS, scope=SENTENCE_PAGES)
+    return level
+
+
+def choose_detail_level() -> None:
+    """Make the current level the visitor's own choice."""
+    session = page_session()
+    session[_CHOSEN] = session[DETAIL_LEVEL]
+
+
+def chosen_detail_level(earlier_choice: str | None = None) -> DetailLevel | None:
+    """Return the visitor's last choice, in this session or an earlier one; None where there is none."""
+    chosen = page_session().get(_CHOSEN, earlier_choice)
+    return next((level for level in DETAIL_LEVELS if level == chosen), None)
+
+
+def detail_level_address(earlier_choice: str | None) -> dict[str, str | None]:
+    """Return the address parameter of the level; None where neither a link nor the visitor chose one."""
+    chosen = is_given(DETAIL_LEVEL) or chosen_detail_level(earlier_choice)
+    return {DETAIL_LEVEL: page_session()[DETAIL_LEVEL] if chosen else None}

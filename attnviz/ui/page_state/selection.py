@@ -25,10 +25,8 @@ from attnviz.trace import Trace
 from attnviz.trace.drawing import HeatmapChoices
 from attnviz.trace.parts import Heads, head_choices
 from attnviz.ui.embedding import embedding, page_session
-from attnviz.ui.page_state.detail_level import DETAIL_LEVEL
 from attnviz.ui.page_state.gold_state import gold_text
-from attnviz.ui.page_state.inputs import MODEL, SEARCH, SEARCHES
-from attnviz.ui.page_state.language import LANGUAGE
+from attnviz.ui.page_state.inputs import DETAIL_LEVEL, LANGUAGE, MODEL, SEARCH, SEARCHES
 from attnviz.ui.page_state.linked import SENTENCE_PAGES, ValidValues, is_valid, linked_entry
 from attnviz.ui.page_state.what_if_state import what_if_number, what_ifs_text
 from attnviz.ui.resources import has_posterior, with_heads

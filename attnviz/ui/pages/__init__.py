@@ -1,4 +1,19 @@
 """The pages of the app, one module each. No page imports another."""
 
-PATHS = ("", "why", "learns", "transformer", "lab", "corpus")
-"""Paths of the pages, in the order of the navigation; that of the first is empty."""
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # the server imports this before it can draw anything
+    from attnviz.ui.chrome import Page
+
+PAGE_NAMES = ("translate", "why", "learns", "transformer", "lab", "corpus")
+"""Names of the pages, in the order of the navigation: `lab` is `LAB_PAGE` in `lab_page`."""
+PATHS = ("", *PAGE_NAMES[1:])
+"""Their paths in the address."""
+
+
+def all_pages() -> list[Page]:
+    """Import the pages, whose modules register the payloads that they make, and return them."""
+    return [getattr(import_module(f"{__name__}.{name}_page"), f"{name.upper()}_PAGE") for name in PAGE_NAMES]

@@ -17,9 +17,8 @@ from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.ui.chrome import Page, go_to
 from attnviz.ui.page_state import inputs
-from attnviz.ui.page_state.detail_level import DETAIL_LEVEL
 from attnviz.ui.page_state.gold_state import set_gold
-from attnviz.ui.page_state.inputs import open_listed_pair
+from attnviz.ui.page_state.inputs import DETAIL_LEVEL, open_listed_pair
 from attnviz.ui.page_state.linked import SENTENCE_PAGES, clear_entries, follow_link
 from attnviz.ui.toolbar import opened_file
 from attnviz.ui.toolbar.controls import current_request

@@ -23,7 +23,7 @@ from attnviz.ui.chrome import Page
 from attnviz.ui.components.component import box, view_blocks
 from attnviz.ui.components.copy_link import copy_link
 from attnviz.ui.components.picture_files import picture_files
-from attnviz.ui.components.tables import tables_payload
+from attnviz.ui.components.tables import table_box, tables_payload
 from attnviz.ui.embedding import page_session
 from attnviz.ui.fields import segmented_control
 from attnviz.ui.glossary import text_section
@@ -48,9 +48,7 @@ from attnviz.ui.lab.tree import TREE_WIDTH as BEAM_WIDTH
 from attnviz.ui.lab.tree import tree_panel, tree_pictures
 from attnviz.ui.page_state.inputs import DEVICE, SEARCH
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, makes_payload
-from attnviz.ui.step.step_controls import key_help, step_controls
-from attnviz.ui.step.suspected_errors_panel import shown_suspected_errors
-from attnviz.ui.step.tables_box import table_box
+from attnviz.ui.step.step_controls import key_help, shown_suspected_errors, step_controls
 from attnviz.ui.style import theme_name
 from attnviz.ui.toolbar.controls import current_request, request_address
 from attnviz.ui.toolbar.downloads import OfferedFigure, download_box, offer_pictures, picture_file

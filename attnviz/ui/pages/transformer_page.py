@@ -24,7 +24,7 @@ from attnviz.ui.components.component import box, html, plain_text, view_blocks
 from attnviz.ui.components.copy_link import copy_link
 from attnviz.ui.components.equation import inline_equation
 from attnviz.ui.components.picture_files import picture_files
-from attnviz.ui.components.tables import tables_payload
+from attnviz.ui.components.tables import table_box, tables_payload
 from attnviz.ui.components.view_state import view_state
 from attnviz.ui.embedded_view import html_page, made_with_attnviz, page_of
 from attnviz.ui.embedding import page_session
@@ -33,7 +33,6 @@ from attnviz.ui.page_state import linked
 from attnviz.ui.page_state.linked import linked_entry
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, makes_payload
 from attnviz.ui.requests import on_request, request_button
-from attnviz.ui.step.tables_box import table_box
 from attnviz.ui.style import theme_name
 from attnviz.ui.toolbar.controls import current_request, request_address, sentence_box
 from attnviz.ui.toolbar.downloads import (

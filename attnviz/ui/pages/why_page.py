@@ -45,17 +45,6 @@ from attnviz.ui.toolbar.downloads import (
 )
 from attnviz.ui.toolbar.shown_translation import open_view, shown_translation
 from attnviz.ui.view import View, view_key
-from attnviz.ui.why.gradient_decay_section import (
-    share_panel,
-    signals_panel,
-    signals_pictures,
-)
-from attnviz.ui.why.parallel_section import (
-    forced_panel,
-    forced_pictures,
-    translation_tables,
-    translations_panel,
-)
 from attnviz.ui.why.sentence_length_section import (
     by_length_panel,
     by_length_pictures,
@@ -64,7 +53,20 @@ from attnviz.ui.why.sentence_length_section import (
     growth_pictures,
     no_judge_reason,
 )
-from attnviz.ui.why.three_models_section import MODELS, Trio, judge_model, missing_models_reason, translate_trio
+from attnviz.ui.why.three_models_section import (
+    MODELS,
+    Trio,
+    forced_panel,
+    forced_pictures,
+    judge_model,
+    missing_models_reason,
+    share_panel,
+    signals_panel,
+    signals_pictures,
+    translate_trio,
+    translation_tables,
+    translations_panel,
+)
 
 TRANSLATIONS, GROWTH = "why", "length"
 """Ids of the page's views: the three translations, and the growing sentence."""

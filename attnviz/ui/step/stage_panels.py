@@ -12,23 +12,49 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from attnviz.analysis.energy_equations import texts_of
 from attnviz.analysis.logit_attribution import maxout_inputs
+from attnviz.analysis.posterior import (
+    posterior_caption,
+    posterior_equation,
+    posterior_heading,
+    posterior_sentence,
+    posterior_texts_of_cells,
+    posterior_texts_of_source,
+    posterior_texts_of_step,
+    posterior_title,
+)
+from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.stages import Narration, Stage
+from attnviz.analysis.verification import misfit_text
 from attnviz.architectures import architecture_of, narrate, stage_numbered, step_texts
-from attnviz.figures.registry import FIGURES, LOGIT_ATTRIBUTION, StepFigure, colour_legend, figure_named
+from attnviz.figures.registry import (
+    ENERGY_DECOMPOSITION,
+    FIGURES,
+    LOGIT_ATTRIBUTION,
+    POSTERIOR,
+    StepFigure,
+    colour_legend,
+    figure_named,
+)
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.trace import Trace
 from attnviz.trace.drawing import DetailLevel
 from attnviz.ui.components.chart import chart, chart_payload
-from attnviz.ui.components.component import caption, html
+from attnviz.ui.components.component import box, caption, columns, html, plain_text
 from attnviz.ui.components.context_growth import context_growth, growth_payload
-from attnviz.ui.components.equation import equation, equation_payloads
+from attnviz.ui.components.energy_decomposition import energy_decomposition_payload
+from attnviz.ui.components.energy_decomposition import mount_energy_decomposition as draw_energy_decomposition
+from attnviz.ui.components.equation import equation, equation_payload, equation_payloads
 from attnviz.ui.components.step_summary import summary_payload
+from attnviz.ui.components.tables import table_box, tables_payload
 from attnviz.ui.embedding import embedding
+from attnviz.ui.fields import option_disclosure
+from attnviz.ui.page_state.selection import POSTERIOR_OPEN, source_of
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address, makes_payload, payload_address
-from attnviz.ui.resources import cached_for_all
+from attnviz.ui.resources import cached_for_all, has_posterior, posterior_attention_of, weights_of
 from attnviz.ui.step.intervention_controls import intervention_panel, other_word_panel, weights_chart
 from attnviz.ui.view import View
 
@@ -206,3 +232,110 @@ def stage_equation_payload(request: PayloadRequest) -> dict[str, Any]:
 @cached_for_all
 def _equations(trace: Trace, steps: tuple[int, ...], theme: ThemeName) -> dict[int, dict[str, Any]]:
     return equation_payloads(trace, steps, theme)
+
+
+def energy_decomposition_panel(view: View, weights: Weights | None, theme: ThemeName) -> None:
+    """Draw the energy e_ij of the current cell as the sum over its units.
+
+    `weights` are needed only for a trace that lacks v_a.
+    """
+    trace = view.trace
+    reason = ENERGY_DECOMPOSITION.missing(Subject(trace, 0, weights))
+    if reason:
+        plain_text(reason)
+        return
+    # Each step then has its own keys, and the component supports one key for each piece.
+    if trace.recurrent and trace.features_at(0).size:
+        plain_text(
+            gettext(
+                "In this model the keys change at every step, because they depend on the previous step’s weights. The "
+                "table lists the units of the chosen cell’s energy. The key of this cell is U h + L f, where h is the "
+                "annotation of the source piece and f has the features computed from the previous step’s weights."
+            )
+        )
+        _table(view)
+        return
+    draw_energy_decomposition(view, address(trace, ENERGY_DECOMPOSITION.name, theme, every=True))
+    if trace.recurrent:
+        html(f'<p class="explanation">{texts_of(trace.config["attention"]).units}</p>')
+    _table(view)
+
+
+@makes_payload(ENERGY_DECOMPOSITION.name, of_step=True)
+def cells_payload(request: PayloadRequest) -> dict[str, Any]:
+    """Return the payload from which the browser draws the energy of every cell."""
+    return energy_decomposition_payload(request.trace.displayed, request.weights, request.theme)
+
+
+def _table(view: View) -> None:
+    """Offer all units of the current cell as a table, computed only while its box is open."""
+    title = gettext("All units of this energy as a table")
+    table_box(view, title, "energy_decomposition_table", "energy-decomposition-tables")
+
+
+@makes_payload("energy-decomposition-tables")
+def units_payload(request: PayloadRequest) -> dict[str, Any]:
+    """Return the payload of all units of the current cell as a table."""
+    step, source = request.selection.step, source_of(request.selection, request.trace)
+    subject = Subject(request.trace, step, request.weights, source)
+    title = gettext(
+        "Step {step}, source piece {source}: the running sum ends at e = {energy:.6f}",
+        step=step + 1,
+        source=source + 1,
+        energy=subject.energy_decomposition.energy,
+    )
+    return tables_payload([(title, ENERGY_DECOMPOSITION.draw(subject).frame())])
+
+
+POSTERIOR_EQUATION = "equation-after"
+"""Name of the payload of the equation."""
+
+
+def posterior_section(view: View, theme: ThemeName) -> None:
+    """Draw the section; the browser opens and closes it, and fetches its figures once it is open."""
+    option_disclosure(view, POSTERIOR_OPEN, posterior_title())
+    with box(view.key("posterior_contents")):
+        reason = POSTERIOR.missing(Subject(view.trace, 0, weights_of(view.trace)))
+        if not reason and not has_posterior(view.trace):
+            reason = misfit_text(view.trace, 0)
+        if reason:
+            plain_text(reason)
+            return
+        left, right = columns([7, 5], gap="medium")
+        with left:
+            chart(view, payload_address(view, POSTERIOR.name, theme), POSTERIOR.name)
+        with right:
+            equation(view, "after", payload_address(view, POSTERIOR_EQUATION, theme))
+            html(f'<p class="explanation">{posterior_caption()}</p>')
+
+
+@makes_payload(POSTERIOR.name, of_step=True)
+def posterior_payload(request: PayloadRequest) -> dict[str, Any]:
+    """Return the payload of prior, likelihood and posterior at each requested step.
+
+    Raise UnknownPayloadError where the model is not installed or did not make the translation.
+    """
+    attention = posterior_attention_of(request.trace)
+    if attention is None:
+        raise UnknownPayloadError(POSTERIOR.name)
+    trace, heading = request.trace, posterior_heading()
+    subject = Subject(trace, 0, request.weights, theme=request.theme, known_posterior=attention)
+    return chart_payload(
+        {step: POSTERIOR.draw(replace(subject, step=step)) for step in request.steps},
+        {step: (heading, posterior_sentence(trace, attention, step)) for step in request.steps},
+    )
+
+
+@makes_payload(POSTERIOR_EQUATION, of_step=True)
+def posterior_equation_payload(request: PayloadRequest) -> dict[str, Any]:
+    """Return the payload of the posterior's equation; raise UnknownPayloadError where `posterior_payload` does."""
+    attention = posterior_attention_of(request.trace)
+    if attention is None:
+        raise UnknownPayloadError(POSTERIOR_EQUATION)
+    return equation_payload(
+        posterior_equation(request.trace, request.theme),
+        request.steps,
+        [posterior_texts_of_step(attention, step) for step in request.steps],
+        [posterior_texts_of_source(j) for j in range(len(request.trace.source_pieces))],
+        [posterior_texts_of_cells(attention, step) for step in request.steps],
+    )

@@ -22,7 +22,7 @@ from attnviz.ui.embedding import page_session
 from attnviz.ui.examples import DEFAULT_SENTENCE, EXAMPLES, example_kind_name
 from attnviz.ui.fields import close_popover, popover, segmented_control, select_box, text_box
 from attnviz.ui.page_state import inputs
-from attnviz.ui.page_state.detail_level import (
+from attnviz.ui.page_state.inputs import (
     DEFAULT_LEVEL,
     DETAIL_LEVEL,
     choose_detail_level,

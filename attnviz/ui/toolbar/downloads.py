@@ -42,7 +42,7 @@ from attnviz.ui.step.compared_attention import compared_in
 from attnviz.ui.step.diagram_panel import diagram_table
 from attnviz.ui.step.gold_panel import DRAW, has_links
 from attnviz.ui.step.heatmap_panel import shown_choices
-from attnviz.ui.step.subject_boxes import subject_of
+from attnviz.ui.step.logit_attribution_panel import subject_of
 from attnviz.ui.view import Keyed, View
 
 POSTERIOR_LINKS, PRIOR_LINKS = "links.pharaoh", "links-by-attention.pharaoh"

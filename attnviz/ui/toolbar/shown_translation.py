@@ -27,8 +27,7 @@ from attnviz.ui.examples import DEFAULT_SENTENCE
 from attnviz.ui.fields import popover, uploader
 from attnviz.ui.page_state import inputs
 from attnviz.ui.page_state.gold_state import open_gold, set_drawn_links
-from attnviz.ui.page_state.inputs import is_listed_pair
-from attnviz.ui.page_state.language import language_address
+from attnviz.ui.page_state.inputs import is_listed_pair, language_address
 from attnviz.ui.page_state.linked import Parameters, read_link, set_page_address
 from attnviz.ui.page_state.selection import offered_in
 from attnviz.ui.page_state.what_if_state import WHAT_IF, stored_what_ifs

@@ -1,4 +1,4 @@
-"""Mount data tables of the current selection, each with its name."""
+"""Mount data tables of the current selection, each with its name, and the box that they are in."""
 
 from __future__ import annotations
 
@@ -7,13 +7,28 @@ from typing import Any
 
 from attnviz import lazy_pandas as pd
 from attnviz.languages import gettext
-from attnviz.ui.components.component import component
-from attnviz.ui.view import Keyed
+from attnviz.ui.components.component import component, details
+from attnviz.ui.embedding import embedding
+from attnviz.ui.payloads import Shown, shown_address
+from attnviz.ui.view import Keyed, View
 
 
 def tables(view: Keyed, at: str, name: str) -> None:
     """Draw the tables of the payload at the address `at`, for the current selection in `view`."""
     component("tables", key=view.key(name), data={"at": at})
+
+
+def table_box(view: View, title: str, key: str, name: str, shown: Shown | None = None, **parameters: str) -> None:
+    """Draw a box with `title` and the tables of the payload `name` for the current selection, made once it is open.
+
+    They are of `view` and what else is `shown`. A view that embeds its payloads has none: they
+    would be nine tenths of it.
+    """
+    if embedding() is not None:
+        return
+    with details(title, view.key(key)):
+        at = shown_address(name, {"view": view, **(shown or {})}, "{selection}", **parameters)
+        tables(view, at, f"{key}_rows")
 
 
 def tables_payload(named_tables: Iterable[tuple[str, pd.DataFrame]]) -> dict[str, Any]:
