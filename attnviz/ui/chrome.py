@@ -16,7 +16,7 @@ import streamlit as st
 
 from attnviz.languages import LANGUAGES, gettext, language
 from attnviz.ui.components.component import component
-from attnviz.ui.embedding import page_session
+from attnviz.ui.embedding import page_session, theme_name
 from attnviz.ui.fields import drop_restored_values, restore_values, segmented_control
 from attnviz.ui.page_state.inputs import LANGUAGE, use_chosen_language
 from attnviz.ui.page_state.linked import (
@@ -32,7 +32,7 @@ from attnviz.ui.page_state.linked import (
     parse_query,
 )
 from attnviz.ui.requests import RESUME, begin_page, end_page, inbox, receive
-from attnviz.ui.style import apply_style, theme_name
+from attnviz.ui.style import apply_style
 from attnviz.ui.waiting import admitted, in_turn, translating_for
 
 

@@ -101,10 +101,28 @@ def embedded_in(host: Embedding) -> Iterator[None]:
     """Make `host` the current one."""
     token = _CURRENT.set(host)
     try:
-        with in_session(host.session):
+        with in_session(host.session), in_theme(host.theme):
             yield
     finally:
         _CURRENT.reset(token)
+
+
+_THEME: ContextVar[ThemeName | None] = ContextVar("theme", default=None)
+
+
+@contextmanager
+def in_theme(theme: ThemeName) -> Iterator[None]:
+    """Draw within in the colours of a theme."""
+    token = _THEME.set(theme)
+    try:
+        yield
+    finally:
+        _THEME.reset(token)
+
+
+def theme_name() -> ThemeName:
+    """Return the theme in which is drawn: that of a payload or of a host, else that of the visitor's browser."""
+    return _THEME.get() or ("dark" if st.context.theme.type == "dark" else "light")
 
 
 @contextmanager

@@ -23,7 +23,7 @@ from attnviz.trace.aligned import first_words
 from attnviz.ui.components.chart import EVERY_STEP, inline_chart, steady_payload
 from attnviz.ui.components.component import box, component, hidden_box
 from attnviz.ui.embedded_view import html_page, made_with_attnviz, page_of
-from attnviz.ui.style import theme_name
+from attnviz.ui.embedding import theme_name
 
 Translate = Callable[[LessonSentence], tuple[Any, Weights | None]]
 """Returns the translation of a sentence, with the weights of its model for pictures that need them."""

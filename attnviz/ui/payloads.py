@@ -39,7 +39,7 @@ from attnviz.figures.subject import Subject
 from attnviz.languages import LANGUAGES, language, set_language
 from attnviz.lru_cache import LRUCache
 from attnviz.palette import ThemeName
-from attnviz.ui.embedding import embedding, in_session
+from attnviz.ui.embedding import embedding, in_session, in_theme, theme_name
 from attnviz.ui.page_state.selection import Selection, linked_selection, selection_entry
 from attnviz.ui.resources import (
     bytes_of,
@@ -117,7 +117,7 @@ class PayloadRequest:
     @property
     def theme(self) -> ThemeName:
         """Colours of the figures."""
-        theme = self.parameters.get("theme", "")
+        theme = self.parameters.get("theme", "light")
         if theme not in get_args(ThemeName):
             raise UnknownPayloadError(theme)
         return cast("ThemeName", theme)
@@ -323,7 +323,7 @@ def _identity(value: Any) -> Any:
 
 
 def shown_address(name: str, shown: Shown, query: str = "", **parameters: str) -> str:
-    """Return the address of the payload `name` of what is `shown`, in the current language.
+    """Return the address of the payload `name` of what is `shown`, in the current language and theme.
 
     The `query` is added to its `parameters` as it is: {step}, {selection} and the names of options in it stand for
     what is selected in the browser.
@@ -331,7 +331,7 @@ def shown_address(name: str, shown: Shown, query: str = "", **parameters: str) -
     if (host := embedding()) is not None:
         if name in _MAKERS and _MAKERS[name].needs_server:
             return ""
-        return host.address(name, shown, {"lang": language()} | parameters, query)
+        return host.address(name, shown, {"lang": language(), "theme": host.theme} | parameters, query)
     run, identity = _RUN.get() or _Run(), _identity(shown)
     if identity not in run.digests:
         text = json.dumps(_described(shown), sort_keys=True, separators=(",", ":"))
@@ -342,7 +342,8 @@ def shown_address(name: str, shown: Shown, query: str = "", **parameters: str) -
         if len(text) <= LONGEST_REQUEST:
             run.unsent.setdefault(digest, text)
     digest, _ = run.digests[identity]
-    chosen = urlencode({name: value for name, value in ({"lang": language()} | parameters).items() if value})
+    ambient = {"lang": language(), "theme": theme_name()}
+    chosen = urlencode({name: value for name, value in (ambient | parameters).items() if value})
     return f"{PAYLOAD_PREFIX}/{digest}/{name}?{'&'.join(filter(None, (chosen, query)))}"
 
 
@@ -399,7 +400,7 @@ def made(request: PayloadRequest) -> Any:
     maker, of_step, _ = _MAKERS[request.name]
     if of_step and not _has(request):
         raise UnknownPayloadError(request.name)
-    with in_session(request.session):
+    with in_session(request.session), in_theme(request.theme):
         return maker(request)
 
 
@@ -415,7 +416,6 @@ def _packed(content: Any) -> tuple[bytes, str]:
 def address(
     trace: Any,
     name: str,
-    theme: ThemeName,
     *,
     every: bool,
     word: bool = False,
@@ -426,7 +426,7 @@ def address(
     sized: bool = False,
     **shown: Any,
 ) -> str:
-    """Return the address of the payload `name` of `trace`, drawn for `theme` in the current language.
+    """Return the address of the payload `name` of `trace`, in the current language and theme.
 
     With `every`, the payload is of all steps; otherwise the address contains `{step}` for one. If the payload depends
     on the chosen `word`, the address contains `{word}`; likewise the names of the display `options` that it depends on.
@@ -442,7 +442,6 @@ def address(
         name,
         {"trace": trace, **shown},
         "&".join(query),
-        theme=theme,
         weights=(weights_digest_of(trace) or "")[:12],
         version=version,
         part=part,
@@ -459,6 +458,6 @@ def all_at_once(view: View) -> bool:
     return view.steps <= MOST_AT_ONCE
 
 
-def payload_address(view: View, name: str, theme: ThemeName) -> str:
+def payload_address(view: View, name: str) -> str:
     """Return the address of the payload `name` of `view` at its level of detail."""
-    return address(view.trace, name, theme, every=all_at_once(view), simple=view.simple)
+    return address(view.trace, name, every=all_at_once(view), simple=view.simple)

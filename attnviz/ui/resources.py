@@ -48,7 +48,7 @@ from attnviz.trace.aligned import AttentionView
 from attnviz.trace.interventions import Intervention
 from attnviz.trace.parts import Attributions, GradientNorms, head_choices
 from attnviz.trace.what_ifs import TranslatorArguments
-from attnviz.ui.embedding import embedding
+from attnviz.ui.embedding import embedding, theme_name
 from attnviz.ui.view import FilePair
 from attnviz.vocabulary import load_tokenizer
 
@@ -111,7 +111,7 @@ _Result = TypeVar("_Result")
 
 
 def cached_for_all(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
-    """Cache the results of a function for all visitors, by language and by what its arguments contain.
+    """Cache the results of a function for all visitors, by language, theme and what its arguments contain.
 
     Those whose names begin with _ do not count.
     """
@@ -121,7 +121,7 @@ def cached_for_all(function: Callable[_Arguments, _Result]) -> Callable[_Argumen
     def cached(*given: _Arguments.args, **named: _Arguments.kwargs) -> _Result:
         arguments = signature.bind(*given, **named).arguments.items()
         contents = [(name, _content(value)) for name, value in arguments if not name.startswith("_")]
-        key = function.__module__, function.__qualname__, language(), *contents
+        key = function.__module__, function.__qualname__, language(), theme_name(), *contents
         return cast("_Result", FIGURE_CACHE.get(key, lambda: function(*given, **named)))
 
     return cached
@@ -386,12 +386,12 @@ def cached_posterior(trace: Trace) -> NDArray[np.float64] | None:
     It is cached for all visitors.
     """
     installed = _installed_weights(trace) if has_posterior(trace) else None
-    return None if installed is None else _posterior(trace, *installed)
+    return None if installed is None else _posterior(trace.fingerprint, *installed, trace)
 
 
-@cached_for_all
-def _posterior(trace: Trace, digest: str, _weights: Weights) -> NDArray[np.float64]:  # noqa: ARG001  part of the key
-    return posterior(trace, _weights)
+@cached_in(FIGURE_CACHE)
+def _posterior(fingerprint: str, digest: str, _weights: Weights, _trace: Trace) -> NDArray[np.float64]:  # noqa: ARG001
+    return posterior(_trace, _weights)
 
 
 def cached_attributions(trace: Trace) -> Attributions | None:
@@ -466,12 +466,12 @@ def posterior_attention_of(trace: Trace) -> PosteriorAttention | None:
     They are cached for all visitors.
     """
     installed = _installed_weights(trace) if has_posterior(trace) else None
-    return None if installed is None else _posterior_attention(trace, *installed)
+    return None if installed is None else _posterior_attention(trace.fingerprint, *installed, trace)
 
 
-@cached_for_all
-def _posterior_attention(trace: Trace, digest: str, _weights: Weights) -> PosteriorAttention:
-    return posterior_attention(trace, _weights, _posterior(trace, digest, _weights))
+@cached_in(FIGURE_CACHE)
+def _posterior_attention(fingerprint: str, digest: str, _weights: Weights, _trace: Trace) -> PosteriorAttention:
+    return posterior_attention(_trace, _weights, _posterior(fingerprint, digest, _weights, _trace))
 
 
 def tokenizer_of(trace: Record) -> Tokenizer | None:

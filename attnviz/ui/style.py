@@ -9,7 +9,6 @@ from attnviz.browser_programs import PLOTLY, serif_style
 from attnviz.languages import gettext, language
 from attnviz.palette import JOINT, QUIET, ThemeName, palette
 from attnviz.ui.components.component import component, view_blocks
-from attnviz.ui.embedding import embedding
 
 SHARES: dict[str, float] = {"quiet": QUIET, "joint": JOINT}
 """Constants of style sheets: custom properties such as `--quiet-share`, in percent."""
@@ -25,13 +24,6 @@ PAGE_STYLE = _FOLDER / "page.css"
 """The style sheet of the page."""
 ICON = str(_FOLDER / "icon.svg")
 """The browser tab's icon: a local file, since Streamlit fetches its named icons from the internet."""
-
-
-def theme_name() -> ThemeName:
-    """Return the theme of the visitor's browser, or of the host that embeds the view."""
-    if (host := embedding()) is not None:
-        return host.theme
-    return "dark" if st.context.theme.type == "dark" else "light"
 
 
 def apply_style(theme: ThemeName) -> None:

@@ -9,7 +9,7 @@ from attnviz.analysis.recomputation import Weights
 from attnviz.extras import naming_extra
 from attnviz.trace.drawing import DetailLevel, HeatmapOptions
 from attnviz.ui.embedded_view import guest_script, view_json
-from attnviz.ui.style import theme_name
+from attnviz.ui.embedding import theme_name
 from attnviz.view.opened import opened_view
 
 with naming_extra():

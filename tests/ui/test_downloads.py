@@ -16,7 +16,7 @@ from attnviz.figures.heatmap import heatmap
 from attnviz.ui.components import picture_files
 from attnviz.ui.embedding import Embedding, embedded_in, in_session
 from attnviz.ui.page_state.selection import Selection
-from attnviz.ui.step import subject_boxes
+from attnviz.ui.step import logit_attribution_panel
 from attnviz.ui.toolbar.downloads import OfferedFigure, diagram_file, picture_file, pictures
 from attnviz.ui.toolbar.opened_file import close, current_file, open_file
 from attnviz.ui.view import MAIN, View
@@ -33,8 +33,8 @@ def trace(translator: Translator) -> Trace:
 def test_step_figures_have_unique_names_and_titles(
     trace: Trace, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
 ) -> None:
-    monkeypatch.setattr(subject_boxes, "weights_of", lambda _: None)
-    monkeypatch.setattr(subject_boxes, "tokenizer_of", lambda _: None)
+    monkeypatch.setattr(logit_attribution_panel, "weights_of", lambda _: None)
+    monkeypatch.setattr(logit_attribution_panel, "tokenizer_of", lambda _: None)
     with in_session({"selection": Selection(2)}):
         offered = list(pictures(View(MAIN, trace)))
     names = [picture.name for picture in offered]

@@ -19,6 +19,7 @@ from attnviz.palette import ThemeName
 from attnviz.trace.interventions import Temperature
 from attnviz.ui.components.energy_decomposition import energy_decomposition_payload
 from attnviz.ui.components.equation import equation_payloads
+from attnviz.ui.embedding import in_theme
 from tests.analysis.filled_equations import equations
 from tests.conftest import REPOSITORY
 from tests.deno_program import made_by
@@ -63,7 +64,8 @@ def test_browser_fills_the_same_figure_as_python_for_each_cell(
     cells = [(0, 0), (1, 2), (len(trace.target_pieces) - 1, len(trace.source_pieces) - 1)]
     expected_figures = []
     set_language(spoken)
-    filled = figures_from_deno(energy_decomposition_payload(trace, weights, theme), cells, tmp_path)
+    with in_theme(theme):
+        filled = figures_from_deno(energy_decomposition_payload(trace, weights), cells, tmp_path)
     for step, source in cells:
         subject = Subject(trace, step, weights, source, theme=theme)
         expected_figures += [draw_energy_decomposition(subject, operands=wide) for wide in (True, False)]
@@ -81,7 +83,8 @@ PROGRAM = REPOSITORY / "attnviz" / "ui" / "components" / "equation" / "texts.js"
 def equations_from_deno(trace: Trace, theme: ThemeName, folder: Path) -> dict[str, list[list[str]]]:
     """Return LaTeX and note of every stage by step and source piece, as the browser code fills them in Deno."""
     steps = range(len(trace.target_pieces))
-    records = equation_payloads(trace, steps, theme)
+    with in_theme(theme):
+        records = equation_payloads(trace, steps)
     cells = [(step, source) for step in steps for source in range(len(trace.source_pieces))]
     program = (
         f'import {{ equationAt }} from "{PROGRAM.as_uri()}";'
@@ -112,7 +115,7 @@ def test_browser_equations_match_python_at_a_step_with_an_intervention(translato
 
 
 def test_payload_contains_only_the_requested_steps() -> None:
-    records = equation_payloads(synthetic.trace(), [2], "light")
+    records = equation_payloads(synthetic.trace(), [2])
     assert {tuple(record["steps"]) for record in records.values()} == {(2,)}
     assert all(len(texts) == 1 for record in records.values() for texts in record["ofStep"].values())
 

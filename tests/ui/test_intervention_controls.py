@@ -25,7 +25,7 @@ from attnviz.trace.what_ifs import TranslatorArguments, translator_arguments
 from attnviz.ui.examples import EXAMPLES
 from attnviz.ui.payloads import PayloadRequest
 from attnviz.ui.resources import translate
-from attnviz.ui.step import suspected_errors_panel as suspected_errors_module
+from attnviz.ui.step import step_controls as suspected_errors_module
 from attnviz.ui.step.intervention_controls import FOILS, consequence_payload, requested_consequence_payload
 from attnviz.ui.step.step_controls import suspected_error_payloads
 from attnviz.ui.step.what_if_panel import borrowed_row, lenders, requested_intervention

@@ -29,7 +29,7 @@ from attnviz.text import Tokenizer
 from attnviz.trace import WhatIf, WhatIfs
 from attnviz.trace.interventions import Temperature
 from attnviz.ui import resources
-from attnviz.ui.embedding import in_session
+from attnviz.ui.embedding import in_session, in_theme
 from attnviz.ui.examples import DEFAULT_SENTENCE, SAMPLE
 from attnviz.ui.lab.compared_translation import COMPARED_KINDS, ComparedPair, chosen_partner, other_what_ifs
 from attnviz.ui.lab.comparison_experiment import differing_sentences_html
@@ -136,7 +136,8 @@ def trace(en_fr: Path) -> Trace:
 @pytest.mark.parametrize(("name", "filled"), ANALYSIS_PAYLOADS, ids=str)
 def test_payloads_depend_on_step_theme_and_language(trace: Trace, name: str, filled: dict[str, str]) -> None:
     def fetch(theme: ThemeName) -> Any:
-        at = address_of(trace, name, theme, every=False, options=[*filled][:1], sized="size" in filled)
+        with in_theme(theme):
+            at = address_of(trace, name, every=False, options=[*filled][:1], sized="size" in filled)
         return fetched(at, 1, **filled)
 
     light, dark = fetch("light"), fetch("dark")

@@ -18,6 +18,7 @@ from attnviz.trace import WhatIf
 from attnviz.trace.interventions import ReplaceWeights, Temperature
 from attnviz.trace.what_ifs import encode_what_ifs
 from attnviz.ui import payloads, resources
+from attnviz.ui.embedding import in_theme
 from attnviz.ui.payloads import UnknownPayloadError, UnknownRequestError, address, payload
 from tests.conftest import SENTENCES
 from tests.figures import synthetic
@@ -54,13 +55,13 @@ def test_payload_has_the_steps_that_its_address_requests(trace: Trace) -> None:
     every = tuple(range(len(trace.target_pieces)))
     for name in {*OF_ALL, *RECURRENT} - {"context", "changed"}:
         for step in (0, every[-1]):
-            one = fetched(address(trace, name, "light", every=False), step)
+            one = fetched(address(trace, name, every=False), step)
             if "values" in one:
                 assert list(one["values"]) == [str(step)]
             if "steps" in one:
                 assert one["steps"] == [step]
         if name != "verification":
-            whole = fetched(address(trace, name, "light", every=True))
+            whole = fetched(address(trace, name, every=True))
             if "values" in whole and name != "contrast":
                 assert list(whole["values"]) == [str(step) for step in every]
                 np.testing.assert_equal(figure_at(whole, every[-1]), figure_at(one, every[-1]))
@@ -76,7 +77,8 @@ def test_payloads_that_need_no_weights_work_without_the_model(
     trace = synthetic.trace(attention=attention)
     names = WITHOUT_ATTENTION if attention == "none" else {*OF_ALL, *RECURRENT} - {"context", "changed"}
     for name in sorted(names):
-        at = address(trace, name, "dark", every=name != "verification")
+        with in_theme("dark"):
+            at = address(trace, name, every=name != "verification")
         if name in OF_WEIGHTS:
             with pytest.raises(UnknownPayloadError):
                 fetched(at)
@@ -101,7 +103,7 @@ def test_payloads_that_need_no_weights_work_without_the_model(
     ids=str,
 )
 def test_invalid_request_raises_unknown_payload_error(trace: Trace, wrong: dict[str, str]) -> None:
-    digest = address(trace, "energy", "light", every=True).split("/")[1]
+    digest = address(trace, "energy", every=True).split("/")[1]
     asked = {"theme": "light", "lang": "en", "steps": "all", "word": ""} | wrong
     with pytest.raises(UnknownPayloadError):
         payload(digest, asked.pop("name", "perturbation-tests" if "word" in wrong else "energy"), asked)
@@ -168,7 +170,7 @@ def test_processes_without_a_given_secret_share_that_in_a_file(tmp_path: Path) -
 
 
 def test_forged_request_is_refused_without_work(trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
-    digest, text = _request_at(address(trace, "energy", "light", every=True))
+    digest, text = _request_at(address(trace, "energy", every=True))
     restart()
     monkeypatch.setattr(resources, "translate", None)  # would fail
     forged = text.replace("bicycle", "tricycle")
@@ -184,8 +186,8 @@ def test_uploaded_translation_is_named_by_its_content_and_available_while_it_is_
     monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
 ) -> None:
     trace = synthetic.trace(seed=77)
-    at = address(trace, "energy", "light", every=True)
-    assert at == address(synthetic.trace(seed=77), "energy", "light", every=True)
+    at = address(trace, "energy", every=True)
+    assert at == address(synthetic.trace(seed=77), "energy", every=True)
     digest, text = _request_at(at)
     assert trace.fingerprint in text
     assert trace.source_text not in text
@@ -197,8 +199,8 @@ def test_uploaded_translation_is_named_by_its_content_and_available_while_it_is_
     monkeypatch.setattr(resources, "_UPLOADS", LRUCache(1, size=resources._UPLOADS._cached.getsizeof))
     payloads._SHOWN._cached.clear()
     payloads._PAYLOADS._cached.clear()
-    address(trace, "energy", "light", every=True)
-    address(synthetic.trace(seed=78), "energy", "light", every=True)
+    address(trace, "energy", every=True)
+    address(synthetic.trace(seed=78), "energy", every=True)
     payloads._SHOWN._cached.clear()
     assert fetched(at) == before, "a session still holds it"
     restart()
@@ -209,7 +211,7 @@ def test_uploaded_translation_is_named_by_its_content_and_available_while_it_is_
 
 
 def test_attribution_of_the_chosen_word_is_verified(trace: Trace) -> None:
-    at = address(trace, "verification", "light", every=False, word=True)
+    at = address(trace, "verification", every=False, word=True)
     rare = int(np.argmin(trace.log_probabilities)) % 5 + 40
     assert rare not in trace.top_ids[0, :10]
     without, with_it = fetched(at), fetched(at.replace("{word}", str(rare)))

@@ -195,7 +195,7 @@ def test_seven_visitors_open_the_pages_right_after_a_start(start: int, tmp_path:
 @pytest.mark.parametrize("folder", ["/", "/behind/a/proxy/"])
 def test_unknown_request_is_asked_for_and_accepted_only_as_a_page_made_it(folder: str) -> None:
     trace = synthetic.trace()
-    path, query = address(trace, "energy", "light", every=True).split("?")
+    path, query = address(trace, "energy", every=True).split("?")
     digest = path.split("/")[1]
     text, made = payloads._TEXTS.find(digest), get(folder + path, query=query)
     assert text is not None
@@ -267,7 +267,7 @@ def test_payload_that_cannot_be_made_is_answered_with_the_sentence(monkeypatch: 
 
     all_pages()
     monkeypatch.setitem(payloads._MAKERS, "facts", payloads._MAKERS["facts"]._replace(maker=refuse))
-    path, query = address(synthetic.trace(), "facts", "light", every=True).split("?")
+    path, query = address(synthetic.trace(), "facts", every=True).split("?")
     status, headers, body = get(f"/{path}", query=query)
     assert (status, body.decode()) == (422, "Pair 3 has no tokens: é.")
     assert headers["content-type"].startswith("text/plain")

@@ -12,9 +12,8 @@ from attnviz.figures.corpus_figure import MOST_POINTS, histogram, scatter
 from attnviz.languages import gettext
 from attnviz.ui.corpus import table
 from attnviz.ui.corpus.table import clear_brush, key
-from attnviz.ui.embedding import page_session
+from attnviz.ui.embedding import page_session, theme_name
 from attnviz.ui.fields import select_box
-from attnviz.ui.style import theme_name
 
 
 def plot_panel(table_rows: Any, rows: Any, chosen: table.Choice) -> None:

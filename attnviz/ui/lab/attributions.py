@@ -20,10 +20,10 @@ from attnviz.figures.attribution_figure import (
     attributions,
 )
 from attnviz.languages import gettext
-from attnviz.palette import ThemeName
 from attnviz.trace.drawing import By
 from attnviz.ui.components.chart import chart, steady_payload
 from attnviz.ui.components.component import details, html, plain_text
+from attnviz.ui.embedding import theme_name
 from attnviz.ui.fields import option_segments
 from attnviz.ui.glossary import definitions
 from attnviz.ui.lab.cached_analyses import attribution_methods_of, unavailable_reason
@@ -37,7 +37,7 @@ ATTRIBUTION_LAYOUTS = {"": (3, 1380), "-narrow": (2, 358)}
 """Largest number of panels side by side, and layout width in pixels, by the window size in an address."""
 
 
-def attributions_panel(view: View, theme: ThemeName) -> None:
+def attributions_panel(view: View) -> None:
     """Draw the attributions of all steps, with sentences about the current step."""
     if reason := unavailable_reason(view.trace):
         plain_text(reason)
@@ -46,7 +46,7 @@ def attributions_panel(view: View, theme: ThemeName) -> None:
     option_segments(view, "by", gettext("Rows and columns"), unit_names())
     chart(
         view,
-        address(view.trace, "attributions", theme, every=True, options=("by",), sized=True),
+        address(view.trace, "attributions", every=True, options=("by",), sized=True),
         "attributions",
         waiting=gettext("Computing…"),
     )
@@ -74,7 +74,7 @@ def attributions_payload(request: PayloadRequest) -> dict[str, Any]:
     if unavailable_reason(trace) or by not in get_args(By) or size not in ATTRIBUTION_LAYOUTS:
         raise UnknownPayloadError("attributions")
     methods, (columns, width) = attribution_methods_of(trace), ATTRIBUTION_LAYOUTS[size]
-    draw = partial(attributions, trace, methods, by=cast("By", by), width=width, theme=request.theme)
+    draw = partial(attributions, trace, methods, by=cast("By", by), width=width, theme=theme_name())
     for panels_per_row in range(columns, 0, -1):
         figure = draw(across=panels_per_row)
         if figure.layout["meta"]["narrowest"] <= width:

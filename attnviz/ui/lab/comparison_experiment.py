@@ -29,7 +29,6 @@ from attnviz.analysis.learning import compared_guidance_sentence
 from attnviz.analysis.what_if_effects import cards
 from attnviz.figures.comparison_figure import compared_words_table, comparison
 from attnviz.languages import gettext
-from attnviz.palette import ThemeName
 from attnviz.text import SPACE, SPECIAL_PIECES
 from attnviz.trace.drawing import By, Face, HeatmapChoices
 from attnviz.ui.components.chart import chart, fitting_payload
@@ -107,7 +106,7 @@ def _highlighted(words: list[tuple[str, bool]], highlighted: list[int | None], t
     )
 
 
-def comparison_panel(view: View, theme: ThemeName) -> None:
+def comparison_panel(view: View) -> None:
     """Draw the choice of what `view` is compared with, and both translations side by side."""
     keep_for(view.key(COMPARED_SENTENCE), view.trace.source_text)
     _choices(view)
@@ -119,7 +118,7 @@ def comparison_panel(view: View, theme: ThemeName) -> None:
         return
     _sentences(pair)
     _switches(view, pair)
-    at = shown_address("comparison", {"view": view, "pair": pair}, "{options}", theme=theme)
+    at = shown_address("comparison", {"view": view, "pair": pair}, "{options}")
     visited = page_session().pop(VISITED, False)
     chart(view, at, "comparison", waiting=gettext("Computing…"), visited=visited)
     html(f'<p class="explanation">{comparison_caveat()}</p>')
@@ -131,7 +130,7 @@ def comparison_payload(request: PayloadRequest) -> dict[str, Any]:
     pair: ComparedPair = request.shown["pair"]
     names, leads, choices = pair.names, pair.leads, _shown_choices(request.selection, pair)
     compared = compared_pair(pair, choices)
-    figures = comparison_layouts(compared, names, choices, request.theme, leads)
+    figures = comparison_layouts(compared, names, choices, leads)
     sentences = " ".join(comparison_sentences(compared, names))
     return fitting_payload(
         figures,

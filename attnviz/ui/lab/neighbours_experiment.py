@@ -40,11 +40,10 @@ from attnviz.figures.vector_map import vector_map, with_star
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.lru_cache import LRUCache
-from attnviz.palette import ThemeName
 from attnviz.text import SPACE, piece_name
 from attnviz.ui.components.chart import chart, chart_payload
 from attnviz.ui.components.component import box, columns, component, html, plain_text
-from attnviz.ui.embedding import page_session
+from attnviz.ui.embedding import page_session, theme_name
 from attnviz.ui.examples import SAMPLE, offered_tables
 from attnviz.ui.fields import segmented_control, select_box
 from attnviz.ui.page_state.selection import selection_of
@@ -180,7 +179,7 @@ def neighbour_list(view: View, at: str, *, waiting: str) -> None:
     component("neighbours", key=view.key("neighbours"), data={"at": at, "waiting": waiting})
 
 
-def neighbours_panel(view: View, theme: ThemeName) -> None:
+def neighbours_panel(view: View) -> None:
     """Draw the choices, the neighbours of the current step, and the map."""
     if reason := _unavailable_reason(view.trace):
         plain_text(reason)
@@ -191,11 +190,11 @@ def neighbours_panel(view: View, theme: ThemeName) -> None:
     left, right = columns((1, 1), gap="large")
     with left:
         html(f'<h2 class="section">{escape(gettext("The nearest"))}</h2>')
-        payload_address = address(view.trace, "neighbours", theme, every=False, version=version, part=part)
+        payload_address = address(view.trace, "neighbours", every=False, version=version, part=part)
         neighbour_list(view, payload_address, waiting=gettext("Computing…"))
     with right:
         html(f'<h2 class="section">{escape(gettext("Map of all vectors"))}</h2>')
-        payload_address = address(view.trace, "vector-map", theme, every=True, version=version, part=part)
+        payload_address = address(view.trace, "vector-map", every=True, version=version, part=part)
         chart(view, payload_address, "vector_map", waiting=gettext("Computing…"))
 
 
@@ -328,7 +327,7 @@ def _piece_address(kind: VectorKind, piece: int) -> str:
     return f"#source={piece + 1}" if kind == "annotation" else f"#step={piece + 1}"
 
 
-def _drawn_map(trace: Trace, index: VectorIndex, theme: ThemeName, *, linked: bool) -> Spec:
+def _drawn_map(trace: Trace, index: VectorIndex, *, linked: bool) -> Spec:
     """Return the map, without a star; with `linked`, a click on a point opens its pair."""
     is_annotation = index.kind == "annotation"
     labels, links = [], []
@@ -343,7 +342,7 @@ def _drawn_map(trace: Trace, index: VectorIndex, theme: ThemeName, *, linked: bo
         labels,
         index.projection.shares,
         _COLOUR_NAMES[index.kind],
-        theme=theme,
+        theme=theme_name(),
         url_prefixes=[_pair_address(trace, pair) for pair in index.vectors.pairs] if linked else (),
         url_parts=links if linked else (),
     )
@@ -355,7 +354,7 @@ def vector_map_payload(request: PayloadRequest) -> dict[str, Any]:
     index, _ = _requested_vectors(request.trace, request.part)
     coordinates = index.projection.place(step_vectors(request.trace, index.kind))
     sentence = principal_map_sentence(index.projection, len(index.map_rows), len(index.array))
-    drawn = _drawn_map(request.trace, index, request.theme, linked=True)
+    drawn = _drawn_map(request.trace, index, linked=True)
     return chart_payload(
         {
             step: with_star(drawn, coordinates[step], _vector_name(request.trace, index.kind, step))
@@ -396,7 +395,7 @@ def neighbours_pictures(view: View) -> Iterator[OfferedFigure]:
         gettext("Map of all vectors"),
         name,
         f"step-{step + 1}-{index.kind}-map",
-        lambda: with_star(_drawn_map(view.trace, index, "light", linked=False), coordinates, name),
+        lambda: with_star(_drawn_map(view.trace, index, linked=False), coordinates, name),
     )
 
 

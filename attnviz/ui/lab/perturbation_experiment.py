@@ -28,10 +28,10 @@ from attnviz.figures.perturbation_figure import (
 )
 from attnviz.figures.registry import PERTURBATION_TESTS
 from attnviz.languages import gettext
-from attnviz.palette import ThemeName
 from attnviz.trace.drawing import LONGEST_LABEL
 from attnviz.ui.components.chart import chart, steady_payload
 from attnviz.ui.components.component import box, columns, html, plain_text
+from attnviz.ui.embedding import theme_name
 from attnviz.ui.fields import disclosure
 from attnviz.ui.glossary import references
 from attnviz.ui.lab.cached_analyses import (
@@ -51,21 +51,21 @@ PERTURBATION_WIDTHS = {"": PERTURBATION_WIDTH, "-narrow": 358}
 """Width in pixels of the figure, by the window's size."""
 
 
-def perturbation_tests_panel(view: View, theme: ThemeName) -> None:
+def perturbation_tests_panel(view: View) -> None:
     """Draw the perturbation tests of the current step, and a button that opens the rest of the section."""
     if reason := unavailable_reason(view.trace):
         plain_text(reason)
         return
     chart(
         view,
-        address(view.trace, "perturbation-tests", theme, every=False, word=True, sized=True),
+        address(view.trace, "perturbation-tests", every=False, word=True, sized=True),
         "perturbation-tests",
         waiting=gettext("Computing…"),
         prefetch=True,
     )
     if disclosure(gettext("Explanations, and the tests of all steps"), key=view.key("all_steps")):
         _more(view)
-        _all_steps(view, theme)
+        _all_steps(view)
         references(PERTURBATION_REFERENCES)
 
 
@@ -87,7 +87,7 @@ def _more(view: View) -> None:
         _heading(gettext("What perturbation tests show, and their limits"), perturbation_tests_caveat())
 
 
-def _all_steps(view: View, theme: ThemeName) -> None:
+def _all_steps(view: View) -> None:
     """Draw the figures of all steps: shuffled weights, and minimal changes."""
     left, right = columns((1, 1), gap="large")
     with left, box(view.key("beside_bars")):
@@ -101,7 +101,7 @@ def _all_steps(view: View, theme: ThemeName) -> None:
                 "step."
             ),
         )
-        chart(view, address(view.trace, "shuffled", theme, every=True), "shuffled", waiting=gettext("Computing…"))
+        chart(view, address(view.trace, "shuffled", every=True), "shuffled", waiting=gettext("Computing…"))
     with right:
         _heading(
             gettext("Minimal weight change of each step"),
@@ -116,7 +116,7 @@ def _all_steps(view: View, theme: ThemeName) -> None:
         )
         chart(
             view,
-            address(view.trace, "minimal-change", theme, every=True),
+            address(view.trace, "minimal-change", every=True),
             "minimal-change",
             waiting=gettext("Computing…"),
         )
@@ -146,7 +146,7 @@ def perturbation_tests_payload(request: PayloadRequest) -> dict[str, Any]:
     sentences = [perturbation_tests_sentence(tests, spelling)]
     if word is not None and best is not None:
         sentences.append(best_sentence(best, tests.real, word, trace, spelling))
-    figure = perturbation_tests_figure(trace, tests, spelling, best, theme=request.theme, width=width)
+    figure = perturbation_tests_figure(trace, tests, spelling, best, theme=theme_name(), width=width)
     caption = perturbation_tests_question(tests, spelling), " ".join(filter(None, sentences))
     return steady_payload(figure, {step: caption})
 
@@ -162,7 +162,7 @@ def shuffled_payload(request: PayloadRequest) -> dict[str, Any]:
         raise UnknownPayloadError("shuffled")
     shuffles = shuffled_of(trace)
     sentence = shuffled_sentence(shuffles)
-    figure = shuffled_figure(trace, shuffles, theme=request.theme)
+    figure = shuffled_figure(trace, shuffles, theme=theme_name())
     return steady_payload(figure, dict.fromkeys(request.steps, ("", sentence)))
 
 
@@ -173,7 +173,7 @@ def minimal_change_payload(request: PayloadRequest) -> dict[str, Any]:
     if unavailable_reason(trace):
         raise UnknownPayloadError("minimal-change")
     changes, spelling = minimal_change_of(trace), spelling_of(trace)
-    figure = minimal_change_figure(trace, changes, spelling, theme=request.theme)
+    figure = minimal_change_figure(trace, changes, spelling, theme=theme_name())
     return steady_payload(
         figure, {step: ("", minimal_change_sentence(changes, step, spelling)) for step in request.steps}
     )

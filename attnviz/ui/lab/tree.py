@@ -9,12 +9,11 @@ from attnviz import AttnvizError, Trace
 from attnviz.analysis.beam_sentences import position_sentence, score_computation, search_sentence, winner_sentence
 from attnviz.figures.beam_tree_figure import beam_tree
 from attnviz.languages import gettext
-from attnviz.palette import ThemeName
 from attnviz.trace import BeamTree
 from attnviz.trace.interventions import ForceWords
 from attnviz.ui.components.chart import chart, steady_payload
 from attnviz.ui.components.component import box, component, html, plain_text
-from attnviz.ui.embedding import page_session
+from attnviz.ui.embedding import page_session, theme_name
 from attnviz.ui.fields import segmented_control
 from attnviz.ui.lab.cached_analyses import cached_beam_tree
 from attnviz.ui.page_state.selection import selection_of
@@ -57,7 +56,7 @@ def hypotheses_payload(tree: BeamTree, current_ids: Sequence[int]) -> dict[str, 
     return {"unit": unit, "entries": entries, "replaced": len(current_ids)}
 
 
-def tree_panel(view: View, theme: ThemeName) -> None:
+def tree_panel(view: View) -> None:
     """Draw the search of the chosen width, and its finished hypotheses."""
     if weights_of(view.trace) is None:
         plain_text(_missing_model_reason(view.trace))
@@ -67,9 +66,9 @@ def tree_panel(view: View, theme: ThemeName) -> None:
         plain_text(reason)
         return
     html(f'<p class="explanation">{_how_to_read(beam)}</p>')
-    chart(view, address(view.trace, "tree", theme, every=True, part=str(beam)), "tree")
+    chart(view, address(view.trace, "tree", every=True, part=str(beam)), "tree")
     html(f'<h2 class="section">{gettext("Finished hypotheses")}</h2>')
-    hypotheses(view, address(view.trace, "hypotheses", theme, every=True, part=str(beam)))
+    hypotheses(view, address(view.trace, "hypotheses", every=True, part=str(beam)))
 
 
 def _chosen_width(view: View) -> int:
@@ -137,7 +136,7 @@ def tree_payload(request: PayloadRequest) -> dict[str, Any]:
     sentences = "\n".join(
         filter(None, (winner_sentence(tree), position_sentence(tree, trace.target_ids), search_sentence(tree)))
     )
-    figure = beam_tree(tree, shown=trace.target_ids, theme=request.theme)
+    figure = beam_tree(tree, shown=trace.target_ids, theme=theme_name())
     return steady_payload(figure, dict.fromkeys(request.steps, ("", sentences)))
 
 

@@ -18,7 +18,6 @@ from attnviz.analysis.suspected_errors import least_sure_step
 from attnviz.figures.subject import REQUIRES_TRANSLATION, Subject
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
-from attnviz.palette import ThemeName
 from attnviz.ui.chrome import Page
 from attnviz.ui.components.component import box, view_blocks
 from attnviz.ui.components.copy_link import copy_link
@@ -49,7 +48,6 @@ from attnviz.ui.lab.tree import tree_panel, tree_pictures
 from attnviz.ui.page_state.inputs import DEVICE, SEARCH
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, makes_payload
 from attnviz.ui.step.step_controls import key_help, shown_suspected_errors, step_controls
-from attnviz.ui.style import theme_name
 from attnviz.ui.toolbar.controls import current_request, request_address
 from attnviz.ui.toolbar.downloads import OfferedFigure, download_box, offer_pictures, picture_file
 from attnviz.ui.toolbar.shown_translation import open_view, shown_translation, status
@@ -62,7 +60,7 @@ class LabSection:
 
     title: Callable[[], str]
     """Title in the current language."""
-    draw: Callable[[View, ThemeName], None]
+    draw: Callable[[View], None]
     """Draws the section."""
     pictures: Callable[[View], Iterator[OfferedFigure]]
     """Yields the figures as currently shown, to be saved; none where it has none."""
@@ -115,7 +113,7 @@ def lab_page(view: View, *, requested: bool = False) -> None:
                 status(view)
             copy_link(view.key("copy_link"))
         with box(view.key("section_panel")), waiting:
-            SECTIONS[chosen].draw(view, theme_name())
+            SECTIONS[chosen].draw(view)
         with files, download_box("downloads"):  # after the section's own choices, which a link may set
             offer_pictures(view, "lab-pictures", _shown(view, chosen), part=chosen)
         with sentences:

@@ -37,7 +37,6 @@ from attnviz.figures.learning_curves import (
 )
 from attnviz.figures.spec import Spec
 from attnviz.languages import gettext, language, ngettext
-from attnviz.palette import ThemeName
 from attnviz.trace.snapshots import Snapshots
 from attnviz.ui.chrome import Page
 from attnviz.ui.components.chart import chart_payload, inline_chart, steady_payload
@@ -56,7 +55,7 @@ from attnviz.ui.components.copy_link import copy_link
 from attnviz.ui.components.picture_files import PictureFile, followed_picture_files, picture_files
 from attnviz.ui.components.tables import tables, tables_payload
 from attnviz.ui.embedded_view import html_page, made_with_attnviz, page_of
-from attnviz.ui.embedding import embedding
+from attnviz.ui.embedding import embedding, theme_name
 from attnviz.ui.glossary import glossary_box, references, text_section
 from attnviz.ui.learns.runs import (
     LearningChoices,
@@ -71,7 +70,6 @@ from attnviz.ui.page_state.linked import set_page_address
 from attnviz.ui.payloads import PayloadRequest, makes_payload, shown_address
 from attnviz.ui.requests import begin_fragment
 from attnviz.ui.resources import cached_for_all, model_configs
-from attnviz.ui.style import theme_name
 from attnviz.ui.toolbar.downloads import download_box, lecture_link
 from attnviz.ui.view import Keyed
 from attnviz.ui.waiting import in_turn
@@ -84,24 +82,24 @@ def checkpoint_updates(runs: Sequence[Snapshots]) -> tuple[int, ...]:
     return tuple(sorted({update for run in runs for update in run.updates}))
 
 
-def attention_panel(runs: list[Snapshots], sentence: int, theme: ThemeName) -> None:
+def attention_panel(runs: list[Snapshots], sentence: int) -> None:
     """Draw heatmaps of each run for `sentence`, side by side; next to a single run, its quality."""
     updates, boxes = checkpoint_updates(runs), columns((1,) * max(2, len(runs)), gap="large")
     for number, (column, run) in enumerate(zip(boxes, runs, strict=False), 1):
         with column, box(VIEW.key(f"heatmap_{number}")):
-            payload = _heatmap_payload(run, updates, len(runs) == 1, sentence, theme)
+            payload = _heatmap_payload(run, updates, len(runs) == 1, sentence)
             inline_chart(VIEW, payload, f"heatmap_chart_{number}")
     if len(runs) == 1:
         with boxes[1]:
-            quality_panel(runs, theme)
+            quality_panel(runs)
 
 
-def quality_panel(runs: list[Snapshots], theme: ThemeName) -> None:
+def quality_panel(runs: list[Snapshots]) -> None:
     """Draw the quality of the runs over the updates."""
-    inline_chart(VIEW, _quality_payload(runs, checkpoint_updates(runs), theme), "quality")
+    inline_chart(VIEW, _quality_payload(runs, checkpoint_updates(runs)), "quality")
 
 
-def attention_measures_panel(runs: list[Snapshots], theme: ThemeName) -> Box | None:
+def attention_measures_panel(runs: list[Snapshots]) -> Box | None:
     """Draw what the attention of each run has learnt over the updates.
 
     Several runs have their quality next to it. Return the box beside the figure of a single run.
@@ -111,11 +109,11 @@ def attention_measures_panel(runs: list[Snapshots], theme: ThemeName) -> Box | N
     for number, (column, run) in enumerate(zip(boxes, runs, strict=False), 1):
         if has_link_measures(run):
             with column:
-                inline_chart(VIEW, _learnt_payload(run, runs, updates, theme), f"learnt_{number}")
+                inline_chart(VIEW, _learnt_payload(run, runs, updates), f"learnt_{number}")
     if not several:
         return boxes[1]
     with boxes[-1]:
-        quality_panel(runs, theme)
+        quality_panel(runs)
     return None
 
 
@@ -125,26 +123,24 @@ def has_link_measures(run: Snapshots) -> bool:
 
 
 @cached_for_all
-def _heatmap_payload(
-    run: Snapshots, updates: tuple[int, ...], single_run: bool, sentence: int, theme: ThemeName
-) -> dict[str, Any]:
+def _heatmap_payload(run: Snapshots, updates: tuple[int, ...], single_run: bool, sentence: int) -> dict[str, Any]:
     moments, name = [run.moment(update) for update in updates], "" if single_run else run_name(run)
     return chart_payload(
-        {k: learning_heatmap(run, sentence, moment, theme=theme) for k, moment in enumerate(moments)},
+        {k: learning_heatmap(run, sentence, moment, theme=theme_name()) for k, moment in enumerate(moments)},
         {k: (name, own_translation_sentence(run, sentence, moment)) for k, moment in enumerate(moments)},
     )
 
 
 @cached_for_all
-def _quality_payload(runs: list[Snapshots], updates: tuple[int, ...], theme: ThemeName) -> dict[str, Any]:
-    return steady_payload(quality_curves(runs, updates, theme=theme), dict.fromkeys(range(len(updates)), ("", "")))
+def _quality_payload(runs: list[Snapshots], updates: tuple[int, ...]) -> dict[str, Any]:
+    return steady_payload(
+        quality_curves(runs, updates, theme=theme_name()), dict.fromkeys(range(len(updates)), ("", ""))
+    )
 
 
 @cached_for_all
-def _learnt_payload(
-    run: Snapshots, runs: list[Snapshots], updates: tuple[int, ...], theme: ThemeName
-) -> dict[str, Any]:
-    spec = attention_curves(run, updates, runs=runs, theme=theme)
+def _learnt_payload(run: Snapshots, runs: list[Snapshots], updates: tuple[int, ...]) -> dict[str, Any]:
+    spec = attention_curves(run, updates, runs=runs, theme=theme_name())
     heading = run_name(run) if len(runs) > 1 else ""
     return steady_payload(spec, dict.fromkeys(range(len(updates)), (heading, halfway_sentence(run))))
 
@@ -249,11 +245,11 @@ def _figures(choices: LearningChoices, update: int | None = None) -> None:
     _timeline(choices, update)
     if sentence := guidance_definition(choices.runs, model_configs()):
         html(f'<p class="explanation">{escape(sentence)}</p>')
-    attention_panel(choices.runs, choices.sentence, theme_name())
+    attention_panel(choices.runs, choices.sentence)
     definitions_box = None
     if len(choices.runs) > 1 or has_link_measures(choices.runs[0]):
         html(f'<h2 class="section">{escape(gettext("What is learnt when"))}</h2>')
-        definitions_box = attention_measures_panel(choices.runs, theme_name())
+        definitions_box = attention_measures_panel(choices.runs)
     if choices.watching:
         caption(gettext("This page reloads the training run every ten seconds."))
     with definitions_box or details(gettext("What the curves measure"), VIEW.key("rules")):

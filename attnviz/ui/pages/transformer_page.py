@@ -27,13 +27,12 @@ from attnviz.ui.components.picture_files import picture_files
 from attnviz.ui.components.tables import table_box, tables_payload
 from attnviz.ui.components.view_state import view_state
 from attnviz.ui.embedded_view import html_page, made_with_attnviz, page_of
-from attnviz.ui.embedding import page_session
+from attnviz.ui.embedding import page_session, theme_name
 from attnviz.ui.glossary import glossary_box, references, text_section
 from attnviz.ui.page_state import linked
 from attnviz.ui.page_state.linked import linked_entry
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, makes_payload
 from attnviz.ui.requests import on_request, request_button
-from attnviz.ui.style import theme_name
 from attnviz.ui.toolbar.controls import current_request, request_address, sentence_box
 from attnviz.ui.toolbar.downloads import (
     download_box,
@@ -78,7 +77,7 @@ def draw_transformer(request: SentenceRequest) -> None:
         _problem(row_problem, "row")
         if row:
             with box(row.key("room")):  # components/view.js stores the view's state on this element
-                attention_row.draw(row, request, theme_name(), exhibit_name)
+                attention_row.draw(row, request, exhibit_name)
                 if exhibit and view is row:
                     _exhibit(row, exhibit, request, exhibit_name)
     with exhibit_place:
@@ -130,7 +129,7 @@ def _exhibit(view: View, exhibit: Exhibit, request: SentenceRequest, exhibit_nam
     name = _as_exhibit_name(exhibit_name)
     _exhibit_figures(view, exhibit, request, name)
     shown = {"request": request, "swap": chosen_swap(request.sentence)}
-    table_box(view, gettext("The charts as tables"), "tables", "exhibit-tables", shown, theme=theme_name(), part=name)
+    table_box(view, gettext("The charts as tables"), "tables", "exhibit-tables", shown, part=name)
     with download_box("downloads"):
         offer_pictures(view, "exhibit-pictures", shown, part=name)
         file = file_name(request.view.trace, f"{name}.html")
@@ -141,7 +140,7 @@ def _exhibit_figures(view: View, exhibit: Exhibit, request: SentenceRequest, nam
     """Draw the text, the figures and the equation of an exhibit."""
     with box(f"exhibit_{name}"):  # the row scrolls to it: see components/attention_row
         text_section(exhibit_section(name))
-    exhibit.draw(view, request, theme_name())
+    exhibit.draw(view, request)
     if EQUATION_LINES[name]:
         with box(view.key("equations")):
             html(f'<h2 class="section">{gettext("How the equations change")}</h2>')
@@ -172,7 +171,7 @@ def _exhibit_of(asked: PayloadRequest) -> Exhibit:
 def exhibit_tables_payload(asked: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the numbers in the figures of an exhibit."""
     exhibit = _exhibit_of(asked)
-    charts = [picture.table for picture in exhibit.pictures(asked, asked.theme)]
+    charts = [picture.table for picture in exhibit.pictures(asked)]
     return tables_payload([*charts, *exhibit.tables(asked)])
 
 
@@ -180,9 +179,7 @@ def exhibit_tables_payload(asked: PayloadRequest) -> dict[str, Any]:
 def exhibit_pictures(asked: PayloadRequest) -> dict[str, Any] | bytes:
     """Return the payload of the figures of an exhibit as files."""
     trace = asked.shown["request"].view.trace
-    return picture_files(
-        (picture_file(trace, one) for one in _exhibit_of(asked).pictures(asked, "light")), asked.parameters
-    )
+    return picture_files((picture_file(trace, one) for one in _exhibit_of(asked).pictures(asked)), asked.parameters)
 
 
 @makes_payload("exhibit-lecture")

@@ -28,7 +28,6 @@ from attnviz.ui.embedded_view import html_page, made_with_attnviz, page_of
 from attnviz.ui.glossary import glossary_box, references, text_section
 from attnviz.ui.payloads import PayloadRequest, makes_payload, shown_address
 from attnviz.ui.resources import translate
-from attnviz.ui.style import theme_name
 from attnviz.ui.toolbar.controls import (
     TranslationRequest,
     current_request,
@@ -87,21 +86,21 @@ def why_page(trio: Trio, main_view: View, result: DeltaGenerator) -> None:
 
 def _trio_sections(view: View, trio: Trio) -> None:
     """Draw the sections about three translations of one sentence."""
-    by_length_panel(view, trio, theme_name())
+    by_length_panel(view, trio)
     with _opened(view, "translations", section := page_texts.translations_section()):
         text_section(section, heading=False)
         translations_panel(view, trio)
     section = page_texts.forced_section(trio.reference.model, trio.origin)
     with _opened(view, "forced", section):
         text_section(section, trio.reference.translation, heading=False)
-        forced_panel(view, trio, theme_name())
+        forced_panel(view, trio)
     with _opened(view, "gradients", section := page_texts.gradient_section()):
         text_section(section, heading=False)
-        share_panel(view, trio, theme_name())
+        share_panel(view, trio)
         paths = page_texts.gradient_paths_section()
         with details(paths.heading, view.key("signal_paths")):
             text_section(paths, heading=False)
-            signals_panel(view, trio, theme_name())
+            signals_panel(view, trio)
     view_state(view)
 
 
@@ -130,7 +129,7 @@ def _growth_view(trace: Trace, judge_name: str) -> None:
     """Draw the growing sentence that a model has translated whole as `trace`."""
     count = len(prefixes(trace.source_text))
     view = View(GROWTH, trace, first_step=count - 1, step_count=count)
-    growth_panel(view, judge_name, theme_name())
+    growth_panel(view, judge_name)
     view_state(view)
 
 

@@ -20,17 +20,17 @@ from attnviz.evaluation.two_files import LinkAgreement, link_agreement
 from attnviz.figures.comparison_figure import comparison
 from attnviz.figures.spec import Spec
 from attnviz.languages import gettext
-from attnviz.palette import ThemeName
 from attnviz.trace.drawing import HeatmapChoices
 from attnviz.ui.components.chart import chart, fitting_payload
 from attnviz.ui.components.component import box, caption, html, plain_text
 from attnviz.ui.components.findings import inline_findings
+from attnviz.ui.embedding import theme_name
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, makes_payload, shown_address
 from attnviz.ui.step.gold_panel import SHOWN_LINKS
 from attnviz.ui.view import Compared, View
 
 
-def compared_attention_panel(view: View, theme: ThemeName) -> None:
+def compared_attention_panel(view: View) -> None:
     """Draw the comparison of `view`, or why it cannot be made."""
     compared = view.compared
     if compared is None:
@@ -47,7 +47,7 @@ def compared_attention_panel(view: View, theme: ThemeName) -> None:
             caption(remark)
         caption(gettext("Links join words, so both heatmaps show words."))
         inline_findings(view, _links_payload(view, compared, agreement), "compared_links")
-        at = shown_address("compared", {"view": view}, "{options}", theme=theme)
+        at = shown_address("compared", {"view": view}, "{options}")
         chart(view, at, "compared", waiting=gettext("Computing…"))
 
 
@@ -105,7 +105,7 @@ def compared_payload(request: PayloadRequest) -> dict[str, Any]:
         raise UnknownPayloadError("compared")
     both = compared_in(view, compared)
     captions = {step: ("", attention_at_step(both, compared.names, step)) for step in range(view.steps)}
-    layouts = comparison_layouts(both, compared.names, request.selection.choices, request.theme)
+    layouts = comparison_layouts(both, compared.names, request.selection.choices)
     return fitting_payload(layouts, captions)
 
 
@@ -117,7 +117,6 @@ def comparison_layouts(
     compared: Comparison,
     names: tuple[str, str],
     choices: HeatmapChoices,
-    theme: ThemeName,
     leads: ComparedSide = "first",
 ) -> list[Spec]:
     """Return the figure in each layout, the widest first."""
@@ -131,7 +130,7 @@ def comparison_layouts(
             across=across,
             width=width,
             leads=leads,
-            theme=theme,
+            theme=theme_name(),
         )
         for across, width in _LAYOUTS.items()
     ]

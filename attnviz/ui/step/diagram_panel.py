@@ -30,7 +30,7 @@ from attnviz.analysis.numbers import percent
 from attnviz.analysis.stages import Narration, diagram_alt, lead_texts
 from attnviz.figures.grammar import energy_range, finite_energies
 from attnviz.languages import gettext, language
-from attnviz.palette import STRONGEST, ThemeName
+from attnviz.palette import STRONGEST
 from attnviz.text import SPECIAL_PIECES, join_pieces, piece_name
 from attnviz.trace import Trace
 from attnviz.trace.interventions import interventions_at
@@ -124,7 +124,7 @@ def _foils(trace: Trace, step: int) -> str:
     return gettext("others: {others}", others=", ".join(named)) if named else ""
 
 
-def diagram_panel(view: View, theme: ThemeName) -> None:
+def diagram_panel(view: View) -> None:
     """Put the diagram of the current step on the page; its stages are links.
 
     From the level of detail "numbers" on it has the symbols of the equations.
@@ -135,7 +135,7 @@ def diagram_panel(view: View, theme: ThemeName) -> None:
         return
     stages = stage_names(stages_of(view))
     payload = {
-        "at": payload_address(view, "diagram", theme),
+        "at": payload_address(view, "diagram"),
         "stages": stages,
         "formulas": view.shows("numbers"),
         "outline": _outline(view.trace),

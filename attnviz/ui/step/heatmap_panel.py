@@ -26,13 +26,13 @@ from attnviz.analysis.measures import is_uniform
 from attnviz.analysis.transformer_steps import heads_name
 from attnviz.architectures import step_texts
 from attnviz.languages import gettext, ngettext
-from attnviz.palette import SCALES, ThemeName
+from attnviz.palette import SCALES
 from attnviz.trace import Attention, Record, Trace
 from attnviz.trace.drawing import HeatmapChoices
 from attnviz.trace.parts import head_choices
 from attnviz.ui.components.chart import chart, steady_payload
 from attnviz.ui.components.component import Box, box, caption, columns, details, html
-from attnviz.ui.embedding import embedding
+from attnviz.ui.embedding import embedding, theme_name
 from attnviz.ui.fields import by_unit, option_segments, option_select, option_switch, select_box, shown_if
 from attnviz.ui.page_state.selection import HEADS, Selection
 from attnviz.ui.payloads import PayloadRequest, makes_payload, shown_address
@@ -54,7 +54,7 @@ MOST_EQUAL = 32
 """Largest number of columns with which the heatmap is about as wide as the panel of the step; beyond, it is wider."""
 
 
-def heatmap_panel(view: View, theme: ThemeName) -> None:
+def heatmap_panel(view: View) -> None:
     """Draw the heatmap and its options; it is the same at every step, and the browser moves the frame.
 
     For a model without attention, the figure of its one vector is drawn instead.
@@ -62,7 +62,7 @@ def heatmap_panel(view: View, theme: ThemeName) -> None:
     attends = view.trace.attends
     title, draws = _title(view.trace), draws_links(view)
     gold, shown = drawn_gold(view), {"view": view, "session": link_entries(view)}
-    at = shown_address("heatmap", shown, "{options}", theme=theme)
+    at = shown_address("heatmap", shown, "{options}")
     with box(view.key("alignment"), gap="xsmall"):
         with box(view.key("heatmap_title"), row=True):
             html(f'<h2 class="section">{title}</h2>', width="content")
@@ -74,7 +74,7 @@ def heatmap_panel(view: View, theme: ThemeName) -> None:
             html('<div class="drawn-score"></div>')
         if view.shows("numbers"):
             _heads_box(view)
-        chart(view, at, "heatmap", sent=heatmap_payload(PayloadRequest(shown, {"theme": theme})))
+        chart(view, at, "heatmap", sent=heatmap_payload(PayloadRequest(shown, {})))
     if view.simple:
         return
     with box(view.key("link_drawing")):  # always present: otherwise the parts below are mounted again
@@ -94,7 +94,7 @@ def heatmap_payload(request: PayloadRequest) -> dict[str, Any]:
     view = request.view
     chosen = shown_choices(request.selection, view, links=has_links(view))
     digest, gold = "" if chosen.face == "before" else weights_digest_of(view.trace) or "", drawn_gold(view)
-    return _heatmap_payload(view.trace, digest, chosen, gold, request.theme)
+    return _heatmap_payload(view.trace, digest, chosen, gold)
 
 
 def _guidance(view: View) -> None:
@@ -156,10 +156,9 @@ def _heatmap_payload(
     digest: str,  # noqa: ARG001  of the weights, which the posterior depends on
     chosen: HeatmapChoices,
     gold: GoldLinks | None,
-    theme: ThemeName,
 ) -> dict[str, Any]:
     posterior = None if chosen.face == "before" else cached_posterior(trace)
-    drawn = figures.heatmap(trace, chosen, theme=theme, gold=gold, posterior=posterior, longest=LONGEST)
+    drawn = figures.heatmap(trace, chosen, theme=theme_name(), gold=gold, posterior=posterior, longest=LONGEST)
     return steady_payload(drawn, {})
 
 
@@ -379,17 +378,17 @@ def _one_vector_sentence(trace: Trace) -> str:
     )
 
 
-def heatmap_with_columns(view: View, theme: ThemeName) -> Sequence[Box]:
+def heatmap_with_columns(view: View) -> Sequence[Box]:
     """Draw the heatmap; return the containers below and beside it."""
     if view.simple:  # the diagram beside it needs more width, and a wide heatmap scrolls
         with box(view.key("idea_columns")):
             left, right = columns([5, 7], gap="medium")
         with left, box(view.key("fits_window")):
-            heatmap_panel(view, theme)
+            heatmap_panel(view)
         return left, right
     left, right = columns([8, 5] if _column_count(view) > MOST_EQUAL else [11, 10], gap="large")
     with left:
-        heatmap_panel(view, theme)
+        heatmap_panel(view)
     return left, right
 
 

@@ -16,7 +16,6 @@ from attnviz.analysis.numbers import percent
 from attnviz.analysis.what_if_effects import probability_change_text, words_with_changes
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext, language
-from attnviz.palette import ThemeName
 from attnviz.text import EOS, piece_name
 from attnviz.trace import Record, Trace
 from attnviz.trace.interventions import ENDLESS, ReplaceEnergies, ReplaceWeights, Temperature, impossible
@@ -235,16 +234,16 @@ def weights_chart(view: View, at: str, name: str) -> None:
     chart(view, at, name, hand=labels, consequence=consequence_address(view) if labels else None)
 
 
-def intervention_panel(view: View, theme: ThemeName) -> None:
+def intervention_panel(view: View) -> None:
     """Draw the controls of the current step's attention, where it can be changed."""
     if slider_labels(view.trace) is not None:
-        weight_controls(view, address(view.trace, "weight_controls", theme, every=True), lenders(view.trace))
+        weight_controls(view, address(view.trace, "weight_controls", every=True), lenders(view.trace))
 
 
-def other_word_panel(view: View, theme: ThemeName) -> None:
+def other_word_panel(view: View) -> None:
     """Draw the choice of another word for the current step, if the model can write one."""
     if can_be_changed(view.trace):
-        other_word(view, payload_address(view, "foils", theme))
+        other_word(view, payload_address(view, "foils"))
 
 
 @makes_payload("weight_controls", of_step=True)

@@ -20,20 +20,19 @@ from attnviz.figures.spec import Spec
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext
 from attnviz.lru_cache import LRUCache, cached_in
-from attnviz.palette import ThemeName
 from attnviz.text import CONTINUES, SPACE, UNK, Tokenizer, piece_name
 from attnviz.trace import Trace
 from attnviz.ui.components.chart import chart, chart_payload
 from attnviz.ui.components.component import columns, component, html, plain_text
 from attnviz.ui.components.tables import table_box, tables_payload
-from attnviz.ui.embedding import embedding
+from attnviz.ui.embedding import embedding, theme_name
 from attnviz.ui.page_state.selection import Selection, selection_of, source_of
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, makes_payload, payload_address, shown_address
 from attnviz.ui.resources import cached_for_all, posterior_attention_of, tokenizer_of, weights_digest_of, weights_of
 from attnviz.ui.view import View
 
 
-def logit_attribution_panel(view: View, weights: Weights | None, theme: ThemeName) -> None:
+def logit_attribution_panel(view: View, weights: Weights | None) -> None:
     """Draw the choices, the logit attribution of the chosen word at the current step, and the contrast."""
     trace = view.trace
     reason = LOGIT_ATTRIBUTION.missing(Subject(trace, 0, weights))
@@ -45,8 +44,8 @@ def logit_attribution_panel(view: View, weights: Weights | None, theme: ThemeNam
     left, right = columns([1, 1], gap="large")
     for column, name in ((left, LOGIT_ATTRIBUTION.name), (right, CONTRAST.name)):
         with column:
-            chosen_address = shown_address(f"{name}-chosen", {"view": view}, "{selection}", theme=theme)
-            chart(view, payload_address(view, name, theme), name, chosen_address)
+            chosen_address = shown_address(f"{name}-chosen", {"view": view}, "{selection}")
+            chart(view, payload_address(view, name), name, chosen_address)
     html(f'<p class="explanation">{_legend(trace)}</p>')
     table_box(view, gettext("All entries as a table"), "logit_attribution_table", "logit-attribution-tables")
 
@@ -56,7 +55,7 @@ def chosen_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the logit attribution, or of the contrast, of the chosen words."""
     trace, (weights, tokenizer) = request.trace, _model(request)
     comparison = _current_comparison(request, tokenizer)
-    by_step = _figures_by_step(trace, weights_digest_of(trace), (comparison,), request.theme, weights, tokenizer)
+    by_step = _figures_by_step(trace, weights_digest_of(trace), (comparison,), weights, tokenizer)
     return _payload(by_step, request.name.removesuffix("-chosen"))
 
 
@@ -130,7 +129,7 @@ def logit_attribution_payload(request: PayloadRequest) -> dict[str, Any]:
     trace, weights = request.trace, _weights(request)
     comparisons = tuple(_default_comparison(trace, step) for step in request.steps)
     digest, tokenizer = weights_digest_of(trace), tokenizer_of(trace)
-    return _payload(_figures_by_step(trace, digest, comparisons, request.theme, weights, tokenizer), request.name)
+    return _payload(_figures_by_step(trace, digest, comparisons, weights, tokenizer), request.name)
 
 
 _Captioned = tuple[Spec, tuple[str, str]]
@@ -150,7 +149,6 @@ def _figures_by_step(
     trace: Trace,
     digest: str | None,  # noqa: ARG001  of the weights, for the key
     comparisons: tuple[_Comparison, ...],
-    theme: ThemeName,
     _weights: Weights,
     _tokenizer: Tokenizer | None,
 ) -> dict[int, dict[str, _Captioned]]:
@@ -162,7 +160,7 @@ def _figures_by_step(
     by_step: dict[int, dict[str, _Captioned]] = {}
     for comparison in comparisons:
         subject = replace(
-            _subject(trace, _weights, _tokenizer, comparison), theme=theme, known_logit_attributions=attributions
+            _subject(trace, _weights, _tokenizer, comparison), theme=theme_name(), known_logit_attributions=attributions
         )
         name = subject.name(comparison.word)
         heading = logit_attribution_heading(piece_heading(name, comparison.typed_word), None)

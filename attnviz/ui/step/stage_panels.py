@@ -39,7 +39,6 @@ from attnviz.figures.registry import (
 )
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext
-from attnviz.palette import ThemeName
 from attnviz.trace import Trace
 from attnviz.trace.drawing import DetailLevel
 from attnviz.ui.components.chart import chart, chart_payload
@@ -50,7 +49,7 @@ from attnviz.ui.components.energy_decomposition import mount_energy_decompositio
 from attnviz.ui.components.equation import equation, equation_payload, equation_payloads
 from attnviz.ui.components.step_summary import summary_payload
 from attnviz.ui.components.tables import table_box, tables_payload
-from attnviz.ui.embedding import embedding
+from attnviz.ui.embedding import embedding, theme_name
 from attnviz.ui.fields import option_disclosure
 from attnviz.ui.page_state.selection import POSTERIOR_OPEN, source_of
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address, makes_payload, payload_address
@@ -64,7 +63,7 @@ def stages_of(view: View) -> tuple[Stage, ...]:
     return architecture_of(view.trace).stages(view.trace)
 
 
-def draw_stage(view: View, stage: Stage, place: int, theme: ThemeName) -> None:
+def draw_stage(view: View, stage: Stage, place: int) -> None:
     """Draw the `stage` of the current step, with its equation from *Numbers* on.
 
     Its `place` counts from 1: a model without attention has three stages.
@@ -74,18 +73,18 @@ def draw_stage(view: View, stage: Stage, place: int, theme: ThemeName) -> None:
     if len(first.stages) > 1:
         title, number = first.title(Subject(view.trace, 0)), f"{place}–{place + len(first.stages) - 1}"
     html(f'<h3><span class="number">{number}</span>{title}</h3>')
-    draw_figures(view, stage, theme)
+    draw_figures(view, stage)
     if view.shows("numbers"):
-        equation(view, stage.number, payload_address(view, f"equation-{stage.number}", theme))
+        equation(view, stage.number, payload_address(view, f"equation-{stage.number}"))
 
 
-def draw_figures(view: View, stage: Stage, theme: ThemeName, heading: str = "h4") -> None:
+def draw_figures(view: View, stage: Stage, heading: str = "h4") -> None:
     """Draw the figures of `stage`; those after the first have a `heading`, the name of an HTML tag."""
     for place, figure in enumerate(stage_figures(view.trace, stage, view.detail_level)):
         if place:
             title = figure.title(Subject(view.trace, 0))
             html(f'<{heading} class="section">{title}</{heading}>')
-        _CONTROLS.get(figure.control, _chart)(view, figure, theme)
+        _CONTROLS.get(figure.control, _chart)(view, figure)
 
 
 def stage_boxes(view: View) -> list[tuple[int, Stage, str]]:
@@ -106,29 +105,29 @@ def stage_figures(trace: Any, stage: Stage, level: DetailLevel = "everything") -
     return [figure for figure in FIGURES if stage_numbered(trace, figure.stage) is stage and figure.is_shown(subject)]
 
 
-def _chart(view: View, figure: StepFigure, theme: ThemeName, hint: str = "") -> None:
+def _chart(view: View, figure: StepFigure, hint: str = "") -> None:
     """Draw a figure with its caption, to which `hint` is added."""
-    chart(view, payload_address(view, figure.name, theme), figure.name)
+    chart(view, payload_address(view, figure.name), figure.name)
     text = figure.caption(Subject(view.trace, 0, level=view.detail_level)) if figure.caption else ""
     if text or hint:
         caption(f"{text} {hint}".strip())
 
 
-def _weights(view: View, figure: StepFigure, theme: ThemeName) -> None:
-    weights_chart(view, payload_address(view, figure.name, theme), figure.name)
+def _weights(view: View, figure: StepFigure) -> None:
+    weights_chart(view, payload_address(view, figure.name), figure.name)
     if view.shows("numbers"):
         if reason := architecture_of(view.trace).missing.get("softmax"):
             caption(reason())
-        intervention_panel(view, theme)
+        intervention_panel(view)
 
 
-def _sum(view: View, figure: StepFigure, theme: ThemeName) -> None:
+def _sum(view: View, figure: StepFigure) -> None:
     """Draw the growing sum where there is attention, and at the level *Idea* all heads."""
     if view.trace.attends and not view.simple:
-        context_growth(view, address(view.trace, "growth", theme, every=True))
+        context_growth(view, address(view.trace, "growth", every=True))
         caption(f"{gettext('One column for each unit.')} {colour_legend()}")
         return
-    _chart(view, figure, theme)
+    _chart(view, figure)
     if not view.simple:  # one vector instead of a weighted sum
         caption(
             gettext(
@@ -138,14 +137,14 @@ def _sum(view: View, figure: StepFigure, theme: ThemeName) -> None:
         )
 
 
-def _word(view: View, figure: StepFigure, theme: ThemeName) -> None:
+def _word(view: View, figure: StepFigure) -> None:
     """Draw the likeliest pieces, and the choice of another."""
     has_attribution = (
         embedding() is None and view.shows(LOGIT_ATTRIBUTION.level) and view.trace.recurrent and view.trace.linear
     )
-    _chart(view, figure, theme, _click_hint(view.trace) if has_attribution else "")
+    _chart(view, figure, _click_hint(view.trace) if has_attribution else "")
     if not view.simple:
-        other_word_panel(view, theme)
+        other_word_panel(view)
 
 
 def _click_hint(trace: Trace) -> str:
@@ -154,7 +153,7 @@ def _click_hint(trace: Trace) -> str:
     return gettext("Click a piece to see its logit attribution below: what raised its logit.")
 
 
-_CONTROLS: Mapping[str, Callable[[View, StepFigure, ThemeName], None]] = {
+_CONTROLS: Mapping[str, Callable[[View, StepFigure], None]] = {
     "weights": _weights,
     "sum": _sum,
     "word": _word,
@@ -192,7 +191,7 @@ def figure_payload(request: PayloadRequest) -> dict[str, Any]:
     of_stage = stage_figures(trace, stage, level) if stage else []
     if figure is None or stage is None or figure not in of_stage:
         raise UnknownPayloadError(request.name)
-    subjects = [Subject(trace, step, theme=request.theme, level=level) for step in steps]
+    subjects = [Subject(trace, step, theme=theme_name(), level=level) for step in steps]
     if figure.uses_weights and request.weights is not None:
         pairs_by_step = maxout_inputs(trace, request.weights, steps)
         subjects = [
@@ -213,7 +212,7 @@ def figure_payload(request: PayloadRequest) -> dict[str, Any]:
 @makes_payload("growth", of_step=True)
 def running_sum_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the growing sum that makes a context vector, or the output of a head."""
-    return growth_payload(request.trace.displayed, _sentences(request, 3), request.theme)
+    return growth_payload(request.trace.displayed, _sentences(request, 3))
 
 
 def _sentences(request: PayloadRequest, number: int) -> dict[int, str]:
@@ -226,15 +225,15 @@ def _sentences(request: PayloadRequest, number: int) -> dict[int, str]:
 def stage_equation_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the equation of a stage."""
     stage = int(request.name.removeprefix("equation-"))
-    return _equations(request.trace, request.steps, request.theme)[stage]
+    return _equations(request.trace, request.steps)[stage]
 
 
 @cached_for_all
-def _equations(trace: Trace, steps: tuple[int, ...], theme: ThemeName) -> dict[int, dict[str, Any]]:
-    return equation_payloads(trace, steps, theme)
+def _equations(trace: Trace, steps: tuple[int, ...]) -> dict[int, dict[str, Any]]:
+    return equation_payloads(trace, steps)
 
 
-def energy_decomposition_panel(view: View, weights: Weights | None, theme: ThemeName) -> None:
+def energy_decomposition_panel(view: View, weights: Weights | None) -> None:
     """Draw the energy e_ij of the current cell as the sum over its units.
 
     `weights` are needed only for a trace that lacks v_a.
@@ -255,7 +254,7 @@ def energy_decomposition_panel(view: View, weights: Weights | None, theme: Theme
         )
         _table(view)
         return
-    draw_energy_decomposition(view, address(trace, ENERGY_DECOMPOSITION.name, theme, every=True))
+    draw_energy_decomposition(view, address(trace, ENERGY_DECOMPOSITION.name, every=True))
     if trace.recurrent:
         html(f'<p class="explanation">{texts_of(trace.config["attention"]).units}</p>')
     _table(view)
@@ -264,7 +263,7 @@ def energy_decomposition_panel(view: View, weights: Weights | None, theme: Theme
 @makes_payload(ENERGY_DECOMPOSITION.name, of_step=True)
 def cells_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload from which the browser draws the energy of every cell."""
-    return energy_decomposition_payload(request.trace.displayed, request.weights, request.theme)
+    return energy_decomposition_payload(request.trace.displayed, request.weights)
 
 
 def _table(view: View) -> None:
@@ -291,7 +290,7 @@ POSTERIOR_EQUATION = "equation-after"
 """Name of the payload of the equation."""
 
 
-def posterior_section(view: View, theme: ThemeName) -> None:
+def posterior_section(view: View) -> None:
     """Draw the section; the browser opens and closes it, and fetches its figures once it is open."""
     option_disclosure(view, POSTERIOR_OPEN, posterior_title())
     with box(view.key("posterior_contents")):
@@ -303,9 +302,9 @@ def posterior_section(view: View, theme: ThemeName) -> None:
             return
         left, right = columns([7, 5], gap="medium")
         with left:
-            chart(view, payload_address(view, POSTERIOR.name, theme), POSTERIOR.name)
+            chart(view, payload_address(view, POSTERIOR.name), POSTERIOR.name)
         with right:
-            equation(view, "after", payload_address(view, POSTERIOR_EQUATION, theme))
+            equation(view, "after", payload_address(view, POSTERIOR_EQUATION))
             html(f'<p class="explanation">{posterior_caption()}</p>')
 
 
@@ -319,7 +318,7 @@ def posterior_payload(request: PayloadRequest) -> dict[str, Any]:
     if attention is None:
         raise UnknownPayloadError(POSTERIOR.name)
     trace, heading = request.trace, posterior_heading()
-    subject = Subject(trace, 0, request.weights, theme=request.theme, known_posterior=attention)
+    subject = Subject(trace, 0, request.weights, theme=theme_name(), known_posterior=attention)
     return chart_payload(
         {step: POSTERIOR.draw(replace(subject, step=step)) for step in request.steps},
         {step: (heading, posterior_sentence(trace, attention, step)) for step in request.steps},
@@ -333,7 +332,7 @@ def posterior_equation_payload(request: PayloadRequest) -> dict[str, Any]:
     if attention is None:
         raise UnknownPayloadError(POSTERIOR_EQUATION)
     return equation_payload(
-        posterior_equation(request.trace, request.theme),
+        posterior_equation(request.trace, theme_name()),
         request.steps,
         [posterior_texts_of_step(attention, step) for step in request.steps],
         [posterior_texts_of_source(j) for j in range(len(request.trace.source_pieces))],

@@ -36,7 +36,7 @@ from attnviz.ui.components.findings import findings_panel, inline_findings
 from attnviz.ui.components.player import PlayedLanguages
 from attnviz.ui.components.step_summary import step_summary
 from attnviz.ui.components.tables import table_box, tables_payload
-from attnviz.ui.embedding import embedding, page_session
+from attnviz.ui.embedding import embedding, page_session, theme_name
 from attnviz.ui.examples import question, step_of_word
 from attnviz.ui.fields import segmented_control
 from attnviz.ui.glossary import Topic
@@ -64,7 +64,6 @@ from attnviz.ui.step.step_controls import key_help, step_controls, what_if_cards
 from attnviz.ui.step.tour_panel import tour
 from attnviz.ui.step.verification_badge import verification_badge
 from attnviz.ui.step.what_if_panel import what_changed
-from attnviz.ui.style import theme_name
 from attnviz.ui.view import View
 
 _EXACT = 10**6
@@ -76,13 +75,13 @@ _NARROWEST = 640
 def _imported_attention(view: View) -> None:
     """Draw the panels of `view`, whose trace is an `Attention`, and say which are missing."""
     step_controls(view, PlayedLanguages(side_names(view.trace), ("und", "und")))
-    left, right = heatmap_with_columns(view, theme_name())
+    left, right = heatmap_with_columns(view)
     if view.shows("numbers") and not view.trace.is_self_attention:  # findings are about translations
         with left:
             findings_panel(view)
     with right, box(view.key("step_panel")):
         _step(view)
-    compared_attention_panel(view, theme_name())
+    compared_attention_panel(view)
     if view.shows("numbers"):
         _attributions(view)
     chart_tables(view)
@@ -108,11 +107,10 @@ def _attributions(view: View) -> None:
 
 def _step(view: View) -> None:
     """Draw the current step: its summary, attention, and imported energies."""
-    theme = theme_name()
     _summary(view)
     key_help(view, common_only=view.simple)
     (stage,) = stages_of(view)
-    draw_figures(view, stage, theme, "h2")  # the summary has the title of the first
+    draw_figures(view, stage, "h2")  # the summary has the title of the first
     with box(view.key("missing_values_reason")):
         plain_text(missing_values_reason())
 
@@ -200,7 +198,7 @@ def _translation(view: View) -> None:
     step_controls(view, tour=embedding() is None, what_ifs=not view.simple)
     with box(view.key("question")):
         _question(view)
-    left, right = heatmap_with_columns(view, theme_name())
+    left, right = heatmap_with_columns(view)
     if view.simple:
         with left:  # the first what-if moves nothing in the other column
             what_if_cards(view)
@@ -218,7 +216,7 @@ def _translation(view: View) -> None:
             key_help(view, *glossary_topics(view), common_only=True, has_stages=True)
     chart_tables(view)
     if embedding() is None:  # its button stands in the masthead
-        tour(view, theme_name())
+        tour(view)
 
 
 def _question(view: View) -> None:
@@ -246,7 +244,7 @@ def _question(view: View) -> None:
 
 def _diagram_and_stages(view: View) -> None:
     with box(view.key("diagram_box")):
-        diagram_panel(view, theme_name())
+        diagram_panel(view)
         context_choice(view)
     state_first = stages_of(view)[0].number == 4
     with box(view.key("stages_state_first" if state_first else "stages")):  # page.css places them
@@ -258,7 +256,7 @@ def _step_panel(view: View) -> None:
     with box(view.key("step_panel")):
         _summary(view)
         if view.shows("everything"):
-            verification_badge(view, weights_of(view.trace), theme_name())
+            verification_badge(view, weights_of(view.trace))
         if not view.simple:
             key_help(view, *glossary_topics(view), has_stages=True)
 
@@ -268,7 +266,7 @@ def _summary(view: View) -> None:
     if all_at_once(view):
         payload = facts(view.trace, tuple(range(view.steps)), simple=view.simple)
     else:
-        payload = {"at": payload_address(view, "facts", theme_name())}
+        payload = {"at": payload_address(view, "facts")}
     step_summary(view, stages_of(view), payload)
 
 
@@ -283,22 +281,22 @@ def glossary_topics(view: View) -> Iterator[Topic]:
 
 def _stages(view: View) -> None:
     """Draw the five stages, energy decomposition, logit attribution, posterior attention and what changed."""
-    theme, weights = theme_name(), weights_of(view.trace)
+    weights = weights_of(view.trace)
     for place, stage, key in stage_boxes(view):
         with box(view.key(key)):
-            draw_stage(view, stage, place, theme)
+            draw_stage(view, stage, place)
         if stage.number == 1 and view.shows(ENERGY_DECOMPOSITION.level):
             with box(view.key("inside_energy")):
-                energy_decomposition_panel(view, weights, theme)
+                energy_decomposition_panel(view, weights)
         if stage.number == 5 and view.shows(LOGIT_ATTRIBUTION.level):
             with box(view.key("inside_word")):
-                logit_attribution_panel(view, weights, theme)
+                logit_attribution_panel(view, weights)
     if view.shows(POSTERIOR.level):
         with box(view.key("looking_back")):
-            posterior_section(view, theme)
+            posterior_section(view)
     if view.parent is not None:  # last, so that nothing else is mounted again; page.css places it below the weights
         with box(view.key("what_changed")):
-            what_changed(view, theme)
+            what_changed(view)
 
 
 TABLES = "tables"

@@ -24,7 +24,6 @@ from attnviz.analysis.tour_data import (
     quiz_labels,
 )
 from attnviz.languages import gettext, language
-from attnviz.palette import ThemeName
 from attnviz.text import SPACE, SPECIAL_PIECES
 from attnviz.trace import Record
 from attnviz.ui.components.component import component
@@ -41,10 +40,10 @@ def tour_card(view: View, at: str) -> None:
     component("tour", key=view.key("tour_card"), data={"at": at}, height=1)
 
 
-def tour(view: View, theme: ThemeName) -> None:
+def tour(view: View) -> None:
     """Mount the tour, hidden until it begins; only a page's own view has one."""
     if view.id == MAIN:
-        tour_card(view, address(view.trace, "tour", theme, every=True, simple=view.simple))
+        tour_card(view, address(view.trace, "tour", every=True, simple=view.simple))
 
 
 @makes_payload("tour", of_step=True)

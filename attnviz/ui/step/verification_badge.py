@@ -24,7 +24,6 @@ from attnviz.analysis.weight_shapes import MisfitError
 from attnviz.architectures import verifier_of
 from attnviz.languages import gettext
 from attnviz.lru_cache import LRUCache
-from attnviz.palette import ThemeName
 from attnviz.trace import Record
 from attnviz.ui.components.component import component, plain_text
 from attnviz.ui.embedding import embedding
@@ -47,7 +46,7 @@ def verification(view: View, at: str, name: str = "verification") -> None:
     component("verification_badge", key=view.key(name), data={"at": at, "steps": view.steps})
 
 
-def verification_badge(view: View, weights: Weights | None, theme: ThemeName) -> None:
+def verification_badge(view: View, weights: Weights | None) -> None:
     """Draw the badge of the current step: green, or red with the name of a wrong quantity; it opens on the checks.
 
     Posterior attention α′ is only verified where it is shown, since that takes all steps.
@@ -57,7 +56,7 @@ def verification_badge(view: View, weights: Weights | None, theme: ThemeName) ->
         return
     # The posterior of all steps would take a minute to verify, where a view embeds all its payloads.
     options = ("face", POSTERIOR_OPEN) if embedding() is None else ()
-    verification(view, address(view.trace, "verification", theme, every=False, word=True, options=options))
+    verification(view, address(view.trace, "verification", every=False, word=True, options=options))
 
 
 @makes_payload("verification", of_step=True)

@@ -17,7 +17,6 @@ from attnviz.figures.subject import Subject
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.model_folder import read_config
-from attnviz.palette import ThemeName
 from attnviz.text import UNK
 from attnviz.trace import Trace, WhatIf, WhatIfs
 from attnviz.trace.interventions import (
@@ -37,7 +36,7 @@ from attnviz.trace.what_ifs import (
     whole_weights,
 )
 from attnviz.ui.components.chart import chart, chart_payload
-from attnviz.ui.embedding import page_session
+from attnviz.ui.embedding import page_session, theme_name
 from attnviz.ui.examples import first_step
 from attnviz.ui.page_state.selection import with_chosen_heads
 from attnviz.ui.page_state.what_if_state import WHAT_IFS, open_what_ifs, stored_what_ifs
@@ -252,10 +251,10 @@ def _traces_by_what_if(saved: WhatIfs) -> dict[tuple[str, WhatIf], Trace]:
     return traces
 
 
-def what_changed(view: View, theme: ThemeName) -> None:
+def what_changed(view: View) -> None:
     """Draw what changed at the current step; nothing for the original translation."""
     if view.parent is not None and not CHANGED.missing(Subject(view.trace, 0, parent=view.parent)):
-        changes_address = address(view.trace, CHANGED.name, theme, every=all_at_once(view), parent=view.parent)
+        changes_address = address(view.trace, CHANGED.name, every=all_at_once(view), parent=view.parent)
         chart(view, changes_address, CHANGED.name)
 
 
@@ -265,7 +264,7 @@ def changed_payload(request: PayloadRequest) -> dict[str, Any]:
     if request.parent is None:
         raise UnknownPayloadError(CHANGED.name)
     heading = gettext("Effect of the what-if at this step")
-    subjects = [Subject(request.trace, step, theme=request.theme, parent=request.parent) for step in request.steps]
+    subjects = [Subject(request.trace, step, theme=theme_name(), parent=request.parent) for step in request.steps]
     return chart_payload(
         {subject.step: CHANGED.draw(subject) for subject in subjects},
         {subject.step: (heading, change_sentence(subject.change)) for subject in subjects},

@@ -39,7 +39,6 @@ from attnviz.figures.attention_forms_figure import multiplications, weights_row
 from attnviz.figures.registry import ENERGY_DECOMPOSITION, SOFTMAX
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext, language
-from attnviz.palette import ThemeName
 from attnviz.text import SPACE, SPECIAL_PIECES, join_pieces, piece_name
 from attnviz.trace.drawing import LONGEST_LABEL
 from attnviz.ui.components.chart import EVERY_STEP, chart, inline_chart, steady_payload
@@ -49,6 +48,7 @@ from attnviz.ui.components.equation import equation, inline_equation
 from attnviz.ui.components.picture_files import picture_files
 from attnviz.ui.components.player import player
 from attnviz.ui.components.view_state import view_state
+from attnviz.ui.embedding import theme_name
 from attnviz.ui.fields import option_segments
 from attnviz.ui.page_state.selection import source_of
 from attnviz.ui.payloads import PayloadRequest, address, makes_payload
@@ -79,7 +79,7 @@ def attention_row(view: View, at: str, opened: str) -> None:
     component("attention_row", key=view.key("attention_row"), data={"at": at, "opened": opened})
 
 
-def row_payload(forms: Mapping[Form, AttentionForm], sources: FormSources, theme: ThemeName) -> dict[str, Any]:
+def row_payload(forms: Mapping[Form, AttentionForm], sources: FormSources) -> dict[str, Any]:
     """Return the payload of all steps in all `forms`, with their texts."""
     trace, titles = sources.additive, exhibit_titles()
     steps = range(len(trace.target_pieces))
@@ -91,7 +91,7 @@ def row_payload(forms: Mapping[Form, AttentionForm], sources: FormSources, theme
         "forms": {
             name: {
                 "model": form_model(name, sources),
-                "latex": form_equation(name, sources, theme),
+                "latex": form_equation(name, sources, theme_name()),
                 "text": form_text(name, sources),
                 "modelChange": model_change_text(name, sources),
                 "askers": None if form.askers is None else [quoted_name(trace.source_pieces[j]) for j in form.askers],
@@ -187,7 +187,7 @@ def _forms(sources: FormSources) -> dict[Form, AttentionForm]:
     return attention_forms(sources.additive, sources.general, sources.head)
 
 
-def draw(view: View, request: SentenceRequest, theme: ThemeName, opened: str) -> None:
+def draw(view: View, request: SentenceRequest, opened: str) -> None:
     """Draw the choice of the form, and the row; `opened` is the name of the exhibit that is open, or empty."""
     view_state(view)
     names: dict[str, str] = {form: name for form, name in form_names().items() if form in view.forms}
@@ -196,8 +196,8 @@ def draw(view: View, request: SentenceRequest, theme: ThemeName, opened: str) ->
         option_segments(view, "form", gettext("Form of attention"), names)
         with download_box("downloads_of_row"):
             offer_pictures(view, "row-pictures", {"sources": sources}, "export_row")
-    attention_row(view, _payload_address(sources, theme), opened)
-    models_badge(view, _traces(sources), theme, "row_verification")
+    attention_row(view, _payload_address(sources), opened)
+    models_badge(view, _traces(sources), "row_verification")
     if sources.head is None:
         plain_text(missing_exhibit_models(TRANSFORMER_MODEL) or _other_pieces_text(TRANSFORMER_MODEL))
 
@@ -236,33 +236,33 @@ def row_pictures(sources: FormSources, step: int) -> dict[Form, OfferedFigure]:
     return pictures
 
 
-def _payload_address(sources: FormSources, theme: ThemeName) -> str:
-    return address(sources.additive, "attention-row", theme, every=True, sources=sources)
+def _payload_address(sources: FormSources) -> str:
+    return address(sources.additive, "attention-row", every=True, sources=sources)
 
 
 @makes_payload("attention-row")
 def forms_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of all forms and steps."""
     sources: FormSources = request.shown["sources"]
-    return row_payload(_forms(sources), sources, request.theme)
+    return row_payload(_forms(sources), sources)
 
 
 _FIGURES = (ENERGY_DECOMPOSITION, SOFTMAX)
 
 
-def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:
+def _draw(view: View, request: SentenceRequest) -> None:
     traces = energy_traces(request)
     with box(view.key("player_box")):
         player(view)
     for trace, column in zip(traces, columns((1, 1), gap="large"), strict=True):
         with column:
-            _energy_column(view, trace, theme)
+            _energy_column(view, trace)
     costs = _work(traces)
     with box(view.key("work")):
         html(f'<h2 class="section">{gettext("Cost of computing the energies")}</h2>')
         left, right = columns((11, 10), gap="large")
         with left:
-            inline_chart(view, _work_payload(costs, theme), "work_chart")
+            inline_chart(view, _work_payload(costs), "work_chart")
         with right, box(view.key("equations_work")):
             sizes = int(traces[0].config["hidden_size"]), int(traces[0].config["alignment_size"])
             lengths = len(traces[0].source_pieces), len(traces[0].target_pieces)
@@ -270,20 +270,20 @@ def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:
             inline_equation(view, work_equation(additive, dot, sizes, lengths), "work")
 
 
-def _energy_column(view: View, trace: Trace, theme: ThemeName) -> None:
+def _energy_column(view: View, trace: Trace) -> None:
     """Draw the energy of the current cell in one model: its units, the softmax, the equation and its verification."""
     kind = str(trace.config["attention"])
     html(f'<h2 class="section">{attention_name(kind)} <small class="model">{trace.model}</small></h2>')
     mount_energy_decomposition(
-        view, address(trace, ENERGY_DECOMPOSITION.name, theme, every=True), f"energy_decomposition_{kind}"
+        view, address(trace, ENERGY_DECOMPOSITION.name, every=True), f"energy_decomposition_{kind}"
     )
-    chart(view, address(trace, "softmax", theme, every=True), f"softmax_{kind}")
+    chart(view, address(trace, "softmax", every=True), f"softmax_{kind}")
     with box(view.key(f"equations_{kind}")):
-        equation(view, f"energy_{kind}", address(trace, "equation-1", theme, every=True))
+        equation(view, f"energy_{kind}", address(trace, "equation-1", every=True))
     if weights_of(trace) is None:
         plain_text(not_verified_text(trace))
     else:
-        verification(view, address(trace, "verification", theme, every=False), f"verification_{kind}")
+        verification(view, address(trace, "verification", every=False), f"verification_{kind}")
 
 
 def _work(traces: tuple[Trace, ...]) -> dict[str, Multiplications]:
@@ -296,15 +296,17 @@ def _work(traces: tuple[Trace, ...]) -> dict[str, Multiplications]:
 
 
 @cached_for_all
-def _work_payload(costs: dict[str, Multiplications], theme: ThemeName) -> dict[str, object]:
-    return steady_payload(multiplications(costs, theme=theme), {EVERY_STEP: ("", work_sentence(*costs.values()))})
+def _work_payload(costs: dict[str, Multiplications]) -> dict[str, object]:
+    return steady_payload(
+        multiplications(costs, theme=theme_name()), {EVERY_STEP: ("", work_sentence(*costs.values()))}
+    )
 
 
-def _pictures(asked: PayloadRequest, theme: ThemeName) -> Iterator[OfferedFigure]:
+def _pictures(asked: PayloadRequest) -> Iterator[OfferedFigure]:
     traces, step = energy_traces(asked.shown["request"]), asked.selection.step
     for trace in traces:
         subject = Subject(
-            trace, step, weights_of(trace), source_of(asked.selection, asked.trace), theme=theme, longest=LONGEST_LABEL
+            trace, step, weights_of(trace), source_of(asked.selection, asked.trace), longest=LONGEST_LABEL
         )
         for figure in _FIGURES:
             title = f"{figure.title(subject)}, {attention_name(str(trace.config['attention']))}"
@@ -319,7 +321,7 @@ def _pictures(asked: PayloadRequest, theme: ThemeName) -> Iterator[OfferedFigure
         title,
         title,
         "multiplications",
-        lambda: multiplications(costs, theme=theme),
+        lambda: multiplications(costs),
         note=work_sentence(*costs.values()),
     )
 

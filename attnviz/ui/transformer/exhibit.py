@@ -13,7 +13,6 @@ from typing import Any
 from attnviz import lazy_pandas as pd
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
-from attnviz.palette import ThemeName
 from attnviz.ui.payloads import PayloadRequest
 from attnviz.ui.resources import translate
 from attnviz.ui.toolbar.downloads import OfferedFigure
@@ -54,9 +53,9 @@ class Exhibit:
 
     make_view: Callable[[SentenceRequest], View]
     """Computes the exhibit's trace and returns its view; raises AttnvizError with a sentence if that is impossible."""
-    draw: Callable[[View, SentenceRequest, ThemeName], None]
+    draw: Callable[[View, SentenceRequest], None]
     """Draws the exhibit, which `make_view` has computed."""
-    pictures: Callable[[PayloadRequest, ThemeName], Iterator[OfferedFigure]]
+    pictures: Callable[[PayloadRequest], Iterator[OfferedFigure]]
     """Yields the current figures and their tables for downloads.
 
     What is shown is the `view`, the `request` and the `swap` of two words of the English sentence, if any.

@@ -29,13 +29,13 @@ from attnviz.figures.sentence_length_figure import bleu_by_length, bucket_of
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext, ngettext
 from attnviz.model_folder import count_parameters
-from attnviz.palette import ThemeName
 from attnviz.trace import Record
 from attnviz.ui.components.chart import EVERY_STEP, inline_chart, steady_payload
 from attnviz.ui.components.component import html, plain_text
 from attnviz.ui.components.gallery import cell, gallery, group
 from attnviz.ui.components.side_by_side import lanes, lanes_payload, written_lane
 from attnviz.ui.components.view_state import view_state
+from attnviz.ui.embedding import theme_name
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address, makes_payload
 from attnviz.ui.resources import Rows, bleu_rows, translate, weights_of
 from attnviz.ui.step.verification_badge import verification, verification_rows
@@ -52,11 +52,11 @@ from attnviz.ui.transformer.exhibit import (
 from attnviz.ui.view import View
 
 
-def models_badge(view: View, traces: Iterable[Any], theme: ThemeName, name: str = "verification") -> None:
+def models_badge(view: View, traces: Iterable[Any], name: str = "verification") -> None:
     """Draw one verification badge for the current step of `traces`; `name` is unique in the view."""
     verifiable = [trace for trace in traces if weights_of(trace) is not None]
     if verifiable:
-        at = address(view.trace, "models-verification", theme, every=False, traces=verifiable)
+        at = address(view.trace, "models-verification", every=False, traces=verifiable)
         verification(view, at, name)
 
 
@@ -130,7 +130,7 @@ def _all_traces(request: SentenceRequest) -> list[Any]:
     return traces
 
 
-def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:
+def _draw(view: View, request: SentenceRequest) -> None:
     traces = _all_traces(request)
     if absent := [name for name in _MODELS if name not in installed_models()]:
         plain_text(gettext("Models not installed: {absent}.", absent=", ".join(absent)))
@@ -139,12 +139,12 @@ def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:
         html(f'<p class="explanation">{sentence}</p>')
     lanes(view, _lanes(view, traces, rows))
     view_state(view)
-    models_badge(view, traces, theme)
+    models_badge(view, traces)
     html(f'<h2 class="section">{gettext("Where the models look")}</h2><p class="explanation">{heatmaps_caption()}</p>')
     cells = [_cell(trace) for trace in traces if trace.attends]
     gallery(view, [group("", "", cells, len(cells))])
     if rows:
-        _by_length(view, request, rows, theme)
+        _by_length(view, request, rows)
 
 
 def _bleu_rows() -> Rows:
@@ -181,9 +181,9 @@ def _cell(trace: Any) -> dict[str, Any]:
     return cell(trace.model, words.alignment, trace.model, "", label, (words.target, words.source))
 
 
-def _by_length(view: View, request: SentenceRequest, rows: Rows, theme: ThemeName) -> None:
+def _by_length(view: View, request: SentenceRequest, rows: Rows) -> None:
     word_count = len(request.sentence.split())
-    spec = bleu_by_length(rows, theme, marked_length=word_count)
+    spec = bleu_by_length(rows, theme_name(), marked_length=word_count)
     html(f'<h2 class="section">{_length_title()}</h2>')
     inline_chart(view, steady_payload(spec, {EVERY_STEP: ("", _length_sentence(rows))}), "by_length")
 
@@ -205,17 +205,17 @@ def _length_title() -> str:
     return gettext("BLEU by the length of the sentence")
 
 
-def _pictures(asked: PayloadRequest, theme: ThemeName) -> Iterator[OfferedFigure]:
+def _pictures(asked: PayloadRequest) -> Iterator[OfferedFigure]:
     request: SentenceRequest = asked.shown["request"]
     for trace in _all_traces(request):
         if trace.attends:
-            title, draw = gettext("Heatmap, {model}", model=trace.model), partial(heatmap, trace, end=True, theme=theme)
+            title, draw = gettext("Heatmap, {model}", model=trace.model), partial(heatmap, trace, end=True)
             yield OfferedFigure(title, title, f"heatmap-{trace.model}", draw, note=trace.translation)
     if rows := _bleu_rows():
         title, words = _length_title(), len(request.sentence.split())
         note = f"{_length_sentence(rows)} {_bleu_gap_sentence(rows)}".strip()
         yield OfferedFigure(
-            title, title, "bleu-by-length", partial(bleu_by_length, rows, theme, marked_length=words), note=note
+            title, title, "bleu-by-length", partial(bleu_by_length, rows, marked_length=words), note=note
         )
 
 

@@ -26,7 +26,6 @@ from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.lru_cache import LRUCache, cached_in, size_of
 from attnviz.model_folder import stamp
-from attnviz.palette import ThemeName
 from attnviz.trace import TransformerTrace
 from attnviz.trace.drawing import LONGEST_LABEL
 from attnviz.trace.parts import HEAD_KINDS, HeadKind
@@ -36,7 +35,7 @@ from attnviz.ui.components.component import box, columns, html, plain_text
 from attnviz.ui.components.energy_decomposition import mount_energy_decomposition
 from attnviz.ui.components.gallery import cell, gallery, group
 from attnviz.ui.components.player import PlayedLanguages
-from attnviz.ui.embedding import page_session
+from attnviz.ui.embedding import page_session, theme_name
 from attnviz.ui.page_state.selection import source_of
 from attnviz.ui.payloads import PayloadRequest, address
 from attnviz.ui.requests import on_request
@@ -71,7 +70,7 @@ def _store_head_name(name: object) -> None:
     page_session()[HEAD] = str(name)
 
 
-def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:  # noqa: ARG001  same signature as the others
+def _draw(view: View, request: SentenceRequest) -> None:  # noqa: ARG001  same signature as the others
     opened_head: Head = view.trace
 
     errors = head_errors(opened_head.record)
@@ -85,17 +84,17 @@ def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:  # no
     step_controls(view, _player_names(opened_head.kind))
     left, right = columns((11, 10), gap="large")
     with left:
-        inline_chart(view, _heatmap_payload(opened_head, theme), "heatmap")
+        inline_chart(view, _heatmap_payload(opened_head), "heatmap")
     with right:
         if weights_of(view.trace) is None:
             plain_text(not_verified_text(view.trace))
         else:
-            verification(view, address(view.trace, "verification", theme, every=False))
-        mount_energy_decomposition(view, address(view.trace, ENERGY_DECOMPOSITION.name, theme, every=True))
+            verification(view, address(view.trace, "verification", every=False))
+        mount_energy_decomposition(view, address(view.trace, ENERGY_DECOMPOSITION.name, every=True))
     with box(view.key("stages")):
         for place, stage in enumerate(HEAD_STAGES, 1):
             with box(view.key(f"stage_{stage.number}")):
-                draw_stage(view, stage, place, theme)
+                draw_stage(view, stage, place)
 
 
 def _player_names(kind: HeadKind) -> PlayedLanguages:
@@ -135,28 +134,26 @@ def _error_rate_sentence(errors: HeadErrors) -> str:
 
 
 @cached_for_all
-def _heatmap_payload(opened_head: Head, theme: ThemeName) -> dict[str, Any]:
-    return steady_payload(heatmap(opened_head, end=True, theme=theme), {})
+def _heatmap_payload(opened_head: Head) -> dict[str, Any]:
+    return steady_payload(heatmap(opened_head, end=True, theme=theme_name()), {})
 
 
-def _pictures(asked: PayloadRequest, theme: ThemeName) -> Iterator[OfferedFigure]:
+def _pictures(asked: PayloadRequest) -> Iterator[OfferedFigure]:
     opened_head: Head = asked.trace
     step = asked.selection.step
     name, errors = head_title(opened_head), head_errors(opened_head.record)
     rates = errors.rates if errors else {}
     title, note = gettext("All heads"), _error_rate_sentence(errors) if errors else ""
-    gallery = partial(head_gallery, opened_head.record, rates, theme=theme)
+    gallery = partial(head_gallery, opened_head.record, rates)
     yield OfferedFigure(title, title, "heads", gallery, note=note)
     yield OfferedFigure(
         name,
         name,
         f"head-{opened_head.name}",
-        lambda: heatmap(opened_head, end=True, theme=theme),
+        lambda: heatmap(opened_head, end=True),
         note=kind_sentence(opened_head.kind),
     )
-    subject = Subject(
-        opened_head, step, source=source_of(asked.selection, asked.trace), theme=theme, longest=LONGEST_LABEL
-    )
+    subject = Subject(opened_head, step, source=source_of(asked.selection, asked.trace), longest=LONGEST_LABEL)
     of_stages = [figure for stage in HEAD_STAGES for figure in stage_figures(opened_head, stage)]
     for figure in (ENERGY_DECOMPOSITION, *of_stages):
         heading = gettext("{picture}: {head}, row {row}", picture=figure.title(subject), head=name, row=step + 1)

@@ -28,14 +28,13 @@ from attnviz.figures.judgement_figure import (
     verdict_table,
 )
 from attnviz.languages import gettext
-from attnviz.palette import ThemeName
 from attnviz.trace import Judgement
 from attnviz.trace.aligned import AttentionView
 from attnviz.ui.components.chart import EVERY_STEP, chart_payload, inline_chart, steady_payload
 from attnviz.ui.components.component import box, columns, html, plain_text
 from attnviz.ui.components.equation import inline_equation
 from attnviz.ui.components.player import PlayedLanguages
-from attnviz.ui.embedding import embedding, page_session
+from attnviz.ui.embedding import embedding, page_session, theme_name
 from attnviz.ui.fields import select_box, text_box
 from attnviz.ui.page_state.linked import keep_for
 from attnviz.ui.payloads import PayloadRequest
@@ -85,7 +84,7 @@ def _french(request: SentenceRequest) -> str:
     return text.strip() or translation
 
 
-def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:
+def _draw(view: View, request: SentenceRequest) -> None:
     attention: AttentionView = view.trace
     judgement: Judgement = attention.record
     html(f'<p class="explanation">{texts.detector_caption()}</p>')
@@ -94,24 +93,24 @@ def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:
     html(f'<h2 class="section">{gettext("Attend")}</h2><p class="explanation">{texts.attention_caption()}</p>')
     left, right = columns((1, 1), gap="large")
     with left:
-        inline_chart(view, _attend_payload(attention, theme, linked=True), "heatmap")
+        inline_chart(view, _attend_payload(attention, linked=True), "heatmap")
     with right:
         from_english = pair_attention(judgement, "source")
-        inline_chart(view, _attend_payload(from_english, theme, linked=False), "other_way")
+        inline_chart(view, _attend_payload(from_english, linked=False), "other_way")
     left, right = columns((1, 1), gap="large")
     with left:
         html(f'<h2 class="section">{gettext("Compare")}</h2>')
-        inline_chart(view, _comparison_payload(judgement, theme), "compared")
+        inline_chart(view, _comparison_payload(judgement), "compared")
     with right, box(view.key("equations_verdict")):
         html(
             f'<h2 class="section">{gettext("Aggregate, then decide")}</h2>'
             f'<p class="explanation"><b>{texts.verdict(judgement)}</b></p>'
         )
-        inline_equation(view, texts.verdict_equation(judgement, theme), "verdict")
-    _swap_section(view, request, judgement, theme)
+        inline_equation(view, texts.verdict_equation(judgement, theme_name()), "verdict")
+    _swap_section(view, request, judgement)
 
 
-def _swap_section(view: View, request: SentenceRequest, judgement: Judgement, theme: ThemeName) -> None:
+def _swap_section(view: View, request: SentenceRequest, judgement: Judgement) -> None:
     """Draw the English sentence as a bag of vectors, and the controls that swap two of its words."""
     html(f'<h2 class="section">{gettext("A bag of vectors")}</h2>')
     swapped_words = choose_swap(request.sentence)
@@ -119,7 +118,7 @@ def _swap_section(view: View, request: SentenceRequest, judgement: Judgement, th
     if swapped_words:
         other = _swapped_judgement(request, judgement, swapped_words)
         plain_text(other.source_text)
-    inline_chart(view, _bag_payload(judgement, other, theme), "bag")
+    inline_chart(view, _bag_payload(judgement, other), "bag")
 
 
 def _swapped_judgement(request: SentenceRequest, judgement: Judgement, swapped_words: tuple[int, int]) -> Judgement:
@@ -131,9 +130,9 @@ def _swapped_judgement(request: SentenceRequest, judgement: Judgement, swapped_w
 
 
 @cached_for_all
-def _bag_payload(judgement: Judgement, other: Judgement | None, theme: ThemeName) -> dict[str, Any]:
+def _bag_payload(judgement: Judgement, other: Judgement | None) -> dict[str, Any]:
     sentence = _bag_sentence(judgement, other)
-    return steady_payload(bag_figure(judgement, other, theme=theme), {EVERY_STEP: ("", sentence)})
+    return steady_payload(bag_figure(judgement, other, theme=theme_name()), {EVERY_STEP: ("", sentence)})
 
 
 def _bag_sentence(judgement: Judgement, other: Judgement | None) -> str:
@@ -153,19 +152,19 @@ def _bag_sentence(judgement: Judgement, other: Judgement | None) -> str:
 
 
 @cached_for_all
-def _attend_payload(attention: AttentionView, theme: ThemeName, *, linked: bool) -> dict[str, Any]:
+def _attend_payload(attention: AttentionView, *, linked: bool) -> dict[str, Any]:
     """Return the payload of one sentence's attention to the other; its rows select steps if `linked`."""
-    spec = attend_figure(attention, theme=theme)
+    spec = attend_figure(attention, theme=theme_name())
     if not linked:
         spec.layout["meta"] = {name: spec.layout["meta"][name] for name in ("narrowest", "widest")}
     return steady_payload(spec, {})
 
 
 @cached_for_all
-def _comparison_payload(judgement: Judgement, theme: ThemeName) -> dict[str, Any]:
+def _comparison_payload(judgement: Judgement) -> dict[str, Any]:
     steps = range(len(judgement.target_pieces))
     return chart_payload(
-        {step: compared_figure(judgement, step, theme=theme) for step in steps},
+        {step: compared_figure(judgement, step, theme=theme_name()) for step in steps},
         {step: ("", texts.compared_sentence(judgement, step)) for step in steps},
     )
 
@@ -189,26 +188,26 @@ def _verification_payload(judgement: Judgement) -> dict[str, Any]:
     }
 
 
-def _pictures(asked: PayloadRequest, theme: ThemeName) -> Iterator[OfferedFigure]:
+def _pictures(asked: PayloadRequest) -> Iterator[OfferedFigure]:
     attention: AttentionView = asked.trace
     judgement, step, swap = attention.record, asked.selection.step, asked.shown["swap"]
     for each, name in (
         (attention, gettext("French looks at English")),
         (pair_attention(judgement, "source"), gettext("English looks at French")),
     ):
-        yield OfferedFigure(name, name, f"attend-{each.name}", partial(attend_figure, each, theme=theme))
+        yield OfferedFigure(name, name, f"attend-{each.name}", partial(attend_figure, each))
     title = gettext("Comparison of piece {number}", number=step + 1)
     yield OfferedFigure(
         title,
         title,
         f"compared-{step + 1}",
-        partial(compared_figure, judgement, step, theme=theme),
+        partial(compared_figure, judgement, step),
         note=texts.compared_sentence(judgement, step),
     )
     other = _swapped_judgement(asked.shown["request"], judgement, swap) if swap else None
     title = gettext("A bag of vectors")
     yield OfferedFigure(
-        title, title, "bag", partial(bag_figure, judgement, other, theme=theme), note=_bag_sentence(judgement, other)
+        title, title, "bag", partial(bag_figure, judgement, other), note=_bag_sentence(judgement, other)
     )
 
 

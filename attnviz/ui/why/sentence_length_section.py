@@ -32,11 +32,11 @@ from attnviz.installed_models import installed_models
 from attnviz.languages import gettext, ngettext
 from attnviz.lru_cache import LRUCache, cached_in, size_of
 from attnviz.model_folder import read_config
-from attnviz.palette import ThemeName
 from attnviz.text import LONGEST_SENTENCE, LONGEST_TEXT
 from attnviz.ui.components.chart import EVERY_STEP, chart, inline_chart, steady_payload
 from attnviz.ui.components.component import columns, details, html, plain_text
 from attnviz.ui.components.side_by_side import lane, lanes, rows_payload, version
+from attnviz.ui.embedding import theme_name
 from attnviz.ui.fields import segmented_control
 from attnviz.ui.glossary import text_section
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address, makes_payload
@@ -83,12 +83,12 @@ def _first_words(sentence: str) -> str:
     return f"{sentence[:_LABEL_LENGTH].rsplit(' ', 1)[0]} …"
 
 
-def growth_panel(view: View, judge_name: str, theme: ThemeName) -> None:
+def growth_panel(view: View, judge_name: str) -> None:
     """Draw the translations of the prefixes of the sentence of `view`, whose trace is a translation of all of it."""
     stamp = trio_stamp()
-    rows_address = address(view.trace, "growing", theme, every=True, version=stamp)
+    rows_address = address(view.trace, "growing", every=True, version=stamp)
     lanes(view, {"at": rows_address, "waiting": gettext("Translating…")})
-    chart_address = address(view.trace, "growing-chart", theme, every=True, version=stamp)
+    chart_address = address(view.trace, "growing-chart", every=True, version=stamp)
     with details(gettext("Omissions by length, and how they are measured"), view.key("omissions")):
         beside, chart_column = columns([1, 2], gap="medium")
         with beside:
@@ -143,7 +143,7 @@ def length_growth_payload(request: PayloadRequest) -> dict[str, Any]:
 @makes_payload("growing-chart")
 def growth_chart_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the words left out at each length; raise UnknownPayloadError where there are none."""
-    spec = sentence_growth(_requested_growth(request), theme=request.theme)
+    spec = sentence_growth(_requested_growth(request), theme=theme_name())
     caption = gettext(
         "Share of the English content words that each model leaves out, by the number of words given. The first few "
         "words are rarely a whole sentence, so models find them hard to translate. Section 2 compares whole "
@@ -196,10 +196,10 @@ def _legend(judge_name: str) -> list[tuple[str, str]]:
     ]
 
 
-def growth_pictures(trace: Trace, theme: ThemeName = "light") -> Iterator[OfferedFigure]:
+def growth_pictures(trace: Trace) -> Iterator[OfferedFigure]:
     """Yield the figure as it is saved."""
     growth = growth_of(trace)
-    draw = partial(sentence_growth, growth, theme=theme)
+    draw = partial(sentence_growth, growth)
     yield OfferedFigure(_title(), _title(), "sentence-growth", draw, note=growth_sentence(growth))
 
 
@@ -251,7 +251,7 @@ def _compute_growth(sentence: str, judge_name: str, device: str, stamp: str) -> 
     )
 
 
-def by_length_panel(view: View, trio: Trio, theme: ThemeName) -> None:
+def by_length_panel(view: View, trio: Trio) -> None:
     """Draw the section of BLEU by sentence length: its texts and the figure, or a message without measured BLEU."""
     rows, section = three_models_bleu(), length_section()
     if not rows:
@@ -265,7 +265,7 @@ def by_length_panel(view: View, trio: Trio, theme: ThemeName) -> None:
         )
         return
     word_count = len(trio.reference.source_text.split())
-    spec = bleu_by_length(rows, theme, marked_length=word_count)
+    spec = bleu_by_length(rows, theme_name(), marked_length=word_count)
     lead, harder = _shares_sentences(rows, trio)
     with details(section.heading, view.key("section_lengths"), lead=lead, wide=True):
         beside, chart_column = columns([1, 2], gap="medium")
@@ -309,11 +309,11 @@ def _sentence(rows: Rows, word_count: int, trio: Trio) -> str:
     return length_sentence(word_count, bucket, {kind: scores[kind] for kind in kinds.values() if kind in scores})
 
 
-def by_length_pictures(trio: Trio, theme: ThemeName = "light") -> Iterator[OfferedFigure]:
+def by_length_pictures(trio: Trio) -> Iterator[OfferedFigure]:
     """Yield the figure as it is saved."""
     if rows := three_models_bleu():
         word_count = len(trio.reference.source_text.split())
-        title, draw = _length_curve_title(), partial(bleu_by_length, rows, theme, marked_length=word_count)
+        title, draw = _length_curve_title(), partial(bleu_by_length, rows, marked_length=word_count)
         yield OfferedFigure(title, title, "bleu-by-length", draw, note=_sentence(rows, word_count, trio))
 
 

@@ -35,10 +35,10 @@ from attnviz.installed_models import installed_models
 from attnviz.languages import gettext, ngettext
 from attnviz.lru_cache import LRUCache, size_of
 from attnviz.model_folder import EVERY_FILE, architecture, read_config, stamp
-from attnviz.palette import ThemeName
 from attnviz.trace.parts import GradientNorms
 from attnviz.ui.components.chart import EVERY_STEP, caption_payload, chart, fitting_payload
 from attnviz.ui.components.side_by_side import lanes, lanes_payload, written_lane
+from attnviz.ui.embedding import theme_name
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address, makes_payload
 from attnviz.ui.resources import cached_for_all, cached_gradient_norms, devices, translate, weights_digest_of
 from attnviz.ui.toolbar.downloads import OfferedFigure
@@ -234,9 +234,9 @@ def translation_tables(trio: Trio) -> Iterator[tuple[str, pd.DataFrame]]:
         yield attention_name(str(trace.config["attention"])), pd.DataFrame(frame, index=index)
 
 
-def forced_panel(view: View, trio: Trio, theme: ThemeName) -> None:
+def forced_panel(view: View, trio: Trio) -> None:
     """Draw the probability of each word in each model, with a summary."""
-    payload_address = address(trio.reference, "forced-words", theme, every=True, version=trio_stamp())
+    payload_address = address(trio.reference, "forced-words", every=True, version=trio_stamp())
     chart(view, payload_address, "forced_words", waiting=gettext("Computing…"))
 
 
@@ -253,14 +253,14 @@ def forced_payload(request: PayloadRequest) -> dict[str, Any]:
     except AttnvizError as error:  # for example, the models segment it into different words
         return caption_payload({EVERY_STEP: ("", str(error))})
     sentence = _sentence(words)
-    figures = [forced_words_figure(words, slanting=slanting, theme=request.theme) for slanting in (False, True)]
+    figures = [forced_words_figure(words, slanting=slanting, theme=theme_name()) for slanting in (False, True)]
     return fitting_payload(figures, {EVERY_STEP: ("", sentence)})
 
 
-def forced_pictures(trio: Trio, theme: ThemeName = "light") -> Iterator[OfferedFigure]:
+def forced_pictures(trio: Trio) -> Iterator[OfferedFigure]:
     """Yield the figure as it is saved."""
     words = _forced_words(trio.reference)
-    draw = partial(forced_words_figure, words, theme=theme)
+    draw = partial(forced_words_figure, words)
     title = gettext("One translation, three models")
     yield OfferedFigure(title, title, "forced-words", draw, note=_sentence(words))
 
@@ -276,9 +276,9 @@ def _forced_words(reference: Trace) -> ForcedWords:
 _CACHE: LRUCache[object] = LRUCache(4 << 20, size=size_of)
 
 
-def share_panel(view: View, trio: Trio, theme: ThemeName) -> None:
+def share_panel(view: View, trio: Trio) -> None:
     """Draw the share of the gradient that reaches the right piece in each model."""
-    payload_address = address(trio.reference, "gradient-share", theme, every=True, version=trio_stamp())
+    payload_address = address(trio.reference, "gradient-share", every=True, version=trio_stamp())
     chart(view, payload_address, "gradient_share", waiting=gettext("Computing…"))
 
 
@@ -289,9 +289,9 @@ def share_payload(request: PayloadRequest) -> dict[str, Any]:
     return caption_payload({EVERY_STEP: (share, "")})
 
 
-def signals_panel(view: View, trio: Trio, theme: ThemeName) -> None:
+def signals_panel(view: View, trio: Trio) -> None:
     """Draw how far gradients travel in each model."""
-    payload_address = address(trio.reference, "signals", theme, every=True, version=trio_stamp())
+    payload_address = address(trio.reference, "signals", every=True, version=trio_stamp())
     chart(view, payload_address, "signals", waiting=gettext("Computing…"))
 
 
@@ -299,7 +299,7 @@ def signals_panel(view: View, trio: Trio, theme: ThemeName) -> None:
 def signals_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the figure for the requested translation; raise UnknownPayloadError where there is none."""
     traces, signals = _requested(request)
-    figures = [gradient_norms(traces, signals, across=across, theme=request.theme) for across in (3, 1)]
+    figures = [gradient_norms(traces, signals, across=across, theme=theme_name()) for across in (3, 1)]
     _, right_piece = _sentences(traces, signals)
     return fitting_payload(figures, {EVERY_STEP: ("", right_piece)})
 
@@ -315,11 +315,11 @@ def _requested(request: PayloadRequest) -> tuple[tuple[Trace, ...], list[Gradien
         raise UnknownPayloadError("signals") from error
 
 
-def signals_pictures(trio: Trio, theme: ThemeName = "light") -> Iterator[OfferedFigure]:
+def signals_pictures(trio: Trio) -> Iterator[OfferedFigure]:
     """Yield the figure as it is saved."""
     traces = force_decoded(trio.reference)
     signals = [_cached_signals(trace) for trace in traces]
-    draw = partial(gradient_norms, traces, signals, theme=theme)
+    draw = partial(gradient_norms, traces, signals)
     title = gettext("How far gradients travel")
     yield OfferedFigure(title, title, "signals", draw, note=" ".join(_sentences(traces, signals)))
 

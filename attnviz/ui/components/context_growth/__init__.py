@@ -10,10 +10,10 @@ from attnviz.figures.context import context_frame
 from attnviz.figures.encoding import to_json
 from attnviz.figures.grammar import MOST_ROWS
 from attnviz.languages import gettext, language
-from attnviz.palette import ThemeName
 from attnviz.trace import Trace
 from attnviz.trace.transformer_trace import Head
 from attnviz.ui.components.component import component, packed
+from attnviz.ui.embedding import theme_name
 from attnviz.ui.view import View
 
 
@@ -22,14 +22,14 @@ def context_growth(view: View, at: str) -> None:
     component("context_growth", key=view.key("growth"), data={"at": at})
 
 
-def growth_payload(attention: Trace | Head, sentences: Mapping[int, str], theme: ThemeName) -> dict[str, Any]:
+def growth_payload(attention: Trace | Head, sentences: Mapping[int, str]) -> dict[str, Any]:
     """Return the payload of a context's sum; `sentences` maps the steps to their captions.
 
     It has the values of the source pieces, (Tx, units), once, as `annotations`, and the weights, (Ty, Tx), as `alpha`;
     the browser computes every step from them.
     """
     vectors = attention.values
-    frame = partial(context_frame, attention, theme=theme)
+    frame = partial(context_frame, attention, theme=theme_name())
     long = len(vectors) > MOST_ROWS
     return {
         "figure": to_json(frame().plotly),

@@ -18,11 +18,11 @@ from attnviz.figures.energy_decomposition_figure import (
 )
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext, language
-from attnviz.palette import ThemeName
 from attnviz.text import piece_name
 from attnviz.trace import Trace
 from attnviz.trace.transformer_trace import Head
 from attnviz.ui.components.component import component, packed
+from attnviz.ui.embedding import theme_name
 from attnviz.ui.view import View
 
 
@@ -31,12 +31,12 @@ def mount_energy_decomposition(view: View, at: str, name: str = "energy-decompos
     component("energy_decomposition", key=view.key(name), data={"at": at})
 
 
-def energy_decomposition_payload(attention: Trace | Head, weights: Weights | None, theme: ThemeName) -> dict[str, Any]:
+def energy_decomposition_payload(attention: Trace | Head, weights: Weights | None) -> dict[str, Any]:
     """Return the payload that serves every cell: the three operands, and a figure of one cell to fill.
 
     It is the same at every step, so it is sent once. `weights` are needed only for a trace that lacks v_a.
     """
-    subject = Subject(attention, 0, weights, 0, theme=theme)
+    subject = Subject(attention, 0, weights, 0, theme=theme_name())
     decomposition = subject.energy_decomposition
     return {
         "queries": packed(attention.queries),

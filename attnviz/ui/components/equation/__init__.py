@@ -11,9 +11,9 @@ from typing import Any
 from attnviz.analysis.step_equations import Equation, Texts
 from attnviz.architectures import step_texts
 from attnviz.browser_programs import KATEX
-from attnviz.palette import ThemeName
 from attnviz.trace import Record
 from attnviz.ui.components.component import component
+from attnviz.ui.embedding import theme_name
 from attnviz.ui.view import View
 
 
@@ -28,18 +28,18 @@ def inline_equation(view: View, template: Equation, name: str) -> None:
     component("equation", key=view.key(f"equation_{name}"), data=payload)
 
 
-def equation_payloads(trace: Record, steps: Sequence[int], theme: ThemeName) -> dict[int, dict[str, Any]]:
+def equation_payloads(trace: Record, steps: Sequence[int]) -> dict[int, dict[str, Any]]:
     """Return, by stage, the payload of its equation at any of `steps`, for any source piece.
 
     Texts have one entry for each step or for each source piece, or for each step a list with one for each piece.
     """
     texts = step_texts(trace)
-    by_step = [texts.texts_of_step(trace, step, theme) for step in steps]
+    by_step = [texts.texts_of_step(trace, step, theme_name()) for step in steps]
     by_source = [texts.texts_of_source(trace, source) for source in range(len(trace.source_pieces))]
     by_cell = [texts.texts_of_cells(trace, step) for step in steps]
     return {
         template.stage: equation_payload(template, steps, by_step, by_source, by_cell)
-        for template in texts.equation_templates(trace, theme)
+        for template in texts.equation_templates(trace, theme_name())
     }
 
 

@@ -67,7 +67,7 @@ class PlayedLanguages:
 def player(view: View, suspected_errors: Sequence[Mapping[str, Any]] = (), pair: PlayedLanguages | None = None) -> None:
     """Draw both sentences with the current step and source piece marked, and the controls.
 
-    Words that are likely wrong have `suspected_errors` (`ui.step.suspected_errors_panel`).
+    Words that are likely wrong have `suspected_errors` (`ui.step.step_controls`).
     """
     shown = {"simple": view.simple, "suspectedErrors": suspected_errors}
     component("player", key=view.key("player"), data=player_payload(view.trace, pair) | shown)
