@@ -48,7 +48,7 @@ def lesson_command(
         given = answered(lesson, _Translators(model).translate)
     for warning in given.warnings:
         print(f"attnviz: {path}: {warning}", file=sys.stderr)
-    replace_bytes(output, lesson_html(given).encode("utf-8"))
+    replace_bytes(output, lesson_html(given))
 
 
 class _Translators:

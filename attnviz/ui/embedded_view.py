@@ -154,16 +154,31 @@ def embedded(host: Embedding, draw: Callable[[], object], steps: int) -> Drawn:
     return {"blocks": blocks, "payloads": {address: one for address, one in found.items() if one is not None}}
 
 
-def page_of(name: str, draw: Callable[[], object], steps: int, theme: ThemeName) -> Drawn:
-    """Return what `draw` draws, with its payloads, where a reader chooses no options; `name` is that of the page."""
-    host = Embedding(f"{name}-{language()}-{theme}", theme, {name: values[:1] for name, values in OPTIONS.items()})
-    with embedded_in(host):
-        return embedded(host, draw, steps)
-
-
 def made_with_attnviz() -> str:
     """Return the footer of a page that shows no single translation."""
     return gettext("Made with attnviz. This file opens without an internet connection.")
+
+
+def drawn_page(
+    title: str,
+    name: str,
+    draw: Callable[[], object],
+    steps: int = 0,
+    footer: Callable[[], str] = made_with_attnviz,
+    languages: Sequence[str] = tuple(LANGUAGES),
+) -> bytes:
+    """Return an HTML page of what `draw` draws, with its payloads of so many `steps`; a reader chooses no options.
+
+    `name` distinguishes its payloads from others; the further arguments are those of `html_page`.
+    """
+    options = {option: values[:1] for option, values in OPTIONS.items()}
+
+    def drawn(theme: ThemeName, _: int) -> Drawn:
+        host = Embedding(f"{name}-{language()}-{theme}", theme, options)
+        with embedded_in(host):
+            return embedded(host, draw, steps)
+
+    return html_page(title, drawn, footer, languages=languages).encode("utf-8")
 
 
 def view_html(view: EmbeddedView) -> str:

@@ -22,7 +22,7 @@ from attnviz.text import SPACE
 from attnviz.trace.aligned import first_words
 from attnviz.ui.components.chart import EVERY_STEP, inline_chart, steady_payload
 from attnviz.ui.components.component import box, component, hidden_box
-from attnviz.ui.embedded_view import html_page, made_with_attnviz, page_of
+from attnviz.ui.embedded_view import drawn_page, made_with_attnviz
 from attnviz.ui.embedding import theme_name
 
 Translate = Callable[[LessonSentence], tuple[Any, Weights | None]]
@@ -78,7 +78,7 @@ def language_of(lesson: Lesson) -> Iterator[None]:
         set_language(before)
 
 
-def lesson_html(given: AnsweredLesson) -> str:
+def lesson_html(given: AnsweredLesson) -> bytes:
     """Return the HTML page of a lesson, in all its languages; it opens in the current one, or in its first.
 
     The text of the page does not tell the answers.
@@ -91,7 +91,7 @@ def lesson_html(given: AnsweredLesson) -> str:
         name, title = f"lesson-{given.identity}", str(given.lesson.title)
         draw = partial(lesson_view, given)
         languages = given.lesson.languages or (language(),)
-        return html_page(title, lambda theme, _: page_of(name, draw, 0, theme), footer, languages=languages)
+        return drawn_page(title, name, draw, 0, footer, languages)
 
 
 def translated_by(given: AnsweredLesson) -> str:

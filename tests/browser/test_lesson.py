@@ -59,7 +59,7 @@ def lesson(chromium: Browser, tmp_path: Path, translator: Any) -> Iterator[Calla
         return translator.translate(sentence.sentence, beam=1), None
 
     def open_lesson(width: int = 1440, height: int = 900, dark: bool = False) -> Page:
-        path.write_text(lesson_html(answered(parse_lesson(FILE.encode()), translate)), encoding="utf-8")
+        path.write_bytes(lesson_html(answered(parse_lesson(FILE.encode()), translate)))
         context = chromium.new_context(
             viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light", offline=True
         )

@@ -44,7 +44,7 @@ def translate(_: LessonSentence) -> tuple[Trace, None]:
 
 
 def page_of(file: str) -> str:
-    return lesson_html(answered(parse_lesson(file.encode()), translate))
+    return lesson_html(answered(parse_lesson(file.encode()), translate)).decode("utf-8")
 
 
 @pytest.fixture(scope="module")

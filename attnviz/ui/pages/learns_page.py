@@ -54,7 +54,7 @@ from attnviz.ui.components.component import (
 from attnviz.ui.components.copy_link import copy_link
 from attnviz.ui.components.picture_files import PictureFile, followed_picture_files, picture_files
 from attnviz.ui.components.tables import tables, tables_payload
-from attnviz.ui.embedded_view import html_page, made_with_attnviz, page_of
+from attnviz.ui.embedded_view import drawn_page
 from attnviz.ui.embedding import embedding, theme_name
 from attnviz.ui.glossary import glossary_box, references, text_section
 from attnviz.ui.learns.runs import (
@@ -320,8 +320,7 @@ def learning_lecture(request: PayloadRequest) -> bytes:
             _figures(choices, update)
 
     title = f"attnviz: {gettext('How it learns')}"
-    page = html_page(title, lambda theme, _: page_of("learns", draw, 0, theme), made_with_attnviz)
-    return page.encode("utf-8")
+    return drawn_page(title, "learns", draw)
 
 
 @makes_payload("learning-tables")

@@ -26,7 +26,7 @@ from attnviz.ui.components.equation import inline_equation
 from attnviz.ui.components.picture_files import picture_files
 from attnviz.ui.components.tables import table_box, tables_payload
 from attnviz.ui.components.view_state import view_state
-from attnviz.ui.embedded_view import html_page, made_with_attnviz, page_of
+from attnviz.ui.embedded_view import drawn_page
 from attnviz.ui.embedding import page_session, theme_name
 from attnviz.ui.glossary import glossary_box, references, text_section
 from attnviz.ui.page_state import linked
@@ -198,12 +198,7 @@ def exhibit_lecture(asked: PayloadRequest) -> bytes:
         references(EXHIBIT_REFERENCES)
 
     title = f"attnviz: {gettext('To the transformer')}"
-    page = html_page(
-        title,
-        lambda theme, _: page_of(f"{name}-{view.identity[:16]}", draw, view.steps, theme),
-        made_with_attnviz,
-    )
-    return page.encode("utf-8")
+    return drawn_page(title, f"{name}-{view.identity[:16]}", draw, view.steps)
 
 
 def _draw() -> None:

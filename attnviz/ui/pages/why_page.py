@@ -24,7 +24,7 @@ from attnviz.ui.components.copy_link import copy_link
 from attnviz.ui.components.picture_files import picture_files
 from attnviz.ui.components.tables import tables, tables_payload
 from attnviz.ui.components.view_state import view_state
-from attnviz.ui.embedded_view import html_page, made_with_attnviz, page_of
+from attnviz.ui.embedded_view import drawn_page
 from attnviz.ui.glossary import glossary_box, references, text_section
 from attnviz.ui.payloads import PayloadRequest, makes_payload, shown_address
 from attnviz.ui.resources import translate
@@ -190,8 +190,7 @@ def why_lecture(request: PayloadRequest) -> bytes:
 
     name = f"why-{trio.reference.fingerprint[:16]}"
     title = f"attnviz: {gettext('Why attention?')}"
-    page = html_page(title, lambda theme, _: page_of(name, draw, view.steps, theme), made_with_attnviz)
-    return page.encode("utf-8")
+    return drawn_page(title, name, draw, view.steps)
 
 
 def _draw() -> None:

@@ -191,7 +191,7 @@ def lesson_page(request: PayloadRequest) -> bytes:
     """Return the page for students of a lesson, that of a visitor or the name of one that comes with the program."""
     given = request.shown[LESSON]
     lesson = shipped_lesson(given) if isinstance(given, str) else given
-    return lesson_html(_answered(lesson)).encode("utf-8")
+    return lesson_html(_answered(lesson))
 
 
 @makes_payload("lesson-template")
