@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from attnviz import Trace
 from attnviz.translator import Translator
+from tests.browser.conftest import Opener
 from tests.browser.jupyterlab import DRAWN
 from tests.browser.server import REPOSITORY, running_server
 from tests.browser.test_axe import guest_violations
@@ -25,8 +26,6 @@ DUPLICATES = """() => {
   return ids.filter((id, place) => ids.indexOf(id) !== place);
 }"""
 """JavaScript that returns the ids of several elements."""
-
-Opener = Callable[..., Page]
 
 
 @pytest.fixture(scope="module")

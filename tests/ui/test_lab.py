@@ -24,6 +24,7 @@ from attnviz.analysis.perturbation_tests import PERTURBATION_REFERENCES
 from attnviz.analysis.suspected_errors import SuspectedError
 from attnviz.checkpoint import save_model
 from attnviz.languages import set_language
+from attnviz.palette import ThemeName
 from attnviz.text import Tokenizer
 from attnviz.trace import WhatIf, WhatIfs
 from attnviz.trace.interventions import Temperature
@@ -56,6 +57,8 @@ ANALYSIS_PAYLOADS = (
     "minimal-change",
 )
 """Payloads of the attributions, the perturbation tests and the minimal change."""
+ATTENDING = ("attributions", "perturbation-tests")
+"""Sections that a model without attention lacks."""
 
 
 @pytest.fixture(autouse=True)
@@ -78,14 +81,16 @@ def test_lab_opens_at_the_first_mistake(lab: Run, monkeypatch: pytest.MonkeyPatc
     assert address(app)["section"] == "attributions"
 
 
-@pytest.mark.parametrize("section", SECTIONS)
-def test_link_opens_a_section_and_the_address_has_it(lab: Run, section: str) -> None:
-    app = lab(section=section, sentence="Two dogs play in the snow.")
-    assert not app.exception
-    (player,) = mounted(app, "player")
-    assert [word["text"] for word in player["source"][:2]] == ["Two", "dogs"]
+@pytest.mark.usefixtures("two_models")
+def test_link_opens_a_section_and_the_address_has_it(lab: Run, snapshot: SnapshotAssertion) -> None:
     opened = {"sentence": "Two dogs play in the snow."}
-    assert address(app) == (opened if section == next(iter(SECTIONS)) else opened | {"section": section})
+    for section in SECTIONS:
+        app = lab(section=section, **opened)
+        (player,) = mounted(app, "player")
+        assert [word["text"] for word in player["source"][:2]] == ["Two", "dogs"]
+        assert address(app) == (opened if section == next(iter(SECTIONS)) else opened | {"section": section})
+    without = [panel_texts(lab(section=section, model="plain"), "section_panel") for section in ATTENDING]
+    assert without == snapshot(name="without attention")
 
 
 def test_only_the_current_section_requests_payloads(lab: Run) -> None:
@@ -111,50 +116,33 @@ def test_only_the_current_section_requests_payloads(lab: Run) -> None:
     assert field(app, "section")["value"] == "perturbation-tests"
 
 
-@pytest.mark.parametrize("section", ["attributions", "perturbation-tests"])
-def test_section_reports_a_model_without_attention(
-    models_folder: Path,
-    lab: Run,
-    make_network: ModelFactory,
-    tokenizer: Tokenizer,
-    section: str,
-    snapshot: SnapshotAssertion,
-) -> None:
-    save_model(models_folder / "plain", make_network("none"), tokenizer)
-    app = lab(section=section, model="plain")
-    assert not app.exception
-    assert panel_texts(app, "section_panel") == snapshot
-
-
 @pytest.fixture
 def trace(en_fr: Path) -> Trace:
     """Return a registered translation whose model is installed."""
     return resources.translate(str(en_fr), "cpu", "Two dogs play in the snow.", 1, None)
 
 
-@pytest.mark.parametrize("name", ANALYSIS_PAYLOADS)
-def test_payloads_depend_on_step_theme_and_language(trace: Trace, name: str) -> None:
-    light, dark = (fetched(address_of(trace, name, theme, every=False), 1) for theme in ("light", "dark"))
-    assert light["template"] != dark["template"]
-    assert list(light["captions"]) == ["1"]
+def test_payloads_depend_on_step_theme_and_language(trace: Trace) -> None:
+    def made(theme: ThemeName) -> list[dict[str, Any]]:
+        return [fetched(address_of(trace, name, theme, every=False), 1) for name in ANALYSIS_PAYLOADS]
+
+    light, dark = made("light"), made("dark")
     set_language("fr")
-    french = fetched(address_of(trace, name, "light", every=False), 1)
-    assert french["captions"] != light["captions"]
+    for one, other, french in zip(light, dark, made("light"), strict=True):
+        assert list(one["captions"]) == ["1"]
+        assert one["template"] != other["template"]
+        assert one["captions"] != french["captions"]
 
 
-SECTIONS_WITHOUT_CHOICE = [name for name in SECTIONS if name != "comparison"]
-"""Sections that draw without a choice by the visitor; *comparison* has its own test module."""
-
-
-@pytest.mark.parametrize("section", SECTIONS_WITHOUT_CHOICE)
-def test_every_figure_of_a_section_has_a_name_heading_and_numbers(trace: Trace, section: str) -> None:
+def test_every_figure_of_a_section_has_a_name_heading_and_numbers(trace: Trace) -> None:
     view, session = View(MAIN, trace), {}
-    pictures = list(SECTIONS[section].pictures(view, session))
-    assert pictures
-    assert len({one.name for one in pictures}) == len(pictures)
-    assert all(len(one.draw().frame()) and one.draw().data and one.heading for one in pictures)
-    if tabulate := SECTIONS[section].tables:
-        assert all(len(table) for _, table in tabulate(view, session))
+    for section in SECTIONS.keys() - {"comparison"}:  # which draws what the visitor chooses
+        pictures = list(SECTIONS[section].pictures(view, session))
+        assert pictures
+        assert len({one.name for one in pictures}) == len(pictures)
+        assert all(len(one.draw().frame()) and one.draw().data and one.heading for one in pictures)
+        if tabulate := SECTIONS[section].tables:
+            assert all(len(table) for _, table in tabulate(view, session))
 
 
 @pytest.fixture
