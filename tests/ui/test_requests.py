@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
-from attnviz.ui.page_state.linked import begin_link, drop_link_problems, link_problems, read_link
+from attnviz.ui.page_state.linked import link_problems, read_link
 from attnviz.ui.page_state.selection import offered_in
 from attnviz.ui.requests import Inbox
 from attnviz.ui.view import MAIN, View
@@ -241,18 +241,6 @@ def is_valid(name: str, value: str) -> bool:
     if isinstance(offered, range):
         return value.isascii() and value.isdigit() and len(value) < 7 and int(value) in offered
     return value in offered
-
-
-def test_problems_are_dropped_on_another_page_and_return_with_a_new_link() -> None:
-    session: dict[str, object] = {}
-    for _ in range(2):
-        read_link(session, {"lang": "x", "update": "0"}, OFFERED)
-        assert len(link_problems(session)) == 2
-        assert len(link_problems(session)) == 2
-        drop_link_problems(session)
-        read_link(session, {"lang": "x"}, OFFERED)
-        assert link_problems(session) == {}, "a link is read once"
-        begin_link(session)
 
 
 def test_runs_of_a_session_do_not_overlap() -> None:
