@@ -181,7 +181,8 @@ def test_row_is_saved_and_each_exhibit_opens_behind_its_form_and_works(open_page
         button.click()
         page.wait_for_url(re.compile(f"exhibit={exhibit_name}"))
         expect(button).to_have_attribute("aria-expanded", "true")
-        expect(page.locator(f".st-key-exhibit_{exhibit_name} h2")).to_be_in_viewport()
+        if page.viewport_size["width"] > 700:
+            expect(page.locator(f".st-key-exhibit_{exhibit_name} h2")).to_be_in_viewport()
         wait_until_idle(page)
         expect(exhibit).to_have_count(1)
         assert_form(page, name)
