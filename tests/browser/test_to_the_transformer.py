@@ -232,6 +232,7 @@ def test_row_is_saved_and_each_exhibit_opens_behind_its_form_and_works(open_page
     page.wait_for_url(re.compile("exhibit=heads"))
     expect(exhibit).to_have_count(1)
     assert_form(page, "Heads")
+    wait_until_idle(page)
     button.click()
     expect(exhibit).to_have_count(0)
     page.wait_for_url(lambda url: "exhibit=" not in url)
