@@ -50,19 +50,6 @@ def test_unusable_sentences_are_refused(detector: Detector, snapshot: SnapshotAs
         assert str(error.value) == snapshot
 
 
-def test_translator_loader_refuses_detector(folder: Path, tokenizer: Tokenizer, snapshot: SnapshotAssertion) -> None:
-    for load in (Translator.load, lambda path: start_from(path, tokenizer, 0.0)):
-        with pytest.raises(AttnvizError) as error:
-            load(folder)
-        assert str(error.value).replace(str(folder.parent), "<tmp>") == snapshot
-
-
-def test_detector_loader_refuses_translator(model_folder: Path, snapshot: SnapshotAssertion) -> None:
-    with pytest.raises(AttnvizError) as error:
-        Detector.load(model_folder, "cpu")
-    assert str(error.value).replace(str(model_folder.parent), "<tmp>") == snapshot
-
-
 def test_detector_is_not_listed_among_translators(folder: Path, model_folder: Path, tmp_path: Path) -> None:
     for each in (folder, model_folder):
         shutil.copytree(each, tmp_path / f"{each.parent.name}-{each.name}")
@@ -71,17 +58,23 @@ def test_detector_is_not_listed_among_translators(folder: Path, model_folder: Pa
     assert architecture(listed) == "rnnsearch"
 
 
-@pytest.mark.parametrize("content", [b"{", None], ids=["damaged", "missing"])
-@pytest.mark.parametrize("file", ["config.json", "model.safetensors", "tokenizer.model"])
-def test_damaged_folder_is_refused(
-    folder: Path, tmp_path: Path, file: str, content: bytes | None, snapshot: SnapshotAssertion
+def test_loaders_refuse_each_others_and_damaged_folders(
+    folder: Path, model_folder: Path, tokenizer: Tokenizer, tmp_path: Path, snapshot: SnapshotAssertion
 ) -> None:
-    copy = shutil.copytree(folder, tmp_path / "copy")
-    if content is None:
-        (copy / file).unlink()
-    else:
-        (copy / file).write_bytes(content)
-    with pytest.raises(AttnvizError) as error:
-        Detector.load(copy, "cpu")
-    message = str(error.value).replace(str(tmp_path), "<tmp>")
-    assert re.sub(r"\(.*\)", "(…)", message) == snapshot  # the parentheses quote the library that reads the file
+    attempts = {
+        "detector": (Translator.load, folder),
+        "detector to train on": (lambda path: start_from(path, tokenizer, 0.0), folder),
+        "translator": (Detector.load, model_folder),
+    }
+    for file in ("config.json", "model.safetensors", "tokenizer.model"):
+        for state in ("damaged", "missing"):
+            copy = shutil.copytree(folder, tmp_path / f"{file} {state}")
+            (copy / file).write_bytes(b"{") if state == "damaged" else (copy / file).unlink()
+            attempts[copy.name] = (Detector.load, copy)
+    messages = {}
+    for name, (load, path) in attempts.items():
+        with pytest.raises(AttnvizError) as error:
+            load(path)
+        # Parentheses quote the library that reads the file.
+        messages[name] = re.sub(r"\(.*\)", "(…)", str(error.value).replace(str(path.parent), "<tmp>"))
+    assert messages == snapshot

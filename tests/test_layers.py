@@ -1,8 +1,9 @@
-"""Layers of packages: which package may import which, checked in the source and with forbidden modules absent."""
+"""The source of the package: layers and forbidden imports, names, shapes in docstrings, type checks, payload keys."""
 
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -11,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from attnviz.architectures import ARCHITECTURES
+from attnviz.trace import Aligned
 from tests.conftest import REPOSITORY
 
 PACKAGE = REPOSITORY / "attnviz"
@@ -278,3 +281,67 @@ def _public_names(module: ast.Module) -> set[str]:
 def test_every_public_name_is_defined_once() -> None:
     names = Counter(name for module in _modules().values() for name in _public_names(module))
     assert [name for name, count in names.items() if count > 1] == []
+
+
+MOST_TYPE_CHECKS = 9
+"""Largest number of `isinstance` checks on results, left where the type checker needs them."""
+
+
+def test_code_uses_declarations_of_architectures_instead_of_type_checks() -> None:
+    results = {
+        "Record",
+        "Saved",
+        "Computation",
+        Aligned.__name__,
+        *(one.result.__name__ for one in ARCHITECTURES.values()),
+    }
+    found = []
+    for path, module in _modules().items():
+        for node in ast.walk(module):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance":
+                asked = {name.id for name in ast.walk(node.args[1]) if isinstance(name, ast.Name)}
+                found += [f"{path.relative_to(REPOSITORY)}:{node.lineno}"] if asked & results else []
+    assert len(found) <= MOST_TYPE_CHECKS, found
+
+
+ARRAYS = re.compile(r"\b(Tensor|NDArray|Array|ArrayLike|FloatArray|IntArray)\b")
+SHAPE = re.compile(r"any shape|\((?:[A-Za-z0-9.~']+(?: [+x] [A-Za-z0-9']+)*,|\.\.\.|\)|[A-Z],? ?\))")
+"""As in `(B, Tx, 2n)`, `(n,)`, `(..., n)` and `()`; or of any shape."""
+
+
+def test_docstrings_of_public_functions_state_the_shapes_of_arrays() -> None:
+    faults = []
+    for path, module in _modules().items():
+        public = [node for node in module.body if not getattr(node, "name", "_").startswith("_")]
+        inside = [one for node in public for one in (node.body if isinstance(node, ast.ClassDef) else [node])]
+        for function in inside:
+            if not isinstance(function, ast.FunctionDef) or function.name.startswith("_"):
+                continue
+            kinds = [ast.unparse(one.annotation) for one in function.args.args if one.annotation is not None]
+            # Weights by name have the shapes of the network's own.
+            taken = [kind for kind in kinds if ARRAYS.search(kind) and "Mapping" not in kind and "Callable" not in kind]
+            # The arguments of an autograd function's `backward` are the gradients of what `forward` returned.
+            if taken and function.name != "backward" and not SHAPE.search(ast.get_docstring(function) or ""):
+                faults.append(f"{path.relative_to(PACKAGE)}: {function.name}")
+    assert faults == []
+
+
+PAYLOAD_KEY = re.compile(r"\b(?:data|payload|record|words)\.([A-Za-z_]\w*)")
+"""A key that JavaScript reads from a payload or from its labels."""
+METHODS = {"map", "flatMap", "findLastIndex"}
+"""Methods of arrays in payloads."""
+
+
+def test_every_payload_key_that_javascript_reads_is_made_in_python() -> None:
+    made = set[str]()  # strings, keyword arguments and fields of data classes
+    for module in _modules().values():
+        for node in ast.walk(module):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                made.add(node.value)
+            elif isinstance(node, ast.keyword) and node.arg:
+                made.add(node.arg)
+            elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+                made.add(node.target.id)
+    scripts = [*PACKAGE.glob("ui/components/**/*.js"), *PACKAGE.glob("export/assets/*.js")]
+    read = {(path.name, key) for path in scripts for key in PAYLOAD_KEY.findall(path.read_text(encoding="utf-8"))}
+    assert {(name, key) for name, key in read if key not in made | METHODS} == set()

@@ -80,17 +80,6 @@ def busy(blocking: BlockingTranslator, shared: SharedTranslator) -> Iterator[Non
 
 
 @pytest.mark.usefixtures("busy")
-def test_waiting_requests_are_translated_in_one_batch(
-    translator: Translator, blocking: BlockingTranslator, ask: Ask
-) -> None:
-    asked = [ask(text, beam=2) for text in SENTENCES]
-    blocking.go.set()
-    for text, future in zip(SENTENCES, asked, strict=True):
-        assert_alike(future.result(30), translator.translate(text, beam=2))
-    assert [*map(sorted, blocking.batches)] == [["Two dogs."], sorted(SENTENCES)]
-
-
-@pytest.mark.usefixtures("busy")
 def test_other_options_and_given_targets_get_own_batches(
     translator: Translator, blocking: BlockingTranslator, ask: Ask
 ) -> None:
@@ -108,17 +97,6 @@ def test_other_options_and_given_targets_get_own_batches(
     for (text, how), future in zip(hows, asked, strict=True):
         assert_alike(future.result(30), translator.translate(text, **how))
     assert sorted(map(sorted, blocking.batches)) == sorted(map(sorted, [["Two dogs."], [a, d], [b, c], [c], [a]]))
-
-
-@pytest.mark.usefixtures("busy")
-def test_client_with_many_sentences_does_not_delay_another(blocking: BlockingTranslator, ask: Ask) -> None:
-    many = [ask(f"{n} {'dogs ' * 150}", beam=2, client="many") for n in range(10)]
-    one = ask("boys " * 150, beam=2, client="one")
-    blocking.go.set()
-    for future in (*many, one):
-        future.result(60)
-    texts = [text for batch in blocking.batches for text in batch]
-    assert texts.index(one.result().source_text) <= 5  # 1000 by credit and 300 in turn, of 302 each
 
 
 class LeftError(Exception):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from attnviz import Trace, Translator, attention
 
 pytest.importorskip("anywidget")
 from attnviz.view.notebook import StepView
+from tests.saved_pages import flattened
 
 SENTENCE = "A green house."
 
@@ -31,15 +31,7 @@ def widget(trace: Trace, translator: Translator) -> StepView:
 
 def blocks_of(widget: StepView, kind: str) -> list[Any]:
     """Return the data of the blocks of a kind."""
-
-    def within(listed: list[dict[str, Any]]) -> Iterator[Any]:
-        for block in listed:
-            if block["kind"] == kind:
-                yield block["data"]
-            for inner in (block.get("blocks", ()), *block.get("columns", ())):
-                yield from within(list(inner))
-
-    return list(within(json.loads(widget.view)["blocks"]))
+    return [block["data"] for block in flattened(json.loads(widget.view)["blocks"]) if block["kind"] == kind]
 
 
 def identity(widget: StepView) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -61,27 +62,22 @@ def assert_alike(one: Trace, other: Trace) -> None:
 
 
 @settings(max_examples=FEW)
-@given(texts=st.lists(sentences, max_size=6), beam=st.sampled_from([1, 2, 5]), kind=st.sampled_from(KINDS))
-def test_batched_traces_equal_single_ones(
-    translators: dict[tuple[str, str], Translator], texts: list[str], beam: int, kind: tuple[str, str]
+@given(
+    pairs=st.lists(st.tuples(sentences, sentences), max_size=6),
+    beam=st.sampled_from([0, 1, 2, 5]),
+    kind=st.sampled_from(KINDS),
+)
+def test_traces_of_a_batch_equal_single_ones(
+    translators: dict[tuple[str, str], Translator], pairs: list[tuple[str, str]], beam: int, kind: tuple[str, str]
 ) -> None:
-    translator = translators[kind]
-    together = translator.translate_together(texts, beam=beam, length_penalty=0.7)
-    assert len(together) == len(texts)
-    for text, trace in zip(texts, together, strict=True):
-        assert_alike(trace, translator.translate(text, beam=beam, length_penalty=0.7))
-
-
-@settings(max_examples=FEW)
-@given(pairs=st.lists(st.tuples(sentences, sentences), max_size=6), kind=st.sampled_from(KINDS))
-def test_forced_traces_equal_single_ones(
-    translators: dict[tuple[str, str], Translator], pairs: list[tuple[str, str]], kind: tuple[str, str]
-) -> None:
-    translator = translators[kind]
-    together = translator.translate_together([text for text, _ in pairs], targets=[target for _, target in pairs])
+    """Forced to the second sentence of each pair where `beam` is 0."""
+    translator, texts = translators[kind], [text for text, _ in pairs]
+    how: dict[str, Any] = {"beam": beam, "length_penalty": 0.7} if beam else {}
+    forced = {} if beam else {"targets": [target for _, target in pairs]}
+    together = translator.translate_together(texts, **how, **forced)
     assert len(together) == len(pairs)
     for (text, target), trace in zip(pairs, together, strict=True):
-        assert_alike(trace, translator.translate(text, target=target))
+        assert_alike(trace, translator.translate(text, target=None if beam else target, **how))
 
 
 def test_traces_equal_single_ones_beyond_one_batch(

@@ -17,8 +17,9 @@ from syrupy.location import PyTestLocation
 from syrupy.types import SnapshotIndex
 
 from attnviz import Trace
+from attnviz.environment import ATTNVIZ_CORPORA
 from attnviz.translator import Translator
-from tests.browser.server import CHROMIUM_FLAGS, READY, find_chromium, running_page
+from tests.browser.server import CHROMIUM_FLAGS, READY, find_chromium, running_server
 from tests.browser.views import EXAMPLE, WIDE, address_with
 from tests.conftest import SHIPPED_MODEL
 from tests.snapshots import SentenceSnapshot
@@ -60,7 +61,13 @@ def script() -> str:
 
 
 @pytest.fixture(scope="session")
-def start_page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], str]]:
+def corpora_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of tables of the page *Corpus*, empty at first."""
+    return tmp_path_factory.mktemp("corpora")
+
+
+@pytest.fixture(scope="session")
+def start_page(tmp_path_factory: pytest.TempPathFactory, corpora_folder: Path) -> Iterator[Callable[[str], str]]:
     """Return a function that runs a program, once for all tests, and returns its address.
 
     Its models are those that come with the program, or those of the folder in ATTNVIZ_MODELS, which has an `en-fr`.
@@ -74,7 +81,8 @@ def start_page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[s
         def start(script: str) -> str:
             if script not in running:
                 log = tmp_path_factory.mktemp("page") / "page.log"
-                running[script] = pages.enter_context(running_page(models, log, script))
+                settings = {ATTNVIZ_CORPORA: str(corpora_folder)}
+                running[script], _ = pages.enter_context(running_server(models, log, script, **settings))
             return running[script]
 
         yield start
@@ -192,3 +200,9 @@ def translator() -> Translator[Trace]:
 def greedy_trace(translator: Translator[Trace]) -> Trace:
     """Return EXAMPLE as it is translated by greedy search, with nothing changed."""
     return translator.translate(EXAMPLE, beam=1)
+
+
+@pytest.fixture(scope="session")
+def opening(translator: Translator[Trace]) -> Trace:
+    """Return EXAMPLE as the page opens with it."""
+    return translator.translate(EXAMPLE, beam=5)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import io
-from collections import Counter
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 from urllib.parse import quote
@@ -15,29 +15,17 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Page, expect
 
+from attnviz.ui.examples import DEFAULT_SENTENCE
+from tests.browser.conftest import Opener
 from tests.browser.contrast import faint
-from tests.browser.settled import bring_into_sight, settled, unfold, wait_until_idle
+from tests.browser.settled import settled, wait_until_idle
 from tests.browser.views import SHOWN, at_night
-from tests.figures import synthetic
-from tests.ui.shown_payloads import chart_names
 
 pytestmark = pytest.mark.browser
-
-Opener = Callable[..., Page]
 
 SHORT = "Two dogs play."
 BOXES = ("examples", "more", "verification", "glossary")
 """What opens above the page: keys of the buttons."""
-
-TABLES = {
-    **dict.fromkeys({"heatmap", "growth", "posterior", *chart_names(synthetic.trace())}, "tables"),
-    "energy-decomposition": "energy_decomposition_table",
-    "logit-attribution": "logit_attribution_table",
-    "contrast": "logit_attribution_table",
-}
-"""Every chart of the page, and the box with its numbers as a table."""
-COUNTS = Counter(TABLES.values()) + Counter(["tables"])
-"""Tables in each box; the diagram has one, too."""
 
 FOCUSED = """() => {
   let node = document.activeElement;
@@ -174,6 +162,12 @@ def test_tab_visits_every_control_in_order_with_visible_focus(open_page: Opener,
 def test_page_is_usable_by_keyboard(open_page: Opener) -> None:
     page = open_page(f"?sentence={quote(SHORT)}")
     settled(page)
+    levels = page.evaluate(
+        """() => [...document.querySelectorAll("h1, h2, h3, h4, h5, h6")]
+          .filter((node) => node.checkVisibility()).map((node) => Number(node.tagName[1]))"""
+    )
+    assert (levels[0], levels.count(1)) == (1, 1)
+    assert all(after <= before + 1 for before, after in pairwise(levels)), levels
     reach(page, "sentence")
     page.keyboard.press("Control+A")
     page.keyboard.type("A man sleeps.")
@@ -182,8 +176,10 @@ def test_page_is_usable_by_keyboard(open_page: Opener) -> None:
     expect(page.locator(".player .source")).to_contain_text("man sleeps")
     settled(page)
     reach(page, "player", "Play")
+    announced = page.locator(".st-key-facts [aria-live=polite]").inner_text()
     page.keyboard.press("ArrowRight")
     expect(page.locator(".st-key-facts h2")).to_contain_text("2")
+    expect(page.locator(".st-key-facts [aria-live=polite]")).not_to_have_text(announced)
     page.keyboard.press("ArrowDown")
     page.wait_for_url("**source=**")
     reach(page, "growth", "sentence order")
@@ -249,7 +245,7 @@ def test_skip_link_goes_to_the_first_control_after_the_links(open_page: Opener, 
 
 
 def test_terms_and_bars_of_a_picture_keep_and_give_back_the_focus(open_page: Opener) -> None:
-    page = open_page("?depth=idea&stage=2&step=2")
+    page = open_page(f"?depth=idea&stage=2&step=2&sentence={quote(DEFAULT_SENTENCE)}")
     settled(page, ".st-key-attention")
     page.locator(".st-key-attention .hand[tabindex='0']").focus()
     page.keyboard.press("ArrowRight")
@@ -257,8 +253,25 @@ def test_terms_and_bars_of_a_picture_keep_and_give_back_the_focus(open_page: Ope
     page.keyboard.press("Escape")  # deselects the word of the bar
     page.wait_for_function("() => !new URLSearchParams(location.hash.slice(1)).has('source')")
 
+    # A term has a card on hover and on a click, away from its sentence.
+    card, terms = page.locator(".term-card"), page.locator(".st-key-attention .term:visible")
+    page.locator(".st-key-facts li button").first.hover()
+    expect(card).to_contain_text("Fit (energy)")
+    page.mouse.move(5, 5)
+    expect(card).to_be_hidden()
+    mixture = terms.filter(has_text="mixture")
+    mixture.click()
+    expect(card).to_contain_text("Mixture (context vector)")
+    expect(mixture).to_have_attribute("aria-describedby", re.compile("-term$"))
+    sentence, shown = mixture.locator("xpath=ancestor::p").bounding_box(), card.bounding_box()
+    assert sentence
+    assert shown
+    assert shown["y"] + shown["height"] <= sentence["y"] or shown["y"] >= sentence["y"] + sentence["height"]
+    page.keyboard.press("Escape")
+    expect(card).to_be_hidden()
+
     # Tab goes from a term to the link on its card and back, and the link to the next stage.
-    term, link = page.locator(".st-key-attention .term:visible").last, page.locator(".term-card .visit")
+    term, link = terms.last, card.locator(".visit")
     reach(page, "attention", term.inner_text())
     expect(link).to_be_visible()
     page.keyboard.press("Tab")
@@ -272,19 +285,22 @@ def test_terms_and_bars_of_a_picture_keep_and_give_back_the_focus(open_page: Ope
     expect(page.locator(".st-key-facts [data-stage='3']")).to_be_focused()
 
     # A focused term keeps the focus as the step changes; if the next sentence lacks it, the picture gets it.
-    sentence = page.locator(".st-key-attention .chart-box > p").nth(2)
-    term = sentence.get_by_role("button", name="annotation")
+    paragraph = page.locator(".st-key-attention .chart-box > p").nth(2)
+    term = paragraph.get_by_role("button", name="annotation")
     term.focus()
     for key in ("ArrowRight", "ArrowRight", "ArrowLeft"):
-        before = sentence.inner_text()
+        before = paragraph.inner_text()
         page.keyboard.press(key)
-        expect(sentence).not_to_have_text(before)
+        expect(paragraph).not_to_have_text(before)
         expect(term).to_be_focused()
-    sentence.evaluate("node => node.querySelector(':focus').dataset.term = '-1'")
+    paragraph.evaluate("node => node.querySelector(':focus').dataset.term = '-1'")
     page.keyboard.press("ArrowRight")
     expect(page.locator(".st-key-one_picture")).to_be_focused()
     page.keyboard.press("Tab")
-    expect(sentence.get_by_role("button").first).to_be_focused()
+    expect(paragraph.get_by_role("button").first).to_be_focused()
+    page.locator(".st-key-facts [data-stage='3']").click()
+    page.locator(".st-key-diagram .term", has_text="GRU").hover()  # in the diagram, which is back
+    expect(card).to_contain_text("GRU")
 
 
 def reach(page: Page, key: str, name: str = "") -> None:
@@ -295,42 +311,3 @@ def reach(page: Page, key: str, name: str = "") -> None:
             return
         visited.append(f"{stop['key']} {stop['name'][:30]}")
     pytest.fail(f"Tab does not reach {key} {name}, but {visited[-12:]}")
-
-
-@pytest.mark.nightly
-def test_headings_announcements_alt_texts_and_tables_tell_what_is_drawn(open_page: Opener) -> None:
-    page = open_page("?step=3&after_word=1")
-    bring_into_sight(page.locator(".st-key-looking_back"))
-    page.wait_for_selector(".st-key-posterior .js-plotly-plot .xtick")
-    settled(page)
-    levels = page.evaluate(
-        """() => [...document.querySelectorAll("h1, h2, h3, h4, h5, h6")]
-          .filter((node) => node.checkVisibility()).map((node) => Number(node.tagName[1]))"""
-    )
-    assert levels[0] == 1
-    assert levels.count(1) == 1
-    assert len(levels) >= 9
-    assert all(after <= before + 1 for before, after in pairwise(levels)), levels
-    before = page.evaluate(ALT_TEXTS)
-    assert set(before) == set(TABLES)
-    for key, alt in before.items():
-        assert any(character.isdigit() for character in alt or ""), f"{key} has no number: {alt}"
-    assert len(set(before.values())) == len(before)
-    for box, count in COUNTS.items():
-        unfold(page.locator(f".st-key-{box}"))
-        expect(page.locator(f".st-key-{box} .tables table")).to_have_count(count)
-    live_region = page.locator(".st-key-facts [aria-live=polite]")
-    announced = live_region.inner_text()
-    page.keyboard.press("ArrowRight")
-    expect(live_region).not_to_have_text(announced)
-    expect(page.locator(".player .target .word[aria-current=step]")).to_have_count(1)
-    for key in ("energy", "softmax", "growth", "state", "candidates", "energy-decomposition", "logit-attribution"):
-        chart = page.locator(f".st-key-{key} .js-plotly-plot")
-        expect(chart).not_to_have_attribute("aria-label", before[key])
-
-
-ALT_TEXTS = """() => Object.fromEntries([...document.querySelectorAll(".js-plotly-plot")].map((chart) => [
-  chart.closest("[class*=st-key-]").className.match(/st-key-(?!field_)([\\w-]+)/)[1],
-  chart.getAttribute("role") === "img" ? chart.getAttribute("aria-label") : null,
-]))"""
-"""JavaScript for the alt text of each chart, by its key."""

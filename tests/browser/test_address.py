@@ -11,48 +11,22 @@ from playwright.sync_api import Page, expect
 from syrupy.assertion import SnapshotAssertion
 
 from tests.browser.conftest import Opener
-from tests.browser.settled import go_to_page, on_page, settled
-from tests.browser.test_page import NEW, expect_step, query, type_sentence
-from tests.browser.views import EXAMPLE, on_a_telephone, on_both, open_share
+from tests.browser.settled import go_to_page, settled
+from tests.browser.test_page import expect_step, query
+from tests.browser.views import EXAMPLE, on_both, open_share
 
 pytestmark = pytest.mark.browser
 
 
-def entries(page: Page) -> int:
-    return int(page.evaluate("() => history.length"))
-
-
-def test_steps_replace_the_history_entry_and_back_restores_the_sentence(open_page: Opener) -> None:
-    page = open_page(f"?step=2&sentence={quote(EXAMPLE)}")
-    expect_step(page, 2)
-    page.wait_for_function("() => history.state?.attnvizEntry")
-    before = entries(page)
-    for step in (3, 4):
-        page.keyboard.press("ArrowRight")
-        expect_step(page, step)
-    page.keyboard.press("ArrowDown")
-    page.wait_for_url(re.compile("source="))
-    assert entries(page) == before, "a step or a source piece adds no history entry"
-    left = query(page)
-    type_sentence(page, NEW)
-    expect(page.locator(".player .source")).to_contain_text("snow")
-    page.wait_for_url(re.compile("sentence=Two"))
-    assert entries(page) == before + 1
-    expect_step(page, 1)
-    page.keyboard.press("ArrowRight")
-    expect_step(page, 2)
-    page.go_back()
-    expect(page.locator(".st-key-sentence textarea")).to_have_value(EXAMPLE)
-    expect_step(page, 4)
-    expect(page.locator(".player .source .held")).to_have_count(1)
-    assert query(page) == left
-    page.go_forward()
-    expect(page.locator(".st-key-sentence textarea")).to_have_value(NEW)
-    expect_step(page, 2)
-    assert entries(page) == before + 1
-
-
-CHOSEN = {"by": "words", "colours": "cividis", "root": "1", "end": "0", "margins": "1", "order": "strongest"}
+CHOSEN = {
+    "by": "words",
+    "colours": "cividis",
+    "root": "1",
+    "end": "0",
+    "margins": "1",
+    "order": "strongest",
+    "face": "after",
+}
 
 
 def drawn_choices(page: Page) -> dict[str, Any]:
@@ -78,6 +52,8 @@ def test_url_stores_every_display_option_and_can_be_copied(open_page: Opener) ->
         page.wait_for_url(re.compile(parameter))
     page.keyboard.press("ArrowRight")  # a control that was clicked leaves the arrow keys to the player
     expect_step(page, 2)
+    page.keyboard.press("b")
+    expect(page.locator(".st-key-face [aria-checked=true]")).to_have_text("After the word")
     page.get_by_text("strongest first").click()
     page.wait_for_url(re.compile("order=strongest"))
     settled(page)
@@ -120,45 +96,11 @@ def test_invalid_link_values_are_reported_until_another_is_chosen(
     expect(problems).to_have_count(0)
 
 
-PRESS_BOTH = """([key, control]) => {
-  const press = document.querySelector(control);
-  document.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
-  press.click();
-}"""
-
-
-def press_both(page: Page, key: str, control: str) -> None:
-    """Press a key and click a control in the same tick."""
-    page.evaluate(PRESS_BOTH, [key, control])
-
-
 def expect_step_in(page: Page, step: int, words: str) -> None:
     """Wait until page and address are at `step`; `words` is the word for step in the page's language."""
     expect(page.locator(".facts h2")).to_have_text(re.compile(f"^{words} {step} "))
     expect(page.locator("[class*='st-key-room']").first).to_have_attribute("data-step", str(step - 1))
     page.wait_for_url(re.compile(rf"[?&#]step={step}(&|$)"))
-
-
-@pytest.mark.nightly
-def test_step_and_another_action_at_once_both_apply(open_page: Opener) -> None:
-    page = open_page("?step=2")
-    settled(page)
-    for _ in range(3):
-        press_both(page, "ArrowRight", ".st-key-lang button:last-of-type")
-        expect_step_in(page, 3, "Étape")
-        press_both(page, "ArrowLeft", ".st-key-lang button:first-of-type")
-        expect_step_in(page, 2, "Step")
-    press_both(page, "ArrowRight", ".st-key-tables summary")  # in a part of its own
-    expect(page.locator(".st-key-tables .tables table").first).to_be_attached()
-    expect_step_in(page, 3, "Step")
-    ticks = page.locator(".st-key-heatmap .xtick")
-    shown = ticks.count()
-    press_both(page, "ArrowRight", ".st-key-end input")  # a switch of the room of steps
-    expect(ticks).to_have_count(shown - 1)
-    expect_step_in(page, 4, "Step")
-    press_both(page, "ArrowRight", '.page-links a[data-page="why"]')  # another page
-    page.wait_for_url(re.compile("/why"))
-    expect(page.locator(".st-key-why_opening")).to_be_visible()
 
 
 RUNS = """() => {
@@ -220,21 +162,3 @@ def test_typed_sentence_is_on_every_page_and_back_restores_the_one_before(open_p
         go_to_page(page, way)
         expect(page).to_have_url(re.compile(re.escape(quote_plus(text))))
         expect(box).to_have_value(text)
-
-
-@on_a_telephone
-def test_back_restores_the_page_left_by_a_link(open_page: Opener) -> None:
-    page = open_page("?step=3")
-    settled(page)
-    for way in ("Lab", "Why attention?"):
-        left = page.url
-        page.locator(".st-key-sentence textarea").fill("Two dogs run.")  # so that a request to the server is pending
-        go_to_page(page, way)
-        page.go_back()
-        page.wait_for_url(on_page("Translate"))
-        if "dogs" in page.url:  # the server was fast: its translation was shown, and has its own history entry
-            page.go_back()
-        expect(page.locator(".page-links [aria-current]")).to_have_text("Translate")
-        expect(page.locator(".facts h2")).to_have_text(re.compile("^Step 3 "))
-        assert page.url == left
-        page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')

@@ -3,44 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 from playwright.sync_api import Locator, expect
+from syrupy.assertion import SnapshotAssertion
 
 from attnviz.corpora import Settings, analyse_file
-from attnviz.environment import ATTNVIZ_CORPORA
 from attnviz.trace.interventions import Temperature
 from tests.browser.conftest import Opener
 from tests.browser.contrast import faint
-from tests.browser.server import running_server
-from tests.browser.settled import go_to_page, wait_until_still
+from tests.browser.settled import go_to_page, settled, wait_until_still
+from tests.browser.test_axe import violations
+from tests.browser.texts import text_of
 from tests.conftest import SHIPPED_MODEL
+from tests.snapshots import without_numbers
 from tests.what_if_links import link
 
 pytestmark = pytest.mark.browser
 
 ROWS = "[data-testid=stDataFrame]"
 SOME = re.compile(r"^\D*(?!200)[1-9]\d* of 200 pairs")
-
-
-@pytest.fixture(scope="module")
-def corpora_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with a table of one pair."""
-    folder = tmp_path_factory.mktemp("shelf")
-    (folder / "pair.tsv").write_text("A dog sleeps.\tUn chien dort.\n", encoding="utf-8")
-    analyse_file(folder / "pair.tsv", folder / "mine.parquet", SHIPPED_MODEL, Settings(kind=None), device="cpu")
-    return folder
-
-
-@pytest.fixture(scope="module")
-def address(corpora_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Return the address of an app with that table."""
-    log = tmp_path_factory.mktemp("page") / "page.log"
-    with running_server(SHIPPED_MODEL.parent, log, **{ATTNVIZ_CORPORA: str(corpora_folder)}) as (found, _):
-        yield found
 
 
 @pytest.mark.nightly
@@ -97,48 +81,10 @@ SCROLLED = """(top) => [...document.querySelectorAll(".st-key-corpus_list *")].s
   node.scrollTop === top && getComputedStyle(node).overflowY === "auto")"""
 
 
-def test_an_omission_opened_from_the_list_leads_back_to_it(open_page: Opener) -> None:
-    page = open_page("?show=wrong&sort=omitted&descending=1", path="corpus", ready=ROWS)
-    expect(page).to_have_url(re.compile("table="))
-    place = page.url
-    rows = page.locator(ROWS).bounding_box()
-    assert rows is not None
-    page.mouse.move(rows["x"] + 200, rows["y"] + 200)
-    page.mouse.wheel(0, 105)
-    page.wait_for_function(SCROLLED, arg=105)
-    page.mouse.click(rows["x"] + 16, rows["y"] + 35 + 17)
-    unread = page.locator(".player .source .unread")
-    expect(unread.first).to_be_visible(timeout=60_000)
-    page.locator(".player .source .suspect").first.click()
-    page.keyboard.press("Escape")
-    expect(unread.first).to_be_visible()
-    page.get_by_role("button", name="Back to the pairs").click()
-    page.wait_for_selector(ROWS)
-    expect(page).to_have_url(place)
-    page.wait_for_function(SCROLLED, arg=105)
-    page.locator('.page-links a[data-page=""]').click()
-    page.get_by_role("button", name="Clear").click()
-    expect(page.get_by_role("button", name="Back to the pairs")).to_have_count(0)
-
-
-def test_a_pair_is_opened_with_the_model_that_measured_it_and_without_earlier_what_ifs(open_page: Opener) -> None:
-    what_ifs = link(Temperature(2.0, 0))
-    page = open_page(f"?model=small-additive&sentence={quote('Two dogs play.')}&what_ifs={what_ifs}&what_if=1")
-    expect(page).to_have_url(re.compile("what_if=1"))
-    go_to_page(page, "Corpus")
-    page.wait_for_selector(ROWS, timeout=60_000)
-    rows = page.locator(ROWS).bounding_box()
-    assert rows is not None
-    page.mouse.click(rows["x"] + 16, rows["y"] + 35 + 17)
-    expect(page.get_by_role("button", name="Back to the pairs")).to_be_visible(timeout=60_000)
-    expect(page).to_have_url(re.compile("target="))
-    parameters = parse_qs(urlsplit(page.url).query)
-    assert parameters["model"] == ["small-additive"]
-    assert "what_ifs" not in parameters
-    assert parameters["sentence"] != ["Two dogs play."]
-
-
-def test_uploaded_file_and_server_table_open_in_french(open_page: Opener, tmp_path: Path) -> None:
+def test_uploaded_file_and_server_table_open_in_french(open_page: Opener, corpora_folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "pair.tsv").write_text("A dog sleeps.\tUn chien dort.\n", encoding="utf-8")
+    small = SHIPPED_MODEL.with_name("small-additive")
+    analyse_file(tmp_path / "pair.tsv", corpora_folder / "mine.parquet", small, Settings(kind=None), device="cpu")
     page = open_page("?lang=fr", path="corpus", ready=".st-key-corpus_sample button")
     summary = page.locator(".st-key-corpus_said").first  # until a run ends, Streamlit may show a moved element twice
     page.locator(".st-key-corpus_table select").select_option(label="mine")
@@ -158,23 +104,18 @@ def test_uploaded_file_and_server_table_open_in_french(open_page: Opener, tmp_pa
     page.keyboard.press("Escape")
     expect(page.get_by_text(re.compile("^Ligne 2\u00a0: "))).to_be_hidden()
 
-    picture = tmp_path / "miennes.png"
-    picture.write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR")
-    for name in ("miennes.png", "empty.tsv", "miennes.png"):
-        (tmp_path / "empty.tsv").touch()
-        wait_until_still(page.locator(".st-key-corpus_own button"))
-        page.locator(".st-key-corpus_own button").click()
-        _expect_empty_uploader(box)
-        box.locator("input[type=file]").set_input_files(tmp_path / name)
-        # The error names the last file, and the table before it is still shown.
-        expect(page.locator(".st-key-corpus_problem")).to_contain_text(name, timeout=60_000)
-        expect(summary).to_contain_text("2 paires sur 2 de miennes.tsv")
-        expect(box).to_have_count(0)
+    (tmp_path / "miennes.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR")
+    page.locator(".st-key-corpus_own button").click()
+    _expect_empty_uploader(box)
+    box.locator("input[type=file]").set_input_files(tmp_path / "miennes.png")
+    expect(page.locator(".st-key-corpus_problem")).to_contain_text("miennes.png", timeout=60_000)
+    expect(summary).to_contain_text("2 paires sur 2 de miennes.tsv")
     page.locator(".st-key-corpus_sample button").click()
     expect(summary).to_contain_text("29 paires sur 200", timeout=60_000)
     expect(page.locator(".st-key-corpus_problem")).to_have_count(0)
     expect(page.locator(".st-key-corpus_said")).to_have_count(1)
     assert faint(page, more_than=15) == []
+    assert violations(page) == []
 
 
 def _expect_empty_uploader(box: Locator) -> None:
@@ -184,32 +125,89 @@ def _expect_empty_uploader(box: Locator) -> None:
     expect(box.get_by_text(re.compile(r"\.(tsv|png)"))).to_have_count(0)
 
 
-def test_attention_files_become_a_table_are_scored_and_opened(open_page: Opener, tmp_path: Path) -> None:
-    words = "In 1992 , Smith left Paris ."
-    right, off = (" ".join(f"{max(k - shift, 0)}-{k}" for k in range(7)) for shift in (0, 1))
-    for number, links in enumerate((right, off), 1):
-        (tmp_path / f"links-{number}.txt").write_text(f"{words}\t{words}\t{links}\n")
-    (tmp_path / "gold.txt").write_text(f"{right}\n{right}\n")
+def test_a_pair_opens_with_the_model_that_measured_it_and_leads_back_to_its_place(open_page: Opener) -> None:
+    what_ifs = link(Temperature(2.0, 0))
+    page = open_page(f"?model=small-additive&sentence={quote('Two dogs play.')}&what_ifs={what_ifs}&what_if=1")
+    expect(page).to_have_url(re.compile("what_if=1"))
+    go_to_page(page, "Corpus")
+    rows = page.locator(ROWS)
+    rows.wait_for(timeout=60_000)
+    expect(page).to_have_url(re.compile("table="))
+    place, box = page.url, rows.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 200, box["y"] + 200)
+    page.mouse.wheel(0, 105)
+    page.wait_for_function(SCROLLED, arg=105)
+    page.mouse.click(box["x"] + 16, box["y"] + 35 + 17)
+    back = page.get_by_role("button", name="Back to the pairs")
+    expect(back).to_be_visible(timeout=60_000)
+    expect(page).to_have_url(re.compile("target="))
+    parameters = parse_qs(urlsplit(page.url).query)
+    assert parameters["model"] == ["small-additive"]
+    assert "what_ifs" not in parameters, "those of the sentence before"
+    assert parameters["sentence"] != ["Two dogs play."]
+    back.click()
+    rows.wait_for()
+    expect(page).to_have_url(place)
+    page.wait_for_function(SCROLLED, arg=105)
+    page.locator('.page-links a[data-page=""]').click()
+    page.get_by_role("button", name="Clear").click()
+    expect(back).to_have_count(0)
+
+
+PAIR = "the green house .\tla maison verte ."
+
+
+def test_files_of_links_become_a_table_are_scored_compared_and_opened(
+    open_page: Opener, tmp_path: Path, snapshot: SnapshotAssertion
+) -> None:
+    files = {
+        "links-1.txt": f"{PAIR}\t0-0 1-2 2-1 3-3\n",
+        "links-2.txt": f"{PAIR}\t0-0 1-1 2-2 3-3\n",
+        "gold.txt": "0-0 1-2 2-1 3-3\n" * 2,
+        "first.txt": f"{PAIR}\t0-0 1-2 2-1 3-3\n{PAIR}\t0-0 1-1 2-2 3-3\n",
+        "other.pharaoh": "0-0 1-2 2-1 3-3\n" * 2,
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
     page = open_page("", path="corpus", ready=".st-key-corpus_foreign button")
-    box = page.locator("[data-testid=stPopoverBody] [data-testid=stFileUploader]")
-    page.locator(".st-key-corpus_foreign button").click()
-    box.locator("input[type=file]").set_input_files([tmp_path / f"links-{number}.txt" for number in (2, 1)])
-    summary = page.locator(".st-key-corpus_said")
+    rows, summary = page.locator(ROWS), page.locator(".st-key-corpus_said")
+    rows.wait_for(timeout=60_000)
+    popover = page.locator("[data-testid=stPopoverBody]")
+
+    def upload(key: str, *names: str) -> None:
+        page.locator(f".st-key-{key} button").first.click()
+        popover.locator("input[type=file]").set_input_files([tmp_path / name for name in names])
+        expect(popover).to_have_count(0)
+
+    def open_row(number: int) -> None:
+        wait_until_still(rows)
+        box = rows.bounding_box()
+        assert box is not None
+        page.mouse.click(box["x"] + 12, box["y"] + 38 + 35 * number - 18)
+
+    upload("corpus_foreign", "links-2.txt", "links-1.txt")
     expect(summary).to_contain_text("2 of 2 pairs of links-1.txt and 1 other file", timeout=60_000)
-    page.locator(".st-key-corpus_show").get_by_role("radio", name="One word off").click()
-    expect(summary).to_contain_text("1 of 2 pairs")
-    page.locator(".st-key-corpus_gold button").click()
-    box.locator("input[type=file]").set_input_files(tmp_path / "gold.txt")
-    expect(page.get_by_text("Alignment error rate")).to_contain_text("0.429", timeout=60_000)
-    rows = page.locator(ROWS).bounding_box()
-    assert rows is not None
-    wait_until_still(page.locator(ROWS))
-    page.mouse.click(rows["x"] + 16, rows["y"] + 35 + 17)
-    page.wait_for_selector(".st-key-heatmap .js-plotly-plot .ytick", timeout=60_000)
-    expect(page.locator(".st-key-notice")).to_contain_text("links-1.txt")
-    frames = page.locator(".st-key-heatmap .js-plotly-plot").evaluate(
-        "chart => chart.layout.shapes.filter(({ x0, x1 }) => x1 - x0 > 2 && x1 - x0 < 7).map(({ y0, y1 }) => [y0, y1])"
-    )
-    assert frames == [[0.5, 6.5]]
+    upload("corpus_gold", "gold.txt")
+    expect(page.get_by_text("Alignment error rate")).to_contain_text("0.250", timeout=60_000)
+    open_row(1)
+    expect(page.locator(".st-key-notice")).to_contain_text("links-1.txt", timeout=60_000)
     page.go_back()
-    expect(summary).to_contain_text("1 of 2 pairs", timeout=60_000)
+    expect(summary).to_contain_text("2 of 2 pairs", timeout=60_000)
+
+    upload("corpus_foreign", "first.txt")
+    expect(summary).to_contain_text("2 of 2 pairs of first.txt")
+    upload("corpus_other", "other.pharaoh")
+    expect(page.locator(".st-key-corpus_agreement")).to_be_visible()
+    assert without_numbers(text_of(page.locator(".st-key-corpus_agreement"))) == snapshot
+    open_row(2)
+    both = page.locator(".st-key-compared_attention")
+    expect(both).to_contain_text("Only first.txt has “green” → “maison” (1-1).")
+    settled(page, ".st-key-compared")
+    names = both.locator(".chart").evaluate("(chart) => chart._fullData.map(({ name }) => name)")
+    assert names[:3] == ["first", "other", "difference"]
+    both.get_by_role("button", name="Only other.pharaoh has “green” → “verte” (1-2).").click()
+    expect(page.locator(".facts h2")).to_have_text(re.compile("^Step 3 of 4"))
+    expect(both.locator(".chart-box > p").first).to_contain_text("“verte”. Most attention: first.txt “house” (1.00)")
+    page.locator(".st-key-compare_stop button").click()
+    expect(both).to_have_count(0)

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from attnviz.ui.examples import DEFAULT_SENTENCE
+from tests.browser.conftest import Opener
 from tests.browser.server import READY
-from tests.browser.settled import settled, wait_until_still
-from tests.browser.test_page import expect_step, query
-from tests.browser.views import NARROW, WIDE, at_night, everywhere, on_both, within
+from tests.browser.settled import settled
+from tests.browser.test_page import query
+from tests.browser.views import NARROW, WIDE, at_night, within
 
 pytestmark = pytest.mark.browser
-Opener = Callable[..., Page]
-
-FIFTEEN = "The old man with the white beard sat alone on a bench in the park."
-"""Fifteen words; the translation has more."""
 LEVEL_CONTROL = ".st-key-depth"
 
 
@@ -27,54 +23,22 @@ def set_detail_level(page: Page, name: str) -> None:
     """Choose a detail level, and wait until the page shows it."""
     page.locator(LEVEL_CONTROL).get_by_role("radio", name=name, exact=True).click()
     page.wait_for_url(re.compile(f"depth={name.lower()}"))
-    expect_equations(page, 0 if name == "Idea" else 5)
+    expect_parts(page, equations=0 if name == "Idea" else 5)
     settled(page, ".st-key-heatmap" if name == "Idea" else ".st-key-candidates")
 
 
-def wait_until_idle(page: Page) -> None:
-    settled(page, ".st-key-heatmap")
+PARTS = {
+    "equations": "[class*='st-key-stage_'] .katex-display",
+    "waterfalls": ".st-key-energy-decomposition .js-plotly-plot, .st-key-logit-attribution .js-plotly-plot",
+    "verification": ".st-key-verification",
+    "switches": ".st-key-heatmap_choices",
+}
+"""Selectors of the parts that only some levels have."""
 
 
-def expect_equations(page: Page, count: int) -> None:
-    expect(page.locator("[class*='st-key-stage_'] .katex-display")).to_have_count(count)
-
-
-def count_parts(page: Page) -> dict[str, int]:
-    """Count the parts that only some detail levels have."""
-    names = {
-        "equations": ".st-key-stages .katex-display",
-        "energy-decomposition": ".st-key-energy-decomposition .js-plotly-plot",
-        "logit-attribution": ".st-key-logit-attribution .js-plotly-plot",
-        "verification": ".st-key-verification",
-        "switches": ".st-key-heatmap_choices",
-        "bars": ".st-key-stages .hand",
-    }
-    return {name: page.locator(selector).count() for name, selector in names.items()}
-
-
-@pytest.mark.parametrize("lang", ["en", at_night("fr")])
-@everywhere
-def test_main_parts_fit_in_the_first_window(open_page: Opener, lang: str) -> None:
-    page = open_page(f"?sentence={quote(FIFTEEN)}&depth=idea&lang={lang}")
-    wait_until_idle(page)
-    size = page.viewport_size
-    assert size
-    wide = size["width"] > 700
-    for name in (".st-key-sentence", LEVEL_CONTROL, ".player .source", ".player .target", ".player .transport"):
-        box = page.locator(name).first.bounding_box()
-        assert box, name
-        assert box["x"] >= 0, name
-        assert box["x"] + box["width"] <= size["width"], name
-        assert box["y"] + box["height"] <= size["height"], name
-    rows = page.locator(".st-key-heatmap .heatmaplayer").bounding_box()
-    assert rows
-    if wide:
-        step = page.locator(".st-key-facts li").last.bounding_box()
-        assert step
-        assert step["y"] + step["height"] <= size["height"], "all of the step"
-        assert rows["y"] + rows["height"] <= size["height"], "all of the heatmap"
-    else:
-        assert rows["y"] + 2 * rows["height"] / 19 <= size["height"], "the top of the heatmap, of 19 rows"
+def expect_parts(page: Page, **counts: int) -> None:
+    for name, count in counts.items():
+        expect(page.locator(PARTS[name])).to_have_count(count)
 
 
 @pytest.mark.parametrize(
@@ -82,7 +46,7 @@ def test_main_parts_fit_in_the_first_window(open_page: Opener, lang: str) -> Non
 )
 def test_idea_is_one_screen_in_which_a_stage_opens(open_page: Opener, width: int, height: int, lang: str) -> None:
     page = open_page(f"?depth=idea&lang={lang}&sentence={quote(DEFAULT_SENTENCE)}", width=width, height=height)
-    wait_until_idle(page)
+    settled(page, ".st-key-heatmap")
     chart, diagram = page.locator(".st-key-heatmap .chart"), page.locator(".st-key-diagram .drawing")
     page.wait_for_function(
         "() => document.querySelector('.st-key-heatmap .chart').getBoundingClientRect().bottom <= innerHeight"
@@ -162,7 +126,7 @@ def test_windows_between_phone_and_desktop_cut_nothing(open_page: Opener, level:
 @within(WIDE._replace(width=1280, height=720), NARROW)
 def test_frozen_context_is_a_what_if_that_moves_nothing_and_can_be_left(open_page: Opener) -> None:
     page = open_page(f"?depth=idea&sentence={quote(DEFAULT_SENTENCE)}")
-    wait_until_idle(page)
+    settled(page, ".st-key-heatmap")
     french, choice = page.locator(".player .target"), page.locator(".st-key-context_choice")
     before, drawing = french.inner_text(), page.locator(".st-key-diagram .drawing")
     top = "(node) => node.getBoundingClientRect().top"
@@ -172,7 +136,7 @@ def test_frozen_context_is_a_what_if_that_moves_nothing_and_can_be_left(open_pag
     page.wait_for_url(re.compile("what_if=1"))
     expect(french).not_to_have_text(before)
     expect(page.locator(".diagram.frozen")).to_be_visible()
-    wait_until_idle(page)
+    settled(page, ".st-key-heatmap")
     choice.get_by_role("radio").nth(2).click()
     page.wait_for_url(re.compile("what_if=2"))
     expect(page.locator(".player .why")).to_have_text("all weights equal")
@@ -244,7 +208,7 @@ def test_dragged_bar_shows_beside_the_hand_what_would_change(open_page: Opener) 
         words = "".join(french.locator(".word:not(.end)").all_inner_texts())
         assert re.sub(r"\s", "", words) == re.sub(r"\s", "", announced)
     expect(page.locator(".st-key-what_if_cards")).to_be_visible()
-    wait_until_idle(page)
+    settled(page, ".st-key-heatmap")
     now = [page.locator(name).first.bounding_box()["y"] for name in parts]
     assert now == pytest.approx(places, abs=1), "the next bar is where it was"
     undo = page.locator(".st-key-attention .undo")
@@ -252,101 +216,29 @@ def test_dragged_bar_shows_beside_the_hand_what_would_change(open_page: Opener) 
     expect(french).to_have_text(before, use_inner_text=True)
     expect(undo).to_be_hidden()
 
-
-def test_finger_drags_any_bar_at_its_first_touch(open_page: Opener) -> None:
-    query = f"?depth=idea&stage=2&step=3&sentence={quote(DEFAULT_SENTENCE)}"
-    page = open_page(query, width=NARROW.width, height=NARROW.height)
-    settled(page, ".st-key-attention")
-    bars = page.locator(".st-key-attention .hand")
-    wait_until_still(bars.first)
+    # A finger drags any bar at its first touch, and the page stays.
     scrolled = page.evaluate("() => document.querySelector('.stMain').scrollTop")
     session = page.context.new_cdp_session(page)
     session.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
-    box = bars.nth(4).bounding_box()
-    assert box
+    box = page.locator(".st-key-attention .hand").nth(4).bounding_box()
     for k in range(5):
         points = [{"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] - 6 - 9 * k}]
         session.send("Input.dispatchTouchEvent", {"type": "touchMove" if k else "touchStart", "touchPoints": points})
-    expect(page.locator(".st-key-attention .consequence")).to_be_visible()
-    assert page.evaluate("() => document.querySelector('.stMain').scrollTop") == scrolled, "the page stays"
+    expect(beside).to_be_visible()
+    assert page.evaluate("() => document.querySelector('.stMain').scrollTop") == scrolled
     session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
     page.wait_for_url(re.compile("what_if=1"))
-
-
-def test_terms_have_a_card_on_hover_focus_and_click(open_page: Opener) -> None:
-    page = open_page(f"?depth=idea&stage=2&sentence={quote(DEFAULT_SENTENCE)}")
-    settled(page, ".st-key-attention")
-    card, terms = page.locator(".term-card"), page.locator(".st-key-attention .term:visible")
-    expect(card).to_be_hidden()
-    page.locator(".st-key-facts li button").first.hover()
-    expect(card).to_be_visible()
-    expect(card).to_contain_text("Fit (energy)")
-    page.mouse.move(5, 5)
-    expect(card).to_be_hidden()
-    mixture = terms.filter(has_text="mixture")
-    mixture.click()
-    expect(card).to_contain_text("Mixture (context vector)")
-    expect(mixture).to_have_attribute("aria-describedby", re.compile("-term$"))
-    sentence, shown = mixture.locator("xpath=ancestor::p").bounding_box(), card.bounding_box()
-    assert sentence
-    assert shown
-    assert shown["y"] + shown["height"] <= sentence["y"] or shown["y"] >= sentence["y"] + sentence["height"]
-    page.keyboard.press("Escape")
-    expect(card).to_be_hidden()
-    page.keyboard.press("Tab")
-    page.keyboard.press("Shift+Tab")
-    expect(mixture).to_be_focused()
-    expect(card).to_be_visible()
-    card.get_by_role("button").click()
-    page.wait_for_url(re.compile("stage=3"))
-    expect(card).to_be_hidden()
-    expect(page.locator(".st-key-attention .js-plotly-plot")).to_be_visible()
-    page.locator(".st-key-facts [data-stage='3']").click()
-    for name in ("GRU", "maxout"):  # in the diagram
-        page.locator(".st-key-diagram .term", has_text=name).hover()
-        expect(card).to_contain_text(name)
-        page.mouse.move(5, 5)
-        expect(card).to_be_hidden()
-
-
-@pytest.mark.nightly
-@on_both
-def test_each_detail_level_shows_its_parts(open_page: Opener) -> None:
-    page = open_page("?depth=idea&step=3&stage=2")
-    settled(page, ".st-key-attention")
-    fewest = count_parts(page)
-    assert fewest["bars"] > 5
-    assert not any(number for name, number in fewest.items() if name != "bars")
-    stages = page.locator(".st-key-facts li button")
-    expect(stages.nth(1).locator(".title")).to_have_text("Share (attention weight)")
-    for number, picture in enumerate(("attention", "attention", "attention", "state", "candidates")):
-        stages.nth(number).click()
-        expect(page.locator(f".st-key-{picture} .js-plotly-plot")).to_be_visible()
-    expect(page.locator(".st-key-one_picture")).to_contain_text("a list of 1,024 numbers")
-    set_detail_level(page, "Numbers")
-    middle = count_parts(page)
-    assert middle["equations"] == 5
-    assert middle["bars"] == fewest["bars"]
-    assert [middle[name] for name in ("energy-decomposition", "logit-attribution", "verification", "switches")] == [
-        0,
-        0,
-        0,
-        1,
-    ]
-    set_detail_level(page, "Everything")
-    settled(page)
-    assert all(count_parts(page).values())
-    expect_step(page, 3)
 
 
 def test_new_visitor_starts_at_idea_and_the_choice_is_remembered(open_page: Opener, address: str) -> None:
     page = open_page("?depth=idea")
     page.goto(address)  # without a link
     page.wait_for_selector(READY)
-    wait_until_idle(page)
-    assert count_parts(page)["equations"] == 0
+    settled(page, ".st-key-heatmap")
     assert "depth" not in query(page)
+    expect_parts(page, equations=0, waterfalls=0, verification=0, switches=0)
     set_detail_level(page, "Numbers")
+    expect_parts(page, equations=5, waterfalls=0, verification=0, switches=1)
     page.wait_for_url(re.compile("depth=numbers"))
     other = page.context.new_page()
     other.goto(address)
@@ -357,6 +249,7 @@ def test_new_visitor_starts_at_idea_and_the_choice_is_remembered(open_page: Open
     linked.goto(f"{address}/?depth=everything")
     settled(linked)
     expect(linked.locator(LEVEL_CONTROL).get_by_role("radio", name="Everything")).to_be_checked()
+    expect_parts(linked, equations=5, waterfalls=2, verification=1, switches=1)
     other.goto(address)
     other.wait_for_selector(READY)
     expect(other.locator(LEVEL_CONTROL).get_by_role("radio", name="Numbers")).to_be_checked()

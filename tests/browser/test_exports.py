@@ -4,36 +4,26 @@ from __future__ import annotations
 
 import csv
 import io
-import json
-import os
 import re
 import struct
-from collections.abc import Callable
-from itertools import product
 from pathlib import Path
-from typing import Any
 
 import pytest
 from pdfminer.high_level import extract_pages, extract_text
 from pdfminer.layout import LAParams
 from playwright.sync_api import Page, expect
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Trace, export
 from attnviz.analysis.gold import pharaoh
-from attnviz.languages import LANGUAGES
-from attnviz.model_folder import read_weights
+from attnviz.analysis.grid import FACES
+from tests.browser.conftest import Opener
 from tests.browser.settled import settled
-from tests.browser.texts import text_of
+from tests.browser.test_page import NEW, type_sentence
 from tests.browser.views import EXAMPLE, at_night, open_share
-from tests.conftest import SHIPPED_MODEL
 from tests.figures import synthetic
-from tests.figures.payloads import close, unpacked
 from tests.saved_pages import saved_view
 
 pytestmark = pytest.mark.browser
-
-Opener = Callable[..., Page]
 
 
 def fetch(page: Page, name: str, folder: Path) -> Path:
@@ -126,10 +116,12 @@ def test_diagram_is_printed_as_pdf_on_paper_of_its_size(open_page: Opener, tmp_p
     assert all(number in text for number in numbers.all_text_contents())
 
 
-def test_files_of_the_whole_translation_match_the_exporters(open_page: Opener, tmp_path: Path) -> None:
+def test_files_of_the_whole_translation_are_saved_opened_and_closed(open_page: Opener, tmp_path: Path) -> None:
     page = open_page("?step=2")
+    before = page.locator(".player .target").inner_text()
     open_downloads(page)
-    trace = Trace.load(fetch(page, "Whole trace, JSON", tmp_path))
+    path = fetch(page, "Whole trace, JSON", tmp_path)
+    trace = Trace.load(path)
     tex = fetch(page, "Heatmap for LaTeX, TikZ", tmp_path)
     assert tex.name == "attnviz-the-agreement-on-the-heatmap.tex"
     assert tex.read_text(encoding="utf-8") == export.heatmap_tikz(trace, end=True)
@@ -138,72 +130,29 @@ def test_files_of_the_whole_translation_match_the_exporters(open_page: Opener, t
     by_attention = fetch(page, "Word links by attention, Pharaoh format", tmp_path)
     assert by_attention.name != links.name
     assert by_attention.read_text() == pharaoh(trace.words()) + "\n"
-    saved = fetch(page, "Web page for a lecture, HTML", tmp_path)
-    weights = read_weights(Path(os.environ.get("ATTNVIZ_MODELS", SHIPPED_MODEL.parent)) / "en-fr")
-    text = saved.read_text(encoding="utf-8")
-    expected = export.page_html(trace, step=1, end=True, weights=weights, level="everything")
-    for code, theme in product(LANGUAGES, ("light", "dark")):
-        made, by_hand = (saved_view(one, code, theme) for one in (text, expected))
-        assert without_names(made.blocks) == without_names(by_hand.blocks)
-        assert close(opened(without_names(made.payloads)), opened(without_names(by_hand.payloads)))
-    assert len(text.encode()) < 8_000_000
+    saved = fetch(page, "Web page for a lecture, HTML", tmp_path).read_text(encoding="utf-8")
+    assert saved_view(saved).values_of("face") == [*FACES]
+    assert saved_view(saved, "fr", "dark").heatmap()["data"][0]["z"].shape == trace.alignment.shape
+    page.keyboard.press("Escape")
 
-
-def without_names(saved: Any) -> Any:
-    """Return blocks or payloads without the name of their view, which begins each address and is a digest."""
-    return json.loads(re.sub(r'"[0-9a-f]{16}/', '"', json.dumps(saved)))
-
-
-def opened(payloads: dict[str, Any]) -> Any:
-    """Return payloads with lists of numbers in their figures, since 32-bit and 64-bit sums differ slightly."""
-    figures = {at: one for at, one in payloads.items() if isinstance(one, dict) and "template" in one}
-    parts = {at: [json.loads(one["template"]), *map(json.loads, one["values"].values())] for at, one in figures.items()}
-    return unpacked(parts)
-
-
-@pytest.fixture
-def saved(tmp_path: Path) -> Path:
-    path = tmp_path / "agreement.json"
-    synthetic.trace().save(path)
-    return path
-
-
-def test_saved_trace_opens_and_closes(open_page: Opener, saved: Path, tmp_path: Path) -> None:
-    page = open_page()
-    before = page.locator(".player .target").inner_text()
-    open_trace(page, saved)
-    expect(page.locator(".st-key-notice")).to_contain_text("The trace file")
-    expect(page.locator(".player .target")).to_contain_text("accord a été signé")
-    expect(page.locator(".st-key-heatmap .ytick").nth(1)).to_have_text("accord")
+    # The picture is refused, and the last file stays open until it is left or another sentence is typed.
+    synthetic.trace().save(other := tmp_path / "agreement.json")
+    (picture := tmp_path / "picture.json").write_bytes(b"\x89PNG\r\n\x1a\n\xff")
+    notice, french = page.locator(".st-key-notice"), page.locator(".player .target")
+    for file in (other, picture):
+        open_trace(page, file)
+        expect(french).to_contain_text("accord a été signé")
+        expect(page.locator(".stFileUploader input[type=file]")).to_have_count(0)  # the box closes with each file
+    expect(notice).to_contain_text("The trace file")
+    expect(page.locator(".st-key-file_problem")).to_contain_text("picture.json")
     page.keyboard.press("ArrowRight")
     expect(page.get_by_role("heading", name=re.compile(r"^Step 2 of 7"))).to_be_visible()
-    open_downloads(page)
-    again = Trace.load(fetch(page, "Whole trace, JSON", tmp_path))
-    assert again.fingerprint == Trace.load(saved).fingerprint
-    page.keyboard.press("Escape")
     page.get_by_role("button", name="Back to the sentence above").click()
-    expect(page.locator(".player .target")).to_have_text(before)
-    expect(page.locator(".st-key-notice")).to_have_count(0)
+    expect(french).to_have_text(before)
+    expect(notice).to_have_count(0)
     expect(page.locator(".st-key-sentence textarea")).to_have_value(EXAMPLE)
-    open_trace(page, saved)
-    expect(page.locator(".player .target")).to_contain_text("accord a été signé")
-    page.locator(".st-key-sentence textarea").fill("Two dogs play in the snow.")  # a new sentence closes it, too
-    page.keyboard.press("Control+Enter")
+    open_trace(page, path)
+    expect(notice).to_contain_text("The trace file")
+    type_sentence(page, NEW)
     expect(page.locator(".player .source")).to_contain_text("snow")
-    expect(page.locator(".st-key-notice")).to_have_count(0)
-
-
-def test_invalid_file_shows_an_error_and_keeps_the_translation(
-    open_page: Opener, tmp_path: Path, snapshot: SnapshotAssertion
-) -> None:
-    page = open_page()
-    before = page.locator(".player .target").inner_text()
-    for name, content in (("picture", b"\x89PNG\r\n\x1a\n\xff"), ("empty", b"{}"), ("deep", b"[" * 5000)):
-        path = tmp_path / f"{name}.json"
-        path.write_bytes(content)
-        open_trace(page, path)
-        expect(page.locator(".st-key-file_problem")).to_contain_text(f"{name}.json")
-        expect(page.locator(".stFileUploader input[type=file]")).to_have_count(0)  # the box closes with each file
-        assert text_of(page.locator(".st-key-file_problem")) == snapshot(name=name)
-        expect(page.locator(".player .target")).to_have_text(before)
-        assert "Traceback" not in page.locator("body").inner_text()
+    expect(notice).to_have_count(0)

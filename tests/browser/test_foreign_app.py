@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from attnviz import Trace
 from attnviz.translator import Translator
+from tests.browser.conftest import Opener
 from tests.browser.jupyterlab import DRAWN
 from tests.browser.server import REPOSITORY, running_server
 from tests.browser.test_axe import guest_violations
@@ -25,8 +26,6 @@ DUPLICATES = """() => {
   return ids.filter((id, place) => ids.indexOf(id) !== place);
 }"""
 """JavaScript that returns the ids of several elements."""
-
-Opener = Callable[..., Page]
 
 
 @pytest.fixture(scope="module")
@@ -71,8 +70,12 @@ def trace() -> Trace:
     return Translator[Trace].load("small-additive", device="cpu").translate(SENTENCE)
 
 
-def test_view_is_stepped_replaced_and_played(app: str, open_app: Opener, trace: Trace) -> None:
-    page = open_app(app, dark=True)
+def test_view_is_stepped_replaced_and_played_and_leaves_the_app_alone(app: str, open_app: Opener, trace: Trace) -> None:
+    address = f"{app}/?step=4&lang=fr"
+    page = open_app(address, dark=True)
+    attributes = "() => [...document.documentElement.attributes].map(({ name, value }) => `${name}=${value}`)"
+    before = page.evaluate(attributes)
+    expect(page.locator(ROOM)).to_have_attribute("data-step", "0")  # `step` is a parameter of the app
     expect(page.locator(".attnviz-guest")).to_have_css("background-color", "rgb(23, 23, 26)")
     assert guest_violations(page) == []
     page.emulate_media(reduced_motion="no-preference")
@@ -104,24 +107,6 @@ def test_view_is_stepped_replaced_and_played(app: str, open_app: Opener, trace: 
     assert [len(shown), len(shown[0])] == list(trace.alignment.shape)
     assert abs(shown[2][1] - float(trace.alignment[2, 1])) < 1e-4
     text = page.get_by_label("English", exact=True).first
-    text.fill("Two dogs play in the snow.")
-    text.press("Enter")
-    expect(page.locator(".attnviz-guest .player .source")).to_contain_text("dogs")
-    expect(page.locator(".attnviz-guest .player .target")).not_to_contain_text("maison")
-    expect(page.locator(".attnviz-guest")).to_have_count(1)
-    player.locator(".transport .next").click()
-    expect(page.locator(f"{ROOM} .facts h2")).to_contain_text("Step 2")
-
-
-def test_app_around_the_view_is_left_alone(app: str, open_app: Opener) -> None:
-    address = f"{app}/?step=4&lang=fr"
-    page = open_app(address)
-    room, text = page.locator(ROOM), page.get_by_label("English", exact=True).first
-    attributes = "() => [...document.documentElement.attributes].map(({ name, value }) => `${name}=${value}`)"
-    before = page.evaluate(attributes)
-    expect(room).to_have_attribute("data-step", "0")  # `step` is a parameter of the app
-    page.locator(".attnviz-guest .transport .next").click()
-    expect(room).to_have_attribute("data-step", "1")
     text.click()
     for key in ("End", "ArrowLeft", "Space", "b"):
         page.keyboard.press(key)
@@ -129,8 +114,13 @@ def test_app_around_the_view_is_left_alone(app: str, open_app: Opener) -> None:
     text.fill(SENTENCE)
     page.get_by_role("button", name="Write the translation").click()
     expect(page.get_by_test_id("stText")).to_contain_text("maison")
-    page.keyboard.press("ArrowRight")
-    expect(room).to_have_attribute("data-step", "1")
+    text.fill("Two dogs play in the snow.")
+    text.press("Enter")
+    expect(page.locator(".attnviz-guest .player .source")).to_contain_text("dogs")
+    expect(page.locator(".attnviz-guest .player .target")).not_to_contain_text("maison")
+    expect(page.locator(".attnviz-guest")).to_have_count(1)
+    player.locator(".transport .next").click()
+    expect(page.locator(f"{ROOM} .facts h2")).to_contain_text("Step 2")
     assert page.url == address
     assert page.evaluate("history.state?.attnvizEntry ?? null") is None
     assert page.evaluate("document.cookie.includes('attnviz')") is False

@@ -12,9 +12,10 @@ from attnviz.trace.interventions import Temperature
 from tests.browser.conftest import Opener
 from tests.browser.contrast import faint
 from tests.browser.server import READY
-from tests.browser.settled import WAIT_UNTIL_STILL, wait_until_idle, wait_until_still
+from tests.browser.settled import WAIT_UNTIL_STILL, go_to_page, wait_until_idle, wait_until_still
+from tests.browser.test_axe import violations
 from tests.browser.test_page import NEW, expect_step, query, type_sentence
-from tests.browser.views import address_with, at_night, on_both, parameters_of
+from tests.browser.views import address_with, on_both
 from tests.what_if_links import link
 
 pytestmark = pytest.mark.browser
@@ -27,105 +28,10 @@ ATTRIBUTIONS, PERTURBATION_TESTS = (
 """Selectors that match once the picture of a section is drawn."""
 
 
-SENTENCE = "sentence=Two+dogs+play+in+the+snow."
-
-
-def open_lab(open_page: Opener, query: str = "&section=attributions", ready: str = ATTRIBUTIONS) -> Page:
-    """Open the lab as a link does."""
-    page = open_page(f"?{SENTENCE}{query}", path="lab", ready=ready)
-    wait_until_idle(page)
-    return page
-
-
 def wait_for_step(page: Page, number: int) -> None:
     """Wait until browser and server are at a step, counted from 1."""
     expect(page.locator(".player .target .current .chosen")).to_have_attribute("data-index", str(number - 1))
     expect(page.locator("[class*='st-key-room']").first).to_have_attribute("data-step", str(number - 1))
-
-
-def to_page(page: Page, name: str) -> None:
-    page.locator(".page-links").get_by_text(name, exact=True).click()
-
-
-def test_lab_and_translate_pages_share_sentence_model_and_step(open_page: Opener) -> None:
-    page = open_page("?model=small-dot&search=beam+3")
-    type_sentence(page, NEW)
-    expect(page.locator(".player .source")).to_contain_text("snow")
-    page.locator(".st-key-by").get_by_text("words").click()
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("ArrowRight")
-    expect_step(page, 3)
-    for step in (3, 4):  # to and fro, and once more
-        to_page(page, "Lab")
-        page.wait_for_selector(PERTURBATION_TESTS)
-        wait_until_idle(page)
-        expect(page.locator(".player .source")).to_contain_text("snow")
-        wait_for_step(page, step)
-        shown = {"sentence": NEW, "model": "small-dot", "search": "beam 3", "by": "words", "step": str(step)}
-        assert query(page) | shown == query(page)
-        page.keyboard.press("ArrowRight")
-        wait_for_step(page, step + 1)
-        to_page(page, "Translate")
-        page.wait_for_selector(READY)
-        expect(page.locator(".st-key-sentence textarea")).to_have_value(NEW)
-        expect(page.locator(".st-key-status")).to_contain_text("small-dot")
-        expect_step(page, step + 1)
-        assert query(page)["by"] == "words"
-
-
-@pytest.mark.parametrize(("width", "height"), [(1280, 720), at_night(1440, 900)])
-def test_lab_opens_on_one_question_and_one_picture(open_page: Opener, width: int, height: int) -> None:
-    page = open_page(f"?{SENTENCE}", path="lab", ready=PERTURBATION_TESTS, width=width, height=height)
-    wait_until_idle(page)
-    shown = page.locator(".st-key-perturbation-tests")
-    expect(shown.locator("h3")).to_have_text(re.compile(r"“.+”.*\?$"))
-    expect(page.locator(".js-plotly-plot:visible")).to_have_count(1)
-    for part in ("h3", ".js-plotly-plot", "p"):
-        box = shown.locator(part).bounding_box()
-        assert box, part
-        assert box["y"] + box["height"] <= height, part
-        assert box["x"] + box["width"] <= width, part
-    assert faint(page, more_than=60) == []
-    page.locator(".st-key-section [role=radio]").first.focus()
-    page.keyboard.press("ArrowRight")  # to the next section, not to the next step
-    page.keyboard.press("Space")
-    page.wait_for_selector(ATTRIBUTIONS)
-    wait_until_idle(page)
-    assert "step" not in query(page)
-    assert faint(page, more_than=60) == []
-    page.locator(".player .transport .next").focus()
-    page.keyboard.press("ArrowRight")
-    page.wait_for_url(re.compile("step="))
-
-
-@pytest.mark.nightly
-@on_both
-def test_clicked_point_selects_its_step_and_a_typed_word_its_attention(open_page: Opener) -> None:
-    page = open_lab(open_page, "&section=perturbation-tests&search=greedy", PERTURBATION_TESTS)
-    page.locator(".st-key-all_steps button").click()
-    for chart in ("shuffled", "minimal-change"):
-        for step in (4, 2):
-            picture = page.locator(f".st-key-{chart} .js-plotly-plot")
-            wait_until_still(picture)  # the text above it changes with the step
-            box = picture.locator(".point").nth(step - 1).bounding_box()
-            assert box
-            page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-            wait_for_step(page, step)
-    ring = page.locator(".st-key-shuffled .js-plotly-plot").evaluate("(chart) => chart.layout.shapes[0].xanchor")
-    points = page.locator(".st-key-shuffled .js-plotly-plot").evaluate("(chart) => chart.layout.meta.points")
-    assert ring == points[1][0]
-    paragraph, box = page.locator(".st-key-perturbation-tests p"), page.locator(".word-choice [data-what=word]")
-    box.fill("neige")
-    page.keyboard.press("Enter")
-    expect(paragraph).to_contain_text("“neige”", timeout=60_000)  # the server tries a hundred attention distributions
-    expect(paragraph).to_contain_text("“snow”")
-    wait_until_idle(page)
-    assert "word" in query(page)
-    page.locator(".player .source .word").first.click()
-    page.keyboard.press("Escape")
-    page.keyboard.press("ArrowRight")
-    wait_for_step(page, 3)
-    expect(paragraph).not_to_contain_text("“neige”")
 
 
 PAIR_SENTENCE = "A girl is riding a red bicycle."
@@ -150,10 +56,6 @@ def to_section(page: Page, address: str, **query: str) -> Page:
 def wait_until_drawn(page: Page) -> None:
     page.wait_for_selector(f"{CHART} .ytick")
     wait_until_idle(page)
-
-
-def query_parameters(page: Page) -> dict[str, str]:
-    return parameters_of(page.url)
 
 
 def framed_rows(page: Page) -> set[float]:
@@ -211,7 +113,7 @@ def test_one_player_moves_both_translations(open_page: Opener, address: str) -> 
     page.mouse.click(*at)
     expect_row(page, 4, 4)
     page.wait_for_url(re.compile("step=5"))
-    assert query_parameters(page)["source"] == "7"
+    assert query(page)["source"] == "7"
     page.keyboard.press("End")
     expect_row(page, 7, 7)
     page.reload()
@@ -251,52 +153,80 @@ def test_one_click_shows_unguided_attention_beside_the_guided(open_page: Opener,
         expect(page.get_by_role("button", name="See unguided attention")).to_be_visible()
 
 
-TREE = ".st-key-tree .js-plotly-plot"
-
-
-LONG = (
-    "An admitting privilege is the right of a doctor to admit a patient to a hospital or a medical centre to carry out "
-    "a diagnosis or a procedure, based on his status as a health care worker at a hospital."
-)
-
-
-def open_tree(page: Page, address: str, **parameters: str) -> None:
-    query = urlencode({"section": "tree", "sentence": NEW} | parameters)
-    page.goto(f"{address}/lab{address_with(query)}")
-    page.wait_for_selector(TREE)
-    page.wait_for_selector(".hypotheses li")
-    wait_until_idle(page)
-
-
-def shown_translation(page: Page) -> str:
-    return " ".join(page.locator(".player .target").inner_text().split())
-
-
 @on_both
-def test_finished_hypothesis_opens_by_mouse_and_keyboard(open_page: Opener, address: str) -> None:
-    page = open_page()
-    open_tree(page, address, search="beam 5")
-    paragraph = page.locator(".st-key-tree p").inner_text()
-    assert "of the 5 finished" in paragraph
-    expect(page.locator(".hypotheses li")).to_have_count(5)
-    expect(page.locator(".hypotheses [aria-current]")).to_have_count(1)
-    first = shown_translation(page)
-    second = page.locator(".hypotheses li .text").nth(1).inner_text()
-    page.locator(".hypotheses li button").nth(1).click()
-    expect(page.locator(".hypotheses li button").nth(1)).to_have_attribute("aria-current", "true")
+def test_sections_of_the_lab_share_sentence_model_and_step_with_translate(open_page: Opener) -> None:
+    page = open_page("?model=small-dot&search=beam+3", width=1280, height=720)
+    type_sentence(page, NEW)
+    expect(page.locator(".player .source")).to_contain_text("snow")
+    page.locator(".st-key-by").get_by_text("words").click()
+    for step in (2, 3):
+        page.keyboard.press("ArrowRight")
+        expect_step(page, step)
+    go_to_page(page, "Lab")
+    page.wait_for_selector(PERTURBATION_TESTS)
     wait_until_idle(page)
-    assert shown_translation(page).removesuffix("</s>").strip() == second
-    assert "has rank 2 among the finished" in page.locator(".st-key-tree p").inner_text()
-    page.wait_for_url("**what_if=1**")
-    third = page.locator(".hypotheses li button").nth(2)
-    third.focus()
+    shown = {"sentence": NEW, "model": "small-dot", "search": "beam 3", "by": "words", "step": "3"}
+    assert query(page) | shown == query(page)
+
+    # It opens on one question and one picture.
+    section = page.locator(".st-key-perturbation-tests")
+    expect(section.locator("h3")).to_have_text(re.compile(r"“.+”.*\?$"))
+    expect(page.locator(".js-plotly-plot:visible")).to_have_count(1)
+    for part in ("h3", ".js-plotly-plot", "p"):
+        box = section.locator(part).bounding_box()
+        assert box, part
+        assert box["y"] + box["height"] <= 720, part
+    assert faint(page, more_than=60) == []
+    assert violations(page) == []
+
+    # A typed word gets its own attention; a clicked point selects its step.
+    page.locator(".st-key-all_steps button").click()
+    paragraph, box = page.locator(".st-key-perturbation-tests p"), page.locator(".word-choice [data-what=word]")
+    box.fill("neige")
     page.keyboard.press("Enter")
-    expect(page.locator(".hypotheses li button").nth(2)).to_have_attribute("aria-current", "true")
-    page.wait_for_url("**what_if=2**")
-    page.goto(page.url)  # a link opens the same
-    page.wait_for_selector(".hypotheses [aria-current]")
-    expect(page.locator(".hypotheses li button").nth(2)).to_have_attribute("aria-current", "true")
-    assert shown_translation(page) != first
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    expect(paragraph).to_contain_text("“neige”")  # the server tries a hundred attention distributions
+    wait_until_idle(page)
+    picture = page.locator(".st-key-shuffled .js-plotly-plot")
+    wait_until_still(picture)
+    point = picture.locator(".point").nth(1).bounding_box()
+    assert point
+    page.mouse.click(point["x"] + point["width"] / 2, point["y"] + point["height"] / 2)
+    wait_for_step(page, 2)
+    expect(paragraph).not_to_contain_text("“neige”")
+
+    # Keys in the list of sections change the section, not the step.
+    page.locator(".st-key-section [role=radio]").first.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Space")
+    page.wait_for_selector(".st-key-attributions .js-plotly-plot .ytick")
+    wait_until_idle(page)
+    assert query(page)["step"] == "2"
+    page.locator(".player .transport .next").focus()
+    page.keyboard.press("ArrowRight")
+    wait_for_step(page, 3)
+    go_to_page(page, "Translate")
+    page.wait_for_selector(READY)
+    expect(page.locator(".st-key-sentence textarea")).to_have_value(NEW)
+    expect(page.locator(".st-key-status")).to_contain_text("small-dot")
+    expect_step(page, 3)
+
+    # A finished hypothesis opens by mouse and keyboard, and is the what-if of *Translate*.
+    page.goto(f"{page.url.partition('?')[0].rstrip('/')}/lab?{urlencode({'section': 'tree', 'sentence': NEW})}")
+    entries, french = page.locator(".hypotheses li button"), page.locator(".player .target")
+    expect(entries).to_have_count(5)
+    first = french.inner_text()
+    for place in (1, 2):
+        text = page.locator(".hypotheses li .text").nth(place).inner_text()
+        if place == 1:
+            entries.nth(place).click()
+        else:
+            entries.nth(place).press("Enter")
+        expect(entries.nth(place)).to_have_attribute("aria-current", "true")
+        expect(french).to_have_text(re.compile(r"\s*".join(map(re.escape, text.split()))))
+        expect(page.locator(".st-key-tree p")).to_contain_text(f"rank {place + 1} ")
+        page.wait_for_url(f"**what_if={place}**")
+    page.reload()
+    expect(entries.nth(2)).to_have_attribute("aria-current", "true")
+    assert french.inner_text() != first
     page.get_by_text("The charts as tables").click()
     expect(page.locator(".st-key-tables_rows table")).to_be_visible()

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.browser.conftest import Opener
 from tests.browser.server import READY
 from tests.browser.views import open_share, parameters_of
 
 pytestmark = pytest.mark.browser
-Opener = Callable[..., Page]
-
 SENTENCE = "Two dogs play in the snow."
 
 

@@ -12,6 +12,7 @@ from attnviz.trace.snapshots import Snapshots
 from tests.browser.conftest import Opener
 from tests.browser.contrast import faint
 from tests.browser.settled import bring_into_sight, wait_until_idle
+from tests.browser.test_axe import violations
 from tests.browser.test_saved_page import choose_language
 from tests.browser.views import on_both
 
@@ -71,6 +72,7 @@ def test_keys_slider_and_play_update_charts_and_url(open_page: Opener, runs: lis
     expect(now).to_contain_text(f"After {updates[-1]} updates")
     expect(page).not_to_have_url(re.compile("update="))
     assert faint(page, more_than=60) == []
+    assert violations(page) == []
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 
 

@@ -92,6 +92,27 @@ def test_keys_control_lecture_mode(open_page: Opener, translator: Translator[Tra
     page.wait_for_function("() => document.querySelector('[data-testid=stMain]').scrollTop > 0")
     expect_step(page, 1)
 
+    # By the mouse, near which the controls appear, and on another page.
+    page.locator(".st-key-lecture_mode button").first.click()
+    expect_on(page, TOOLBAR)
+    controls = page.locator(".st-key-masthead")
+    for height, opacity in ((500, "0"), (300, "1")):
+        page.mouse.move(300, height)
+        expect(controls).to_have_css("opacity", opacity)
+    page.locator(".page-links a[data-page='why']").click()
+    page.wait_for_url(re.compile("/why"))
+    expect_on(page, ".st-key-why_sentence")
+    page.locator(".lecture .blacken").click()
+    page.locator(".lecture .black").click()
+    expect(page.locator(".lecture .black")).to_be_hidden()
+    page.go_back()
+    expect_on(page, TOOLBAR)
+    page.locator(".lecture .leave").click()
+    expect_off(page, TOOLBAR)
+    page.go_forward()
+    page.wait_for_url(re.compile("/why"))
+    expect_off(page, ".st-key-why_sentence")
+
 
 STAGES = tuple(f".st-key-stage_{n} .chart" for n in range(1, 6))
 ONE_PICTURE = (".st-key-one_picture .chart",) * 3
@@ -133,31 +154,3 @@ def test_one_key_shows_each_picture_alone_in_one_screen(open_page: Opener, level
         if height == 720:
             assert page.evaluate(SMALLEST) >= 18, picture
         page.keyboard.press("s")
-
-
-def test_lecture_mode_by_mouse_persists_across_pages(open_page: Opener) -> None:
-    page = open_page("?step=3")
-    settled(page)
-    page.get_by_role("button", name="Present").click()
-    expect_on(page, TOOLBAR)
-    controls = page.locator(".st-key-masthead")
-    page.mouse.move(300, 500)
-    expect(controls).to_have_css("opacity", "0")
-    page.mouse.move(300, 300)
-    expect(controls).to_have_css("opacity", "1")
-    page.get_by_role("link", name="Why attention?").click()
-    page.locator(".st-key-section_translations-why > summary").click()
-    page.wait_for_selector(".st-key-lanes-why .transport")
-    page.wait_for_url(re.compile("/why"))
-    expect_on(page, ".st-key-why_sentence")
-    page.locator(".lecture .blacken").click()
-    page.locator(".lecture .black").click()
-    expect(page.locator(".lecture .black")).to_be_hidden()
-    page.go_back()
-    expect_step(page, 3)
-    expect_on(page, TOOLBAR)
-    page.locator(".lecture .leave").click()
-    expect_off(page, TOOLBAR)
-    page.go_forward()
-    page.wait_for_url(re.compile("/why"))
-    expect_off(page, ".st-key-why_sentence")

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from attnviz import read_attention
 from tests.browser.conftest import Opener
 from tests.browser.settled import go_to_page, settled, wait_until_still
-from tests.browser.views import open_file, open_share
+from tests.browser.test_axe import violations
+from tests.browser.test_page import type_sentence
+from tests.browser.views import open_file
 
 pytestmark = pytest.mark.browser
 
@@ -37,82 +38,6 @@ def marks(page: Page, kind: str) -> list[str]:
     return found
 
 
-def test_uploaded_links_are_corrected_by_mouse_and_saved(open_page: Opener, tmp_path: Path) -> None:
-    file = tmp_path / "links.txt"
-    file.write_text("the green house .\tla maison verte .\t0-0 1-1 2-2 3-3\n", encoding="utf-8")
-    page = open_page("?depth=numbers")
-    open_share(page)
-    page.locator("input[type=file]").set_input_files(file)
-    expect(page.locator(".st-key-notice")).to_contain_text("links.txt")
-    page.keyboard.press("Escape")
-    settled(page, ".st-key-look")
-    page.locator(".st-key-draw [role=switch], .st-key-draw input").first.click()
-    expect(page.locator(GRID)).to_be_visible()
-    for row, column in ((0, 0), (1, 2), (2, 1), (3, 3), (3, 3)):
-        page.mouse.click(*middle_of(page, row, column))
-    rate = page.locator(RATE)
-    # two of the four links are right: 1 - (1 + 2) / (4 + 3)
-    expect(rate).to_contain_text(re.compile(r"rate of the file 0\.57, precision 50.%, recall 33.%"))
-    assert marks(page, "sure") == ["0-0", "2-1", "1-2"]
-    assert marks(page, "possible") == ["3-3"]
-    assert marks(page, "false") == ["1-1", "2-2"]
-    page.wait_for_url(re.compile(r"gold=[0-9a-f]{12}\.0-0\.2-1\.1-2\.3p3"))
-
-    for name in ("Pharaoh", "NAACL", "JSON", "CSV"):
-        with page.expect_download() as download:
-            page.locator(f"{BAR} .files a", has_text=name).click()
-        saved = tmp_path / download.value.suggested_filename
-        download.value.save_as(saved)
-        sides = ([["the", "green", "house", "."]], [["la", "maison", "verte", "."]])
-        (record,) = read_attention(saved, *(sides if name in ("Pharaoh", "NAACL") else ()))
-        assert {*record.sure} == {(0, 0), (2, 1), (1, 2)}
-        assert {*record.possible} == {(3, 3)}
-
-    undo = page.locator(f"{BAR} .undo")
-    undo.click()
-    undo.click()
-    expect(page.locator(f"{GRID} .marker.possible")).to_have_count(0)
-    assert marks(page, "sure") == ["0-0", "2-1", "1-2"]
-    box = page.locator(".st-key-sentence textarea")
-    box.fill("A dog sleeps.")
-    box.press("Enter")
-    expect(page.locator(".player .source")).to_contain_text("sleeps")
-    expect(page.locator(f"{GRID} .marker")).to_have_count(0)
-    expect(page.locator(f"{BAR} .files").first).to_be_hidden()
-    expect(undo).to_be_disabled()
-
-
-def test_links_are_drawn_by_keyboard_and_kept_through_steps_and_pages(open_page: Opener) -> None:
-    page = open_page(QUERY)
-    settled(page, ".st-key-heatmap")
-    cell = page.locator(f"{GRID} .cell")
-    cell.focus()
-    for key in ("Space", "ArrowDown", "ArrowRight", "ArrowRight", "Enter", "ArrowDown", "ArrowLeft", "Enter", "Enter"):
-        page.keyboard.press(key)
-    expect(cell).to_have_attribute("aria-label", "green → verte: possible link")
-    expect(page.locator(f"{BAR} .where")).to_contain_text("green → verte: possible link · α =")
-    page.keyboard.press("End")
-    page.keyboard.press("PageDown")
-    expect(cell).to_have_attribute("aria-label", ". → .: no link")  # the end mark has no links
-    page.keyboard.press("Enter")
-    page.keyboard.press("Control+z")
-    assert (marks(page, "sure"), marks(page, "possible")) == (["0-0", "2-1"], ["1-2"])
-    expect(page.locator(".facts h2")).to_have_text(re.compile("^Step 1 of 7"))
-    page.keyboard.press("Escape")
-    page.keyboard.press("ArrowRight")
-    expect(page.locator(".facts h2")).to_have_text(re.compile("^Step 2 of 7"))
-    assert marks(page, "possible") == ["1-2"]
-    page.wait_for_url(re.compile(r"gold=[0-9a-f]{12}\.0-0\.2-1\.1p2"))
-    expect(page.locator(".st-key-by")).to_have_count(0)  # links join words
-    go_to_page(page, "Lab")
-    go_to_page(page, "Translate")
-    expect(page.locator(f"{GRID} .marker.possible")).not_to_have_count(0)
-    page.wait_for_url(re.compile("draw=1"))
-    page.reload()
-    expect(page.locator(f"{GRID} .marker.possible")).not_to_have_count(0, timeout=60_000)
-    expect(page.locator(RATE)).to_contain_text("error rate")
-
-
 def test_links_are_drawn_by_finger_on_a_telephone(chromium: Browser, address: str) -> None:
     with chromium.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True) as context:
         page = context.new_page()
@@ -127,79 +52,101 @@ def test_links_are_drawn_by_finger_on_a_telephone(chromium: Browser, address: st
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 
 
-PAIRS = "the green house\tla maison verte\t0-0 1-1 2-2\na dog sleeps\tun chien dort\t0-0 1-1 2-1\n"
+PAIRS = "the green house .\tla maison verte .\t0-0 1-1 2-2 3-3\na dog sleeps\tun chien dort\t0-0 1-1 2-1\n"
 
 
-def test_links_of_each_pair_of_a_file_are_kept_undone_and_saved_together(open_page: Opener, tmp_path: Path) -> None:
+def test_links_of_a_file_are_corrected_kept_undone_and_saved(open_page: Opener, tmp_path: Path) -> None:
     (tmp_path / "pairs.tsv").write_text(PAIRS, encoding="utf-8")
-    page = open_page("?depth=numbers&draw=1")
+    page = open_page("?depth=numbers")
     open_file(page)
     page.locator("input[type=file]").first.set_input_files(tmp_path / "pairs.tsv")
     expect(page.locator(".st-key-notice")).to_contain_text("pairs.tsv")
     page.keyboard.press("Escape")
     settled(page, ".st-key-look")
-    for row, column in ((0, 0), (1, 2)):
+    page.locator(".st-key-draw [role=switch], .st-key-draw input").first.click()
+    expect(page.locator(GRID)).to_be_visible()
+    for row, column in ((0, 0), (1, 2), (2, 1), (3, 3), (3, 3)):
         page.mouse.click(*middle_of(page, row, column))
-    step = page.get_by_test_id("stNumberInputStepUp")
+    # two of the four links are right: 1 - (1 + 2) / (4 + 3)
+    expect(page.locator(RATE)).to_contain_text(re.compile(r"rate of the file 0\.57, precision 50.%, recall 33.%"))
+    drawn = {"sure": ["0-0", "2-1", "1-2"], "possible": ["3-3"], "false": ["1-1", "2-2"]}
+    assert {kind: marks(page, kind) for kind in drawn} == drawn
+    page.wait_for_url(re.compile(r"gold=[0-9a-f]{12}\.0-0\.2-1\.1-2\.3p3"))
+
+    # Each pair has its own links and its own Undo.
+    step, back = page.get_by_test_id("stNumberInputStepUp"), page.get_by_test_id("stNumberInputStepDown")
+    sure, undo = page.locator(f"{GRID} .marker.sure"), page.locator(f"{BAR} .undo")
     step.click()  # at once: the last edit may still be on its way
     expect(page.locator(".player .source")).to_contain_text("sleeps")
     expect(page.locator(f"{GRID} .marker")).to_have_count(0)
     settled(page, ".st-key-look")
     page.mouse.click(*middle_of(page, 0, 1))
-    expect(page.locator(f"{GRID} .marker.sure")).to_have_count(1)
-    undo = page.locator(f"{BAR} .undo")
-    for _ in range(2):
-        page.get_by_test_id("stNumberInputStepDown").click()
-        expect(page.locator(f"{GRID} .marker.sure")).to_have_count(2)
-        assert marks(page, "sure") == ["0-0", "2-1"]
-        expect(page.locator(".stApp")).not_to_contain_text("belonged to")
-        step.click()
-        expect(page.locator(f"{GRID} .marker.sure")).to_have_count(1)
-        assert marks(page, "sure") == ["1-0"]
+    expect(sure).to_have_count(1)
+    back.click()
+    expect(sure).to_have_count(3)
+    assert {kind: marks(page, kind) for kind in drawn} == drawn
+    expect(page.locator(".stApp")).not_to_contain_text("belonged to")
     go_to_page(page, "Lab")
     go_to_page(page, "Translate")
-    expect(page.locator(f"{GRID} .marker.sure")).to_have_count(1)
+    expect(sure).to_have_count(3)
     settled(page, ".st-key-look")
-    with page.expect_download() as download:
-        page.locator(f"{BAR} .files").nth(1).get_by_text("NAACL").click()
-    assert download.value.path().read_text(encoding="utf-8") == "1 1 1 S\n1 3 2 S\n2 2 1 S\n"
-    with page.expect_download() as download:
-        page.locator(f"{BAR} .files").first.get_by_text("NAACL").click()
-    assert download.value.path().read_text(encoding="utf-8") == "2 2 1 S\n"
-    undo.click()
+    saved = {}
+    for place in (0, 1):
+        with page.expect_download() as download:
+            page.locator(f"{BAR} .files").nth(place).get_by_text("NAACL").click()
+        saved[place] = download.value.path().read_text(encoding="utf-8")
+    assert saved[0] == "1 1 1 S\n1 2 3 S\n1 3 2 S\n1 4 4 P\n"
+    assert saved[1] == saved[0] + "2 2 1 S\n"
+    for possible, count in ((0, 4), (0, 3), (0, 2)):
+        undo.click()
+        expect(page.locator(f"{GRID} .marker.possible")).to_have_count(possible)
+        expect(sure).to_have_count(count)
+    step.click()
+    expect(sure).to_have_count(1)
+    type_sentence(page, "A dog sleeps.")
+    expect(page.locator(".player .source")).to_contain_text("sleeps")
     expect(page.locator(f"{GRID} .marker")).to_have_count(0)
     expect(undo).to_be_disabled()
-    page.get_by_test_id("stNumberInputStepDown").click()
-    expect(page.locator(f"{GRID} .marker.sure")).to_have_count(2)
-    undo.click()
-    expect(page.locator(f"{GRID} .marker.sure")).to_have_count(1)
-    assert marks(page, "sure") == ["0-0"]
 
 
-def test_gold_file_is_opened_beside_the_heatmap_and_pictures_can_be_saved(open_page: Opener, tmp_path: Path) -> None:
+def test_links_are_drawn_by_keyboard_reloaded_replaced_by_a_file_and_compared(
+    open_page: Opener, tmp_path: Path
+) -> None:
     (tmp_path / "gold.pharaoh").write_text("0-0 2-1 1?2\n", encoding="utf-8")
     page = open_page(QUERY)
     settled(page, ".st-key-heatmap")
-    page.locator(".st-key-gold_box button").first.click()
+    cell = page.locator(f"{GRID} .cell")
+    cell.focus()
+    for key in ("Space", "ArrowDown", "ArrowRight", "ArrowRight", "Enter", "ArrowDown", "ArrowLeft", "Enter", "Enter"):
+        page.keyboard.press(key)
+    expect(cell).to_have_attribute("aria-label", "green → verte: possible link")
+    expect(page.locator(f"{BAR} .where")).to_contain_text("green → verte: possible link · α =")
+    page.keyboard.press("End")
+    page.keyboard.press("PageDown")
+    expect(cell).to_have_attribute("aria-label", ". → .: no link")  # the end mark has no links
+    page.keyboard.press("Enter")
+    page.keyboard.press("Control+z")
+    assert (marks(page, "sure"), marks(page, "possible")) == (["0-0", "2-1"], ["1-2"])
+    page.keyboard.press("Escape")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".facts h2")).to_have_text(re.compile("^Step 2 of 7"))
+    page.wait_for_url(re.compile(r"gold=[0-9a-f]{12}\.0-0\.2-1\.1p2"))
+    assert violations(page) == []
+    page.reload()
+    expect(page.locator(f"{GRID} .marker.possible")).not_to_have_count(0)
+    expect(page.locator(RATE)).to_contain_text("error rate")
+
+    button, panel = page.locator(".st-key-gold_box button").first, page.locator(".st-key-gold_panel")
+    button.click()
     opened = page.locator(".st-key-gold_box .opened:popover-open")
     opened.locator("input[type=file]").set_input_files(tmp_path / "gold.pharaoh")
     expect(opened).to_have_count(0)
-    expect(page.locator(f"{GRID} .marker.sure")).to_have_count(2)
-    assert marks(page, "possible") == ["1-2"]
-    expect(page.locator(RATE)).to_contain_text("error rate")
+    assert (marks(page, "sure"), marks(page, "possible")) == (["0-0", "2-1"], ["1-2"])
     page.locator(".st-key-draw [role=switch], .st-key-draw input").first.click()  # compared with the model instead
-    panel = page.locator(".st-key-gold_panel")
     finding = panel.get_by_role("button").filter(has_text="link").first
     finding.click()
     expect(finding).to_have_attribute("aria-current", "step")
-    page.locator(".st-key-gold_box button").first.click()
+    button.click()
     page.locator(".st-key-gold_text textarea").fill("0-0 9-3")
     page.locator(".st-key-gold_show button").click()
     expect(panel).to_contain_text("The link 9-3 is out of range")
-    page.keyboard.press("Escape")
-    open_share(page)
-    box = page.get_by_test_id("stPopoverBody")
-    expect(box.locator(".picture").first).to_be_visible()
-    with page.expect_download() as download:
-        box.locator(".picture").first.get_by_role("button", name="CSV").click()
-    assert "grande" in download.value.path().read_text(encoding="utf-8")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from urllib.parse import quote
 
 import pytest
@@ -11,6 +10,7 @@ from playwright.sync_api import Page, expect
 
 from attnviz.text import LONGEST_SENTENCE
 from attnviz.ui.examples import DEFAULT_SENTENCE
+from tests.browser.conftest import Opener
 from tests.browser.contrast import faint
 from tests.browser.settled import settled, wait_until_still
 from tests.browser.test_accessibility import BOX, close_box
@@ -19,7 +19,6 @@ from tests.browser.views import EXAMPLE, at_night, on_screen, open_settings, par
 pytestmark = pytest.mark.browser
 
 NEW = "Two dogs play in the snow."
-Opener = Callable[..., Page]
 
 
 def heading(page: Page) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from attnviz.analysis.posterior import posterior_sentence
 from attnviz.model_folder import read_weights
 from attnviz.trace import WhatIf, WhatIfs
 from attnviz.trace.drawing import DetailLevel
+from tests.browser.conftest import Opener
 from tests.browser.test_axe import AXE, VIOLATIONS
 from tests.browser.test_page import framed_row
 from tests.browser.test_step_show import play_twice
@@ -26,7 +27,6 @@ from tests.figures import synthetic
 
 pytestmark = pytest.mark.browser
 
-Opener = Callable[..., Page]
 STEP = ".st-key-facts h2"
 
 
@@ -66,12 +66,6 @@ def choose_language(page: Page, name: str) -> None:
     expect(page.get_by_role("button", name=name, exact=True)).to_have_attribute("aria-pressed", "true")
 
 
-@pytest.fixture(scope="module")
-def example(shipped_model: Path) -> tuple[Trace, Any]:
-    """Return a translation by the model that comes with attnviz, and the weights of the model."""
-    return Translator.load(shipped_model, device="cpu").translate(EXAMPLE, beam=1), read_weights(shipped_model)
-
-
 @pytest.mark.parametrize(("width", "height", "dark"), [(1440, 900, False), at_night(390, 844, True)])
 def test_saved_page_steps_by_key_slider_click_and_link(open_saved: Opener, width: int, height: int, dark: bool) -> None:
     trace = synthetic.trace()
@@ -105,77 +99,6 @@ def test_saved_page_steps_by_key_slider_click_and_link(open_saved: Opener, width
     ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert (sum(map(int, re.findall(r"\d+", ground)[:3])) < 300) == dark
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-
-
-def test_saved_page_plays_its_step_and_its_link_opens_another(open_saved: Opener, example: tuple[Trace, Any]) -> None:
-    trace, weights = example
-    text = export.page_html(trace, step=1, face="after", weights=weights)
-    page = open_saved(text)
-    play_twice(page.locator(".diagram"))
-    expect(page.locator(STEP)).to_contain_text("Step 2 of")
-    expect(page.locator(".st-key-face [aria-checked=true]")).to_have_text("After the word")
-    assert "#" not in page.url
-    page = open_saved(text, "#step=3")
-    expect(page.locator(STEP)).to_contain_text("Step 3 of")
-    assert page.url.endswith("page.html#step=3")
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize(("width", "height", "dark"), [(1440, 900, False), (390, 844, True)])
-def test_saved_page_switches_faces_and_shows_the_posterior(
-    open_saved: Opener, example: tuple[Trace, Any], width: int, height: int, dark: bool
-) -> None:
-    trace, weights = example
-    text = export.page_html(trace, weights=weights, end=True, step=2, level="everything")
-    page, found = open_saved(text, width=width, height=height, dark=dark), posterior_attention(trace, weights)
-    heatmap = page.locator(".st-key-heatmap .js-plotly-plot")
-    faces = (trace.alignment, found.heatmap_posterior, found.heatmap_posterior - trace.alignment)
-    for place, (name, expected) in enumerate([*zip(FACES, faces, strict=True), (FACES[0], faces[0])]):
-        if place:
-            page.keyboard.press("b")
-        page.wait_for_function('(name) => document.querySelector(".st-key-room").dataset.face === name', arg=name)
-        page.wait_for_selector(".st-key-heatmap [data-waiting]", state="detached")
-        cells = heatmap.evaluate("(chart) => Array.from(chart.calcdata[0][0].z, (row) => [...row])")
-        np.testing.assert_allclose(cells, expected, atol=2e-5)
-        assert framed_row(page) == 2, "the step's row is framed in every face"
-    page.locator(".st-key-after_word [aria-expanded]").click()
-    bars = page.locator(".st-key-posterior .js-plotly-plot")
-    bars.wait_for()
-    np.testing.assert_allclose(
-        bars.evaluate(BAR_LENGTHS), [found.prior[2], found.likelihood[2], found.posterior[2]], atol=1e-6
-    )
-    expect(page.locator(".st-key-looking_back")).to_contain_text(posterior_sentence(trace, found, 2))
-    choose_language(page, "Français")
-    expect(page.locator(".st-key-face [aria-checked=true]")).to_have_text("Avant le mot")
-    expect(page.locator(".st-key-looking_back")).to_contain_text("l’attention a posteriori")
-
-
-def test_saved_page_follows_the_theme_and_escapes_markup(open_saved: Opener) -> None:
-    sentence = "</script><script>window.broken=1</script> <b>bold</b> <!-- &amp;"
-    page = open_saved(export.page_html(synthetic.trace(sentence), step=2))
-    assert page.evaluate("window.broken") is None
-    assert page.title() == f"attnviz: {sentence}"
-    expect(page.locator(".player .source")).to_contain_text("</script><script>window.broken=1</script> <b>bold</b>")
-    colour = "() => document.querySelector('.st-key-heatmap .js-plotly-plot')._fullLayout.font.color"
-    light = page.evaluate(colour)
-    page.emulate_media(color_scheme="dark")
-    page.wait_for_function(f"(light) => ({colour})() !== light", arg=light)
-    expect(page.locator(STEP)).to_contain_text("Step 3 ")
-    choose_language(page, "Français")
-    expect(page.locator(STEP)).to_contain_text("Étape 3 ")
-    expect(page.locator("footer")).to_contain_text("Modèle synthetic")
-    page.keyboard.press("ArrowDown")
-    shown = "() => document.querySelector('.st-key-room').attnvizView.now.chosen"
-    assert page.evaluate(shown) is not None
-    page.locator(".st-key-glossary .opener").click()
-    box = page.locator(".st-key-glossary .opened")
-    expect(box.locator("math").first).to_be_visible()
-    expect(box.locator(".katex-html")).to_have_count(0)  # without KaTeX's style it would repeat each formula
-    page.keyboard.press("Escape")
-    expect(box).to_be_hidden()
-    assert page.evaluate(shown) is not None, "Escape closes the glossary and deselects nothing"
-    page.keyboard.press("Escape")
-    assert page.evaluate(shown) is None
 
 
 def test_cards_of_a_saved_page_show_the_what_ifs(open_saved: Opener, translator: Translator) -> None:
@@ -223,3 +146,70 @@ def test_axe_finds_nothing_serious_in_a_saved_page(
         page.wait_for_selector("[data-waiting]", state="detached")
         page.evaluate(AXE)
         assert page.evaluate(VIOLATIONS) == []
+
+
+@pytest.mark.parametrize(("width", "height", "dark"), [(1440, 900, False), at_night(390, 844, True)])
+def test_saved_page_opens_at_its_link_and_switches_faces_language_and_theme(
+    open_saved: Opener, opening: Trace, shipped_model: Path, width: int, height: int, dark: bool
+) -> None:
+    weights = read_weights(shipped_model)
+    text = export.page_html(opening, weights=weights, end=True, step=1, face="after", level="everything")
+    page, found = (
+        open_saved(text, "#step=3", width=width, height=height, dark=dark),
+        posterior_attention(opening, weights),
+    )
+    expect(page.locator(STEP)).to_contain_text("Step 3 of")
+    assert page.url.endswith("page.html#step=3")
+    heatmap, control = page.locator(".st-key-heatmap .js-plotly-plot"), page.locator(".st-key-face [aria-checked=true]")
+    expect(control).to_have_text("After the word")
+    faces = dict(
+        zip(
+            FACES,
+            (opening.alignment, found.heatmap_posterior, found.heatmap_posterior - opening.alignment),
+            strict=True,
+        )
+    )
+    for name in ("difference", "before", "after"):
+        page.keyboard.press("b")
+        page.wait_for_function('(name) => document.querySelector(".st-key-room").dataset.face === name', arg=name)
+        page.wait_for_selector(".st-key-heatmap [data-waiting]", state="detached")
+        cells = heatmap.evaluate("(chart) => Array.from(chart.calcdata[0][0].z, (row) => [...row])")
+        np.testing.assert_allclose(cells, faces[name], atol=2e-5)
+        assert framed_row(page) == 2, "the step's row is framed in every face"
+    page.locator(".st-key-after_word [aria-expanded]").click()
+    bars = page.locator(".st-key-posterior .js-plotly-plot")
+    bars.wait_for()
+    expected = [found.prior[2], found.likelihood[2], found.posterior[2]]
+    np.testing.assert_allclose(bars.evaluate(BAR_LENGTHS), expected, atol=1e-6)
+    expect(page.locator(".st-key-looking_back")).to_contain_text(posterior_sentence(opening, found, 2))
+    page.emulate_media(reduced_motion="no-preference")
+    play_twice(page.locator(".diagram"))
+    page.locator(".diagram .close").click()
+    colour = "() => document.querySelector('.st-key-heatmap .js-plotly-plot')._fullLayout.font.color"
+    ink = page.evaluate(colour)
+    page.emulate_media(color_scheme="light" if dark else "dark")
+    page.wait_for_function(f"(ink) => ({colour})() !== ink", arg=ink)
+    choose_language(page, "Français")
+    expect(control).to_have_text("Après le mot")
+    expect(page.locator(STEP)).to_contain_text("Étape 3 ")
+    expect(page.locator(".st-key-looking_back")).to_contain_text("l’attention a posteriori")
+
+
+def test_saved_page_escapes_markup_and_closes_its_glossary(open_saved: Opener) -> None:
+    sentence = "</script><script>window.broken=1</script> <b>bold</b> <!-- &amp;"
+    page = open_saved(export.page_html(synthetic.trace(sentence), step=2))
+    assert page.evaluate("window.broken") is None
+    assert page.title() == f"attnviz: {sentence}"
+    expect(page.locator(".player .source")).to_contain_text("</script><script>window.broken=1</script> <b>bold</b>")
+    page.keyboard.press("ArrowDown")
+    shown = "() => document.querySelector('.st-key-room').attnvizView.now.chosen"
+    assert page.evaluate(shown) is not None
+    page.locator(".st-key-glossary .opener").click()
+    box = page.locator(".st-key-glossary .opened")
+    expect(box.locator("math").first).to_be_visible()
+    expect(box.locator(".katex-html")).to_have_count(0)  # without KaTeX's style it would repeat each formula
+    page.keyboard.press("Escape")
+    expect(box).to_be_hidden()
+    assert page.evaluate(shown) is not None, "Escape closes the glossary and deselects nothing"
+    page.keyboard.press("Escape")
+    assert page.evaluate(shown) is None

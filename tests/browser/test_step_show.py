@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from attnviz.analysis.diagram import drawn_units
 from attnviz.architectures import narrate
 from attnviz.translator import Translator
 from attnviz.ui.step.diagram_panel import diagram_payload
+from tests.browser.conftest import Opener
 from tests.browser.settled import bring_into_sight
 from tests.browser.test_diagram import diagram
 from tests.browser.test_page import expect_step
@@ -22,8 +22,6 @@ from tests.browser.views import EXAMPLE, on_both
 from tests.conftest import SHIPPED_MODEL
 
 pytestmark = pytest.mark.browser
-Opener = Callable[..., Page]
-
 STEP = 2
 """The step of most tests, from 0."""
 PLAY = 6000

@@ -10,6 +10,7 @@ from attnviz.evaluation.example_sentences import TECHNOLOGY
 from tests.browser.conftest import Opener
 from tests.browser.contrast import faint
 from tests.browser.settled import bring_into_sight, wait_until_idle
+from tests.browser.test_axe import violations
 from tests.browser.test_page import query
 from tests.browser.views import on_both
 
@@ -147,6 +148,7 @@ def test_page_opens_short_on_a_whole_sentence_and_shortens_it(open_page: Opener)
     expect(fixed.locator(".source .text")).to_contain_text("protection of personal data.")
     assert "step-length" not in query(page)
     assert faint(page, more_than=30) == []
+    assert violations(page) == []
 
     # Closed sections fetch nothing; an opened one draws its chart in its width.
     bring_into_sight(page.locator(SECTIONS))

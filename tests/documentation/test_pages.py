@@ -12,7 +12,7 @@ import pytest
 
 from attnviz.commands.main import attnviz_app
 from tests.conftest import REPOSITORY
-from tests.documentation.pages import DOCUMENTATION, GUIDES, PAGES, blocks, outputs_match, prepare, run_blocks
+from tests.documentation.pages import DOCUMENTATION, GUIDES, PAGES, RECIPES, blocks, outputs_match, prepare, run_blocks
 
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
 BLOCKS = [(guide, block) for guide in GUIDES for block in blocks(guide.read_text(encoding="utf-8"))]
@@ -25,8 +25,9 @@ def _name(page: Path) -> str:
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("page", sorted({guide for guide, block in BLOCKS if block.reason is None}), ids=_name)
+@pytest.mark.parametrize("page", sorted({page for page, one in BLOCKS if one.reason is None} - {*RECIPES}), ids=_name)
 def test_page_code_runs_and_prints_the_shown_output(tmp_path: Path, shipped_model: Path, page: Path) -> None:
+    """`test_recipes.py` runs the other pages, with the installed package."""
     runnable = [block for block in blocks(page.read_text(encoding="utf-8")) if block.reason is None]
     for block, found in zip(runnable, run_blocks(prepare(tmp_path), runnable), strict=True):
         if block.output is not None:

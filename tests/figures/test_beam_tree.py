@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 from collections import defaultdict
 
@@ -78,16 +77,6 @@ def test_labels_stay_in_their_columns_without_overlap(trees: list[BeamTree]) -> 
             figure.layout.xaxis.range[1] + figure.layout.margin.l + figure.layout.margin.r
             == (figure.layout.meta["narrowest"])
         )
-
-
-def test_markup_in_pieces_is_escaped() -> None:
-    tree = small()
-    odd = dataclasses.replace(tree.nodes[3], piece="\u2581<b>$x$</b>")
-    figure = beam_tree(dataclasses.replace(tree, nodes=(*tree.nodes[:3], odd, *tree.nodes[4:]))).figure()
-    texts = [text for one in figure.data if one.mode == "text" for text in (*one.text, *one.hovertext)]
-    drawn = [text for text in texts if "x" in text and "&#36;" in text]
-    assert drawn
-    assert all("<b>$" not in text and "$x$" not in text for text in texts)
 
 
 def test_the_table_has_every_hypothesis() -> None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+import re
+from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -16,6 +20,7 @@ from attnviz.analysis.comparison import compare
 from attnviz.analysis.judgement import pair_attention, with_words_swapped
 from attnviz.analysis.logit_attribution import LogitAttribution
 from attnviz.analysis.why_attention import forced_word_probabilities
+from attnviz.browser_programs import PLOTLY_TRACES
 from attnviz.detector import Detector
 from attnviz.figures.attention_forms_figure import multiplications, weights_row
 from attnviz.figures.context import context_frame
@@ -31,6 +36,7 @@ from attnviz.figures.spec import Spec
 from attnviz.figures.subject import Subject
 from attnviz.figures.three_models_figure import forced_words_figure, gradient_norms
 from attnviz.figures.vector_map import vector_map, with_star
+from attnviz.languages import set_language
 from attnviz.network import DecomposableConfig, TransformerConfig
 from attnviz.palette import ThemeName, palette
 from attnviz.text import Tokenizer
@@ -46,6 +52,10 @@ from tests.snapshots import without_numbers
 from tests.transformers import random_transformer
 
 LONG = " ".join(f"mot{k}" for k in range(70))
+WORDS = ("The agreement was signed .", "L' accord a été signé .")
+ODD = ("The <i>x</i> was $y$ .", "L' <i>z</i> a $y$ .")
+"""A sentence and its translation with markup of HTML and LaTeX."""
+MARKUP = re.compile(r"</?i>|\$y\$")
 ATTRIBUTION = LogitAttribution(1, 4, 0.3, -1.0, 0.8, np.linspace(-2, 2, 7))
 NO_ATTRIBUTION = LogitAttribution(1, None, 0, 0, 0, np.zeros(7))
 NAMES = ("one model", "another")
@@ -73,6 +83,7 @@ class Drawn:
     """Every figure, of small random models."""
 
     def __init__(self, make_network: ModelFactory, tokenizer: Tokenizer) -> None:
+        self.words = WORDS
         translators = [Translator(make_network(kind), tokenizer, name=kind) for kind in ("none", "general", "additive")]
         self.three = [one.translate(SENTENCES[2], target=SENTENCES[3]) for one in translators]
         self.signals = [one.gradient_norms(trace) for one, trace in zip(translators, self.three, strict=True)]
@@ -95,10 +106,13 @@ class Drawn:
         subjects = {
             "model": Subject(self.trace, 1, self.weights, spelling=self.spelling),
             "changed": Subject(self.trace, 1, parent=self.trace),
-            "known": Subject(synthetic.trace(), 1, word=4, foil=4, known_logit_attributions=known),
+            "known": Subject(synthetic.trace(*self.words), 1, word=4, foil=4, known_logit_attributions=known),
             "heads": Subject(self.heads, 1),
             "one head": Subject(self.heads.select_heads(0, 1), 1),
-            **{kind: Subject(synthetic.trace(attention=kind), 1) for kind in ("additive", "general", "none")},
+            **{
+                kind: Subject(synthetic.trace(*self.words, attention=kind), 1)
+                for kind in ("additive", "general", "none")
+            },
             "long": Subject(synthetic.trace(LONG), 1),
             "long, none": Subject(synthetic.trace(LONG, attention="none"), 1),
             "short": Subject(synthetic.trace("One ."), 1),
@@ -120,7 +134,8 @@ class Drawn:
 
     def of_translations(self, theme: ThemeName) -> dict[str, Spec]:
         """Return the heatmaps, comparisons and trees of one translation or two."""
-        trace, posterior = synthetic.trace(), np.roll(synthetic.trace().alignment.astype(float), 1, axis=1)
+        trace = synthetic.trace(*self.words)
+        posterior = np.roll(trace.alignment.astype(float), 1, axis=1)
         links = figures.heatmap(trace, gold="0-0 1?2", margins=True, theme=theme)
         specs = {"heatmap": figures.heatmap(trace, step=1, theme=theme), "heatmap with links": links}
         for choices in (
@@ -192,6 +207,7 @@ def drawn(make_network: ModelFactory, tokenizer: Tokenizer) -> Drawn:
 def test_figures_are_valid_and_readable(drawn: Drawn, theme: ThemeName) -> None:
     """Figures are built without Plotly's validation, for speed; it raises ValueError on properties it does not know."""
     paper = rgb(palette(theme).paper)
+    assert {one["type"] for spec in drawn.specs(theme).values() for one in spec.data} == PLOTLY_TRACES
     for picture, spec in drawn.specs(theme).items():
         figure = json.loads(spec.figure().to_json())
         go.Figure(figure)
@@ -204,6 +220,51 @@ def test_figures_are_valid_and_readable(drawn: Drawn, theme: ThemeName) -> None:
                 texts.append((name, colour, TEXT if name.startswith("text of") else MARK))
         for name, colour, least in texts if picture not in OTHER_GROUND else ():
             assert contrast(colour, paper) >= least, f"{picture}: {name}"
+
+
+HEAD = re.compile(r"^\d\.\d\b")
+"""The name of a head: its layer and its number."""
+READ = {"text", "ticktext", "customdata", "alt", "more", "hovertext"}
+"""What Plotly shows as it is; numbers it writes itself follow `layout.separators`."""
+
+
+def read_texts(value: Any, shown: bool = False) -> Iterator[str]:
+    """Yield the strings of a figure that are read as they are, without its text alternative."""
+    if isinstance(value, str) and shown:
+        yield value
+    elif isinstance(value, dict):
+        for name, one in value.items():
+            yield from read_texts(one, shown=name in READ - {"alt"})
+    elif isinstance(value, list):
+        for one in value:
+            yield from read_texts(one, shown)
+
+
+def test_markup_in_words_and_names_is_escaped(drawn: Drawn, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drawn, "words", ODD)
+    tree = small()
+    pieces = [dataclasses.replace(node, piece=f"{node.piece}<i>$y$") for node in tree.nodes]
+    compared = compare(synthetic.trace(*ODD), synthetic.trace(*ODD, seed=1))
+    specs = drawn.of_steps("light") | drawn.of_translations("light")
+    specs["odd tree"] = figures.beam_tree(dataclasses.replace(tree, nodes=tuple(pieces)))
+    specs["odd names"] = figures.comparison(compared, ("<i>one</i>", "$y$"))
+    for picture, spec in specs.items():
+        texts = [*read_texts(json.loads(spec.figure().to_json()))]
+        assert [text for text in texts if MARKUP.search(text)] == [], picture
+
+
+def test_french_figures_have_decimal_commas_and_their_tables_points(drawn: Drawn) -> None:
+    set_language("fr")
+    written = 0
+    for picture, spec in drawn.specs("light").items():
+        figure = json.loads(spec.figure().to_json())
+        texts = [*read_texts(figure), spec.alt]
+        assert [text for text in texts if re.search(r"\d\.\d", HEAD.sub("", text))] == [], picture
+        assert figure["layout"]["separators"] == ",\u202f", picture
+        written += sum(bool(re.search(r"\d,\d", text)) for text in texts)
+        fields = spec.frame().reset_index().to_numpy().ravel() if spec.table else ()
+        assert [one for one in fields if isinstance(one, str) and re.fullmatch(r"-?\d+,\d+", one)] == [], picture
+    assert written > 1000
 
 
 @pytest.mark.usefixtures("each_language")

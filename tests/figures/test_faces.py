@@ -10,6 +10,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Trace, Translator, analysis, figures
 from attnviz.analysis.grid import FACES
+from attnviz.analysis.measures import coverage, entropy
 from attnviz.analysis.numbers import decimal, signed
 from attnviz.languages import language
 from attnviz.palette import palette
@@ -84,3 +85,24 @@ def test_faces_are_refused_without_weights_or_attention(trace: Trace, weights, s
         with pytest.raises(AttnvizError) as error:
             figures.heatmap(synthetic.trace(attention="none"), face=face, weights=weights)
         assert str(error.value) == snapshot(name=f"{face}, without attention")
+
+
+@pytest.mark.parametrize("end", [True, False])
+def test_margins_are_coverage_and_entropy_of_pieces_and_of_words(end: bool) -> None:
+    trace = synthetic.trace("Extraordinary things happen .", "Des choses extraordinaires arrivent .")
+    words = trace.words()
+    of_words = [entropy(trace.alignment)[list(group)].mean() for group in words.target_groups]
+    shown = slice(None) if end else slice(-1)
+    for by, weights, bits in (
+        ("steps", trace.alignment, entropy(trace.alignment)),
+        ("words", words.alignment, np.array(of_words)),
+    ):
+        figure = figures.heatmap(trace, by=by, end=end, margins=True, step=1).figure()
+        found = {one.name: one for one in figure.data if one.type == "bar"}
+        np.testing.assert_allclose(found["coverage"].y, coverage(weights)[shown], atol=1e-6)
+        np.testing.assert_allclose(found["entropy"].x, bits[shown], atol=1e-6)
+        assert figure.layout.yaxis2.range[0] >= max(found["coverage"].y)
+        assert figure.layout.xaxis2.range[1] == pytest.approx(np.log2(len(trace.source_pieces)))
+    several = next(i for i, group in enumerate(words.target_groups) if len(group) > 1)
+    count = len(words.target_groups[several])
+    assert f"mean of its {count} pieces" in found["entropy"].customdata[several]

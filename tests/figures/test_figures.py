@@ -36,14 +36,6 @@ def test_a_thousand_pieces_can_be_drawn() -> None:
     assert figure.layout.meta["narrowest"] < 4300
 
 
-def test_markup_in_words_is_escaped() -> None:
-    trace = synthetic.trace("<b>x</b> $y$", "<i>z</i> %{x}")
-    figure = figures.heatmap(trace, by="steps").figure()
-    for text in (*figure.layout.xaxis.ticktext, *figure.layout.yaxis.ticktext, figure.data[0].text[0][0]):
-        assert "<" not in text.replace("<br>", "")
-        assert "$" not in text
-
-
 def test_bars_are_the_energies_and_weights_of_the_step() -> None:
     trace = synthetic.trace()
     energies, _, alpha, _, strips = trace.step_figure(2, "attention").data

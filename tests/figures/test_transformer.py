@@ -49,36 +49,6 @@ def folder(tmp_path: Path, tokenizer: Tokenizer) -> Path:
     return tmp_path / "small"
 
 
-@pytest.mark.parametrize(
-    ("options", "layer", "head"),
-    [
-        ([], None, None),
-        pytest.param(["--layer", "all"], None, None, marks=pytest.mark.nightly),
-        pytest.param(["--layer", "1"], 0, None, marks=pytest.mark.nightly),
-        (["--layer", "2", "--head", "3"], 1, 2),
-    ],
-)
-def test_files_contain_the_selected_heads(
-    folder: Path,
-    tmp_path: Path,
-    capfd: pytest.CaptureFixture[str],
-    options: list[str],
-    layer: int | None,
-    head: int | None,
-) -> None:
-    arguments = ["figure", SENTENCES[0], "--model", str(folder), "--device", "cpu", "--beam", "1", *options]
-    seen = Translator.load(folder, "cpu").translate(SENTENCES[0], beam=1).select_heads(layer, head)
-    for ending in ("csv", "pharaoh", "html", "json"):
-        assert main([*arguments, "-o", str(tmp_path / f"x.{ending}")]) == 0, capfd.readouterr().err
-    found = np.loadtxt((tmp_path / "x.csv").read_text("utf-8-sig").splitlines()[1:], delimiter=",", usecols=(1, 2, 3))
-    np.testing.assert_allclose(found, seen.alignment[:-1, :3], atol=1e-6)
-    assert (tmp_path / "x.pharaoh").read_text() == f"{pharaoh(seen.words())}\n"
-    assert TransformerTrace.load(tmp_path / "x.json").heads == seen.heads
-    again = ["figure", "--trace", str(tmp_path / "x.json"), "-o", str(tmp_path / "again.csv")]
-    assert main(again) == 0
-    assert (tmp_path / "again.csv").read_bytes() == (tmp_path / "x.csv").read_bytes()
-
-
 def test_terms_of_the_step_figures_add_up(trace: TransformerTrace) -> None:
     opened = trace.select_heads(0, 3).displayed
     subject = figures.Subject(opened, 2)
@@ -151,3 +121,19 @@ def test_align_command_uses_the_selected_heads(
         assert capfd.readouterr().out == f"{pharaoh(seen.words())}\n"
     assert main([*arguments, "--after"]) != 0
     assert plain(capfd.readouterr().err, tmp_path).splitlines()[-1] == snapshot
+
+
+def test_files_contain_the_selected_heads(folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    arguments = ["figure", SENTENCES[0], "--model", str(folder), "--device", "cpu", "--beam", "1"]
+    translated = Translator.load(folder, "cpu").translate(SENTENCES[0], beam=1)
+    for options, heads in (([], ()), (["--layer", "2", "--head", "3"], (1, 2))):
+        seen = translated.select_heads(*heads)
+        for ending in ("csv", "pharaoh", "html", "json"):
+            assert main([*arguments, *options, "-o", str(tmp_path / f"x.{ending}")]) == 0, capfd.readouterr().err
+        lines = (tmp_path / "x.csv").read_text("utf-8-sig").splitlines()[1:]
+        found = np.loadtxt(lines, delimiter=",", usecols=(1, 2, 3))
+        np.testing.assert_allclose(found, seen.alignment[:-1, :3], atol=1e-6)
+        assert (tmp_path / "x.pharaoh").read_text() == f"{pharaoh(seen.words())}\n"
+        assert TransformerTrace.load(tmp_path / "x.json").heads == seen.heads
+        assert main(["figure", "--trace", str(tmp_path / "x.json"), "-o", str(tmp_path / "again.csv")]) == 0
+        assert (tmp_path / "again.csv").read_bytes() == (tmp_path / "x.csv").read_bytes()

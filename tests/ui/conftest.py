@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from streamlit.components.v2 import manifest_scanner
 
+from attnviz import translator
+from attnviz.decoding.search import longest_target
 from attnviz.ui.page_state import inputs
 from tests.ui.opening import Run, open_lab, open_page
 
@@ -27,6 +29,13 @@ def _scan_components_once() -> Iterator[None]:
         once = functools.cache(manifest_scanner.scan_component_manifests)
         patch.setattr(manifest_scanner, "scan_component_manifests", once)
         yield
+
+
+@pytest.fixture(autouse=True)
+def _short_translations(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let random models write 12 pieces: they never end a sentence, and each step has its figures and texts."""
+    if "shipped_model" not in request.fixturenames:
+        monkeypatch.setattr(translator, "longest_target", lambda length: min(12, longest_target(length)))
 
 
 @pytest.fixture

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
-
 from attnviz.analysis.findings import FindingKind
 from attnviz.browser_modules import dynamic_imports, module_path, with_imports
 from tests.conftest import REPOSITORY
@@ -21,41 +19,6 @@ MOUNTED = sorted(
 )
 """The component of each module that mounts one."""
 FOLDERS = [COMPONENTS / name for name in dict.fromkeys(MOUNTED)]
-
-by_name = pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
-
-
-@by_name
-def test_component_folder_has_its_script_and_nothing_that_is_not_loaded(folder: Path) -> None:
-    assert (folder / f"{folder.name}.js").exists()
-    for path in folder.iterdir():
-        if path.suffix in (".py", ".html", ".css"):
-            assert path.stem in (folder.name, "__init__"), path.name
-
-
-def test_each_component_is_mounted_by_one_module() -> None:
-    """A component that several modules need has a function for them in its folder."""
-    assert [folder.name for folder in FOLDERS] == MOUNTED
-
-
-@by_name
-def test_css_classes_occur_in_markup_or_code(folder: Path) -> None:
-    """Each class in a style sheet occurs in the HTML, the JavaScript or the Python of its component."""
-    style = folder / f"{folder.name}.css"
-    if not style.exists():
-        return
-    markup = folder / f"{folder.name}.html"
-    modules = with_imports([module_path(folder.name)])
-    modules += with_imports(later for module in modules for later in dynamic_imports(module))
-    known = (markup.read_text(encoding="utf-8") if markup.exists() else "") + "".join(
-        path.read_text(encoding="utf-8") for path in modules
-    )
-    known += "".join(path.read_text(encoding="utf-8") for path in (PACKAGE / "ui").rglob("*.py"))
-    known += " ".join(FindingKind)
-    sheet = re.sub(r"/\*.*?\*/|\{[^{}]*\}", " ", style.read_text(encoding="utf-8"), flags=re.DOTALL)
-    for name in set(re.findall(r"\.([a-z][\w-]*)", sheet)):
-        assert re.search(rf"\b{re.escape(name)}\b", known) or name in PLOTLY, name
-
 
 PLOTLY = {"nsewdrag"}
 """Classes that Plotly sets."""
@@ -81,3 +44,29 @@ def test_a_late_cleanup_does_not_end_a_newer_mount(tmp_path: Path) -> None:
     })()"""
     program = f'import {{ host }} from "{(COMPONENTS / "blocks.js").as_uri()}";'
     assert made_by(program, mounts, None, tmp_path) == [[], ["there"], ["there", "here"]]
+
+
+def test_each_component_has_a_script_a_style_that_is_used_and_one_module_that_mounts_it() -> None:
+    assert [folder.name for folder in FOLDERS] == MOUNTED, "what several modules need is a function in its folder"
+    texts = "".join(path.read_text(encoding="utf-8") for path in (PACKAGE / "ui").rglob("*.py"))
+    for folder in FOLDERS:
+        assert (folder / f"{folder.name}.js").exists()
+        assert {path.stem for path in folder.iterdir() if path.suffix in (".py", ".html", ".css")} <= {
+            folder.name,
+            "__init__",
+        }, "nothing that is not loaded"
+        style, markup = (folder / f"{folder.name}.{ending}" for ending in ("css", "html"))
+        modules = with_imports([module_path(folder.name)])
+        modules += with_imports(later for module in modules for later in dynamic_imports(module))
+        known = texts + " ".join(FindingKind) + "".join(path.read_text(encoding="utf-8") for path in modules)
+        known += markup.read_text(encoding="utf-8") if markup.exists() else ""
+        sheet = style.read_text(encoding="utf-8") if style.exists() else ""
+        for name in set(re.findall(r"\.([a-z][\w-]*)", re.sub(r"(?s)/\*.*?\*/|\{[^{}]*\}", " ", sheet))):
+            assert re.search(rf"\b{re.escape(name)}\b", known) or name in PLOTLY, f"{folder.name}: {name}"
+
+
+def test_no_asset_loads_from_another_server_or_parses_text_as_markup() -> None:
+    for path in (path for path in (PACKAGE / "ui").rglob("*.*") if path.suffix in (".js", ".css", ".html", ".svg")):
+        text = path.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "").replace("http-equiv", "")
+        unsafe = ("http", "//fonts", "innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(")
+        assert [way for way in unsafe if way in text] == [], path.name

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz import AttnvizError, Trace, Translator
+from attnviz import AttnvizError, Trace, Translator, export
 from attnviz.export.saved_files import file_name
 from attnviz.figures.heatmap import heatmap
 from attnviz.ui.components import picture_files
 from attnviz.ui.embedding import Embedding, embedded_in, in_session
 from attnviz.ui.page_state.selection import Selection
+from attnviz.ui.payloads import PayloadRequest
 from attnviz.ui.step import logit_attribution_panel
-from attnviz.ui.toolbar.downloads import OfferedFigure, diagram_file, picture_file, pictures
+from attnviz.ui.toolbar.downloads import OfferedFigure, diagram_file, picture_file, pictures, translation_file
 from attnviz.ui.toolbar.opened_file import close, current_file, open_file
 from attnviz.ui.view import MAIN, View
 from tests.conftest import SENTENCES
+from tests.figures import synthetic
+from tests.saved_pages import saved_view
 from tests.ui.opening import open_page, upload
 from tests.ui.shown_payloads import panel_texts, shown_equations, steps_of
 
@@ -88,6 +94,21 @@ def test_server_makes_one_pdf_at_a_time_and_refuses_what_it_cannot_draw(
         payload = picture_files.picture_files(files, {})
         assert isinstance(payload, dict)
         assert [picture["pdf"] for picture in payload["pictures"]] == [has_pdf, False]
+
+
+def test_saved_page_is_that_of_the_exporter() -> None:
+    """But for the names of views, which begin each address and are digests of the file."""
+    view = View(MAIN, synthetic.trace())
+
+    def content(text: str, code: str, theme: str) -> Any:
+        saved = saved_view(text, code, theme)
+        return json.loads(re.sub(r'"[0-9a-f]{16}/', '"', json.dumps([saved.blocks, saved.payloads])))
+
+    made = translation_file(PayloadRequest({"view": view}, {"part": "lecture.html", "step": "2"})).decode()
+    by_hand = export.page_html(view.trace, step=1, end=True, level=view.detail_level)
+    for code, theme in (("en", "light"), ("fr", "dark")):
+        assert content(made, code, theme) == content(by_hand, code, theme)
+    assert len(made.encode()) < 8_000_000
 
 
 @pytest.fixture

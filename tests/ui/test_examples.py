@@ -17,9 +17,9 @@ from tests.what_if_links import only
 Translate = Callable[..., Trace]
 
 
-@pytest.fixture(scope="module")
-def translate(shipped_model: Path) -> Translate:
-    return Translator.load(shipped_model, device="cpu").translate
+@pytest.fixture
+def translate(shipped_translator: Translator) -> Translate:
+    return shipped_translator.translate
 
 
 def most_attended_words(trace: Trace) -> dict[str, str]:

@@ -51,8 +51,7 @@ const all = ([record, cells]) => {
     return list(made_by(program, "JSON.stringify(all(given))", [record, cells], folder))
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("spoken", ["en", "fr"])
+@pytest.mark.parametrize(("spoken", "theme"), [("en", "light"), ("fr", "dark")])
 @pytest.mark.parametrize("attention", ["additive", "general", COSINE])
 def test_browser_fills_the_same_figure_as_python_for_each_cell(
     attention: str, spoken: str, theme: ThemeName, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -80,54 +79,45 @@ def test_browser_fills_the_same_figure_as_python_for_each_cell(
 PROGRAM = REPOSITORY / "attnviz" / "ui" / "components" / "equation" / "texts.js"
 
 
-def equations_from_deno(trace: Trace, theme: ThemeName, folder: Path) -> dict[str, list[list[str]]]:
-    """Return LaTeX and note of every stage by step and source piece, as the browser code fills them in Deno."""
-    steps = range(len(trace.target_pieces))
-    with in_theme(theme):
-        records = equation_payloads(trace, steps)
-    cells = [(step, source) for step in steps for source in range(len(trace.source_pieces))]
-    program = (
-        f'import {{ equationAt }} from "{PROGRAM.as_uri()}";'
-        "\nconst all = (records, at) => records.map((one) => Object.values(equationAt(one, ...at)));"
-    )
-    answer = "JSON.stringify(Object.fromEntries(given[1].map((at) => [at.join(), all(given[0], at)])))"
-    return dict(made_by(program, answer, [list(records.values()), cells], folder))
-
-
-def check_browser_equations(trace: Trace, theme: ThemeName, folder: Path) -> None:
-    for place, filled in equations_from_deno(trace, theme, folder).items():
-        step, source = map(int, place.split(","))
-        written = equations(trace, step, source, theme=theme)
-        assert filled == [[equation.latex, equation.note] for equation in written]
-        assert "⟦" not in json.dumps(filled, ensure_ascii=False)
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("attention", ["additive", "general", "none"])
-def test_browser_fills_the_same_equations_as_python(attention: str, theme: ThemeName, tmp_path: Path) -> None:
-    check_browser_equations(synthetic.trace(attention=attention), theme, tmp_path)
-
-
-def test_browser_equations_match_python_at_a_step_with_an_intervention(translator: Translator, tmp_path: Path) -> None:
-    check_browser_equations(
-        translator.translate("The man reads.", interventions=[Temperature(2.0, 1)], beam=1), "light", tmp_path
-    )
-
-
 def test_payload_contains_only_the_requested_steps() -> None:
     records = equation_payloads(synthetic.trace(), [2])
     assert {tuple(record["steps"]) for record in records.values()} == {(2,)}
     assert all(len(texts) == 1 for record in records.values() for texts in record["ofStep"].values())
 
 
-@pytest.mark.parametrize("code", ["en", "fr", "de", "tr"])
-def test_browser_formats_percentages_as_the_server_does(code: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("attention", "theme"), [("additive", "light"), ("general", "dark"), ("none", "light"), ("changed", "dark")]
+)
+def test_browser_fills_the_same_equations_as_python(
+    attention: str, theme: ThemeName, translator: Translator, tmp_path: Path
+) -> None:
+    changed = [Temperature(2.0, 1)]
+    trace: Trace = (
+        translator.translate("The man reads.", interventions=changed, beam=1)
+        if attention == "changed"
+        else synthetic.trace(attention=attention)
+    )
+    steps = range(len(trace.target_pieces))
+    cells = [(step, source) for step in steps for source in range(len(trace.source_pieces))]
+    program = (
+        f'import {{ equationAt }} from "{PROGRAM.as_uri()}";'
+        "\nconst all = (records, at) => records.map((one) => Object.values(equationAt(one, ...at)));"
+    )
+    records = [*equation_payloads(trace, steps, theme).values()]
+    found = made_by(program, "JSON.stringify(given[1].map((at) => all(given[0], at)))", [records, cells], tmp_path)
+    for (step, source), filled in zip(cells, found, strict=True):
+        written = equations(trace, step, source, theme=theme)
+        assert filled == [[equation.latex, equation.note] for equation in written]
+        assert "⟦" not in json.dumps(filled, ensure_ascii=False)
+
+
+def test_browser_formats_percentages_as_the_server_does(tmp_path: Path) -> None:
     shares = (0.0, 1e-9, 0.0004, 0.0042, 0.53, 0.994, 0.996, 0.9996, 1 - 1e-9, 1.0)
-    asked = [(share, places) for share in shares for places in (0, 1)]
+    asked = [(code, share, places) for code in ("en", "fr", "de", "tr") for share in shares for places in (0, 1)]
     program = f"""import {{ percent, setLanguage }} from "{SHARED.as_uri()}";
-setLanguage({json.dumps(code)});"""
-    made = made_by(program, "JSON.stringify(given.map(([share, places]) => percent(share, places)))", asked, tmp_path)
-    for (share, places), text in zip(asked, made, strict=True):
+const written = ([code, share, places]) => (setLanguage(code), percent(share, places));"""
+    made = made_by(program, "JSON.stringify(given.map(written))", asked, tmp_path)
+    for (_, share, places), text in zip(asked, made, strict=True):
         is_rounded_off = share not in (0, 1) and round(100 * share, places) in (0, 100)
         assert text.startswith(("<", ">")) == is_rounded_off, (share, places, text)
-    assert made == [languages.format_share_in(code, share, places) for share, places in asked]
+    assert made == [languages.format_share_in(*one) for one in asked]

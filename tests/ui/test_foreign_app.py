@@ -22,6 +22,7 @@ from attnviz.ui.view import DETAIL_LEVELS
 from attnviz.view.opened import opened_view
 from tests.conftest import REPOSITORY
 from tests.figures.payloads import figure_at
+from tests.saved_pages import flattened
 from tests.transformers import random_transformer
 
 APP = REPOSITORY / "tests" / "browser" / "foreign_app.py"
@@ -29,17 +30,9 @@ GUIDE = REPOSITORY / ".docs" / "pages" / "recipes" / "own-page.md"
 _PLACE = re.compile(r"\{(\w+)\}")
 
 
-def all_blocks(listed: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield blocks, and those in boxes after their box."""
-    for block in listed:
-        yield block
-        for inner in (block.get("blocks", ()), *block.get("columns", ())):
-            yield from all_blocks(list(inner))
-
-
 def addresses(view: dict[str, Any]) -> Iterator[str]:
     """Yield each address that the browser can fetch: as `filledAddress` fills those of the blocks."""
-    blocks = list(all_blocks(view["blocks"]))
+    blocks = list(flattened(view["blocks"]))
     (state,) = (block["data"] for block in blocks if block["kind"] == "view_state")
     options = {one["name"]: one["values"] for one in state["parameters"] if one["kind"] == "option"}
     for block in blocks:
@@ -70,12 +63,13 @@ def test_guide_shows_the_app() -> None:
     assert f"<<'END'\n{code}END\n" in GUIDE.read_text(encoding="utf-8")
 
 
+@pytest.mark.usefixtures("shipped_model")
 def test_app_sends_its_payloads_and_the_numbers_of_the_trace(app: AppTest) -> None:
     assert not app.exception
     view = shown(app)
     assert set(addresses(view)) <= view["payloads"].keys()
     trace = Translator[Trace].load("small-additive", device="cpu").translate(app.text_input[0].value)
-    (player,) = (block["data"] for block in all_blocks(view["blocks"]) if block["kind"] == "player")
+    (player,) = (block["data"] for block in flattened(view["blocks"]) if block["kind"] == "player")
     assert player["identity"] == trace.fingerprint
     (payload,) = (payload for at, payload in view["payloads"].items() if "/softmax?" in at)
     for step, row in enumerate(trace.alignment):

@@ -25,7 +25,7 @@ from attnviz.ui.view import MAIN, View
 from tests.figures import synthetic
 from tests.saved_pages import saved_view
 from tests.ui.opening import Run, open_page
-from tests.ui.shown_payloads import all_payloads
+from tests.ui.shown_payloads import all_payloads, shown_trace
 
 UNSEEN = re.compile(r"\.(id|js_content|css_content|.*path|query_param_key|component_name|tag|type|shortcut)$")
 """Fields of Streamlit's protobuf messages that the page does not show."""
@@ -72,6 +72,7 @@ def message_texts(message: Any) -> Iterator[str]:
 def prose(app: AppTest) -> set[str]:
     """Return every text of two words or more on the page, but sentences to translate, their beginnings and LaTeX."""
     sentences = {sentence for several in EXAMPLES.values() for sentence in several}
+    sentences |= {one.translation for one in shown_trace(app).hypotheses}
 
     def walk(block: Any) -> Iterator[str]:
         for node in block.children.values():

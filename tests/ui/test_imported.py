@@ -21,39 +21,41 @@ from tests.ui.shown_payloads import all_payloads, badge, panel_texts, shown_equa
 SENTENCES = {
     "tutorial": "ein mann schläft im park .",
     "joey": "der hund schläft im park .",
-    "lstm": "der hund schläft .",
     "d2l": "he is lost .",
     "fairseq": "der hund schläft .",
-    "opennmt": "der hund schläft .",
     "opennmt-mlp": "der hund schläft .",
 }
 LINEAR = ("tutorial", "opennmt-mlp")
 """Names of the translators whose logits split into parts."""
-TANH = ("joey", "lstm", "fairseq", "opennmt")
+TANH = ("joey", "fairseq")
 """Names of the translators with a tanh before the logits."""
 DIAGRAM = ("tutorial",)
 """Names of the translators that read in both directions, and attend before their state changes."""
-LSTM = ("lstm", "fairseq", "opennmt")
+LSTM = ("fairseq",)
 
 
-@pytest.fixture
-def imported(models_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Import translators of every program."""
+@pytest.fixture(scope="module")
+def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with translators of every program."""
+    models = tmp_path_factory.mktemp("models")
     found = {name: tmp_path_factory.mktemp(name) for name in SENTENCES}
     Tutorial().write(found["tutorial"])
     Joey().write(found["joey"])
-    Joey(rnn="lstm", layers=(1, 2)).write(found["lstm"])
     D2l().write(found["d2l"])
     Fairseq(bidirectional=True).write(found["fairseq"])
-    Opennmt(attention="dot", layers=2).write(found["opennmt"])
     Opennmt(rnn="GRU", attention="mlp").write(found["opennmt-mlp"])
     for name, folder in found.items():
-        assert main(["import", str(folder), "-o", str(models_folder / name)]) == 0
-    return models_folder
+        assert main(["import", str(folder), "-o", str(models / name)]) == 0
+    return models
+
+
+@pytest.fixture(autouse=True)
+def _models(imported: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ATTNVIZ_MODELS", str(imported))
 
 
 @pytest.mark.parametrize("name", SENTENCES)
-def test_imported_translator_is_shown_and_verified(imported: Path, name: str) -> None:
+def test_imported_translator_is_shown_and_verified(name: str) -> None:
     app = open_page(model=name, sentence=SENTENCES[name], search="greedy", depth="everything")
     assert badge(app)["holds"]
     assert list(all_payloads(app))
@@ -65,7 +67,6 @@ def test_imported_translator_is_shown_and_verified(imported: Path, name: str) ->
     assert (r"\tanh m_" in equations) is (name in LSTM)
 
 
-@pytest.mark.usefixtures("imported")
 def test_sentence_that_an_imported_translator_does_not_know(snapshot: SnapshotAssertion) -> None:
     app = open_page(model="d2l", sentence="xyzzy")
     assert panel_texts(app, "problem") == snapshot

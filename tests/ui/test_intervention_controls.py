@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -132,7 +131,7 @@ def weights_request(trace: Trace, step: int, piece: int, **more: Any) -> dict[st
 
 def test_consequence_is_what_the_change_then_does(view: View, translator: Translator[Trace]) -> None:
     trace = view.trace
-    for step in range(len(trace.target_ids)):
+    for step in (0, 3, len(trace.target_ids) - 1):
         for piece in (0, len(trace.source_ids) - 1):
             request = weights_request(trace, step, piece)
             payload = consequence_payload(view, request)
@@ -200,59 +199,41 @@ UNSURE = "The squirrel nibbled on a walnut."
 DOUBTFUL = (*EXAMPLES["Mistakes, and why"], UNSURE)
 
 
-@pytest.fixture
-def make_view(shipped_model: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., View]:
-    """Return a function that translates a sentence with the shipped model and returns its view."""
-    translator: Translator[Trace] = Translator.load(shipped_model, device="cpu")
-    monkeypatch.setattr(suspected_errors_module, "tokenizer_of", lambda _: translator.tokenizer)
+def test_cards_of_suspected_errors_say_what_would_change_and_request_it(
+    shipped_translator: Translator[Trace], monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
+) -> None:
+    monkeypatch.setattr(suspected_errors_module, "tokenizer_of", lambda _: shipped_translator.tokenizer)
+    texts = {}
+    for sentence in DOUBTFUL:
+        trace = shipped_translator.translate(sentence, beam=5)
 
-    def make(sentence: str, *, can_change: bool = True, **more: Any) -> View:
-        trace = translator.translate(sentence, beam=5)
-
-        def again(change: Any) -> Trace:
-            return translator.translate(
-                sentence, beam=1 if change.target else 5, target=change.target, interventions=change.interventions
+        def again(change: Any, trace: Trace = trace) -> Trace:
+            beam, changes = 1 if change.target else 5, change.interventions
+            return shipped_translator.translate(
+                trace.source_text, beam=beam, target=change.target, interventions=changes
             )
 
-        return View(MAIN, trace, translate_again=again if can_change else None, **more)
-
-    return make
-
-
-@pytest.mark.parametrize("sentence", DOUBTFUL)
-def test_cards_say_where_the_step_looked_and_what_would_change(
-    make_view: Callable[..., View], sentence: str, snapshot: SnapshotAssertion
-) -> None:
-    texts = [
-        [suspect["label"], suspect["title"]]
-        + [
-            f"{line['name']}: {line['text'] or ' '.join(word['text'] for word in line['words'])} "
-            f"[{line.get('button', '')}]"
-            for line in suspect["lines"]
+        view = View(MAIN, trace, translate_again=again)
+        suspects = suspected_error_payloads(view)
+        texts[sentence] = [
+            [suspect["label"], suspect["title"]]
+            + [
+                f"{line['name']}: {line['text'] or ' '.join(word['text'] for word in line['words'])} "
+                f"[{line.get('button', '')}]"
+                for line in suspect["lines"]
+            ]
+            for suspect in suspects
         ]
-        for suspect in suspected_error_payloads(make_view(sentence))
-    ]
-    assert texts == snapshot
-
-
-@pytest.mark.parametrize("sentence", DOUBTFUL)
-def test_every_button_requests_something_possible(make_view: Callable[..., View], sentence: str) -> None:
-    view = make_view(sentence)
-    suspects = suspected_error_payloads(view)
-    assert suspects
-    for suspect in suspects:
-        for line in suspect["lines"]:
+        for line in (line for suspect in suspects for line in suspect["lines"]):
             if "whatIf" in line:
-                asked = line["whatIf"]
-                change = requested_intervention(view, asked["intervention"])
-                changed = view.translate_again(translator_arguments(view.trace, change, held=asked["held"]))  # type: ignore[misc]
+                change = requested_intervention(view, line["whatIf"]["intervention"])
+                changed = again(translator_arguments(trace, change, held=line["whatIf"]["held"]))
                 if isinstance(change, ForceWords) and change.pieces[-1] == EOS:
-                    assert changed.translation in {one.translation for one in view.trace.hypotheses[1:]}
+                    assert changed.translation in {one.translation for one in trace.hypotheses[1:]}
             elif "choice" in line:
                 assert 0 <= line["choice"]["step"] < view.steps
-
-
-def test_without_the_model_a_card_has_no_what_ifs(make_view: Callable[..., View]) -> None:
-    (suspect,) = suspected_error_payloads(make_view(DOUBTFUL[0], can_change=False))
+    assert texts == snapshot
+    without_model = View(MAIN, shipped_translator.translate(DOUBTFUL[0], beam=5))
+    (suspect,) = suspected_error_payloads(without_model)
     assert not any("whatIf" in line for line in suspect["lines"])
     assert [line["choice"]["step"] for line in suspect["lines"] if "choice" in line] == [5]

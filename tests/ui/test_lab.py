@@ -57,6 +57,8 @@ ANALYSIS_PAYLOADS: tuple[tuple[str, dict[str, str]], ...] = (
     ("minimal-change", {}),
 )
 """Payloads of the attributions, the perturbation tests and the minimal change, with what the browser fills in."""
+ATTENDING = ("attributions", "perturbation-tests")
+"""Sections that a model without attention lacks."""
 
 
 @pytest.fixture(autouse=True)
@@ -79,14 +81,16 @@ def test_lab_opens_at_the_first_mistake(lab: Run, monkeypatch: pytest.MonkeyPatc
     assert address(app)["section"] == "attributions"
 
 
-@pytest.mark.parametrize("section", SECTIONS)
-def test_link_opens_a_section_and_the_address_has_it(lab: Run, section: str) -> None:
-    app = lab(section=section, sentence="Two dogs play in the snow.")
-    assert not app.exception
-    (player,) = mounted(app, "player")
-    assert [word["text"] for word in player["source"][:2]] == ["Two", "dogs"]
+@pytest.mark.usefixtures("two_models")
+def test_link_opens_a_section_and_the_address_has_it(lab: Run, snapshot: SnapshotAssertion) -> None:
     opened = {"sentence": "Two dogs play in the snow."}
-    assert address(app) == (opened if section == next(iter(SECTIONS)) else opened | {"section": section})
+    for section in SECTIONS:
+        app = lab(section=section, **opened)
+        (player,) = mounted(app, "player")
+        assert [word["text"] for word in player["source"][:2]] == ["Two", "dogs"]
+        assert address(app) == (opened if section == next(iter(SECTIONS)) else opened | {"section": section})
+    without = [panel_texts(lab(section=section, model="plain"), "section_panel") for section in ATTENDING]
+    assert without == snapshot(name="without attention")
 
 
 def test_only_the_current_section_requests_payloads(lab: Run) -> None:
@@ -112,54 +116,39 @@ def test_only_the_current_section_requests_payloads(lab: Run) -> None:
     assert field(app, "section")["value"] == "perturbation-tests"
 
 
-@pytest.mark.parametrize("section", ["attributions", "perturbation-tests"])
-def test_section_reports_a_model_without_attention(
-    models_folder: Path,
-    lab: Run,
-    make_network: ModelFactory,
-    tokenizer: Tokenizer,
-    section: str,
-    snapshot: SnapshotAssertion,
-) -> None:
-    save_model(models_folder / "plain", make_network("none"), tokenizer)
-    app = lab(section=section, model="plain")
-    assert not app.exception
-    assert panel_texts(app, "section_panel") == snapshot
-
-
 @pytest.fixture
 def trace(en_fr: Path) -> Trace:
     """Return a registered translation whose model is installed."""
     return resources.translate(str(en_fr), "cpu", "Two dogs play in the snow.", 1, None)
 
 
-@pytest.mark.parametrize(("name", "filled"), ANALYSIS_PAYLOADS, ids=str)
-def test_payloads_depend_on_step_theme_and_language(trace: Trace, name: str, filled: dict[str, str]) -> None:
-    def fetch(theme: ThemeName) -> Any:
+def test_payloads_depend_on_step_theme_and_language(trace: Trace) -> None:
+    def fetch(theme: ThemeName, name: str, filled: dict[str, str]) -> dict[str, Any]:
         with in_theme(theme):
             at = address_of(trace, name, every=False, options=[*filled][:1], sized="size" in filled)
-        return fetched(at, 1, **filled)
+        made: dict[str, Any] = fetched(at, 1, **filled)
+        return made
 
-    light, dark = fetch("light"), fetch("dark")
-    assert light["template"] != dark["template"]
-    assert list(light["captions"]) == ["1"]
+    def made(theme: ThemeName) -> list[dict[str, Any]]:
+        return [fetch(theme, name, filled) for name, filled in ANALYSIS_PAYLOADS]
+
+    light, dark = made("light"), made("dark")
     set_language("fr")
-    assert fetch("light")["captions"] != light["captions"]
+    for one, other, french in zip(light, dark, made("light"), strict=True):
+        assert list(one["captions"]) == ["1"]
+        assert one["template"] != other["template"]
+        assert one["captions"] != french["captions"]
 
 
-SECTIONS_WITHOUT_CHOICE = [name for name in SECTIONS if name != "comparison"]
-"""Sections that draw without a choice by the visitor; *comparison* has its own test module."""
-
-
-@pytest.mark.parametrize("section", SECTIONS_WITHOUT_CHOICE)
-def test_every_figure_of_a_section_has_a_name_heading_and_numbers(trace: Trace, section: str) -> None:
-    with in_session({}):
-        pictures = list(SECTIONS[section].pictures(View(MAIN, trace)))
-        tables = [table for _, table in SECTIONS[section].tables(View(MAIN, trace))]
-    assert pictures
-    assert len({one.name for one in pictures}) == len(pictures)
-    assert all(len(one.draw().frame()) and one.draw().data and one.heading for one in pictures)
-    assert all(map(len, tables))
+def test_every_figure_of_a_section_has_a_name_heading_and_numbers(trace: Trace) -> None:
+    for section in SECTIONS.keys() - {"comparison"}:  # which draws what the visitor chooses
+        with in_session({}):
+            pictures = list(SECTIONS[section].pictures(View(MAIN, trace)))
+            tables = [table for _, table in SECTIONS[section].tables(View(MAIN, trace))]
+        assert pictures
+        assert len({one.name for one in pictures}) == len(pictures)
+        assert all(len(one.draw().frame()) and one.draw().data and one.heading for one in pictures)
+        assert all(map(len, tables))
 
 
 @pytest.fixture

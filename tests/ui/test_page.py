@@ -84,16 +84,21 @@ def test_notice_names_a_given_translation_until_it_is_cleared(page: Run, snapsho
     assert "given translation" not in texts(app)
 
 
-def test_address_has_only_inputs_that_were_translated(page: Run) -> None:
+def test_bad_input_shows_a_message_and_keeps_the_last_translation_and_the_address(page: Run) -> None:
     app = page()
     assert address(app) == {}
     good = {"sentence": "Two dogs play.", "target": "Deux chiens."}
     for box, text in good.items():
         set_field(app, box, text)
-    assert address(app) == good
-    set_field(app, "sentence", "a " * 504)
-    assert "504 words" in problem(app)
-    assert address(app) == good
+    steps = steps_of(app)
+    too_long = ("a " * (LONGEST_SENTENCE + 1), f"{LONGEST_SENTENCE + 1} words")
+    for text, said in (("", "is empty"), (" \n\t ", "is empty"), too_long):
+        set_field(app, "sentence", text)
+        assert said in problem(app)
+        assert field(app, "sentence")["value"] == text
+        assert address(app) == good, "the address has only what was translated"
+        assert (steps_of(app), len(shown_equations(app))) == (steps, 5)
+        assert "given translation" not in texts(app), "the status is of another sentence than the one in the box"
     set_field(app, "sentence", DEFAULT_SENTENCE)
     assert address(app) == {}
 
@@ -105,21 +110,6 @@ def test_every_chart_has_a_table(page: Run) -> None:
     others = "heatmap", "diagram", "posterior", "energy decomposition", "logit attribution", "contrast"
     assert len(tables_of(app)) == len(of_stages) + len(others)
     assert tables_of(app, 1)[-1]["name"] != tables_of(app)[-1]["name"]
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [("", "is empty"), (" \n\t ", "is empty"), ("a " * (LONGEST_SENTENCE + 1), f"{LONGEST_SENTENCE + 1} words")],
-)
-def test_bad_input_shows_a_message_and_keeps_the_last_translation(page: Run, text: str, said: str) -> None:
-    app = page()
-    steps = steps_of(app)
-    set_field(app, "sentence", text)
-    assert said in problem(app)
-    assert field(app, "sentence")["value"] == text
-    assert steps_of(app) == steps
-    assert len(shown_equations(app)) == 5
-    assert "beam search" not in texts(app), "the status is of another sentence than the one in the box"
 
 
 def test_visitors_sign_in_where_the_secrets_name_a_provider(page: Run, monkeypatch: pytest.MonkeyPatch) -> None:

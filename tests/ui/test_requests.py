@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 from attnviz.ui.embedding import in_session
-from attnviz.ui.page_state.linked import begin_link, drop_link_problems, follow_link, link_problems, read_link
+from attnviz.ui.page_state.linked import follow_link, link_problems, read_link
 from attnviz.ui.page_state.selection import offered_in
 from attnviz.ui.requests import Inbox
 from attnviz.ui.view import MAIN, View
@@ -243,20 +243,6 @@ def is_valid(name: str, value: str) -> bool:
     if isinstance(offered, range):
         return value.isascii() and value.isdigit() and len(value) < 7 and int(value) in offered
     return value in offered
-
-
-def test_problems_are_dropped_on_another_page_and_return_with_a_new_link() -> None:
-    with in_session({}):
-        for _ in range(2):
-            follow_link({"lang": "x", "update": "0"})
-            read_link(OFFERED)
-            assert len(link_problems()) == 2
-            assert len(link_problems()) == 2
-            drop_link_problems()
-            follow_link({"lang": "x"})
-            read_link(OFFERED)
-            assert link_problems() == {}, "a link is read once"
-            begin_link()
 
 
 def test_runs_of_a_session_do_not_overlap() -> None:

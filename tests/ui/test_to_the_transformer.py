@@ -6,7 +6,6 @@ import base64
 import json
 import re
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
@@ -37,6 +36,7 @@ from tests.saved_pages import flattened, saved_view
 from tests.snapshots import without_numbers
 from tests.transformers import random_transformer
 from tests.ui.fields import press
+from tests.ui.opening import Run, open_alone
 from tests.ui.shown_payloads import (
     address,
     all_payloads,
@@ -51,54 +51,43 @@ from tests.ui.shown_payloads import (
     texts,
 )
 
-Run = Callable[..., AppTest]
-
-
 SENTENCE = "Two dogs play in the snow."
 
 
 KINDS = {FIXED_CONTEXT_MODEL: "none", GENERAL_MODEL: "general", ADDITIVE_MODEL: "additive"}
 
 
-PAGE = """
-from attnviz.ui.chrome import run_pages
-from attnviz.ui.pages.transformer_page import EXHIBITS, TRANSFORMER_PAGE
-run_pages([TRANSFORMER_PAGE])
-"""
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory, make_network: ModelFactory, tokenizer: Tokenizer) -> Path:
+    """Return a folder with all translators of the page."""
+    folder = tmp_path_factory.mktemp("models")
+    save_model(folder / LARGE_MODEL, make_network(hidden_size=9), tokenizer)
+    for name, kind in KINDS.items():
+        save_model(folder / name, make_network(kind), tokenizer)
+    transformer = random_transformer(TransformerConfig(len(tokenizer), 16, 4, 2, 12), 2)
+    save_model(folder / TRANSFORMER_MODEL, transformer, tokenizer)
+    return folder
 
 
 @pytest.fixture
-def folder(tmp_path: Path, make_network: ModelFactory, tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a folder with all translators of the page."""
-    save_model(tmp_path / LARGE_MODEL, make_network(hidden_size=9), tokenizer)
-    for name, kind in KINDS.items():
-        save_model(tmp_path / name, make_network(kind), tokenizer)
-    save_model(
-        tmp_path / TRANSFORMER_MODEL, random_transformer(TransformerConfig(len(tokenizer), 16, 4, 2, 12), 2), tokenizer
-    )
+def folder(models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a copy of the folder with all translators of the page, which a test may change."""
+    shutil.copytree(models, tmp_path, dirs_exist_ok=True)
     monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
     return tmp_path
 
 
-def open_transformer(**linked: str) -> AppTest:
-    """Return the page, opened by a link with these parameters, by default for `SENTENCE`."""
-    app = AppTest.from_string(PAGE, default_timeout=60)
-    for name, value in ({"sentence": SENTENCE} | linked).items():
-        app.query_params[name] = value
-    return app.run()
-
-
 @pytest.fixture
 def page(folder: Path) -> Run:
-    """Return a function that opens the page as a link does."""
-    return open_transformer
+    """Return a function that opens the page as a link does, by default for `SENTENCE`."""
+    return lambda **linked: open_alone("transformer", **{"sentence": SENTENCE} | linked)
 
 
 def trace_of(folder: Path) -> TransformerTrace:
     return Translator.load(folder / TRANSFORMER_MODEL, "cpu").translate(SENTENCE, beam=5)  # type: ignore[return-value]
 
 
-@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
+@pytest.mark.parametrize("kind", ["encoder", "cross"])
 def test_head_of_each_kind_opens_with_all_its_numbers(page: Run, folder: Path, kind: str) -> None:
     app = page(exhibit="heads", head=f"{kind}.2.3", **{"step-head": "3"})
     assert not app.exception
@@ -152,7 +141,7 @@ def test_two_energies_of_one_cell_are_shown_side_by_side_and_verified(page: Run)
     assert "multiplications with additive attention" in costs
 
 
-@pytest.mark.parametrize("exhibit", ["dot", "pair", "heads", "answers"])
+@pytest.mark.parametrize("exhibit", ["dot", "pair", "heads", pytest.param("answers", marks=pytest.mark.nightly)])
 def test_saved_page_has_the_current_exhibit(page: Run, detector: Path, exhibit: str) -> None:
     app = page(exhibit=exhibit, swap="1.3", lang="fr")
     assert not app.exception
@@ -317,51 +306,38 @@ def shares(*values: float) -> list[float]:
     return [round(100 * value) for value in values if not (0 < value < 0.005 or 0.995 <= value < 1)]
 
 
-def test_numpy_recomputes_scores_and_weights_of_every_form(page: Run, folder: Path) -> None:
+def test_scores_weights_and_sentences_of_every_form_are_those_of_numpy(
+    page: Run, folder: Path, snapshot: SnapshotAssertion
+) -> None:
     payload, expected = row_of(page()), expected_forms(folder)
     width, steps = len(payload["sources"]), len(payload["targets"])
-    assert list(payload["forms"]) == FORMS
-    for name, (scores, weights) in expected.items():
-        form = payload["forms"][name]
-        np.testing.assert_allclose(unpacked(form["weights"], width), weights, atol=2e-6, err_msg=name)
-        assert (form["energies"] is None) == (scores is None)
-        if scores is not None:
-            np.testing.assert_allclose(unpacked(form["energies"], width), scores, atol=1e-5, err_msg=name)
-        assert len(form["sentences"]) == steps
-    heads = [unpacked(head, width) for head in payload["forms"]["heads"]["heads"]]
+    forms = payload["forms"]
+    assert list(forms) == FORMS
+    weights = {name: unpacked(form["weights"], width) for name, form in forms.items()}
+    scores = {name: unpacked(form["energies"], width) for name, form in forms.items() if form["energies"] is not None}
+    heads = [unpacked(head, width) for head in forms["heads"]["heads"]]
     assert len(heads) == 4
+    for name, (own_scores, own_weights) in expected.items():
+        np.testing.assert_allclose(weights[name], own_weights, atol=2e-6, err_msg=name)
+        assert (name in scores) == (own_scores is not None)
+        if own_scores is not None:
+            np.testing.assert_allclose(scores[name], own_scores, atol=1e-5, err_msg=name)
+        assert len(forms[name]["sentences"]) == steps
     np.testing.assert_allclose(np.mean(heads, axis=0), expected["heads"][1], atol=2e-6)
     np.testing.assert_allclose(heads[0], expected["scaled"][1], atol=2e-6)
 
-
-def test_numbers_in_the_sentences_are_those_of_the_row(page: Run, folder: Path) -> None:
-    payload = row_of(page())
-    width = len(payload["sources"])
-    weights = {name: unpacked(form["weights"], width) for name, form in payload["forms"].items()}
-    scores = {
-        name: unpacked(form["energies"], width)
-        for name, form in payload["forms"].items()
-        if form["energies"] is not None
-    }
-    heads = [unpacked(head, width) for head in payload["forms"]["heads"]["heads"]]
-    for step in range(len(payload["targets"])):
-        sentences = {name: numbers_in(form["sentences"][step]) for name, form in payload["forms"].items()}
+    for step in range(steps):
+        sentences = {name: numbers_in(form["sentences"][step]) for name, form in forms.items()}
         best = {name: int(one[step].argmax()) for name, one in weights.items()}
         largest = round(float(scores["additive"][step].max()), 2)
         assert sentences["additive"] == [largest, 100, *shares(weights["additive"][step].max())]
         for name in ("general", "product", "self"):
             assert sentences[name] == shares(weights[name][step, best[name]])
         at = best["scaled"]
-        assert sentences["scaled"] == pytest.approx(
-            [
-                *(round(float(scores[name][step, at]), 2) for name in ("product", "scaled")),
-                *shares(weights["product"][step, at], weights["scaled"][step, at]),
-            ]
-        )
+        products = [round(float(scores[name][step, at]), 2) for name in ("product", "scaled")]
+        both = shares(weights["product"][step, at], weights["scaled"][step, at])
+        assert sentences["scaled"] == pytest.approx([*products, *both])
         each = [one for number, head in enumerate(heads, 1) for one in (number, *shares(head[step].max()))]
         assert sentences["heads"] == [*each, *shares(weights["heads"][step].max())]
-
-
-def test_sentences_of_each_form(page: Run, snapshot: SnapshotAssertion) -> None:
-    for name, form in row_of(page())["forms"].items():
+    for name, form in forms.items():
         assert [form["model"], form["text"], without_numbers(form["sentences"][0])] == snapshot(name=name)

@@ -9,10 +9,10 @@ import urllib.error
 import urllib.request
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager
 from http.cookies import SimpleCookie
-from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
@@ -138,9 +138,10 @@ def test_notice_says_the_position_and_a_long_wait(snapshot: SnapshotAssertion) -
     assert shown == snapshot
 
 
-@contextmanager
-def upload_server(folder: Path) -> Iterator[str]:
-    """Run a page whose quotas are 100 kB for a session and 250 kB for all; yield its address."""
+@pytest.fixture(scope="module")
+def upload_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Run a page whose quotas are 100 kB for a session and 250 kB for all; return its address."""
+    folder = tmp_path_factory.mktemp("uploads")
     with running_server(folder, folder / "page.log", "tests/ui/upload_app.py") as (address, _):
         yield address
 
@@ -184,7 +185,7 @@ async def present(address: str) -> AsyncIterator[str]:
         await visitor.leave()
 
 
-def test_uploads_are_limited_by_what_each_session_and_all_have_in_memory(tmp_path: Path) -> None:
+def test_uploads_are_limited_by_what_each_session_and_all_have_in_memory(upload_server: str) -> None:
     async def visit(address: str) -> None:
         async with present(address) as last, present(address) as other:
             async with present(address) as first:
@@ -200,11 +201,10 @@ def test_uploads_are_limited_by_what_each_session_and_all_have_in_memory(tmp_pat
                     break
             assert status == 204, "the uploads of a session that has ended count nothing"
 
-    with upload_server(tmp_path) as address:
-        asyncio.run(visit(address))
+    asyncio.run(visit(upload_server))
 
 
-def test_refused_uploads_count_nothing(tmp_path: Path) -> None:
+def test_refused_uploads_count_nothing(upload_server: str) -> None:
     async def visit(address: str) -> None:
         async with present(address) as session:
             for count in range(43):
@@ -216,5 +216,4 @@ def test_refused_uploads_count_nothing(tmp_path: Path) -> None:
                 assert await upload(address, session, "x", 110_000) == 429
             assert await upload(address, session, "x", 80_000) == 204
 
-    with upload_server(tmp_path) as address:
-        asyncio.run(visit(address))
+    asyncio.run(visit(upload_server))

@@ -42,7 +42,6 @@ from attnviz.trace.what_ifs import (
 )
 from attnviz.ui.embedding import Embedding, embedded_in, in_session
 from attnviz.ui.page_state.linked import SENTENCE_PAGES, clear_entries, follow_link
-from attnviz.ui.page_state.selection import own_parameters
 from attnviz.ui.page_state.what_if_state import WHAT_IFS, open_what_ifs, stored_what_ifs
 from attnviz.ui.resources import translate
 from attnviz.ui.step.what_if_panel import handle_what_if
@@ -282,21 +281,6 @@ def packed(records: object) -> str:
     return base64.urlsafe_b64encode(packer.compress(json.dumps(records).encode()) + packer.flush()).decode().rstrip("=")
 
 
-def test_damaged_or_too_long_address_is_reported(snapshot: SnapshotAssertion) -> None:
-    records = ({}, 3, [0] * 10**6, "[")
-    damaged = ["x", "²", "=", "A" * 10**5, *map(packed, records), packed([[]])[:-1]]
-    found = [decode_what_ifs(text) for text in damaged]
-    assert [what_ifs for what_ifs, _ in found] == [()] * len(damaged)
-    assert [problems for _, problems in found] == snapshot
-
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=3),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
-    max_leaves=4,
-)
-
-
 def session_with(*changed: Any, linked: bool = True) -> dict[Any, Any]:
     session: dict[Any, Any] = {}
     open_linked(session, {}, None if linked else ())
@@ -345,24 +329,6 @@ def test_new_translation_starts_empty_and_a_link_with_its_what_ifs() -> None:
         forget_link(session)
         open_linked(session, linked | {"what_if": bad})
         assert stored_in(session).current == 0
-
-
-def in_address(session: dict[Any, Any], view: View) -> tuple[str | None, str | None]:
-    """Return the what-ifs in the address, and the number of the current one."""
-    with in_session(session):
-        own = own_parameters(view)
-    return own["what_ifs"], own["what_if"]
-
-
-def test_address_has_what_ifs_except_those_of_a_file() -> None:
-    view = View(MAIN, FIRST)
-    assert in_address(session_with(), view) == (None, None)
-    session = session_with(Temperature(0.01, 0), ExcludePosition(0, 1))
-    text = encode_what_ifs([WhatIf(0, Temperature(0.01, 0)), WhatIf(1, ExcludePosition(0, 1))])
-    assert in_address(session, view) == (text, "2")
-    store(session, StoredWhatIfs.showing, 0)
-    assert in_address(session, view) == (text, None)
-    assert in_address(session_with(Temperature(0.01, 0), linked=False), view) == (None, None)
 
 
 def possible_changes(kind: str, parent: Trace) -> st.SearchStrategy[Intervention]:

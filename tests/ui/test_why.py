@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +14,9 @@ from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Translator
-from attnviz.analysis.why_attention import FIRST
 from attnviz.checkpoint import save_model
 from attnviz.corpora.judging import judge
-from attnviz.evaluation.example_sentences import REFERENCE_TRANSLATIONS, TECHNOLOGY
-from attnviz.languages import LANGUAGES
+from attnviz.evaluation.example_sentences import REFERENCE_TRANSLATIONS
 from attnviz.text import Tokenizer
 from attnviz.ui.pages.why_page import why_pictures
 from attnviz.ui.why.three_models_section import (
@@ -29,6 +27,7 @@ from attnviz.ui.why.three_models_section import (
 from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
 from tests.saved_pages import flattened, saved_view
 from tests.snapshots import without_numbers
+from tests.ui.opening import Run, open_alone
 from tests.ui.shown_payloads import (
     address,
     blocks,
@@ -39,15 +38,8 @@ from tests.ui.shown_payloads import (
     saved_page,
 )
 
-Run = Callable[..., AppTest]
 KINDS = dict(zip(MODELS, ("none", "general", "additive"), strict=True))
 SENTENCE = "Two dogs play in the snow."
-
-PAGE = """
-from attnviz.ui.chrome import run_pages
-from attnviz.ui.pages.why_page import WHY_PAGE
-run_pages([WHY_PAGE])
-"""
 
 
 @pytest.fixture
@@ -64,14 +56,7 @@ def folder(tmp_path: Path, make_network: ModelFactory, tokenizer: Tokenizer, mon
 @pytest.fixture
 def page(folder: Path) -> Run:
     """Return a function that opens the page as a link does."""
-
-    def run(**linked: str) -> AppTest:
-        app = AppTest.from_string(PAGE, default_timeout=60)
-        for name, value in linked.items():
-            app.query_params[name] = value
-        return app.run()
-
-    return run
+    return functools.partial(open_alone, "why")
 
 
 def test_three_translations_are_shown_side_by_side_with_their_weights(page: Run, folder: Path) -> None:
@@ -123,34 +108,6 @@ def grown(app: AppTest) -> dict[str, Any]:
     return fetched(mounted(app, "side_by_side")[0]["at"])
 
 
-def sentence_of(lane: dict[str, Any], step: int = -1) -> str:
-    """Return the English part of a row."""
-    return "".join(word for word, _ in lane["versions"][step]["source"])
-
-
-def test_page_opens_on_the_whole_built_in_sentence(page: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the shipped models, the fixed vector leaves out most of it, and attention little."""
-    monkeypatch.setenv("ATTNVIZ_MODELS", str(REPOSITORY / "models"))
-    app = page()
-    assert not app.exception
-    rows = grown(app)
-    *models, human = rows["lanes"]
-    assert [row["model"] for row in models] == list(MODELS)
-    assert [len(row["versions"]) for row in rows["lanes"]] == [len(rows["labels"])] * 4
-    for row in models:
-        assert sentence_of(row) == TECHNOLOGY
-        assert len(sentence_of(row, 0).split()) == FIRST
-        assert "chrF" in row["notes"][-1]
-        assert "chrF" not in "".join(row["notes"][:-1])
-    assert human["versions"][-1]["words"][0][0] == REFERENCE_TRANSLATIONS[TECHNOLOGY].french
-    assert not any(version["words"] for version in human["versions"][:-1])
-    fixed, *attending = (sum(omitted for _, omitted in row["versions"][-1]["source"]) for row in models)
-    assert fixed > 2 * max(attending)
-    growing, translations = mounted(app, "view_state")
-    assert (growing["id"], translations["id"]) == ("length", "why")
-    assert growing["steps"] == len(rows["labels"]) == growing["firstStep"] + 1
-
-
 def test_shades_and_strokes_are_the_judgement_of_the_reference_model(page: Run, folder: Path) -> None:
     rows, judge_model = grown(page(sentence=SENTENCE, long="own")), Translator.load(folder / PREFERRED_REFERENCE, "cpu")
     fixed = rows["lanes"][0]
@@ -164,15 +121,6 @@ def test_shades_and_strokes_are_the_judgement_of_the_reference_model(page: Run, 
         assert tuple(k for k, (_, omitted) in enumerate(version["source"]) if omitted) == judged.omitted
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_missing_model_of_the_three_is_named(page: Run, folder: Path, name: str, snapshot: SnapshotAssertion) -> None:
-    shutil.rmtree(folder / name)
-    app = page(sentence=SENTENCE)
-    assert not app.exception
-    assert panel_texts(app, "why_problem") == snapshot
-    assert not mounted(app, "side_by_side")
-
-
 def test_every_figure_has_a_name_heading_and_numbers(folder: Path) -> None:
     three = translate_trio(SENTENCE, SENTENCES[7])
     pictures = list(why_pictures(three, three.own[-1]))
@@ -180,11 +128,20 @@ def test_every_figure_has_a_name_heading_and_numbers(folder: Path) -> None:
     assert all(len(one.draw().frame()) and one.draw().data and one.heading for one in pictures)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_saved_page_has_every_section(language: str, page: Run) -> None:
-    app = page(sentence=SENTENCE, long="own", lang=language)
-    assert not app.exception
-    saved = saved_view(saved_page(app), language, "dark")
+def test_missing_model_of_the_three_is_named(page: Run, folder: Path, snapshot: SnapshotAssertion) -> None:
+    problems = []
+    for name in MODELS:
+        (folder / name).rename(folder / "away")
+        app = page(sentence=SENTENCE)
+        problems += panel_texts(app, "why_problem")
+        assert not mounted(app, "side_by_side")
+        (folder / "away").rename(folder / name)
+    assert problems == snapshot
+
+
+def test_saved_page_has_every_section(page: Run) -> None:
+    app = page(sentence=SENTENCE, long="own", lang="fr")
+    saved = saved_view(saved_page(app), "fr", "dark")
     drawn = [block["key"] for block in flattened(saved.blocks) if block["kind"] in ("chart", "side_by_side")]
     shown = [block["key"] for block in blocks(app) if block["kind"] in ("chart", "side_by_side")]
     assert drawn == shown
