@@ -103,7 +103,8 @@ def test_browser_fills_the_same_equations_as_python(
         f'import {{ equationAt }} from "{PROGRAM.as_uri()}";'
         "\nconst all = (records, at) => records.map((one) => Object.values(equationAt(one, ...at)));"
     )
-    records = [*equation_payloads(trace, steps, theme).values()]
+    with in_theme(theme):
+        records = [*equation_payloads(trace, steps).values()]
     found = made_by(program, "JSON.stringify(given[1].map((at) => all(given[0], at)))", [records, cells], tmp_path)
     for (step, source), filled in zip(cells, found, strict=True):
         written = equations(trace, step, source, theme=theme)
