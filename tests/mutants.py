@@ -39,10 +39,10 @@ AREAS: dict[str, dict[str, str]] = {
     "decoding": {
         "decoding/search": "decoding/random_networks decoding/greedy decoding/beam_tree decoding/search",
         "decoding/sentences decoding/applied_interventions": (
-            "decoding/random_networks decoding/greedy decoding/batching decoding/interventions"
+            "decoding/random_networks decoding/greedy decoding/batching decoding/interventions importing/checkpoints"
         ),
         "decoding/by_architecture": (
-            "decoding/random_networks decoding/beam_tree decoding/transformer decoding/interventions"
+            "decoding/beam_tree decoding/transformer decoding/interventions importing/checkpoints"
         ),
         "decoding/attribution": "decoding/attribution",
     },
@@ -255,7 +255,7 @@ def try_out(copy: Path, faults: Sequence[Fault]) -> Counter[str]:
     result, seconds = run_tests(copy, [*dict.fromkeys(one for fault in faults for one in fault.tests)], 3600)
     if result != "SURVIVED":
         sys.exit(f"The tests fail without a fault:\n{(copy / 'output.txt').read_text(encoding='utf-8')}")
-    limit = 60 + int(seconds)
+    limit = 20 + int(seconds)
     for fault in faults:
         file = copy / fault.path
         file.unlink()

@@ -102,23 +102,6 @@ def test_a_forced_word_leaves_context_and_state_unchanged(
     assert without_numbers(change_sentence(after)) == snapshot
 
 
-def test_pieces_include_the_likeliest_and_the_written_ones(translator: Translator, first: Trace) -> None:
-    unlikely = ForceWords((int(first.top_ids[STEP][50]),), STEP)
-    changed = translator.translate(SENTENCE, interventions=[*forced_prefix(first.target_ids, STEP), unlikely], beam=1)
-    change = step_change(first, changed, STEP)
-    piece_ids = {one.piece_id for one in change.pieces}
-    assert len(change.pieces) == 10
-    assert {first.target_ids[STEP], changed.target_ids[STEP]} <= piece_ids
-    both = [
-        dict(zip(one.top_ids[STEP].tolist(), one.top_probabilities[STEP].tolist(), strict=True))
-        for one in (first, changed)
-    ]
-    for one in change.pieces:
-        assert (one.before, one.after) == tuple(probabilities.get(one.piece_id) for probabilities in both)
-    likeliest = sorted(set(both[0]) | set(both[1]), key=lambda piece: -max(one.get(piece, 0) for one in both))
-    assert likeliest[0] in piece_ids
-
-
 @EACH_LANGUAGE
 def test_comparison_is_empty_after_the_end_of_the_other_translation(
     translator: Translator, first: Trace, snapshot: SnapshotAssertion

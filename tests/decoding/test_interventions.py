@@ -9,14 +9,11 @@ from itertools import product
 
 import numpy as np
 import pytest
-import torch
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.analysis.verification import RecurrentVerifier
-from attnviz.decoding import longest_target, search
 from attnviz.errors import AttnvizError
 from attnviz.network.model_config import READOUT_STATES
-from attnviz.network.rnnsearch import StepDecoder
 from attnviz.text import EOS, Tokenizer
 from attnviz.trace import Trace
 from attnviz.trace.interventions import (
@@ -161,23 +158,6 @@ def test_translation_continues_after_forced_word(kind: Translator) -> None:
     claimed = dataclasses.replace(trace, interventions=(ForceWords((foil + 1,), step),))
     wrong = RecurrentVerifier(claimed, _weights(kind)).verify(step).discrepancies
     assert [(one.quantity, one.shown, one.recomputed) for one in wrong] == [("target_ids", foil, foil + 1)]
-
-
-@every_kind
-def test_every_beam_hypothesis_contains_forced_word(kind: Translator) -> None:
-    decoder = StepDecoder(kind.network)
-    ids = torch.tensor([(*kind.tokenizer.encode(TEXT), EOS)])
-    lengths = torch.tensor([ids.shape[1]])
-    memory = decoder.memory(kind.network.encoder(ids, lengths), lengths)
-    limit = longest_target(ids.shape[1])
-    for word in (ForceWords((40,), 4), ForceWords((EOS,), 4), ForceWords((40,), 0)):
-        finished = search(decoder, memory, [limit], beam=4, interventions=[word])[0]
-        assert len(finished) == 4 or word.pieces[0] == EOS
-        assert all(one.ids[word.step] == word.pieces[0] for one in finished)
-        assert all(len(one.ids) == 5 for one in finished) == (word.pieces[0] == EOS)
-    trace = kind.translate(TEXT, beam=4, interventions=[ForceWords((40,), 4), ForceWords((41,), 5)])
-    assert trace.target_ids[4:6] == (40, 41)
-    _assert_verified(kind, trace)
 
 
 def test_forced_prefix_keeps_words_before_step(translator: Translator) -> None:

@@ -9,26 +9,12 @@ import numpy as np
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz.analysis.measures import error_rate, mutual_links
 from attnviz.errors import AttnvizError
 from attnviz.evaluation.alignment import GoldAlignment, best_threshold, detokenise, read_gold
 from attnviz.evaluation.model_alignments import word_alignments
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES
 from tests.snapshots import plain
-
-
-def gold(sure: set[tuple[int, int]], possible: set[tuple[int, int]]) -> GoldAlignment:
-    return GoldAlignment("x", ("a", "b", "c"), ("d", "e", "f"), frozenset(sure), frozenset(possible))
-
-
-def test_error_rate_of_small_example() -> None:
-    sentence = gold({(0, 0), (1, 1)}, {(2, 1)})
-    # A = {00, 21, 22}: one sure, two at least possible: 1 - (1 + 2) / (3 + 2).
-    rate = error_rate([[(0, 0), (2, 1), (2, 2)]], [sentence])
-    assert rate.aer == pytest.approx(0.4)
-    assert rate.precision == pytest.approx(2 / 3)
-    assert rate.recall == pytest.approx(1 / 2)
 
 
 def write(path: Path, *records: dict[str, object]) -> Path:
@@ -78,11 +64,6 @@ def test_gold_word_attention_keeps_all_weight_off_the_end(translator: Translator
     expected = 1 - trace.alignment[:-1, -1]
     assert matrix.sum(axis=1).min() >= expected.min() - 1e-6
     assert np.all(matrix >= 0)
-
-
-def test_mutual_links_of_small_example() -> None:
-    # Target word 1 attends most to source word 0, but target word 0 attends to it more.
-    assert mutual_links(np.array([[0.9, 0.1, 0.0], [0.5, 0.1, 0.4], [0.2, 0.7, 0.1]])) == [(0, 0), (1, 2)]
 
 
 def test_best_threshold_of_small_example() -> None:
