@@ -53,7 +53,7 @@ AREAS: dict[str, dict[str, str]] = {
     "alignment": {
         "analysis/measures evaluation/alignment evaluation/file_links evaluation/scoring evaluation/two_files": (
             "analysis/measures evaluation/alignment evaluation/symmetrisation evaluation/scoring evaluation/two_files "
-            "analysis/gold evaluation/head_finder"
+            "analysis/gold evaluation/head_finder public_interface"
         ),
     },
     "formats": {
@@ -185,7 +185,7 @@ def random_faults(area: str, count: int, seed: int) -> list[Fault]:
     """Return random changes to the modules of an area, no two of them equal."""
     candidates = []
     for modules, names in AREAS[area].items():
-        files = (f"tests/{name.replace('/', '/test_')}.py" for name in names.split())
+        files = (str(Path("tests", name).with_name(f"test_{Path(name).name}.py")) for name in names.split())
         tests = (*files, "-m", "nightly" if area in NIGHTLY else "not nightly")
         for path in sorted(path for name in modules.split() for path in (REPOSITORY / "attnviz").glob(f"{name}.py")):
             tree = ast.parse(path.read_text(encoding="utf-8"))

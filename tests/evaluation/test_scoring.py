@@ -66,6 +66,11 @@ def test_index_base_and_direction_are_detected(links_base: int, gold_base: int, 
         assert re.findall(r"\d", scored.remarks[-1]) == [str(links_base), str(gold_base)]
 
 
+def test_a_link_of_word_0_shows_that_its_file_counts_from_0(tmp_path: Path) -> None:
+    scored = score(_write(tmp_path / "links", ["0-0 2-2 4-4 6-6"]), ["1-1 3-3 5-5"])
+    assert (scored.convention.links_base, scored.error.aer) == (0, 1)
+
+
 def test_naacl_gold_counts_from_1_and_may_lack_last_pairs(tmp_path: Path) -> None:
     lines = []
     for number, one in enumerate(GOLD, 1):
@@ -235,16 +240,16 @@ def test_page_finds_the_gold_links_of_numbered_pairs() -> None:
 
 
 def test_word_errors_are_counted(tmp_path: Path) -> None:
-    links = _write(tmp_path / "links", ["0-0 1-0", "0-0 1-0", "1-1"])
-    read = read_attention(links, ["the cat", "the cat", "the Cat"], ["le chat", "le chat", "le chat"])
-    error = alignment_error(read, ["0-0 1-1", "0-0 1-1", "0-0 1?1"])
-    assert error.word_errors == (
+    links = _write(tmp_path / "links", ["0-0 2-0", "0-0 2-0", "1-1"])
+    read = read_attention(links, ["the big cat", "the big cat", "the Cat"], ["le chat", "le chat", "le chat"])
+    gold = ["0-0 2-1", "0-0 2-1", "0-0 1?1"]
+    assert alignment_error(read, gold).word_errors == (
         WordError("cat", "chat", linked=False, count=2),
         WordError("cat", "le", linked=True, count=2),
         WordError("the", "le", linked=False, count=1),
     )
-    assert alignment_error(links, ["0-0 1-1", "0-0 1-1", "0-0 1?1"]).word_errors is None
-    assert alignment_error(links, ["0-0 1-0", "0-0 1-0", "1-1"]).word_errors == ()
+    assert alignment_error(links, gold).word_errors is None
+    assert alignment_error(links, ["0-0 2-0", "0-0 2-0", "1-1"]).word_errors == ()
 
 
 def test_words_decide_on_the_direction(snapshot: SnapshotAssertion) -> None:
