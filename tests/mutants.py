@@ -120,7 +120,7 @@ def replacements(node: ast.AST) -> Iterator[ast.AST]:  # noqa: C901  a table
         case ast.Constant(int() as value):
             yield from (ast.Constant(value + 1), ast.Constant(value - 1))
         case ast.Constant(float() as value):
-            yield from (ast.Constant(2 * value + (not value)), ast.Constant(value / 2))
+            yield from (ast.Constant(other) for other in (2 * value + (not value), value / 2) if other != value)
         case ast.Constant(str() as value) if value.isidentifier():
             yield ast.Constant(f"other_{value}")
         case ast.Slice(lower, upper, step) if lower or upper:

@@ -325,3 +325,5 @@ def test_pieces_of_a_change_are_the_ten_likeliest_and_the_written_ones() -> None
             still = step_change(after, after, step)
             assert still.unchanged
             assert [dataclasses.replace(still, state=moved).unchanged for moved in (1e-4, 2e-4)] == [True, False]
+            likelier = [still.written._replace(before=0.0, after=share) for share in (1e-4, 2e-4)]
+            assert [dataclasses.replace(still, pieces=(one,)).unchanged for one in likelier] == [True, False]

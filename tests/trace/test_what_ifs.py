@@ -358,7 +358,9 @@ class Tree:
 
 
 adding = st.tuples(st.just("adding"), st.none() | st.integers(0, 13), st.sampled_from(CHANGES), st.booleans())
-others = st.tuples(st.sampled_from(["showing", "removing"]), st.integers(-1, 14)) | st.just(("undoing",))
+others = st.tuples(st.sampled_from(["showing", "removing"]), st.integers(-1, 3) | st.integers(-1, 14)) | st.just(
+    ("undoing",)
+)
 
 
 @settings(max_examples=150)
