@@ -281,13 +281,16 @@ def test_cards_compare_the_words_with_those_of_the_first_translation(snapshot: S
 
 
 def test_words_left_out_stand_where_they_were() -> None:
-    first = [(word, True) for word in "abcdbe"]
+    pieces = (SPACE + "it", "'", SPACE + "s", ".", "<unk>", SPACE + "b", "!", "</s>")
+    (card,) = cards(WhatIfs(with_pieces((SPACE + "a", "</s>"), pieces, 0)))
+    assert "".join(" " * word.space + word.text for word in card.words) == "it' s. <unk> b!"
+    old = [(word, True) for word in "abcdbe"]
     new = [(word, word != "x") for word in "abdbxex"]
     kinds = [("a", "same"), ("b", "same"), ("c", "gone"), ("d", "same"), ("b", "same")]
     kinds += [("x", "other"), ("e", "same"), ("x", "other")]
-    assert [*changed_words(new, first)] == [Word(text, kind, text != "x") for text, kind in kinds]
+    assert [*changed_words(new, old)] == [Word(text, kind, text != "x") for text, kind in kinds]
     assert [*changed_words(new[:2], new[:2])] == [Word("a", "same", True), Word("b", "same", True)]
-    assert [word.kind for word in changed_words(first[1:], first)][:2] == ["gone", "same"]
+    assert [word.kind for word in changed_words(old[1:], old)][:2] == ["gone", "same"]
 
 
 @EACH_LANGUAGE
