@@ -103,6 +103,10 @@ def test_posterior_sentence_matches_the_columns(snapshot: SnapshotAssertion) -> 
 
 def test_numbers_of_the_equation_multiply_out() -> None:
     trace = synthetic.trace()
+    of_new_state = dataclasses.replace(trace, config={**trace.config, "readout_state": "current"})
+    assert posterior_equation(of_new_state).note.startswith(posterior_equation(trace).note + " "), (
+        "it says what the new state adds"
+    )
     found = with_likelihood(trace, np.random.default_rng(2).uniform(0.1, 1, size=trace.alignment.shape))
     for i, j in ((0, 0), (2, 3)):
         cells = {name: row[j] for name, row in posterior_texts_of_cells(found, i).items()}
