@@ -113,10 +113,12 @@ def test_numbers_of_the_equation_multiply_out() -> None:
         template = posterior_equation(trace)
         texts = posterior_texts_of_step(found, i) | posterior_texts_of_source(j) | cells
         assert template.places <= set(texts)
+        assert texts["products"].count(" + ") == 2, "two products and dots"
         prior, likelihood, posterior = (float(cells[name]) for name in ("prior", "likelihood", "posterior"))
         evidence = found.prior[i] @ found.likelihood[i]
         assert prior * likelihood / evidence == pytest.approx(posterior, rel=0.02, abs=1e-3)
         filled = template.filled(texts)
+        assert f"p({j + 1} " in filled.latex
         assert rf"\frac{{{cells['prior']} \cdot {cells['likelihood']}}}" in filled.latex
         assert "⟦" not in filled.latex + filled.note
         assert f"α′ = {cells['heatmap_posterior']}" in filled.note
