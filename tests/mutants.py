@@ -1,10 +1,11 @@
 """Measure whether the tests notice faults: change the code at random places, and run the tests of each changed module.
 
-    python -m tests.mutants [--seed N] [--count N] [AREA ...]
+    python -m tests.mutants [--seed N] [--count N] [--only TEXT] [AREA ...]
     python -m tests.mutants mends
 
-The first prints which of `--count` random faults (mutants) of each area the tests find. The second brings thirty faults
-back that the program once had (`tests/mends.py`), each by undoing its mend, and runs the test that must fail.
+The first prints which of `--count` random faults (mutants) of each area the tests find, and the first test that did;
+`--only` tries out those again that match a regular expression. The second brings thirty faults back that the program
+once had (`tests/mends.py`), each by undoing its mend, and runs the test that must fail.
 Both work in a temporary copy of the repository, one process after another.
 """
 
@@ -13,8 +14,10 @@ from __future__ import annotations
 import argparse
 import ast
 import importlib
+import json
 import os
 import random
+import re
 import resource
 import shutil
 import signal
@@ -36,10 +39,10 @@ AREAS: dict[str, dict[str, str]] = {
     "decoding": {
         "decoding/search": "decoding/random_networks decoding/greedy decoding/beam_tree decoding/search",
         "decoding/sentences decoding/applied_interventions": (
-            "decoding/random_networks decoding/greedy decoding/batching decoding/interventions"
+            "decoding/random_networks decoding/greedy decoding/batching decoding/interventions importing/checkpoints"
         ),
         "decoding/by_architecture": (
-            "decoding/random_networks decoding/beam_tree decoding/transformer decoding/interventions"
+            "decoding/beam_tree decoding/transformer decoding/interventions importing/checkpoints"
         ),
         "decoding/attribution": "decoding/attribution",
     },
@@ -50,7 +53,7 @@ AREAS: dict[str, dict[str, str]] = {
     "alignment": {
         "analysis/measures evaluation/alignment evaluation/file_links evaluation/scoring evaluation/two_files": (
             "analysis/measures evaluation/alignment evaluation/symmetrisation evaluation/scoring evaluation/two_files "
-            "analysis/gold evaluation/head_finder"
+            "analysis/gold evaluation/head_finder public_interface"
         ),
     },
     "formats": {
@@ -80,6 +83,7 @@ NEGATED = {ast.Lt: ast.GtE, ast.LtE: ast.Gt, ast.Gt: ast.LtE, ast.GtE: ast.Lt}
 NAMES = {"min": "max", "any": "all", "argmin": "argmax", "minimum": "maximum", "first": "last", "source": "target"}
 NAMES |= {new: old for old, new in NAMES.items()}
 COMMUTATIVE = ("min", "max", "minimum", "maximum", "zip")
+_FAILED = re.compile(r"^(?:FAILED|ERROR) tests/(\S+)", re.MULTILINE)
 MESSAGES = ("_", "gettext", "ngettext", "AttnvizError", "warn", "cast", "TypeVar", "getLogger")
 
 
@@ -116,7 +120,7 @@ def replacements(node: ast.AST) -> Iterator[ast.AST]:  # noqa: C901  a table
         case ast.Constant(int() as value):
             yield from (ast.Constant(value + 1), ast.Constant(value - 1))
         case ast.Constant(float() as value):
-            yield from (ast.Constant(2 * value + (not value)), ast.Constant(value / 2))
+            yield from (ast.Constant(other) for other in (2 * value + (not value), value / 2) if other != value)
         case ast.Constant(str() as value) if value.isidentifier():
             yield ast.Constant(f"other_{value}")
         case ast.Slice(lower, upper, step) if lower or upper:
@@ -148,7 +152,7 @@ def places(node: ast.AST) -> Iterator[ast.AST]:
             return
         case ast.If(ast.Name("TYPE_CHECKING")) | ast.FunctionDef(name="__repr__" | "__str__"):
             return
-        case ast.Assign([ast.Name("__all__")]):
+        case ast.Assign([ast.Name("__all__")]) | ast.keyword(arg="strict"):
             return
         case ast.Raise():
             yield node
@@ -181,7 +185,7 @@ def random_faults(area: str, count: int, seed: int) -> list[Fault]:
     """Return random changes to the modules of an area, no two of them equal."""
     candidates = []
     for modules, names in AREAS[area].items():
-        files = (f"tests/{name.replace('/', '/test_')}.py" for name in names.split())
+        files = (str(Path("tests", name).with_name(f"test_{Path(name).name}.py")) for name in names.split())
         tests = (*files, "-m", "nightly" if area in NIGHTLY else "not nightly")
         for path in sorted(path for name in modules.split() for path in (REPOSITORY / "attnviz").glob(f"{name}.py")):
             tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -196,8 +200,32 @@ def random_faults(area: str, count: int, seed: int) -> list[Fault]:
     return faults
 
 
+class _QuickestFirst:
+    """A plugin of pytest that runs quick files first, and of each file quick tests, by the times of the run before."""
+
+    def __init__(self, path: Path) -> None:
+        """Take the file of the times."""
+        self._path = path
+        self._known: dict[str, float] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        self._found = dict[str, float]()
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Add the time of a test, of its fixtures too, to that of the test and of its file."""
+        for name in (report.nodeid.partition("::")[0], report.nodeid):
+            self._found[name] = self._found.get(name, 0) + report.duration
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Order the tests, file by file: fixtures of a file are made once."""
+        items.sort(key=lambda one: [self._known.get(name, 0) for name in (one.nodeid.partition("::")[0], one.nodeid)])
+
+    def pytest_sessionfinish(self, exitstatus: int) -> None:
+        """Write the times of a run without failure."""
+        if not exitstatus:
+            self._path.write_text(json.dumps(self._known | self._found), encoding="utf-8")
+
+
 def run_tests(copy: Path, tests: Sequence[str], limit: int) -> tuple[str, float]:
-    """Run tests of the copy in a process of its own, for at most so many seconds of a processor.
+    """Run tests of the copy in a process of its own, the quickest first, for at most so many seconds of a processor.
 
     Return "killed", "SURVIVED" or "timeout", and the seconds.
     """
@@ -211,7 +239,8 @@ def run_tests(copy: Path, tests: Sequence[str], limit: int) -> tuple[str, float]
             os.chdir(copy)
             sys.path[0], sys.dont_write_bytecode = str(copy), True
             sys.modules.pop("tests", None)
-            code = pytest.main(["-x", "-q", "-n0", "-p", "no:cacheprovider", "--snapshot-warn-unused", *tests])
+            options = ["-x", "-q", "-n0", "-p", "no:cacheprovider", "--snapshot-warn-unused", *tests]
+            code = pytest.main(options, [_QuickestFirst(copy / "times.json")])
         finally:
             sys.stdout.flush()
             os._exit(code)  # the copy, whose `with` this process must not leave, is the other one's
@@ -226,7 +255,7 @@ def try_out(copy: Path, faults: Sequence[Fault]) -> Counter[str]:
     result, seconds = run_tests(copy, [*dict.fromkeys(one for fault in faults for one in fault.tests)], 3600)
     if result != "SURVIVED":
         sys.exit(f"The tests fail without a fault:\n{(copy / 'output.txt').read_text(encoding='utf-8')}")
-    limit = 60 + int(seconds)
+    limit = 20 + int(seconds)
     for fault in faults:
         file = copy / fault.path
         file.unlink()
@@ -234,7 +263,8 @@ def try_out(copy: Path, faults: Sequence[Fault]) -> Counter[str]:
         result, seconds = run_tests(copy, fault.tests, limit)
         shutil.copy2(REPOSITORY / fault.path, file)  # with its time, so that its bytecode is valid again
         counts[result] += 1
-        print(f"{result:<9}{seconds:4.0f} s  {fault.where}", flush=True)
+        found_by = _FAILED.findall((copy / "output.txt").read_text(encoding="utf-8"))[:1]
+        print(f"{result:<9}{seconds:4.0f} s  {'  by '.join([fault.where, *found_by])}", flush=True)
     return counts
 
 
@@ -258,6 +288,7 @@ def main() -> None:
     parser.add_argument("areas", nargs="*", metavar="AREA", help=f"{', '.join(AREAS)} or mends; default: all areas")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--count", type=int, default=60, help="faults of each area")
+    parser.add_argument("--only", default="", metavar="TEXT", help="regular expression of the faults to try out")
     options = parser.parse_args()
     os.environ |= {"OMP_WAIT_POLICY": "PASSIVE", "OMP_NUM_THREADS": "1"}
     os.nice(10)
@@ -271,6 +302,8 @@ def main() -> None:
         (copy / "models").symlink_to(REPOSITORY / "models")
         for area in options.areas or AREAS:
             faults = undone_mends() if area == "mends" else random_faults(area, options.count, options.seed)
+            if not (faults := [fault for fault in faults if re.search(options.only, fault.where)]):
+                continue
             counts = try_out(copy, faults)
             rows.append((area, len(faults), counts["killed"], counts["timeout"], counts["SURVIVED"]))
     print(f"\n{'area':<12}{'faults':>8}{'killed':>8}{'timeout':>9}{'survived':>10}{'found':>8}")

@@ -12,11 +12,6 @@ def only(width: int, step: int, source: int) -> ReplaceWeights:
     return ReplaceWeights(tuple(int(j == source) for j in range(width)), step)
 
 
-def alike(width: int, step: int) -> ReplaceWeights:
-    """Return the intervention that gives all of `width` source pieces the same weight at `step`."""
-    return ReplaceWeights((1,) * width, step)
-
-
 def link(*interventions: Intervention, held: bool = False) -> str:
     """Return the text, in a link, of what-ifs of the first translation."""
     return encode_what_ifs([WhatIf(0, intervention, held) for intervention in interventions])

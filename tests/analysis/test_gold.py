@@ -19,11 +19,7 @@ from attnviz.analysis.gold import (
     parse_sure_and_possible,
     recorded_gold_links,
 )
-from attnviz.analysis.measures import error_rate, links, mutual_links
-from attnviz.evaluation.alignment import GoldAlignment, between_words
 from attnviz.trace import Words
-from attnviz.translator import Translator
-from tests.conftest import SENTENCES
 
 
 def words_of(shares: np.ndarray, end: bool = True) -> Words:
@@ -104,22 +100,6 @@ def test_pair_links_round_trip_and_tell_whose_words_they_join(pair: tuple[Words,
         assert [PairLinks.parse(one.text(), words) for one in (stored, other)] == [stored, other]
         without_digest = stored.text().partition(".")[2]
         assert PairLinks.parse(without_digest, words) == stored
-
-
-@pytest.mark.parametrize("number", range(0, len(SENTENCES), 2))
-def test_error_rate_matches_the_evaluate_command(translator: Translator, number: int) -> None:
-    """The gold words are the shown words; pieces are merged as `attnviz evaluate` does."""
-    trace = translator.translate(SENTENCES[number], target=SENTENCES[number + 1])
-    words = trace.words()
-    source, target = linkable_words(words)
-    generator = np.random.default_rng(number)
-    drawn = frozenset((int(generator.integers(len(source))), i) for i in range(len(target)))
-    pair = GoldAlignment("x", source, target, drawn, frozenset())
-    between = between_words(pair, trace.source_surfaces[:-1], trace.target_pieces[:-1], trace.alignment)
-    np.testing.assert_allclose(between, words.alignment[:-1, :-1], atol=1e-6)
-    errors = link_errors(words, GoldLinks(pair.sure, pair.possible))
-    assert errors.rate == error_rate([links(between)], [pair])
-    assert errors.mutual == error_rate([mutual_links(between)], [pair])
 
 
 def test_invalid_or_too_many_links_are_refused(snapshot: SnapshotAssertion) -> None:

@@ -8,11 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
+from attnviz import attention
 from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.measures import (
     LEAST_ANCHORS,
     LEAST_LENGTH,
     Drift,
+    attended_words,
     drifts,
     entropy,
     error_rate,
@@ -35,6 +37,11 @@ def test_links_of_an_example_alignment() -> None:
     assert links(alignment) == [(0, 1), (0, 2), (1, 0)]
     assert links(alignment, threshold=0.4) == [(0, 1), (0, 2), (1, 0), (2, 2)]
     assert links(alignment, threshold=1.0) == []
+
+
+def test_words_that_attend_to_none_more_than_to_others_attend_to_none() -> None:
+    assert attended_words(attention("a b", "x y z", [[0.5, 0.5], [0, 0], [0.25, 0.75]])).tolist() == [-1, -1, 1]
+    assert attended_words(attention("a", "x y", [[0], [1]])).tolist() == [-1, 0]
 
 
 _links = st.frozensets(st.tuples(st.integers(0, 4), st.integers(0, 4)), max_size=6)

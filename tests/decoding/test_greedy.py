@@ -1,25 +1,30 @@
-"""Greedy search equals beam search of width 1, which computes every probability."""
+"""Greedy search equals beam search of width 1, and beam search a plain one: one sentence and prefix after another."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from itertools import product
+from typing import Any
 
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attnviz.attention_kinds import ATTENTION_KINDS
-from attnviz.decoding import SearchStep, greedy, longest_target, search
+from attnviz.decoding import SearchStep, check_search, force, greedy, longest_target, search
+from attnviz.decoding.applied_interventions import check_limit
 from attnviz.errors import AttnvizError
 from attnviz.network import ModelConfig, RNNsearch
 from attnviz.network.encoder import PreparedEncoder
 from attnviz.network.model_config import READOUT_STATES
 from attnviz.network.rnnsearch import Memory, StepDecoder
-from attnviz.text import EOS, Tokenizer
-from attnviz.trace.interventions import ForceWords, Intervention, Temperature
+from attnviz.text import EOS, UNK, Tokenizer
+from attnviz.trace.interventions import ForceWords, Intervention, Temperature, forced_words
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES, ModelFactory
+from tests.strategies import FEW
 
 KINDS = list(product(ATTENTION_KINDS, READOUT_STATES))
 
@@ -44,29 +49,39 @@ def encoded(network: RNNsearch, lengths: list[int], seed: int) -> tuple[StepDeco
     return decoder, decoder.memory(PreparedEncoder(network.encoder)(ids, pieces), pieces)
 
 
-@given(
-    kind=st.sampled_from(KINDS),
-    seed=st.integers(0, 2**31),
-    ending=st.sampled_from([-3.0, 2.0, 6.0]),
-    lengths=st.lists(st.integers(1, 9), min_size=1, max_size=6),
-    interventions=st.sampled_from(
+SEARCHES: dict[str, st.SearchStrategy[Any]] = {
+    "kind": st.sampled_from(KINDS),
+    "seed": st.integers(0, 2**31),
+    "ending": st.sampled_from([-3.0, 2.0, 6.0]),
+    "lengths": st.lists(st.integers(1, 9), min_size=1, max_size=6),
+    "interventions": st.sampled_from(
         [(), (ForceWords((9,), 2),), (Temperature(0.4), ForceWords((EOS,), 3)), (ForceWords((9,), 0),)]
     ),
-)
+    "unk": st.booleans(),
+}
+
+
+@given(**SEARCHES)
 def test_greedy_search_equals_beam_of_one(
-    kind: tuple[str, str], seed: int, ending: float, lengths: list[int], interventions: tuple[Intervention, ...]
+    kind: tuple[str, str],
+    seed: int,
+    ending: float,
+    lengths: list[int],
+    interventions: tuple[Intervention, ...],
+    unk: bool,
 ) -> None:
     network = random_network(kind, seed, ending)
     decoder, memory = encoded(network, lengths, seed)
     limits = [length + 4 for length in lengths]
     try:
-        plain = search(decoder, memory, limits, interventions=interventions)
+        plain = search(decoder, memory, limits, interventions=interventions, unk=unk)
     except AttnvizError as error:
         with pytest.raises(AttnvizError, match=str(error)):
-            greedy(decoder, memory, limits, interventions=interventions)
+            greedy(decoder, memory, limits, interventions=interventions, unk=unk)
         return
     history: list[SearchStep] = []
-    found = greedy(decoder, memory, limits, history, interventions)
+    found = greedy(decoder, memory, limits, history, interventions, unk)
+    assert found == greedy(decoder, memory, limits, None, interventions, unk)
     assert found == [finished[0].ids for finished in plain]
     for sentence, (ids, finished) in enumerate(zip(found, plain, strict=True)):
         readouts = torch.cat(
@@ -75,6 +90,72 @@ def test_greedy_search_equals_beam_of_one(
         likely = decoder.output.log_probabilities(readouts)
         score = float(likely[range(len(ids)), list(ids)].sum()) / len(ids)
         assert score == pytest.approx(finished[0].score, abs=1e-5)
+
+
+def plain_search(
+    likely: Callable[[tuple[int, ...]], list[float]], limit: int, beam: int, words: Mapping[int, int], *, unk: bool
+) -> dict[tuple[int, ...], float]:
+    """Return the finished hypotheses with their log probabilities, one prefix after another.
+
+    `likely` returns the log probabilities of the pieces after a prefix.
+    """
+    prefixes, finished = {(): 0.0}, dict[tuple[int, ...], float]()
+    for step in range(limit):
+        totals = {(*ids, k): total + number for ids, total in prefixes.items() for k, number in enumerate(likely(ids))}
+        allowed = {words[step]} if step in words else {UNK, *range(EOS + (step < max(words, default=-1)), 60)}
+        allowed = allowed & {EOS} if step == limit - 1 else allowed - {UNK} | ({UNK} & allowed if unk else set())
+        best = sorted((ids for ids in totals if ids[-1] in allowed), key=lambda ids: -totals[ids])
+        for ids in best[:beam]:
+            if ids[-1] == EOS and len(finished) < beam:
+                finished[ids] = totals[ids]
+        prefixes = {ids: totals[ids] for ids in [ids for ids in best if ids[-1] != EOS][:beam]}
+        if len(finished) == beam or not prefixes:
+            break
+    return finished
+
+
+@settings(max_examples=FEW)
+@given(beam=st.integers(1, 4), penalty=st.sampled_from([0.0, 0.6, 1.0]), **SEARCHES)
+def test_beam_search_equals_plain_search_of_each_sentence(
+    kind: tuple[str, str],
+    seed: int,
+    ending: float,
+    lengths: list[int],
+    interventions: tuple[Intervention, ...],
+    unk: bool,
+    beam: int,
+    penalty: float,
+) -> None:
+    decoder, memory = encoded(random_network(kind, seed, ending), lengths, seed)
+    limits = [length + 4 for length in lengths]
+    found = search(decoder, memory, limits, beam, penalty, interventions=interventions, unk=unk)
+    for sentence, limit in enumerate(limits):
+        alone = memory.select([sentence])
+
+        def likely(ids: tuple[int, ...], alone: Memory = alone) -> list[float]:
+            step = force(decoder, alone, [*ids, EOS], interventions)[-1]
+            numbers: list[float] = decoder.output.log_probabilities(step.readout[0, 0]).tolist()
+            return numbers
+
+        plain = plain_search(likely, limit, beam, forced_words(interventions), unk=unk)
+        scores = {ids: total / len(ids) ** penalty for ids, total in plain.items()}
+        assert [one.ids for one in found[sentence]] == sorted(scores, key=lambda ids: -scores[ids])
+        assert [one.score for one in found[sentence]] == pytest.approx([scores[one.ids] for one in found[sentence]])
+
+
+def test_width_and_length_penalty_have_bounds() -> None:
+    for beam, penalty in ((1, 0.0), (100, 10.0)):
+        check_search(beam, penalty)
+    for beam, penalty in ((0, 1.0), (101, 1.0), (1, -0.01), (1, 10.01)):
+        with pytest.raises(AttnvizError):
+            check_search(beam, penalty)
+
+
+@pytest.mark.parametrize(("word", "pieces"), [(9, 2), (EOS, 1)], ids=["with the end after it", "the end"])
+def test_forced_word_is_within_the_limit(word: int, pieces: int) -> None:
+    for step in range(5):
+        with nullcontext() if step + pieces <= 4 else pytest.raises(AttnvizError):
+            check_limit({0: 9, step: word}, 4)
 
 
 @given(kind=st.sampled_from(KINDS), seed=st.integers(0, 2**31), nearness=st.sampled_from([0.0, 1e-7, 1e-6, 1e-4]))

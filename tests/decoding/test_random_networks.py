@@ -56,20 +56,6 @@ def test_neutral_interventions_change_nothing(
 
 
 @settings(max_examples=FEW)
-@given(step=st.integers(0, 3), lender=st.integers(0, 3), **SIZES)
-def test_weights_of_another_step_give_its_context(
-    make_network: ModelFactory, tokenizer: Tokenizer, step: int, lender: int, kind: tuple[str, str], **sizes: int
-) -> None:
-    translator = Translator(make_network(*kind, **sizes), tokenizer)
-    first = translator.translate(SENTENCES[0], target=SENTENCES[1])
-    row = ReplaceWeights(tuple(first.alignment[lender].tolist()), step)
-    trace = translator.translate(SENTENCES[0], target=SENTENCES[1], interventions=[row])
-    np.testing.assert_array_equal(trace.annotations, first.annotations)
-    np.testing.assert_allclose(trace.contexts[step], first.contexts[lender], atol=1e-6)
-    np.testing.assert_array_equal(trace.previous_states[step], first.previous_states[step])
-
-
-@settings(max_examples=FEW)
 @given(how=st.sampled_from(SEARCHES), step=st.integers(0, 3), source=st.integers(0, 3), **SIZES)
 def test_all_weight_on_one_piece_makes_it_the_context(
     make_network: ModelFactory,

@@ -61,17 +61,6 @@ def test_batched_translations_equal_single_ones(kind: Translator) -> None:
             assert kind.translate_batch(times * some, beam=beam) == times * alone
 
 
-def test_beam_hypotheses_are_sorted_by_score(translator: Translator) -> None:
-    for sentence in SENTENCES:
-        trace = translator.translate(sentence, beam=6)
-        scores = [hypothesis.score for hypothesis in trace.hypotheses]
-        assert len(scores) == 6
-        assert scores == sorted(scores, reverse=True)
-        assert trace.hypotheses[0].translation == trace.translation
-        assert trace.score == pytest.approx(scores[0], rel=1e-4)
-        assert trace.score == pytest.approx(float(trace.log_probabilities.sum()) / len(trace.target_ids), rel=1e-4)
-
-
 def test_beam_wider_than_vocabulary(make_network: ModelFactory) -> None:
     tokenizer = Tokenizer.train(SENTENCES, 70)
     translator = Translator(make_network(vocabulary_size=len(tokenizer)), tokenizer)

@@ -3,32 +3,30 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz.analysis.measures import error_rate, mutual_links
 from attnviz.errors import AttnvizError
-from attnviz.evaluation.alignment import GoldAlignment, best_threshold, detokenise, read_gold
+from attnviz.evaluation.alignment import (
+    GoldAlignment,
+    best_threshold,
+    between_tokens,
+    between_words,
+    detokenise,
+    read_gold,
+)
 from attnviz.evaluation.model_alignments import word_alignments
+from attnviz.text import SPACE
+from attnviz.trace import Words
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES
 from tests.snapshots import plain
-
-
-def gold(sure: set[tuple[int, int]], possible: set[tuple[int, int]]) -> GoldAlignment:
-    return GoldAlignment("x", ("a", "b", "c"), ("d", "e", "f"), frozenset(sure), frozenset(possible))
-
-
-def test_error_rate_of_small_example() -> None:
-    sentence = gold({(0, 0), (1, 1)}, {(2, 1)})
-    # A = {00, 21, 22}: one sure, two at least possible: 1 - (1 + 2) / (3 + 2).
-    rate = error_rate([[(0, 0), (2, 1), (2, 2)]], [sentence])
-    assert rate.aer == pytest.approx(0.4)
-    assert rate.precision == pytest.approx(2 / 3)
-    assert rate.recall == pytest.approx(1 / 2)
 
 
 def write(path: Path, *records: dict[str, object]) -> Path:
@@ -67,22 +65,46 @@ def test_detokenise_attaches_punctuation() -> None:
     assert detokenise(["procès", "-", "verbal"]) == "procès-verbal"
 
 
-def test_gold_word_attention_keeps_all_weight_off_the_end(translator: Translator) -> None:
-    words = ("A", "girl", "'s", "red", "bicycle", ",", "\u2603\u2603", "nobody", "'s", ".")
-    sentence = GoldAlignment("x", words, ("Une", "fille", ",", "l'", "accord", "."), frozenset({(0, 0)}), frozenset())
-    (matrix,) = word_alignments(translator, [sentence])
-    assert matrix.shape == (6, 10)
-    trace = translator.translate(detokenise(sentence.source), target=detokenise(sentence.target))
-    assert matrix.sum(axis=1).max() <= 1 + 1e-6
-    # Each row has all attention of its target word except the share on the source's </s>.
-    expected = 1 - trace.alignment[:-1, -1]
-    assert matrix.sum(axis=1).min() >= expected.min() - 1e-6
-    assert np.all(matrix >= 0)
+LETTERS, INVISIBLE = "abcdefgh", "\u200b"
 
 
-def test_mutual_links_of_small_example() -> None:
-    # Target word 1 attends most to source word 0, but target word 0 attends to it more.
-    assert mutual_links(np.array([[0.9, 0.1, 0.0], [0.5, 0.1, 0.4], [0.2, 0.7, 0.1]])) == [(0, 0), (1, 2)]
+def cut(ends: set[int]) -> list[str]:
+    places = [0, *sorted(ends), len(LETTERS)]
+    return [LETTERS[first:last] for first, last in pairwise(places)]
+
+
+def of_letters(names: list[str]) -> np.ndarray:
+    """Return which name each letter is in, (letters, names)."""
+    return np.repeat(np.eye(len(names)), [len(name.strip(INVISIBLE)) for name in names], axis=0)
+
+
+@given(st.lists(st.sets(st.integers(1, 7)), min_size=4, max_size=4), st.integers(0, 99))
+def test_attention_between_other_words_is_that_of_their_letters(ends: list[set[int]], seed: int) -> None:
+    source, target, *tokens = map(cut, ends)
+    tokens[1].append(INVISIBLE)
+    weights = np.random.default_rng(seed).dirichlet(np.ones(len(source) + 1), size=len(target) + 1)
+    columns, rows = (
+        of_letters(new).T @ of_letters(old) / of_letters(old).sum(axis=0)
+        for old, new in zip((source, target), tokens, strict=True)
+    )
+    rows /= np.maximum(rows.sum(axis=1, keepdims=True), 1e-9)
+    expected = np.block(
+        [
+            [rows @ weights[:-1, :-1] @ columns.T, rows @ weights[:-1, -1:]],
+            [weights[-1:, :-1] @ columns.T, weights[-1:, -1:]],
+        ]
+    )
+    words = Words((*source, "</s>"), (*target, "</s>"), weights.astype(np.float32), (), ())
+    found = between_tokens(words, *tokens)
+    np.testing.assert_allclose(found.alignment, expected, atol=1e-6)
+    assert (found.source, found.target) == ((*tokens[0], "</s>"), (*tokens[1], "</s>"))
+    # Letters as pieces; one that is only a space belongs to the word behind it.
+    gold = GoldAlignment("x", tuple(tokens[0]), tuple(tokens[1]), frozenset(), frozenset())
+    weights = np.random.default_rng(seed).random((len(LETTERS) + 1, len(LETTERS) + 2))
+    merged = between_words(gold, [SPACE, *LETTERS], [SPACE + letter for letter in LETTERS], weights)
+    columns, rows = (of_letters(side) for side in tokens)
+    expected = (rows / np.maximum(rows.sum(axis=0), 1)).T @ weights[:-1, :-1] @ np.vstack([columns[:1], columns])
+    np.testing.assert_allclose(merged, expected, atol=1e-12)
 
 
 def test_best_threshold_of_small_example() -> None:

@@ -12,10 +12,13 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, attention, read_attention
+from attnviz.analysis.measures import error_between
 from attnviz.commands.main import main
 from attnviz.evaluation.two_files import link_agreement, pair_place, pair_with_words_of, with_tokens_of
+from attnviz.importing.attention_reader import records_of
 from attnviz.importing.records import AttentionRecords
 from attnviz.importing.sentence_pair import SentencePair, Sentences
+from attnviz.reading import content_of
 from attnviz.trace.word_link_text import Link, parse_links
 from tests.snapshots import plain
 
@@ -47,10 +50,14 @@ def test_agreement_counts_every_link_once(first: list[frozenset[Link]], other: l
         assert not pair.shared & (pair.only_first | pair.only_other)
         assert pair.aer == pytest.approx(1 - 2 * len(one & two) / (len(one) + len(two)))
     assert agreement.aer == pytest.approx(turned.aer)
+    assert error_between([]) is None
 
 
 def test_files_are_matched_by_position_and_missing_tokens_come_from_the_other(files: Files) -> None:
     first, other = map(read_attention, files)
+    for text, name in ((b"0-0\n0-0\n0-0\n", "pharaoh"), (b"0\t0-0\n2\t0-0\n", "simalign")):
+        unlike = records_of([content_of(text)], name=name)
+        assert with_tokens_of(unlike, first) is unlike, "three pairs, and pairs 0 and 2"
     other = with_tokens_of(other, first)
     assert other[0].links == ((0, 0), (1, 1), (1, 2))
     agreement = link_agreement(first, other)
@@ -62,7 +69,8 @@ def test_files_are_matched_by_position_and_missing_tokens_come_from_the_other(fi
 def test_matrix_and_links_between_other_segmentations_are_mapped() -> None:
     matrix = attention("I do n't sleep", "je ne dors pas", np.eye(4)[[0, 2, 3, 2]])
     links = attention("I don't sleep", "je ne dors pas", np.eye(4, 3)[[0, 1, 2, 1]])
-    assert link_agreement([matrix], [links]).aer == 0
+    agreement = link_agreement([matrix], [links])
+    assert (agreement.aer, agreement.remarks) == (0, ())
 
 
 def test_links_without_tokens_count_words_where_they_fit_them(tmp_path: Path) -> None:
@@ -115,7 +123,10 @@ def test_pair_is_found_by_its_words(sides: list[tuple[str | None, str | None]], 
     records = AttentionRecords(Sentences(fields, lambda pair: SentencePair(pair, parse_links("0-0"))))
     shown = attention("The bicycle", "Le vélo", np.eye(2))
     assert pair_place(records, 1, None, shown) == place
-    assert pair_with_words_of(records, shown) == (place if len(sides) > 1 else None)
+    by_words = place if len(sides) > 1 else None
+    assert pair_with_words_of(records, shown) == by_words
+    three = AttentionRecords(Sentences([{}] * 3, lambda pair: SentencePair(pair, parse_links("0-0"))))
+    assert pair_place(records, 2, three, shown) == (0 if sides == [(None, None)] else by_words)
 
 
 def test_command_prints_draws_and_writes_the_comparison(

@@ -103,16 +103,22 @@ def test_posterior_sentence_matches_the_columns(snapshot: SnapshotAssertion) -> 
 
 def test_numbers_of_the_equation_multiply_out() -> None:
     trace = synthetic.trace()
+    of_new_state = dataclasses.replace(trace, config={**trace.config, "readout_state": "current"})
+    assert posterior_equation(of_new_state).note.startswith(posterior_equation(trace).note + " "), (
+        "it says what the new state adds"
+    )
     found = with_likelihood(trace, np.random.default_rng(2).uniform(0.1, 1, size=trace.alignment.shape))
     for i, j in ((0, 0), (2, 3)):
         cells = {name: row[j] for name, row in posterior_texts_of_cells(found, i).items()}
         template = posterior_equation(trace)
         texts = posterior_texts_of_step(found, i) | posterior_texts_of_source(j) | cells
         assert template.places <= set(texts)
+        assert texts["products"].count(" + ") == 2, "two products and dots"
         prior, likelihood, posterior = (float(cells[name]) for name in ("prior", "likelihood", "posterior"))
         evidence = found.prior[i] @ found.likelihood[i]
         assert prior * likelihood / evidence == pytest.approx(posterior, rel=0.02, abs=1e-3)
         filled = template.filled(texts)
+        assert f"p({j + 1} " in filled.latex
         assert rf"\frac{{{cells['prior']} \cdot {cells['likelihood']}}}" in filled.latex
         assert "⟦" not in filled.latex + filled.note
         assert f"α′ = {cells['heatmap_posterior']}" in filled.note

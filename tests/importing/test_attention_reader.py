@@ -60,6 +60,9 @@ def test_example_file_is_read_with_its_format_and_content(file: File, tmp_path: 
     records = read_attention(path, **file.given)
     assert (records.format, len(records)) == (file.format, len(file.pairs))
     assert read_attention(path, **file.given, format=file.format).format == file.format
+    has_program = file.links is None and file.format not in ("json", "csv", "numpy", "torch", "parquet")
+    assert {record.origin for record in records} <= {*records.pairs.title.split(", "), records.pairs.title, ""}
+    assert {bool(record.origin) for record in records} == {has_program}
     for number, (record, (source, target)) in enumerate(zip(records, file.pairs, strict=True)):
         sides = [_tokens(side, ends=False) for side in (record.source_pieces, record.target_pieces)]
         assert sides == [source.split(), target.split()]
@@ -296,6 +299,7 @@ ARRAYS: Refused = {
             "an unknown remark": {"remarks": "unknown"},
         }.items()
     },
+    "words in an array": (np.array([["a", "b"]]), SIDES),
     "compressed tensor": (_saved(torch.ones(2, 2), compressed=True), NO_SIDES),
     "pickled function": (_saved({"matrix": print}), NO_SIDES),
     "layers of two shapes": ((torch.ones(1, 2, 3, 4), torch.ones(1, 2, 3, 5)), SIDES),
@@ -421,7 +425,7 @@ def test_layer_and_head_count_from_0() -> None:
         assert np.allclose(read_attention(array, **given, **chosen)[0].alignment, expected)
     batch = np.stack([array, array[:, :, ::-1]], axis=1)  # dimensions: layer, batch, head, as in Hugging Face models
     both: dict[str, Any] = {"source": given["source"] * 2, "target": given["target"] * 2}
-    assert np.allclose(read_attention(batch, **both, layer=0, head=1)[1].alignment, array[0, 1, ::-1])
+    assert np.allclose(read_attention(batch, **both, layer=0, head=2)[1].alignment, array[0, 2, ::-1])
     for one, chosen, expected in (
         (array[0], {"head": 2}, array[0, 2]),
         (array[0], {"layer": 2}, array[0, 2]),
@@ -760,6 +764,12 @@ def test_tags_of_the_shared_tasks_are_no_tokens(end: str, pad: str, tmp_path: Pa
     records = read_attention(path, *sides)
     assert [links_text(record) for record in records] == ["0-0 1?2 2-1", "1-1"]
     assert [record.words().source for record in records] == [tuple(line.split()) for line in SOURCES]
+
+
+def test_pairs_of_the_shared_tasks_may_have_any_numbers() -> None:
+    records = read_bytes(b"5 1 1 S\n5 2 3 P\n7 2 1 S\n")
+    assert [(pair.line, pair.links and len(pair.links.all)) for pair in records.pairs] == [(0, 2), (1, 0), (2, 1)]
+    assert records.pairs.first == 5
 
 
 @pytest.mark.parametrize("lost", [[1], [2], [2, 3], [1, 4]])

@@ -213,16 +213,17 @@ def _csv(pairs: Pairs) -> bytes:
     return file.getvalue().encode()
 
 
+SCORES = ("nan", "-inf", "-1.512345")
 HARD = {
     "pharaoh": _lines(lambda _, pair: pair.joined()),
     "from 1": _lines(lambda _, pair: pair.joined(base=1)),
     "words": _lines(lambda _, pair: f"{_s(pair)}\t{_t(pair)}\t{pair.joined()}"),
     "sockeye": _lines(lambda _, pair: f"{_t(pair)}\t{pair.joined()}"),
     "simalign": _lines(lambda n, pair: f"{n}\t{pair.joined()}"),
-    "fast_align": _lines(lambda _, pair: f"{_s(pair)} ||| {_t(pair)} ||| {pair.joined()} ||| -1.5"),
+    "fast_align": _lines(lambda n, pair: f"{_s(pair)} ||| {_t(pair)} ||| {pair.joined()} ||| {SCORES[n]}"),
     "marian": _lines(lambda _, pair: f"{_t(pair)} ||| {pair.joined()}"),
-    "scorer": _lines(lambda n, pair: f"-{n}.512345 ||| {pair.joined()}"),
-    "moses": _lines(lambda n, pair: f"{n} ||| {_t(pair)} ||| LM= -1 ||| -2.5 ||| {pair.joined()}"),
+    "scorer": _lines(lambda n, pair: f"{SCORES[n]} ||| {pair.joined()}"),
+    "moses": _lines(lambda n, pair: f"{n} ||| {_t(pair)} ||| LM= -1 ||| {SCORES[n]} ||| {pair.joined()}"),
     "fairseq": _lines(lambda n, pair: f"S-{n}\t{_s(pair)}\nH-{n}\t-0.1\t{_t(pair)}\nA-{n}\t{pair.joined()}"),
     "giza": _lines(_giza),
     "naacl": _lines(_naacl),
@@ -314,7 +315,7 @@ def test_small_example_of_every_format_is_read() -> None:
     for name, write in (*HARD.items(), *SOFT.items()):
         several = [pair] * (1 if name in ALONE else 3)
         records = records_of([content_of(write(several))], [["a b"] * len(several), ["c d"] * len(several)])
-        assert _plain(records[len(several) - 1].target_pieces) == ["c", "d"], name
+        assert [_plain(record.target_pieces) for record in records] == [["c", "d"]] * len(several), name
 
 
 def _mutated(chance: random.Random) -> tuple[Any, bytes]:

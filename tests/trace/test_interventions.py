@@ -66,6 +66,7 @@ BAD: dict[str, Callable[[], Intervention]] = {
     "a word that is no text": lambda: ForceWords((1,), 0),
     "no words": lambda: ForceWords(()),
     "words for nothing": lambda: ForceWords((9,), 0, 0),
+    "words kept by a number": lambda: ForceWords((9,), kept=1),  # type: ignore[arg-type]
 }
 
 
