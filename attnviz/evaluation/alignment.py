@@ -100,8 +100,7 @@ def between_words(
     words by character offsets, without spaces; shares are summed over source pieces and averaged over target pieces.
     """
     columns = memberships(source_pieces, gold.source)
-    rows = memberships(target_pieces, gold.target)
-    rows /= np.maximum(rows.sum(axis=1, keepdims=True), 1)
+    rows = _averaged(memberships(target_pieces, gold.target))
     merged: NDArray[np.float64] = rows @ shares[:-1, :-1].astype(np.float64) @ columns.T
     return merged
 
@@ -117,9 +116,13 @@ def between_tokens(words: Words, source: Sequence[str], target: Sequence[str]) -
         for names, tokens in ((words.source, source), (words.target, target))
     )
     columns[-1, -1] = rows[-1, -1] = 1
-    rows /= np.where(rows.any(axis=1, keepdims=True), rows.sum(axis=1, keepdims=True), 1)
-    alignment = (rows @ np.asarray(words.alignment, np.float64) @ columns.T).astype(np.float32)
+    alignment = (_averaged(rows) @ np.asarray(words.alignment, np.float64) @ columns.T).astype(np.float32)
     return dataclasses.replace(words, source=(*source, "</s>"), target=(*target, "</s>"), alignment=alignment)
+
+
+def _averaged(shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return `memberships` whose rows sum to 1, also for a word that is a part of a piece; empty rows stay."""
+    return shares / np.where(shares.any(axis=1, keepdims=True), shares.sum(axis=1, keepdims=True), 1)
 
 
 def memberships(pieces: Sequence[str], words: Sequence[str]) -> NDArray[np.float64]:

@@ -98,13 +98,14 @@ def test_attention_between_other_words_is_that_of_their_letters(ends: list[set[i
     found = between_tokens(words, *tokens)
     np.testing.assert_allclose(found.alignment, expected, atol=1e-6)
     assert (found.source, found.target) == ((*tokens[0], "</s>"), (*tokens[1], "</s>"))
-    # Letters as pieces; one that is only a space belongs to the word behind it.
+    # Gold words are such tokens, also those that are a part of a piece.
     gold = GoldAlignment("x", tuple(tokens[0]), tuple(tokens[1]), frozenset(), frozenset())
-    weights = np.random.default_rng(seed).random((len(LETTERS) + 1, len(LETTERS) + 2))
-    merged = between_words(gold, [SPACE, *LETTERS], [SPACE + letter for letter in LETTERS], weights)
-    columns, rows = (of_letters(side) for side in tokens)
-    expected = (rows / np.maximum(rows.sum(axis=0), 1)).T @ weights[:-1, :-1] @ np.vstack([columns[:1], columns])
-    np.testing.assert_allclose(merged, expected, atol=1e-12)
+    merged = between_words(gold, source, [SPACE + piece for piece in target], weights)
+    np.testing.assert_allclose(merged, expected[:-1, :-1], atol=1e-12)
+    # A piece that is only a space belongs to the word behind it.
+    merged[:, :1] += rows @ weights[:-1, -1:]
+    weights = np.hstack([weights[:, -1:], weights])
+    np.testing.assert_allclose(between_words(gold, [SPACE, *source], target, weights), merged, atol=1e-12)
 
 
 def test_best_threshold_of_small_example() -> None:
