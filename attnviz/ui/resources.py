@@ -441,10 +441,10 @@ def tokenizer_of(trace: Record) -> Tokenizer | None:
     """Return the tokenizer of the model that made `trace`, or None where that model is not installed."""
     if (host := embedding()) is not None and host.tokenizer is not None:
         return host.tokenizer
-    if _installed_weights(trace) is None or trace.model not in installed_models():
+    folder = installed_models().get(trace.model)
+    if folder is None or _installed_weights(trace) is None:
         return None
-    folder = str(installed_models()[trace.model])
-    return _tokenizer(folder, stamp(folder, TOKENIZER_FILE, VOCABULARIES))
+    return _tokenizer(str(folder), stamp(folder, TOKENIZER_FILE, VOCABULARIES))
 
 
 _FOUND: ContextVar[dict[str, tuple[str, Weights] | None] | None] = ContextVar("found", default=None)
