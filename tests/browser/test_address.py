@@ -234,7 +234,8 @@ RELOAD_THEN_TRANSLATE = """async (text) => {
 def test_reload_keeps_a_sentence_that_was_handled_after_the_reload_began(open_page: Opener) -> None:
     page = open_page("?step=2")
     held: list[Route] = []
-    page.route(page.url.partition("#")[0], lambda route: held.append(route))  # the page is answered late, and goes on meanwhile
+    # The page is answered late, and goes on meanwhile.
+    page.route(page.url.partition("#")[0], lambda route: held.append(route))
     box = page.locator(".st-key-sentence textarea")
     box.fill(NEW)
     before = page.evaluate(RELOAD_THEN_TRANSLATE, quote_plus(NEW))
