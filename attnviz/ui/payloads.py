@@ -44,6 +44,7 @@ from attnviz.ui.page_state.selection import Selection, linked_selection, selecti
 from attnviz.ui.resources import (
     bytes_of,
     call_of,
+    find_weights_once,
     weights_digest_of,
     weights_of,
 )
@@ -307,6 +308,7 @@ _RUN: ContextVar[_Run | None] = ContextVar("run", default=None)
 def begin_requests() -> None:
     """Begin a run of the page or of a fragment, in which the browser gets each request once."""
     _RUN.set(_Run())
+    find_weights_once()
 
 
 def take_requests() -> dict[str, str]:

@@ -12,6 +12,7 @@ import inspect
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, is_dataclass
 from functools import partial
 from pathlib import Path
@@ -23,7 +24,6 @@ from numpy.typing import NDArray
 from attnviz.analysis.judgement import pair_attention
 from attnviz.analysis.posterior import PosteriorAttention, posterior, posterior_attention
 from attnviz.analysis.recomputation import Weights
-from attnviz.analysis.weight_shapes import MisfitError, check_fit
 from attnviz.architectures import could_be_of
 from attnviz.errors import AttnvizError
 from attnviz.files import check_regular
@@ -370,14 +370,7 @@ def weights_digest_of(trace: Trace) -> str | None:
 
 def has_posterior(trace: Trace) -> bool:
     """Return whether `cached_posterior` can compute the posterior attention of `trace`: not of a head or a pair."""
-    weights = weights_of(trace) if getattr(trace, "attends_once", False) else None
-    if weights is None:
-        return False
-    try:
-        check_fit(trace, weights)
-    except MisfitError:  # the trace was altered, or made by another model
-        return False
-    return True
+    return getattr(trace, "attends_once", False) and weights_of(trace) is not None
 
 
 def cached_posterior(trace: Trace) -> NDArray[np.float64] | None:
@@ -478,16 +471,34 @@ def tokenizer_of(trace: Record) -> Tokenizer | None:
     """Return the tokenizer of the model that made `trace`, or None where that model is not installed."""
     if (host := embedding()) is not None and host.tokenizer is not None:
         return host.tokenizer
-    if _installed_weights(trace) is None or trace.model not in installed_models():
+    folder = installed_models().get(trace.model)
+    if folder is None or _installed_weights(trace) is None:
         return None
-    folder = str(installed_models()[trace.model])
-    return _tokenizer(folder, stamp(folder, TOKENIZER_FILE, VOCABULARIES))
+    return _tokenizer(str(folder), stamp(folder, TOKENIZER_FILE, VOCABULARIES))
+
+
+_FOUND: ContextVar[dict[str, tuple[str, Weights] | None] | None] = ContextVar("found", default=None)
+"""What `_installed_weights` has found in the run that this thread does, by the fingerprints of the results."""
+
+
+def find_weights_once() -> None:
+    """Begin a run of the page or of a fragment, in which the weights of each result are searched for once."""
+    _FOUND.set({})
 
 
 def _installed_weights(trace: Record) -> tuple[str, Weights] | None:
     """Return the digest and the weights of the model that made `trace`, or None where it is missing."""
     if (host := embedding()) is not None and host.weights is not None and could_be_of(trace, host.weights[1]):
         return host.weights
+    found = _FOUND.get()
+    if found is None:
+        return _search_weights(trace)
+    if trace.fingerprint not in found:
+        found[trace.fingerprint] = _search_weights(trace)
+    return found[trace.fingerprint]
+
+
+def _search_weights(trace: Record) -> tuple[str, Weights] | None:
     # An attention matrix alone names no model.
     folder = installed_models().get(trace.model) if trace.translated else None
     if folder is None:

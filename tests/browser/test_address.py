@@ -7,12 +7,13 @@ from typing import Any
 from urllib.parse import quote, quote_plus
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 from syrupy.assertion import SnapshotAssertion
 
 from tests.browser.conftest import Opener
+from tests.browser.server import READY
 from tests.browser.settled import go_to_page, settled
-from tests.browser.test_page import expect_step, query
+from tests.browser.test_page import NEW, expect_step, query
 from tests.browser.views import EXAMPLE, on_both, open_share
 
 pytestmark = pytest.mark.browser
@@ -162,3 +163,27 @@ def test_typed_sentence_is_on_every_page_and_back_restores_the_one_before(open_p
         go_to_page(page, way)
         expect(page).to_have_url(re.compile(re.escape(quote_plus(text))))
         expect(box).to_have_value(text)
+
+
+RELOAD_THEN_TRANSLATE = """async (text) => {
+  location.reload();
+  document.querySelector(".st-key-translate button").click();
+  while (!location.search.includes(text)) await new Promise((resolve) => setTimeout(resolve, 20));
+  return history.length;
+}"""
+
+
+def test_reload_keeps_a_sentence_that_was_handled_after_the_reload_began(open_page: Opener) -> None:
+    page = open_page("?step=2")
+    held: list[Route] = []
+    # The page is answered late, and goes on meanwhile.
+    page.route(page.url.partition("#")[0], lambda route: held.append(route))
+    box = page.locator(".st-key-sentence textarea")
+    box.fill(NEW)
+    before = page.evaluate(RELOAD_THEN_TRANSLATE, quote_plus(NEW))
+    with page.expect_event("load"):
+        held[0].continue_()
+    page.wait_for_selector(READY)
+    expect(box).to_have_value(NEW)
+    expect(page).to_have_url(re.compile(re.escape(quote_plus(NEW))))
+    assert page.evaluate("history.length") == before

@@ -206,9 +206,9 @@ export function pageDrawn(path) {
  * @param {PagePayload} page
  */
 export function setPage({ entry: name, parameters: query }) {
-  const earlyEntry = entryName === null && currentEntry(); // Back or Forward, before this module listened
+  const isFirst = entryName === null;
+  const earlyEntry = isFirst && currentEntry(); // Back or Forward, before this module listened
   if (earlyEntry && !`${earlyEntry.attnvizEntry} `.startsWith(`${name} `)) followAddress();
-  if (entryName === null) sendAgain();
   if (name !== entryName) {
     writeChanges(); // the last choice belongs to the previous entry
     unmountedParts = [];
@@ -218,27 +218,41 @@ export function setPage({ entry: name, parameters: query }) {
   entryName = name;
   setParameters("page", { query });
   scheduleWrite();
+  if (isFirst) restoreLeft();
 }
 
-const UNHANDLED = "attnviz-unhandled"; // name in the storage of the tab
+const LEFT = "attnviz-left"; // name in the storage of the tab
+/** The address when the browser began to load another page or this one again; null before. @type {string | null} */
+let leftAddress = null;
 
-/** Stores the requests that the server has not handled; those before it follows an address are of another one. */
-function storeUnhandled() {
+/** Stores address and unhandled requests as the page ends; requests before it follows an address are of another one. */
+function storeLeft() {
   if (entryName === null) return; // in a page of others
   const all = unhandledRequests(), followed = all.findLastIndex(({ key }) => ["follow", "resume"].includes(key));
+  const { href } = location, requests = all.slice(followed + 1);
+  const left = { began: leftAddress ?? href, ended: href, entry: history.state, requests };
   try {
-    sessionStorage.setItem(UNHANDLED, JSON.stringify(all.slice(followed + 1)));
+    sessionStorage.setItem(LEFT, JSON.stringify(left));
   } catch {
     // The browser stores nothing, or not so much.
   }
 }
 
-/** Sends again what was stored before a reload, which ends the session of the server. */
-function sendAgain() {
+/**
+ * After a reload, which ends the session of the server, follows the last address and sends the requests again. Browsers
+ * load the address at which a reload began, but the page goes on until they have its answer, and may write another one.
+ */
+function restoreLeft() {
   const [opening] = /** @type {PerformanceNavigationTiming[]} */ (performance.getEntriesByType("navigation"));
   if (opening?.type !== "reload") return;
   try {
-    for (const { key, value } of JSON.parse(sessionStorage.getItem(UNHANDLED) ?? "[]")) sendRequest(key, value);
+    const { began, ended, entry, requests } = JSON.parse(sessionStorage.getItem(LEFT) ?? "");
+    if (began !== location.href) return; // stored by a page before
+    if (ended !== began) {
+      history.replaceState(entry, "", ended);
+      followAddress();
+    }
+    for (const { key, value } of requests) sendRequest(key, value);
   } catch {
     // The browser stores nothing.
   }
@@ -286,7 +300,8 @@ beforeRequest((key, number) => {
 });
 // Streamlit sends the address with each click.
 for (const name of ["pointerdown", "pagehide"]) addEventListener(name, writeChanges, true);
-addEventListener("pagehide", storeUnhandled, true);
+addEventListener("beforeunload", () => leftAddress = location.href);
+addEventListener("pagehide", storeLeft, true);
 
 addEventListener("popstate", () => {
   if (entryName === null) return;

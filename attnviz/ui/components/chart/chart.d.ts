@@ -27,6 +27,8 @@ interface ChartState extends FetchingState<ChartPayload> {
   stage?: number | null;
   /** Its scale factor. */
   scale?: number;
+  /** The shapes drawn, as JSON. */
+  marks?: string;
   /** The greatest height of the chart's box in pixels, for which the figure was fitted. */
   limit?: number;
   /** Labels of the sliders, where the bars can be dragged. */

@@ -247,11 +247,12 @@ async function draw(root, state) {
   if (layout.meta.panels) state.panels ??= await import("./panels.js");
   if (!states.has(root)) return;
   const shapes = [...selectionShapes(layout, state, state.places), ...(layout.shapes ?? [])];
-  if (same) await trackDrawing(state, Plotly.relayout(chart, { shapes }));
-  else {await trackDrawing(
-      state,
-      Plotly.react(chart, data, { ...layout, shapes, width: widthOf(chart, state) }, PLOTLY_CONFIG),
-    );}
+  const marks = JSON.stringify(shapes), marked = marks === state.marks;
+  state.marks = marks;
+  if (!same) {
+    const fitting = { ...layout, shapes, width: widthOf(chart, state) };
+    await trackDrawing(state, Plotly.react(chart, data, fitting, PLOTLY_CONFIG));
+  } else if (!marked) await trackDrawing(state, Plotly.relayout(chart, { shapes }));
   if (!states.has(root)) return;
   if (!state.resizing) listenToChart(Plotly, root, chart, state);
   if (!same) {

@@ -75,5 +75,7 @@ interface GrowthState extends FetchingState<GrowthPayload> {
   clock: Clock;
   /** Identifies the step and its order, and what is drawn of it. */
   key: string | null;
+  /** Of what the strips drawn show, whatever the frames. */
+  stripsKey: string | null;
   drawnKey: string | null;
 }

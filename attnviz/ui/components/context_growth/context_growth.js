@@ -101,12 +101,17 @@ function describe(root, numbers, state) {
 async function paint(root, state) {
   const Plotly = await plotlyLibrary();
   const { source } = viewState(root);
-  const drawnKey = [state.key, state.added, source, state.clock.playing].join();
+  const stripsKey = [state.key, state.added].join(), drawnKey = [stripsKey, source, state.clock.playing].join();
   if (!state.numbers || drawnKey === state.drawnKey || !states.has(root)) return;
-  state.drawnKey = drawnKey;
+  const same = stripsKey === state.stripsKey;
+  Object.assign(state, { stripsKey, drawnKey });
   const { data, layout } = figure(state.numbers, state, source);
   describe(root, state.numbers, state);
-  await trackDrawing(state, Plotly.react(state.chart, data, layout, PLOTLY_CONFIG));
+  const { shapes } = layout;
+  const drawing = same
+    ? Plotly.relayout(state.chart, { shapes })
+    : Plotly.react(state.chart, data, layout, PLOTLY_CONFIG);
+  await trackDrawing(state, drawing);
   if (!state.resizing && states.has(root)) listen(Plotly, root, state);
 }
 
@@ -218,6 +223,7 @@ function readPayload(root, state, payload) {
   state.skeletons = { figure: JSON.parse(figure), thinned: thinned && JSON.parse(thinned) };
   state.chart.style.minWidth = `${state.skeletons.figure.layout.meta.narrowest}px`;
   state.key = null;
+  state.stripsKey = null;
   state.drawnKey = null;
   writeLabels(root, payload.words);
 }
