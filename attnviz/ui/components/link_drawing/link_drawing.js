@@ -223,7 +223,10 @@ function start(root, data) {
     undo(root, state);
   });
   onMessages(root, state, ["options"], () => show(root, state));
-  onStop(state, () => state.cells.stop());
+  onStop(state, () => {
+    state.cells.stop();
+    root.prepend(score); // it stands above the heatmap, and the bar may be drawn again
+  });
   return state;
 }
 
