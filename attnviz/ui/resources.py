@@ -471,7 +471,8 @@ def tokenizer_of(trace: Record) -> Tokenizer | None:
     """Return the tokenizer of the model that made `trace`, or None where that model is not installed."""
     if (host := embedding()) is not None and host.tokenizer is not None:
         return host.tokenizer
-    folder = installed_models().get(trace.model)
+    # An attention matrix alone names no model.
+    folder = installed_models().get(trace.model) if trace.translated else None
     if folder is None or _installed_weights(trace) is None:
         return None
     return _tokenizer(str(folder), stamp(folder, TOKENIZER_FILE, VOCABULARIES))
