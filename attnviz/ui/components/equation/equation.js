@@ -49,7 +49,7 @@ async function draw(root, state) {
     state.latex = latex;
     typeset(katex, latex, place, true);
     // Not at once: reading a width would lay out the page for every equation of a step.
-    whenIdle(() => findAll(place, ".katex-display").forEach(makeScrollable));
+    whenIdle(() => findAll(root, ".katex-display, .math:has(> .katex > math)").forEach(makeScrollable));
   } else write(place, latex); // unrendered LaTeX, until it is drawn again
 }
 
