@@ -166,7 +166,7 @@ def _titled(
 ) -> go.Figure:
     """Return a figure as `titled_sheet` does; `made_by` names the origin of its numbers."""
     ink = palette(theme)
-    print_figure = for_print(spec, ink.sheet)
+    print_figure = for_print(spec, theme)
     heading_width = width(heading, _HEADINGS[-1], bold=True) + 2 * _SIDE
     narrowest = max(_NARROWEST, min(round(heading_width), _WIDEST_FOR_HEADING))
     extra_width = max(narrowest - print_figure.layout.width, 0)  # empty space on the right

@@ -50,7 +50,7 @@ from attnviz.figures.spec import (
 )
 from attnviz.figures.subject import Subject
 from attnviz.languages import format_share, gettext
-from attnviz.palette import PALE, letter_colour, palette
+from attnviz.palette import PALE
 from attnviz.text import piece_name
 
 
@@ -64,7 +64,7 @@ def draw_imported(subject: Subject) -> Spec:
     )
     layout = source_layout(subject, _weight_axis())
     table = _source_table(subject) | {"alpha": alpha}
-    return Spec(source_bars(subject, alpha, "α", "bar"), layout, alt, table, subject.theme)
+    return Spec(source_bars(subject, alpha, "α", "bar"), layout, alt, table)
 
 
 def _weight_axis(**more: Any) -> Part:
@@ -84,7 +84,7 @@ def draw_energy(subject: Subject) -> Spec:
     layout = source_layout(subject, value_axis(gettext("energy e"), energy_range(all_energies)))
     data = source_bars(subject, energies, "e", signed_colours(energies))
     table = _source_table(subject) | {gettext("energy"): subject.attention.energies[subject.step]}
-    return Spec(data, layout, alt, table, subject.theme)
+    return Spec(data, layout, alt, table)
 
 
 def draw_softmax(subject: Subject) -> Spec:
@@ -112,7 +112,7 @@ def draw_softmax(subject: Subject) -> Spec:
     table = _source_table(subject)
     table |= {gettext("energy"): energies, "exp(e - max)": np.exp(energies - energies.max()), "alpha": alpha}
     data = [energy_bars, *on("x2", *source_bars(subject, alpha, "α", "bar"))]
-    return Spec(data, layout, alt, table, subject.theme)
+    return Spec(data, layout, alt, table)
 
 
 def _strongest(subject: Subject) -> dict[str, Any]:
@@ -200,7 +200,7 @@ def draw_posterior(subject: Subject) -> Spec:
         other=short_source_name(trace, last),
         likelihood=small(float(likelihood[last])),
     )
-    return Spec(data, layout, alt, table, subject.theme)
+    return Spec(data, layout, alt, table)
 
 
 def _axis_end(largest: float) -> float:
@@ -264,8 +264,6 @@ def draw_attention(subject: Subject) -> Spec:
         ]
 
     terms, limit = np.vstack([found.terms, found.total]), colour_limit(trace.contexts[:, found.units])
-    if letter_colour(palette(subject.theme).plus) != "#ffffff":
-        limit *= 3  # the dark theme's colours are so light that white numbers would not be legible on them
     in_cells = strips(
         terms,
         limit,
@@ -275,6 +273,7 @@ def draw_attention(subject: Subject) -> Spec:
         text=[[decimal(value) for value in row] for row in terms.tolist()],
         texttemplate="%{text}",
         textfont={"size": 11},
+        colorscale="numbered_scale",
         customdata=[(found.units + 1).tolist()] * len(terms),
         hovertemplate=gettext("number %{customdata}: %{z:.3f}") + "<extra></extra>",
     )
@@ -362,4 +361,4 @@ def draw_attention(subject: Subject) -> Spec:
         in_cells,
     ]
     alt = " ".join(filter(None, (weights, jump and f"{jump}.", mixture)))
-    return Spec(data, layout, alt, table, subject.theme)
+    return Spec(data, layout, alt, table)

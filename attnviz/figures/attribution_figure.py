@@ -17,7 +17,7 @@ from attnviz.figures.grammar import cell_names, cursor, names_axis, pair_columns
 from attnviz.figures.heatmap import MOST_TEXTS, colour_bar
 from attnviz.figures.spec import PRINT_WIDTH, Part, Spec, axis_labels, escape
 from attnviz.languages import gettext
-from attnviz.palette import ROOT_GREYS, ThemeName
+from attnviz.palette import ROOT_GREYS
 from attnviz.trace import Attention, Trace
 from attnviz.trace.drawing import By
 
@@ -40,7 +40,6 @@ def attributions(
     across: int = 3,
     step: int | None = None,
     width: int = PRINT_WIDTH,
-    theme: ThemeName = "light",
 ) -> Spec:
     """Draw each attribution as a heatmap: target down, source across.
 
@@ -56,7 +55,6 @@ def attributions(
         across: Number of heatmaps side by side.
         step: Step, 0-based, whose row is framed in all panels.
         width: Width of the figure in pixels; labels are thinned to fit it.
-        theme: "light" or "dark".
 
     Returns:
         The figure. `layout.meta` has, as that of `heatmap`, `narrowest`, `steps`, `sources`, `rows`, `columns` and
@@ -136,7 +134,7 @@ def attributions(
     table = pair_columns(trace) | {
         f"{texts[name].name}, {texts[name].unit}": methods.matrices[name].ravel() for name in methods.names
     }
-    return Spec(panels, layout, _alt(trace, methods, step), table, theme)
+    return Spec(panels, layout, _alt(trace, methods, step), table)
 
 
 def agreement_table(agreement: Agreement) -> pd.DataFrame:

@@ -25,7 +25,7 @@ from attnviz.figures.heatmap import MOST_TEXTS, value_scale
 from attnviz.figures.heatmap_parts import CELL_GAP_COLOUR
 from attnviz.figures.spec import PRINT_WIDTH, Part, Spec, Table, escape, in_colour, label_stride, rectangle
 from attnviz.languages import gettext
-from attnviz.palette import DEFAULT_COLOURS, Colours, ThemeName
+from attnviz.palette import DEFAULT_COLOURS, Colours
 from attnviz.trace.parts import Array
 
 _ROW, _ROWS = (16, 34), 380
@@ -49,7 +49,6 @@ def comparison(
     step: int | None = None,
     leads: ComparedSide = "first",
     width: int = PRINT_WIDTH,
-    theme: ThemeName = "light",
 ) -> Spec:
     """Draw the result of `analysis.compare` as panels with the same axes.
 
@@ -66,7 +65,6 @@ def comparison(
         step: Step, 0-based, of the side that leads, whose row is framed.
         leads: "first" or "other".
         width: Width of the figure in pixels.
-        theme: "light" or "dark".
 
     Returns:
         The figure. `layout.meta` has, as that of `heatmap`, `narrowest`, `widest`, `rows`, `columns`, `frame` and
@@ -167,7 +165,7 @@ def comparison(
         "stacked": across == 1,
     }
     layout["shapes"] += row_frames(layout["meta"], step, axes.values())
-    return Spec(traces, layout, _alt(compared, names, end), _table(compared, names), theme)
+    return Spec(traces, layout, _alt(compared, names, end), _table(compared, names))
 
 
 def _word_axis(axis: SharedAxis, count: int, colour: str, **more: Any) -> tuple[Part, float]:

@@ -143,7 +143,7 @@ def draw_energy_decomposition(subject: Subject, *, operands: bool = True) -> Spe
         gettext("running sum"): np.cumsum(contributions[order]),
         gettext("saturated"): is_saturated[order],
     }
-    return Spec([*waterfall(values, hover), *traces], layout, alt, table, subject.theme)
+    return Spec([*waterfall(values, hover), *traces], layout, alt, table)
 
 
 def _signed_axis(title: str, values: Any, domain: list[float]) -> Part:

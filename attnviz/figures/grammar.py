@@ -131,7 +131,7 @@ def numbers(ends: Numbers | Sequence[float], texts: Sequence[str], size: int = 1
     return texts_at(ends, places, list(texts), size, textposition=positions, cliponaxis=False) | more
 
 
-def texts_at(x: Any, y: Any, texts: Sequence[str], size: float, colour: str | list[str] = "ink", **more: Any) -> Part:
+def texts_at(x: Any, y: Any, texts: Sequence[str], size: float, colour: Any = "ink", **more: Any) -> Part:
     """Return a text at each x and y, (n,) each; `more` are further properties of Plotly's trace."""
     font = {"size": size, "color": colour}
     text = {"text": texts, "textfont": font, "hoverinfo": "skip"}

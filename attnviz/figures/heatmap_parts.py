@@ -96,15 +96,18 @@ def cell_sizes(cells: Grid, longest: int = LONGEST, *, values: bool = False) -> 
     return HeatmapSizes(row, left, top, right, angle, left + right + narrowest, left + right + widest)
 
 
-def cell_values(cells: Grid, image: Part, row_height: float, ink: Palette) -> Part:
+def cell_values(cells: Grid, image: Part, row_height: float) -> Part:
     """Return the number of each cell of `image`, in black or white; 0 where it rounds to 0."""
     low, high, scale = image["zmin"], image["zmax"], image["colorscale"]
-    scale = getattr(ink, scale) if isinstance(scale, str) else scale
     shades = ((image["z"] - low) / (high - low)).ravel().tolist()
     rows, columns = np.indices(cells.shown.shape)
     write = signed if cells.face == "difference" else decimal
     texts = [write(number) if abs(number) >= 0.005 else "0" for number in cells.shown.ravel().tolist()]
-    colours = [letter_colour(colour_at(scale, shade)) for shade in shades]
+
+    def colours(ink: Palette) -> list[str]:
+        stops = getattr(ink, scale) if isinstance(scale, str) else scale
+        return [letter_colour(colour_at(stops, shade)) for shade in shades]
+
     size = 12 if row_height >= 20 else 10
     return texts_at(columns.ravel(), rows.ravel(), texts, size, colours, name="values", showlegend=False)
 

@@ -152,11 +152,11 @@ def test_page_is_self_contained_and_complete(attention: str, snapshot: SnapshotA
         (state,) = view.mounted("view_state")
         assert (state["firstStep"], state["steps"], state["hasTour"]) == (2, len(trace.target_pieces), False)
         assert view.values_of("face") == ["before"]  # the others need the weights
-        heatmap = figures.heatmap(trace, margins=attention == "additive", theme=theme, longest=LONGEST)
-        assert close(plain(view.heatmap()), plain(heatmap.plotly))
+        heatmap = figures.heatmap(trace, margins=attention == "additive", longest=LONGEST)
+        assert close(plain(view.heatmap()), plain(heatmap.plotly(theme)))
         for name, step in product(shown, range(len(trace.target_pieces))):
-            drawn = step_figure(subject := Subject(trace, step, theme=theme), name).draw(subject)
-            assert close(plain(view.figure(name, step)), plain(drawn.plotly)), name
+            drawn = step_figure(subject := Subject(trace, step), name).draw(subject)
+            assert close(plain(view.figure(name, step)), plain(drawn.plotly(theme))), name
         assert palette(theme).paper in text.split("</style>")[0]
 
 
