@@ -18,6 +18,7 @@ import kaleido
 import numpy as np
 import pandas as pd
 import pytest
+from choreographer.channels import ChannelClosedError
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Attention, AttnvizError, ExcludePosition, Temperature, Trace, Translator, attention, export, figures
@@ -287,18 +288,21 @@ def test_images_are_saved_in_every_format(trace: Trace, tmp_path: Path, browser:
 
 
 @pytest.mark.browser
-def test_image_is_saved_when_the_browser_does_not_answer_to_being_closed(
-    trace: Trace, tmp_path: Path, browser: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("answers", [False, True], ids=["silent", "closed twice"])
+def test_image_is_saved_when_the_browser_cannot_be_closed(
+    answers: bool, trace: Trace, tmp_path: Path, browser: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     close = kaleido.Kaleido.close
 
-    async def wait_for_answer(renderer: kaleido.Kaleido) -> None:
+    async def fail(renderer: kaleido.Kaleido) -> None:
         try:
-            await asyncio.Event().wait()
-        except asyncio.CancelledError:
+            if not answers:
+                await asyncio.Event().wait()
+        finally:
             await close(renderer)
+        raise ChannelClosedError
 
-    monkeypatch.setattr(kaleido.Kaleido, "close", wait_for_answer)
+    monkeypatch.setattr(kaleido.Kaleido, "close", fail)
     monkeypatch.setattr(images, "CLOSING_TIMEOUT", 0.1)
     save(trace, tmp_path / "x.svg")
     assert (tmp_path / "x.svg").read_bytes().startswith(BEGINNINGS["svg"])
