@@ -44,9 +44,11 @@ from attnviz.figures.spec import (
     emphasise,
     escape,
     in_colour,
+    label_height,
     label_stride,
     label_width,
     rectangle,
+    width,
 )
 from attnviz.figures.subject import Subject
 from attnviz.languages import format_share, gettext
@@ -221,8 +223,8 @@ _NUMBERED = 0.005
 """Least share whose bar has a number."""
 _NARROWEST_COLUMN = 18
 """Width in pixels of the narrowest column of a short sentence, on a phone."""
-_STRIP_LABEL = 7
-"""Characters of a piece's name beside its strip."""
+_STRIP_LABEL, _STRIP_LABEL_WIDTH = 7, 52
+"""Characters of the longest name of a piece beside its strip, and its pixels in the widest font: 45 in the page's."""
 
 
 def draw_attention(subject: Subject) -> Spec:
@@ -238,7 +240,7 @@ def draw_attention(subject: Subject) -> Spec:
     energies, alpha, all_energies = trace.energies[step], trace.alignment[step], finite_energies(trace)
     count, order, found = len(names), weight_order(trace, step), weighted_sum(trace, step)
     jump, pair = energy_and_ratio(trace, step), (strongest_pair(trace, step) or ())[:2]
-    short_names, total = [shorten(name, _STRIP_LABEL) for name in names], f"{trace.context_symbol}{subscript(step + 1)}"
+    short_names, total = [_strip_label(name) for name in names], f"{trace.context_symbol}{subscript(step + 1)}"
     of_strips = [*(short_names[j] for j in found.pieces), gettext("the rest")]
     rows = [f"{format_share(weight)} × {name}" for weight, name in zip(found.weights, of_strips, strict=False)]
 
@@ -279,11 +281,9 @@ def draw_attention(subject: Subject) -> Spec:
     )
 
     rounded = gettext("Each number is rounded, so a sum can differ in its last digit.")
-    # Slanted by 50 degrees, whose sine is 0.77; from 15 pieces on upright.
     length = label_width(names, 13, longest)
-    slanted = length > _NARROWEST_COLUMN
-    angle = -90 if count > 14 else -50 if slanted else 0
-    below = round(length + 10 if count > 14 else length * 0.77 + 16 if slanted else 20)
+    angle = -90 if count > 14 else -50 if length > _NARROWEST_COLUMN else 0
+    below = label_height(length, 13, angle) + 3
     heights = [_ENERGIES, _JUMP, _WEIGHTS, below, _UNITS, _STRIP_ROW * len(terms)]
     edges = (1 - np.cumsum([0, *heights]) / sum(heights)).tolist()
     spans = {"1": [edges[1], edges[0]], "2": [edges[3], edges[2]], "3": [edges[6], edges[4]]}
@@ -362,3 +362,9 @@ def draw_attention(subject: Subject) -> Spec:
     ]
     alt = " ".join(filter(None, (weights, jump and f"{jump}.", mixture)))
     return Spec(data, layout, alt, table)
+
+
+def _strip_label(name: str) -> str:
+    """Return the name of a piece as it stands beside its strip, shorter where its letters are wide."""
+    labels = (shorten(name, longest) for longest in range(_STRIP_LABEL, 1, -1))
+    return next((label for label in labels if width(label, 11) <= _STRIP_LABEL_WIDTH), shorten(name, 1))

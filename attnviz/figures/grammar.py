@@ -552,7 +552,7 @@ def side_by_side(
         row, column = divmod(place, across)
         left, top = column * (width + gap), 1 - (row * sum(line) + captions + labels) / inner
         x, y = (f"{letter}{place + 1 if place else ''}" for letter in "xy")
-        layout[f"xaxis{x[1:]}"] = horizontal | {"domain": [left, left + width], "anchor": y}
+        layout[f"xaxis{x[1:]}"] = horizontal | {"domain": [left, min(1.0, left + width)], "anchor": y}
         ends = [max(0.0, top - plot / inner), top]
         layout[f"yaxis{y[1:]}"] = vertical | {"domain": ends, "anchor": x, "showticklabels": column == 0}
         above = {"yref": "paper", "xshift": -3, "yshift": 2, "align": "left"}

@@ -30,7 +30,7 @@ from attnviz.figures.grammar import (
     value_axis,
 )
 from attnviz.figures.heatmap_parts import font_size
-from attnviz.figures.spec import Numbers, Part, Spec, axis_labels, emphasise, rectangle
+from attnviz.figures.spec import Numbers, Part, Spec, axis_labels, emphasise, label_height, label_width, rectangle
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext, ngettext
 from attnviz.palette import GREYS
@@ -132,8 +132,10 @@ def draw_all_heads(subject: Subject) -> Spec:
         for name, row in zip(names, shares.tolist(), strict=True)
     ]
     names[displayed_row] = emphasise(names[displayed_row], "context")
-    slanted = sum(map(len, labels)) > 40
-    top = 16 + (max(map(len, labels)) * 6 if slanted else 14)
+    size = font_size(columns)
+    longest = label_width(words, size, LABEL_LENGTH)
+    angle = -50 if columns * longest > 300 else 0
+    top = label_height(longest, size, angle) + 10
     narrowest, widest = max(260, 110 + 12 * columns), 110 + 44 * max(columns, 6)
     layout = sized_layout(top + _HEAD_ROW * count + 8, (84, 26, top, 8), narrowest, widest=widest) | {
         "plot_bgcolor": "line",
@@ -144,11 +146,11 @@ def draw_all_heads(subject: Subject) -> Spec:
         "xaxis": label_axis(
             labels,
             "encoder",
-            size=font_size(columns),
+            size=size,
             range=[-0.5, columns - 0.5],
             side="top",
             ticks="",
-            tickangle=-50 if slanted else 0,
+            tickangle=angle,
         ),
         "yaxis": label_axis(names, "quiet"),
     }

@@ -17,6 +17,7 @@ from attnviz.figures.spec import (
     Numbers,
     Part,
     axis_labels,
+    label_height,
     label_stride,
     label_width,
     rectangle,
@@ -77,10 +78,8 @@ def cell_sizes(cells: Grid, longest: int = LONGEST, *, values: bool = False) -> 
     )
     horizontal = columns * (column_label_width + 8) < min(420, columns * ASPECT * row)
     angle = 0 if horizontal else -90 if columns > 20 else -50
-    # 0.77 is the sine of 50 degrees.
-    label_height = {0: 1.6 * size, -50: column_label_width * 0.77 + size, -90: column_label_width + 6}[angle]
     left, right = int(row_label_width) + 16 + BRACKET_ROOM * bool(cells.target_brackets), 12
-    top = int(label_height) + 10 + BRACKET_ROOM * bool(cells.source_brackets)
+    top = label_height(column_label_width, size, angle) + 10 + BRACKET_ROOM * bool(cells.source_brackets)
     column = NARROWEST_VALUE if values else NARROWEST_COLUMN
     if horizontal:
         column = max(column, int(column_label_width) + 6)

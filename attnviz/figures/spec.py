@@ -199,6 +199,15 @@ def _em(letter: str) -> float:
     return _WIDTHS.get(normalize("NFD", letter)[0], 0.8)
 
 
+def label_height(longest: float, size: float, angle: int) -> int:
+    """Return the height in pixels of labels, `longest` pixels wide with letters of `size`, turned by `angle` degrees.
+
+    The angle is 0, -50 or -90.
+    """
+    # 0.77 is the sine of 50 degrees.
+    return round({0: 1.6 * size, -50: 0.77 * longest + size, -90: longest + 6}[angle])
+
+
 def label_width(names: Iterable[str], size: float, longest: int = LONGEST) -> float:
     """Return the width in pixels of the widest of the `axis_labels` of `names`, with letters of `size` pixels."""
     return max(width(shorten(name, longest), size) for name in names)
