@@ -45,10 +45,16 @@ class Spec:
     """The numbers of the figure."""
 
     def plotly(self, theme: ThemeName = "light") -> Part:
-        """Return Plotly's JSON in the colours of the theme; raise AttnvizError for an unknown theme.
+        """Return Plotly's JSON in the colours of a theme.
 
         `layout.meta` has the text alternative (`alt`) and the width in pixels below which the figure should scroll
         (`narrowest`); some figures say more in it.
+
+        Args:
+            theme: "light" or "dark".
+
+        Raises:
+            AttnvizError: The theme is unknown.
         """
         ink, layout = palette(theme), self.layout | {"meta": self.layout["meta"] | {"alt": self.alt}}
         return {"data": _in_theme(self.data, ink), "layout": _in_theme(layout, ink)}
@@ -58,6 +64,12 @@ class Spec:
 
         Plotly's validation takes ten times as long as drawing; the tests validate every figure instead. Its default
         template, 7 kB of defaults for other chart types, is left out too.
+
+        Args:
+            theme: "light" or "dark".
+
+        Raises:
+            AttnvizError: The theme is unknown.
         """
         spec = self.plotly(theme)
         return go.Figure({"data": spec["data"], "layout": {"template": {}} | spec["layout"]}, _validate=False)
