@@ -53,8 +53,8 @@ def winner_sentence(tree: BeamTree) -> str:
         )
         return sentence + (" " + gettext("Greedy search keeps only one hypothesis.") if tree.beam == 1 else "")
     sentence = gettext(
-        "{winner} was chosen: it has the highest score of the {count} finished hypotheses, {score}. The "
-        "second-highest score is {beaten}, for {second}.",
+        "{winner} was chosen: it has the highest score of the {count} finished hypotheses, {score}. The second-highest "
+        "score is {beaten}, for {second}.",
         winner=hypothesis_text(tree, winner),
         count=len(tree.finished),
         score=score_computation(tree, winner),
@@ -65,8 +65,8 @@ def winner_sentence(tree: BeamTree) -> str:
         return f"{sentence} " + gettext("The scores are not divided by the length (the length penalty is 0).")
     if likeliest == winner:
         return f"{sentence} " + gettext(
-            "The chosen hypothesis also has the highest log p: it would be chosen with or without division by "
-            "the length."
+            "The chosen hypothesis also has the highest log p: it would be chosen with or without division by the "
+            "length."
         )
     return f"{sentence} " + gettext(
         "Without division by the length, {likeliest} would be chosen. The log p of this hypothesis is {larger}; that "
@@ -88,8 +88,8 @@ def position_sentence(tree: BeamTree, ids: Sequence[int]) -> str:
             length for length in range(len(ids), -1, -1) if not length or tree.find(ids[:length]) is not None
         )
         sentence = gettext(
-            "From step {step} on, the translation shown is not in this tree: the search did not consider the "
-            "piece written at that step.",
+            "From step {step} on, the translation shown is not in this tree: the search did not consider the piece "
+            "written at that step.",
             step=considered + 1,
         )
         last = tree.find(ids[:considered])
@@ -187,13 +187,17 @@ def fate_sentence(tree: BeamTree, index: int) -> str:
 
 def fate_label(tree: BeamTree, index: int) -> str:
     """Return what happened to a hypothesis in a word or two, for a table."""
-    if index == tree.winner:
-        return gettext("won")
-    return {
-        "continued": gettext("went on"),
-        "outside": gettext("outside the beam"),
-        "overtaken": gettext("overtaken"),
-        "pruned": gettext("unfinished at the end"),
-        "late": gettext("ended, not counted"),
-        "finished": gettext("finished, beaten"),
-    }[tree.nodes[index].fate]
+    return gettext(
+        ("won")
+        if index == tree.winner
+        else (
+            {
+                "continued": "went on",
+                "outside": "outside the beam",
+                "overtaken": "overtaken",
+                "pruned": "unfinished at the end",
+                "late": "ended, not counted",
+                "finished": "finished, beaten",
+            }[tree.nodes[index].fate]
+        )
+    )

@@ -373,15 +373,16 @@ def _shared_sentence(compared: Comparison) -> str:
         return gettext(
             "The two files share {source} of {sources} source words and {target} of {targets} target words.", **counts
         )
-    if compared.by == "words":
-        return gettext(
-            "The two translations share {source} of {sources} English words and {target} of {targets} French "
-            "words. The end-of-sentence mark counts as one word.",
-            **counts,
-        )
     return gettext(
-        "The two translations share {source} of {sources} English pieces and {target} of {targets} French "
-        "pieces. The end-of-sentence mark counts as one piece.",
+        (
+            "The two translations share {source} of {sources} English words and {target} of {targets} French words. "
+            "The end-of-sentence mark counts as one word."
+        )
+        if compared.by == "words"
+        else (
+            "The two translations share {source} of {sources} English pieces and {target} of {targets} French pieces. "
+            "The end-of-sentence mark counts as one piece."
+        ),
         **counts,
     )
 

@@ -173,19 +173,21 @@ def has_diagram(trace: Any) -> bool:
 
 def no_diagram_reason(trace: Aligned) -> str:
     """Return why there is no diagram of a translator, and where its step is described."""
-    if trace.recurrent and not getattr(trace, "reads_backwards", True):
-        return gettext(
+    return gettext(
+        (
             "The architecture diagram shows only translators that read the sentence in both directions. This "
             "translator reads the sentence forwards only. The stages below explain this step."
         )
-    if trace.recurrent:
-        return gettext(
-            "The architecture diagram shows only translators that attend before their state changes. This "
-            "translator attends after its state has changed. The stages below explain this step."
+        if trace.recurrent and not getattr(trace, "reads_backwards", True)
+        else (
+            "The architecture diagram shows only translators that attend before their state changes. This translator "
+            "attends after its state has changed. The stages below explain this step."
         )
-    return gettext(
-        "The architecture diagram shows recurrent translators only. The stages explain what a transformer does "
-        "at this step."
+        if trace.recurrent
+        else (
+            "The architecture diagram shows recurrent translators only. The stages explain what a transformer does at "
+            "this step."
+        )
     )
 
 
@@ -197,8 +199,8 @@ def diagram_caption(trace: Trace) -> str:
         count=SQUARES,
     )
     ribbons = gettext(
-        "The thickness of a ribbon shows its attention weight; together the ribbons are always as wide as the "
-        "context vector."
+        "The thickness of a ribbon shows its attention weight; together the ribbons are always as wide as the context "
+        "vector."
     )
     fixed = gettext("There are no attention weights: every step gets the same context vector.")
     return f"{ribbons if trace.attends else fixed} {squares}"

@@ -19,7 +19,7 @@ from attnviz.analysis.labels import face_names, quote, shorten
 from attnviz.analysis.measures import ErrorRate, error_rate, links, mutual_links
 from attnviz.analysis.numbers import decimal, percent
 from attnviz.errors import AttnvizError
-from attnviz.languages import gettext, ngettext
+from attnviz.languages import gettext, gettexts, ngettext
 from attnviz.text import abbreviated
 from attnviz.trace import Aligned, Attention, Words
 from attnviz.trace.drawing import Face
@@ -239,8 +239,8 @@ def parse_pharaoh(text: str) -> list[tuple[int, int]]:
         wrong = next((item for item, link in zip(text.split(), matches, strict=True) if link is None), text)
         raise AttnvizError(
             gettext(
-                "“{found}” is not a link. Write links as 0-0 1-2: the source word, then the target word, both "
-                "counted from 0.",
+                "“{found}” is not a link. Write links as 0-0 1-2: the source word, then the target word, both counted "
+                "from 0.",
                 found=wrong[:40],
             )
         )
@@ -262,11 +262,13 @@ def parse_sure_and_possible(text: str) -> GoldLinks:
 
 def marker_names() -> dict[str, str]:
     """Return the meaning of each marker on the heatmap."""
-    return {
-        "sure": gettext("sure link"),
-        "possible": gettext("possible link"),
-        "false": gettext("false link"),
-    }
+    return gettexts(
+        {
+            "sure": "sure link",
+            "possible": "possible link",
+            "false": "false link",
+        }
+    )
 
 
 def link_count_texts(sure: int, possible: int) -> dict[str, str]:
@@ -296,8 +298,8 @@ def _file_rate_sentence(errors: LinkErrors) -> str:
     sentence = ngettext(
         "The alignment error rate of the file is {aer}. Of the file’s {count} link, {precision} is among the sure or "
         "possible links. The file contains {recall} of the sure links.",
-        "The alignment error rate of the file is {aer}. Of the file’s {count} links, {precision} are among the sure "
-        "or possible links. The file contains {recall} of the sure links.",
+        "The alignment error rate of the file is {aer}. Of the file’s {count} links, {precision} are among the sure or "
+        "possible links. The file contains {recall} of the sure links.",
         len(errors.found),
         aer=decimal(errors.rate.aer),
         precision=percent(errors.rate.precision),
@@ -311,10 +313,10 @@ def _rate_sentence(face: Face, errors: LinkErrors) -> str:
     if errors.rate is None:
         return gettext("{face}: the model does not link any words.", face=name)
     sentence = ngettext(
-        "{face}: alignment error rate {aer}. Of the model’s {count} link, {precision} is among the sure or "
-        "possible links. The model finds {recall} of the sure links.",
-        "{face}: alignment error rate {aer}. Of the model’s {count} links, {precision} are among the sure or "
-        "possible links. The model finds {recall} of the sure links.",
+        "{face}: alignment error rate {aer}. Of the model’s {count} link, {precision} is among the sure or possible "
+        "links. The model finds {recall} of the sure links.",
+        "{face}: alignment error rate {aer}. Of the model’s {count} links, {precision} are among the sure or possible "
+        "links. The model finds {recall} of the sure links.",
         len(errors.found),
         face=name,
         aer=decimal(errors.rate.aer),
@@ -329,8 +331,8 @@ def _mutual_sentence(rate: ErrorRate | None) -> str:
     if rate is None:
         return ""
     return gettext(
-        "A mutual link has the largest weight in its row and its column. For mutual links alone, the error rate "
-        "is {aer}.",
+        "A mutual link has the largest weight in its row and its column. For mutual links alone, the error rate is "
+        "{aer}.",
         aer=decimal(rate.aer),
     )
 
@@ -340,28 +342,28 @@ def missed_link_sentence(words: Words, errors: LinkErrors, link: Link, *, of_fil
     linked = next((source for source, target in errors.found if target == link[1]), None)
     values = _link_values(words, link)
     if linked is None:
-        if of_file:
-            return gettext(
-                "The file lacks the link {source} → {target} ({link}): it links nothing to {target}.", **values
-            )
         return gettext(
-            "The model misses the link {source} → {target} ({link}): it links nothing to {target}.", **values
+            ("The file lacks the link {source} → {target} ({link}): it links nothing to {target}.")
+            if of_file
+            else ("The model misses the link {source} → {target} ({link}): it links nothing to {target}."),
+            **values,
         )
     values["other"] = quote(shorten(words.source[linked], 30))
-    if of_file:
-        return gettext("The file lacks the link {source} → {target} ({link}): it links {other} to {target}.", **values)
-    return gettext("The model misses the link {source} → {target} ({link}): it links {other} to {target}.", **values)
+    return gettext(
+        ("The file lacks the link {source} → {target} ({link}): it links {other} to {target}.")
+        if of_file
+        else ("The model misses the link {source} → {target} ({link}): it links {other} to {target}."),
+        **values,
+    )
 
 
 def false_link_sentence(words: Words, link: Link, *, of_file: bool = False) -> str:
     """Return that a link of the model or `of_file` is no gold link, neither sure nor possible."""
-    if of_file:
-        return gettext(
-            "The file’s link {source} → {target} ({link}) is false: it is not marked by hand.",
-            **_link_values(words, link),
-        )
     return gettext(
-        "The model’s link {source} → {target} ({link}) is false: it is not marked by hand.", **_link_values(words, link)
+        ("The file’s link {source} → {target} ({link}) is false: it is not marked by hand.")
+        if of_file
+        else ("The model’s link {source} → {target} ({link}) is false: it is not marked by hand."),
+        **_link_values(words, link),
     )
 
 
@@ -422,9 +424,11 @@ def drawing_texts(number: int, count: int, *, of_file: bool) -> dict[str, str]:
         "count-sure": gettext("sure: {count}"),
         "count-possible": gettext("possible: {count}"),
         "count-false": gettext("false: {count}"),
-        "score": gettext("Error rate of the file {aer}, precision {precision}, recall {recall}.")
-        if of_file
-        else gettext("{face}: error rate {aer}, precision {precision}, recall {recall}."),
+        "score": gettext(
+            ("Error rate of the file {aer}, precision {precision}, recall {recall}.")
+            if of_file
+            else ("{face}: error rate {aer}, precision {precision}, recall {recall}.")
+        ),
         "most": gettext("No more than {most} links can be drawn."),
         "undo": gettext("Undo"),
         "save": gettext("Save the links:")

@@ -31,9 +31,11 @@ def attention_stages(_: Attention) -> tuple[Stage, ...]:
 def attention_step_sentence(trace: Attention, step: int, *, simple: bool = False) -> str:  # noqa: ARG001
     """Return the token of 0-based `step`."""
     name = quoted_name(trace.target_pieces[step])
-    if trace.is_self_attention:
-        return gettext("Token {i} of the text is {name}.", i=step + 1, name=name)
-    return gettext("Token {i} of the target is {name}.", i=step + 1, name=name)
+    return gettext(
+        ("Token {i} of the text is {name}.") if trace.is_self_attention else ("Token {i} of the target is {name}."),
+        i=step + 1,
+        name=name,
+    )
 
 
 def attention_heads_text(trace: Attention) -> str:
@@ -101,9 +103,9 @@ def gold_links_sentence(sure: int, possible: int) -> str:
 def missing_values_reason() -> str:
     """Return what is missing, and why."""
     return gettext(
-        "The file contains attention only, not what the network computes before and after the attention. So "
-        "there is no context vector, no probability, no logit attribution and no verification. You cannot change "
-        "a weight or a word by hand."
+        "The file contains attention only, not what the network computes before and after the attention. So there is "
+        "no context vector, no probability, no logit attribution and no verification. You cannot change a weight or a "
+        "word by hand."
     )
 
 
@@ -141,13 +143,13 @@ _REMARKS: Mapping[str, Callable[[], str]] = {
         "would go past the last token."
     ),
     "counted-from-0-assumed": lambda: gettext(
-        "The first token is read as number 0, although no link names token 0. The links would also be valid if "
-        "token numbers started at 1."
+        "The first token is read as number 0, although no link names token 0. The links would also be valid if token "
+        "numbers started at 1."
     ),
     "counted-by-format": lambda: gettext("In this format, token numbers start at 1."),
     "probabilities": lambda: gettext(
-        "The links have probabilities: the weights in the row of a token are proportional to the probabilities "
-        "of its links."
+        "The links have probabilities: the weights in the row of a token are proportional to the probabilities of its "
+        "links."
     ),
     "phrases": lambda: gettext(
         "The file links phrases: each target word of a phrase pair is linked to each source word of the pair."

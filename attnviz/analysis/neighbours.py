@@ -20,7 +20,7 @@ from attnviz.analysis.labels import quoted_name
 from attnviz.analysis.numbers import decimal, percent
 from attnviz.errors import AttnvizError
 from attnviz.files import DAMAGED, replacing
-from attnviz.languages import gettext
+from attnviz.languages import gettext, gettexts
 from attnviz.trace import Trace
 
 Single = Callable[[NDArray[Any]], NDArray[np.float32]]
@@ -252,12 +252,12 @@ def vectors_path(table: Path) -> Path:
 
 def vector_kind_names() -> dict[str, str]:
     """Return the name of each kind of vector."""
-    return {"state": gettext("State s"), "context": gettext("Context vector c"), "annotation": gettext("Annotation h")}
+    return gettexts({"state": "State s", "context": "Context vector c", "annotation": "Annotation h"})
 
 
 def metric_names() -> dict[str, str]:
     """Return the name of each metric."""
-    return {"cosine": gettext("By angle (cosine)"), "euclid": gettext("By distance (Euclid)")}
+    return gettexts({"cosine": "By angle (cosine)", "euclid": "By distance (Euclid)"})
 
 
 def neighbours_caption() -> str:

@@ -216,8 +216,8 @@ def _lstm_equation(trace: Trace, colours: Palette) -> Equation:
         rf"{new} &= ⟦state⟧",
     )
     note = gettext(
-        "The state is updated by the LSTM of PyTorch. The LSTM keeps a memory m beside the state s. The equation "
-        "shows unit {unit}, which changed most.",
+        "The state is updated by the LSTM of PyTorch. The LSTM keeps a memory m beside the state s. The equation shows "
+        "unit {unit}, which changed most.",
         unit="⟦unit⟧",
     )
     return Equation(4, aligned(*lines), note)
@@ -249,15 +249,14 @@ def _readout(trace: Trace, colours: Palette) -> tuple[tuple[str, ...], str]:
                 rf"&\quad + {weights.context} {context} + {weights.bias})",
             )
             note = gettext("The state, the previous word and the context vector determine the next word.")
-            if trace.reads_new_state:
-                which = gettext(
-                    "This model computes the next word from the new state, as Eq. 4 of Bahdanau et al. does."
+            which = gettext(
+                ("This model computes the next word from the new state, as Eq. 4 of Bahdanau et al. does.")
+                if trace.reads_new_state
+                else (
+                    "This model computes the next word from the state before the step, as the appendix of Bahdanau et "
+                    "al. does."
                 )
-            else:
-                which = gettext(
-                    "This model computes the next word from the state before the step, as the appendix of Bahdanau "
-                    "et al. does."
-                )
+            )
             return lines, f"{note} {which}"
         case "joined":
             return (rf"t_{{⟦i⟧}} &= [{state} ; {context} ; {symbols.embedded}]",), gettext(

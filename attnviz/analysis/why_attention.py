@@ -243,9 +243,9 @@ def forgetting_sentences(forced_words: ForcedWords, other: int) -> list[str]:
         first, second = (float(np.exp(part.mean())) for part in (lags[:half], lags[half:]))
         parts.append(
             gettext(
-                "With attention ({attention}), a word in the first half of the translation is on average {first} "
-                "times as probable as with the fixed vector. In the second half, a word is {second} times as probable "
-                "with attention as with the fixed vector (geometric means).",
+                "With attention ({attention}), a word in the first half of the translation is on average {first} times "
+                "as probable as with the fixed vector. In the second half, a word is {second} times as probable with "
+                "attention as with the fixed vector (geometric means).",
                 attention=name,
                 first=significant(first),
                 second=significant(second),
@@ -283,15 +283,13 @@ def _largest_differences_sentence(forced_words: ForcedWords, lags: np.ndarray, f
     ]
     count = int((lags >= np.log(_MIN_RATIO)).sum())
     values = {"count": count, "all": len(lags), "listed": ", ".join(listed)}
-    if count == len(listed):
-        return gettext(
-            "Words at least ten times less likely with the fixed vector than with attention, {count} of {all}: "
-            "{listed}.",
-            **values,
-        )
     return gettext(
-        "Words at least ten times less likely with the fixed vector than with attention: {count} of {all}, above "
-        "all {listed}.",
+        ("Words at least ten times less likely with the fixed vector than with attention, {count} of {all}: {listed}.")
+        if count == len(listed)
+        else (
+            "Words at least ten times less likely with the fixed vector than with attention: {count} of {all}, above "
+            "all {listed}."
+        ),
         **values,
     )
 
@@ -312,8 +310,8 @@ def gradient_share_sentences(kinds: Sequence[str], shares: Sequence[tuple[float,
             listed=", ".join(f"{short_kind_name(kind)} {percent(share[0])}" for kind, share in known),
         ),
         gettext(
-            "The most-attended piece is the one with the largest weight under additive attention. If the gradient "
-            "were spread evenly over all pieces, {alike} of it would reach the most-attended piece.",
+            "The most-attended piece is the one with the largest weight under additive attention. If the gradient were "
+            "spread evenly over all pieces, {alike} of it would reach the most-attended piece.",
             alike=percent(known[0][1][1]),
         ),
     )
