@@ -8,7 +8,7 @@ import numpy as np
 
 from attnviz.analysis.findings import identical_findings
 from attnviz.analysis.labels import quoted_name
-from attnviz.analysis.measures import attended_words, entropy, is_uniform
+from attnviz.analysis.measures import attended_words, entropy, is_uniform, ranked
 from attnviz.analysis.numbers import percent
 from attnviz.languages import gettext, ngettext
 from attnviz.trace import Aligned, Record
@@ -124,7 +124,7 @@ def _attention_sentences(trace: Aligned, step: int) -> list[str]:
         return [gettext("This token is linked to nothing.")]
     if is_uniform(trace, step):
         return [gettext("This step gave every piece the same share, {share}.", share=percent(alpha[0]))]
-    first, *others = np.argsort(-alpha, kind="stable")
+    first, *others = ranked(alpha)
     attended = quoted_name(trace.source_pieces[first])
     if others and alpha[others[0]] >= SECOND_PIECE_RATIO * alpha[first]:
         attended = gettext(

@@ -21,7 +21,7 @@ from attnviz.analysis.step_equations import Equation
 from attnviz.languages import gettext, gettexts
 from attnviz.palette import ThemeName, palette
 from attnviz.trace import Trace
-from attnviz.trace.parts import FloatArray
+from attnviz.trace.parts import FloatArray, float64
 from attnviz.trace.trace import additive_energy, query_and_key
 from attnviz.trace.transformer_trace import Head, TransformerTrace
 
@@ -56,7 +56,7 @@ def attention_forms(additive: Trace, general: Trace, head: Head | None) -> dict[
     }
     if head is None:
         return forms
-    products = head.queries.astype(np.float64) @ head.keys.astype(np.float64).T
+    products = float64(head.queries) @ float64(head.keys).T
     heads = head.record.cross_alignment[head.layer]
     reading, askers = sharpest_encoder_head(head.record), head.alignment.argmax(axis=1)
     return forms | {

@@ -27,7 +27,7 @@ from attnviz.analysis.step_evaluation import total_variation
 from attnviz.arguments import check_choice, check_each, check_whole_argument
 from attnviz.languages import gettext, ngettext
 from attnviz.trace import Attention, Trace
-from attnviz.trace.parts import Array, Attributions, OneLine
+from attnviz.trace.parts import Array, Attributions, OneLine, float64
 
 AttributionMethod = Literal["attention", "posterior", "logit_attribution", "gradient", "erased", "erased_input"]
 ATTRIBUTION_METHODS: tuple[AttributionMethod, ...] = get_args(AttributionMethod)
@@ -124,7 +124,7 @@ def recorded_attributions(record: Attention) -> AttributionMethods:
     They are named as those of `attribution_methods`: "gradient", and "erased_input" for `record.erased`.
     """
     found = {"attention": record.alignment, "gradient": record.gradient, "erased_input": record.erased}
-    matrices = {name: matrix.astype(np.float64) for name, matrix in found.items() if matrix.size}
+    matrices = {name: float64(matrix) for name, matrix in found.items() if matrix.size}
     return AttributionMethods(MappingProxyType(cast("dict[AttributionMethod, Array]", matrices)))
 
 
@@ -263,9 +263,9 @@ def attribution_method_texts() -> dict[AttributionMethod, MethodTexts]:
             gettext("added to the logit"),
             gettext("logits"),
             gettext(
-                "Logit attribution is what a piece adds to the logit of the word through attention. attnviz "
-                "subtracts what the piece adds, on average, to the logits of all pieces of the vocabulary. Logit "
-                "attribution leaves out what comes through the decoder state."
+                "Logit attribution is what a piece adds to the logit of the word through attention. attnviz subtracts "
+                "what the piece adds, on average, to the logits of all pieces of the vocabulary. Logit attribution "
+                "leaves out what comes through the decoder state."
             ),
         ),
         "gradient": MethodTexts(
@@ -273,8 +273,8 @@ def attribution_method_texts() -> dict[AttributionMethod, MethodTexts]:
             gettext("effect of small input changes"),
             gettext("nats"),
             gettext(
-                "Gradient × input is how fast the log probability of the word changes when the embedding of a piece "
-                "is scaled. The gradient goes through the decoder and the encoder. Gradient × input describes small "
+                "Gradient × input is how fast the log probability of the word changes when the embedding of a piece is "
+                "scaled. The gradient goes through the decoder and the encoder. Gradient × input describes small "
                 "changes only."
             ),
         ),
@@ -283,9 +283,9 @@ def attribution_method_texts() -> dict[AttributionMethod, MethodTexts]:
             gettext("log p lost if piece masked"),
             gettext("nats"),
             gettext(
-                "Erased from attention: the step cannot attend to the piece. The number says how much log "
-                "probability the word loses. The annotations of neighbouring pieces still contain information about "
-                "the erased piece."
+                "Erased from attention: the step cannot attend to the piece. The number says how much log probability "
+                "the word loses. The annotations of neighbouring pieces still contain information about the erased "
+                "piece."
             ),
         ),
         "erased_input": MethodTexts(
@@ -377,9 +377,9 @@ def colours_sentence() -> str:
 def attributions_caveat() -> str:
     """Return what a comparison of attribution methods does and does not show."""
     return gettext(
-        "The attributions answer different questions, so they can differ and all be right. If all attributions "
-        "agree on a piece, the word depends on that piece by every measure. If the attributions differ, no "
-        "single attribution gives the reason for the word. Kendall’s τ is 1 if two attributions rank the pieces "
-        "in the same order, and 0 if their orders are unrelated. Kendall’s τ counts the many small values as "
-        "much as the few large values. So τ can be low even where all attributions rank the same piece first."
+        "The attributions answer different questions, so they can differ and all be right. If all attributions agree "
+        "on a piece, the word depends on that piece by every measure. If the attributions differ, no single "
+        "attribution gives the reason for the word. Kendall’s τ is 1 if two attributions rank the pieces in the same "
+        "order, and 0 if their orders are unrelated. Kendall’s τ counts the many small values as much as the few large "
+        "values. So τ can be low even where all attributions rank the same piece first."
     )

@@ -138,49 +138,37 @@ def search_sentence(tree: BeamTree) -> str:
 def fate_sentence(tree: BeamTree, index: int) -> str:
     """Return what happened to one hypothesis, and at which step, from 1."""
     node, step = tree.nodes[index], tree.nodes[index].step + 1
-    match node.fate:
-        case "continued":
-            return gettext("The search continued this hypothesis.")
-        case "outside":
-            return gettext(
-                "This hypothesis was dropped at step {step}: it had rank {rank}, outside the beam of width {beam}.",
-                step=step,
-                rank=node.rank + 1,
-                beam=tree.beam,
-            )
-        case "overtaken":
-            return gettext(
-                "This hypothesis was dropped at step {step}: none of its continuations stayed in the beam.",
-                step=step + 1,
-            )
-        case "pruned":
-            return ngettext(
-                "This hypothesis is unfinished: the search ended at step {step} because {count} other hypothesis had "
-                "finished.",
-                "This hypothesis is unfinished: the search ended at step {step} because {count} other hypotheses had "
-                "finished.",
-                tree.beam,
-                step=step,
-            )
-        case "late":
-            return ngettext(
-                "This hypothesis ended at step {step}, but was not counted: the search stops at {count} finished "
-                "hypothesis.",
-                "This hypothesis ended at step {step}, but was not counted: the search stops at {count} finished "
-                "hypotheses.",
-                tree.beam,
-                step=step,
-            )
-    if index == tree.winner:
-        return gettext(
-            "This hypothesis finished at step {step} and was chosen, with the score {score}.",
+    if node.fate in ("pruned", "late"):
+        pruned = node.fate == "pruned"
+        return ngettext(
+            "This hypothesis is unfinished: the search ended at step {step} because {count} other hypothesis had "
+            "finished."
+            if pruned
+            else "This hypothesis ended at step {step}, but was not counted: the search stops at {count} finished "
+            "hypothesis.",
+            "This hypothesis is unfinished: the search ended at step {step} because {count} other hypotheses had "
+            "finished."
+            if pruned
+            else "This hypothesis ended at step {step}, but was not counted: the search stops at {count} finished "
+            "hypotheses.",
+            tree.beam,
             step=step,
-            score=score_computation(tree, index),
         )
+    finished = index in tree.finished
     return gettext(
-        "This hypothesis finished at step {step}, but only with rank {place}; its score is {score}.",
-        step=step,
-        place=tree.finished.index(index) + 1,
+        {
+            "continued": "The search continued this hypothesis.",
+            "outside": (
+                "This hypothesis was dropped at step {step}: it had rank {rank}, outside the beam of width {beam}."
+            ),
+            "overtaken": ("This hypothesis was dropped at step {step}: none of its continuations stayed in the beam."),
+            "finished": ("This hypothesis finished at step {step}, but only with rank {place}; its score is {score}."),
+            "won": "This hypothesis finished at step {step} and was chosen, with the score {score}.",
+        }["won" if index == tree.winner else node.fate],
+        step=step + (node.fate == "overtaken"),
+        rank=node.rank + 1,
+        beam=tree.beam,
+        place=tree.finished.index(index) + 1 if finished else 0,
         score=score_computation(tree, index),
     )
 

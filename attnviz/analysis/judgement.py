@@ -25,12 +25,12 @@ from attnviz.analysis.numbers import aligned, coloured_latex, decimal, number, p
 from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.step_equations import Equation
 from attnviz.analysis.verification import ComparedNumbers, Verification, Verifier
-from attnviz.analysis.weight_shapes import Shapes
+from attnviz.analysis.weight_shapes import Shapes, linear_shapes
 from attnviz.languages import gettext, gettexts, ngettext
 from attnviz.palette import ThemeName, palette
 from attnviz.trace import Judgement
 from attnviz.trace.aligned import AttentionView
-from attnviz.trace.parts import Array
+from attnviz.trace.parts import Array, float64
 
 _Operand = Callable[[str, Array], Array]
 """Maps a quantity's name and its recomputed value to the value that the next computations use."""
@@ -52,7 +52,7 @@ def recompute_decomposable(
     network = _Pass(weights, operand)
     store = network.store
     embedded = [
-        store(f"{side}_embeddings", np.asarray(weights["embedding.weight"][list(ids)], dtype=np.float64))
+        store(f"{side}_embeddings", float64(weights["embedding.weight"][list(ids)]))
         for side, ids in (("source", source_ids), ("target", target_ids))
     ]
     sides = list(zip(("source", "target"), embedded, strict=True))
@@ -86,9 +86,9 @@ class _Pass:
 
     def linear(self, name: str, vector: Array) -> Array:
         """Return W x + c, or W x for a layer without c."""
-        product: Array = np.asarray(self.weights[f"{name}.weight"], dtype=np.float64) @ vector
+        product: Array = float64(self.weights[f"{name}.weight"]) @ vector
         bias = self.weights.get(f"{name}.bias")
-        return product if bias is None else product + np.asarray(bias, dtype=np.float64)
+        return product if bias is None else product + float64(bias)
 
     def each(self, name: str, vectors: Array) -> Array:
         """Apply `linear` to each row separately, since a matrix product may round differently by row."""
@@ -127,14 +127,11 @@ class JudgementVerifier(Verifier):
             "embedding.weight": (int(trace.config["vocabulary_size"]), m),
             "source_projection.weight": (d, m),
             "target_projection.weight": (d, m),
-            "aggregate.weight": (d, 2 * d),
-            "aggregate.bias": (d,),
-            "output.weight": (2, d),
-            "output.bias": (2,),
+            **linear_shapes("aggregate", d, 2 * d),
+            **linear_shapes("output", 2, d),
         }
         for name, inputs in (("attend", d), ("compare", 2 * d)):
-            shapes |= {f"{name}.inner.weight": (d, inputs), f"{name}.inner.bias": (d,)}
-            shapes |= {f"{name}.outer.weight": (d, d), f"{name}.outer.bias": (d,)}
+            shapes |= linear_shapes(f"{name}.inner", d, inputs) | linear_shapes(f"{name}.outer", d, d)
         return shapes
 
     def pairs(self, *_: object, **__: object) -> ComparedNumbers:
@@ -145,7 +142,7 @@ class JudgementVerifier(Verifier):
         """
 
         def recorded(name: str, _: Array) -> Array:
-            return np.asarray(getattr(self.trace, name), dtype=np.float64)
+            return float64(getattr(self.trace, name))
 
         recomputed = recompute_decomposable(self.weights, self.trace.source_ids, self.trace.target_ids, recorded)
         return {name: (getattr(self.trace, name), array) for name, array in recomputed.items()}

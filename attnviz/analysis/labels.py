@@ -35,9 +35,9 @@ def capitalised(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def quote(text: str) -> str:
-    """Return `text` in the quotation marks of the current language."""
-    return gettext("“{text}”", text=isolated(text))
+def quote(text: str, longest: int | None = None) -> str:
+    """Return `text` in the quotation marks of the current language, shortened to `longest` characters, if given."""
+    return gettext("“{text}”", text=isolated(text) if longest is None else isolated(shorten(text, longest)))
 
 
 _PUNCTUATION_NAMES: dict[str, Callable[[], str]] = {
@@ -59,7 +59,7 @@ def punctuation_name(piece: str) -> str | None:
 
 def quoted_name(piece: str) -> str:
     """Return the label of a piece in quotation marks; spaces, small marks and the start mark by name."""
-    return punctuation_name(piece) or quote(shorten(piece_name(piece), 30))
+    return punctuation_name(piece) or quote(piece_name(piece), 30)
 
 
 def subscript(number: int) -> str:
@@ -121,7 +121,7 @@ def word_share_text(trace: AttentionMatrix, step: int, piece: int) -> str:
             return gettext(
                 ", {pieces} of {word} {share}",
                 pieces=summed_pieces_text(len(group)),
-                word=quote(shorten(word, 30)),
+                word=quote(word, 30),
                 share=share,
             )
     return ""
@@ -163,9 +163,9 @@ def heatmap_heading(by: By, root: bool, face: Face = "before") -> str:
 
 def step_heading(trace: Aligned, step: int, picture: str, source: int | None = None) -> str:
     """Return the title of the figure `picture` of 0-based `step`, and of 0-based source piece `source` if given."""
-    piece = quote(shorten(piece_name(trace.target_pieces[step]), 24))
+    piece = quote(piece_name(trace.target_pieces[step]), 24)
     if source is not None:
-        source_name = quote(shorten(piece_name(trace.source_pieces[source]), 24))
+        source_name = quote(piece_name(trace.source_pieces[source]), 24)
         piece = gettext("{piece} looking at {source}", piece=piece, source=source_name)
     count = len(trace.target_pieces)
     return gettext("{picture}: step {i} of {n}, {piece}", picture=picture, i=step + 1, n=count, piece=piece)

@@ -18,14 +18,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.recomputation import Weights, float64
+from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.weight_shapes import check_fit
 from attnviz.arguments import check_each
 from attnviz.errors import AttnvizError
 from attnviz.installed_models import installed_weights
 from attnviz.languages import gettext
 from attnviz.trace import Record, Trace
-from attnviz.trace.parts import Array
+from attnviz.trace.parts import Array, float64
 
 _BLOCK = 10_000_000
 """Number of logits computed at once: 40 MB."""
@@ -46,8 +46,8 @@ class Readouts:
         if not trace.attends:
             raise AttnvizError(
                 gettext(
-                    "This model has no attention: it writes all its words from one context vector. So there are "
-                    "no energies, no attention weights and no posterior attention."
+                    "This model has no attention: it writes all its words from one context vector. So there are no "
+                    "energies, no attention weights and no posterior attention."
                 )
             )
         if not trace.attends_once:

@@ -24,11 +24,11 @@ import numpy as np
 
 from attnviz.analysis.labels import quote, shorten
 from attnviz.analysis.numbers import decimal, signed, thousands
-from attnviz.analysis.recomputation import Weights, float64
+from attnviz.analysis.recomputation import Weights
 from attnviz.languages import gettext
 from attnviz.text import piece_name
 from attnviz.trace import Trace
-from attnviz.trace.parts import Array
+from attnviz.trace.parts import Array, float64
 
 
 def maxout_inputs(trace: Trace, weights: Weights, steps: Sequence[int]) -> Array:

@@ -22,6 +22,7 @@ from attnviz.errors import AttnvizError
 from attnviz.files import DAMAGED, replacing
 from attnviz.languages import gettext, gettexts
 from attnviz.trace import Trace
+from attnviz.trace.parts import float64
 
 Single = Callable[[NDArray[Any]], NDArray[np.float32]]
 """Converts a block of vectors to single precision."""
@@ -79,7 +80,7 @@ def nearest(
     candidates = np.flatnonzero(
         scores >= np.partition(scores, len(scores) - candidate_count)[len(scores) - candidate_count]
     )
-    exact, wanted = vectors[candidates].astype(np.float64), query.astype(np.float64)
+    exact, wanted = float64(vectors[candidates]), float64(query)
     norms = np.linalg.norm(exact, axis=1) * np.linalg.norm(wanted)
     cosines = np.divide(exact @ wanted, norms, out=np.zeros(len(exact)), where=norms > 0)
     distances = np.linalg.norm(exact - wanted, axis=1)
@@ -113,7 +114,7 @@ class PrincipalMap:
 
     def place(self, vectors: NDArray[Any]) -> NDArray[np.float64]:
         """Return the coordinates of vectors (N, d) on the map, (N, 2)."""
-        return (vectors.astype(np.float64) - self.mean) @ self.axes.T
+        return (float64(vectors) - self.mean) @ self.axes.T
 
 
 def principal_map(vectors: NDArray[Any]) -> PrincipalMap:
@@ -123,7 +124,7 @@ def principal_map(vectors: NDArray[Any]) -> PrincipalMap:
     """
     if not len(vectors):
         raise ValueError("there is no vector to draw a map of")
-    exact = vectors.astype(np.float64)
+    exact = float64(vectors)
     mean = exact.mean(axis=0)
     centred = exact - mean
     values, axes = np.linalg.eigh(centred.T @ centred)

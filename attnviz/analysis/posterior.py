@@ -22,6 +22,7 @@ import numpy as np
 
 from attnviz.analysis.labels import quoted_name
 from attnviz.analysis.likelihood import Readouts
+from attnviz.analysis.measures import ranked
 from attnviz.analysis.numbers import aligned, coloured_latex, decimal, number, percent
 from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.step_equations import Equation, Texts
@@ -248,7 +249,7 @@ def posterior_sentence(trace: Trace, attention: PosteriorAttention, step: int) -
             **names,
             **shares,
         )
-    other = int(np.argsort(-np.where(np.arange(len(prior)) == last, -1, prior), kind="stable")[0])
+    other = int(ranked(np.where(np.arange(len(prior)) == last, -1, prior))[0])
     return gettext(
         "The probability of {word} would have been {likely} with the annotation of {last} alone and {less} with the "
         "annotation of {other} alone. So the weight of {last} goes from {before} to {after} once the word is known.",
@@ -302,7 +303,7 @@ def posterior_equation(trace: Trace, theme: ThemeName = "light") -> Equation:
 def posterior_texts_of_step(attention: PosteriorAttention, step: int) -> Texts:
     """Return the texts of 0-based `step` that hold for all source pieces: the products of the sum."""
     prior, likelihood = attention.prior[step], attention.likelihood[step]
-    largest = np.argsort(-prior * likelihood, kind="stable")[:_MOST_TERMS]
+    largest = ranked(prior * likelihood)[:_MOST_TERMS]
     terms = [rf"{number(prior[j])} \cdot {number(likelihood[j])}" for j in largest]
     return {"i": str(step + 1), "products": " + ".join(terms + ([r"\cdots"] if len(prior) > _MOST_TERMS else []))}
 

@@ -40,7 +40,7 @@ from attnviz.trace.interventions import (
     ReplaceWeights,
     Temperature,
 )
-from attnviz.trace.parts import Array
+from attnviz.trace.parts import Array, float64
 
 _GATES = ("weight_ih_l{layer}", "weight_hh_l{layer}", "bias_ih_l{layer}", "bias_hh_l{layer}")
 
@@ -369,11 +369,6 @@ def _name(name: str) -> str:
     return name
 
 
-def float64(values: NDArray[Any]) -> Array:
-    """Return numbers of any shape in float64."""
-    return np.asarray(values, dtype=np.float64)
-
-
 def maxout(pairs: Array) -> Array:
     """Return the larger of each pair of neighbours: (..., 2l) to (..., l)."""
     return np.maximum(pairs[..., 0::2], pairs[..., 1::2])
@@ -408,9 +403,9 @@ def changed_energies(energies: Array, interventions: Iterable[AttentionIntervent
         match intervention:
             case ReplaceWeights(weights=row):
                 with np.errstate(divide="ignore"):
-                    energies = np.log(np.asarray(row, dtype=np.float64))
+                    energies = np.log(float64(row))
             case ReplaceEnergies(energies=row):
-                energies = np.asarray(row, dtype=np.float64)
+                energies = float64(row)
             case Temperature(temperature=math.inf):
                 energies = np.where(np.isneginf(energies), energies, 0.0)
             case Temperature(temperature=temperature):

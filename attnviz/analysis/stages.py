@@ -22,6 +22,7 @@ from attnviz.languages import gettext
 from attnviz.trace import Record, Trace
 from attnviz.trace.aligned import AttentionMatrix
 from attnviz.trace.interventions import ForceWords
+from attnviz.trace.parts import float64
 from attnviz.trace.transformer_trace import Head
 
 MOST_WEIGHT = 0.9
@@ -118,7 +119,7 @@ def softmax_texts(result: Record | Head, step: int) -> tuple[str, str]:
             done=interventions,
             first=best,
             share=percent(alpha[order[0]]),
-            own=percent(softmax(trace.energies[step].astype(np.float64))[order[0]]),
+            own=percent(softmax(float64(trace.energies[step]))[order[0]]),
         )
         return sentence, outcome
     lead = shown_difference(trace.energies[step, order[:2]])
@@ -169,7 +170,7 @@ def strongest_pair(trace: Trace | Head, step: int) -> tuple[int, int, float] | N
     None where there is only one piece, or where the weights are not the softmax of the energies.
     """
     pair = weight_order(trace, step)[: trace.visible_key_count(step)][:2]
-    energies, alpha = trace.energies[step].astype(np.float64), trace.alignment[step]
+    energies, alpha = float64(trace.energies[step]), trace.alignment[step]
     if len(pair) < 2 or not np.isfinite(energies[pair]).all():
         return None
     if not np.allclose(softmax(energies), alpha, atol=_SAME_WEIGHT):

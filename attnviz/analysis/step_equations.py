@@ -12,12 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.energy_equations import NEW, OLD, fill_placeholders, terms, texts_of
+from attnviz.analysis.measures import ranked
 from attnviz.analysis.numbers import NEW_LINE, aligned, coloured_latex, number, safe_text, vector
 from attnviz.analysis.recomputation import changed_energies
 from attnviz.languages import gettext
 from attnviz.palette import Palette, ThemeName, palette
 from attnviz.trace import Record, Trace
 from attnviz.trace.interventions import interventions_at
+from attnviz.trace.parts import float64
 from attnviz.trace.transformer_trace import Head
 
 _MOST_TERMS = 3
@@ -282,10 +284,10 @@ def attention_texts(attention: Trace | Head, step: int, colours: Palette) -> Tex
     count, changed = attention.visible_key_count(step), interventions_at(attention.interventions, step)
     energies, alpha = _softmax_inputs(attention, step)[:count], attention.alignment[step, :count]
     dots = [r"\cdots"] if count > _MOST_TERMS else []
-    exponentials = [rf"\exp({number(energies[k])})" for k in np.argsort(-energies, kind="stable")[:_MOST_TERMS]]
+    exponentials = [rf"\exp({number(energies[k])})" for k in ranked(energies)[:_MOST_TERMS]]
     terms = [
         rf"{number(alpha[j])}\,{coloured_latex(colours.encoder, f'{_value_symbol(attention)}_{{{j + 1}}}')}"
-        for j in np.argsort(-alpha, kind="stable")[:_MOST_TERMS]
+        for j in ranked(alpha)[:_MOST_TERMS]
     ] + dots
     first = 1 if any("10^" in term for term in terms) else len(terms)  # powers of ten would make the line too long
     tilde = gettext("A tilde marks the energies that would give the weights changed by hand.")
@@ -303,7 +305,7 @@ def attention_texts(attention: Trace | Head, step: int, colours: Palette) -> Tex
 
 def _softmax_inputs(trace: Trace | Head, step: int) -> NDArray[np.float64]:
     """Return the inputs of a step's softmax, (Tx,): its energies after interventions."""
-    energies = trace.energies[step].astype(np.float64)
+    energies = float64(trace.energies[step])
     step_interventions = interventions_at(trace.interventions, step)
     return changed_energies(energies, step_interventions) if step_interventions else energies
 

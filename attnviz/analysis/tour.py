@@ -13,9 +13,9 @@ import numpy as np
 
 from attnviz.analysis.diagram import context_units, has_diagram
 from attnviz.analysis.energy_equations import texts_of
-from attnviz.analysis.labels import quote, quoted_name, shorten
+from attnviz.analysis.labels import quote, quoted_name
 from attnviz.analysis.learning import guidance_sentence
-from attnviz.analysis.measures import word_shares
+from attnviz.analysis.measures import ranked, word_shares
 from attnviz.analysis.numbers import decimal, fine_percent, percent, shown_difference, thousands, times
 from attnviz.analysis.stages import ENERGY_STAGE, SOFTMAX_STAGE, recurrent_stages, was_forced
 from attnviz.analysis.tour_data import LEAST_SHARE, LONGEST_WORD, TourData, coloured, no_attention_reason
@@ -23,6 +23,7 @@ from attnviz.analysis.transformer_steps import heads_name, opened_head_name, tra
 from attnviz.analysis.what_if_effects import mean_context_name
 from attnviz.analysis.word_classes import is_article
 from attnviz.languages import gettext
+from attnviz.trace.parts import float64
 
 Place = Literal["", "heatmap", "encoder", "source", "stage1", "stage2", "stage3", "stage5"]
 """Part of the page that a stop points at; empty for none."""
@@ -139,7 +140,7 @@ def annotation_sentences(tour: TourData) -> tuple[str, ...]:
         return read, gettext("The numbers of a word are its annotation: they describe the word among its neighbours.")
     words = record.words()
     word = next(k for k, group in enumerate(words.source_groups) if j in group)
-    words_before = coloured(quote(shorten(" ".join(words.source[: word + 1]), LONGEST_WORD)), "source")
+    words_before = coloured(quote(" ".join(words.source[: word + 1]), LONGEST_WORD), "source")
     if not record.reads_backwards:
         read = gettext(
             "Before writing, the translator read the sentence from its beginning. At {word}, after reading {before}, "
@@ -169,7 +170,7 @@ def annotation_sentences(tour: TourData) -> tuple[str, ...]:
 def energy_sentences(tour: TourData) -> tuple[str, ...]:
     """Return how query and keys make energies."""
     record, energies = tour.record, tour.energies
-    order = np.argsort(-energies, kind="stable").tolist()
+    order = ranked(energies)
     fit = gettext(
         "The energy measures how well a piece fits: {listed}. The larger the energy, the better the fit.",
         listed=", ".join(
@@ -203,8 +204,8 @@ def energy_sentences(tour: TourData) -> tuple[str, ...]:
 
 def softmax_sentences(tour: TourData) -> tuple[str, ...]:
     """Return how the softmax turns energies into shares, and that the user can pull a bar."""
-    e, alpha = tour.energies.astype(np.float64), tour.record.displayed.alignment[tour.word.step]
-    order = np.argsort(-e, kind="stable")
+    e, alpha = float64(tour.energies), tour.record.displayed.alignment[tour.word.step]
+    order = ranked(e)
     start = gettext(
         "Softmax turns the energies of the previous stop into shares, the attention weights, which add up to "
         "100\u00a0%. Softmax takes the exponential, exp, of each energy, then divides each result by the total."

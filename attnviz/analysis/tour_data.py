@@ -20,7 +20,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.labels import quote, quoted_name, shorten
+from attnviz.analysis.labels import quote, quoted_name
 from attnviz.analysis.numbers import decimal, fine_percent
 from attnviz.analysis.word_classes import is_article, is_content, is_punctuation, is_word
 from attnviz.languages import gettext
@@ -368,11 +368,11 @@ class TourData:
 
     def source(self, word: int) -> str:
         """Return the label of a source word."""
-        return coloured(quote(shorten(self.record.words().source[word], LONGEST_WORD)), "source")
+        return coloured(quote(self.record.words().source[word], LONGEST_WORD), "source")
 
     def target(self, word: int) -> str:
         """Return the label of a target word."""
-        return coloured(quote(shorten(self.record.words().target[word], LONGEST_WORD)), "target")
+        return coloured(quote(self.record.words().target[word], LONGEST_WORD), "target")
 
     def piece(self, j: int) -> str:
         """Return the label of a source piece."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.analysis.labels import capitalised, quote, quoted_name, shorten, subscript
+from attnviz.analysis.labels import capitalised, quote, quoted_name, subscript
 from attnviz.analysis.measures import strongest_words, weight_order
 from attnviz.analysis.numbers import aligned, coloured_latex, decimal, percent, vector
 from attnviz.analysis.stages import (
@@ -200,7 +200,7 @@ def _all_heads(trace: TransformerTrace, step: int) -> tuple[str, str]:
         "{count} of {all} heads look most at {word}",
         int((most == word).sum()),
         all=most.size,
-        word=quote(shorten(trace.words().source[word], 30)),
+        word=quote(trace.words().source[word], 30),
     )
     if most.size == 1:
         return head_sentence, outcome

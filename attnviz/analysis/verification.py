@@ -26,13 +26,13 @@ from attnviz.analysis.measures import coverage, entropy
 from attnviz.analysis.numbers import power_of_ten, thousands
 from attnviz.analysis.numpy_scorers import scorer_of
 from attnviz.analysis.posterior import bayes, posterior_of
-from attnviz.analysis.recomputation import RecurrentEquations, RecurrentState, Weights, float64, log_softmax, softmax
+from attnviz.analysis.recomputation import RecurrentEquations, RecurrentState, Weights, log_softmax, softmax
 from attnviz.analysis.weight_shapes import Shapes, check_fit, recurrent_weight_shapes
 from attnviz.languages import gettext, gettexts, ngettext
 from attnviz.text import piece_name
 from attnviz.trace import Record, Trace
 from attnviz.trace.interventions import forced_words, interventions_at
-from attnviz.trace.parts import Array
+from attnviz.trace.parts import Array, float64
 from attnviz.trace.trace import GATES, QUANTITIES
 
 ComparedNumbers = dict[str, tuple[Any, Array]]
@@ -296,7 +296,7 @@ def compare_quantity(quantity: str, shown: NDArray[Any], expected: Array) -> Che
         return Check(quantity, 0, 0.0, None)
     # Equal infinities (masked energies) have difference 0; a number and an infinity have difference infinity.
     with np.errstate(invalid="ignore"):
-        differences = np.where(shown == expected, 0.0, np.abs(shown.astype(np.float64) - expected))
+        differences = np.where(shown == expected, 0.0, np.abs(float64(shown) - expected))
     differences = np.where(np.isnan(differences), np.inf, differences)
     worst = np.unravel_index(int(differences.argmax()), differences.shape)
     finite = np.abs(expected[np.isfinite(expected)])

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.labels import quote, quoted_name, shorten
+from attnviz.analysis.labels import quote, quoted_name
 from attnviz.analysis.numbers import decimal, percent, significant
 from attnviz.errors import AttnvizError
 from attnviz.languages import format_share, gettext, gettexts
@@ -26,7 +26,7 @@ from attnviz.trace.interventions import (
     Temperature,
     interventions_at,
 )
-from attnviz.trace.parts import Array
+from attnviz.trace.parts import Array, float64
 from attnviz.trace.transformer_trace import Head
 
 UNCHANGED = 1e-4
@@ -126,7 +126,7 @@ def _recorded_pieces(trace: Trace, step: int) -> dict[int, tuple[str, float]]:
 
 
 def _relative_change(before: NDArray[np.float32], after: NDArray[np.float32]) -> float:
-    old, new = before.astype(np.float64), after.astype(np.float64)
+    old, new = float64(before), float64(after)
     return float(np.linalg.norm(new - old) / max(np.linalg.norm(old), np.finfo(np.float64).tiny))
 
 
@@ -185,7 +185,7 @@ def weights_from_trace(trace: Trace, step: int, other: Trace) -> Array:
         raise AttnvizError(
             gettext("This model cannot use the attention of a model whose pieces spell a different source sentence.")
         )
-    shares = columns @ (rows[:, step] @ other.alignment.astype(np.float64))
+    shares = columns @ (rows[:, step] @ float64(other.alignment))
     return shares / shares.sum()
 
 
@@ -393,7 +393,7 @@ def _spaced_words(trace: Trace) -> SpacedWords:
 def _written_text(trace: Record | Head, step: int, count: int) -> str:
     """Return the text of `count` pieces of a translation, in quotation marks."""
     pieces = trace.target_pieces[step : step + count]
-    return quoted_name(pieces[0]) if len(pieces) == 1 else quote(shorten(join_pieces(pieces), 30))
+    return quoted_name(pieces[0]) if len(pieces) == 1 else quote(join_pieces(pieces), 30)
 
 
 def interventions_text(trace: Trace | Head, step: int) -> str:

@@ -15,13 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.energy_equations import texts_of
-from attnviz.analysis.labels import quote, shorten
+from attnviz.analysis.labels import quote
+from attnviz.analysis.measures import ranked
 from attnviz.analysis.numbers import decimal, percent, significant, small
 from attnviz.analysis.word_classes import content_words
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext, ngettext
 from attnviz.trace import Trace
-from attnviz.trace.parts import Array, GradientNorms
+from attnviz.trace.parts import Array, GradientNorms, float64
 
 _MOST_BINS = 14
 
@@ -209,7 +210,7 @@ def forced_word_probabilities(traces: Sequence[Trace]) -> ForcedWords:
                 )
             )
     logs = [
-        [float(trace.log_probabilities[list(group)].astype(np.float64).sum()) for group in trace.words().target_groups]
+        [float(float64(trace.log_probabilities[list(group)]).sum()) for group in trace.words().target_groups]
         for trace in traces
     ]
     kinds = tuple(str(trace.config["attention"]) for trace in traces)
@@ -265,17 +266,13 @@ def forgetting_sentences(forced_words: ForcedWords, other: int) -> list[str]:
 
 def _largest_differences_sentence(forced_words: ForcedWords, lags: np.ndarray, fixed: int, other: int) -> str:
     """Return the words on which the two models differ most."""
-    positions = [
-        int(position)
-        for position in np.argsort(-lags, kind="stable")[:_MOST_NAMED]
-        if lags[position] >= np.log(_MIN_RATIO)
-    ]
+    positions = [int(position) for position in ranked(lags)[:_MOST_NAMED] if lags[position] >= np.log(_MIN_RATIO)]
     if not positions:
         return gettext("No word is ten times likelier with attention than with the fixed vector.")
     listed = [
         gettext(
             "{word} ({fixed} against {other})",
-            word=quote(shorten(forced_words.words[position], 20)),
+            word=quote(forced_words.words[position], 20),
             fixed=small(np.exp(forced_words.log_probabilities[fixed, position])),
             other=small(np.exp(forced_words.log_probabilities[other, position])),
         )
