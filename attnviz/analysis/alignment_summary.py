@@ -177,7 +177,7 @@ def _attention_sentences(trace: Aligned, step: int) -> list[str]:
 def _certainty_sentence(trace: Record, step: int) -> str:
     p = float(trace.probabilities[step])
     foils = [k for k, index in enumerate(trace.top_ids[step]) if index != trace.target_ids[step]]
-    sure = gettext(("sure") if p >= SURE else ("fairly sure") if p >= UNSURE else ("unsure"))
+    sure = gettext("sure" if p >= SURE else "fairly sure" if p >= UNSURE else "unsure")
     if not foils:
         return gettext("The model was {sure} of the word.", sure=sure)
     foil, q = trace.top_pieces[step][foils[0]], float(trace.top_probabilities[step][foils[0]])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
@@ -158,13 +158,6 @@ def _number(count: int) -> str:
     return thousands(count).replace("\u202f", r"\ ").replace(",", "{,}")
 
 
-class EquationLine(NamedTuple):
-    """A line of the equations, in LaTeX, and the line that it replaces."""
-
-    now: str
-    before: str = ""
-
-
 _SOFTMAX = r"\alpha_{ij} = \operatorname{softmax}_j(e_{ij})"
 _GENERAL_ENERGY = r"e_{ij} = s_{i-1}^\top P\, h_j"
 _ADDITIVE_ENERGY = rf"e_{{ij}} = {additive_energy(query_and_key())}"
@@ -172,25 +165,17 @@ _EMBEDDING_ENERGY = r"e_{ij} = F(a_i)^\top F(b_j)"
 _ANNOTATION_SUM = r"c_i = \textstyle\sum_j \alpha_{ij}\, h_j"
 _EMBEDDING_SUM = r"\beta_i = \textstyle\sum_j \alpha_{ij}\, b_j"
 
-EQUATION_LINES: dict[ExhibitName, tuple[EquationLine, ...]] = {
-    "dot": (
-        EquationLine(_GENERAL_ENERGY, _ADDITIVE_ENERGY),
-        EquationLine(_SOFTMAX),
-        EquationLine(_ANNOTATION_SUM),
-    ),
-    "pair": (
-        EquationLine(_EMBEDDING_ENERGY, _GENERAL_ENERGY),
-        EquationLine(_SOFTMAX),
-        EquationLine(_EMBEDDING_SUM, _ANNOTATION_SUM),
-    ),
+EQUATION_LINES: dict[ExhibitName, tuple[tuple[str, str], ...]] = {
+    "dot": ((_GENERAL_ENERGY, _ADDITIVE_ENERGY), (_SOFTMAX, ""), (_ANNOTATION_SUM, "")),
+    "pair": ((_EMBEDDING_ENERGY, _GENERAL_ENERGY), (_SOFTMAX, ""), (_EMBEDDING_SUM, _ANNOTATION_SUM)),
     "heads": (
-        EquationLine(r"e_{ij} = q_i^\top k_j \big/ \sqrt{d}, \quad q = W_Q\, x,\; k = W_K\, m", _EMBEDDING_ENERGY),
-        EquationLine(_SOFTMAX),
-        EquationLine(r"z_i = \textstyle\sum_j \alpha_{ij}\, v_j, \quad v = W_V\, m", _EMBEDDING_SUM),
+        (r"e_{ij} = q_i^\top k_j \big/ \sqrt{d}, \quad q = W_Q\, x,\; k = W_K\, m", _EMBEDDING_ENERGY),
+        (_SOFTMAX, ""),
+        (r"z_i = \textstyle\sum_j \alpha_{ij}\, v_j, \quad v = W_V\, m", _EMBEDDING_SUM),
     ),
     "answers": (),
 }
-"""The lines of each exhibit."""
+"""The lines of each exhibit in LaTeX, each with the line that it replaces, if any."""
 
 
 def exhibit_equation(exhibit: ExhibitName, theme: ThemeName) -> Equation:

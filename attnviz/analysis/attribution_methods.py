@@ -20,6 +20,7 @@ import numpy as np
 
 from attnviz.analysis.labels import quoted_name
 from attnviz.analysis.likelihood import Readouts
+from attnviz.analysis.measures import ratios
 from attnviz.analysis.numbers import decimal, percent
 from attnviz.analysis.posterior import erasure_log_drops, posterior_of
 from attnviz.analysis.recomputation import Weights
@@ -62,7 +63,7 @@ class AttributionMethods(OneLine):
             of zeros stays.
         """
         check_choice("name", name, self.matrices)
-        return _divided_by_row_sums(self.matrices[name], np.abs(self.matrices[name]))
+        return ratios(self.matrices[name], np.abs(self.matrices[name]).sum(axis=1, keepdims=True))
 
     def support(self, name: AttributionMethod) -> Array:
         """Return the positive part of an attribution.
@@ -75,9 +76,7 @@ class AttributionMethods(OneLine):
         """
         check_choice("name", name, self.matrices)
         positive = np.maximum(self.matrices[name], 0)
-        shares = _divided_by_row_sums(positive, positive)
-        shares[~positive.any(axis=1)] = np.nan
-        return shares
+        return ratios(positive, positive.sum(axis=1, keepdims=True), np.nan)
 
 
 def attribution_methods(
@@ -147,11 +146,6 @@ def added_logits(trace: Trace, weights: Weights | None = None) -> Array:
     return readouts.alignment * readouts.fit(centred=False)
 
 
-def _divided_by_row_sums(values: Array, amounts: Array) -> Array:
-    totals = amounts.sum(axis=1, keepdims=True)
-    return np.divide(values, totals, out=np.zeros(values.shape), where=totals > 0)
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Agreement(OneLine):
     """Pairwise agreement of A attribution methods, at one step or averaged over several."""
@@ -214,16 +208,13 @@ def kendall(values: Array) -> Array:
     signs = np.sign(values[:, :, None] - values[:, None]).reshape(len(values), -1)
     counts = (signs**2).sum(axis=1)
     scale = np.sqrt(counts[:, None] * counts)
-    tau: Array = np.divide(signs @ signs.T, scale, out=np.full(scale.shape, np.nan), where=scale > 0)
-    return np.clip(tau, -1, 1)
+    return np.clip(ratios(signs @ signs.T, scale, np.nan), -1, 1)
 
 
 def _mean(by_step: Array) -> Array:
     """Return the mean over the first axis without nan, (S, A, A) to (A, A); nan where all are nan."""
     finite = np.isfinite(by_step)
-    counts = finite.sum(axis=0)
-    totals = np.where(finite, by_step, 0).sum(axis=0)
-    return np.divide(totals, counts, out=np.full(totals.shape, np.nan), where=counts > 0)
+    return ratios(np.where(finite, by_step, 0).sum(axis=0), finite.sum(axis=0), np.nan)
 
 
 class MethodTexts(NamedTuple):

@@ -176,7 +176,7 @@ def fate_sentence(tree: BeamTree, index: int) -> str:
 def fate_label(tree: BeamTree, index: int) -> str:
     """Return what happened to a hypothesis in a word or two, for a table."""
     return gettext(
-        ("won")
+        "won"
         if index == tree.winner
         else (
             {

@@ -374,15 +374,11 @@ def _shared_sentence(compared: Comparison) -> str:
             "The two files share {source} of {sources} source words and {target} of {targets} target words.", **counts
         )
     return gettext(
-        (
-            "The two translations share {source} of {sources} English words and {target} of {targets} French words. "
-            "The end-of-sentence mark counts as one word."
-        )
+        "The two translations share {source} of {sources} English words and {target} of {targets} French words. The "
+        "end-of-sentence mark counts as one word."
         if compared.by == "words"
-        else (
-            "The two translations share {source} of {sources} English pieces and {target} of {targets} French pieces. "
-            "The end-of-sentence mark counts as one piece."
-        ),
+        else "The two translations share {source} of {sources} English pieces and {target} of {targets} French pieces. "
+        "The end-of-sentence mark counts as one piece.",
         **counts,
     )
 

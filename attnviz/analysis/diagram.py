@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from attnviz.analysis.energy_equations import NEW, OLD, Symbol, WeightSymbols, symbols, terms
 from attnviz.analysis.labels import quote, quoted_name, subscript
-from attnviz.analysis.measures import is_uniform, ranked, weight_order, word_shares
+from attnviz.analysis.measures import cosines, is_uniform, ranked, weight_order, word_shares
 from attnviz.analysis.numbers import decimal, percent
 from attnviz.languages import gettext
 from attnviz.trace import Aligned, Trace
@@ -72,8 +72,6 @@ def context_units(trace: Trace, step: int) -> ContextUnits:
     term_groups = [groups[k] for k in chosen]
     other_pieces = [j for k, group in enumerate(groups) if k not in chosen for j in group]
     term_groups += [other_pieces] if other_pieces else []
-    lengths = np.linalg.norm(annotations, axis=1) * np.linalg.norm(contexts[step])
-    cosines = np.divide(annotations @ contexts[step], lengths, out=np.zeros(len(annotations)), where=lengths > 0)
     return ContextUnits(
         units,
         mean[units],
@@ -81,7 +79,7 @@ def context_units(trace: Trace, step: int) -> ContextUnits:
         np.stack([alpha[group] @ annotations[np.ix_(group, units)] for group in term_groups]),
         np.array([alpha[group].sum() for group in term_groups]),
         contexts[step, units],
-        np.clip(cosines, -1, 1),
+        np.clip(cosines(annotations, contexts[step]), -1, 1),
     )
 
 
@@ -169,20 +167,14 @@ def has_diagram(trace: Any) -> bool:
 def no_diagram_reason(trace: Aligned) -> str:
     """Return why there is no diagram of a translator, and where its step is described."""
     return gettext(
-        (
-            "The architecture diagram shows only translators that read the sentence in both directions. This "
-            "translator reads the sentence forwards only. The stages below explain this step."
-        )
+        "The architecture diagram shows only translators that read the sentence in both directions. This translator "
+        "reads the sentence forwards only. The stages below explain this step."
         if trace.recurrent and not getattr(trace, "reads_backwards", True)
-        else (
-            "The architecture diagram shows only translators that attend before their state changes. This translator "
-            "attends after its state has changed. The stages below explain this step."
-        )
+        else "The architecture diagram shows only translators that attend before their state changes. This translator "
+        "attends after its state has changed. The stages below explain this step."
         if trace.recurrent
-        else (
-            "The architecture diagram shows recurrent translators only. The stages explain what a transformer does at "
-            "this step."
-        )
+        else "The architecture diagram shows recurrent translators only. The stages explain what a transformer does at "
+        "this step."
     )
 
 

@@ -10,7 +10,7 @@ The diagram labels its parts with these symbols.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -200,8 +200,11 @@ class ScorerTexts:
     """Note below the equation, where the query is the state before the step, s_{i-1}."""
     note_after: str = ""
     """Note below the equation, where the query is the state after the step, s_i."""
-    fit: Callable[[int, int], str] = lambda _, __: ""
-    """Sentence of the tour on how query and key are compared, from the lengths of an annotation and of a query."""
+    fit: str = ""
+    """Sentence of the tour on how query and key are compared.
+
+    {units} and {count} stand for the lengths of an annotation and of a query.
+    """
     units: str = ""
     """Caption, in HTML, of the bars of an energy's units; empty where an energy is not a sum of units."""
     more: str = ""
@@ -228,12 +231,10 @@ def additive() -> ScorerTexts:
             piece="⟦j⟧",
         ),
         gettext("Energy measures how well the updated state fits a source piece, here piece {piece}.", piece="⟦j⟧"),
-        lambda units, count: gettext(
+        gettext(
             "An annotation has {units} numbers. Learned matrices turn the state into a query and the annotation into a "
             "key, of {count} numbers each. A learned formula then makes one number of query and key: it adds them, "
-            "applies tanh, and takes a weighted sum.",
-            units=units,
-            count=count,
+            "applies tanh, and takes a weighted sum."
         ),
         gettext(
             '<span class="wide">For each unit: the value of <span class="decoder">the query</span>, the value of <span '
@@ -255,11 +256,10 @@ def general() -> ScorerTexts:
         _product_lines("P\\,{annotation}"),
         _fit_note(),
         _fit_note(),
-        lambda units, _: gettext(
+        gettext(
             "An annotation has {units} numbers. A learned matrix turns the annotation into a key, as long as the "
             "state, which is the query. Then query and key are multiplied number by number, and the products are added "
-            "up.",
-            units=units,
+            "up."
         ),
         gettext(
             '<span class="wide">For each unit: the value of <span class="decoder">the state</span>, the value of <span '
@@ -282,10 +282,9 @@ def dot() -> ScorerTexts:
             "decoder."
         ),
         _fit_note(),
-        lambda units, _: gettext(
+        gettext(
             "An annotation has {units} numbers, as many as the state. The state is the query, the annotation the key: "
-            "they are multiplied number by number, and the products are added up.",
-            units=units,
+            "they are multiplied number by number, and the products are added up."
         ),
         gettext(
             '<span class="wide">For each unit: the value of <span class="decoder">the state</span>, the value of <span '
@@ -308,10 +307,9 @@ def location() -> ScorerTexts:
             place="⟦j⟧",
         ),
         "",
-        lambda _, count: gettext(
+        gettext(
             "Each position in the sentence has its own key of {count} numbers, whatever word is there. The key of a "
-            "position is multiplied number by number by the state, which is the query, and the products are added up.",
-            count=count,
+            "position is multiplied number by number by the state, which is the query, and the products are added up."
         ),
         gettext(
             '<span class="wide">For each unit: the value of <span class="decoder">the state</span>, the value of <span '
@@ -340,13 +338,11 @@ def location_aware() -> ScorerTexts:
             "and its neighbours. Before the first word, all weights α are 0.",
             piece="⟦j⟧",
         ),
-        fit=lambda units, count: gettext(
+        fit=gettext(
             "An annotation has {units} numbers. Learned matrices turn three inputs into {count} numbers each: the "
             "state (which gives the query), the annotation (the key), and the attention that the previous step gave to "
             "this piece and its neighbours. A learned formula then makes one number of the three: it adds them, "
-            "applies tanh, and takes a weighted sum.",
-            units=units,
-            count=count,
+            "applies tanh, and takes a weighted sum."
         ),
         more=gettext(
             "The energy of a piece also depends on the attention that the previous step gave to this piece and its "
@@ -372,7 +368,7 @@ def own(kind: str) -> ScorerTexts:
             "energy.",
             name=name,
         ),
-        fit=lambda *_: gettext("attnviz does not know how {name} compares query and key.", name=name),
+        fit=gettext("attnviz does not know how {name} compares query and key.", name=name),
     )
 
 

@@ -408,9 +408,9 @@ def drawing_texts(number: int, count: int, *, of_file: bool) -> dict[str, str]:
         "count-possible": gettext("possible: {count}"),
         "count-false": gettext("false: {count}"),
         "score": gettext(
-            ("Error rate of the file {aer}, precision {precision}, recall {recall}.")
+            "Error rate of the file {aer}, precision {precision}, recall {recall}."
             if of_file
-            else ("{face}: error rate {aer}, precision {precision}, recall {recall}.")
+            else "{face}: error rate {aer}, precision {precision}, recall {recall}."
         ),
         "most": gettext("No more than {most} links can be drawn."),
         "undo": gettext("Undo"),

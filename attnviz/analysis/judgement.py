@@ -204,7 +204,7 @@ def verdict(judgement: Judgement) -> str:
     """Return the verdict in a sentence."""
     share = decimal(judgement.probability, 3)
     return gettext(
-        ("A translation: p = {share}") if judgement.is_translation else ("Not a translation: p = {share}"), share=share
+        "A translation: p = {share}" if judgement.is_translation else "Not a translation: p = {share}", share=share
     )
 
 

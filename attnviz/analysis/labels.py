@@ -141,22 +141,22 @@ def heatmap_heading(by: By, root: bool, face: Face = "before") -> str:
     if face == "after":
         share = "√α′" if root else "α′"
         return gettext(
-            ("Alignment: posterior attention {share}, word by word")
+            "Alignment: posterior attention {share}, word by word"
             if by == "words"
-            else ("Alignment: posterior attention {share}, step by step"),
+            else "Alignment: posterior attention {share}, step by step",
             share=share,
         )
     if face == "difference":
         return gettext(
-            ("How knowing the written word changes the alignment: α′ − α, word by word")
+            "How knowing the written word changes the alignment: α′ − α, word by word"
             if by == "words"
-            else ("How knowing the written word changes the alignment: α′ − α, step by step")
+            else "How knowing the written word changes the alignment: α′ − α, step by step"
         )
     weight = "√α" if root else "α"
     return gettext(
-        ("Alignment: attention weights {weight}, word by word")
+        "Alignment: attention weights {weight}, word by word"
         if by == "words"
-        else ("Alignment: attention weights {weight}, step by step"),
+        else "Alignment: attention weights {weight}, step by step",
         weight=weight,
     )
 
@@ -189,22 +189,16 @@ def face_names() -> dict[str, str]:
 def face_explanation(face: Face) -> str:
     """Return what a face shows and how it differs from the others."""
     return gettext(
-        (
-            "Before the word: α, the attention weights of each step. Each step computes its weights before it knows "
-            "the word that it will write."
-        )
+        "Before the word: α, the attention weights of each step. Each step computes its weights before it knows the "
+        "word that it will write."
         if face == "before"
-        else (
-            "After the word: α′, the posterior attention, computed once the word is known. For each column, Bayes’ "
-            "rule multiplies α by the probability that the word would have if the step looked only at that column. "
-            "Where α misses the right word, a common reason is that the step computes α before it knows the word. "
-            "Neither α nor α′ is the cause of the word. The stage “After the word” below uses only one step, but α′ "
-            "also uses the other steps of the translation."
-        )
+        else "After the word: α′, the posterior attention, computed once the word is known. For each column, Bayes’ "
+        "rule multiplies α by the probability that the word would have if the step looked only at that column. "
+        "Where α misses the right word, a common reason is that the step computes α before it knows the word. "
+        "Neither α nor α′ is the cause of the word. The stage “After the word” below uses only one step, but α′ "
+        "also uses the other steps of the translation."
         if face == "after"
-        else (
-            "The difference, α′ − α: blue where the word raises the weight of the column, red where the word lowers "
-            "this weight. Where α misses the right word, a common reason is that the step computes α before it knows "
-            "the word. Neither α nor α′ is the cause of the word."
-        )
+        else "The difference, α′ − α: blue where the word raises the weight of the column, red where the word lowers "
+        "this weight. Where α misses the right word, a common reason is that the step computes α before it knows "
+        "the word. Neither α nor α′ is the cause of the word."
     )

@@ -127,7 +127,7 @@ def guidance_text(config: Mapping[str, Any]) -> str:
     guidance = guidance_of(config)
     if guidance is None:
         return ""
-    return gettext(("attention guided") if guidance else ("attention not guided"))
+    return gettext("attention guided" if guidance else "attention not guided")
 
 
 def guidance_sentence(config: Mapping[str, Any]) -> str:

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from attnviz.trace import FloatArray, TransformerTrace
 from attnviz.trace.aligned import AttentionMatrix
-from attnviz.trace.parts import float64
+from attnviz.trace.parts import Array, float64
 from attnviz.trace.word_link_text import Link
 
 
@@ -55,6 +55,17 @@ def ranked(values: NDArray[np.floating]) -> list[int]:
     """Return the indices of `values` (N,), largest first, ties in order."""
     order: list[int] = np.argsort(-values, kind="stable").tolist()
     return order
+
+
+def ratios(parts: Array, wholes: Array, otherwise: float = 0) -> Array:
+    """Return parts / wholes, (...) by (...) to (...), and `otherwise` where the whole is not positive."""
+    result: Array = np.full(np.broadcast(parts, wholes).shape, otherwise, dtype=np.float64)
+    return np.divide(parts, wholes, out=result, where=wholes > 0)
+
+
+def cosines(vectors: Array, query: Array) -> Array:
+    """Return x . q / (|x| |q|) of each of the `vectors` (N, d) with `query` (d,), (N,); 0 where either is 0."""
+    return ratios(vectors @ query, np.linalg.norm(vectors, axis=1) * np.linalg.norm(query))
 
 
 def weight_order(trace: AttentionMatrix, step: int) -> list[int]:

@@ -144,14 +144,15 @@ def bleu_gap_sentence(
 
 def combined_badge_text(verifications: Sequence[Verification], step: int) -> str:
     """Return the verification badge of 0-based `step` for several models."""
-    if all(verification.holds for verification in verifications):
+    whole = Verification(tuple(check for one in verifications for check in one.checks))
+    if whole.holds:
         return gettext(
             "All {numbers} numbers of step {step} are verified in {count} models; the recomputed numbers differ by at "
             "most {largest}",
-            numbers=thousands(sum(verification.numbers for verification in verifications)),
+            numbers=thousands(whole.numbers),
             step=step + 1,
             count=len(verifications),
-            largest=power_of_ten(max(verification.largest_difference for verification in verifications)),
+            largest=power_of_ten(whole.largest_difference),
         )
     return gettext("Step {step}: some numbers failed verification", step=step + 1)
 

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.labels import quoted_name
+from attnviz.analysis.measures import cosines, ranked
 from attnviz.analysis.numbers import decimal, percent
 from attnviz.errors import AttnvizError
 from attnviz.files import DAMAGED, replacing
@@ -81,11 +82,9 @@ def nearest(
         scores >= np.partition(scores, len(scores) - candidate_count)[len(scores) - candidate_count]
     )
     exact, wanted = float64(vectors[candidates]), float64(query)
-    norms = np.linalg.norm(exact, axis=1) * np.linalg.norm(wanted)
-    cosines = np.divide(exact @ wanted, norms, out=np.zeros(len(exact)), where=norms > 0)
-    distances = np.linalg.norm(exact - wanted, axis=1)
-    order = np.argsort(-cosines if metric == "cosine" else distances, kind="stable")[:count]
-    return [Neighbour(int(candidates[k]), float(cosines[k]), float(distances[k])) for k in order]
+    nearness, distances = cosines(exact, wanted), np.linalg.norm(exact - wanted, axis=1)
+    order = ranked(nearness if metric == "cosine" else -distances)[:count]
+    return [Neighbour(int(candidates[k]), float(nearness[k]), float(distances[k])) for k in order]
 
 
 def _single(block: NDArray[Any]) -> NDArray[np.float32]:

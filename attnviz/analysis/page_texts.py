@@ -373,9 +373,9 @@ def recurrent_terms(trace: Trace) -> tuple[TermCard, ...]:
     """Return the terms of a recurrent translator; those of attention only where it has attention."""
     titles = {stage.number: stage.title() for stage in recurrent_stages(trace)}
     cell = gettext(
-        ("A gated LSTM (long short-term memory) computes the state.")
+        "A gated LSTM (long short-term memory) computes the state."
         if trace.config.get("cell") == "lstm"
-        else ("A gated recurrent unit (GRU) computes the state.")
+        else "A gated recurrent unit (GRU) computes the state."
     )
     maxout = gettext("Before the probabilities, a maxout layer keeps the larger number of each pair.")
     cards = (
@@ -415,9 +415,9 @@ def recurrent_terms(trace: Trace) -> tuple[TermCard, ...]:
             gettext("Annotation"),
             gettext("annotation|annotations"),
             gettext(
-                ("The list of numbers for one English piece, computed while reading the sentence from both ends.")
+                "The list of numbers for one English piece, computed while reading the sentence from both ends."
                 if trace.reads_backwards
-                else ("The list of numbers for one English piece, computed while reading up to this piece.")
+                else "The list of numbers for one English piece, computed while reading up to this piece."
             ),
             "annotation",
         ),

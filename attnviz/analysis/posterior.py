@@ -22,9 +22,9 @@ import numpy as np
 
 from attnviz.analysis.labels import quoted_name
 from attnviz.analysis.likelihood import Readouts
-from attnviz.analysis.measures import ranked
+from attnviz.analysis.measures import ranked, ratios
 from attnviz.analysis.numbers import aligned, coloured_latex, decimal, number, percent
-from attnviz.analysis.recomputation import Weights
+from attnviz.analysis.recomputation import Weights, softmax
 from attnviz.analysis.step_equations import Equation, Texts
 from attnviz.arguments import check_choice, check_whole_argument
 from attnviz.languages import gettext
@@ -109,13 +109,13 @@ def posterior_of(readouts: ContextEvaluation, kind: PosteriorKind = DEFAULT) -> 
     scores = _log(readouts.alignment) + readouts.alone
     if kind == "balanced":
         scores = 0.75 * scores + 0.25 * readouts.fit()
-        scores -= 0.5 * np.log(_softmax(scores).sum(axis=0) + _FAINT)
-    return _softmax(scores)
+        scores -= 0.5 * np.log(softmax(scores).sum(axis=0) + _FAINT)
+    return softmax(scores)
 
 
 def bayes(alignment: Array, log_likelihood: Array) -> Array:
     """Return alpha_ij p(y_i | c = h_j), normalised over rows, given alpha and log p, (S, Tx) each: (S, Tx)."""
-    return _softmax(_log(alignment) + log_likelihood)
+    return softmax(_log(alignment) + log_likelihood)
 
 
 def erasure_log_drops(readouts: Readouts) -> Array:
@@ -125,9 +125,8 @@ def erasure_log_drops(readouts: Readouts) -> Array:
     """
     alignment = readouts.alignment
     remaining = alignment[:, None] * (1 - np.eye(alignment.shape[1]))
-    totals = remaining.sum(axis=2, keepdims=True)
     # Where no weight is left to renormalise, the context is 0.
-    remaining = np.divide(remaining, totals, out=remaining, where=totals > 0)
+    remaining = ratios(remaining, remaining.sum(axis=2, keepdims=True))
     drops = readouts.log_likelihood(alignment[:, None]) - readouts.log_likelihood(remaining)
     return np.where(np.abs(drops) > _EXACT, drops, 0)
 
@@ -144,12 +143,6 @@ def posterior_words(trace: Trace, weights: Weights | None = None) -> Words:
 def _log(values: Array) -> Array:
     """Return the logarithm of positive values and -inf for others, in the same shape."""
     return np.log(values, out=np.full_like(values, -np.inf), where=values > 0)
-
-
-def _softmax(scores: Array) -> Array:
-    """Return the softmax of each row of `scores` (Ty, Tx)."""
-    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return powers / powers.sum(axis=1, keepdims=True)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

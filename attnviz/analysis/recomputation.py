@@ -73,11 +73,11 @@ def cell_output(weights: Sequence[Array], inputs: Array, state: Array, memory: A
     from_inputs, from_state = inputs @ weight_ih.T + bias_ih, weight_hh @ state + bias_hh
     if len(from_state) == 4 * len(state):
         i, f, g, o = np.split(from_inputs + from_state, 4, axis=-1)
-        i, f, g, o = _sigmoid(i), _sigmoid(f), np.tanh(g), _sigmoid(o)
+        i, f, g, o = sigmoid(i), sigmoid(f), np.tanh(g), sigmoid(o)
         memory = f * memory + i * g
         return CellOutput(o * np.tanh(memory), memory, np.stack([i, f, g, o], axis=-2))
     (x_r, x_z, x_n), (u_r, u_z, u_n) = np.split(from_inputs, 3, axis=-1), np.split(from_state, 3)
-    reset, update = _sigmoid(x_r + u_r), _sigmoid(x_z + u_z)
+    reset, update = sigmoid(x_r + u_r), sigmoid(x_z + u_z)
     candidate = np.tanh(x_n + reset * u_n)
     new_state = (1 - update) * candidate + update * state
     return CellOutput(new_state, new_state, np.stack([reset, update, candidate], axis=-2))
@@ -121,7 +121,8 @@ def _run(gates: Sequence[Array], words: Array) -> tuple[Array, Array]:
     return np.stack(states), np.stack(memories)
 
 
-def _sigmoid(values: Array) -> Array:
+def sigmoid(values: Array) -> Array:
+    """Return 1 / (1 + exp(-x)) of numbers of any shape; unlike that, tanh never overflows."""
     return 0.5 * (1 + np.tanh(0.5 * values))
 
 

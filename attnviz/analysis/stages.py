@@ -271,15 +271,11 @@ def sum_sentence(trace: Trace | Head, step: int) -> str:
     units = trace.values.shape[1]
     values = {"context": f"{trace.context_symbol}{subscript(step + 1)}", "units": thousands(units)}
     sentence = gettext(
-        (
-            "The value of each piece, a list of {units} numbers, is multiplied by its weight. The sum is the output of "
-            "the head, {context}."
-        )
+        "The value of each piece, a list of {units} numbers, is multiplied by its weight. The sum is the output of the "
+        "head, {context}."
         if trace.has_heads
-        else (
-            "The annotation of each piece, a list of {units} numbers, is multiplied by its weight. The sum is the "
-            "context vector {context}."
-        ),
+        else "The annotation of each piece, a list of {units} numbers, is multiplied by its weight. The sum is the "
+        "context vector {context}.",
         **values,
     )
     if units <= SQUARES:
@@ -439,9 +435,9 @@ def word_choice(trace: Record, step: int) -> tuple[str, str]:
     if int(trace.top_ids[step][0]) != int(trace.target_ids[step]):
         values = {"word": word, "p": p, "other": quoted_name(first), "q": percent(likeliest)}
         sentence = gettext(
-            ("You forced {word} ({p}); the model preferred {other} ({q}).")
+            "You forced {word} ({p}); the model preferred {other} ({q})."
             if was_forced(trace, step)
-            else ("The search chose {word} ({p}), although {other} was more likely ({q})."),
+            else "The search chose {word} ({p}), although {other} was more likely ({q}).",
             **values,
         )
     elif trace.top_ids.shape[1] == 1:
@@ -486,9 +482,9 @@ def step_sentence(trace: Record, step: int, *, simple: bool = False) -> str:
     before, chosen = map(quoted_name, pieces)
     values = {"before": before, "chosen": chosen, "p": _probability(float(trace.probabilities[step]))}
     return gettext(
-        ("After {before}, the decoder was forced to write {chosen}, which had probability {p}.")
+        "After {before}, the decoder was forced to write {chosen}, which had probability {p}."
         if was_forced(trace, step)
-        else ("After {before}, the decoder wrote {chosen} with probability {p}."),
+        else "After {before}, the decoder wrote {chosen} with probability {p}.",
         **values,
     )
 

@@ -167,7 +167,7 @@ def _input_line(trace: Trace, colours: Palette) -> str:
         joined = f"[E y_{{⟦before⟧}} ; {context}]"
         return rf"x_{{⟦i⟧}} &= \max(0, W_x {joined} + b_x)" if trace.form["combined"] else rf"x_{{⟦i⟧}} &= {joined}"
     return (
-        r"x_{⟦i⟧} &= [E y_{⟦before⟧} ; t_{⟦before⟧}]" if trace.form["input_feeding"] else (r"x_{⟦i⟧} &= E y_{⟦before⟧}")
+        r"x_{⟦i⟧} &= [E y_{⟦before⟧} ; t_{⟦before⟧}]" if trace.form["input_feeding"] else r"x_{⟦i⟧} &= E y_{⟦before⟧}"
     )
 
 
@@ -252,12 +252,10 @@ def _readout(trace: Trace, colours: Palette) -> tuple[tuple[str, ...], str]:
             )
             note = gettext("The state, the previous word and the context vector determine the next word.")
             which = gettext(
-                ("This model computes the next word from the new state, as Eq. 4 of Bahdanau et al. does.")
+                "This model computes the next word from the new state, as Eq. 4 of Bahdanau et al. does."
                 if trace.reads_new_state
-                else (
-                    "This model computes the next word from the state before the step, as the appendix of Bahdanau et "
-                    "al. does."
-                )
+                else "This model computes the next word from the state before the step, as the appendix of Bahdanau et "
+                "al. does."
             )
             return lines, f"{note} {which}"
         case "joined":

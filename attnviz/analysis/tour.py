@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from attnviz.analysis.diagram import context_units, has_diagram
-from attnviz.analysis.energy_equations import texts_of
+from attnviz.analysis.energy_equations import fill_placeholders, texts_of
 from attnviz.analysis.labels import quote, quoted_name
 from attnviz.analysis.learning import guidance_sentence
 from attnviz.analysis.measures import ranked, word_shares
@@ -55,7 +55,7 @@ def stop_titles(record: Any) -> dict[int, str]:
     own_stages = transformer_stages(record) if record.has_heads else recurrent_stages(record)
     stages = {stage.number: stage for stage in (ENERGY_STAGE, SOFTMAX_STAGE, *own_stages)}
     return {
-        1: gettext(("One word and its attention") if record.attends else ("One word, without attention")),
+        1: gettext("One word and its attention" if record.attends else "One word, without attention"),
         2: gettext("What an annotation is"),
         **{stop: stages[number].title() for stop, number in STOPS_OF_STAGES.items()},
         POSTERIOR_STOP: gettext("Before and after the word"),
@@ -74,9 +74,7 @@ def word_sentences(tour: TourData) -> tuple[str, ...]:
             piece=tour.written(step),
         )
     written = gettext(
-        ("The translator was forced to write {word}.")
-        if was_forced(record, step)
-        else ("The translator wrote {word}."),
+        "The translator was forced to write {word}." if was_forced(record, step) else "The translator wrote {word}.",
         word=name,
     )
     if not record.attends:
@@ -187,19 +185,15 @@ def energy_sentences(tour: TourData) -> tuple[str, ...]:
         return start, fit
     units = record.states.shape[1]
     start = gettext(
-        (
-            "Before the first word, the decoder state is a list of {units} numbers computed from the sentence. The "
-            "translator compares its state with every annotation."
-        )
+        "Before the first word, the decoder state is a list of {units} numbers computed from the sentence. The "
+        "translator compares its state with every annotation."
         if tour.word.step == 0
-        else (
-            "Before the decoder writes this word, its state is a list of {units} numbers. The translator compares its "
-            "state with every annotation."
-        ),
+        else "Before the decoder writes this word, its state is a list of {units} numbers. The translator compares its "
+        "state with every annotation.",
         units=units,
     )
-    comparison = texts_of(record.config["attention"]).fit(record.annotations.shape[1], record.queries.shape[1])
-    return start, comparison, fit
+    lengths = {"units": str(record.annotations.shape[1]), "count": str(record.queries.shape[1])}
+    return start, *fill_placeholders((texts_of(record.config["attention"]).fit,), lengths), fit
 
 
 def softmax_sentences(tour: TourData) -> tuple[str, ...]:
@@ -328,9 +322,9 @@ def written_word_sentences(tour: TourData) -> tuple[str, ...]:
         other, chance = record.top(step, 2)[1 if leads else 0]
         values |= {"other": coloured(quoted_name(other), "target"), "less": percent(chance)}
         rest = gettext(
-            ("{word} is the most likely piece ({share}), followed by {other} ({less}).")
+            "{word} is the most likely piece ({share}), followed by {other} ({less})."
             if leads
-            else ("{word} has probability {share}, but {other} was more probable, with {less}."),
+            else "{word} has probability {share}, but {other} was more probable, with {less}.",
             **values,
         )
     one_vector = ""

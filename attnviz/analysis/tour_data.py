@@ -426,12 +426,10 @@ def answer_explanation(tour: TourData, question: QuizQuestion) -> str:
             "other": tour.source(meant),
         }
         text = gettext(
-            ("{word}: α = {share} before the French word is known, α′ = {later} after.")
+            "{word}: α = {share} before the French word is known, α′ = {later} after."
             if meant == attended
-            else (
-                "Before the French word was known, {word} had α = {share}. Once the French word is known, {other} has "
-                "α′ = {later}."
-            ),
+            else "Before the French word was known, {word} had α = {share}. Once the French word is known, {other} has "
+            "α′ = {later}.",
             **values,
         )
     if question.kind != "crossed":
@@ -465,19 +463,17 @@ def quiz_labels(tour: TourData) -> dict[str, str]:
         "right": gettext("Right."),
         "wrong": gettext("Wrong: {word} got {share} of the attention."),
         "shades": gettext(
-            (
-                "The stronger the shade of a word, the more the translator looked at it. The underlined word has the "
-                "largest posterior attention."
-            )
+            "The stronger the shade of a word, the more the translator looked at it. The underlined word has the "
+            "largest posterior attention."
             if tour.posterior_weights is not None
-            else ("The stronger the shade of a word, the more the translator looked at it.")
+            else "The stronger the shade of a word, the more the translator looked at it."
         ),
         "next": gettext("Next word"),
         "end": gettext("What did I score?"),
         "score": gettext(
-            ("Correct answers, judged by the mean attention of the heads: {hits} of {n}.")
+            "Correct answers, judged by the mean attention of the heads: {hits} of {n}."
             if heads
-            else ("Correct answers, judged by α (before the word): {hits} of {n}.")
+            else "Correct answers, judged by α (before the word): {hits} of {n}."
         ),
         "later": gettext("Correct answers, judged by α′ (after the word): {hits} of {n}.")
         if tour.posterior_weights is not None

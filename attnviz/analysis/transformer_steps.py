@@ -151,15 +151,11 @@ def _fit(trace: TransformerTrace, step: int) -> tuple[str, str]:
     if count == 1:
         return rest, outcome
     which = gettext(
-        (
-            "Before each piece, the {count} heads of a transformer look at the sentence, each on its own. The bars "
-            "show the head most similar to the heatmap."
-        )
+        "Before each piece, the {count} heads of a transformer look at the sentence, each on its own. The bars show "
+        "the head most similar to the heatmap."
         if trace.heads.head is None
-        else (
-            "Before each piece, the {count} heads of a transformer look at the sentence, each on its own. The bars and "
-            "the heatmap show the same head."
-        ),
+        else "Before each piece, the {count} heads of a transformer look at the sentence, each on its own. The bars "
+        "and the heatmap show the same head.",
         count=count,
     )
     return f"{which} {rest}", outcome
@@ -217,11 +213,11 @@ def _all_heads(trace: TransformerTrace, step: int) -> tuple[str, str]:
 def block_name(block: str, layer: int) -> str:
     """Return the name of a `block` (of `Head.blocks`) of a 1-based decoder `layer`."""
     return gettext(
-        ("self-attention {layer}")
+        "self-attention {layer}"
         if block == "attention"
-        else ("cross-attention {layer}")
+        else "cross-attention {layer}"
         if block == "cross"
-        else ("feed-forward {layer}"),
+        else "feed-forward {layer}",
         layer=layer,
     )
 
@@ -229,11 +225,11 @@ def block_name(block: str, layer: int) -> str:
 def added_name(block: str, layer: int) -> str:
     """Return in everyday words what a `block` (of `Head.blocks`) of a 1-based decoder `layer` adds."""
     return gettext(
-        ("layer {layer}: French words")
+        "layer {layer}: French words"
         if block == "attention"
-        else ("layer {layer}: the sentence")
+        else "layer {layer}: the sentence"
         if block == "cross"
-        else ("layer {layer}: computation"),
+        else "layer {layer}: computation",
         layer=layer,
     )
 
@@ -284,9 +280,9 @@ def head_equations(head: Any, theme: ThemeName = "light") -> tuple[Equation, ...
     # The last key that a row may attend to.
     last = "⟦i⟧" if opened.kind == "decoder" else str(len(opened.source_pieces))
     values = gettext(
-        ("The output of this head: a weighted sum of the values of the source pieces.")
+        "The output of this head: a weighted sum of the values of the source pieces."
         if opened.kind == "cross"
-        else ("The output of this head: a weighted sum of values from the same sentence as the query.")
+        else "The output of this head: a weighted sum of values from the same sentence as the query."
     )
     equations = (
         _energy_equation(opened, colours),
@@ -320,17 +316,13 @@ def _energy_equation(opened: Head, colours: Palette) -> Equation:
     )
     values: dict[str, object] = {"head": opened_head_name(opened), "piece": "⟦j⟧", "units": units}
     note = gettext(
-        (
-            "{head}: the energy says how well the query of this head fits the key of source piece {piece}. The query "
-            "is made from the normalised residual stream of this step. The energy is divided by the square root of the "
-            "number of units, {units}, so that long vectors do not make the softmax too sharp."
-        )
+        "{head}: the energy says how well the query of this head fits the key of source piece {piece}. The query is "
+        "made from the normalised residual stream of this step. The energy is divided by the square root of the number "
+        "of units, {units}, so that long vectors do not make the softmax too sharp."
         if opened.kind == "cross"
-        else (
-            "{head}: the energy says how well a query fits the key of piece {piece}. One matrix computes the queries "
-            "and another the keys, from the normalised residual streams of the same sentence. The energy is divided by "
-            "the square root of the number of units, {units}, so that long vectors do not make the softmax too sharp."
-        ),
+        else "{head}: the energy says how well a query fits the key of piece {piece}. One matrix computes the queries "
+        "and another the keys, from the normalised residual streams of the same sentence. The energy is divided by "
+        "the square root of the number of units, {units}, so that long vectors do not make the softmax too sharp.",
         **values,
     )
     return Equation(1, aligned(*lines), note[:1].upper() + note[1:])
@@ -346,15 +338,11 @@ def _stream_equation(opened: Head, colours: Palette) -> Equation:
     lines = (rf"{after} &= {before} + W_O\,{outputs}", r"&= ⟦before⟧", r"&\quad + ⟦added⟧", r"&= ⟦after⟧")
     values = {"layer": opened.layer + 1, "block": opened.block + 1, "count": len(opened.streams) - 1}
     note = gettext(
-        (
-            "The residual stream before and after the cross-attention of layer {layer}, which is sub-layer {block} of "
-            "{count}."
-        )
+        "The residual stream before and after the cross-attention of layer {layer}, which is sub-layer {block} of "
+        "{count}."
         if opened.kind == "cross"
-        else (
-            "The residual stream before and after the self-attention of layer {layer}, which is sub-layer {block} of "
-            "{count}."
-        ),
+        else "The residual stream before and after the self-attention of layer {layer}, which is sub-layer {block} of "
+        "{count}.",
         **values,
     )
     return Equation(4, aligned(*lines), note)

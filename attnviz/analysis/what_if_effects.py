@@ -346,7 +346,7 @@ def _weights_text(change: ReplaceWeights, trace: Record | Head) -> str:
             "Step {step} looks only at {piece}", step=step, piece=quoted_name(trace.source_pieces[change.only])
         )
     return gettext(
-        ("Step {step} looks at all pieces equally") if change.uniform else ("Step {step} has weights set by hand"),
+        "Step {step} looks at all pieces equally" if change.uniform else "Step {step} has weights set by hand",
         step=step,
     )
 

@@ -47,7 +47,7 @@ def draw_energy_decomposition(subject: Subject, *, operands: bool = True) -> Spe
     names = [gettext("unit {k}", k=k + 1) for k in range(len(order))]
     amounts = [signed(amount, 4) for amount in contributions]
 
-    top, rest = order[:SHOWN_ENERGY_UNITS].tolist(), order[SHOWN_ENERGY_UNITS:].tolist()
+    top, rest = order[:SHOWN_ENERGY_UNITS], order[SHOWN_ENERGY_UNITS:]
     values = contributions[top].tolist()
     labels = [names[k] + (SATURATION_MARK if is_saturated[k] else "") for k in top]
     hover = [
@@ -139,7 +139,7 @@ def draw_energy_decomposition(subject: Subject, *, operands: bool = True) -> Spe
         gettext("contribution"): contributions,
     }
     table: Table = {
-        gettext("unit"): (order + 1).tolist(),
+        gettext("unit"): [k + 1 for k in order],
         **{name: column[order] for name, column in columns.items()},
         gettext("running sum"): np.cumsum(contributions[order]),
         gettext("saturated"): is_saturated[order],
