@@ -192,7 +192,8 @@ function afterPaint(work, text) {
 
 /**
  * Draws at once if the component is in sight. Otherwise draws when it comes into sight, or earlier: the first time when
- * the browser is idle, a change after the next paint. Several calls out of sight draw once, with the state of that time.
+ * the browser is idle, a change after the next paint, a slow one after all others. Several calls out of sight draw once,
+ * with the state of that time.
  * @template {ComponentState} State
  * @param {HTMLElement} root
  * @param {State} state
@@ -212,8 +213,9 @@ export function drawSoon(root, state, draw) {
   if (state.pendingDraw) return;
   state.pendingDraw = now;
   const then = () => state.pendingDraw?.();
-  if (state.wasDrawn) afterPaint(then, state.isText);
-  else whenIdle(then);
+  if (!state.wasDrawn) whenIdle(then);
+  else if (state.isSlow) afterPaint(() => whenIdle(then));
+  else afterPaint(then, state.isText);
 }
 
 /**

@@ -240,6 +240,8 @@ interface ComponentState {
   wasDrawn?: boolean;
   /** Whether it draws text, which comes before figures. */
   isText?: boolean;
+  /** Whether each change draws its figure anew, so that other figures come before it. */
+  isSlow?: boolean;
   /** Width of its chart in pixels, as drawn last. */
   width?: number;
   resizing?: ResizeObserver;

@@ -74,7 +74,8 @@ function listen(Plotly, box, chart, state) {
  * @returns {EnergyDecompositionState}
  */
 function start(box) {
-  const state = /** @type {EnergyDecompositionState} */ ({});
+  const state =
+    /** @type {EnergyDecompositionState} */ (/** @type {Partial<EnergyDecompositionState>} */ ({ isSlow: true }));
   return onMessages(box, state, ["step", "source"], () => drawSoon(box, state, draw));
 }
 
