@@ -22,7 +22,6 @@ from attnviz.languages import gettext
 from attnviz.ui.chrome import Page
 from attnviz.ui.components.component import box, html, plain_text, view_blocks
 from attnviz.ui.components.copy_link import copy_link
-from attnviz.ui.components.equation import inline_equation
 from attnviz.ui.components.picture_files import picture_files
 from attnviz.ui.components.tables import table_box, tables_payload
 from attnviz.ui.components.view_state import view_state
@@ -33,6 +32,7 @@ from attnviz.ui.page_state import linked
 from attnviz.ui.page_state.linked import linked_entry
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, makes_payload
 from attnviz.ui.requests import on_request, request_button
+from attnviz.ui.step.stage_payloads import inline_equation
 from attnviz.ui.toolbar.controls import current_request, request_address, sentence_box
 from attnviz.ui.toolbar.downloads import (
     download_box,

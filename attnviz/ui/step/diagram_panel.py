@@ -35,9 +35,8 @@ from attnviz.text import SPECIAL_PIECES, join_pieces, piece_name
 from attnviz.trace import Trace
 from attnviz.trace.interventions import interventions_at
 from attnviz.ui.components.component import component, html, packed, plain_text
-from attnviz.ui.components.step_summary import stage_names
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, makes_payload, payload_address
-from attnviz.ui.step.stage_panels import narration, stages_of
+from attnviz.ui.step.stage_payloads import narration, stage_names
 from attnviz.ui.view import View
 
 LETTERS = 14
@@ -133,10 +132,9 @@ def diagram_panel(view: View) -> None:
     if not has_diagram(view.trace):
         plain_text(no_diagram_reason(view.trace))
         return
-    stages = stage_names(stages_of(view))
     payload = {
         "at": payload_address(view, "diagram"),
-        "stages": stages,
+        "stages": stage_names(view),
         "formulas": view.shows("numbers"),
         "outline": _outline(view.trace),
         "caption": diagram_caption(view.trace),

@@ -31,10 +31,8 @@ from attnviz.trace.interventions import ReplaceWeights, Temperature
 from attnviz.trace.parts import head_choices
 from attnviz.trace.what_ifs import whole_weights
 from attnviz.ui.components.chart import inline_chart, steady_payload
-from attnviz.ui.components.component import box, html, plain_text
-from attnviz.ui.components.findings import findings_panel, inline_findings
+from attnviz.ui.components.component import box, component, html, plain_text
 from attnviz.ui.components.player import PlayedLanguages
-from attnviz.ui.components.step_summary import step_summary
 from attnviz.ui.components.tables import table_box, tables_payload
 from attnviz.ui.embedding import embedding, page_session, theme_name
 from attnviz.ui.examples import question, step_of_word
@@ -46,6 +44,7 @@ from attnviz.ui.requests import request_button
 from attnviz.ui.resources import cached_posterior, weights_of
 from attnviz.ui.step.compared_attention import compared_attention_panel, comparison_numbers
 from attnviz.ui.step.diagram_panel import diagram_panel, diagram_table
+from attnviz.ui.step.findings_panel import cell_link, findings_panel, links_payload
 from attnviz.ui.step.gold_panel import has_links, link_entries
 from attnviz.ui.step.heatmap_panel import heatmap_with_columns, shown_choices
 from attnviz.ui.step.intervention_controls import slider_labels
@@ -54,12 +53,10 @@ from attnviz.ui.step.stage_panels import (
     draw_figures,
     draw_stage,
     energy_decomposition_panel,
-    facts,
     posterior_section,
     stage_boxes,
-    stage_figures,
-    stages_of,
 )
+from attnviz.ui.step.stage_payloads import facts, stage_figures, stage_names, stages_of
 from attnviz.ui.step.step_controls import key_help, step_controls, what_if_cards
 from attnviz.ui.step.tour_panel import tour
 from attnviz.ui.step.verification_badge import verification_badge
@@ -227,19 +224,12 @@ def _question(view: View) -> None:
     if (asked := question(view.what_ifs.trace(0) if view.what_ifs else view.trace)) is None:
         return
     words = view.trace.words().target
-    entries = [
-        {
-            "text": gettext("the step of “{word}”", word=word),
-            "kind": "example",
-            "strong": False,
-            "step": step_of_word(view.trace, word),
-            "source": None,
-        }
+    links = [
+        cell_link(gettext("the step of “{word}”", word=word), "example", step_of_word(view.trace, word), None)
         for word in (asked.word, asked.other)
         if word in words
     ]
-    payload = {"summary": asked.text, "findings": entries, "steps": [], "atOnce": len(entries), "more": ""}
-    inline_findings(view, payload, "example_question")
+    component("findings", view.key("example_question"), links_payload(asked.text, links, len(links)))
 
 
 def _diagram_and_stages(view: View) -> None:
@@ -264,10 +254,10 @@ def _step_panel(view: View) -> None:
 def _summary(view: View) -> None:
     """Draw the summary of the current step; its payload is sent with the page, since it is in the window at once."""
     if all_at_once(view):
-        payload = facts(view.trace, tuple(range(view.steps)), simple=view.simple)
+        steps = facts(view.trace, tuple(range(view.steps)), simple=view.simple)
     else:
-        payload = {"at": payload_address(view, "facts")}
-    step_summary(view, stages_of(view), payload)
+        steps = {"at": payload_address(view, "facts")}
+    component("step_summary", view.key("facts"), {"stages": stage_names(view), "steps": steps})
 
 
 def glossary_topics(view: View) -> Iterator[Topic]:

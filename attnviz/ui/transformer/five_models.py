@@ -57,7 +57,7 @@ def models_badge(view: View, traces: Iterable[Any], name: str = "verification") 
     verifiable = [trace for trace in traces if weights_of(trace) is not None]
     if verifiable:
         at = address(view.trace, "models-verification", every=False, traces=verifiable)
-        verification(view, at, name)
+        verification(view, {"at": at}, name)
 
 
 @makes_payload("models-verification")
