@@ -25,8 +25,7 @@ from attnviz.ui.components.chart import chart, fitting_payload
 from attnviz.ui.components.component import box, caption, component, html, plain_text
 from attnviz.ui.embedding import theme_name
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, makes_payload, shown_address
-from attnviz.ui.step.findings_panel import cell_link, links_payload
-from attnviz.ui.step.gold_panel import SHOWN_LINKS
+from attnviz.ui.step.gold_panel import SHOWN_LINKS, cell_link, links_payload
 from attnviz.ui.view import Compared, View
 
 

@@ -26,8 +26,8 @@ from attnviz.ui.fields import option_field
 from attnviz.ui.page_state.selection import POSTERIOR_OPEN
 from attnviz.ui.payloads import address, payload_address
 from attnviz.ui.resources import has_posterior, weights_of
-from attnviz.ui.step.intervention_controls import intervention_panel, other_word_panel, weights_chart
 from attnviz.ui.step.stage_payloads import POSTERIOR_EQUATION, stage_figures, stages_of
+from attnviz.ui.step.what_if_panel import intervention_panel, other_word_panel, weights_chart
 from attnviz.ui.view import View
 
 

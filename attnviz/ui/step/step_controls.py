@@ -5,11 +5,16 @@ The player marks suspected errors: the card of each says what speaks for it, and
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+
 from attnviz.analysis.findings import FindingKind
+from attnviz.analysis.labels import summed_pieces_text
+from attnviz.analysis.measures import is_uniform
 from attnviz.analysis.suspected_errors import (
     CardLine,
     SuspectedError,
@@ -19,22 +24,24 @@ from attnviz.analysis.suspected_errors import (
     suspected_errors_of,
 )
 from attnviz.analysis.what_if_effects import what_ifs_payload
+from attnviz.architectures import step_texts
+from attnviz.figures.grammar import MOST_ROWS
 from attnviz.figures.subject import REQUIRES_TRANSLATION, Subject
 from attnviz.languages import gettext, language
-from attnviz.text import EOS
-from attnviz.trace import Record, WhatIfs
+from attnviz.text import EOS, SPACE, SPECIAL_PIECES, join_pieces
+from attnviz.trace import Aligned, Record, WhatIfs
 from attnviz.trace.interventions import ExcludePosition, ForceWords, Intervention, ReplaceWeights, to_json_dict
 from attnviz.trace.what_ifs import with_descendants
 from attnviz.ui.components.component import box, component, html, popover_box
-from attnviz.ui.components.player import PlayedLanguages, player
-from attnviz.ui.components.view_state import view_state
 from attnviz.ui.embedding import embedding
 from attnviz.ui.examples import question
 from attnviz.ui.fields import by_unit
 from attnviz.ui.glossary import Topic, definitions, glossary
+from attnviz.ui.page_state import inputs, linked
 from attnviz.ui.page_state.inputs import is_listed_pair
+from attnviz.ui.page_state.selection import WHAT_IF, browser_parameters, own_parameters, stored_what_ifs
 from attnviz.ui.resources import cached_for_all, has_posterior, tokenizer_of
-from attnviz.ui.step.intervention_controls import slider_labels
+from attnviz.ui.step.what_if_panel import slider_labels
 from attnviz.ui.view import MAIN, View
 
 
@@ -235,3 +242,168 @@ def _needed(trace: Record, suspect: SuspectedError, *, can_change: bool, has_for
             ReplaceWeights(only, suspect.step) if omitted else ExcludePosition(suspect.source, suspect.step), can_change
         )
     return {"choice": {"step": suspect.step, "stage": 5}} if can_change and has_form else None
+
+
+def player_labels() -> dict[str, str]:
+    """Return the labels by their names in the player's markup and script."""
+    return {
+        "earlier": gettext("Previous step"),
+        "later": gettext("Next step"),
+        "english": gettext("English"),
+        "french": gettext("French"),
+        "steps": gettext("Steps"),
+        "previous": gettext("Previous"),
+        "next": gettext("Next"),
+        "play": gettext("Play"),
+        "pause": gettext("Pause"),
+        "space": gettext("Space"),
+        "speed": gettext("Speed"),
+        "slider": gettext("Step"),
+        "step": gettext("step {step} of {count}"),
+        "at": gettext("{i} of {n}"),
+        "looks": gettext("Looks at"),
+        "examined": gettext("Examined"),
+        "strongest": gettext("the largest weight at this step"),
+        "held": gettext("your choice, fixed"),
+        "alike": gettext("all weights equal"),
+        "follow": gettext("follow the largest weight"),
+        "escape": gettext("Esc"),
+    }
+
+
+NO_BREAK_SPACE = "\u00a0"
+"""Replaces a piece that is only a blank, so that it is underlined and clickable like any other step."""
+
+
+@dataclass(frozen=True)
+class PlayedLanguages:
+    """Labels and languages of two sentences that are not English and its French translation."""
+
+    names: tuple[str, str]
+    """Labels of the two sentences, in the current language."""
+    languages: tuple[str, str] = ("en", "fr")
+    """Language codes of the two sentences."""
+    second_is_written: bool = True
+    """Whether the second sentence is written step by step; otherwise it is complete from the beginning."""
+
+
+def player(view: View, suspected_errors: Sequence[Mapping[str, Any]] = (), pair: PlayedLanguages | None = None) -> None:
+    """Draw both sentences with the current step and source piece marked, and the controls.
+
+    Words that are likely wrong have `suspected_errors` (`ui.step.step_controls`).
+    """
+    shown = {"simple": view.simple, "suspectedErrors": suspected_errors}
+    component("player", key=view.key("player"), data=player_payload(view.trace, pair) | shown)
+
+
+@cached_for_all
+def player_payload(trace: Aligned, pair: PlayedLanguages | None = None) -> dict[str, Any]:
+    """Return the payload of the player.
+
+    It has words with their pieces, each source word's share of every alpha (and `of`, the addends of that sum), and for
+    every step the source pieces by decreasing weight.
+    """
+    labels = player_labels()
+    if pair is not None:
+        labels |= {"english": pair.names[0], "french": pair.names[1]}
+    words = trace.words()
+    weights = np.stack([trace.alignment[:, list(group)].sum(axis=1) for group in words.source_groups], axis=1)
+    source = [
+        {
+            "text": _surface(trace.source_surfaces, group),
+            "space": _opens_with_space(trace.source_surfaces, group),
+            "end": _is_end(trace.source_pieces, group),
+            "pieces": list(group),
+            "parts": _parts(trace.source_surfaces, group),
+            "of": summed_pieces_text(len(group)),
+        }
+        for group in words.source_groups
+    ]
+    target = [
+        {
+            "steps": list(group),
+            "parts": [_surface(trace.target_pieces, (i,)) for i in group],
+            "space": _opens_with_space(trace.target_pieces, group) and trace.target_pieces[group[0]] != SPACE,
+            "end": _is_end(trace.target_pieces, group),
+        }
+        for group in words.target_groups
+    ]
+    return {
+        "identity": trace.fingerprint,
+        "language": language(),
+        "source": source,
+        "target": target,
+        "weights": np.clip(weights, 0, 1).round(4).astype(float).tolist(),
+        "alike": [step for step in range(len(trace.target_pieces)) if is_uniform(trace, step)],
+        "orders": np.argsort(-trace.alignment, axis=1, kind="stable").tolist(),
+        "attends": trace.attends,
+        "words": labels,
+        "spoken": list(pair.languages if pair else ("en", "fr")),
+        "written": pair is None or pair.second_is_written,
+    }
+
+
+def _surface(pieces: tuple[str, ...], group: tuple[int, ...]) -> str:
+    return join_pieces(pieces[i] for i in group) or NO_BREAK_SPACE
+
+
+def _parts(pieces: tuple[str, ...], group: tuple[int, ...]) -> list[str]:
+    """Return the text of each piece of a word; a leading blank is left out."""
+    return [join_pieces([pieces[i]]) for i in group] if len(group) > 1 else [_surface(pieces, group)]
+
+
+def _opens_with_space(pieces: tuple[str, ...], group: tuple[int, ...]) -> bool:
+    """Return whether a space precedes a word that begins with the first piece of `group`."""
+    first = pieces[group[0]]
+    return group[0] > 0 and (first in SPECIAL_PIECES or first.startswith(SPACE))
+
+
+def _is_end(pieces: tuple[str, ...], group: tuple[int, ...]) -> bool:
+    return pieces[group[0]] == "</s>"
+
+
+def view_state(view: View, *, tour: bool = False) -> None:
+    """Send the browser the state of `view`; with `tour`, the tour can be started there."""
+    component("view_state", key=view.key("view_state"), data=view_payload(view, tour=tour), height=1)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+
+
+def _terms(view: View) -> dict[str, Any]:
+    """Return the terms that the sentences of `view` explain, at the level *Idea*, and the labels of their cards."""
+    if view.shows("numbers"):
+        return {"cards": [], "visit": ""}
+    return {
+        "cards": [asdict(card) for card in step_texts(view.trace).terms(view.trace)],
+        "visit": gettext("Show this stage"),
+    }
+
+
+def view_payload(view: View, *, tour: bool = False) -> dict[str, Any]:
+    """Return the state of `view` for the browser."""
+    # In a page of others, the address is not ours.
+    is_address_view = embedding() is None and (view.id == MAIN or view.main is not None)
+    page = linked.page_payload()
+    shown = view.main or view
+    omits_sentence = is_address_view and page["parameters"].get(inputs.SENTENCE) is None
+    return {
+        "id": view.id,
+        "container": view.key("room"),
+        "request": view.key(WHAT_IF),
+        "level": view.detail_level,
+        "identity": view.identity,
+        "family": _digest(stored_what_ifs(view.id).identity or view.trace.source_text),
+        "steps": view.steps,
+        "firstStep": view.first_step,
+        "sources": len(view.trace.source_pieces),
+        "hasTour": tour and view.id == MAIN and view.trace.translated,
+        "usualOrder": "strongest" if len(view.trace.source_pieces) > MOST_ROWS else "sentence",
+        "parameters": browser_parameters(view),
+        "terms": _terms(view),
+        "own": own_parameters(shown) if embedding() is None else {},
+        "page": page if is_address_view else None,
+        "sentence": {inputs.SENTENCE: shown.trace.source_text} if omits_sentence else None,
+        "main": view_payload(view.main) if view.main and embedding() is None else None,
+    }

@@ -32,22 +32,19 @@ from attnviz.trace.parts import head_choices
 from attnviz.trace.what_ifs import whole_weights
 from attnviz.ui.components.chart import inline_chart, steady_payload
 from attnviz.ui.components.component import box, component, html, plain_text
-from attnviz.ui.components.player import PlayedLanguages
 from attnviz.ui.components.tables import table_box, tables_payload
 from attnviz.ui.embedding import embedding, page_session, theme_name
 from attnviz.ui.examples import question, step_of_word
 from attnviz.ui.fields import segmented_control
 from attnviz.ui.glossary import Topic
-from attnviz.ui.page_state.what_if_state import WHAT_IFS, stored_what_ifs
+from attnviz.ui.page_state.selection import WHAT_IFS, stored_what_ifs
 from attnviz.ui.payloads import PayloadRequest, all_at_once, makes_payload, payload_address
 from attnviz.ui.requests import request_button
 from attnviz.ui.resources import cached_posterior, weights_of
 from attnviz.ui.step.compared_attention import compared_attention_panel, comparison_numbers
 from attnviz.ui.step.diagram_panel import diagram_panel, diagram_table
-from attnviz.ui.step.findings_panel import cell_link, findings_panel, links_payload
-from attnviz.ui.step.gold_panel import has_links, link_entries
+from attnviz.ui.step.gold_panel import cell_link, findings_panel, has_links, link_entries, links_payload
 from attnviz.ui.step.heatmap_panel import heatmap_with_columns, shown_choices
-from attnviz.ui.step.intervention_controls import slider_labels
 from attnviz.ui.step.logit_attribution_panel import logit_attribution_panel, subject_of
 from attnviz.ui.step.stage_panels import (
     draw_figures,
@@ -57,10 +54,10 @@ from attnviz.ui.step.stage_panels import (
     stage_boxes,
 )
 from attnviz.ui.step.stage_payloads import facts, stage_figures, stage_names, stages_of
-from attnviz.ui.step.step_controls import key_help, step_controls, what_if_cards
+from attnviz.ui.step.step_controls import PlayedLanguages, key_help, step_controls, what_if_cards
 from attnviz.ui.step.tour_panel import tour
 from attnviz.ui.step.verification_badge import verification_badge
-from attnviz.ui.step.what_if_panel import what_changed
+from attnviz.ui.step.what_if_panel import slider_labels, what_changed
 from attnviz.ui.view import View
 
 _EXACT = 10**6

@@ -35,42 +35,21 @@ PULLED_PIECES, COMPARED_WORDS = 5, 4
 """Number of pieces whose energies can be changed, and of words whose prior and posterior are compared."""
 
 
-def tour_card(view: View, at: str) -> None:
-    """Place the card of the tour of `view`; its stops are in the payload at the address `at`."""
-    component("tour", key=view.key("tour_card"), data={"at": at}, height=1)
-
-
 def tour(view: View) -> None:
     """Mount the tour, hidden until it begins; only a page's own view has one."""
     if view.id == MAIN:
-        tour_card(view, address(view.trace, "tour", every=True, simple=view.simple))
+        at = address(view.trace, "tour", every=True, simple=view.simple)
+        component("tour", view.key("tour_card"), {"at": at}, height=1)
 
 
 @makes_payload("tour", of_step=True)
 def tour_stops_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of all stops; for the level *Idea* without posterior attention."""
-    posterior = not request.simple
-    data = tour_data(request.trace, posterior=posterior)
+    trace, posterior = request.trace, not request.simple
+    weights = cached_posterior(trace) if posterior else None
+    data = TourData(trace, None if weights is None else trace.words().merged(weights))
     stops = [_stop_payload(data, stop) for stop in tour_stops(data, posterior=posterior)]
-    return {
-        "identity": request.trace.fingerprint,
-        "language": language(),
-        "words": tour_words(),
-        "stops": [*stops, _quiz_payload(data) | {"number": len(stops) + 1}],
-    }
-
-
-def tour_data(trace: Record, *, posterior: bool = True) -> TourData:
-    """Return the translation for the tour, with its posterior attention where it is shown."""
-    if not posterior:
-        return TourData(trace, None)
-    posterior_weights = cached_posterior(trace)  # type: ignore[arg-type]  # a transformer's trace, too, which has none
-    return TourData(trace, None if posterior_weights is None else trace.words().merged(posterior_weights))
-
-
-def tour_words() -> dict[str, str]:
-    """Return the texts on the card that are the same at every stop."""
-    return {
+    words = {
         "count": gettext("Stop {n} of {count}"),
         "close": gettext("Close the tour"),
         "back": gettext("Back"),
@@ -89,6 +68,12 @@ def tour_words() -> dict[str, str]:
         "share": SOFTMAX_STAGE.title(),
         "before": gettext("before the word"),
         "after": gettext("after the word"),
+    }
+    return {
+        "identity": trace.fingerprint,
+        "language": language(),
+        "words": words,
+        "stops": [*stops, _quiz_payload(data) | {"number": len(stops) + 1}],
     }
 
 

@@ -1,27 +1,43 @@
-"""Handle requests about what-ifs (add, show, remove, undo), compute their traces, and draw what changed at a step."""
+"""What-ifs: handle requests about them, compute their traces, and draw the controls and what changed at a step.
+
+The controls change a step's attention or word; before a change is made, the browser fetches what it would do.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
+from itertools import islice
 from typing import Any, cast
 
 import numpy as np
+import orjson
 from numpy.typing import NDArray
 
 from attnviz.analysis.gold import parse_pharaoh
-from attnviz.analysis.what_if_effects import change_sentence, weights_from_links, weights_from_trace
+from attnviz.analysis.labels import quote, quoted_name, shorten
+from attnviz.analysis.numbers import percent
+from attnviz.analysis.what_if_effects import (
+    change_sentence,
+    probability_change_text,
+    weights_from_links,
+    weights_from_trace,
+    words_with_changes,
+)
 from attnviz.errors import AttnvizError
 from attnviz.figures.registry import CHANGED
 from attnviz.figures.subject import Subject
 from attnviz.installed_models import installed_models
-from attnviz.languages import gettext
+from attnviz.languages import gettext, language
 from attnviz.model_folder import read_config
-from attnviz.text import UNK
-from attnviz.trace import Trace, WhatIf, WhatIfs
+from attnviz.text import EOS, UNK, piece_name
+from attnviz.trace import Record, Trace, WhatIf, WhatIfs
 from attnviz.trace.interventions import (
+    ENDLESS,
     ForceWords,
     Intervention,
+    ReplaceEnergies,
     ReplaceWeights,
     Temperature,
     from_json_dict,
@@ -35,13 +51,21 @@ from attnviz.trace.what_ifs import (
     translator_arguments,
     whole_weights,
 )
-from attnviz.ui.components.chart import chart, chart_payload
-from attnviz.ui.embedding import page_session, theme_name
+from attnviz.ui.components.chart import chart, figure_payload
+from attnviz.ui.components.component import component
+from attnviz.ui.embedding import embedding, page_session, theme_name
 from attnviz.ui.examples import first_step
-from attnviz.ui.page_state.selection import with_chosen_heads
-from attnviz.ui.page_state.what_if_state import WHAT_IFS, open_what_ifs, stored_what_ifs
-from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address, all_at_once, makes_payload
-from attnviz.ui.resources import TranslateAgain, cached_posterior, devices, tokenizer_of, translate
+from attnviz.ui.page_state.selection import WHAT_IFS, open_what_ifs, stored_what_ifs, with_chosen_heads
+from attnviz.ui.payloads import (
+    PayloadRequest,
+    UnknownPayloadError,
+    address,
+    all_at_once,
+    makes_payload,
+    payload_address,
+    shown_address,
+)
+from attnviz.ui.resources import TranslateAgain, cached_posterior, devices, has_posterior, tokenizer_of, translate
 from attnviz.ui.view import View, view_key
 
 _LONGEST_TYPED = 80
@@ -265,7 +289,214 @@ def changed_payload(request: PayloadRequest) -> dict[str, Any]:
         raise UnknownPayloadError(CHANGED.name)
     heading = gettext("Effect of the what-if at this step")
     subjects = [Subject(request.trace, step, theme=theme_name(), parent=request.parent) for step in request.steps]
-    return chart_payload(
-        {subject.step: CHANGED.draw(subject) for subject in subjects},
-        {subject.step: (heading, change_sentence(subject.change)) for subject in subjects},
+    return figure_payload(CHANGED, subjects, lambda subject: (heading, change_sentence(subject.change)))
+
+
+FOILS = 10
+"""Number of likeliest alternatives that are offered."""
+
+_REQUEST = "what_if"
+"""Parameter of the payload's address: the what-if as the browser would request it, as JSON."""
+
+
+@makes_payload("consequence", needs_server=True)
+def requested_consequence_payload(request: PayloadRequest) -> dict[str, Any]:
+    """Return the payload of what the requested what-if would do, or why it cannot be made."""
+    try:
+        return consequence_payload(request.view, orjson.loads(request.parameters.get(_REQUEST, "")))
+    except orjson.JSONDecodeError:
+        return {"probability": str(impossible()), "words": []}
+    except AttnvizError as error:
+        return {"probability": str(error), "words": []}
+
+
+def consequence_payload(view: View, request: Any) -> dict[str, Any]:
+    """Return what the requested what-if would do to the translation that `view` shows.
+
+    `probability` says how likely the step's piece is before and after it, with the earlier pieces unchanged; `words` is
+    the translation with what would change, empty where all words stay. Raise AttnvizError where the request is invalid.
+    """
+    fields = request if isinstance(request, Mapping) else {}
+    intervention = requested_intervention(view, fields.get("intervention"))
+    trace, step, translate = view.trace, intervention.step, view.translate_again
+    if step is None or translate is None:
+        raise impossible()
+    other = translate(translator_arguments(trace, intervention, held=fields.get("held") is True))
+    before, after = float(trace.probabilities[step]), _probability(other, trace, step)
+    if after is None:
+        after = float(translate(translator_arguments(trace, intervention, held=True)).probabilities[step])
+    words = words_with_changes(other, trace) if other.target_ids != trace.target_ids else ()
+    return {
+        "probability": probability_change_text(trace.target_pieces[step], before, after),
+        "words": [asdict(word) for word in words],
+    }
+
+
+def _probability(other: Trace, trace: Trace, step: int) -> float | None:
+    """Return the probability in `other` of the piece that `trace` writes at 0-based `step`, after the same pieces.
+
+    None where it is not among the likeliest pieces, which a trace records.
+    """
+    places = np.flatnonzero(other.top_ids[step] == trace.target_ids[step])
+    return float(other.top_probabilities[step][places[0]]) if len(places) else None
+
+
+@makes_payload("foils", of_step=True)
+def foils_payload(request: PayloadRequest) -> dict[str, Any]:
+    """Return the payload of the choices of another word at each requested step."""
+    trace = request.trace
+    return {
+        "words": {
+            "write": gettext("Write this instead"),
+            "typed": gettext("or type a word"),
+            "foils": gettext("Likeliest other pieces"),
+            "then": gettext(
+                "The choice “Then”, beside the weights, decides whether the decoder rewrites the rest of the "
+                "translation or keeps it."
+            )
+            if trace.attends_once
+            else gettext("The new word makes the decoder rewrite all later words."),
+        },
+        "offers": {
+            str(step): {
+                "instead": gettext("Instead of {name}:", name=quoted_name(trace.target_pieces[step])),
+                "foils": _foils(trace, step),
+            }
+            for step in request.steps
+        },
+    }
+
+
+def _foils(trace: Trace, step: int) -> list[dict[str, Any]]:
+    likeliest = zip(trace.top_ids[step].tolist(), trace.top_pieces[step], trace.top_probabilities[step], strict=True)
+    # PAD, UNK and BOS cannot be written.
+    others = (one for one in likeliest if one[0] != trace.target_ids[step] and one[0] >= EOS)
+    return [
+        {"piece": index, "name": f"{shorten(piece_name(piece), 30)} · {percent(float(p))}"}
+        for index, piece, p in islice(others, FOILS)
+    ]
+
+
+@makes_payload("weight_controls", of_step=True)
+def weight_controls_payload(request: PayloadRequest) -> dict[str, Any]:
+    """Return the payload of the controls below the bars, for all steps."""
+    trace = request.trace
+    steps = range(len(trace.target_pieces))
+    return {
+        "language": language(),
+        "pieces": [quote(shorten(piece_name(piece), 30)) for piece in trace.source_pieces],
+        "written": [shorten(piece_name(piece), 30) for piece in trace.target_pieces],
+        "temperatures": [_temperature(trace, step) for step in steps],
+        "temperature": _temperature(trace, None),
+        "set": [_is_set(trace, step) for step in steps],
+        "posterior": has_posterior(trace),
+        "words": _words(),
+    }
+
+
+def _temperature(trace: Trace, step: int | None) -> float | str:
+    """Return the last temperature of 0-based `step` alone, or for None that of all steps, JSON-serialisable."""
+    changes = [one for one in trace.interventions if isinstance(one, Temperature) and one.step == step]
+    temperature = changes[-1].temperature if changes else 1.0
+    return ENDLESS if temperature == math.inf else temperature
+
+
+def _is_set(trace: Trace, step: int) -> bool:
+    """Return whether interventions have replaced the weights or energies of 0-based `step`."""
+    return any(
+        isinstance(one, (ReplaceWeights, ReplaceEnergies)) and one.step in (None, step) for one in trace.interventions
     )
+
+
+def _outdated() -> str:
+    return gettext("Faded parts still show the step before the change.")
+
+
+def _words() -> dict[str, str]:
+    return {
+        "hint": gettext(
+            "Drag a bar, and the other bars adjust. On the keyboard, ← → move the selected bar, ↑ ↓ select another "
+            "bar, and Enter applies the new weights. Selected piece: {name}."
+        ),
+        "outdated": _outdated(),
+        "only": gettext("Look only here"),
+        "without": gettext("Anywhere but here"),
+        "alike": gettext("Uniform"),
+        "undo": gettext("Undo"),
+        "then": gettext("Then"),
+        "anew": gettext("rewrite the rest"),
+        "held": gettext("keep the translation"),
+        "temperature": gettext("Temperature"),
+        "hard": gettext("hardest"),
+        "flat": gettext("uniform"),
+        "every": gettext("all steps"),
+        "borrow": gettext("Borrow attention"),
+        "lender": gettext("Whose attention"),
+        "step": gettext("Step"),
+        "links": gettext("Word links"),
+        "take": gettext("Borrow it"),
+        "ofStep": gettext("of another step"),
+        "ofPosterior": gettext("of this step, after the word"),
+        "ofLinks": gettext("of word links"),
+        "ofModel": gettext("of the model {name}"),
+        "note": gettext(
+            "The annotations do not change, so the weights alone decide the context vector. A step that borrows "
+            "another step’s weights also gets that other step’s context vector, but keeps its own state and previous "
+            "word. Write links as i-j: a source word and a target word, both counted from 0. If you borrow from "
+            "another model, the other model first writes the translation shown (forced decoding). The current model "
+            "then uses the weights of the other model."
+        ),
+    }
+
+
+def can_be_changed(trace: Record) -> bool:
+    """Return whether the app can translate the sentence of `trace` again: its model is installed."""
+    host = embedding()
+    return tokenizer_of(trace) is not None if host is None else host.changes
+
+
+def slider_labels(trace: Record) -> dict[str, str] | None:
+    """Return the labels of the weights' sliders, or None where bars cannot be dragged."""
+    if not trace.attends_once or not can_be_changed(trace):
+        return None
+    return {
+        "weight": gettext("weight of {name}"),
+        "weights": gettext("Attention weights"),
+        "keys": gettext("Left and right arrow: change the weight. Up and down arrow: go to another weight."),
+        "uprightKeys": gettext("Up and down arrow: change the weight. Left and right arrow: go to another weight."),
+        "outdated": _outdated(),
+    }
+
+
+def weights_chart(view: View, at: str, name: str) -> None:
+    """Draw the figure `name` of the step's weights from the payload at `at`.
+
+    Its bars can be dragged where `slider_labels`.
+    """
+    labels = slider_labels(view.trace)
+    if labels and view.simple:
+        labels["invitation"] = gettext("Drag a bar and watch the mixture change.")
+        if view.number:
+            labels["undo"] = gettext("Undo")
+    # Without a translator at hand, there is nothing that a change would do.
+    can_ask = labels and view.translate_again is not None
+    consequence = shown_address("consequence", {"view": view}) if can_ask else None
+    chart(view, at, name, hand=labels, consequence=consequence)
+
+
+def intervention_panel(view: View) -> None:
+    """Draw the controls of the current step's attention, where it can be changed; other models may lend theirs."""
+    if slider_labels(view.trace) is not None:
+        data = {
+            "at": address(view.trace, "weight_controls", every=True),
+            "models": lenders(view.trace),
+            "undo": view.number > 0,
+            "problem": "\n".join(stored_what_ifs(view.id).problems),
+        }
+        component("intervention_controls", view.key("weight_controls"), data)
+
+
+def other_word_panel(view: View) -> None:
+    """Draw the choice of another word for the current step, if the model can write one."""
+    if can_be_changed(view.trace):
+        component("other_word", view.key("other_word"), {"at": payload_address(view, "foils")})

@@ -18,8 +18,7 @@ from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.labels import face_names, step_heading
 from attnviz.analysis.stages import diagram_alt
 from attnviz.architectures import narrate, step_texts
-from attnviz.export.images import shortened_to_fit, translation_sheet
-from attnviz.export.printing import for_print
+from attnviz.export.images import for_print, shortened_to_fit, translation_sheet
 from attnviz.export.saved_files import FigureOptions, contents, file_name, heading
 from attnviz.figures.comparison_figure import comparison
 from attnviz.figures.heatmap import heatmap
@@ -30,7 +29,6 @@ from attnviz.palette import palette
 from attnviz.text import with_symbols
 from attnviz.trace import Trace
 from attnviz.ui.components.component import Box, box, caption, columns, component, popover_box, view_blocks
-from attnviz.ui.components.copy_link import copy_link
 from attnviz.ui.components.picture_files import PageDrawing, PictureFile, followed_picture_files, picture_files
 from attnviz.ui.embedding import in_theme, page_session
 from attnviz.ui.fields import switch
@@ -250,3 +248,13 @@ def share_and_save(view: View | None) -> None:
                 caption(gettext("The link opens the page as it is shown now."))
                 copy_link(view.key("copy_link"))
             downloads(view)
+
+
+def copy_link(key: str, address: str = "") -> None:
+    """Draw the button; it copies this `address`, relative to the app, or that of the page as it is shown now."""
+    words = {
+        "copy": gettext("Copy link"),
+        "copied": gettext("Link copied"),
+        "failed": gettext("Copy the link from the address bar"),
+    }
+    component("copy_link", key=key, data={"words": words, "address": address}, width="content")

@@ -29,8 +29,7 @@ from attnviz.ui.page_state import inputs
 from attnviz.ui.page_state.gold_state import open_gold, set_drawn_links
 from attnviz.ui.page_state.inputs import is_listed_pair, language_address
 from attnviz.ui.page_state.linked import Parameters, read_link, set_page_address
-from attnviz.ui.page_state.selection import offered_in
-from attnviz.ui.page_state.what_if_state import WHAT_IF, stored_what_ifs
+from attnviz.ui.page_state.selection import WHAT_IF, offered_in, stored_what_ifs
 from attnviz.ui.requests import on_request, request_button
 from attnviz.ui.resources import tokenizer_of, translate
 from attnviz.ui.step.what_if_panel import current_view, handle_what_if

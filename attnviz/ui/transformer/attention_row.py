@@ -44,14 +44,13 @@ from attnviz.trace.drawing import LONGEST_LABEL
 from attnviz.ui.components.chart import EVERY_STEP, chart, inline_chart, steady_payload
 from attnviz.ui.components.component import box, columns, component, html, packed, plain_text
 from attnviz.ui.components.picture_files import picture_files
-from attnviz.ui.components.player import player
-from attnviz.ui.components.view_state import view_state
 from attnviz.ui.embedding import theme_name
 from attnviz.ui.fields import option_field
 from attnviz.ui.page_state.selection import source_of
 from attnviz.ui.payloads import PayloadRequest, address, makes_payload
 from attnviz.ui.resources import cached_for_all, weights_of
 from attnviz.ui.step.stage_payloads import inline_equation
+from attnviz.ui.step.step_controls import player, view_state
 from attnviz.ui.step.verification_badge import verification
 from attnviz.ui.toolbar.downloads import OfferedFigure, download_box, offer_pictures, picture_file
 from attnviz.ui.transformer.exhibit import (

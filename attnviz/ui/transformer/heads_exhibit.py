@@ -33,7 +33,6 @@ from attnviz.trace.transformer_trace import Head
 from attnviz.ui.components.chart import inline_chart, steady_payload
 from attnviz.ui.components.component import box, columns, component, html, plain_text
 from attnviz.ui.components.gallery import cell, gallery, group
-from attnviz.ui.components.player import PlayedLanguages
 from attnviz.ui.embedding import page_session, theme_name
 from attnviz.ui.page_state.selection import source_of
 from attnviz.ui.payloads import PayloadRequest, address
@@ -41,7 +40,7 @@ from attnviz.ui.requests import on_request
 from attnviz.ui.resources import cached_for_all, weights_digest_of, weights_of
 from attnviz.ui.step.stage_panels import draw_stage
 from attnviz.ui.step.stage_payloads import stage_figures
-from attnviz.ui.step.step_controls import step_controls
+from attnviz.ui.step.step_controls import PlayedLanguages, step_controls
 from attnviz.ui.step.verification_badge import verification
 from attnviz.ui.toolbar.downloads import OfferedFigure
 from attnviz.ui.transformer.exhibit import (

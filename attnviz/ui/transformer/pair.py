@@ -32,7 +32,6 @@ from attnviz.trace import Judgement
 from attnviz.trace.aligned import AttentionView
 from attnviz.ui.components.chart import EVERY_STEP, chart_payload, inline_chart, steady_payload
 from attnviz.ui.components.component import box, columns, html, plain_text
-from attnviz.ui.components.player import PlayedLanguages
 from attnviz.ui.embedding import embedding, page_session, theme_name
 from attnviz.ui.fields import select_box, text_box
 from attnviz.ui.page_state.linked import keep_for
@@ -40,7 +39,7 @@ from attnviz.ui.payloads import PayloadRequest
 from attnviz.ui.requests import request_button
 from attnviz.ui.resources import cached_for_all, detector_folder, judgement_of, weights_of
 from attnviz.ui.step.stage_payloads import inline_equation
-from attnviz.ui.step.step_controls import step_controls
+from attnviz.ui.step.step_controls import PlayedLanguages, step_controls
 from attnviz.ui.step.verification_badge import verification, verification_rows
 from attnviz.ui.toolbar.downloads import OfferedFigure
 from attnviz.ui.transformer.exhibit import Exhibit, SentenceRequest
