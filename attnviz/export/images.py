@@ -19,7 +19,6 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from attnviz.analysis.labels import shorten
 from attnviz.architectures import step_texts
 from attnviz.deadlines import with_deadline
 from attnviz.environment import BROWSER_PATH
@@ -154,21 +153,17 @@ def translation_sheet(spec: Spec, trace: Aligned, heading: str, *, theme: ThemeN
 
     Each sentence is on a line of its own, shortened where it is too long.
     """
-    return _titled(spec, heading, step_texts(trace).made_by(trace), (trace.source_text, trace.translation), theme=theme)
+    sentences = trace.source_text, trace.translation
+    return titled_sheet(spec, heading, step_texts(trace).made_by(trace), sentences, theme=theme)
 
 
-def titled_sheet(spec: Spec, heading: str, name: str, sentences: tuple[str, str] | tuple[()] = ()) -> go.Figure:
-    """Return a figure prepared for a file, with a title: `heading`, the model's `name`, and `sentences`.
-
-    The figure is in the light theme. `sentences` are source and target, or empty.
-    """
-    return _titled(spec, heading, gettext("model {model}", model=shorten(name, 24)), sentences, theme="light")
-
-
-def _titled(
-    spec: Spec, heading: str, made_by: str, sentences: tuple[str, str] | tuple[()], *, theme: ThemeName
+def titled_sheet(
+    spec: Spec, heading: str, made_by: str, sentences: tuple[str, str] | tuple[()] = (), *, theme: ThemeName = "light"
 ) -> go.Figure:
-    """Return a figure as `titled_sheet` does; `made_by` names the origin of its numbers."""
+    """Return a figure prepared for a file, with a title: `heading`, the origin of its numbers, and `sentences`.
+
+    These are source and target, or empty.
+    """
     ink = palette(theme)
     print_figure = for_print(spec, ink.sheet)
     heading_width = width(heading, _HEADINGS[-1], bold=True) + 2 * _SIDE

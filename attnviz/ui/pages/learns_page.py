@@ -12,6 +12,7 @@ import streamlit as st
 
 from attnviz import AttnvizError
 from attnviz import lazy_pandas as pd
+from attnviz.analysis.labels import shorten
 from attnviz.analysis.learning import (
     LEARNING_REFERENCES,
     LINK_MEASURES,
@@ -381,7 +382,8 @@ def _sheet(
 ) -> tuple[go.Figure, pd.DataFrame]:
     """Return the figure that `draw` returns as it is saved, and its numbers."""
     spec = draw()
-    return titled_sheet(spec, heading, model, sentences), spec.frame()
+    made_by = gettext("model {model}", model=shorten(model, 24))
+    return titled_sheet(spec, heading, made_by, sentences), spec.frame()
 
 
 def _tables(choices: LearningChoices) -> None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-from attnviz import lazy_pandas as pd
 from attnviz.analysis.comparison import (
     ComparedSide,
     Comparison,
@@ -50,18 +48,6 @@ def compared_attention_panel(view: View) -> None:
         chart(view, at, "compared", waiting=gettext("Computing…"))
 
 
-def compared_in(view: View, compared: Compared) -> Comparison:
-    """Return the attention of `view` and that of the other program on common axes, by words, as the links are."""
-    return compare(view.trace, compared.other)
-
-
-def comparison_numbers(view: View) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield the table of the comparison with its name, if the view has one."""
-    if view.compared:
-        both = compared_in(view, view.compared)
-        yield gettext("Side by side"), comparison(both, view.compared.names).frame()
-
-
 def _links_payload(view: View, compared: Compared, agreement: LinkAgreement) -> dict[str, Any]:
     """Return the payload of a summary, and of the links that only one has, each a link to its cell."""
     (pair,) = agreement.pairs
@@ -95,7 +81,7 @@ def compared_payload(request: PayloadRequest) -> dict[str, Any]:
     view, compared = request.view, request.view.compared
     if compared is None:
         raise UnknownPayloadError("compared")
-    both = compared_in(view, compared)
+    both = compare(view.trace, compared.other)
     captions = {step: ("", attention_at_step(both, compared.names, step)) for step in range(view.steps)}
     layouts = comparison_layouts(both, compared.names, request.selection.choices)
     return fitting_payload(layouts, captions)

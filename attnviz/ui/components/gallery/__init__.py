@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 
 from attnviz.figures.heads_figure import thumbnail
 from attnviz.languages import language
-from attnviz.ui.components.component import component
+from attnviz.ui.components.component import component, packed
 from attnviz.ui.view import Keyed
 
 
@@ -42,7 +41,7 @@ def cell(
     `name` and `note` are below it, and `label` is its text alternative. The `words` of rows and columns name the cell
     under the pointer.
     """
-    shades = np.round(255 * np.sqrt(np.clip(thumbnail(weights), 0, 1))).astype(np.uint8)
+    shades = np.round(255 * np.sqrt(np.clip(thumbnail(weights), 0, 1)))
     return {
         "code": code,
         "name": name,
@@ -51,5 +50,5 @@ def cell(
         "columns": shades.shape[1],
         "rows_of": list(words[0]),
         "columns_of": list(words[1]),
-        "bytes": base64.b64encode(shades.tobytes()).decode("ascii"),
+        "bytes": packed(shades, "u1"),
     }
