@@ -64,17 +64,16 @@ def cards_payload(what_ifs: WhatIfs | None, number: int) -> dict[str, Any]:
     others = [0, *(len(with_descendants(what_ifs.what_ifs, k + 1)) - 1 for k in range(len(what_ifs.what_ifs)))]
     texts, can_remove = what_ifs_payload(what_ifs), embedding() is None
     words = texts["words"] if can_remove else texts["words"] | {"undo": ""}
-    cards = [
-        card | {"remove": _remove(k, others[k]) if k and can_remove else ""} for k, card in enumerate(texts["cards"])
-    ]
+
+    def remove(k: int) -> str:
+        if not (k and can_remove):
+            return ""
+        if not others[k]:
+            return gettext("Remove what-if {number}", number=k)
+        return gettext("Remove what-if {number} and the what-ifs made from it ({others})", number=k, others=others[k])
+
+    cards = [card | {"remove": remove(k)} for k, card in enumerate(texts["cards"])]
     return {"language": language(), "current": number, "words": words, "cards": cards}
-
-
-def _remove(number: int, others: int) -> str:
-    """Return the label of the button that removes a what-if and `others` that derive from it."""
-    if others:
-        return gettext("Remove what-if {number} and the what-ifs made from it ({others})", number=number, others=others)
-    return gettext("Remove what-if {number}", number=number)
 
 
 def step_controls(
@@ -92,58 +91,42 @@ def step_controls(
         player(view, suspected_error_payloads(view), pair)
 
 
-def _column_name(view: View) -> str:
-    """Return the name of what a column of the heatmap stands for, as HTML."""
-    if not view.trace.translated:
-        word, piece = gettext("source word"), gettext("source piece")
-    else:
-        word, piece = gettext("English word"), gettext("English piece")
-    return by_unit(word, piece)
-
-
 def key_help(view: View, *topics: Topic, common_only: bool = False, has_stages: bool = False) -> None:
     """Draw a box with the terms of `topics` and the keyboard shortcuts, or only those of every page; ? opens it."""
-    shortcuts = {
-        "←</kbd><kbd>→": gettext("step"),
-        "↑</kbd><kbd>↓": _column_name(view),
-        f"{gettext('Home')}</kbd><kbd>{gettext('End')}": gettext("first, last step"),
-        "B": gettext("attention before or after the word is known, or their difference"),
-        gettext("Space"): gettext("play, pause"),
-        gettext("Esc"): gettext("deselect the word and follow the largest weight"),
-        gettext("Enter"): gettext("translate"),
-        "Tab</kbd> <kbd>←</kbd><kbd>→": gettext("in a sentence: another word; on a bar: change its weight"),
-        "Tab</kbd> <kbd>↑</kbd><kbd>↓": gettext("select another weight bar"),
-        "S": gettext("next stage"),
-        "L": gettext("lecture mode, for a projector"),
-    }
-    if not view.trace.attends:
-        shortcuts.pop("↑</kbd><kbd>↓")
-        shortcuts.pop(gettext("Esc"))
-    if slider_labels(view.trace) is None:
-        shortcuts["Tab</kbd> <kbd>←</kbd><kbd>→"] = gettext("select another word of a sentence")
-        shortcuts.pop("Tab</kbd> <kbd>↑</kbd><kbd>↓")
-    if not has_stages:
-        shortcuts.pop("S")
-    if common_only or not has_posterior(view.trace):
-        shortcuts.pop("B")
-    if embedding() is not None:
-        shortcuts.pop("L")
-    if common_only or embedding() is not None:
-        shortcuts.pop(gettext("Enter"))
-    spans = "".join(f"<span><kbd>{keys}</kbd> {what}</span>" for keys, what in shortcuts.items())
-    click = (
-        gettext("or click a cell, a word, a bar or a strip")
-        if view.trace.attends
-        else gettext("or click a French word")
-    )
-    keys = f'<div class="keys">{spans}<span>{click}</span></div>'
-    if not topics:
-        with popover_box(gettext("Keys (?)"), view.key("keys")):
-            html(keys)
-        return
-    with popover_box(gettext("What the words mean, and keys (?)"), view.key("glossary")):
-        html(keys)
-        definitions(view.key("glossary_terms"), glossary(*topics))
+    attends, sliders = view.trace.attends, slider_labels(view.trace) is not None
+    in_app = embedding() is None
+    column = by_unit(gettext("English word"), gettext("English piece"))
+    if not view.trace.translated:
+        column = by_unit(gettext("source word"), gettext("source piece"))
+    in_sentence = gettext("select another word of a sentence")
+    if sliders:
+        in_sentence = gettext("in a sentence: another word; on a bar: change its weight")
+    shortcuts = [
+        ("←</kbd><kbd>→", gettext("step"), True),
+        ("↑</kbd><kbd>↓", column, attends),
+        (f"{gettext('Home')}</kbd><kbd>{gettext('End')}", gettext("first, last step"), True),
+        (
+            "B",
+            gettext("attention before or after the word is known, or their difference"),
+            not common_only and has_posterior(view.trace),
+        ),
+        (gettext("Space"), gettext("play, pause"), True),
+        (gettext("Esc"), gettext("deselect the word and follow the largest weight"), attends),
+        (gettext("Enter"), gettext("translate"), in_app and not common_only),
+        ("Tab</kbd> <kbd>←</kbd><kbd>→", in_sentence, True),
+        ("Tab</kbd> <kbd>↑</kbd><kbd>↓", gettext("select another weight bar"), sliders),
+        ("S", gettext("next stage"), has_stages),
+        ("L", gettext("lecture mode, for a projector"), in_app),
+    ]
+    spans = "".join(f"<span><kbd>{keys}</kbd> {what}</span>" for keys, what, works in shortcuts if works)
+    click = gettext("or click a cell, a word, a bar or a strip") if attends else gettext("or click a French word")
+    label, key = gettext("Keys (?)"), "keys"
+    if topics:
+        label, key = gettext("What the words mean, and keys (?)"), "glossary"
+    with popover_box(label, view.key(key)):
+        html(f'<div class="keys">{spans}<span>{click}</span></div>')
+        if topics:
+            definitions(view.key("glossary_terms"), glossary(*topics))
 
 
 def suspected_error_payloads(view: View) -> list[dict[str, Any]]:
@@ -186,15 +169,32 @@ def suspected_error_payload(
     `can_change` says whether the translation can have what-ifs, and `has_form` whether stage 5 has the form for other
     words.
     """
-    card, finding = error_card(trace, suspect), suspect.finding
+    card, finding, tokenizer = error_card(trace, suspect), suspect.finding, tokenizer_of(trace)
     is_source = finding.target is None
     first = (finding.source if is_source else finding.target) or 0
-    lines = [
-        _line(card.attended, {"choice": {"step": suspect.step, "source": None if is_source else suspect.source}}),
-        _line(card.runner_up, _what_if(_write_runner_up(trace, suspect), can_change)),
-        _line(card.hypothesis, _what_if(_take_hypothesis(trace, suspect), can_change, held=True)),
-        _line(card.needed, _needed(trace, suspect, can_change=can_change, has_form=has_form)),
-    ]
+
+    def what_if(intervention: Intervention, *, held: bool = False) -> Mapping[str, Any]:
+        return {"whatIf": {"intervention": to_json_dict(intervention), "held": held}} if can_change else {}
+
+    attended = {"choice": {"step": suspect.step, "source": None if is_source else suspect.source}}
+    lines: list[tuple[CardLine | None, Mapping[str, Any]]] = [(card.attended, attended)]
+    other = runner_up(trace, suspect.step)
+    lines.append((card.runner_up, what_if(ForceWords((other[0],), suspect.step)) if other else {}))
+    better = better_hypothesis(trace, suspect)
+    taken: Mapping[str, Any] = {}
+    if better is not None and tokenizer is not None:
+        pieces = (*tokenizer.encode(better.hypothesis.translation), EOS)
+        taken = what_if(ForceWords(pieces, replaced=len(trace.target_ids)), held=True)
+    lines.append((card.hypothesis, taken))
+    needed: Mapping[str, Any] = {"choice": {"step": suspect.step, "stage": 5}} if can_change and has_form else {}
+    is_number = finding.kind is FindingKind.NUMBER  # another word, not other attention, would mend it
+    if finding.strong and not is_number and suspect.source is not None and trace.attends_once:
+        only = tuple(int(j == suspect.source) for j in range(len(trace.source_ids)))
+        omitted = finding.kind is FindingKind.OMITTED
+        needed = what_if(
+            ReplaceWeights(only, suspect.step) if omitted else ExcludePosition(suspect.source, suspect.step)
+        )
+    lines.append((card.needed, needed))
     return {
         "line": "source" if is_source else "target",
         "first": first,
@@ -203,71 +203,12 @@ def suspected_error_payload(
         "strong": suspect.strong,
         "label": card.label,
         "title": card.title,
-        "lines": [line for line in lines if line],
-    }
-
-
-def _line(line: CardLine | None, action: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """Return the payload of a line, with its button if it has an `action`."""
-    if line is None:
-        return None
-    payload = {"name": line.name, "text": line.text, "words": [asdict(word) for word in line.words]}
-    return payload | {"button": line.button, **action} if line.button and action else payload
-
-
-def _what_if(intervention: Intervention | None, can_change: bool, *, held: bool = False) -> dict[str, Any] | None:
-    if intervention is None or not can_change:
-        return None
-    return {"whatIf": {"intervention": to_json_dict(intervention), "held": held}}
-
-
-def _write_runner_up(trace: Record, suspect: SuspectedError) -> ForceWords | None:
-    other = runner_up(trace, suspect.step)
-    return ForceWords((other[0],), suspect.step) if other else None
-
-
-def _take_hypothesis(trace: Record, suspect: SuspectedError) -> ForceWords | None:
-    other, tokenizer = better_hypothesis(trace, suspect), tokenizer_of(trace)
-    if other is None or tokenizer is None:
-        return None
-    return ForceWords((*tokenizer.encode(other.hypothesis.translation), EOS), replaced=len(trace.target_ids))
-
-
-def _needed(trace: Record, suspect: SuspectedError, *, can_change: bool, has_form: bool) -> dict[str, Any] | None:
-    is_number = suspect.finding.kind is FindingKind.NUMBER  # another word, not other attention, would mend it
-    if suspect.finding.strong and not is_number and suspect.source is not None and trace.attends_once:
-        omitted = suspect.finding.kind is FindingKind.OMITTED
-        only = tuple(int(j == suspect.source) for j in range(len(trace.source_ids)))
-        return _what_if(
-            ReplaceWeights(only, suspect.step) if omitted else ExcludePosition(suspect.source, suspect.step), can_change
-        )
-    return {"choice": {"step": suspect.step, "stage": 5}} if can_change and has_form else None
-
-
-def player_labels() -> dict[str, str]:
-    """Return the labels by their names in the player's markup and script."""
-    return {
-        "earlier": gettext("Previous step"),
-        "later": gettext("Next step"),
-        "english": gettext("English"),
-        "french": gettext("French"),
-        "steps": gettext("Steps"),
-        "previous": gettext("Previous"),
-        "next": gettext("Next"),
-        "play": gettext("Play"),
-        "pause": gettext("Pause"),
-        "space": gettext("Space"),
-        "speed": gettext("Speed"),
-        "slider": gettext("Step"),
-        "step": gettext("step {step} of {count}"),
-        "at": gettext("{i} of {n}"),
-        "looks": gettext("Looks at"),
-        "examined": gettext("Examined"),
-        "strongest": gettext("the largest weight at this step"),
-        "held": gettext("your choice, fixed"),
-        "alike": gettext("all weights equal"),
-        "follow": gettext("follow the largest weight"),
-        "escape": gettext("Esc"),
+        "lines": [
+            {"name": line.name, "text": line.text, "words": [asdict(word) for word in line.words]}
+            | ({"button": line.button, **action} if line.button and action else {})
+            for line, action in lines
+            if line
+        ],
     }
 
 
@@ -303,9 +244,29 @@ def player_payload(trace: Aligned, pair: PlayedLanguages | None = None) -> dict[
     It has words with their pieces, each source word's share of every alpha (and `of`, the addends of that sum), and for
     every step the source pieces by decreasing weight.
     """
-    labels = player_labels()
-    if pair is not None:
-        labels |= {"english": pair.names[0], "french": pair.names[1]}
+    labels = {
+        "earlier": gettext("Previous step"),
+        "later": gettext("Next step"),
+        "english": pair.names[0] if pair else gettext("English"),
+        "french": pair.names[1] if pair else gettext("French"),
+        "steps": gettext("Steps"),
+        "previous": gettext("Previous"),
+        "next": gettext("Next"),
+        "play": gettext("Play"),
+        "pause": gettext("Pause"),
+        "space": gettext("Space"),
+        "speed": gettext("Speed"),
+        "slider": gettext("Step"),
+        "step": gettext("step {step} of {count}"),
+        "at": gettext("{i} of {n}"),
+        "looks": gettext("Looks at"),
+        "examined": gettext("Examined"),
+        "strongest": gettext("the largest weight at this step"),
+        "held": gettext("your choice, fixed"),
+        "alike": gettext("all weights equal"),
+        "follow": gettext("follow the largest weight"),
+        "escape": gettext("Esc"),
+    }
     words = trace.words()
     weights = np.stack([trace.alignment[:, list(group)].sum(axis=1) for group in words.source_groups], axis=1)
     source = [
@@ -314,7 +275,10 @@ def player_payload(trace: Aligned, pair: PlayedLanguages | None = None) -> dict[
             "space": _opens_with_space(trace.source_surfaces, group),
             "end": _is_end(trace.source_pieces, group),
             "pieces": list(group),
-            "parts": _parts(trace.source_surfaces, group),
+            # the text of each piece of a word; a leading blank is left out
+            "parts": [join_pieces([trace.source_surfaces[i]]) for i in group]
+            if len(group) > 1
+            else [_surface(trace.source_surfaces, group)],
             "of": summed_pieces_text(len(group)),
         }
         for group in words.source_groups
@@ -347,11 +311,6 @@ def _surface(pieces: tuple[str, ...], group: tuple[int, ...]) -> str:
     return join_pieces(pieces[i] for i in group) or NO_BREAK_SPACE
 
 
-def _parts(pieces: tuple[str, ...], group: tuple[int, ...]) -> list[str]:
-    """Return the text of each piece of a word; a leading blank is left out."""
-    return [join_pieces([pieces[i]]) for i in group] if len(group) > 1 else [_surface(pieces, group)]
-
-
 def _opens_with_space(pieces: tuple[str, ...], group: tuple[int, ...]) -> bool:
     """Return whether a space precedes a word that begins with the first piece of `group`."""
     first = pieces[group[0]]
@@ -367,26 +326,14 @@ def view_state(view: View, *, tour: bool = False) -> None:
     component("view_state", key=view.key("view_state"), data=view_payload(view, tour=tour), height=1)
 
 
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
-
-
-def _terms(view: View) -> dict[str, Any]:
-    """Return the terms that the sentences of `view` explain, at the level *Idea*, and the labels of their cards."""
-    if view.shows("numbers"):
-        return {"cards": [], "visit": ""}
-    return {
-        "cards": [asdict(card) for card in step_texts(view.trace).terms(view.trace)],
-        "visit": gettext("Show this stage"),
-    }
-
-
 def view_payload(view: View, *, tour: bool = False) -> dict[str, Any]:
     """Return the state of `view` for the browser."""
     # In a page of others, the address is not ours.
     is_address_view = embedding() is None and (view.id == MAIN or view.main is not None)
     page = linked.page_payload()
     shown = view.main or view
+    family = stored_what_ifs(view.id).identity or view.trace.source_text
+    cards = [] if view.shows("numbers") else step_texts(view.trace).terms(view.trace)
     omits_sentence = is_address_view and page["parameters"].get(inputs.SENTENCE) is None
     return {
         "id": view.id,
@@ -394,14 +341,14 @@ def view_payload(view: View, *, tour: bool = False) -> dict[str, Any]:
         "request": view.key(WHAT_IF),
         "level": view.detail_level,
         "identity": view.identity,
-        "family": _digest(stored_what_ifs(view.id).identity or view.trace.source_text),
+        "family": hashlib.sha256(family.encode("utf-8", "replace")).hexdigest(),
         "steps": view.steps,
         "firstStep": view.first_step,
         "sources": len(view.trace.source_pieces),
         "hasTour": tour and view.id == MAIN and view.trace.translated,
         "usualOrder": "strongest" if len(view.trace.source_pieces) > MOST_ROWS else "sentence",
         "parameters": browser_parameters(view),
-        "terms": _terms(view),
+        "terms": {"cards": [asdict(card) for card in cards], "visit": gettext("Show this stage") if cards else ""},
         "own": own_parameters(shown) if embedding() is None else {},
         "page": page if is_address_view else None,
         "sentence": {inputs.SENTENCE: shown.trace.source_text} if omits_sentence else None,
