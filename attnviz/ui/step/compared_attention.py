@@ -21,7 +21,6 @@ from attnviz.languages import gettext
 from attnviz.trace.drawing import HeatmapChoices
 from attnviz.ui.components.chart import chart, fitting_payload
 from attnviz.ui.components.component import box, caption, component, html, plain_text
-from attnviz.ui.embedding import theme_name
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, makes_payload, shown_address
 from attnviz.ui.step.gold_panel import SHOWN_LINKS, cell_link, links_payload
 from attnviz.ui.view import Compared, View
@@ -108,7 +107,6 @@ def comparison_layouts(
             across=across,
             width=width,
             leads=leads,
-            theme=theme_name(),
         )
         for across, width in _LAYOUTS.items()
     ]

@@ -30,7 +30,7 @@ from attnviz.trace import Trace
 from attnviz.ui.components.chart import chart, figure_payload
 from attnviz.ui.components.component import columns, component, html, plain_text
 from attnviz.ui.components.tables import table_box, tables_payload
-from attnviz.ui.embedding import embedding, theme_name
+from attnviz.ui.embedding import embedding
 from attnviz.ui.page_state.selection import selection_of, source_of
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, makes_payload, payload_address, shown_address
 from attnviz.ui.resources import cached_for_all, posterior_attention_of, tokenizer_of, weights_digest_of, weights_of
@@ -111,7 +111,7 @@ def _payload(request: PayloadRequest, subjects: Sequence[Subject], typed: Sequen
     trace, figure = request.trace, next(one for one in _FIGURES if one.name == request.name.removesuffix("-chosen"))
     pieces = tuple((one.step, piece) for one in subjects for piece in {None, one.word_id, one.foil_id})
     known = _attributions(trace, weights_digest_of(trace), pieces, _weights(request))
-    subjects = [replace(one, theme=theme_name(), known_logit_attributions=known) for one in subjects]
+    subjects = [replace(one, known_logit_attributions=known) for one in subjects]
 
     def caption(subject: Subject) -> tuple[str, str]:
         word, foil = contrast_names(subject) if figure is CONTRAST else (subject.name(subject.word_id), None)

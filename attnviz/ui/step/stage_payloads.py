@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from attnviz.analysis.energy_equations import SATURATED
@@ -122,7 +121,7 @@ def stage_figure_payload(request: PayloadRequest) -> dict[str, Any]:
     of_stage = stage_figures(trace, stage, level) if stage else []
     if figure is None or stage is None or figure not in of_stage:
         raise UnknownPayloadError(request.name)
-    subjects = [Subject(trace, step, theme=theme_name(), level=level) for step in steps]
+    subjects = [Subject(trace, step, level=level) for step in steps]
     if figure.uses_weights and request.weights is not None:
         pairs_by_step = maxout_inputs(trace, request.weights, steps)
         subjects = [
@@ -148,10 +147,11 @@ def growth_payload(request: PayloadRequest) -> dict[str, Any]:
     """
     attention, sentences = request.trace.displayed, _sentences(request, 3)
     vectors = attention.values
-    frame = partial(context_frame, attention, theme=theme_name())
     return {
-        "figure": to_json(frame().plotly),
-        "thinned": to_json(frame(thinned=True).plotly) if len(vectors) > MOST_ROWS else None,
+        "figure": to_json(context_frame(attention).plotly(theme_name())),
+        "thinned": to_json(context_frame(attention, thinned=True).plotly(theme_name()))
+        if len(vectors) > MOST_ROWS
+        else None,
         "symbol": attention.context_symbol,
         "annotations": packed(vectors),
         "alpha": packed(attention.alignment),
@@ -226,7 +226,7 @@ def energy_decomposition_payload(attention: Trace | Head, weights: Weights | Non
 
     It is the same at every step, so it is sent once. `weights` are needed only for a trace that lacks v_a.
     """
-    subject = Subject(attention, 0, weights, 0, theme=theme_name())
+    subject = Subject(attention, 0, weights, 0)
     decomposition = subject.energy_decomposition
     words = {
         "heading": gettext("Energy decomposition: step {i} at “{word}”"),
@@ -254,8 +254,8 @@ def energy_decomposition_payload(attention: Trace | Head, weights: Weights | Non
         "peaks": attention.alignment.argmax(axis=1).tolist(),
         "sources": [piece_name(piece) for piece in attention.source_pieces],
         "targets": [piece_name(piece) for piece in attention.target_pieces],
-        "wide": to_json(draw_energy_decomposition(subject).plotly),
-        "narrow": to_json(draw_energy_decomposition(subject, operands=False).plotly),
+        "wide": to_json(draw_energy_decomposition(subject).plotly(theme_name())),
+        "narrow": to_json(draw_energy_decomposition(subject, operands=False).plotly(theme_name())),
         "language": language(),
         "bounded": decomposition.bounded,
         "saturated": SATURATED,
@@ -314,7 +314,7 @@ def posterior_payload(request: PayloadRequest) -> dict[str, Any]:
             ofCell=[posterior_texts_of_cells(attention, step) for step in request.steps],
         )
     heading = posterior_heading()
-    subject = Subject(trace, 0, request.weights, theme=theme_name(), known_posterior=attention)
+    subject = Subject(trace, 0, request.weights, known_posterior=attention)
     return figure_payload(
         POSTERIOR,
         [replace(subject, step=step) for step in request.steps],

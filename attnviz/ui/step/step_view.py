@@ -25,7 +25,7 @@ from attnviz.trace.what_ifs import whole_weights
 from attnviz.ui.components.chart import inline_chart, steady_payload
 from attnviz.ui.components.component import box, component, html, plain_text
 from attnviz.ui.components.tables import table_box
-from attnviz.ui.embedding import embedding, page_session, theme_name
+from attnviz.ui.embedding import embedding, page_session
 from attnviz.ui.examples import question, step_of_word
 from attnviz.ui.fields import segmented_control
 from attnviz.ui.glossary import Topic
@@ -85,7 +85,7 @@ def _attributions(view: View) -> None:
             "next word."
         )
     html(f'<h2 class="section">{gettext("Attributions")}</h2><p class="explanation">{sentences}</p>')
-    figure = attributions(view.trace, methods, across=len(methods.names), theme=theme_name())
+    figure = attributions(view.trace, methods, across=len(methods.names))
     meta = figure.layout["meta"]
     meta["narrowest"] = max(_NARROWEST, meta["narrowest"])
     inline_chart(view, steady_payload(figure, {}), "attributions")

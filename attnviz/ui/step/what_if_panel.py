@@ -53,7 +53,7 @@ from attnviz.trace.what_ifs import (
 )
 from attnviz.ui.components.chart import chart, figure_payload
 from attnviz.ui.components.component import component
-from attnviz.ui.embedding import embedding, page_session, theme_name
+from attnviz.ui.embedding import embedding, page_session
 from attnviz.ui.examples import first_step
 from attnviz.ui.page_state.selection import WHAT_IFS, open_what_ifs, stored_what_ifs, with_chosen_heads
 from attnviz.ui.payloads import (
@@ -288,7 +288,7 @@ def changed_payload(request: PayloadRequest) -> dict[str, Any]:
     if request.parent is None:
         raise UnknownPayloadError(CHANGED.name)
     heading = gettext("Effect of the what-if at this step")
-    subjects = [Subject(request.trace, step, theme=theme_name(), parent=request.parent) for step in request.steps]
+    subjects = [Subject(request.trace, step, parent=request.parent) for step in request.steps]
     return figure_payload(CHANGED, subjects, lambda subject: (heading, change_sentence(subject.change)))
 
 

@@ -15,6 +15,7 @@ from attnviz.figures.registry import StepFigure
 from attnviz.figures.spec import Spec
 from attnviz.figures.subject import Subject
 from attnviz.ui.components.component import component
+from attnviz.ui.embedding import theme_name
 from attnviz.ui.view import Keyed, View
 
 EVERY_STEP = "every"
@@ -32,7 +33,7 @@ def chart_payload(figures: Mapping[int, Spec] | Mapping[str, Spec], captions: Ca
     the rows of a figure are steps, its `layout.meta` has `steps`, `rows` and `frame`, as `attnviz.figures.heatmap`
     writes them: then a click on a row goes to its step, and the row of the current step is framed.
     """
-    template, values = common_part([spec.plotly for spec in figures.values()]) if figures else ({}, [])
+    template, values = common_part([spec.plotly(theme_name()) for spec in figures.values()]) if figures else ({}, [])
     return {
         "template": to_json(template),
         "values": {str(step): to_json(own) for step, own in zip(figures, values, strict=True)},
