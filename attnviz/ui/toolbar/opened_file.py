@@ -44,7 +44,6 @@ MOST_OPENED_PIECES = 4000
 """Largest number of source or target pieces; figures with more freeze the browser."""
 
 _OPENED = "reopened"
-_CHOICE = "reopened_attention"
 _REQUEST = "reopened_beside"
 """The request when the file was opened; a different request closes the file."""
 _COUNT = "reopened_count"
@@ -63,7 +62,9 @@ class OpenedFile:
     compared: Compared | None = None
     """The same pair in another file."""
     pair: FilePair | None = None
-    """The pair of the file that is shown, where it has attention: a file that was refused since has another."""
+    """The pair of the file that is shown, where it has attention."""
+    refused: FilePair | None = None
+    """A pair, of this or another file, that was chosen since and cannot be read; it has the reason."""
 
     @property
     def trace(self) -> Any:
@@ -89,7 +90,6 @@ def open_file(name: str, content: bytes) -> None:
     """Open the trace in `content`; on an error keep the open file, and store the message."""
     session = page_session()
     session[_COUNT] = session.get(_COUNT, 0) + 1
-    previous = session.get(_OPENED, OpenedFile("", None))
     session.pop(_REQUEST, None)
     try:
         if FORMAT_FIELD.encode() in content[:2000]:
@@ -100,9 +100,8 @@ def open_file(name: str, content: bytes) -> None:
             choose_attention(FilePair(name, file, opening=session[_COUNT]))
             return
         session[_OPENED] = OpenedFile(name, read_what_ifs(content))
-        session.pop(_CHOICE, None)
     except AttnvizError as error:
-        session[_OPENED] = replace(previous, problem=f"{gettext('{name} was not opened.', name=name)} {error}")
+        _change(problem=f"{gettext('{name} was not opened.', name=name)} {error}")
 
 
 def attention_in(content: bytes, name: str = "") -> AttentionRecords | None:
@@ -118,17 +117,25 @@ def attention_in(content: bytes, name: str = "") -> AttentionRecords | None:
 
 def choose_attention(pair: FilePair) -> None:
     """Open the chosen pair of a file; on an error keep the open file, and the form with the message."""
-    session = page_session()
     try:
         attention = pair.attention(pair.number)
     except AttnvizError as error:
-        session[_CHOICE] = replace(pair, problem=str(error))
-        session[_OPENED] = replace(session.get(_OPENED, OpenedFile("", None)), problem="")
+        _change(problem="", refused=replace(pair, problem=str(error)))
         return
     compared, problem = _compared(pair, attention)
-    pair = replace(pair, problem="")
-    session[_OPENED] = OpenedFile(pair.name, WhatIfs(attention), problem or _gold_problem(pair), compared, pair)
-    session[_CHOICE] = pair
+    pair, problem = replace(pair, problem=""), problem or _gold_problem(pair)
+    page_session()[_OPENED] = OpenedFile(pair.name, WhatIfs(attention), problem, compared, pair)
+
+
+def _opened() -> OpenedFile:
+    """Return the open file; one without a name or a trace where there is none."""
+    opened: OpenedFile = page_session().get(_OPENED, OpenedFile("", None))
+    return opened
+
+
+def _change(**changes: Any) -> None:
+    """Change fields of the open file."""
+    page_session()[_OPENED] = replace(_opened(), **changes)
 
 
 def _gold_problem(pair: FilePair) -> str:
@@ -185,14 +192,13 @@ def _not_compared(name: str, error: AttnvizError) -> str:
 
 def compare_with(name: str, content: bytes) -> None:
     """Compare the open attention with that of another file; on an error store the message."""
-    session = page_session()
-    if (pair := shown_pair()) is None:
+    if (pair := _opened().pair) is None:
         return
     try:
         records = _links_in(content, name)
         check_pair_counts(records, pair.file)
     except AttnvizError as error:
-        session[_OPENED] = replace(session[_OPENED], problem=_not_compared(name, error))
+        _change(problem=_not_compared(name, error))
         return
     choose_attention(replace(pair, other=(name, with_tokens_of(records, pair.file))))
 
@@ -210,7 +216,7 @@ def open_gold_file(view: View, name: str, content: bytes) -> None:
 
     A single pair without words or number is taken as the pair in view. On an error store the message.
     """
-    pair = shown_pair()
+    pair = _opened().pair
     try:
         records = _links_in(content, name)
         if pair is None or view.file is None or has_no_place(records):
@@ -233,28 +239,10 @@ def open_gold_file(view: View, name: str, content: bytes) -> None:
     choose_attention(replace(pair, gold=gold))
 
 
-def close_gold() -> None:
-    """Show the open attention without the file of gold links."""
-    if pair := shown_pair():
-        choose_attention(replace(pair, gold=None))
-
-
-def stop_comparing() -> None:
-    """Show the open attention alone."""
-    if pair := shown_pair():
-        choose_attention(replace(pair, other=None))
-
-
-def shown_pair() -> FilePair | None:
-    """Return the pair of imported attention that is shown; None where there is none."""
-    opened: OpenedFile | None = page_session().get(_OPENED)
-    return opened.pair if opened else None
-
-
-def chosen_pair() -> FilePair | None:
-    """Return the pair of the file of imported attention that is open, or was refused; None where there is none."""
-    pair: FilePair | None = page_session().get(_CHOICE)
-    return pair
+def show_without(field: str) -> None:
+    """Show the open attention without the file of "gold" links, or the "other" that it is compared with."""
+    if pair := _opened().pair:
+        choose_attention(replace(pair, **{field: None}))
 
 
 def read_what_ifs(content: bytes) -> WhatIfs:
@@ -282,7 +270,7 @@ def read_what_ifs(content: bytes) -> WhatIfs:
 def current_file(request: object) -> OpenedFile | None:
     """Return the open file; close it and return None if `request` has changed since it was opened."""
     session = page_session()
-    clear_with_link(_OPENED, _CHOICE, _REQUEST, scope=SENTENCE_PAGES)
+    clear_with_link(_OPENED, _REQUEST, scope=SENTENCE_PAGES)
     if session.setdefault(_REQUEST, request) != request:
         close()
     file: OpenedFile | None = session.get(_OPENED)
@@ -291,18 +279,16 @@ def current_file(request: object) -> OpenedFile | None:
 
 def cancel_opening() -> None:
     """Return from a file that was refused to the one that is shown, else to translating."""
-    session = page_session()
-    if (pair := shown_pair()) is None:
-        close()
+    if _opened().pair:
+        _change(refused=None)
     else:
-        session[_CHOICE] = pair
+        close()
 
 
 def close() -> None:
     """Close the file and return to translating."""
     session = page_session()
     session.pop(_OPENED, None)
-    session.pop(_CHOICE, None)
     session.pop(_REQUEST, None)
 
 
@@ -312,7 +298,7 @@ _FIELDS = ("number", "source", "target", "normalise", "unescape")
 
 def attention_form() -> None:
     """Draw the form if the open file of attention has several sentences, escapes, or an error."""
-    pair = chosen_pair()
+    pair = _opened().refused or _opened().pair
     if pair is None or (len(pair.file) == 1 and not pair.problem and not _has_escapes(pair)):
         return
     with st.container(key="attention_form", border=bool(pair.problem)):

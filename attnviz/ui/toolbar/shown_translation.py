@@ -222,7 +222,7 @@ def _imported_notice(opened: opened_file.OpenedFile, back: bool) -> None:
                 st.text(
                     gettext("The comparison with {name} is below the heatmap.", name=pair.other[0]), width="content"
                 )
-            stop = opened_file.stop_comparing
+            stop = partial(opened_file.show_without, "other")
             request_button(gettext("Stop comparing"), stop, key="compare_stop")
         elif pair:
             with popover(gettext("Compare with another program"), key="compare_file", type="tertiary"):
@@ -234,7 +234,7 @@ def _imported_notice(opened: opened_file.OpenedFile, back: bool) -> None:
                 )
         if pair and pair.gold:
             st.text(gettext("Links marked by hand: {name}.", name=pair.gold.name), width="content")
-            leave = opened_file.close_gold
+            leave = partial(opened_file.show_without, "gold")
             request_button(gettext("Close this file of links"), leave, key="gold_close")
     sentences = [format_sentence(pair.file)] if pair else []
     hint = gettext(
