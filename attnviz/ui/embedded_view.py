@@ -101,7 +101,7 @@ class EmbeddedView:
         if self.translate_again is None:
             return View(MAIN, self.trace, self.what_ifs, self.number, self.level, self.step)
         with embedded_in(self._host("current", "light")):
-            view = current_view(MAIN, self.trace, make=self.translate_again)
+            view = current_view(self.trace, self.translate_again)
         return replace(view, detail_level=self.level, first_step=self.step)
 
     def answer(self, request: Mapping[str, Any]) -> None:

@@ -253,7 +253,7 @@ class TranslateAgain:
 
     first: Any
     """The translation, whose model translates."""
-    device: str
+    device: str = "auto"
     beam: int | None = None
     """Beam width; None for that of `first`."""
 

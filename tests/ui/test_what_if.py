@@ -295,7 +295,7 @@ def open_linked(
     """Open the what-ifs of a translation by a link; return whether it is the same translation."""
     with in_session(session):
         follow_link(linked)
-        return open_what_ifs(MAIN, first, saved)
+        return open_what_ifs(first, saved)
 
 
 def forget_link(session: dict[Any, Any]) -> None:

@@ -40,12 +40,12 @@ HEADS = "heads"
 """Session state key of the choice, and address parameter."""
 
 
-def with_chosen_heads(view_id: str, trace: Any) -> Any:
-    """Return `trace` with the attention of the view's chosen heads, at first those of the link.
+def with_chosen_heads(trace: Any) -> Any:
+    """Return `trace` with the attention of the heads that the visitor chose, at first those of the link.
 
     A trace without heads, or without these, is returned unchanged.
     """
-    chosen = linked_entry(view_key(view_id, HEADS), None, scope=SENTENCE_PAGES)
+    chosen = linked_entry(HEADS, None, scope=SENTENCE_PAGES)
     return with_heads(trace, str(chosen))
 
 
@@ -76,32 +76,31 @@ _PREVIOUS = "what_ifs_behind"
 """Session state key of the what-ifs of the translation that was shown before a file was opened."""
 
 
-def open_what_ifs(view_id: str, first: Trace, saved: Sequence[WhatIf] | None = None) -> bool:
+def open_what_ifs(first: Trace, saved: Sequence[WhatIf] | None = None) -> bool:
     """Set the what-ifs of `first`; return whether the last run showed the same translation.
 
-    Another translation starts without what-ifs, the first of a session with those of its link, and one from a file with
+    Only a page's own view has what-ifs. Another translation starts without what-ifs, the first of a session with those of its link, and one from a file with
     those `saved` in it. When the file is closed, the previous what-ifs are restored.
     """
     session, linked = page_session(), link()
-    key, previous_key = view_key(view_id, WHAT_IFS), view_key(view_id, _PREVIOUS)
-    clear_with_link(key, previous_key, scope=SENTENCE_PAGES)
-    stored: StoredWhatIfs | None = session.get(key)
+    clear_with_link(WHAT_IFS, _PREVIOUS, scope=SENTENCE_PAGES)
+    stored: StoredWhatIfs | None = session.get(WHAT_IFS)
     identity = what_ifs_identity(first) if saved is None else first.fingerprint
     if stored is not None and stored.identity == identity:
         return True
-    previous: StoredWhatIfs | None = session.pop(previous_key, None)
+    previous: StoredWhatIfs | None = session.pop(_PREVIOUS, None)
     if saved is not None:
-        session[key] = StoredWhatIfs(identity, tuple(saved), linked=False)
-        session[previous_key] = stored if stored is not None and stored.linked else previous
+        session[WHAT_IFS] = StoredWhatIfs(identity, tuple(saved), linked=False)
+        session[_PREVIOUS] = stored if stored is not None and stored.linked else previous
     elif previous is not None and previous.identity == identity:
-        session[key] = previous
+        session[WHAT_IFS] = previous
     elif stored is None:
-        what_ifs, problems = decode_what_ifs(linked.get(key, ""))
-        number = linked.get(view_key(view_id, WHAT_IF), "")
+        what_ifs, problems = decode_what_ifs(linked.get(WHAT_IFS, ""))
+        number = linked.get(WHAT_IF, "")
         current = next((k for k in range(len(what_ifs) + 1) if str(k) == number), 0)
-        session[key] = StoredWhatIfs(identity, what_ifs, current, problems=problems)
+        session[WHAT_IFS] = StoredWhatIfs(identity, what_ifs, current, problems=problems)
     else:
-        session[key] = StoredWhatIfs(identity)
+        session[WHAT_IFS] = StoredWhatIfs(identity)
     return False
 
 

@@ -65,8 +65,8 @@ from attnviz.ui.payloads import (
     payload_address,
     shown_address,
 )
-from attnviz.ui.resources import TranslateAgain, cached_posterior, devices, has_posterior, tokenizer_of, translate
-from attnviz.ui.view import View, view_key
+from attnviz.ui.resources import cached_posterior, devices, has_posterior, tokenizer_of, translate
+from attnviz.ui.view import MAIN, View
 
 _LONGEST_TYPED = 80
 """Largest length of a word that is typed for another, in characters."""
@@ -213,30 +213,20 @@ def _has_attention(folder: str) -> bool:
         return False
 
 
-def current_view(
-    view_id: str,
-    first: Trace,
-    *,
-    device: str = "auto",
-    beam: int | None = None,
-    saved: WhatIfs | None = None,
-    make: Callable[[TranslatorArguments], Trace] | None = None,
-) -> View:
-    """Return the view of the current what-if of `first`, or of `first` itself.
+def current_view(first: Trace, make: Callable[[TranslatorArguments], Trace], saved: WhatIfs | None = None) -> View:
+    """Return the page's own view, of the current what-if of `first`, or of `first` itself.
 
-    The model that made `first` computes them on `device`, with beam width `beam`, by default that of `first`, or `make`
-    does; those that were `saved` need no model. What-ifs that fail are left out, and `stored_what_ifs` has the errors.
+    `make` computes them; those that were `saved` need no model. What-ifs that fail are left out, and `stored_what_ifs`
+    has the errors.
     """
-    same_original = open_what_ifs(view_id, first, saved.what_ifs if saved else None)
-    make = make or TranslateAgain(first, device, beam)
-    what_ifs = _computed_what_ifs(view_id, first, make, saved, same_original=same_original)
-    number = stored_what_ifs(view_id).current
-    trace = with_chosen_heads(view_id, what_ifs.trace(number))
-    return View(view_id, trace, what_ifs, number, first_step=first_step(trace), translate_again=make)
+    same_original = open_what_ifs(first, saved.what_ifs if saved else None)
+    what_ifs = _computed_what_ifs(first, make, saved, same_original=same_original)
+    number = stored_what_ifs(MAIN).current
+    trace = with_chosen_heads(what_ifs.trace(number))
+    return View(MAIN, trace, what_ifs, number, first_step=first_step(trace), translate_again=make)
 
 
 def _computed_what_ifs(
-    view_id: str,
     first: Trace,
     make: Callable[[TranslatorArguments], Trace],
     saved: WhatIfs | None,
@@ -251,7 +241,7 @@ def _computed_what_ifs(
     saved_traces = _traces_by_what_if(saved) if saved else {}
     traces: dict[int, Trace] = {0: first}
     problems = []
-    stored = stored_what_ifs(view_id)
+    stored = stored_what_ifs(MAIN)
     for number, what_if in enumerate(stored.what_ifs, 1):
         if (parent := traces.get(what_if.parent)) is None:
             continue
@@ -262,7 +252,7 @@ def _computed_what_ifs(
             problems.append(str(error) if same_original else left_out_sentence(number, str(error)))
     if removed := set(range(1, len(stored.what_ifs) + 1)) - set(traces):
         stored = stored.without(removed, (*stored.problems, *problems))
-        page_session()[view_key(view_id, WHAT_IFS)] = stored
+        page_session()[WHAT_IFS] = stored
     return WhatIfs(first, stored.what_ifs, tuple(traces.values())[1:])
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, cast
+from typing import cast
 
 import streamlit as st
 
@@ -31,7 +31,7 @@ from attnviz.ui.page_state.inputs import detail_level_address, is_listed_pair, l
 from attnviz.ui.page_state.linked import Parameters, read_link, set_page_address
 from attnviz.ui.page_state.selection import WHAT_IF, offered_in, stored_what_ifs
 from attnviz.ui.requests import on_request, request_button
-from attnviz.ui.resources import tokenizer_of, translate
+from attnviz.ui.resources import TranslateAgain, tokenizer_of, translate
 from attnviz.ui.step.what_if_panel import current_view, handle_what_if
 from attnviz.ui.toolbar import opened_file
 from attnviz.ui.toolbar.controls import TranslationRequest
@@ -91,9 +91,8 @@ def shown_translation(request: TranslationRequest | None, *, back: bool, steps: 
 
 def _view(first: Trace, request: TranslationRequest | None, opened: opened_file.OpenedFile | None) -> View:
     """Return the view of `first`, requested or `opened`, or of its current what-if; draw messages about errors."""
-    settings: dict[str, Any] = {"device": request.device, "beam": request.beam} if request else {}
-    saved = opened.what_ifs if opened else None
-    view = current_view(MAIN, first, saved=saved, **settings)
+    again = TranslateAgain(first, request.device, request.beam) if request else TranslateAgain(first)
+    view = current_view(first, again, opened.what_ifs if opened else None)
     on_request(view.key(WHAT_IF), partial(handle_what_if, view))
     if problems := stored_what_ifs(MAIN).problems:
         _problem("\n".join(problems), key="what_if_problem")
