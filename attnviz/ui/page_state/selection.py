@@ -79,8 +79,9 @@ _PREVIOUS = "what_ifs_behind"
 def open_what_ifs(first: Trace, saved: Sequence[WhatIf] | None = None) -> bool:
     """Set the what-ifs of `first`; return whether the last run showed the same translation.
 
-    Only a page's own view has what-ifs. Another translation starts without what-ifs, the first of a session with those of its link, and one from a file with
-    those `saved` in it. When the file is closed, the previous what-ifs are restored.
+    Only a page's own view has what-ifs. Another translation starts without what-ifs, the first of a session with those
+    of its link, and one from a file with those `saved` in it. When the file is closed, the previous what-ifs are
+    restored.
     """
     session, linked = page_session(), link()
     clear_with_link(WHAT_IFS, _PREVIOUS, scope=SENTENCE_PAGES)

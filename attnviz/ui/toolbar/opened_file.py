@@ -241,8 +241,9 @@ def open_gold_file(view: View, name: str, content: bytes) -> None:
 
 def show_without(field: str) -> None:
     """Show the open attention without the file of "gold" links, or the "other" that it is compared with."""
+    left_out: dict[str, Any] = {field: None}
     if pair := _opened().pair:
-        choose_attention(replace(pair, **{field: None}))
+        choose_attention(replace(pair, **left_out))
 
 
 def read_what_ifs(content: bytes) -> WhatIfs:
