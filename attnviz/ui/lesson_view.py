@@ -23,6 +23,7 @@ from attnviz.trace.aligned import first_words
 from attnviz.ui.components.chart import EVERY_STEP, inline_chart, steady_payload
 from attnviz.ui.components.component import box, component, hidden_box
 from attnviz.ui.embedded_view import drawn_page, made_with_attnviz
+from attnviz.ui.payloads import Payload
 
 Translate = Callable[[LessonSentence], tuple[Any, Weights | None]]
 """Returns the translation of a sentence, with the weights of its model for pictures that need them."""
@@ -187,7 +188,7 @@ class _Item:
         """The pictures that appear with the answer."""
         return [_Picture(self.asked, name) for name in self.asked.question.reveal]
 
-    def payload(self) -> dict[str, Any]:
+    def payload(self) -> Payload:
         """Return the question as JSON, and its answer: `LessonItem` in `lesson.d.ts`."""
         question, answer, trace = self.asked.question, self.asked.answer, self.asked.subject.trace
         number = question.prediction if isinstance(question.prediction, NumberPrediction) else None
@@ -225,7 +226,7 @@ class _Picture:
     asked: AskedQuestion
     name: str
 
-    def payload(self) -> dict[str, Any]:
+    def payload(self) -> Payload:
         """Return the payload of the chart."""
         spec = self.spec
         meta = {name: value for name, value in spec.layout["meta"].items() if name in _META}
@@ -286,7 +287,7 @@ def right_answer(asked: AskedQuestion) -> str:
     return " / ".join(str(answer.options[place]) for place in answer.right)
 
 
-def _words(trace: Any, side: str, count: int | None) -> list[dict[str, Any]]:
+def _words(trace: Any, side: str, count: int | None) -> list[Payload]:
     """Return the first `count` words of one side, or all, without the end mark, and whether a space precedes each."""
     words = trace.words()
     texts, groups = getattr(words, side), getattr(words, f"{side}_groups")

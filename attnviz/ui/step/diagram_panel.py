@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import zip_longest
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +34,7 @@ from attnviz.text import SPECIAL_PIECES, join_pieces, piece_name
 from attnviz.trace import Trace
 from attnviz.trace.interventions import interventions_at
 from attnviz.ui.components.component import component, html, packed, plain_text
-from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, makes_payload, payload_address
+from attnviz.ui.payloads import Payload, PayloadRequest, UnknownPayloadError, makes_payload, payload_address
 from attnviz.ui.step.stage_payloads import narration, stage_names
 from attnviz.ui.view import View
 
@@ -45,7 +44,7 @@ _FOILS = 2
 """Number of pieces that are named besides the written one."""
 
 
-def diagram_payload(trace: Trace, steps: Sequence[int], narration: Narration) -> dict[str, Any]:
+def diagram_payload(trace: Trace, steps: Sequence[int], narration: Narration) -> Payload:
     """Return the payload of the diagram at these 0-based `steps`; `narration` has the sentences of the steps."""
     units, rows = drawn_units(trace), np.array(steps, dtype=np.intp)
     return {
@@ -70,7 +69,7 @@ def diagram_payload(trace: Trace, steps: Sequence[int], narration: Narration) ->
     }
 
 
-def _outline(trace: Trace) -> dict[str, Any]:
+def _outline(trace: Trace) -> Payload:
     """Return what the height of the diagram depends on."""
     return {
         "attention": trace.config["attention"],
@@ -79,7 +78,7 @@ def _outline(trace: Trace) -> dict[str, Any]:
     }
 
 
-def _numbers(trace: Trace, units: DrawnUnits, steps: NDArray[np.intp]) -> dict[str, Any]:
+def _numbers(trace: Trace, units: DrawnUnits, steps: NDArray[np.intp]) -> Payload:
     """Return energies and weights, and the drawn units of each vector."""
     annotations, states = trace.annotations[:, units.annotation], np.vstack([trace.initial_state[None], trace.states])
     states, readouts = states[:, units.state], trace.readouts[:, units.readout]
@@ -143,7 +142,7 @@ def diagram_panel(view: View) -> None:
 
 
 @makes_payload("diagram", of_step=True)
-def step_diagram_payload(request: PayloadRequest) -> dict[str, Any]:
+def step_diagram_payload(request: PayloadRequest) -> Payload:
     """Return the payload of the diagram; raise UnknownPayloadError for an architecture without one."""
     if not has_diagram(request.trace):
         raise UnknownPayloadError("diagram")

@@ -51,7 +51,7 @@ from attnviz.ui.page_state.gold_state import (
     take_links,
 )
 from attnviz.ui.page_state.linked import linked_entry
-from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, makes_payload, shown_address
+from attnviz.ui.payloads import Payload, PayloadRequest, UnknownPayloadError, makes_payload, shown_address
 from attnviz.ui.requests import request_button
 from attnviz.ui.resources import cached_for_all, cached_posterior, has_posterior
 from attnviz.ui.view import View
@@ -117,7 +117,7 @@ def gold_panel(view: View, *, listed: bool) -> None:
 
 
 @makes_payload("gold-links")
-def gold_links_payload(request: PayloadRequest) -> dict[str, Any]:
+def gold_links_payload(request: PayloadRequest) -> Payload:
     """Return the payload of the errors of the links against the gold links: their rate, and each link with its cell.
 
     Where both α and α′ are shown, the listed links are those of the posterior α′.
@@ -241,7 +241,7 @@ def _words_of_pieces(groups: tuple[tuple[int, ...], ...], places: list[int]) -> 
 
 
 @makes_payload("links-of-attention", needs_server=True)
-def links_of_attention_payload(request: PayloadRequest) -> dict[str, Any]:
+def links_of_attention_payload(request: PayloadRequest) -> Payload:
     """Return the links of the attention that the heatmap shows; of the difference, those of the posterior."""
     words, shown = request.trace.words(), "before" if _face(request) == "before" else "after"
     shares = None if shown == "before" else words.merged(cached_posterior(request.trace))
@@ -290,15 +290,13 @@ SEVERITY = (
 """Order of the findings, most important first."""
 
 
-def cell_link(text: str, kind: str, step: int | None, source: int | None, *, strong: bool = False) -> dict[str, Any]:
+def cell_link(text: str, kind: str, step: int | None, source: int | None, *, strong: bool = False) -> Payload:
     """Return a link to the cell of a step, where it has one, and of a source piece, None for the most attended one."""
     link = {"text": text, "kind": kind, "strong": strong, "source": source}
     return link if step is None else link | {"step": step}
 
 
-def links_payload(
-    summary: str, links: Sequence[dict[str, Any]], at_once: int, steps: Sequence[str] = ()
-) -> dict[str, Any]:
+def links_payload(summary: str, links: Sequence[Payload], at_once: int, steps: Sequence[str] = ()) -> Payload:
     """Return the payload of a list of `links`, so many `at_once` before "more"; `steps` are sentences about them."""
     more = gettext("{n} more")
     return {"summary": summary, "findings": [*links], "steps": [*steps], "atOnce": at_once, "more": more}
@@ -310,7 +308,7 @@ def findings_panel(view: View) -> None:
 
 
 @cached_for_all
-def findings_payload(trace: Trace) -> dict[str, Any]:
+def findings_payload(trace: Trace) -> Payload:
     """Return the payload of the findings, the same at every step."""
     ranked = sorted(findings_of(trace), key=lambda finding: (not finding.strong, SEVERITY.index(finding.kind)))
     links = [

@@ -6,7 +6,6 @@ import dataclasses
 from collections.abc import Sequence
 from functools import partial
 from html import escape
-from typing import Any
 
 from attnviz import figures
 from attnviz import lazy_streamlit as st
@@ -35,7 +34,7 @@ from attnviz.ui.components.component import Box, box, caption, columns, details,
 from attnviz.ui.embedding import embedding
 from attnviz.ui.fields import by_unit, option_field, select_box, shown_if
 from attnviz.ui.page_state.selection import HEADS, Selection
-from attnviz.ui.payloads import PayloadRequest, makes_payload, shown_address
+from attnviz.ui.payloads import Payload, PayloadRequest, makes_payload, shown_address
 from attnviz.ui.requests import request_button
 from attnviz.ui.resources import cached_for_all, cached_posterior, has_posterior, model_configs, weights_digest_of
 from attnviz.ui.step.gold_panel import (
@@ -89,7 +88,7 @@ def heatmap_panel(view: View) -> None:
 
 
 @makes_payload("heatmap")
-def heatmap_payload(request: PayloadRequest) -> dict[str, Any]:
+def heatmap_payload(request: PayloadRequest) -> Payload:
     """Return the payload of the heatmap."""
     view = request.view
     chosen = shown_choices(request.selection, view, links=has_links(view))
@@ -156,7 +155,7 @@ def _heatmap_payload(
     digest: str,  # noqa: ARG001  of the weights, which the posterior depends on
     chosen: HeatmapChoices,
     gold: GoldLinks | None,
-) -> dict[str, Any]:
+) -> Payload:
     posterior = None if chosen.face == "before" else cached_posterior(trace)
     drawn = figures.heatmap(trace, chosen, gold=gold, posterior=posterior, longest=LONGEST)
     return steady_payload(drawn, {})

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from attnviz.analysis.labels import quote, shorten
 from attnviz.analysis.logit_attribution import (
@@ -32,7 +32,14 @@ from attnviz.ui.components.component import columns, component, html, plain_text
 from attnviz.ui.components.tables import table_box, tables_payload
 from attnviz.ui.embedding import embedding
 from attnviz.ui.page_state.selection import selection_of, source_of
-from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, makes_payload, payload_address, shown_address
+from attnviz.ui.payloads import (
+    Payload,
+    PayloadRequest,
+    UnknownPayloadError,
+    makes_payload,
+    payload_address,
+    shown_address,
+)
 from attnviz.ui.resources import cached_for_all, posterior_attention_of, tokenizer_of, weights_digest_of, weights_of
 from attnviz.ui.view import View
 
@@ -77,7 +84,7 @@ def _legend(trace: Trace) -> str:
 
 
 @makes_payload(*(figure.name for figure in _FIGURES), of_step=True)
-def logit_attribution_payload(request: PayloadRequest) -> dict[str, Any]:
+def logit_attribution_payload(request: PayloadRequest) -> Payload:
     """Return the payload of the logit attributions of the words that the steps wrote, or of their contrasts.
 
     Raise UnknownPayloadError where the model is not installed, or its logits cannot be attributed.
@@ -89,7 +96,7 @@ def logit_attribution_payload(request: PayloadRequest) -> dict[str, Any]:
 
 
 @makes_payload(*(f"{figure.name}-chosen" for figure in _FIGURES), needs_server=True)
-def chosen_payload(request: PayloadRequest) -> dict[str, Any]:
+def chosen_payload(request: PayloadRequest) -> Payload:
     """Return the payload of the logit attribution, or of the contrast, of the chosen words."""
     typed = [choice.typed if choice.message else "" for choice in _choices(request)]
     return _payload(request, [_chosen_subject(request.view)], typed)
@@ -103,7 +110,7 @@ def _weights(request: PayloadRequest) -> Weights:
     return weights
 
 
-def _payload(request: PayloadRequest, subjects: Sequence[Subject], typed: Sequence[str] = ("", "")) -> dict[str, Any]:
+def _payload(request: PayloadRequest, subjects: Sequence[Subject], typed: Sequence[str] = ("", "")) -> Payload:
     """Return the payload of the requested figure of steps.
 
     `typed` are the texts for word and foil, each empty unless the model encodes it as several pieces.
@@ -144,7 +151,7 @@ def piece_heading(piece: str, typed: str) -> str:
 
 
 @makes_payload("logit-attribution-tables")
-def attribution_tables_payload(request: PayloadRequest) -> dict[str, Any]:
+def attribution_tables_payload(request: PayloadRequest) -> Payload:
     """Return the payload of all entries of attribution and contrast as tables."""
     _weights(request), _tokenizer(request)
     subject, tables = _chosen_subject(request.view), []
@@ -207,7 +214,7 @@ def _choices(request: PayloadRequest) -> tuple[_Choice, _Choice]:
 
 
 @makes_payload("word-boxes", needs_server=True)
-def words_payload(request: PayloadRequest) -> dict[str, Any]:
+def words_payload(request: PayloadRequest) -> Payload:
     """Return the payload of the boxes: current values, options, and messages about typed text."""
     trace, step, tokenizer, choices = request.trace, request.selection.step, _tokenizer(request), _choices(request)
     shown = {
@@ -223,7 +230,7 @@ def words_payload(request: PayloadRequest) -> dict[str, Any]:
 
 
 @makes_payload("named-piece", needs_server=True)
-def named_piece_payload(request: PayloadRequest) -> dict[str, Any]:
+def named_piece_payload(request: PayloadRequest) -> Payload:
     """Return the piece of a typed text, None where there is none, and a message about it."""
     piece, message = parse_piece(request.selection.typed_word, _tokenizer(request))
     return {"piece": piece, "feedback": message}

@@ -43,7 +43,7 @@ from attnviz.ui.components.component import component, packed
 from attnviz.ui.components.tables import tables_payload
 from attnviz.ui.embedding import theme_name
 from attnviz.ui.page_state.selection import source_of
-from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, makes_payload
+from attnviz.ui.payloads import Payload, PayloadRequest, UnknownPayloadError, makes_payload
 from attnviz.ui.resources import cached_for_all, posterior_attention_of
 from attnviz.ui.view import View
 
@@ -53,7 +53,7 @@ def stages_of(view: View) -> tuple[Stage, ...]:
     return architecture_of(view.trace).stages(view.trace)
 
 
-def stage_names(view: View) -> list[dict[str, Any]]:
+def stage_names(view: View) -> list[Payload]:
     """Return number, place, title and short name of each stage; without attention there are three of the five."""
     titles = [(stage.number, stage.title()) for stage in stages_of(view)]
     return [
@@ -80,7 +80,7 @@ def _sentences(request: PayloadRequest, number: int) -> dict[int, str]:
     return {step: next(one.sentence for one in texts if one.number == number) for step, texts in narrated.items()}
 
 
-def facts(trace: Trace, steps: tuple[int, ...], *, simple: bool) -> dict[str, Any]:
+def facts(trace: Trace, steps: tuple[int, ...], *, simple: bool) -> Payload:
     """Return the payload of the summaries of `steps`: what each wrote, and the outcome of each of its stages."""
     return {
         str(i): {
@@ -104,13 +104,13 @@ def _part(trace: Record, step: int) -> str:
 
 
 @makes_payload("facts", of_step=True)
-def facts_payload(request: PayloadRequest) -> dict[str, Any]:
+def facts_payload(request: PayloadRequest) -> Payload:
     """Return the payload of the summaries of the requested steps."""
     return facts(request.trace, request.steps, simple=request.simple)
 
 
 @makes_payload(*(figure.name for figure in FIGURES if figure.stage), of_step=True)
-def stage_figure_payload(request: PayloadRequest) -> dict[str, Any]:
+def stage_figure_payload(request: PayloadRequest) -> Payload:
     """Return the payload of a figure at each requested step.
 
     Raise UnknownPayloadError where no stage has the figure.
@@ -139,7 +139,7 @@ def stage_figure_payload(request: PayloadRequest) -> dict[str, Any]:
 
 
 @makes_payload("growth", of_step=True)
-def growth_payload(request: PayloadRequest) -> dict[str, Any]:
+def growth_payload(request: PayloadRequest) -> Payload:
     """Return the payload of a context vector, or a head's output, as a running sum over the source pieces.
 
     It has the values of the source pieces, (Tx, units), once, as `annotations`, and the weights, (Ty, Tx), as `alpha`;
@@ -176,14 +176,14 @@ def growth_payload(request: PayloadRequest) -> dict[str, Any]:
 
 
 @makes_payload(*(f"equation-{number}" for number in range(1, 6)), of_step=True)
-def stage_equation_payload(request: PayloadRequest) -> dict[str, Any]:
+def stage_equation_payload(request: PayloadRequest) -> Payload:
     """Return the payload of the equation of a stage."""
     stage = int(request.name.removeprefix("equation-"))
     return equation_payloads(request.trace, request.steps)[stage]
 
 
 @cached_for_all
-def equation_payloads(trace: Record, steps: Sequence[int]) -> dict[int, dict[str, Any]]:
+def equation_payloads(trace: Record, steps: Sequence[int]) -> dict[int, Payload]:
     """Return, by stage, the payload of its equation at any of `steps`, for any source piece."""
     texts = step_texts(trace)
     filled: dict[str, list[Any]] = {
@@ -195,7 +195,7 @@ def equation_payloads(trace: Record, steps: Sequence[int]) -> dict[int, dict[str
     return {template.stage: equation_payload(template, steps, **filled) for template in templates}
 
 
-def equation_payload(template: Equation, steps: Sequence[int], **texts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def equation_payload(template: Equation, steps: Sequence[int], **texts: Sequence[Mapping[str, Any]]) -> Payload:
     """Return the payload of one equation `template` at any of `steps`; the browser fills and typesets it.
 
     The `texts` at its places are `ofStep`, with an entry for each step, `ofSource`, with one for each source piece, and
@@ -216,12 +216,12 @@ def inline_equation(view: View, template: Equation, name: str) -> None:
 
 
 @makes_payload(ENERGY_DECOMPOSITION.name, of_step=True)
-def cells_payload(request: PayloadRequest) -> dict[str, Any]:
+def cells_payload(request: PayloadRequest) -> Payload:
     """Return the payload from which the browser draws the energy of every cell."""
     return energy_decomposition_payload(request.trace.displayed, request.weights)
 
 
-def energy_decomposition_payload(attention: Trace | Head, weights: Weights | None) -> dict[str, Any]:
+def energy_decomposition_payload(attention: Trace | Head, weights: Weights | None) -> Payload:
     """Return the payload that serves every cell: queries, keys and v_a, and a figure of one cell to fill.
 
     It is the same at every step, so it is sent once. `weights` are needed only for a trace that lacks v_a.
@@ -279,7 +279,7 @@ def _head_words(head: Any) -> dict[str, str]:
 
 
 @makes_payload("energy-decomposition-tables")
-def units_payload(request: PayloadRequest) -> dict[str, Any]:
+def units_payload(request: PayloadRequest) -> Payload:
     """Return the payload of all units of the current cell as a table."""
     step, source = request.selection.step, source_of(request.selection, request.trace)
     subject = Subject(request.trace, step, request.weights, source)
@@ -297,7 +297,7 @@ POSTERIOR_EQUATION = "equation-after"
 
 
 @makes_payload(POSTERIOR.name, POSTERIOR_EQUATION, of_step=True)
-def posterior_payload(request: PayloadRequest) -> dict[str, Any]:
+def posterior_payload(request: PayloadRequest) -> Payload:
     """Return the payload of prior, likelihood and posterior at each requested step, or of their equation.
 
     Raise UnknownPayloadError where the model is not installed or did not make the translation.

@@ -40,6 +40,7 @@ from attnviz.ui.glossary import Topic, definitions, glossary
 from attnviz.ui.page_state import inputs, linked
 from attnviz.ui.page_state.inputs import is_listed_pair
 from attnviz.ui.page_state.selection import WHAT_IF, browser_parameters, own_parameters, stored_what_ifs
+from attnviz.ui.payloads import Payload
 from attnviz.ui.resources import cached_for_all, has_posterior, tokenizer_of
 from attnviz.ui.step.what_if_panel import slider_labels
 from attnviz.ui.view import MAIN, View
@@ -54,7 +55,7 @@ def what_if_cards(view: View) -> None:
     component("what_ifs", key=view.key("what_if_cards"), data=payload)
 
 
-def cards_payload(what_ifs: WhatIfs | None, number: int) -> dict[str, Any]:
+def cards_payload(what_ifs: WhatIfs | None, number: int) -> Payload:
     """Return the payload of the cards, with `number` current; no cards where there are no what-ifs.
 
     The what-ifs of an embedded view stay: nothing removes them.
@@ -129,7 +130,7 @@ def key_help(view: View, *topics: Topic, common_only: bool = False, has_stages: 
             definitions(view.key("glossary_terms"), glossary(*topics))
 
 
-def suspected_error_payloads(view: View) -> list[dict[str, Any]]:
+def suspected_error_payloads(view: View) -> list[Payload]:
     """Return the payloads of the suspected errors of `view`.
 
     In a pair that was opened from the list of the page *Corpus*, all unread words are struck through.
@@ -140,7 +141,7 @@ def suspected_error_payloads(view: View) -> list[dict[str, Any]]:
 
 
 @cached_for_all
-def _payloads(trace: Any, can_change: bool, has_form: bool, is_listed: bool) -> list[dict[str, Any]]:
+def _payloads(trace: Any, can_change: bool, has_form: bool, is_listed: bool) -> list[Payload]:
     suspects = shown_suspected_errors(trace, every_omission=is_listed)
     return [
         suspected_error_payload(trace, suspect, can_change=can_change, has_form=has_form)
@@ -161,9 +162,7 @@ def shown_suspected_errors(trace: Any, *, every_omission: bool = False) -> list[
     return suspected_errors_of(trace, judged, every_omission=every_omission)
 
 
-def suspected_error_payload(
-    trace: Record, suspect: SuspectedError, *, can_change: bool, has_form: bool
-) -> dict[str, Any]:
+def suspected_error_payload(trace: Record, suspect: SuspectedError, *, can_change: bool, has_form: bool) -> Payload:
     """Return the payload of a suspected error: its words, and its card's lines, each with what its button does.
 
     `can_change` says whether the translation can have what-ifs, and `has_form` whether stage 5 has the form for other
@@ -238,7 +237,7 @@ def player(view: View, suspected_errors: Sequence[Mapping[str, Any]] = (), pair:
 
 
 @cached_for_all
-def player_payload(trace: Aligned, pair: PlayedLanguages | None = None) -> dict[str, Any]:
+def player_payload(trace: Aligned, pair: PlayedLanguages | None = None) -> Payload:
     """Return the payload of the player.
 
     It has words with their pieces, each source word's share of every alpha (and `of`, the addends of that sum), and for
@@ -326,7 +325,7 @@ def view_state(view: View, *, tour: bool = False) -> None:
     component("view_state", key=view.key("view_state"), data=view_payload(view, tour=tour), height=1)
 
 
-def view_payload(view: View, *, tour: bool = False) -> dict[str, Any]:
+def view_payload(view: View, *, tour: bool = False) -> Payload:
     """Return the state of `view` for the browser."""
     # In a page of others, the address is not ours.
     is_address_view = embedding() is None and (view.id == MAIN or view.main is not None)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -27,7 +25,7 @@ from attnviz.languages import gettext, language
 from attnviz.text import SPACE, SPECIAL_PIECES
 from attnviz.trace import Record
 from attnviz.ui.components.component import component
-from attnviz.ui.payloads import PayloadRequest, address, makes_payload
+from attnviz.ui.payloads import Payload, PayloadRequest, address, makes_payload
 from attnviz.ui.resources import cached_posterior
 from attnviz.ui.view import MAIN, View
 
@@ -43,7 +41,7 @@ def tour(view: View) -> None:
 
 
 @makes_payload("tour", of_step=True)
-def tour_stops_payload(request: PayloadRequest) -> dict[str, Any]:
+def tour_stops_payload(request: PayloadRequest) -> Payload:
     """Return the payload of all stops; for the level *Idea* without posterior attention."""
     trace, posterior = request.trace, not request.simple
     weights = cached_posterior(trace) if posterior else None
@@ -77,7 +75,7 @@ def tour_stops_payload(request: PayloadRequest) -> dict[str, Any]:
     }
 
 
-def _stop_payload(data: TourData, stop: Stop) -> dict[str, Any]:
+def _stop_payload(data: TourData, stop: Stop) -> Payload:
     payload = {
         "number": stop.number,
         "title": stop.title,
@@ -93,7 +91,7 @@ def _stop_payload(data: TourData, stop: Stop) -> dict[str, Any]:
     return payload
 
 
-def _energies_payload(data: TourData) -> dict[str, Any]:
+def _energies_payload(data: TourData) -> Payload:
     """Return the energies of the step, and the pieces whose energies can be changed."""
     alpha, trace = data.record.displayed.alignment[data.word.step], data.record
     rows = sorted(int(j) for j in np.argsort(-alpha, kind="stable")[:PULLED_PIECES])
@@ -104,7 +102,7 @@ def _energies_payload(data: TourData) -> dict[str, Any]:
     }
 
 
-def _posterior_payload(data: TourData) -> list[dict[str, Any]]:
+def _posterior_payload(data: TourData) -> list[Payload]:
     """Return prior and posterior shares of the words for which either is largest."""
     words, word = data.record.words(), data.posterior_word
     posterior_rows: NDArray[np.floating] = words.alignment if data.posterior_weights is None else data.posterior_weights
@@ -121,7 +119,7 @@ def _posterior_payload(data: TourData) -> list[dict[str, Any]]:
     ]
 
 
-def _quiz_payload(data: TourData) -> dict[str, Any]:
+def _quiz_payload(data: TourData) -> Payload:
     """Return the questions of the last stop, with the correct answers and explanations."""
     record, words = data.record, data.record.words()
     quiz_questions = questions(record, data.posterior_weights, answered=data.explained_words) if record.attends else ()
@@ -145,7 +143,7 @@ def _quiz_payload(data: TourData) -> dict[str, Any]:
     }
 
 
-def _target_words(record: Record) -> list[dict[str, Any]]:
+def _target_words(record: Record) -> list[Payload]:
     """Return the words of the translation without `</s>`, each with whether a space precedes it."""
     words = record.words()
     listed = []
@@ -161,7 +159,7 @@ def _display_name(word: str) -> str:
     return punctuation_name(word) or quote(shorten(word, LONGEST_WORD))
 
 
-def _question_payload(data: TourData, question: QuizQuestion) -> dict[str, Any]:
+def _question_payload(data: TourData, question: QuizQuestion) -> Payload:
     shares = data.record.words().alignment[question.word]
     posterior = None if data.posterior_weights is None else data.posterior_weights[question.word]
     return {

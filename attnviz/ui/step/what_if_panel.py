@@ -57,6 +57,7 @@ from attnviz.ui.embedding import embedding, page_session
 from attnviz.ui.examples import first_step
 from attnviz.ui.page_state.selection import WHAT_IFS, open_what_ifs, stored_what_ifs, with_chosen_heads
 from attnviz.ui.payloads import (
+    Payload,
     PayloadRequest,
     UnknownPayloadError,
     address,
@@ -273,7 +274,7 @@ def what_changed(view: View) -> None:
 
 
 @makes_payload(CHANGED.name, of_step=True)
-def changed_payload(request: PayloadRequest) -> dict[str, Any]:
+def changed_payload(request: PayloadRequest) -> Payload:
     """Return the payload of the changes at each requested step; raise UnknownPayloadError where there is no parent."""
     if request.parent is None:
         raise UnknownPayloadError(CHANGED.name)
@@ -290,7 +291,7 @@ _REQUEST = "what_if"
 
 
 @makes_payload("consequence", needs_server=True)
-def requested_consequence_payload(request: PayloadRequest) -> dict[str, Any]:
+def requested_consequence_payload(request: PayloadRequest) -> Payload:
     """Return the payload of what the requested what-if would do, or why it cannot be made."""
     try:
         return consequence_payload(request.view, orjson.loads(request.parameters.get(_REQUEST, "")))
@@ -300,7 +301,7 @@ def requested_consequence_payload(request: PayloadRequest) -> dict[str, Any]:
         return {"probability": str(error), "words": []}
 
 
-def consequence_payload(view: View, request: Any) -> dict[str, Any]:
+def consequence_payload(view: View, request: Any) -> Payload:
     """Return what the requested what-if would do to the translation that `view` shows.
 
     `probability` says how likely the step's piece is before and after it, with the earlier pieces unchanged; `words` is
@@ -332,7 +333,7 @@ def _probability(other: Trace, trace: Trace, step: int) -> float | None:
 
 
 @makes_payload("foils", of_step=True)
-def foils_payload(request: PayloadRequest) -> dict[str, Any]:
+def foils_payload(request: PayloadRequest) -> Payload:
     """Return the payload of the choices of another word at each requested step."""
     trace = request.trace
     return {
@@ -357,7 +358,7 @@ def foils_payload(request: PayloadRequest) -> dict[str, Any]:
     }
 
 
-def _foils(trace: Trace, step: int) -> list[dict[str, Any]]:
+def _foils(trace: Trace, step: int) -> list[Payload]:
     likeliest = zip(trace.top_ids[step].tolist(), trace.top_pieces[step], trace.top_probabilities[step], strict=True)
     # PAD, UNK and BOS cannot be written.
     others = (one for one in likeliest if one[0] != trace.target_ids[step] and one[0] >= EOS)
@@ -368,7 +369,7 @@ def _foils(trace: Trace, step: int) -> list[dict[str, Any]]:
 
 
 @makes_payload("weight_controls", of_step=True)
-def weight_controls_payload(request: PayloadRequest) -> dict[str, Any]:
+def weight_controls_payload(request: PayloadRequest) -> Payload:
     """Return the payload of the controls below the bars, for all steps."""
     trace = request.trace
     steps = range(len(trace.target_pieces))
