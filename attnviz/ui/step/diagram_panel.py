@@ -27,6 +27,7 @@ from attnviz.analysis.diagram import (
 from attnviz.analysis.labels import quote, shorten, subscript
 from attnviz.analysis.numbers import percent
 from attnviz.analysis.stages import Narration, diagram_alt, lead_texts
+from attnviz.analysis.what_if_effects import foils_of
 from attnviz.figures.grammar import energy_range, finite_energies
 from attnviz.languages import gettext, language
 from attnviz.palette import STRONGEST
@@ -116,9 +117,8 @@ def _joined(trace: Trace) -> list[bool]:
 
 def _foils(trace: Trace, step: int) -> str:
     """Return the likeliest pieces that 0-based `step` did not write, with their probabilities."""
-    ranked = zip(trace.top_ids[step], trace.top_pieces[step], trace.top_probabilities[step], strict=True)
-    others = [(piece, float(p)) for index, piece, p in ranked if index != trace.target_ids[step]]
-    named = [f"{quote(shorten(piece_name(piece), LETTERS))} {percent(p)}" for piece, p in others[:_FOILS]]
+    foils = foils_of(trace, step)[:_FOILS]
+    named = [f"{quote(shorten(piece_name(piece), LETTERS))} {percent(p)}" for _, piece, p in foils]
     return gettext("others: {others}", others=", ".join(named)) if named else ""
 
 

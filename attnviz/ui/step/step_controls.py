@@ -20,10 +20,9 @@ from attnviz.analysis.suspected_errors import (
     SuspectedError,
     better_hypothesis,
     error_card,
-    runner_up,
     suspected_errors_of,
 )
-from attnviz.analysis.what_if_effects import what_ifs_payload
+from attnviz.analysis.what_if_effects import foils_of, what_ifs_payload
 from attnviz.architectures import step_texts
 from attnviz.figures.grammar import MOST_ROWS
 from attnviz.figures.subject import REQUIRES_TRANSLATION, Subject
@@ -177,8 +176,8 @@ def suspected_error_payload(trace: Record, suspect: SuspectedError, *, can_chang
 
     attended = {"choice": {"step": suspect.step, "source": None if is_source else suspect.source}}
     lines: list[tuple[CardLine | None, Mapping[str, Any]]] = [(card.attended, attended)]
-    other = runner_up(trace, suspect.step)
-    lines.append((card.runner_up, what_if(ForceWords((other[0],), suspect.step)) if other else {}))
+    foils = foils_of(trace, suspect.step)
+    lines.append((card.runner_up, what_if(ForceWords((foils[0][0],), suspect.step)) if foils else {}))
     better = better_hypothesis(trace, suspect)
     taken: Mapping[str, Any] = {}
     if better is not None and tokenizer is not None:

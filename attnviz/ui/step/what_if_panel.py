@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
-from itertools import islice
 from typing import Any, cast
 
 import numpy as np
@@ -20,7 +19,9 @@ from attnviz.analysis.labels import quote, quoted_name, shorten
 from attnviz.analysis.numbers import percent
 from attnviz.analysis.what_if_effects import (
     change_sentence,
+    foils_of,
     probability_change_text,
+    recorded_pieces,
     weights_from_links,
     weights_from_trace,
     words_with_changes,
@@ -313,7 +314,8 @@ def consequence_payload(view: View, request: Any) -> Payload:
     if step is None or translate is None:
         raise impossible()
     other = translate(translator_arguments(trace, intervention, held=fields.get("held") is True))
-    before, after = float(trace.probabilities[step]), _probability(other, trace, step)
+    written = recorded_pieces(other, step).get(trace.target_ids[step])  # after the same pieces
+    before, after = float(trace.probabilities[step]), written[1] if written else None
     if after is None:
         after = float(translate(translator_arguments(trace, intervention, held=True)).probabilities[step])
     words = words_with_changes(other, trace) if other.target_ids != trace.target_ids else ()
@@ -321,15 +323,6 @@ def consequence_payload(view: View, request: Any) -> Payload:
         "probability": probability_change_text(trace.target_pieces[step], before, after),
         "words": [asdict(word) for word in words],
     }
-
-
-def _probability(other: Trace, trace: Trace, step: int) -> float | None:
-    """Return the probability in `other` of the piece that `trace` writes at 0-based `step`, after the same pieces.
-
-    None where it is not among the likeliest pieces, which a trace records.
-    """
-    places = np.flatnonzero(other.top_ids[step] == trace.target_ids[step])
-    return float(other.top_probabilities[step][places[0]]) if len(places) else None
 
 
 @makes_payload("foils", of_step=True)
@@ -351,21 +344,16 @@ def foils_payload(request: PayloadRequest) -> Payload:
         "offers": {
             str(step): {
                 "instead": gettext("Instead of {name}:", name=quoted_name(trace.target_pieces[step])),
-                "foils": _foils(trace, step),
+                # PAD, UNK and BOS cannot be written.
+                "foils": [
+                    {"piece": index, "name": f"{shorten(piece_name(piece), 30)} · {percent(p)}"}
+                    for index, piece, p in foils_of(trace, step)
+                    if index >= EOS
+                ][:FOILS],
             }
             for step in request.steps
         },
     }
-
-
-def _foils(trace: Trace, step: int) -> list[Payload]:
-    likeliest = zip(trace.top_ids[step].tolist(), trace.top_pieces[step], trace.top_probabilities[step], strict=True)
-    # PAD, UNK and BOS cannot be written.
-    others = (one for one in likeliest if one[0] != trace.target_ids[step] and one[0] >= EOS)
-    return [
-        {"piece": index, "name": f"{shorten(piece_name(piece), 30)} · {percent(float(p))}"}
-        for index, piece, p in islice(others, FOILS)
-    ]
 
 
 @makes_payload("weight_controls", of_step=True)
