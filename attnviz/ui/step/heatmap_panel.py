@@ -24,7 +24,7 @@ from attnviz.analysis.learning import guidance_sentence, unguided_model
 from attnviz.analysis.measures import is_uniform
 from attnviz.analysis.transformer_steps import heads_name
 from attnviz.architectures import step_texts
-from attnviz.languages import gettext, ngettext
+from attnviz.languages import gettext, gettexts, ngettext
 from attnviz.palette import SCALES
 from attnviz.trace import Attention, Record, Trace
 from attnviz.trace.drawing import HeatmapChoices
@@ -208,7 +208,12 @@ def root_switch(view: View) -> None:
 
 def unit_names() -> dict[str, str]:
     """Return the names of what rows and columns may be."""
-    return {"steps": gettext("steps"), "words": gettext("words")}
+    return gettexts(
+        {
+            "steps": "steps",
+            "words": "words",
+        }
+    )
 
 
 def _introduction(view: View, *, only_words: bool) -> str:

@@ -23,7 +23,7 @@ from attnviz.analysis.recomputation import Weights
 from attnviz.figures.logit_attribution_figure import contrast_names
 from attnviz.figures.registry import CONTRAST, LOGIT_ATTRIBUTION, StepFigure
 from attnviz.figures.subject import Subject
-from attnviz.languages import gettext
+from attnviz.languages import gettext, gettexts
 from attnviz.lru_cache import LRUCache, cached_in
 from attnviz.text import CONTINUES, SPACE, UNK, Tokenizer, piece_name
 from attnviz.trace import Trace
@@ -182,7 +182,12 @@ def draw_word_choice(view: View, label: str, foil_label: str = "") -> None:
 
 def _defaults() -> dict[str, str]:
     """Return the texts of the default word and the default foil."""
-    return {"own": gettext("the word of this step"), "other": gettext("the likeliest other")}
+    return gettexts(
+        {
+            "own": "the word of this step",
+            "other": "the likeliest other",
+        }
+    )
 
 
 class _Choice(NamedTuple):

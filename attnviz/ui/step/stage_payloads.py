@@ -33,7 +33,7 @@ from attnviz.figures.energy_decomposition_figure import (
 from attnviz.figures.grammar import MOST_ROWS
 from attnviz.figures.registry import ENERGY_DECOMPOSITION, FIGURES, POSTERIOR, StepFigure, figure_named
 from attnviz.figures.subject import Subject
-from attnviz.languages import gettext, language
+from attnviz.languages import gettext, gettexts, language
 from attnviz.text import piece_name
 from attnviz.trace import Record, Trace
 from attnviz.trace.drawing import DetailLevel
@@ -158,20 +158,22 @@ def growth_payload(request: PayloadRequest) -> Payload:
         "units": vectors.shape[1],
         "language": language(),
         "captions": {str(i): sentence for i, sentence in sentences.items()},
-        "words": {
-            "build": gettext("Build it up"),
-            "stop": gettext("Stop"),
-            "added": gettext("Pieces added"),
-            "order": gettext("Row order, stages 1 to 3"),
-            "sentence": gettext("sentence order"),
-            "strongest": gettext("strongest first"),
-            "more": gettext("{n} more"),
-            "sum": gettext("sum = {c}"),
-            "part": gettext("sum so far"),
-            "count": gettext("{k} of {n}"),
-            "all": gettext("all {n} rows added: {c}"),
-            "some": gettext("{k} of {n} rows added, Σα = {weight}"),
-        },
+        "words": gettexts(
+            {
+                "build": "Build it up",
+                "stop": "Stop",
+                "added": "Pieces added",
+                "order": "Row order, stages 1 to 3",
+                "sentence": "sentence order",
+                "strongest": "strongest first",
+                "more": "{n} more",
+                "sum": "sum = {c}",
+                "part": "sum so far",
+                "count": "{k} of {n}",
+                "all": "all {n} rows added: {c}",
+                "some": "{k} of {n} rows added, Σα = {weight}",
+            }
+        ),
     }
 
 
@@ -228,24 +230,21 @@ def energy_decomposition_payload(attention: Trace | Head, weights: Weights | Non
     """
     subject = Subject(attention, 0, weights, 0)
     decomposition = subject.energy_decomposition
-    words = {
-        "heading": gettext("Energy decomposition: step {i} at “{word}”"),
-        "unit": gettext("unit {k}"),
-        "mark": SATURATION_MARK,
-        "more": gettext("{n} more units: {c}"),
-        "hover": unit_texts(decomposition)[0],
-        "sentence": gettext(
-            "The energy of “{word}” at the step that writes “{target}” is {energy}. This energy is the sum of {n} "
-            "contributions, one per unit: {for} positive and {against} negative. The {named} contributions of largest "
-            "absolute value, named below, add up to {part}. Unit {largest} contributes most: {c}. Saturated units: "
-            "{flat}. A larger query or key hardly changes the contributions of saturated units."
-        ),
-        "product": gettext(
-            "The energy of “{word}” at the step that writes “{target}” is {energy}. This energy is a dot product, the "
-            "sum of {n} products, one per unit: {for} positive and {against} negative. The {named} contributions of "
-            "largest absolute value, named below, add up to {part}. Unit {largest} contributes most: {c}."
-        ),
-    }
+    words = gettexts(
+        {
+            "heading": "Energy decomposition: step {i} at “{word}”",
+            "unit": "unit {k}",
+            "more": "{n} more units: {c}",
+            "sentence": "The energy of “{word}” at the step that writes “{target}” is {energy}. This energy is the "
+            "sum of {n} contributions, one per unit: {for} positive and {against} negative. The {named} contributions "
+            "of largest absolute value, named below, add up to {part}. Unit {largest} contributes most: {c}. "
+            "Saturated units: {flat}. A larger query or key hardly changes the contributions of saturated units.",
+            "product": "The energy of “{word}” at the step that writes “{target}” is {energy}. This energy is a dot "
+            "product, the sum of {n} products, one per unit: {for} positive and {against} negative. The {named} "
+            "contributions of largest absolute value, named below, add up to {part}. Unit {largest} contributes most: "
+            "{c}.",
+        }
+    ) | {"mark": SATURATION_MARK, "hover": unit_texts(decomposition)[0]}
     return {
         "queries": packed(attention.queries),
         "keys": packed(attention.keys),

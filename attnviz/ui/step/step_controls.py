@@ -26,7 +26,7 @@ from attnviz.analysis.what_if_effects import foils_of, what_ifs_payload
 from attnviz.architectures import step_texts
 from attnviz.figures.grammar import MOST_ROWS
 from attnviz.figures.subject import REQUIRES_TRANSLATION, Subject
-from attnviz.languages import gettext, language
+from attnviz.languages import gettext, gettexts, language
 from attnviz.text import EOS, SPACE, SPECIAL_PIECES, join_pieces
 from attnviz.trace import Aligned, Record, WhatIfs
 from attnviz.trace.interventions import ExcludePosition, ForceWords, Intervention, ReplaceWeights, to_json_dict
@@ -242,28 +242,31 @@ def player_payload(trace: Aligned, pair: PlayedLanguages | None = None) -> Paylo
     It has words with their pieces, each source word's share of every alpha (and `of`, the addends of that sum), and for
     every step the source pieces by decreasing weight.
     """
-    labels = {
-        "earlier": gettext("Previous step"),
-        "later": gettext("Next step"),
+    labels = gettexts(
+        {
+            "earlier": "Previous step",
+            "later": "Next step",
+            "steps": "Steps",
+            "previous": "Previous",
+            "next": "Next",
+            "play": "Play",
+            "pause": "Pause",
+            "space": "Space",
+            "speed": "Speed",
+            "slider": "Step",
+            "step": "step {step} of {count}",
+            "at": "{i} of {n}",
+            "looks": "Looks at",
+            "examined": "Examined",
+            "strongest": "the largest weight at this step",
+            "held": "your choice, fixed",
+            "alike": "all weights equal",
+            "follow": "follow the largest weight",
+            "escape": "Esc",
+        }
+    ) | {
         "english": pair.names[0] if pair else gettext("English"),
         "french": pair.names[1] if pair else gettext("French"),
-        "steps": gettext("Steps"),
-        "previous": gettext("Previous"),
-        "next": gettext("Next"),
-        "play": gettext("Play"),
-        "pause": gettext("Pause"),
-        "space": gettext("Space"),
-        "speed": gettext("Speed"),
-        "slider": gettext("Step"),
-        "step": gettext("step {step} of {count}"),
-        "at": gettext("{i} of {n}"),
-        "looks": gettext("Looks at"),
-        "examined": gettext("Examined"),
-        "strongest": gettext("the largest weight at this step"),
-        "held": gettext("your choice, fixed"),
-        "alike": gettext("all weights equal"),
-        "follow": gettext("follow the largest weight"),
-        "escape": gettext("Esc"),
     }
     words = trace.words()
     weights = np.stack([trace.alignment[:, list(group)].sum(axis=1) for group in words.source_groups], axis=1)

@@ -21,7 +21,7 @@ from attnviz.analysis.tour_data import (
     quiz_introduction,
     quiz_labels,
 )
-from attnviz.languages import gettext, language
+from attnviz.languages import gettexts, language
 from attnviz.text import SPACE, SPECIAL_PIECES
 from attnviz.trace import Record
 from attnviz.ui.components.component import component
@@ -47,26 +47,24 @@ def tour_stops_payload(request: PayloadRequest) -> Payload:
     weights = cached_posterior(trace) if posterior else None
     data = TourData(trace, None if weights is None else trace.words().merged(weights))
     stops = [_stop_payload(data, stop) for stop in tour_stops(data, posterior=posterior)]
-    words = {
-        "count": gettext("Stop {n} of {count}"),
-        "close": gettext("Close the tour"),
-        "back": gettext("Back"),
-        "next": gettext("Next"),
-        "finish": gettext("Finish"),
-        "stops": gettext("Stops"),
-        "stop": gettext("Stop {n}: {title}"),
-        "keys": gettext(
-            "Press ← or → to go from stop to stop, and Esc to close the tour. While the tour is open, the arrow "
-            "keys control only the tour."
-        ),
-        "own": gettext("← → choose a word, Enter confirms it, Esc closes the tour."),
-        "astray": gettext("Show this word again"),
-        "reset": gettext("As it was"),
-        "fit": ENERGY_STAGE.title(),
-        "share": SOFTMAX_STAGE.title(),
-        "before": gettext("before the word"),
-        "after": gettext("after the word"),
-    }
+    words = gettexts(
+        {
+            "count": "Stop {n} of {count}",
+            "close": "Close the tour",
+            "back": "Back",
+            "next": "Next",
+            "finish": "Finish",
+            "stops": "Stops",
+            "stop": "Stop {n}: {title}",
+            "keys": "Press ← or → to go from stop to stop, and Esc to close the tour. While the tour is open, the "
+            "arrow keys control only the tour.",
+            "own": "← → choose a word, Enter confirms it, Esc closes the tour.",
+            "astray": "Show this word again",
+            "reset": "As it was",
+            "before": "before the word",
+            "after": "after the word",
+        }
+    ) | {"fit": ENERGY_STAGE.title(), "share": SOFTMAX_STAGE.title()}
     return {
         "identity": trace.fingerprint,
         "language": language(),

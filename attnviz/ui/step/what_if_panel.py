@@ -30,7 +30,7 @@ from attnviz.errors import AttnvizError
 from attnviz.figures.registry import CHANGED
 from attnviz.figures.subject import Subject
 from attnviz.installed_models import installed_models
-from attnviz.languages import gettext, language
+from attnviz.languages import gettext, gettexts, language
 from attnviz.model_folder import read_config
 from attnviz.text import EOS, UNK, piece_name
 from attnviz.trace import Record, Trace, WhatIf, WhatIfs
@@ -392,40 +392,37 @@ def _outdated() -> str:
 
 
 def _words() -> dict[str, str]:
-    return {
-        "hint": gettext(
-            "Drag a bar, and the other bars adjust. On the keyboard, ← → move the selected bar, ↑ ↓ select another "
-            "bar, and Enter applies the new weights. Selected piece: {name}."
-        ),
-        "outdated": _outdated(),
-        "only": gettext("Look only here"),
-        "without": gettext("Anywhere but here"),
-        "alike": gettext("Uniform"),
-        "undo": gettext("Undo"),
-        "then": gettext("Then"),
-        "anew": gettext("rewrite the rest"),
-        "held": gettext("keep the translation"),
-        "temperature": gettext("Temperature"),
-        "hard": gettext("hardest"),
-        "flat": gettext("uniform"),
-        "every": gettext("all steps"),
-        "borrow": gettext("Borrow attention"),
-        "lender": gettext("Whose attention"),
-        "step": gettext("Step"),
-        "links": gettext("Word links"),
-        "take": gettext("Borrow it"),
-        "ofStep": gettext("of another step"),
-        "ofPosterior": gettext("of this step, after the word"),
-        "ofLinks": gettext("of word links"),
-        "ofModel": gettext("of the model {name}"),
-        "note": gettext(
-            "The annotations do not change, so the weights alone decide the context vector. A step that borrows "
-            "another step’s weights also gets that other step’s context vector, but keeps its own state and previous "
-            "word. Write links as i-j: a source word and a target word, both counted from 0. If you borrow from "
-            "another model, the other model first writes the translation shown (forced decoding). The current model "
-            "then uses the weights of the other model."
-        ),
-    }
+    return gettexts(
+        {
+            "hint": "Drag a bar, and the other bars adjust. On the keyboard, ← → move the selected bar, ↑ ↓ select "
+            "another bar, and Enter applies the new weights. Selected piece: {name}.",
+            "only": "Look only here",
+            "without": "Anywhere but here",
+            "alike": "Uniform",
+            "undo": "Undo",
+            "then": "Then",
+            "anew": "rewrite the rest",
+            "held": "keep the translation",
+            "temperature": "Temperature",
+            "hard": "hardest",
+            "flat": "uniform",
+            "every": "all steps",
+            "borrow": "Borrow attention",
+            "lender": "Whose attention",
+            "step": "Step",
+            "links": "Word links",
+            "take": "Borrow it",
+            "ofStep": "of another step",
+            "ofPosterior": "of this step, after the word",
+            "ofLinks": "of word links",
+            "ofModel": "of the model {name}",
+            "note": "The annotations do not change, so the weights alone decide the context vector. A step that "
+            "borrows another step’s weights also gets that other step’s context vector, but keeps its own state and "
+            "previous word. Write links as i-j: a source word and a target word, both counted from 0. If you borrow "
+            "from another model, the other model first writes the translation shown (forced decoding). The current "
+            "model then uses the weights of the other model.",
+        }
+    ) | {"outdated": _outdated()}
 
 
 def can_be_changed(trace: Record) -> bool:
@@ -438,13 +435,14 @@ def slider_labels(trace: Record) -> dict[str, str] | None:
     """Return the labels of the weights' sliders, or None where bars cannot be dragged."""
     if not trace.attends_once or not can_be_changed(trace):
         return None
-    return {
-        "weight": gettext("weight of {name}"),
-        "weights": gettext("Attention weights"),
-        "keys": gettext("Left and right arrow: change the weight. Up and down arrow: go to another weight."),
-        "uprightKeys": gettext("Up and down arrow: change the weight. Left and right arrow: go to another weight."),
-        "outdated": _outdated(),
-    }
+    return gettexts(
+        {
+            "weight": "weight of {name}",
+            "weights": "Attention weights",
+            "keys": "Left and right arrow: change the weight. Up and down arrow: go to another weight.",
+            "uprightKeys": "Up and down arrow: change the weight. Left and right arrow: go to another weight.",
+        }
+    ) | {"outdated": _outdated()}
 
 
 def weights_chart(view: View, at: str, name: str) -> None:

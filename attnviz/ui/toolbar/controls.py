@@ -14,7 +14,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.analysis.page_texts import additive_and_general
-from attnviz.languages import gettext
+from attnviz.languages import gettext, gettexts
 from attnviz.text import sentence_placeholder
 from attnviz.ui.components.component import component
 from attnviz.ui.embedding import page_session
@@ -248,7 +248,13 @@ def tour_button() -> None:
 def detail_level_switch() -> None:
     """Draw the switch of the level of detail, and store its choice in the browser."""
     page_detail_level()
-    names = {"idea": gettext("Idea"), "numbers": gettext("Numbers"), "everything": gettext("Everything")}
+    names = gettexts(
+        {
+            "idea": "Idea",
+            "numbers": "Numbers",
+            "everything": "Everything",
+        }
+    )
     segmented_control(
         gettext("Level of detail"),
         names,

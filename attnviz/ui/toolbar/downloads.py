@@ -25,7 +25,7 @@ from attnviz.figures.comparison_figure import comparison
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.registry import CONTRAST, ENERGY_DECOMPOSITION, LOGIT_ATTRIBUTION, StepFigure, step_figures
 from attnviz.figures.spec import Spec
-from attnviz.languages import gettext
+from attnviz.languages import gettext, gettexts
 from attnviz.palette import palette
 from attnviz.text import with_symbols
 from attnviz.trace import Trace
@@ -157,13 +157,15 @@ def _translation_downloads(view: View, shown: Shown) -> None:
 
 def _translation_files(trace: Any) -> dict[str, str]:
     """Return the files of a whole translation: ending of the name, and label of the link."""
-    files = {
-        "lecture.html": gettext("Web page for a lecture, HTML"),
-        "heatmap.tex": gettext("Heatmap for LaTeX, TikZ"),
-        POSTERIOR_LINKS: gettext("Word links by posterior attention, Pharaoh format"),
-        PRIOR_LINKS: gettext("Word links by attention, Pharaoh format"),
-        "trace.json": gettext("Whole trace, JSON"),
-    }
+    files = gettexts(
+        {
+            "lecture.html": "Web page for a lecture, HTML",
+            "heatmap.tex": "Heatmap for LaTeX, TikZ",
+            POSTERIOR_LINKS: "Word links by posterior attention, Pharaoh format",
+            PRIOR_LINKS: "Word links by attention, Pharaoh format",
+            "trace.json": "Whole trace, JSON",
+        }
+    )
     if not has_posterior(trace):
         del files[POSTERIOR_LINKS]
     return {name: label for name, label in files.items() if trace.attends or name.endswith((".html", ".json"))}
@@ -253,9 +255,11 @@ def share_and_save(view: View | None) -> None:
 
 def copy_link(key: str, address: str = "") -> None:
     """Draw the button; it copies this `address`, relative to the app, or that of the page as it is shown now."""
-    words = {
-        "copy": gettext("Copy link"),
-        "copied": gettext("Link copied"),
-        "failed": gettext("Copy the link from the address bar"),
-    }
+    words = gettexts(
+        {
+            "copy": "Copy link",
+            "copied": "Link copied",
+            "failed": "Copy the link from the address bar",
+        }
+    )
     component("copy_link", key=key, data={"words": words, "address": address}, width="content")

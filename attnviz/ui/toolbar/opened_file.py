@@ -24,7 +24,7 @@ from attnviz.evaluation.two_files import (
 )
 from attnviz.importing.attention_reader import read_bytes
 from attnviz.importing.records import AttentionRecords
-from attnviz.languages import gettext
+from attnviz.languages import gettext, gettexts
 from attnviz.lessons.lesson_file import FORMAT_FIELD
 from attnviz.trace import Attention, WhatIfs
 from attnviz.trace.tokens import is_escaped
@@ -344,10 +344,12 @@ def _token_boxes(pair: FilePair) -> None:
     except AttnvizError:  # the form shows this error already
         request_button(gettext("Cancel"), cancel_opening, key="attention_cancel")
         return
-    labels = {
-        "source": gettext("Source tokens, separated by spaces"),
-        "target": gettext("Target tokens, separated by spaces"),
-    }
+    labels = gettexts(
+        {
+            "source": "Source tokens, separated by spaces",
+            "target": "Target tokens, separated by spaces",
+        }
+    )
     for side, label in labels.items():
         own = " ".join(sentence.tokens(side) or ())
         text_box(label, key=_field_key(pair, side), default=getattr(pair, side) or own)

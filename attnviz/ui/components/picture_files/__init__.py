@@ -15,7 +15,7 @@ from attnviz import lazy_pandas as pd
 from attnviz.errors import AttnvizError
 from attnviz.export.images import drawn, find_browser
 from attnviz.figures.spec import figure_json
-from attnviz.languages import gettext
+from attnviz.languages import gettext, gettexts
 from attnviz.text import without_isolates
 from attnviz.ui.components.component import component
 from attnviz.ui.payloads import Payload
@@ -113,14 +113,17 @@ def _file_payload(item: PictureFile, has_browser: bool) -> Payload:
 
 
 def _words() -> dict[str, str]:
-    return {
-        "of": gettext("These are the pictures that the page shows."),
-        "none": gettext("There is no picture to save."),
-        "drawing": gettext("Drawing…"),
+    return gettexts(
+        {
+            "of": "These are the pictures that the page shows.",
+            "none": "There is no picture to save.",
+            "drawing": "Drawing…",
+            "failed": "Your browser could not make this file. Try again; if it fails again, reload the page.",
+        }
+    ) | {
         "boxes": gettext(
             "Your computer has no font with these characters: {characters}. In the picture, boxes replace these "
             "characters.",
             characters="{characters}",
-        ),
-        "failed": gettext("Your browser could not make this file. Try again; if it fails again, reload the page."),
+        )
     }
