@@ -19,7 +19,7 @@ from attnviz.architectures import (
 from attnviz.trace import Attention, attention
 from attnviz.ui import payloads
 from attnviz.ui.step import step_view  # noqa: F401  it registers them
-from attnviz.ui.step.stage_panels import stage_figures
+from attnviz.ui.step.stage_payloads import stage_figures
 from tests.figures.synthetic import trace as make_trace
 
 each = pytest.mark.parametrize("architecture", ARCHITECTURES.values(), ids=lambda one: one.name)

@@ -31,9 +31,9 @@ from attnviz.export import FigureOptions, images, save
 from attnviz.export.images import (
     ImageFormat,
     find_browser,
+    for_print,
     image,
 )
-from attnviz.export.printing import for_print
 from attnviz.export.saved_files import contents, heading
 from attnviz.figures.registry import step_figure
 from attnviz.figures.subject import Subject

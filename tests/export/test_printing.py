@@ -20,8 +20,7 @@ from pdfminer.layout import LTChar, LTImage, LTPage, LTRect
 
 from attnviz import Attention, attention
 from attnviz.export import FigureOptions
-from attnviz.export.images import close, find_browser, translation_sheet
-from attnviz.export.printing import for_print
+from attnviz.export.images import close, find_browser, for_print, translation_sheet
 from attnviz.export.saved_files import heading, picture
 from attnviz.figures.registry import step_figures
 from attnviz.figures.spec import _WIDTHS, Spec, width

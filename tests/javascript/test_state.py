@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from deno import find_deno_bin
 
-from attnviz.ui.components.view_state import view_payload
 from attnviz.ui.embedding import in_session
 from attnviz.ui.page_state.linked import set_page_address
+from attnviz.ui.step.step_controls import view_payload
 from attnviz.ui.view import MAIN, View
 from tests.conftest import REPOSITORY
 from tests.figures import synthetic

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import analysis
+from attnviz.analysis.labels import heatmap_heading
 from attnviz.analysis.posterior import posterior_sentence, posterior_title
 from attnviz.checkpoint import save_model
 from attnviz.text import Tokenizer
@@ -45,7 +46,7 @@ def test_table_has_the_numbers_of_the_selected_face(en_fr: Path, page: Run) -> N
     app = page(sentence=SENTENCES[0], search="greedy")
     trace = translate(str(en_fr), "auto", SENTENCES[0], 1, None)
     expected = analysis.posterior(trace, analysis.load_weights(en_fr))
-    name = "Alignment, After the word (α′)"
+    name = heatmap_heading("steps", False, "after")
     (table,) = [one for one in tables_of(app, face="after", by="steps") if one["name"] == name]
     drawn = [[float(cell) for cell in row[1:]] for row in table["rows"]]
     np.testing.assert_allclose(drawn, expected, rtol=1e-5, atol=1e-6)

@@ -17,9 +17,8 @@ from attnviz.figures.subject import Subject
 from attnviz.languages import set_language
 from attnviz.palette import ThemeName
 from attnviz.trace.interventions import Temperature
-from attnviz.ui.components.energy_decomposition import energy_decomposition_payload
-from attnviz.ui.components.equation import equation_payloads
 from attnviz.ui.embedding import in_theme
+from attnviz.ui.step.stage_payloads import energy_decomposition_payload, equation_payloads
 from tests.analysis.filled_equations import equations
 from tests.conftest import REPOSITORY
 from tests.deno_program import made_by

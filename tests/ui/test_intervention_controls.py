@@ -25,9 +25,15 @@ from attnviz.ui.examples import EXAMPLES
 from attnviz.ui.payloads import PayloadRequest
 from attnviz.ui.resources import translate
 from attnviz.ui.step import step_controls as suspected_errors_module
-from attnviz.ui.step.intervention_controls import FOILS, consequence_payload, requested_consequence_payload
 from attnviz.ui.step.step_controls import suspected_error_payloads
-from attnviz.ui.step.what_if_panel import borrowed_row, lenders, requested_intervention
+from attnviz.ui.step.what_if_panel import (
+    FOILS,
+    borrowed_row,
+    consequence_payload,
+    lenders,
+    requested_consequence_payload,
+    requested_intervention,
+)
 from attnviz.ui.view import MAIN, View
 from tests.conftest import SENTENCES, ModelFactory
 from tests.ui.opening import Run

@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz.trace.drawing import HeatmapChoices
-from attnviz.ui.components.player import player_payload
 from attnviz.ui.embedding import in_session
 from attnviz.ui.page_state import selection
 from attnviz.ui.page_state.linked import (
@@ -27,6 +26,7 @@ from attnviz.ui.page_state.selection import (
     browser_parameters,
     linked_selection,
 )
+from attnviz.ui.step.step_controls import player_payload
 from attnviz.ui.view import MAIN, View
 from tests.figures import synthetic
 

@@ -24,10 +24,11 @@ from attnviz.analysis.verification import (
     quantity_names,
 )
 from attnviz.checkpoint import save_model
+from attnviz.figures.subject import Subject
 from attnviz.model_folder import read_weights
 from attnviz.text import Tokenizer, piece_name
 from attnviz.ui import resources
-from attnviz.ui.step.logit_attribution_panel import parse_piece, word_and_foil
+from attnviz.ui.step.logit_attribution_panel import parse_piece
 from attnviz.ui.step.verification_badge import verification_rows
 from tests import strategies
 from tests.conftest import SENTENCES, ModelFactory
@@ -142,10 +143,15 @@ def test_any_typed_text_gives_a_piece_or_a_message(tokenizer: Tokenizer, text: s
 def test_default_foil_is_the_likeliest_other_word() -> None:
     trace = make_trace()
     own = trace.target_ids[0]
-    assert word_and_foil(trace, 0, None, None) == (own, next(i for i in trace.top_ids[0] if i != own))
-    assert word_and_foil(trace, 0, 9, None) == (9, trace.top_ids[0][0])
-    assert word_and_foil(trace, 0, 9, 9) == (9, None)
-    assert word_and_foil(trace, 0, None, 11) == (own, 11)
+
+    def word_and_foil(word: int | None, foil: int | None) -> tuple[int, int | None]:
+        subject = Subject(trace, 0, word=word, foil=foil)
+        return subject.word_id, subject.foil_id
+
+    assert word_and_foil(None, None) == (own, next(i for i in trace.top_ids[0] if i != own))
+    assert word_and_foil(9, None) == (9, trace.top_ids[0][0])
+    assert word_and_foil(9, 9) == (9, None)
+    assert word_and_foil(None, 11) == (own, 11)
 
 
 def test_logit_attribution_sentence_names_attention_without_effect(snapshot: SnapshotAssertion) -> None:

@@ -53,5 +53,5 @@ def test_tour_is_offered_to_a_new_visitor(page: Run, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(inputs, "DEFAULT_LEVEL", "idea")
     assert is_offered(page(sentence=SENTENCES[0], search="greedy"))
     assert not is_offered(page(sentence=SENTENCES[0], search="greedy", depth="idea")), "a link says what to show"
-    monkeypatch.setattr("attnviz.ui.toolbar.controls.remembered", lambda name: "taken" if name == "tour" else None)
+    monkeypatch.setattr("attnviz.ui.page_state.inputs.remembered", lambda name: "taken" if name == "tour" else None)
     assert not is_offered(page(sentence=SENTENCES[0], search="greedy"))

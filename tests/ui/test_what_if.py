@@ -42,7 +42,7 @@ from attnviz.trace.what_ifs import (
 )
 from attnviz.ui.embedding import Embedding, embedded_in, in_session
 from attnviz.ui.page_state.linked import SENTENCE_PAGES, clear_entries, follow_link
-from attnviz.ui.page_state.what_if_state import WHAT_IFS, open_what_ifs, stored_what_ifs
+from attnviz.ui.page_state.selection import WHAT_IFS, open_what_ifs, stored_what_ifs
 from attnviz.ui.resources import translate
 from attnviz.ui.step.what_if_panel import handle_what_if
 from attnviz.ui.toolbar.opened_file import open_file
@@ -295,7 +295,7 @@ def open_linked(
     """Open the what-ifs of a translation by a link; return whether it is the same translation."""
     with in_session(session):
         follow_link(linked)
-        return open_what_ifs(MAIN, first, saved)
+        return open_what_ifs(first, saved)
 
 
 def forget_link(session: dict[Any, Any]) -> None:
