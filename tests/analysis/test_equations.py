@@ -82,12 +82,12 @@ EXHIBITS = [lines for lines in EQUATION_LINES.values() if lines]
 
 def test_changed_lines_are_marked_with_the_line_of_the_previous_exhibit() -> None:
     for below, above in itertools.pairwise(EXHIBITS):
-        for one, line in zip(below, above, strict=True):
-            assert line.before in ("", one.now.partition(r", \quad")[0])
+        for (one, _), (now, before) in zip(below, above, strict=True):
+            assert before in ("", one.partition(r", \quad")[0])
             # A new name on the left needs no mark.
-            same = one.now.partition("=")[2] == line.now.partition("=")[2]
-            assert bool(line.before) != (same or r"\operatorname{softmax}" in line.now), line.now
-    assert [bool(line.before) for line in EXHIBITS[0]] == [True, False, False]  # from additive to dot product
+            same = one.partition("=")[2] == now.partition("=")[2]
+            assert bool(before) != (same or r"\operatorname{softmax}" in now), now
+    assert [bool(before) for _, before in EXHIBITS[0]] == [True, False, False]  # from additive to dot product
 
 
 ALWAYS = {"x", "h", "e", "α", "c", "s", "t", "y"}

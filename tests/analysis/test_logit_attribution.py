@@ -48,7 +48,6 @@ def test_parts_add_up_to_logits_and_energies(
         position = choice.choice(np.flatnonzero(np.isfinite(trace.energies[step])).tolist())
         units = energy_decomposition(trace, None, step, position)
         assert units.energy == pytest.approx(float(trace.energies[step, position]), abs=1e-5)
-        assert np.all(np.diff(np.abs(units.contributions)[units.order]) <= 0)
     with pytest.raises(ValueError, match="one step"):
         logit_attribution(trace, weights, 2, 10) - logit_attribution(trace, weights, 3, 10)
 

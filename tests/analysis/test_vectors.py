@@ -30,7 +30,6 @@ def test_the_terms_add_up_to_the_context(seed: int, attention: str) -> None:
         annotations, context = trace.annotations.astype(np.float64), trace.contexts[step].astype(np.float64)
         lengths = np.sqrt((annotations**2).sum(axis=1) * (context**2).sum())
         np.testing.assert_allclose(found.cosines, annotations @ context / lengths, atol=1e-9)
-        assert found.cosines[found.nearest[0]] == found.cosines.max()
 
 
 @given(st.integers(0, 60))

@@ -114,14 +114,14 @@ def test_comparison_is_empty_after_the_end_of_the_other_translation(
         without_numbers(change_sentence(change)),
         without_numbers(change_alt(change)),
     ] == snapshot
-    assert go.Figure(json.loads(to_json(CHANGED.draw(Subject(first, 3, parent=ended)).plotly))).layout.meta["alt"]
+    assert go.Figure(json.loads(to_json(CHANGED.draw(Subject(first, 3, parent=ended)).plotly()))).layout.meta["alt"]
     with pytest.raises(IndexError):
         step_change(first, ended, 5)
 
 
 def test_figure_draws_both_probabilities(first: Trace, changed: Trace) -> None:
     change, subject = step_change(first, changed, STEP), Subject(changed, STEP, parent=first)
-    checked = go.Figure(figures.step_figure(subject, "changed").draw(subject).plotly)  # checks every property
+    checked = go.Figure(figures.step_figure(subject, "changed").draw(subject).plotly())  # checks every property
     probabilities, moved = (trace.x for trace in checked.data if trace.type == "bar")
     assert list(probabilities) == [one.before or 0 for one in change.pieces] + [one.after or 0 for one in change.pieces]
     assert list(moved) == pytest.approx([change.context, change.state])
