@@ -37,7 +37,9 @@ LIBRARIES = ("numpy", "pandas", "plotly.graph_objects", "pyarrow", "sacrebleu", 
 
 AREAS: dict[str, dict[str, str]] = {
     "decoding": {
-        "decoding/search": "decoding/random_networks decoding/greedy decoding/beam_tree decoding/search",
+        "decoding/search": (
+            "decoding/random_networks decoding/greedy decoding/beam_tree decoding/search importing/checkpoints"
+        ),
         "decoding/sentences decoding/applied_interventions": (
             "decoding/random_networks decoding/greedy decoding/batching decoding/interventions importing/checkpoints"
         ),

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.decoding import SearchStep, check_search, force, greedy, search
 from attnviz.decoding.applied_interventions import check_limit
+from attnviz.decoding.search import largest
 from attnviz.errors import AttnvizError
 from attnviz.network import ModelConfig, RNNsearch
 from attnviz.network.encoder import PreparedEncoder
@@ -165,3 +166,12 @@ def test_greedy_search_chooses_most_probable_piece(kind: tuple[str, str], seed: 
     likely = decoder.output.log_probabilities(torch.cat([one.step.readout[0] for one in history]))
     chosen = likely[range(len(ids)), list(ids)][:-1]
     assert (chosen >= likely[: len(chosen), EOS:].amax(1) - 1e-5).all()
+
+
+@given(columns=st.integers(1, 40), more=st.sampled_from([0, 1]), count=st.integers(1, 9), seed=st.integers(0, 99))
+def test_largest_numbers_are_those_of_topk(columns: int, more: int, count: int, seed: int) -> None:
+    """Also of rows that are too short, or of a length that cannot be arranged in columns."""
+    scores = torch.rand(2, 16 * columns + more, generator=torch.Generator().manual_seed(seed))
+    best, indices = largest(scores, count)
+    assert torch.equal(best, scores.topk(count).values)
+    assert torch.equal(scores.gather(1, indices), best)

@@ -9,13 +9,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 import attnviz
 from attnviz import AttnvizError, alignment_error, attention, link_agreement, read_attention
 from attnviz.analysis.measures import WordError
 from attnviz.commands.main import main
-from attnviz.evaluation.file_links import pair_numbers
+from attnviz.evaluation.file_links import common_numbers, pair_numbers
 from attnviz.evaluation.scoring import by_record, score
 from attnviz.evaluation.two_files import check_pair_counts, gold_of_pair, pair_place
 from attnviz.importing.records import AttentionRecords
@@ -196,6 +198,35 @@ def test_pairs_are_matched_by_their_numbers(snapshot: SnapshotAssertion) -> None
 def test_pairs_have_numbers_only_where_all_differ(lines: list[int | None], numbers: list[int] | None) -> None:
     pairs = Sentences(lines, lambda line: SentencePair(links=parse_links("0-0"), line=line))
     assert pair_numbers(AttentionRecords(pairs)) == numbers
+
+
+@given(first=st.integers(1, 9), count=st.integers(1, 9), lines=st.integers(1, 12), gap=st.booleans())
+def test_numbers_of_pairs_count_lines_or_all_pairs_in_order(first: int, count: int, lines: int, gap: bool) -> None:
+    numbers = [*range(first, first + count)]
+    numbers[1:] = numbers[1 + gap :]
+    for own, theirs in ((numbers, None), (None, numbers)):
+        counts = [len(given or range(lines)) for given in (own, theirs)]
+        if numbers[-1] <= lines:
+            found = common_numbers(own, counts[0], theirs, counts[1])
+            assert [*map(list, found[:2]), found[2]] == [
+                own or [*range(1, lines + 1)],
+                theirs or [*range(1, lines + 1)],
+                "",
+            ]
+        elif numbers == [*range(first, first + lines)]:
+            *both, remark = common_numbers(own, counts[0], theirs, counts[1])
+            assert both == [numbers, numbers]
+            assert {str(first), str(numbers[-1])} <= {*re.findall(r"\d+", remark)}
+        else:
+            with pytest.raises(AttnvizError, match=str(numbers[-1])):
+                common_numbers(own, counts[0], theirs, counts[1])
+
+
+@pytest.mark.parametrize(("turned", "swapped"), [(1, False), (3, True)])
+def test_another_direction_must_lower_the_error_rate_by_a_tenth(turned: int, swapped: bool) -> None:
+    links, gold = (["0-0"] * (20 - turned) + [link] * turned for link in ("1-0", "0-1"))
+    scored = score(links, gold)
+    assert (scored.convention.swapped, scored.error.aer) == (swapped, pytest.approx(0 if swapped else turned / 20))
 
 
 def test_links_of_the_ends_of_blank_sentences_link_no_words(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,13 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import AttnvizError, attention, read_attention
 from attnviz.analysis.measures import error_between
 from attnviz.commands.main import main
-from attnviz.evaluation.two_files import link_agreement, pair_place, pair_with_words_of, with_tokens_of
+from attnviz.evaluation.two_files import (
+    check_pair_counts,
+    link_agreement,
+    pair_place,
+    pair_with_words_of,
+    with_tokens_of,
+)
 from attnviz.importing.attention_reader import records_of
 from attnviz.importing.records import AttentionRecords
 from attnviz.importing.sentence_pair import SentencePair, Sentences
@@ -116,6 +123,21 @@ def test_pair_is_found_by_its_words(sides: list[tuple[str | None, str | None]], 
     assert pair_with_words_of(records, shown) == by_words
     three = AttentionRecords(Sentences([{}] * 3, lambda pair: SentencePair(pair, parse_links("0-0"))))
     assert pair_place(records, 2, three, shown) == (0 if sides == [(None, None)] else by_words)
+
+
+@pytest.mark.parametrize(
+    ("count", "size", "words", "refused"),
+    [(1, 3, "", False), (3, 3, "", False), (2, 3, "", True), (2, 3, "a", True), (2, 1, "", True), (2, 1, "a", False)],
+)
+def test_other_numbers_of_pairs_are_refused(count: int, size: int, words: str, refused: bool) -> None:
+    """But for one pair, or many for one whose words say which it is."""
+    fields = {"source": words, "target": words} if words else {}
+    records, file = (
+        AttentionRecords(Sentences([fields] * pairs, lambda pair: SentencePair(pair, parse_links("0-0"))))
+        for pairs in (count, size)
+    )
+    with pytest.raises(AttnvizError) if refused else nullcontext():
+        check_pair_counts(records, file)
 
 
 def test_command_prints_draws_and_writes_the_comparison(
