@@ -137,9 +137,10 @@ def test_chosen_hypothesis_is_force_decoded(translator: Translator) -> None:
 
 
 def test_impossible_changes_are_refused(translator: Translator) -> None:
-    first = translator.translate(SENTENCES[0], beam=1)
-    changes = [Temperature(2.0, 99), ExcludePosition(99, 0), ReplaceWeights((1,), 0), ReplaceEnergies((1,), 0)]
-    changes += [ForceWords((9,), 99), ForceWords((10**5,), 0), ForceWords((EOS, 9), 0)]
+    first, beyond = translator.translate(SENTENCES[0], beam=1), len(translator.tokenizer)
+    steps, pieces = first.alignment.shape
+    changes = [Temperature(2.0, steps), ExcludePosition(pieces, 0), ReplaceWeights((1,), 0), ReplaceEnergies((1,), 0)]
+    changes += [ForceWords((9,), steps), ForceWords((beyond,), 0), ForceWords((EOS, 9), 0)]
     for change, held in itertools.product(changes, (True, False)):
         if (change, held) != (changes[-1], True):  # held words after the end are dropped
             with pytest.raises(AttnvizError, match=r"\.$"):
