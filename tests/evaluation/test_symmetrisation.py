@@ -55,6 +55,11 @@ def test_grow_diag_final_and_is_that_of_another_implementation(
     assert forward & reverse <= found <= forward | reverse
 
 
+def test_links_of_the_first_direction_come_first() -> None:
+    for links in (["0-0 3-4 5-7 8-5", "0-1 3-4 5-7 8-5"], ["0-1 3-4 5-7 8-5", "0-0 3-4 5-7 8-5"]):
+        assert symmetrise(links[:1], links[1:]).pharaoh() == f"{links[0]}\n"
+
+
 def test_order_and_base_of_the_reverse_links_are_inferred_and_said(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     lines, reverse = ["0-0 1-2 2-3 3-1", "0-1 1-2 2-3", "0-2 1-0 2-1"], tmp_path / "reverse"
     turned = [[link.split("-") for link in line.split()] for line in lines]
