@@ -36,6 +36,7 @@ from attnviz.trace.what_ifs import (
     encode_what_ifs,
     replaced_by,
     translator_arguments,
+    what_ifs_identity,
     whole_weights,
 )
 from attnviz.translator import Translator
@@ -179,6 +180,15 @@ def test_what_ifs_file_round_trip_is_exact_and_opens_as_trace(translator: Transl
     what_ifs.first.save(path)
     alone = WhatIfs.load(path)
     assert (alone.first.fingerprint, alone.what_ifs, alone.traces) == (what_ifs.first.fingerprint, (), ())
+
+
+def test_identity_is_of_what_is_asked_and_written() -> None:
+    first = synthetic.trace()
+    assert what_ifs_identity(synthetic.trace(seed=1)) == what_ifs_identity(first), "not of computed numbers"
+    others: dict[str, Any] = {name: "other" for name in ("model", "weights_digest", "device", "source_text")}
+    others |= {"search": Search("forced"), "target_ids": (9, EOS), "interventions": (Temperature(2.0),)}
+    changed = [dataclasses.replace(first, **{name: other}) for name, other in others.items()]
+    assert len({*map(what_ifs_identity, (first, *changed))}) == 1 + len(others)
 
 
 BY_HAND = (ReplaceWeights((1, 2, 3), 0), ReplaceWeights((3, 1, 2), 0), ReplaceWeights((1, 2, 3), 1))
