@@ -51,7 +51,8 @@ from tests.analysis.given import SIZES
 from tests.conftest import SENTENCES, ModelFactory
 from tests.figures import synthetic
 from tests.strategies import FEW
-from tests.trace.test_what_ifs import changes, made
+from tests.trace.test_interventions import changes
+from tests.trace.test_what_ifs import made
 from tests.ui.fields import set_field
 from tests.ui.opening import Run, open_page
 from tests.ui.shown_payloads import address, badge, mounted, panel_texts, texts
