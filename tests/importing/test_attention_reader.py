@@ -31,22 +31,15 @@ from attnviz.importing.formats import FORMATS
 from attnviz.importing.formats.line_formats import LAYOUTS, Layout
 from attnviz.importing.records import format_sentence
 from attnviz.reading import content_of
-from attnviz.text import SPACE
 from attnviz.trace.word_link_text import CountingError
 from tests.conftest import REPOSITORY
 from tests.documentation.formats import with_tables
 from tests.figures import synthetic
-from tests.importing.attention_files import CONTENTS, FILES, SOURCES, TARGETS, File, weights
+from tests.importing.attention_files import CONTENTS, ENDS, FILES, PAIRS, SOURCES, TARGETS, File, tokens_of
 from tests.importing.given import SOURCE, TARGET, arrays_of_one_pair, logged, matrix, npy, npz
 from tests.snapshots import plain
 
-FIXTURES = Path(__file__).parent / "fixtures" / "attention"
 GUIDE = (REPOSITORY / ".docs" / "pages" / "data.md").read_text(encoding="utf-8")
-CASES = json.loads((FIXTURES / "expected.json").read_text(encoding="utf-8"))
-
-
-def _tokens(pieces: Sequence[str], ends: bool = True) -> list[str]:
-    return [piece.removeprefix(SPACE) for piece in pieces if ends or piece != "</s>"]
 
 
 def _json(value: object) -> bytes:
@@ -58,46 +51,21 @@ def test_example_file_is_read_with_its_format_and_content(file: File, tmp_path: 
     path = tmp_path / file.name
     path.write_bytes(CONTENTS[file.name])
     records = read_attention(path, **file.given)
-    assert (records.format, len(records)) == (file.format, len(file.pairs))
+    assert (records.format, len(records)) == (file.format, file.count)
     assert read_attention(path, **file.given, format=file.format).format == file.format
     has_program = file.links is None and file.format not in ("json", "csv", "numpy", "torch", "parquet")
     assert {record.origin for record in records} <= {*records.pairs.title.split(", "), records.pairs.title, ""}
     assert {bool(record.origin) for record in records} == {has_program}
-    for number, (record, (source, target)) in enumerate(zip(records, file.pairs, strict=True)):
-        sides = [_tokens(side, ends=False) for side in (record.source_pieces, record.target_pieces)]
-        assert sides == [source.split(), target.split()]
+    for number, (record, pair) in enumerate(zip(records, file.pairs, strict=True)):
+        assert tokens_of(record) == [list(pair.source), list(pair.target)]
         if file.links is None:
-            assert np.allclose(record.alignment, file.matrices[number], atol=1e-6)
+            assert np.allclose(record.alignment, pair.weights(file.ends), atol=1e-6)
             assert record.links == ()
         else:
             assert record.links == tuple(file.links[number])
             assert {(j, i) for i, j in np.argwhere(record.alignment > 0).tolist()} == {*file.links[number]}
-    ends = {"source-end", "target-end"}
-    assert {*records[0].remarks} - ends == {*file.remarks} - ends
+    assert {*records[0].remarks} - {*ENDS} == {*file.remarks} - {*ENDS}
     assert records[0].possible == tuple(file.possible)
-
-
-@pytest.mark.parametrize("case", CASES, ids=[f"{n}-{case['file']}" for n, case in enumerate(CASES)])
-def test_fixture_is_read_as_expected_or_refused(case: dict[str, Any]) -> None:
-    given, path = {side: case[side] for side in ("source", "target") if side in case}, FIXTURES / case["file"]
-    if case["expect"] == "refuse":
-        with pytest.raises(AttnvizError) as error:
-            list(read_attention(path, **given))
-        assert all(word in str(error.value) for word in case["mention"])
-        return
-    records = read_attention(path, **given, **case.get("options", {}))
-    assert (records.format, len(records)) == (case["format"], len(case["expect"]))
-    for number, (record, expected) in enumerate(zip(records, case["expect"], strict=True)):
-        if "words" in expected:
-            assert [list(record.words().source), list(record.words().target)] == expected["words"]
-            continue
-        sides = [_tokens(record.source_pieces), _tokens(record.target_pieces)]
-        assert sides == [expected["source"], expected["target"]]
-        assert [list(link) for link in record.links] == expected.get("links", [])
-        if "matrix" in expected:
-            assert np.allclose(record.alignment, expected["matrix"], atol=1e-4)
-        if "possible" in case:
-            assert [list(link) for link in record.possible] == case["possible"][number]
 
 
 def test_every_format_has_two_example_files_and_stands_in_the_guide() -> None:
@@ -131,7 +99,7 @@ GRAPH: dict[str, Any] = {
     "links": [{"source": 0, "target": 2, "value": weight} for row in ROWS for weight in row],
 }
 NEMATUS = "0 ||| une voiture ||| 0.2 ||| a car ||| 2 2\n"
-PAIRS: dict[str, Any] = {"source": SOURCES, "target": TARGETS}
+BOTH: dict[str, Any] = {"source": SOURCES, "target": TARGETS}
 IN_MEMORY: dict[str, Any] = {"matrix": matrix(), "source": SOURCE, "target": TARGET}
 STEPS = torch.softmax(torch.arange(120, dtype=torch.float32).sin().reshape(4, 3, 1, 2, 1, 5), -1)
 GENERATED = tuple(tuple(step) for step in STEPS)
@@ -338,8 +306,8 @@ def test_sentences_and_options_that_do_not_fit_are_refused(tmp_path: Path, snaps
         "too many sentences": {"source": [*SOURCES, "x"], "target": TARGETS},
         "too few tokens": {"source": ["a", "it rains"], "target": TARGETS},
         "no such format": {"format": "nonsense"},
-        "not in this format": {**PAIRS, "format": "fairseq"},
-        "another format": {**PAIRS, "format": "sockeye"},
+        "not in this format": {**BOTH, "format": "fairseq"},
+        "another format": {**BOTH, "format": "sockeye"},
         "no such encoding": {"source": source, "encoding": "klingon"},
         "an encoding of no text": {"source": source, "encoding": "hex"},
         "source in another encoding": {"source": source},
@@ -349,8 +317,8 @@ def test_sentences_and_options_that_do_not_fit_are_refused(tmp_path: Path, snaps
     }
     calls |= {
         "no file": lambda: read_attention(tmp_path / "none.txt"),
-        "no sentence 3": lambda: read_attention(path, **PAIRS).pair_numbered(3),
-        "no sentence 0": lambda: read_attention(path, **PAIRS).pair_numbered(0),
+        "no sentence 3": lambda: read_attention(path, **BOTH).pair_numbered(3),
+        "no sentence 0": lambda: read_attention(path, **BOTH).pair_numbered(0),
         "steps of generate as a matrix": lambda: attention("a b c d", "e f g", GENERATED),  # type: ignore[arg-type]
         "steps of generate as a model": lambda: from_huggingface(GENERATED, None, "a b c d"),
         "files of two formats": lambda: read_attention([path, _file(tmp_path / "b", ["a ||| 0-0"])]),
@@ -890,8 +858,9 @@ def test_encoding_option(tmp_path: Path) -> None:
 def test_transpose_and_unescape_options(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
 ) -> None:
-    record = read_attention(weights(0).T, SOURCES[:1], TARGETS[:1], transpose=True)[0]
-    assert np.allclose(record.alignment, weights(0))
+    weights = PAIRS[0].weights()
+    record = read_attention(weights.T, SOURCES[:1], TARGETS[:1], transpose=True)[0]
+    assert np.allclose(record.alignment, weights)
     assert "transposed" in record.remarks
     path = _file(tmp_path / "links", ["it &apos;s a well @-@ known &quot; rock &amp; roll\tx y\t0-0 1-1"])
     assert "&apos;s" in read_attention(path)[0].words().source
