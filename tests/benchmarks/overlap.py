@@ -20,7 +20,7 @@ from attnviz.files import replace_text
 from attnviz.pair_files import Pair, read_pairs
 from attnviz.reading import read_text_lines
 from attnviz.text import normalise
-from tests.benchmarks.shared import exit_status
+from tests.benchmarks.harness import exit_status
 
 LETTERS = 12
 """Number of letters and digits below which a sentence counts as short, since "Thank you." occurs everywhere."""

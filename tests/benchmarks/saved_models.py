@@ -31,8 +31,8 @@ from attnviz.training.preparation import SETTINGS
 from attnviz.training.training_config import TrainingConfig
 from attnviz.training.validation import fixed_pairs, take_snapshot, validation_pairs
 from attnviz.translator import Translator
+from tests.benchmarks.harness import exit_status
 from tests.benchmarks.learning_measures import learning_baselines, learning_measures
-from tests.benchmarks.shared import exit_status
 
 
 @dataclass(frozen=True)

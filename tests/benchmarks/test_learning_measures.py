@@ -9,13 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnviz.analysis.word_classes import FUNCTION_WORDS
 from tests.benchmarks.learning_measures import (
-    BEFORE_NOUNS,
     diagonal_attention,
     diagonality,
     exchanged_neighbours,
-    learning_baselines,
     learning_measures,
     link_attention,
     link_classes,
@@ -83,15 +80,6 @@ def test_the_measures_are_means_over_the_links() -> None:
     assert (found["order"].value, found["order"].count) == (float(own), 1)
 
 
-def test_baselines_of_an_example_sentence() -> None:
-    levels = learning_baselines([HOUSE])
-    assert levels["content"] == {"alike": 1 / 8, "diagonal": 1, "links": 1}
-    assert levels["order"] == {"alike": 0, "diagonal": 0, "links": 1}
-    assert levels["diagonal"]["alike"] == pytest.approx(0)
-    assert levels["diagonal"]["diagonal"] > 0.85
-    assert 0 < levels["diagonal"]["links"] < levels["diagonal"]["diagonal"]
-
-
 @st.composite
 def drawn_pairs(draw: st.DrawFn) -> Pair:
     words = st.sampled_from(["the", "le", "house", "maison", "of", "de", "deux", ".", "12"])
@@ -130,8 +118,3 @@ def test_diagonality_is_independent_of_row_sums() -> None:
     alignment = np.random.default_rng(3).dirichlet(np.ones(6), 5)
     assert diagonality(alignment * np.linspace(0.2, 0.9, 5)[:, None]) == pytest.approx(diagonality(alignment))
     assert diagonality(np.zeros((5, 6))) == pytest.approx(0)
-
-
-def test_words_before_nouns_are_no_function_words() -> None:
-    assert all(word == word.lower() for word in BEFORE_NOUNS)
-    assert not BEFORE_NOUNS & FUNCTION_WORDS["target"]
