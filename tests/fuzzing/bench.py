@@ -5,15 +5,12 @@ from __future__ import annotations
 import contextlib
 import random
 import shutil
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 from unittest import mock
 
 import torch
-from streamlit.runtime.state import QueryParamsProxy
 
 from attnviz import Translator
 from attnviz.checkpoint import save_model
@@ -21,10 +18,8 @@ from attnviz.corpora import Analyser, Settings, analyse_file
 from attnviz.environment import ATTNVIZ_CORPORA, ATTNVIZ_MODELS, ATTNVIZ_RUNS
 from attnviz.network import DecomposableConfig, ModelConfig, RNNsearch, TransformerConfig
 from attnviz.text import Tokenizer
+from attnviz.trace import Trace
 from attnviz.trace.snapshots import FOLDER
-from attnviz.ui.page_state.selection import VIEW_PARAMETERS
-from attnviz.ui.pages import PAGE_NAMES
-from attnviz.ui.pages.lab_page import SECTIONS
 from attnviz.ui.transformer.exhibit import ADDITIVE_MODEL, FIXED_CONTEXT_MODEL, GENERAL_MODEL, TRANSFORMER_MODEL
 from tests.detectors import random_detector
 from tests.fuzzing.mutations import Mutation
@@ -40,27 +35,6 @@ TABLES = ("plain", "drawn")
 """Of corpora that the pages offer: one of more rows than are sent at once, and one of pairs with links."""
 SNAPSHOTS = Path(__file__).parents[2] / "models" / ADDITIVE_MODEL / FOLDER
 """Of trainings, that come with the program."""
-_OPENED_WITH = {"step": "2", "word": "1", "depth": "everything", "table": "plain"}
-
-
-class _RecordedParameters(dict[str, str]):
-    """Parameters of a link, which record the names that are read."""
-
-    def __init__(self, given: Mapping[str, str]) -> None:
-        super().__init__(given)
-        self.read: set[str] = set()
-
-    def get(self, name: str, default: Any = None) -> Any:
-        self.read.add(name)
-        return super().get(name, default)
-
-    def __getitem__(self, name: str) -> str:
-        self.read.add(name)
-        return super().__getitem__(name)
-
-    def __contains__(self, name: object) -> bool:
-        self.read.add(str(name))
-        return super().__contains__(name)
 
 
 @dataclass(frozen=True)
@@ -76,7 +50,7 @@ class Bench:
         return self.folder / "models" / "en-fr"
 
     @cached_property
-    def translator(self) -> Translator[Any]:
+    def translator(self) -> Translator[Trace]:
         """The translator of that model."""
         return Translator.load(self.model, device="cpu")
 
@@ -89,23 +63,6 @@ class Bench:
     def trace(self) -> bytes:
         """A saved trace."""
         return self.translator.translate(SENTENCES[0], beam=1).to_json().encode()
-
-    @cached_property
-    def parameters(self) -> dict[str, tuple[str, ...]]:
-        """The URL parameters that each page reads, by page."""
-        asked: dict[str, set[str]] = {}
-        for page in PAGE_NAMES:
-            parameters = _RecordedParameters(_OPENED_WITH)
-            with mock.patch.object(QueryParamsProxy, "to_dict", lambda _, given=parameters: given):
-                self.open(page, _OPENED_WITH)
-            asked[page] = parameters.read
-        for section in SECTIONS:
-            parameters = _RecordedParameters(_OPENED_WITH | {"section": section})
-            with mock.patch.object(QueryParamsProxy, "to_dict", lambda _, given=parameters: given):
-                self.open("lab", {**parameters})
-            asked["lab"] |= parameters.read
-        asked["translate"] |= {one.name for one in VIEW_PARAMETERS if one.owner == "browser"}
-        return {page: tuple(sorted(names)) for page, names in asked.items()}
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:

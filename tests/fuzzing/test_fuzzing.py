@@ -23,15 +23,3 @@ def test_input_is_used_or_refused(bench: Bench, kind: str) -> None:
     count = sum(refused(function, bench, random.Random(f"{kind} {seed}")) for seed in range(tried))
     if kind != "addresses":  # a link opens what it can
         assert count > tried // 5
-
-
-def test_bench_knows_the_parameters_of_every_page(bench: Bench) -> None:
-    for page, wanted in {
-        "translate": {"sentence", "step", "depth", "lang", "model", "search", "source", "word"},
-        "why": {"long"},
-        "transformer": {"exhibit", "swap", "head"},
-        "learns": {"training", "runs", "pair"},
-        "corpus": {"table", "show", "find", "sort", "descending", "x", "y", "brush", "part"},
-        "lab": {"section", "vectors"},
-    }.items():
-        assert wanted <= set(bench.parameters[page]), page
