@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,7 +11,7 @@ from safetensors.torch import load_file
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.checkpoint import load_model, save_model
 from attnviz.text import Tokenizer
-from tests.conftest import REPOSITORY, ModelFactory
+from tests.conftest import ModelFactory
 
 
 @pytest.mark.parametrize("attention", ATTENTION_KINDS)
@@ -54,18 +52,3 @@ def test_interrupted_save_leaves_old_model(
     with pytest.raises(KeyboardInterrupt):
         save_model(tmp_path, network, tokenizer)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
-
-
-def test_no_translation_imports_torch_compiler(
-    tmp_path: Path, make_network: ModelFactory, tokenizer: Tokenizer
-) -> None:
-    """To import it takes as long as to import torch, and nobody has asked for it."""
-    for attention in ATTENTION_KINDS:
-        save_model(tmp_path / attention, make_network(attention), tokenizer)
-    program = (
-        "import sys; from attnviz import Translator; "
-        f"[Translator.load(f'{tmp_path}/{{kind}}').translate('A girl.', beam=2) for kind in {[*ATTENTION_KINDS]}]; "
-        "assert 'torch._dynamo' not in sys.modules and 'sympy' not in sys.modules"
-    )
-    done = subprocess.run([sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr

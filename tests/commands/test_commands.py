@@ -290,3 +290,57 @@ def test_figure_finds_the_installed_model_that_made_the_trace(
     assert main(["figure", "--trace", str(saved), "-o", str(page := tmp_path / "x.html")]) == 0
     assert capfd.readouterr().err == snapshot(name="page")
     assert saved_view(page.read_text(encoding="utf-8")).values_of("face") == ["before"]
+
+
+class Started(Exception):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("arguments", "variable", "named", "own"),
+    [
+        ([], "", set(), False),
+        (["--host", "example.org", "--host", "*.example.org"], "", {"example.org", "*.example.org"}, False),
+        (["--address", "0.0.0.0"], "*.hf.space other.test", {"*.hf.space", "other.test"}, True),
+    ],
+)
+def test_app_accepts_local_and_configured_host_names(
+    arguments: list[str], variable: str, named: set[str], own: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command: list[str] = []
+
+    def start(_program: str, given: list[str], _environment: object) -> None:
+        command.extend(given)
+        raise Started
+
+    monkeypatch.setenv("ATTNVIZ_HOSTS", variable)
+    monkeypatch.setattr(os, "execve", start)
+    monkeypatch.chdir(Path.cwd())
+    with pytest.raises(Started):
+        main(["app", *arguments])
+    hosts = {command[place + 1] for place, word in enumerate(command) if word == "--server.allowedHosts"}
+    assert {"localhost", "127.0.0.1", "::1", *named} <= hosts
+    assert "*" not in hosts
+    if not own:
+        assert hosts == {"localhost", "127.0.0.1", "::1", *named}
+
+
+EXAMPLES = REPOSITORY / "attnviz" / "examples"
+
+
+def test_examples_are_copied_into_the_folder(tmp_path: Path) -> None:
+    assert main(["examples", str(tmp_path / "new")]) == 0
+    files = [path.relative_to(EXAMPLES) for path in EXAMPLES.rglob("*") if path.is_file()]
+    assert len(files) > 10
+    assert all((tmp_path / "new" / path).read_bytes() == (EXAMPLES / path).read_bytes() for path in files)
+
+
+def test_files_of_the_working_directory_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("pairs.tsv").write_text("mine")
+    assert main(["examples"]) == 0
+    assert Path("pairs.tsv").read_text() == "mine"
+    assert Path("my-model/config.json").is_file()
+    assert capsys.readouterr().out == ""

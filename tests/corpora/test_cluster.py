@@ -163,19 +163,3 @@ def test_command_reports_the_error_of_an_actor(
     assert re.findall(r"\d+", plain(printed.out, tmp_path)) == ["45", "49", "4", "6"]
     assert re.findall(r"\S+\.parquet: .*", printed.err) == snapshot(name="skipped")
     assert "ray" not in printed.err.lower()
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        ["--actors", "2"],
-        ["--address", "auto"],
-        ["--ray", "--workers", "2"],
-        ["--ray", "--device", "cpu"],
-    ],
-)
-def test_incompatible_options_are_refused(
-    folder: Path, model_folder: Path, wrong: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["corpus", str(folder), "-o", "out.parquet", "--model", str(model_folder), *wrong]) == 2
-    assert "--ray" in capsys.readouterr().err
