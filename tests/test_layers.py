@@ -1,4 +1,4 @@
-"""The source of the package: layers and forbidden imports, names, shapes in docstrings, type checks, payload keys."""
+"""The source of the package: layers, forbidden and light imports, names that stand once, payload keys."""
 
 from __future__ import annotations
 
@@ -136,29 +136,6 @@ def _module_name(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def _module_imports() -> dict[str, set[str]]:
-    """Return the modules of attnviz that each module imports, also within functions and for type checkers only."""
-    modules = {path.relative_to(PACKAGE): _module_name(path.relative_to(PACKAGE)) for path in _modules()}
-    imports: dict[str, set[str]] = {name: set() for name in modules.values()}
-    for path, name in _imports():
-        imported = name if name in imports else name.rpartition(".")[0]  # a name of the module, or of the package
-        imports[modules[path]] |= {imported} & set(imports)
-    return imports
-
-
-def test_no_import_closes_a_circle() -> None:
-    imports = _module_imports()
-    reached = {module: set(names) for module, names in imports.items()}
-    growing = True
-    while growing:
-        growing = False
-        for module, names in reached.items():
-            further = names.union(*(reached[name] for name in names))
-            growing |= further != names
-            reached[module] = further
-    assert [module for module, names in reached.items() if module in names] == []
-
-
 def test_components_and_pages_do_not_import_one_another() -> None:
     faults = []
     for path, name in _imports():
@@ -216,38 +193,6 @@ def test_modules_import_no_heavy_libraries(modules: str) -> None:
         assert {name.partition(".")[0] for name in _imported_at_once(module)} & {*LIGHT[modules].split()} == set()
 
 
-def test_exported_names() -> None:
-    import attnviz
-
-    assert sorted(attnviz.__all__) == [
-        "Attention",
-        "AttnvizError",
-        "ExcludePosition",
-        "ForceWords",
-        "ReplaceEnergies",
-        "ReplaceWeights",
-        "Temperature",
-        "Trace",
-        "TrainingConfig",
-        "Translator",
-        "alignment_error",
-        "analysis",
-        "attention",
-        "evaluate",
-        "find_heads",
-        "from_huggingface",
-        "link_agreement",
-        "models",
-        "read_attention",
-        "symmetrise",
-        "train",
-    ]
-    for name in attnviz.__all__:
-        assert getattr(attnviz, name).__name__.removeprefix("attnviz.") == name
-    with pytest.raises(AttributeError, match="Transformer"):
-        _ = attnviz.Transformer
-
-
 _FIRST_VISIT = """
 import re, sys
 from tests.ui.opening import open_page
@@ -289,28 +234,6 @@ def _public_names(module: ast.Module) -> set[str]:
 def test_every_public_name_is_defined_once() -> None:
     names = Counter(name for module in _modules().values() for name in _public_names(module))
     assert [name for name, count in names.items() if count > 1] == []
-
-
-ARRAYS = re.compile(r"\b(Tensor|NDArray|Array|ArrayLike|FloatArray|IntArray)\b")
-SHAPE = re.compile(r"any shape|\((?:[A-Za-z0-9.~']+(?: [+x] [A-Za-z0-9']+)*,|\.\.\.|\)|[A-Z],? ?\))")
-"""As in `(B, Tx, 2n)`, `(n,)`, `(..., n)` and `()`; or of any shape."""
-
-
-def test_docstrings_of_public_functions_state_the_shapes_of_arrays() -> None:
-    faults = []
-    for path, module in _modules().items():
-        public = [node for node in module.body if not getattr(node, "name", "_").startswith("_")]
-        inside = [one for node in public for one in (node.body if isinstance(node, ast.ClassDef) else [node])]
-        for function in inside:
-            if not isinstance(function, ast.FunctionDef) or function.name.startswith("_"):
-                continue
-            kinds = [ast.unparse(one.annotation) for one in function.args.args if one.annotation is not None]
-            # Weights by name have the shapes of the network's own.
-            taken = [kind for kind in kinds if ARRAYS.search(kind) and "Mapping" not in kind and "Callable" not in kind]
-            # The arguments of an autograd function's `backward` are the gradients of what `forward` returned.
-            if taken and function.name != "backward" and not SHAPE.search(ast.get_docstring(function) or ""):
-                faults.append(f"{path.relative_to(PACKAGE)}: {function.name}")
-    assert faults == []
 
 
 PAYLOAD_KEY = re.compile(r"\b(?:data|payload|record|words)\.([A-Za-z_]\w*)")

@@ -66,6 +66,8 @@ class Pair(NamedTuple):
             soft=" ".join(",".join(f"{x:.6f}" for x in row) for row in weights),
             rows=rows,
             turned=turned,
+            words=len(self.source),
+            targets=len(self.target),
             columns=weights.shape[1],
             lines=weights.shape[0],
         )
@@ -140,12 +142,24 @@ def each(form: str, pairs: Pairs, ends: bool = True) -> str:
     return "".join(pair.fill(form, n, ends) for n, pair in enumerate(pairs))
 
 
-def _hard(name: str, form: str, write: Any, *remarks: str, **others: Any) -> File:
-    return File(name, form, write, remarks or ("links",), **{"links": LINKS, **others})
+def _hard(name: str, form: str, write: Any, remarks: str = "links", needs: str = "", **others: Any) -> File:
+    given = {"links": LINKS, **others}
+    return File(name, form, write, remarks.split(), needs, count=len(given["links"]), **given)
 
 
-def _soft(name: str, form: str, write: Any, *remarks: str, ends: bool = True, **others: Any) -> File:
-    return File(name, form, write, (*(ENDS if ends else ()), *remarks), ends=ends, **others)
+def _soft(
+    name: str, form: str, write: Any, remarks: str = "", needs: str = "", ends: bool = True, **others: Any
+) -> File:
+    return File(name, form, write, (*(ENDS if ends else ()), *remarks.split()), needs, ends=ends, **others)
+
+
+def _two(first: str, other: str) -> Callable[[Pairs], str]:
+    """Return a writer of the first pair in one form, and of the others in another."""
+    return lambda pairs: each(first, pairs[:1]) + each(other, pairs[1:])
+
+
+def _backwards(form: str) -> Callable[[Pairs], str]:
+    return lambda pairs: "".join(pair.fill(form, n, True) for n, pair in [*enumerate(pairs)][::-1])
 
 
 def _objects(make: Callable[[Pair], object], lines: bool = False) -> Callable[[Pairs], str]:
@@ -231,6 +245,10 @@ def _soft_alignments(pairs: Pairs) -> str:
 
 LOG = "S-{{n}}\t{{s}}\nT-{{n}}\t{{t}}\nH-{{n}}\t-0.31\t{{t}}\nD-{{n}}\t-0.31\t{{t}}\nP-{{n}}\t-0.1\nA-{{n}}\t{}\n"
 """What fairseq-generate prints of a pair, with an alignment."""
+NBEST = "{{n}} ||| {{t}} ||| {} ||| -0.4\n{{n}} ||| x ||| {} ||| -0.5\n"
+GIZA = "# Sentence pair ({number}) source length {words} target length {targets} score : 1.2e-05\n{t} \n{giza} \n"
+SOCKEYE = "{n} ||| {t} ||| -0.2 ||| {s} ||| {columns} ||| {lines}\n{turned}\n"
+COUNTED = "links counted-by-format"
 
 
 def _batch(pairs: Pairs) -> NDArray[np.float64]:
@@ -264,14 +282,39 @@ def _joey(pairs: Pairs) -> bytes:
     return npz(source=source, tokens=target, attention_probs=_batch(pairs)[:1])
 
 
+def _fields(source: str, target: str, weights: str, lines: bool = False) -> Callable[[Pairs], str]:
+    """Return a writer of objects with the source tokens, the target as a text unless it is `target`, and weights."""
+    return _objects(
+        lambda one: {
+            source: one.source,
+            target: one.target if target == "target" else " ".join(one.target),
+            weights: one.weights(False).tolist(),
+        },
+        lines,
+    )
+
+
+def _decoded(one: Pair, *others: Any) -> dict[str, Any]:
+    """Return an object of CTranslate2 with the translation of a pair, and other translations with weights."""
+    attention_of = [one.weights(False).tolist(), *(weights for _, weights in others)]
+    return {"hypotheses": [one.target, *(words for words, _ in others)], "scores": [], "attention": attention_of}
+
+
+def _dict(pairs: Pairs) -> bytes:
+    (source, target, *_), weights = pairs[0], torch.tensor(pairs[0].weights())
+    return _torch({"source": source, "target": target, "attention": weights})
+
+
+def _linked(one: Pair) -> dict[str, Any]:
+    return {"src": " ".join(one.source), "tgt": " ".join(one.target), "alignment": one.links}
+
+
+def _gold(one: Pair) -> dict[str, Any]:
+    return {"en": one.source, "fr": " ".join(one.target), "S": one.links[:-1], "P": one.links}
+
+
 FILES: tuple[File, ...] = (
-    _hard(
-        "hard.log",
-        "fairseq",
-        lambda pairs: "".join(pair.fill(LOG.format("{links}"), n, True) for n, pair in [*enumerate(pairs)][::-1]),
-        "reordered",
-        "links",
-    ),
+    _hard("hard.log", "fairseq", _backwards(LOG.format("{links}")), "reordered links"),
     _hard("old.log", "fairseq", LOG.format("{sources}")),
     _hard("links.log", "fairseq", LOG.format("{links}"), general=True),
     _soft("soft.log", "fairseq", LOG.format("{soft}"), general=True),
@@ -280,103 +323,41 @@ FILES: tuple[File, ...] = (
     _soft("nematus-links.json", "nematus-json", _nematus_json(graph=False)),
     _soft("nematus-graph.json", "nematus-json", _nematus_json(graph=True)),
     _hard("sockeye.txt", "sockeye", "{t}\t{links}\n", needs="s", general=True),
-    _hard(
-        "sockeye-none.txt",
-        "sockeye",
-        lambda pairs: each("{t}\t{links}\n", pairs[:1]) + each("{t}\t\n", pairs[1:]),
-        needs="s",
-        links=(LINKS[0], ()),
-    ),
-    _soft(
-        "sockeye-matrix.txt",
-        "sockeye",
-        "{n} ||| {t} ||| -0.2 ||| {s} ||| {columns} ||| {lines}\n{turned}\n",
-        "transposed",
-    ),
+    _hard("sockeye-none.txt", "sockeye", _two("{t}\t{links}\n", "{t}\t\n"), needs="s", links=(LINKS[0], ())),
+    _soft("sockeye-matrix.txt", "sockeye", SOCKEYE, "transposed"),
     _hard("marian-hard.txt", "marian", "{t} ||| {links}\n", needs="s", general=True),
     _hard(
         "marian-ends.txt",
         "marian",
-        lambda pairs: each("{t} ||| {links} 3-3\n", pairs[:1]) + each("{t} ||| {links} 2-2\n", pairs[1:]),
-        "linked-source-end",
-        "linked-target-end",
-        "links",
+        _two("{t} ||| {links} 3-3\n", "{t} ||| {links} 2-2\n"),
+        "linked-source-end linked-target-end links",
         needs="s",
         links=((*LINKS[0], (3, 3)), (*LINKS[1], (2, 2))),
     ),
     _soft("marian-soft.txt", "marian", "{t} ||| {soft}\n", needs="s", general=True),
-    _soft(
-        "marian-nbest.txt",
-        "marian",
-        "{n} ||| {t} ||| {soft} ||| F0= -1.2 ||| -0.4\n{n} ||| x ||| 1,0 ||| F0= -1.2 ||| -0.4\n",
-        "best-only",
-        needs="s",
-    ),
+    _soft("marian-nbest.txt", "marian", NBEST.format("{soft} ||| F0= -1", "1,0 ||| F0= -1"), "best-only", needs="s"),
     _hard("scores.txt", "marian", "{score} ||| {links}\n", needs="st", general=True),
     _soft("scores-soft.txt", "marian", "-{n}.512345 ||| {soft}\n", needs="st", general=True),
     _hard(
         "amun.txt",
         "marian",
-        lambda pairs: each("{t} ||| 0-0 1-2 2-2\n", pairs[:1]) + each("{t} ||| 0-0 1-1\n", pairs[1:]),
-        "target-first",
-        "links",
+        _two("{t} ||| 0-0 1-2 2-2\n", "{t} ||| 0-0 1-1\n"),
+        "target-first links",
         needs="s",
         links=(((0, 0), (2, 1), (2, 2)), LINKS[1]),
     ),
     _hard("fast_align.txt", "fast_align", "{s} ||| {t} ||| {links} ||| {score}\n", general=True),
     _hard("cdec.txt", "fast_align", "{s} ||| {t} ||| {links}\n"),
-    _hard(
-        "giza.A3.final",
-        "giza",
-        lambda pairs: "".join(
-            pair.fill(
-                "# Sentence pair ({number}) source length 3 target length 3 alignment score : 1.2e-05\n{t} \n{giza} \n",
-                n,
-                True,
-            ).replace("length 3", f"length {len(pair.source)}")
-            for n, pair in [*enumerate(pairs)][::-1]
-        ),
-        "reordered",
-        "links",
-        "counted-by-format",
-    ),
-    _hard(
-        "ordered.A3",
-        "giza",
-        lambda pairs: "".join(
-            f"# Sentence pair ({n + 1}) source length {len(pair.source)} target length {len(pair.target)} score : 0.1\n"
-            + pair.fill("{t} \n{giza} \n", n, True)
-            for n, pair in enumerate(pairs)
-        ),
-        "links",
-        "counted-by-format",
-        general=True,
-    ),
-    _hard(
-        "gold.wa",
-        "naacl",
-        b"0001 1 1 S\n0001 2 3 P\n0001 3 2 S\n0002 1 1 S\n0002 2 2 S\n",
-        "links",
-        "counted-by-format",
-        needs="st",
-        possible=((1, 2),),
-    ),
-    _hard(
-        "gold.naacl",
-        "naacl",
-        b"1 1 1\n1 2 3\n1 3 2\n1 0 1\n2 1 1\n2 2 2\n",
-        "null-links",
-        "links",
-        "counted-by-format",
-        needs="st",
-    ),
-    _hard("plain.naacl", "naacl", "{naacl}", "links", "counted-by-format", needs="st", general=True),
+    _hard("giza.A3.final", "giza", _backwards(GIZA), f"reordered {COUNTED}"),
+    _hard("ordered.A3", "giza", GIZA, COUNTED, general=True),
+    _hard("gold.wa", "naacl", b"01 1 1 S\n01 2 3 P\n01 3 2 S\n02 1 1 S\n02 2 2 S\n", COUNTED, "st", possible=((1, 2),)),
+    _hard("gold.naacl", "naacl", b"1 1 1\n1 2 3\n1 3 2\n1 0 1\n2 1 1\n2 2 2\n", f"null-links {COUNTED}", needs="st"),
+    _hard("plain.naacl", "naacl", "{naacl}", COUNTED, needs="st", general=True),
     _hard(
         "moses.nbest",
         "moses",
         "{n} ||| {t} ||| LM= -12 TM= -1 ||| -3.2 ||| {links}\n{n} ||| x ||| LM= -1 ||| -4 ||| 0-0\n",
-        "best-only",
-        "links",
+        "best-only links",
         needs="s",
     ),
     _hard("one-best", "moses", "{n} ||| {t} ||| LM= -1 ||| {score} ||| {links}\n", needs="s", general=True),
@@ -384,8 +365,7 @@ FILES: tuple[File, ...] = (
         "moses.segments",
         "moses",
         b"une |0-0| voiture |2-2| rouge |1-1| \nil pleut |0-1| \n",
-        "phrases",
-        "links",
+        "phrases links",
         needs="s",
         links=(LINKS[0], ((0, 0), (0, 1), (1, 0), (1, 1))),
     ),
@@ -393,51 +373,29 @@ FILES: tuple[File, ...] = (
         "moses.phrases",
         "moses",
         b"0 ||| une voiture rouge ||| d: 0 ||| -3 ||| 0=0 1-2=1-2\n",
-        "phrases",
-        "links",
+        "phrases links",
         needs="s",
-        count=1,
         links=(((0, 0), (1, 1), (1, 2), (2, 1), (2, 2)),),
     ),
-    _hard(
-        "moses.enriched",
-        "moses",
-        b"une voiture rouge |0-2,wa=0-0 1-2 2-1,total=-3.1,LM0= -2| \n",
-        needs="s",
-        count=1,
-        links=LINKS[:1],
-    ),
+    _hard("enriched", "moses", b"une voiture rouge |0-2,wa=0-0 1-2 2-1,total=-3.1| \n", needs="s", links=LINKS[:1]),
     _hard("pharaoh.txt", "pharaoh", "{links}\n", needs="st", general=True),
-    _hard("from-1.txt", "pharaoh", "{from_1}\n", "links", "counted-from-1", needs="st", general=True),
-    _hard("blank.txt", "pharaoh", f"\n{TEXTS[1]}".encode(), "empty-rows", "links", needs="st", links=((), LINKS[1])),
+    _hard("from-1.txt", "pharaoh", "{from_1}\n", "links counted-from-1", needs="st", general=True),
+    _hard("blank.txt", "pharaoh", f"\n{TEXTS[1]}".encode(), "empty-rows links", needs="st", links=((), LINKS[1])),
     _hard("possible.talp", "pharaoh", b"0-0 1?2 2-1\n0-0 1p1\n", needs="st", possible=((1, 2),)),
     _hard("probable.txt", "pharaoh", b"0-0:0.9 1-2:0.8 2-1:1\n0-0:.5 1-1:1e-2\n", "probabilities", needs="st"),
     _hard("words.tsv", "pharaoh", "{s}\t{t}\t{links}\n", general=True),
     _hard("pharaoh.gz", "pharaoh", lambda pairs: gzip.compress(each("{links}\n", pairs).encode(), mtime=0), needs="st"),
     _hard("inter.txt", "simalign", "{n}\t{links}\n", needs="st", general=True),
     _hard(
-        "probs.txt",
-        "simalign",
-        b"0\t0-0-.95-.97 1-2-.9-.91 2-1-.8-.85\n1\t0-0-.7-.7 1-1-.9-.9\n",
-        "probabilities",
-        needs="st",
+        "probs.txt", "simalign", b"0\t0-0-.9-.9 1-2-.9-.9 2-1-.8-.8\n1\t0-0-.7-.7 1-1-.9-.9\n", "probabilities", "st"
     ),
     _soft("debug.log", "opennmt", _logged()),
     _soft("starred.log", "opennmt", _logged("[2026-11-22 10:00:01,123 INFO] ", starred=True)),
-    _soft(
-        "results.json",
-        "ctranslate2",
-        _objects(lambda one: {"hypotheses": [one.target], "scores": [], "attention": [one.weights(False).tolist()]}),
-        ends=False,
-        needs="s",
-        general=True,
-    ),
+    _soft("results.json", "ctranslate2", _objects(_decoded), ends=False, needs="s", general=True),
     _soft(
         "several.jsonl",
         "ctranslate2",
-        _objects(
-            lambda one: {"hypotheses": [one.target, ["x"]], "attention": [one.weights(False).tolist(), [[1]]]}, True
-        ),
+        _objects(lambda one: _decoded(one, (["x"], [[1]])), lines=True),
         "best-only",
         ends=False,
         needs="s",
@@ -445,71 +403,22 @@ FILES: tuple[File, ...] = (
     _soft("inseq.json", "inseq", _inseq("lists")),
     _soft("inseq-packed.json", "inseq", _inseq("packed")),
     _soft("inseq-safetensors.json", "inseq", _inseq("safetensors")),
-    _soft(
-        "own.json",
-        "json",
-        _objects(lambda one: {"source": one.source, "target": one.target, "matrix": one.weights(False).tolist()}),
-        ends=False,
-        general=True,
-    ),
-    _soft(
-        "synonyms.jsonl",
-        "json",
-        _objects(
-            lambda one: {"src_tokens": one.source, "hyp": " ".join(one.target), "attn": one.weights(False).tolist()},
-            True,
-        ),
-        ends=False,
-    ),
-    _hard(
-        "links.json",
-        "json",
-        _objects(lambda one: {"src": " ".join(one.source), "tgt": " ".join(one.target), "alignment": one.links}),
-    ),
-    _hard(
-        "gold.jsonl",
-        "json",
-        _objects(
-            lambda one: {"en": one.source, "fr": " ".join(one.target), "S": one.links[:-1], "P": one.links}, lines=True
-        ),
-        possible=((2, 1),),
-    ),
+    _soft("own.json", "json", _fields("source", "target", "matrix"), ends=False, general=True),
+    _soft("synonyms.jsonl", "json", _fields("src_tokens", "hyp", "attn", lines=True), ends=False),
+    _hard("links.json", "json", _objects(_linked)),
+    _hard("gold.jsonl", "json", _objects(_gold, lines=True), possible=((2, 1),)),
     _soft("table.csv", "csv", _tables(","), count=1),
     _soft("tokens.csv", "csv", _tables(",", ends=False), ends=False, count=1, general=True),
     _soft("tables.tsv", "csv", _tables("\t")),
     _soft("bare.txt", "csv", "{rows}", needs="st", count=1),
     _soft("one.npy", "numpy", lambda pairs: npy(pairs[0].weights()), needs="st", count=1, general=True),
     _soft("batch.npy", "numpy", lambda pairs: npy(_batch(pairs)), "padding", needs="st"),
-    _soft(
-        "neuralmonkey.npy",
-        "numpy",
-        lambda pairs: npy(_batch(pairs).transpose(0, 2, 1)),
-        "transposed",
-        "padding",
-        needs="st",
-    ),
+    _soft("turned.npy", "numpy", lambda pairs: npy(_batch(pairs).transpose(0, 2, 1)), "transposed padding", needs="st"),
     File("joey.npz", "numpy", _joey, ("padding",), count=1),
-    _soft(
-        "several.npz",
-        "numpy",
-        lambda pairs: npz(**{f"arr_{n}": one.weights() for n, one in enumerate(pairs)}),
-        needs="st",
-    ),
+    _soft("two.npz", "numpy", lambda pairs: npz(arr_0=pairs[0].weights(), arr_1=pairs[1].weights()), needs="st"),
     _soft("generate.pt", "torch", _generated, "mean-of-heads", needs="st", count=1),
-    _soft(
-        "dict.pt",
-        "torch",
-        lambda pairs: _torch(
-            {"source": pairs[0].source, "target": pairs[0].target, "attention": torch.tensor(pairs[0].weights())}
-        ),
-        count=1,
-    ),
-    _soft(
-        "records.parquet",
-        "parquet",
-        lambda pairs: attention_file_content(_records(pairs), "parquet"),
-        ends=False,
-    ),
+    _soft("dict.pt", "torch", _dict, count=1),
+    _soft("own.parquet", "parquet", lambda pairs: attention_file_content(_records(pairs), "parquet"), ends=False),
     _soft("table.parquet", "parquet", _parquet_table, ends=False),
     _soft("x.ali.js", "softalignments", _soft_alignments, needs="st"),
     _soft("y.ali.js", "softalignments", lambda pairs: _soft_alignments(pairs).replace("], \n]", "],\n]"), needs="st"),
