@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attnviz.evaluation.alignment import GoldAlignment
+from attnviz.trace.word_link_text import Link
 from tests.benchmarks.learning_measures import (
     diagonal_attention,
     diagonality,
@@ -21,18 +21,12 @@ from tests.benchmarks.learning_measures import (
 )
 
 
-@dataclass(frozen=True)
-class Pair:
-    source: tuple[str, ...]
-    target: tuple[str, ...]
-    sure: frozenset[tuple[int, int]]
+def pair_of(source: str, target: str, *sure: Link) -> GoldAlignment:
+    return GoldAlignment("", tuple(source.split()), tuple(target.split()), frozenset(sure), frozenset())
 
 
-HOUSE = Pair(
-    ("The", "old", "green", "house", "is", "not", "here", "."),
-    ("La", "vieille", "maison", "verte", "n'", "est", "pas", "ici", "."),
-    frozenset({(0, 0), (1, 1), (2, 3), (3, 2), (4, 5), (5, 4), (5, 6), (6, 7), (7, 8)}),
-)
+LINKS = ((0, 0), (1, 1), (2, 3), (3, 2), (4, 5), (5, 4), (5, 6), (6, 7), (7, 8))
+HOUSE = pair_of("The old green house is not here .", "La vieille maison verte n' est pas ici .", *LINKS)
 
 
 def test_link_classes_of_an_example_sentence() -> None:
@@ -61,10 +55,8 @@ def test_link_classes_of_an_example_sentence() -> None:
     ],
 )
 def test_nouns_follow_an_article_on_both_sides(english: str, french: str, nouns: bool) -> None:
-    pair = Pair(tuple(english.split()), tuple(french.split()), frozenset({(0, 0), (1, 1)}))
-    classes = link_classes(pair)
-    assert classes["nouns"] == ({(1, 1)} if nouns else set())
-    alone = Pair(pair.source[1:], pair.target[1:], frozenset({(0, 0)}))
+    assert link_classes(pair_of(english, french, (0, 0), (1, 1)))["nouns"] == ({(1, 1)} if nouns else set())
+    alone = pair_of(english.split()[1], french.split()[1], (0, 0))
     assert link_classes(alone)["nouns"] == set()  # no article comes before the first word
 
 
@@ -81,16 +73,16 @@ def test_the_measures_are_means_over_the_links() -> None:
 
 
 @st.composite
-def drawn_pairs(draw: st.DrawFn) -> Pair:
+def drawn_pairs(draw: st.DrawFn) -> GoldAlignment:
     words = st.sampled_from(["the", "le", "house", "maison", "of", "de", "deux", ".", "12"])
     source = draw(st.lists(words, min_size=2, max_size=6))
     target = draw(st.lists(words, min_size=2, max_size=6))
     cells = [(j, i) for j in range(len(source)) for i in range(len(target))]
-    return Pair(tuple(source), tuple(target), frozenset(draw(st.sets(st.sampled_from(cells), max_size=8))))
+    return pair_of(" ".join(source), " ".join(target), *draw(st.sets(st.sampled_from(cells), max_size=8)))
 
 
 @given(drawn_pairs(), st.integers(0, 2**16))
-def test_classes_are_disjoint_single_links_and_measures_are_shares(pair: Pair, seed: int) -> None:
+def test_classes_are_disjoint_single_links_and_measures_are_shares(pair: GoldAlignment, seed: int) -> None:
     by_name = link_classes(pair)
     assert by_name.pop("nouns") <= by_name["content"]
     classes = list(by_name.values())
@@ -107,7 +99,7 @@ def test_classes_are_disjoint_single_links_and_measures_are_shares(pair: Pair, s
 
 
 @given(drawn_pairs())
-def test_baseline_attention_rows_are_distributions(pair: Pair) -> None:
+def test_baseline_attention_rows_are_distributions(pair: GoldAlignment) -> None:
     for baseline in (uniform_attention, diagonal_attention, link_attention):
         np.testing.assert_allclose(baseline(pair).sum(axis=1), 1)
     assert diagonality(uniform_attention(pair)) == pytest.approx(0)

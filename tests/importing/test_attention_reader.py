@@ -37,7 +37,7 @@ from tests.documentation.formats import with_tables
 from tests.figures import synthetic
 from tests.importing.attention_files import CONTENTS, ENDS, FILES, PAIRS, SOURCES, TARGETS, File, tokens_of
 from tests.importing.given import SOURCE, TARGET, arrays_of_one_pair, logged, matrix, npy, npz
-from tests.snapshots import plain
+from tests.snapshots import refusal
 
 GUIDE = (REPOSITORY / ".docs" / "pages" / "data.md").read_text(encoding="utf-8")
 
@@ -279,12 +279,6 @@ ARRAYS: Refused = {
 }
 
 
-def _refusal(call: Callable[[], Any], *folders: Path) -> str:
-    with pytest.raises(AttnvizError) as error:
-        call()
-    return plain(error.value, *folders)
-
-
 @pytest.mark.parametrize("refused", [TEXTS, ARRAYS], ids=["texts", "arrays"])
 def test_what_is_refused_is_named(refused: Refused, tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     said = {}
@@ -293,7 +287,7 @@ def test_what_is_refused_is_named(refused: Refused, tmp_path: Path, snapshot: Sn
         if isinstance(value, bytes):
             path.write_bytes(value)
         one = path if isinstance(value, bytes) else value
-        said[name] = _refusal(lambda one=one, given=given: list(read_attention(one, **given)), tmp_path)
+        said[name] = refusal(lambda one=one, given=given: list(read_attention(one, **given)), tmp_path)
     assert said == snapshot
 
 
@@ -328,7 +322,7 @@ def test_sentences_and_options_that_do_not_fit_are_refused(tmp_path: Path, snaps
         "a folder without files": lambda: read_attention(tmp_path / "empty"),
     }
     (tmp_path / "empty").mkdir()
-    assert {name: _refusal(call, tmp_path) for name, call in calls.items()} == snapshot
+    assert {name: refusal(call, tmp_path) for name, call in calls.items()} == snapshot
 
 
 def _file(path: Path, lines: Sequence[str], end: str = "\n") -> Path:
@@ -499,7 +493,7 @@ def test_pieces_of_softalignments_are_in_the_files_beside_them(tmp_path: Path, s
     refused = {}
     for name, lines in {"few": ['["a", "b"], '], "none": ["no list", '["c"], '], "number": ["3, ", '["c"], ']}.items():
         _file(tmp_path / "x.src.js", ["var sources = [", *lines, "]"])
-        refused[name] = _refusal(lambda: read_attention(tmp_path / "x.ali.js"), tmp_path)
+        refused[name] = refusal(lambda: read_attention(tmp_path / "x.ali.js"), tmp_path)
     assert refused == snapshot
     _file(tmp_path / "x.src.js", ["x"])
     assert read_attention(tmp_path / "x.ali.js").tokens(0) == (None, ["x"])
