@@ -18,7 +18,6 @@ from attnviz.commands.main import main
 from attnviz.corpora.table_metadata import table_metadata
 from attnviz.text import Tokenizer
 from attnviz.training.preparation import DATA
-from tests.conftest import SENTENCES
 from tests.snapshots import plain
 
 COMMANDS = ("train", "evaluate", "align", "corpus", "translate")
@@ -28,14 +27,17 @@ every_command = pytest.mark.parametrize("command", COMMANDS)
 
 
 @pytest.fixture
-def run(tmp_path: Path, model_folder: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+def run(
+    tmp_path: Path,
+    model_folder: Path,
+    tokenizer: Tokenizer,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> Run:
     """Return a function that runs a command on the content of a file: exit code, output, errors."""
     monkeypatch.chdir(tmp_path)
-    Path("tokenizer.model").write_bytes(Tokenizer.train(SENTENCES, 150).model)
-    sizes = (
-        f"--{name}-size={size}"
-        for name, size in zip(("hidden", "embedding", "alignment", "maxout"), [8] * 4, strict=True)
-    )
+    Path("tokenizer.model").write_bytes(tokenizer.model)
+    sizes = (f"--{name}-size=8" for name in ("hidden", "embedding", "alignment", "maxout"))
     own = {
         "train": [
             *("--data", "pairs.tsv", "--validation", "good.tsv", "--output", "run", "--tokenizer", "tokenizer.model"),

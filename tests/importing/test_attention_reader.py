@@ -502,46 +502,59 @@ def test_pieces_of_softalignments_are_in_the_files_beside_them(tmp_path: Path, s
 # JSON, tables and logs
 
 
-@pytest.mark.parametrize(
-    ("value", "alignment"),
-    [
-        pytest.param(
-            [{"source": [{"token": "a"}, {"text": "b"}], "hypotheses": [TOKENS["target"]], "attention": [ROWS]}],
-            ROWS,
-            id="tokens as objects",
-        ),
-        pytest.param({**TOKENS, "Source": ["c", "d"], "matrix": ROWS}, ROWS, id="names that differ in case"),
-        pytest.param({**TOKENS, "links": ["0-0", "1-1"]}, np.eye(2), id="links as texts"),
-        pytest.param({**TOKENS, "alignment": [[0, 0], [1, 1], [0, 1]]}, [[1, 0], [0.5, 0.5]], id="pairs of indices"),
-        pytest.param({**TOKENS, "links": [{"s": 0, "t": 0}, {"src": 1, "tgt": 1}]}, np.eye(2), id="links as objects"),
-        pytest.param(
-            {
-                "sequence_attributions": [
-                    {"source": "a b", "target": "x y", "source_attributions": [*zip(*ROWS, strict=True)]}
-                ]
-            },
-            ROWS,
-            id="tokens of Inseq as text",
-        ),
-        pytest.param(GRAPH, ROWS, id="graph"),
-        pytest.param(
-            [
-                {
-                    **TOKENS,
-                    "hypotheses": [["p", "q"], TOKENS["target"]],
-                    "attention": [np.eye(2).tolist(), ROWS],
-                    "scores": [-2, -1.5],
-                }
-            ],
-            ROWS,
-            id="hypothesis with the highest score",
-        ),
-    ],
-)
-def test_objects_of_all_programs_are_read_alike(value: object, alignment: Any) -> None:
-    (record,) = read_bytes(_json(value), "a.json")
-    assert (record.words().source, record.words().target) == (("a", "b"), ("x", "y"))
-    assert np.allclose(record.alignment, alignment)
+AB = ("a b", "x y")
+DIAGONAL = ((0, 0), (1, 1))
+NUMBERED = "target \\ source,1 a,2 b\n1 x,0.5,0.5\n2 y,0.25,0.75\n"
+"""A table as attnviz exports it."""
+READ: dict[str, tuple[object, dict[str, Any]]] = {
+    "tokens as objects": (
+        [{"source": [{"token": "a"}, {"text": "b"}], "hypotheses": [TOKENS["target"]], "attention": [ROWS]}],
+        {"alignment": ROWS},
+    ),
+    "names that differ in case": ({**TOKENS, "Source": ["c", "d"], "matrix": ROWS}, {"alignment": ROWS}),
+    "tokens of Inseq as text": (
+        {"sequence_attributions": [{"source": "a b", "target": "x y", "source_attributions": [*zip(*ROWS)]}]},  # noqa: B905
+        {"alignment": ROWS},
+    ),
+    "a graph": (GRAPH, {"alignment": ROWS}),
+    "the hypothesis with the highest score": (
+        [{**TOKENS, "hypotheses": [["p"], ["x", "y"]], "attention": [[[1, 0]], ROWS], "scores": [-2, -1.5]}],
+        {"alignment": ROWS},
+    ),
+    "links as texts": ({**TOKENS, "links": ["0-0", "1-1"]}, {"links": DIAGONAL}),
+    "links as objects": ({**TOKENS, "links": [{"s": 0, "t": 0}, {"src": 1, "tgt": 1}]}, {"links": DIAGONAL}),
+    "pairs of indices": (
+        {**TOKENS, "alignment": [[0, 0], [1, 1], [0, 1]]},
+        {"links": ((0, 0), (0, 1), (1, 1)), "alignment": [[1, 0], [0.5, 0.5]]},
+    ),
+    "pairs that cannot be weights": ({**TOKENS, "alignment": [[0, 1], [1, 1]]}, {"links": ((0, 1), (1, 1))}),
+    "pairs of numbers of more words": (
+        {"source": ["a", "b"], "target": ["x", "y", "z"], "alignment": [[0, 1], [1, 0]]},
+        {"links": ((0, 1), (1, 0)), "words": ("a b", "x y z")},
+    ),
+    "numbers of an exported table": (NUMBERED, {"alignment": ROWS, "remarks": ()}),
+    "sums of an exported table": (
+        NUMBERED.replace("b\n", "b,sum\n").replace("5\n", "5,1\n"),
+        {"alignment": ROWS, "remarks": ("margins-dropped",)},
+    ),
+    "rows without numbers": (NUMBERED.replace("1 x", "x").replace("2 y", "y"), {"alignment": ROWS}),
+    "a column taken out": (NUMBERED.replace("2 b", "3 b"), {"words": ("1 a 3 b", "x y")}),
+    "rows taken out": (NUMBERED.replace("2 y", "4 y"), {"words": ("a b", "1 x 4 y")}),
+    "pieces of a word": (NUMBERED.replace("1 a,2 b", "1 bi,2 ·cycle"), {"words": ("bicycle", "x y")}),
+    "a table of links": ("\ta\tb\nx\tS\t\ny\tp\ts\n", {"sure": DIAGONAL, "possible": ((0, 1),)}),
+    "a decimal comma": (";a;b\nx;0,5;0,5\ny;0,25;0,75\n", {"alignment": ROWS}),
+}
+
+
+@pytest.mark.parametrize("name", READ)
+def test_other_spellings_of_a_pair_are_read(name: str) -> None:
+    content, expected = READ[name]
+    (record,) = read_bytes(content.encode() if isinstance(content, str) else _json(content))
+    words = record.words()
+    assert (" ".join(words.source), " ".join(words.target)) == expected.get("words", AB)
+    for attribute in expected.keys() - {"words", "alignment"}:
+        assert getattr(record, attribute) == expected[attribute], attribute
+    assert np.allclose(record.alignment, expected.get("alignment", record.alignment))
 
 
 @pytest.mark.parametrize("endian", ["little", "big"])
@@ -618,37 +631,6 @@ def test_row_and_column_numbers_of_pandas_are_no_tokens() -> None:
         for table in (f",a,b\nx,0.5,{value}\ny,0.1,0.9\n", f"0.5,{value}\n0.1,0.9\n"):
             with pytest.raises(AttnvizError, match="is infinite"):
                 records_of([content_of(table.encode(), "a.csv")], [["a b"], ["x y"]])[0]
-
-
-def _own_table(columns: str, rows: tuple[str, str], last: str = "") -> bytes:
-    return f"target \\ source,{columns}\n{rows[0]},0.5,0.5{last}\n{rows[1]},0.25,0.75{last}\n".encode()
-
-
-@pytest.mark.parametrize(
-    ("table", "source", "target", "remarks"),
-    [
-        pytest.param(_own_table("1 a,2 b", ("1 x", "2 y")), "a b", "x y", (), id="whole"),
-        pytest.param(_own_table("1 a,2 b,sum", ("1 x", "2 y"), ",1"), "a b", "x y", ("margins-dropped",), id="sum"),
-        pytest.param(_own_table("1 a,2 b", ("x", "y")), "a b", "x y", (), id="rows without numbers"),
-        pytest.param(_own_table("1 a,3 b", ("1 x", "2 y")), "1 a 3 b", "x y", (), id="column taken out"),
-        pytest.param(_own_table("1 a,2 b", ("1 x", "4 y")), "a b", "1 x 4 y", (), id="rows taken out"),
-        pytest.param(_own_table("1 bi,2 ·cycle", ("1 x", "2 y")), "bicycle", "x y", (), id="pieces of a word"),
-    ],
-)
-def test_numbers_of_an_exported_table_are_no_part_of_tokens(
-    table: bytes, source: str, target: str, remarks: tuple[str, ...]
-) -> None:
-    (record,) = read_bytes(table, "a.csv")
-    assert (" ".join(record.words().source), " ".join(record.words().target)) == (source, target)
-    assert np.allclose(record.alignment, ROWS)
-    assert record.remarks == remarks
-
-
-def test_a_table_may_hold_links_and_another_separator() -> None:
-    (record,) = read_bytes(b"\ta\tb\nx\tS\t\ny\tp\ts\n")
-    assert (record.sure, record.possible) == (((0, 0), (1, 1)), ((0, 1),))
-    (record,) = read_bytes(b";a;b\nx;0,5;0,5\ny;0,25;0,75\n")
-    assert np.allclose(record.alignment, ROWS)
 
 
 # Lines
@@ -806,20 +788,13 @@ def test_damaged_and_blank_pairs_do_not_stop_a_file(tmp_path: Path, capsys: pyte
     assert "blank line" in records.problems[1], "the links of a blank line do not stop other pairs"
 
 
-SPELLINGS = {
-    "parentheses": "(0-0) (1-2) (2-1)",
-    "pairs": "(0,0) (1,2) (2,1)",
-    "tuples": "[(0, 0), (1, 2), (2, 1)]",
-    "lists": "[[0, 0], [1, 2], [2, 1]]",
-    "sets": "{(0, 0), (1, 2), (2, 1)}",
-    "commas": "0-0, 1-2, 2-1",
-}
+LISTED = "(0-0) (1-2) (2-1)|(0,0) (1,2) (2,1)|[(0, 0), (1, 2), (2, 1)]|[[0, 0], [1, 2], [2, 1]]|0-0, 1-2, 2-1"
 
 
-@pytest.mark.parametrize("name", SPELLINGS)
-def test_links_in_other_spellings_are_read(name: str) -> None:
-    (record,) = records_of([content_of(f"{SPELLINGS[name]}\n".encode())], [["a b c"], ["d e f"]])
-    assert links_text(record) == "0-0 1-2 2-1"
+def test_links_in_other_spellings_are_read() -> None:
+    for line in (*LISTED.split("|"), "{(0, 0), (1, 2), (2, 1)}"):
+        (record,) = records_of([content_of(f"{line}\n".encode())], [["a b c"], ["d e f"]])
+        assert links_text(record) == "0-0 1-2 2-1", line
 
 
 @pytest.mark.parametrize("base", [0, 1])
@@ -947,24 +922,3 @@ def test_links_of_the_shared_tasks_have_marks_and_probabilities(
     assert record.sure == (tuple(link for link in sorted(links) if link in {*sure}) if marked else ())
     assert record.possible == (tuple(link for link in sorted(links) if link not in {*sure}) if marked else ())
     assert {"null-links", "probabilities" if shares else "links"} <= {*record.remarks}
-
-
-@pytest.mark.parametrize(
-    ("source", "target", "pairs", "links"),
-    [
-        ("a b", "x y", [[0, 1], [1, 0]], None),
-        ("a b", "x", [[0, 1], [1, 0]], None),
-        ("a b", "x y z", [[0, 1], [1, 0]], ((0, 1), (1, 0))),
-        ("a b c", "x y", [[0, 1], [1, 0]], ((0, 1), (1, 0))),
-        ("a b", "x y", [[0, 1], [1, 1]], ((0, 1), (1, 1))),
-    ],
-)
-def test_pairs_of_whole_numbers_are_links_unless_they_may_be_weights(
-    source: str, target: str, pairs: list[list[int]], links: tuple[tuple[int, int], ...] | None
-) -> None:
-    content = _json({"source": source.split(), "target": target.split(), "alignment": pairs})
-    if links is None:
-        with pytest.raises(AttnvizError, match="matrix"):
-            read_bytes(content)[0]
-    else:
-        assert read_bytes(content)[0].links == links
