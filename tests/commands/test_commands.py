@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import re
@@ -29,63 +28,35 @@ from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
 from tests.saved_pages import saved_view
 
 
-@pytest.fixture
-def run(model_folder: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
-    """Return a function that runs a command in this process, with the tiny model: exit code, output, errors.
-
-    Errors are without the progress bar, which appears after a second and so only on a busy machine.
-    """
-
-    def run_command(*arguments: str, given: str | bytes | None = None) -> tuple[int, str, str]:
-        if given is not None:
-            content = given.encode() if isinstance(given, str) else given
-            monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
-        own = ("train", "app")
-        options = [] if arguments[0] in own else ["--model", str(model_folder), "--device", "cpu"]
-        try:
-            code = main([arguments[0], *options, *arguments[1:]])
-        except SystemExit as ended:
-            code = int(ended.code or 0)
-        captured = capfd.readouterr()
-        return code, captured.out, re.sub(r"\r[^\r\n]*\n?", "", captured.err)
-
-    return run_command
-
-
 def _one_sentence(errors: str) -> bool:
     return errors.count("\n") == 1 and "Traceback" not in errors
 
 
 @pytest.mark.parametrize(
-    ("redirection", "buffering"), [(">&-", {}), ("> /dev/full", {}), ("> /dev/full", {"PYTHONUNBUFFERED": "1"})]
+    ("command", "variables", "said"),
+    [
+        ("models >&-", {}, "attnviz: Standard output "),
+        ("models > /dev/full", {}, "attnviz: Standard output "),
+        ("models > /dev/full", {"PYTHONUNBUFFERED": "1"}, "attnviz: Standard output "),
+        ("translate --model MODEL <&-", {}, "attnviz: "),
+        ("translate --model nowhere 'A dog.' 2>&-", {}, ""),
+    ],
 )
-def test_output_that_cannot_be_written_is_named(redirection: str, buffering: dict[str, str]) -> None:
-    done = _shell(f"models {redirection}", **buffering)
-    assert done.returncode == 2
-    assert done.stderr.startswith("attnviz: Standard output ")
-    assert _one_sentence(done.stderr)
-
-
-def test_closed_input_is_empty_and_closed_errors_are_discarded(model_folder: Path) -> None:
-    done = _shell(f"translate --device cpu --model '{model_folder}' <&-")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert _one_sentence(done.stderr)
-    done = _shell("translate --model nowhere 'A dog.' 2>&-")
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", "")
-
-
-def _shell(command: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run a command in a shell, with standard streams as the shell redirects them."""
-    return subprocess.run(
-        ["bash", "-c", f"'{sys.executable}' -m attnviz {command}"],
+def test_closed_and_full_streams_of_a_shell(
+    command: str, variables: dict[str, str], said: str, model_folder: Path
+) -> None:
+    done = subprocess.run(
+        ["bash", "-c", f"'{sys.executable}' -m attnviz {command.replace('MODEL', str(model_folder))}"],
         cwd=REPOSITORY,
-        env={name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"} | environment,
+        env={name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"} | variables,
         capture_output=True,
         text=True,
         check=False,
         timeout=120,
         encoding="utf-8",
     )
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", len(said) > 0)
+    assert done.stderr.startswith(said)
 
 
 LONG = "x" * 5000
@@ -238,29 +209,14 @@ def test_figure_of_sentence_and_of_saved_trace(run, tmp_path: Path, translator: 
     assert done == (0, "", "")
     trace = Trace.load(saved)
     assert trace.fingerprint == translator.translate(SENTENCES[0], target=SENTENCES[1]).fingerprint
-    done = run(
-        "figure",
-        SENTENCES[0],
-        "-o",
-        str(tmp_path / "x.tex"),
-        *given,
-        "--by",
-        "words",
-        "--colors",
-        "cividis",
-        "--root",
-        "--end",
-        "--step",
-        "2",
-    )
-    assert done == (0, "", "")
+    options = ["--by", "words", "--colors", "cividis", "--root", "--end", "--step", "2"]
+    assert run("figure", SENTENCES[0], "-o", str(tmp_path / "x.tex"), *given, *options) == (0, "", "")
     expected = export.heatmap_tikz(trace, by="words", colors="cividis", root=True, end=True, step=1)
     assert (tmp_path / "x.tex").read_text(encoding="utf-8") == expected
-    assert (
-        run("figure", "--trace", str(saved), "-o", str(tmp_path / "x.csv"), "--picture", "state", "--step", "1")[0] == 0
-    )
-    table = (tmp_path / "x.csv").read_text(encoding="utf-8-sig")
-    assert table == export.table(trace, export.FigureOptions(picture="state", step=0)).to_csv()
+    table = tmp_path / "x.csv"
+    assert run("figure", "--trace", str(saved), "-o", str(table), "--picture", "state", "--step", "1")[0] == 0
+    expected = export.table(trace, export.FigureOptions(picture="state", step=0)).to_csv()
+    assert table.read_text(encoding="utf-8-sig") == expected
 
 
 def test_figure_finds_the_installed_model_that_made_the_trace(

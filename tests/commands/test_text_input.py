@@ -2,60 +2,43 @@
 
 from __future__ import annotations
 
-import io
 import json
-import re
 import shutil
-import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from pyarrow import parquet
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz.commands.main import main
 from attnviz.corpora.table_metadata import table_metadata
 from attnviz.text import Tokenizer
 from attnviz.training.preparation import DATA
+from tests.commands.conftest import Run
 from tests.snapshots import plain
 
 COMMANDS = ("train", "evaluate", "align", "corpus", "translate")
 PAIR = "A dog runs.\tUn chien court.\n"
-Run = Callable[..., tuple[int, str, str]]
 every_command = pytest.mark.parametrize("command", COMMANDS)
 
 
 @pytest.fixture
-def run(
-    tmp_path: Path,
-    model_folder: Path,
-    tokenizer: Tokenizer,
-    capfd: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> Run:
+def run(run: Run, tmp_path: Path, tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Return a function that runs a command on the content of a file: exit code, output, errors."""
     monkeypatch.chdir(tmp_path)
     Path("tokenizer.model").write_bytes(tokenizer.model)
+    Path("good.tsv").write_text(PAIR * 20, encoding="utf-8")
     sizes = (f"--{name}-size=8" for name in ("hidden", "embedding", "alignment", "maxout"))
-    own = {
-        "train": [
-            *("--data", "pairs.tsv", "--validation", "good.tsv", "--output", "run", "--tokenizer", "tokenizer.model"),
-            *(*sizes, "--updates", "2", "--validate-every", "2"),
-        ],
-        "evaluate": ["pairs.tsv", "--model", str(model_folder), "--json"],
-        "align": ["pairs.tsv", "--model", str(model_folder)],
-        "corpus": ["pairs.tsv", "--model", str(model_folder), "-o", "table.parquet"],
-        "translate": ["--model", str(model_folder)],
+    training = "--data pairs.tsv --validation good.tsv --output run --tokenizer tokenizer.model --updates 2"
+    own: dict[str, list[str]] = {
+        "train": [*training.split(), *sizes, "--validate-every", "2"],
+        "evaluate": ["pairs.tsv", "--json"],
+        "align": ["pairs.tsv"],
+        "corpus": ["pairs.tsv", "-o", "table.parquet"],
     }
 
     def run_command(command: str, content: bytes, *further: str) -> tuple[int, str, str]:
         Path("pairs.tsv").write_bytes(content)
-        Path("good.tsv").write_text(PAIR * 20, encoding="utf-8")
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
-        code = main([command, *own[command], "--device", "cpu", *further])
-        captured = capfd.readouterr()
-        return code, captured.out, re.sub(r"\r[^\r\n]*\n?", "", captured.err)
+        return run(command, *own.get(command, []), *further, given=content)
 
     return run_command
 

@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 from syrupy.assertion import SnapshotAssertion
@@ -199,6 +199,8 @@ the target, or begin the line of a hypothesis.
 def test_file_of_any_pairs_is_read_back_equal_or_refused(file: File, data: st.DataObject) -> None:
     """The example pairs are read back from each, in `test_attention_reader.py`."""
     pairs = data.draw(pairs_of(3 if file.count > 1 else 1))
+    # Where no pair has a link, "a ||| 0-0 |||  ||| -1.5" of fast_align may as well be Marian's.
+    assume(file.links is None or any(pair.links for pair in pairs))
     sides = [[" ".join(one[side]) for one in pairs] for side in (0, 1)]
     with contextlib.suppress(AttnvizError):
         records = list(records_of([content_of(file.content(pairs))], sides))

@@ -101,6 +101,8 @@ def test_every_head_of_an_encoder_decoder_model_is_in_one_record(kind: str, toke
     assert np.abs(chosen.alignment - expected[1, 0]).max() < 1e-6
     assert "one-head" in chosen.remarks
     assert record.states.shape == (5, 16)
+    assert record.words().source == ("the", "green", "house", "</s>")
+    assert record.words().target == ("la", "maison", "verte", "</s>")
     again = Attention.from_json(record.select_heads(0, 1).to_json())
     assert again.fingerprint == record.select_heads(0, 1).fingerprint
     assert again.select_heads().fingerprint == record.fingerprint
@@ -109,23 +111,6 @@ def test_every_head_of_an_encoder_decoder_model_is_in_one_record(kind: str, toke
         assert np.abs(found.head_weights - stacked(layers)).max() < 1e-6
         assert found.kind == side
         assert found.source_pieces == found.target_pieces
-
-
-@pytest.mark.parametrize("kind", SEQ2SEQ)
-@pytest.mark.parametrize("target", [TARGET, "▁la ▁maison ▁ver te ▁la ▁maison"])
-def test_bertviz_133_model_reads_the_given_target(kind: str, target: str, tokenizer: Any) -> None:
-    model = tiny_model(kind)
-    record = from_huggingface(model, tokenizer, TEXT, target=target)
-    assert record.words().source == ("the", "green", "house", "</s>")
-    assert record.words().target == ("la", "maison", "verte", *(("la", "maison") if target != TARGET else ()), "</s>")
-    model.set_attn_implementation("eager")
-    with torch.no_grad():
-        own = model(
-            input_ids=ids_of(tokenizer, TEXT),
-            decoder_input_ids=shifted(kind, ids_of(tokenizer, target)),
-            output_attentions=True,
-        )
-    assert np.abs(record.head_weights - stacked(own.cross_attentions)).max() < 1e-6
 
 
 @pytest.mark.parametrize("kind", [*DECODERS, "bert"])
