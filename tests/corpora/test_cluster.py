@@ -27,23 +27,12 @@ pytestmark = [pytest.mark.nightly, pytest.mark.filterwarnings("ignore::Deprecati
 
 
 def analyse_on_cluster(
-    folder: Path,
-    output: Path,
-    model: Path,
-    advance: Callable[[Progress], object] | None = None,
-    cluster: Cluster | None = None,
+    folder: Path, output: Path, model: Path, advance: Callable[[Progress], object] | None = None
 ) -> dict[Path, TableMetadata]:
     """Return the metadata of the table of each file in a folder."""
     tables = {Path(file): table for file, table in table_files(source_files([str(folder)]), output).items()}
-    return analyse_files(
-        tables,
-        model,
-        Settings(beam=1),
-        cluster=cluster or Cluster(actors=2),
-        window=4,
-        skip_malformed=True,
-        advance=advance,
-    )
+    settings, cluster = Settings(beam=1), Cluster(actors=2)
+    return analyse_files(tables, model, settings, cluster=cluster, window=4, skip_malformed=True, advance=advance)
 
 
 @pytest.fixture(scope="module")
@@ -131,20 +120,8 @@ def test_command_reports_the_error_of_an_actor(
     capsys: pytest.CaptureFixture[str],
     snapshot: SnapshotAssertion,
 ) -> None:
-    arguments = [
-        "corpus",
-        "--skip-malformed",
-        "--ray",
-        str(folder),
-        "--kind",
-        "none",
-        "-o",
-        str(tmp_path / "out"),
-        "--actors",
-        "1",
-        "--model",
-        str(model_folder),
-    ]
+    arguments = ["corpus", "--skip-malformed", "--ray", str(folder), "--kind", "none", "-o", str(tmp_path / "out")]
+    arguments += ["--actors", "1", "--model", str(model_folder)]
     damaged = folder / "damaged.parquet"
     parquet.write_table(pa.table({"source": ["Two dogs play in the snow."] * 9}), damaged, use_dictionary=False)
     whole = damaged.read_bytes()

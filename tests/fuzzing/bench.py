@@ -10,17 +10,16 @@ from functools import cached_property
 from pathlib import Path
 from unittest import mock
 
-import torch
-
 from attnviz import Translator
 from attnviz.checkpoint import save_model
 from attnviz.corpora import Analyser, Settings, analyse_file
 from attnviz.environment import ATTNVIZ_CORPORA, ATTNVIZ_MODELS, ATTNVIZ_RUNS
-from attnviz.network import DecomposableConfig, ModelConfig, RNNsearch, TransformerConfig
+from attnviz.network import AnyNetwork, DecomposableConfig, TransformerConfig
 from attnviz.text import Tokenizer
 from attnviz.trace import Trace
 from attnviz.trace.snapshots import FOLDER
 from attnviz.ui.transformer.exhibit import ADDITIVE_MODEL, FIXED_CONTEXT_MODEL, GENERAL_MODEL, TRANSFORMER_MODEL
+from tests.conftest import ModelFactory
 from tests.detectors import random_detector
 from tests.fuzzing.mutations import Mutation
 from tests.transformers import random_transformer
@@ -42,11 +41,13 @@ class Bench:
     """A tiny model and files made with it, in a folder of its own."""
 
     folder: Path
+    make_network: ModelFactory
+    tokenizer: Tokenizer
 
     @cached_property
     def model(self) -> Path:
         """A model folder with random weights."""
-        save_model(self.folder / "models" / "en-fr", self._network("additive"), self._tokenizer)
+        save_model(self.folder / "models" / "en-fr", self.make_network(), self.tokenizer)
         return self.folder / "models" / "en-fr"
 
     @cached_property
@@ -65,32 +66,23 @@ class Bench:
         return self.translator.translate(SENTENCES[0], beam=1).to_json().encode()
 
     @cached_property
-    def _tokenizer(self) -> Tokenizer:
-        return Tokenizer.train(SENTENCES * 3, 80)
-
-    def _network(self, attention: str) -> RNNsearch:
-        torch.manual_seed(1)
-        sizes = {"embedding_size": 6, "hidden_size": 5, "alignment_size": 4, "maxout_size": 3}
-        return RNNsearch(ModelConfig(len(self._tokenizer), **sizes, attention=attention)).eval()
-
-    @cached_property
     def _shown(self) -> dict[str, str]:
         """Return environment variables that point the pages to their data.
 
         These are models of every kind, snapshots of trainings, a run, and tables of corpora.
         """
         models, runs, tables = self.model.parent, self.folder / "runs", self.folder / "tables"
+        size, networks = len(self.tokenizer), dict[str, AnyNetwork]()
         for name, attention in (
             (FIXED_CONTEXT_MODEL, "none"),
             (GENERAL_MODEL, "general"),
             (ADDITIVE_MODEL, "additive"),
         ):
-            save_model(models / name, self._network(attention), self._tokenizer)
-        size = len(self._tokenizer)
-        save_model(
-            models / TRANSFORMER_MODEL, random_transformer(TransformerConfig(size, 8, 2, 2, 8), 1), self._tokenizer
-        )
-        save_model(models / "detector", random_detector(DecomposableConfig(size, 6, 6), 1), self._tokenizer)
+            networks[name] = self.make_network(attention)
+        networks[TRANSFORMER_MODEL] = random_transformer(TransformerConfig(size, 8, 2, 2, 8), 1)
+        networks["detector"] = random_detector(DecomposableConfig(size, 6, 6), 1)
+        for name, network in networks.items():
+            save_model(models / name, network, self.tokenizer)
         for folder in (models / ADDITIVE_MODEL, models / GENERAL_MODEL, runs / "mine" / "model"):
             shutil.copytree(SNAPSHOTS, folder / FOLDER)
         for name in TABLES:
@@ -116,7 +108,7 @@ class Bench:
             "from attnviz.ui.chrome import run_pages\n"
             f"from attnviz.ui.pages.{page}_page import {page.upper()}_PAGE\nrun_pages([{page.upper()}_PAGE])"
         )
-        app = AppTest.from_string(source, default_timeout=60)
+        app = AppTest.from_string(source, default_timeout=600)
         for name, value in linked.items():
             app.query_params[name] = value
         with mock.patch.dict("os.environ", self._shown):
@@ -126,9 +118,8 @@ class Bench:
     def damaged(self, content: bytes, name: str, mutations: tuple[Mutation, ...], chance: random.Random) -> Path:
         """Write `content`, damaged once or twice, to a file of this name."""
         for _ in range(chance.choice((1, 1, 2))):
-            with contextlib.suppress(
-                ValueError, IndexError, KeyError, TypeError, RecursionError
-            ):  # what was damaged before may be no JSON now
+            # What was damaged before may be no JSON now.
+            with contextlib.suppress(ValueError, IndexError, KeyError, TypeError, RecursionError):
                 content = bytes(chance.choice(mutations)(bytearray(content), chance))
         path = self.folder / name
         path.write_bytes(content)

@@ -131,21 +131,7 @@ _MEANT: Mapping[str, tuple[str, ...]] = {
 }
 """What parameters mean something with, that others do not."""
 _VALUES = (
-    "0",
-    "1",
-    "2",
-    "3",
-    "99",
-    "-1",
-    "0-0.1p1",
-    "en",
-    "fr",
-    "idea",
-    "everything",
-    "en-fr",
-    "beam 3",
-    "after",
-    "1.2",
+    *("0", "1", "2", "3", "99", "-1", "1.2", "0-0.1p1", "en", "fr", "en-fr", "idea", "everything", "after", "beam 3"),
 )
 
 
@@ -162,9 +148,8 @@ def addresses(bench: Bench, chance: random.Random) -> None:
 def _value(name: str, chance: random.Random) -> str:
     if name in _MEANT and chance.random() < 0.6:
         return chance.choice(_MEANT[name])
-    value = (
-        chance.choice(_VALUES) if chance.random() < 0.6 else text(chance)[:200]
-    )  # models with random weights write endlessly
+    # Models with random weights translate endlessly.
+    value = chance.choice(_VALUES) if chance.random() < 0.6 else text(chance)[:200]
     return value.encode("utf-8", "replace").decode("utf-8")
 
 

@@ -6,6 +6,8 @@ import random
 
 import pytest
 
+from attnviz.text import Tokenizer
+from tests.conftest import ModelFactory
 from tests.fuzzing.bench import Bench
 from tests.fuzzing.kinds import KINDS, refused
 
@@ -13,8 +15,8 @@ pytestmark = pytest.mark.nightly
 
 
 @pytest.fixture(scope="module")
-def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
-    return Bench(tmp_path_factory.mktemp("bench"))
+def bench(tmp_path_factory: pytest.TempPathFactory, make_network: ModelFactory, tokenizer: Tokenizer) -> Bench:
+    return Bench(tmp_path_factory.mktemp("bench"), make_network, tokenizer)
 
 
 @pytest.mark.parametrize("kind", KINDS)
