@@ -106,9 +106,9 @@ def check_number(what: str, value: object, least: float, most: float) -> None:
 
 
 def check_each(what: str, values: Any, kinds: tuple[type, ...]) -> None:
-    """Raise AttnvizError, naming `what`, unless each of the `values` is an instance of one of `kinds`."""
+    """Raise AttnvizError, naming `what`, unless each of the `values` is an instance of one of `kinds`, bool apart."""
     for value in values if isinstance(values, Iterable) and not isinstance(values, (str, bytes)) else (values,):
-        if not isinstance(value, kinds):
+        if not isinstance(value, kinds) or isinstance(value, bool):
             raise AttnvizError(
                 gettext(
                     "{found} is not one of the {what}: {kinds}.",
