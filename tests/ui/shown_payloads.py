@@ -136,11 +136,6 @@ def panel_texts(app: AppTest, *keys: str) -> list[str]:
     return list(within(app.main, False))
 
 
-def texts_with(app: AppTest, word: str) -> list[str]:
-    """Return the plain texts of a page that contain `word`, in the order of the page."""
-    return [text for text in plain_texts(app) if word in text]
-
-
 def address(app: AppTest) -> dict[str, str]:
     """Return the URL parameters that the server sets for a page: the browser adds its own."""
     (end,) = mounted(app, "acknowledgement")
@@ -187,19 +182,6 @@ def steps_of(app: AppTest) -> int:
 def tables_of(app: AppTest, step: int | None = None, **selection: str) -> list[dict[str, Any]]:
     """Return the tables in all open table boxes, for the selection in these URL parameters."""
     return [table for box in mounted(app, "tables") for table in fetched(box["at"], step, **selection)["tables"]]
-
-
-def column(table: dict[str, Any], name: str) -> list[str]:
-    """Return the cells of a column of a table, as text."""
-    place = table["columns"].index(name)
-    return [row[place] for row in table["rows"]]
-
-
-def saved_page(app: AppTest, step: int | None = None, **selection: str) -> str:
-    """Return the page that is offered for download."""
-    text: str = fetched(mounted(app, "file_link")[0]["at"], step, **selection).decode("utf-8")
-    assert len(text.encode()) < 8_000_000
-    return text
 
 
 def badge(app: AppTest) -> dict[str, Any]:

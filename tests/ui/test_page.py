@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import pkgutil
+import re
 import shutil
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
+from typing import get_args
 
 import pytest
 from hypothesis import example, given, settings
@@ -16,26 +18,16 @@ from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.checkpoint import save_model
-from attnviz.figures.registry import FIGURES
-from attnviz.figures.subject import Subject
 from attnviz.text import EOS, LONGEST_SENTENCE, Tokenizer
 from attnviz.ui import pages
-from attnviz.ui.embedding import in_session
 from attnviz.ui.examples import DEFAULT_SENTENCE
-from attnviz.ui.page_state.linked import page_payload
+from attnviz.ui.glossary import Topic, glossary
+from attnviz.ui.page_state import inputs
 from tests.conftest import ModelFactory
 from tests.strategies import FEW
 from tests.ui.fields import field, fields, options, set_field
 from tests.ui.opening import Run, first_page, open_page
-from tests.ui.shown_payloads import (
-    panel_texts,
-    plain_texts,
-    shown_equations,
-    shown_trace,
-    steps_of,
-    tables_of,
-    texts,
-)
+from tests.ui.shown_payloads import address, panel_texts, plain_texts, shown_equations, steps_of, texts
 
 
 @pytest.fixture(scope="module")
@@ -47,12 +39,6 @@ def page(tmp_path_factory: pytest.TempPathFactory, model_folder: Path) -> Iterat
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("ATTNVIZ_MODELS", str(models))
         yield open_page
-
-
-def address(app: AppTest) -> dict[str, str]:
-    """Return the URL parameters that the page sets."""
-    with in_session(app.session_state):
-        return {key: value for key, value in page_payload()["parameters"].items() if value is not None}
 
 
 def problem(app: AppTest) -> str:
@@ -103,15 +89,6 @@ def test_bad_input_shows_a_message_and_keeps_the_last_translation_and_the_addres
     assert address(app) == {}
 
 
-def test_every_chart_has_a_table(page: Run) -> None:
-    app = page()
-    subject = Subject(shown_trace(app), 0)
-    of_stages = [figure for figure in FIGURES if figure.stages and figure.is_shown(subject)]
-    others = "heatmap", "diagram", "posterior", "energy decomposition", "logit attribution", "contrast"
-    assert len(tables_of(app)) == len(of_stages) + len(others)
-    assert tables_of(app, 1)[-1]["name"] != tables_of(app)[-1]["name"]
-
-
 def test_visitors_sign_in_where_the_secrets_name_a_provider(page: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     for signed_in in (False, True):
         monkeypatch.setattr("streamlit.user", SimpleNamespace(is_logged_in=signed_in))
@@ -122,15 +99,6 @@ def test_visitors_sign_in_where_the_secrets_name_a_provider(page: Run, monkeypat
         keys = {button.key for button in app.button}
         assert ("sign_in_button" in keys, "sign_out" in keys) == (not signed_in, signed_in)
         assert bool(fields(app)) == signed_in
-
-
-def test_without_a_model_the_page_says_what_to_do(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, snapshot: SnapshotAssertion
-) -> None:
-    monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
-    app = open_page()
-    assert not app.exception
-    assert panel_texts(app, "messages") == snapshot
 
 
 def test_message_about_a_damaged_model_names_the_file(en_fr: Path) -> None:
@@ -170,3 +138,20 @@ def test_server_knows_the_path_of_every_page() -> None:
     names = [name for _, name, _ in pkgutil.iter_modules(pages.__path__)]
     found = {vars(import_module(f"{pages.__name__}.{name}"))[name.upper()].path for name in names}
     assert found == {*pages.PATHS}
+
+
+def test_tour_is_offered_to_a_new_visitor(page: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def is_offered(**linked: str) -> bool:
+        (button,) = (button for button in page(**linked).button if button.key == "tour_button")
+        return bool(button.proto.type == "secondary")
+
+    monkeypatch.setattr(inputs, "DEFAULT_LEVEL", "idea")
+    assert is_offered()
+    assert not is_offered(depth="idea"), "a link says what to show"
+    monkeypatch.setattr("attnviz.ui.toolbar.controls.remembered", lambda name: "taken" if name == "tour" else None)
+    assert not is_offered()
+
+
+def test_every_term_of_the_glossary_is_defined_once(each_language: str) -> None:
+    found = re.findall(r"\*\*(.+?)\*\*", "\n".join(glossary(*get_args(Topic))))
+    assert len(found) == len(set(found)) >= 35
