@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -43,19 +41,6 @@ def test_command_line_options_exist(command: str) -> None:
     )
 
 
-@pytest.mark.nightly
-@pytest.mark.parametrize("command", [line for line in COMMANDS if "tests.benchmarks" in line])
-def test_benchmark_module_exists(command: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", shlex.split(command)[2], "--help"],
-        cwd=REPOSITORY,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-
-
 def test_ci_runs_the_test_command_of_the_readme() -> None:
     shown = [line for line in COMMANDS if "tests/requirements.txt" in line and "-m tests" in line]
     assert len(shown) == 1
@@ -90,3 +75,9 @@ def test_readme_is_short_and_links_every_documentation_page() -> None:
     assert len(README.splitlines()) <= 120
     linked = {(REPOSITORY / name).resolve() for name in re.findall(r"\]\(([^)#]+)", README)}
     assert {page for page in PAGES if page.parent == DOCUMENTATION / "pages"} <= linked
+
+
+def test_guide_shows_the_app_of_the_browser_tests() -> None:
+    app = (REPOSITORY / "tests" / "browser" / "foreign_app.py").read_text(encoding="utf-8")
+    guide = (DOCUMENTATION / "pages" / "recipes" / "own-page.md").read_text(encoding="utf-8")
+    assert "<<'END'\n" + app.partition('"""\n\n')[2] + "END\n" in guide
