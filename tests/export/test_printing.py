@@ -20,7 +20,7 @@ from pdfminer.layout import LTChar, LTPage
 
 from attnviz import Attention, attention
 from attnviz.export import FigureOptions
-from attnviz.export.images import CLOSING_TIMEOUT, find_browser, translation_sheet
+from attnviz.export.images import close, find_browser, translation_sheet
 from attnviz.export.printing import for_print
 from attnviz.export.saved_files import heading, picture
 from attnviz.figures.registry import step_figures
@@ -84,7 +84,7 @@ def printed(figures: list[go.Figure]) -> list[LTPage]:
                 for one, size in zip(figures, sizes, strict=True)
             ]
         finally:
-            await asyncio.wait_for(renderer.close(), CLOSING_TIMEOUT)
+            await close(renderer)
 
     return [page for content in asyncio.run(draw()) for page in extract_pages(io.BytesIO(content), laparams=None)]
 

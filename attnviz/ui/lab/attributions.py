@@ -23,7 +23,6 @@ from attnviz.languages import gettext
 from attnviz.trace.drawing import By
 from attnviz.ui.components.chart import chart, steady_payload
 from attnviz.ui.components.component import details, html, plain_text
-from attnviz.ui.embedding import theme_name
 from attnviz.ui.fields import option_segments
 from attnviz.ui.glossary import definitions
 from attnviz.ui.lab.cached_analyses import attribution_methods_of, unavailable_reason
@@ -74,7 +73,7 @@ def attributions_payload(request: PayloadRequest) -> dict[str, Any]:
     if unavailable_reason(trace) or by not in get_args(By) or size not in ATTRIBUTION_LAYOUTS:
         raise UnknownPayloadError("attributions")
     methods, (columns, width) = attribution_methods_of(trace), ATTRIBUTION_LAYOUTS[size]
-    draw = partial(attributions, trace, methods, by=cast("By", by), width=width, theme=theme_name())
+    draw = partial(attributions, trace, methods, by=cast("By", by), width=width)
     for panels_per_row in range(columns, 0, -1):
         figure = draw(across=panels_per_row)
         if figure.layout["meta"]["narrowest"] <= width:

@@ -31,7 +31,6 @@ from attnviz.languages import gettext
 from attnviz.trace.drawing import LONGEST_LABEL
 from attnviz.ui.components.chart import chart, steady_payload
 from attnviz.ui.components.component import box, columns, html, plain_text
-from attnviz.ui.embedding import theme_name
 from attnviz.ui.fields import disclosure
 from attnviz.ui.glossary import references
 from attnviz.ui.lab.cached_analyses import (
@@ -146,7 +145,7 @@ def perturbation_tests_payload(request: PayloadRequest) -> dict[str, Any]:
     sentences = [perturbation_tests_sentence(tests, spelling)]
     if word is not None and best is not None:
         sentences.append(best_sentence(best, tests.real, word, trace, spelling))
-    figure = perturbation_tests_figure(trace, tests, spelling, best, theme=theme_name(), width=width)
+    figure = perturbation_tests_figure(trace, tests, spelling, best, width=width)
     caption = perturbation_tests_question(tests, spelling), " ".join(filter(None, sentences))
     return steady_payload(figure, {step: caption})
 
@@ -162,7 +161,7 @@ def shuffled_payload(request: PayloadRequest) -> dict[str, Any]:
         raise UnknownPayloadError("shuffled")
     shuffles = shuffled_of(trace)
     sentence = shuffled_sentence(shuffles)
-    figure = shuffled_figure(trace, shuffles, theme=theme_name())
+    figure = shuffled_figure(trace, shuffles)
     return steady_payload(figure, dict.fromkeys(request.steps, ("", sentence)))
 
 
@@ -173,7 +172,7 @@ def minimal_change_payload(request: PayloadRequest) -> dict[str, Any]:
     if unavailable_reason(trace):
         raise UnknownPayloadError("minimal-change")
     changes, spelling = minimal_change_of(trace), spelling_of(trace)
-    figure = minimal_change_figure(trace, changes, spelling, theme=theme_name())
+    figure = minimal_change_figure(trace, changes, spelling)
     return steady_payload(
         figure, {step: ("", minimal_change_sentence(changes, step, spelling)) for step in request.steps}
     )

@@ -13,7 +13,7 @@ from attnviz.trace import BeamTree
 from attnviz.trace.interventions import ForceWords
 from attnviz.ui.components.chart import chart, steady_payload
 from attnviz.ui.components.component import box, component, html, plain_text
-from attnviz.ui.embedding import page_session, theme_name
+from attnviz.ui.embedding import page_session
 from attnviz.ui.fields import segmented_control
 from attnviz.ui.lab.cached_analyses import cached_beam_tree
 from attnviz.ui.page_state.selection import selection_of
@@ -136,7 +136,7 @@ def tree_payload(request: PayloadRequest) -> dict[str, Any]:
     sentences = "\n".join(
         filter(None, (winner_sentence(tree), position_sentence(tree, trace.target_ids), search_sentence(tree)))
     )
-    figure = beam_tree(tree, shown=trace.target_ids, theme=theme_name())
+    figure = beam_tree(tree, shown=trace.target_ids)
     return steady_payload(figure, dict.fromkeys(request.steps, ("", sentences)))
 
 

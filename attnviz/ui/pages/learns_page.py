@@ -55,7 +55,7 @@ from attnviz.ui.components.copy_link import copy_link
 from attnviz.ui.components.picture_files import PictureFile, followed_picture_files, picture_files
 from attnviz.ui.components.tables import tables, tables_payload
 from attnviz.ui.embedded_view import drawn_page
-from attnviz.ui.embedding import embedding, theme_name
+from attnviz.ui.embedding import embedding
 from attnviz.ui.glossary import glossary_box, references, text_section
 from attnviz.ui.learns.runs import (
     LearningChoices,
@@ -126,21 +126,19 @@ def has_link_measures(run: Snapshots) -> bool:
 def _heatmap_payload(run: Snapshots, updates: tuple[int, ...], single_run: bool, sentence: int) -> dict[str, Any]:
     moments, name = [run.moment(update) for update in updates], "" if single_run else run_name(run)
     return chart_payload(
-        {k: learning_heatmap(run, sentence, moment, theme=theme_name()) for k, moment in enumerate(moments)},
+        {k: learning_heatmap(run, sentence, moment) for k, moment in enumerate(moments)},
         {k: (name, own_translation_sentence(run, sentence, moment)) for k, moment in enumerate(moments)},
     )
 
 
 @cached_for_all
 def _quality_payload(runs: list[Snapshots], updates: tuple[int, ...]) -> dict[str, Any]:
-    return steady_payload(
-        quality_curves(runs, updates, theme=theme_name()), dict.fromkeys(range(len(updates)), ("", ""))
-    )
+    return steady_payload(quality_curves(runs, updates), dict.fromkeys(range(len(updates)), ("", "")))
 
 
 @cached_for_all
 def _learnt_payload(run: Snapshots, runs: list[Snapshots], updates: tuple[int, ...]) -> dict[str, Any]:
-    spec = attention_curves(run, updates, runs=runs, theme=theme_name())
+    spec = attention_curves(run, updates, runs=runs)
     heading = run_name(run) if len(runs) > 1 else ""
     return steady_payload(spec, dict.fromkeys(range(len(updates)), (heading, halfway_sentence(run))))
 

@@ -32,7 +32,7 @@ from attnviz.trace import Trace
 from attnviz.ui.components.component import Box, box, caption, columns, component, popover_box, view_blocks
 from attnviz.ui.components.copy_link import copy_link
 from attnviz.ui.components.picture_files import PageDrawing, PictureFile, followed_picture_files, picture_files
-from attnviz.ui.embedding import in_theme, page_session
+from attnviz.ui.embedding import page_session
 from attnviz.ui.fields import switch
 from attnviz.ui.page_state.gold_state import gold_entries, gold_of
 from attnviz.ui.page_state.selection import selection_of
@@ -230,8 +230,7 @@ def picture_file(trace: Trace, offered: OfferedFigure, *, titled: bool = True) -
     """Return a figure of `trace` as a file, `titled` with heading and sentences."""
 
     def draw() -> tuple[go.Figure, pd.DataFrame]:
-        with in_theme("light"):
-            spec = offered.draw()
+        spec = offered.draw()
         drawn = translation_sheet(spec, trace, offered.heading) if titled else for_print(spec)
         return drawn, spec.frame()
 

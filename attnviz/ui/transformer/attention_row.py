@@ -297,9 +297,7 @@ def _work(traces: tuple[Trace, ...]) -> dict[str, Multiplications]:
 
 @cached_for_all
 def _work_payload(costs: dict[str, Multiplications]) -> dict[str, object]:
-    return steady_payload(
-        multiplications(costs, theme=theme_name()), {EVERY_STEP: ("", work_sentence(*costs.values()))}
-    )
+    return steady_payload(multiplications(costs), {EVERY_STEP: ("", work_sentence(*costs.values()))})
 
 
 def _pictures(asked: PayloadRequest) -> Iterator[OfferedFigure]:

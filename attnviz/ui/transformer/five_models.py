@@ -35,7 +35,6 @@ from attnviz.ui.components.component import html, plain_text
 from attnviz.ui.components.gallery import cell, gallery, group
 from attnviz.ui.components.side_by_side import lanes, lanes_payload, written_lane
 from attnviz.ui.components.view_state import view_state
-from attnviz.ui.embedding import theme_name
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address, makes_payload
 from attnviz.ui.resources import Rows, bleu_rows, translate, weights_of
 from attnviz.ui.step.verification_badge import verification, verification_rows
@@ -183,7 +182,7 @@ def _cell(trace: Any) -> dict[str, Any]:
 
 def _by_length(view: View, request: SentenceRequest, rows: Rows) -> None:
     word_count = len(request.sentence.split())
-    spec = bleu_by_length(rows, theme_name(), marked_length=word_count)
+    spec = bleu_by_length(rows, marked_length=word_count)
     html(f'<h2 class="section">{_length_title()}</h2>')
     inline_chart(view, steady_payload(spec, {EVERY_STEP: ("", _length_sentence(rows))}), "by_length")
 

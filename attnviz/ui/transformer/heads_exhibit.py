@@ -35,7 +35,7 @@ from attnviz.ui.components.component import box, columns, html, plain_text
 from attnviz.ui.components.energy_decomposition import mount_energy_decomposition
 from attnviz.ui.components.gallery import cell, gallery, group
 from attnviz.ui.components.player import PlayedLanguages
-from attnviz.ui.embedding import page_session, theme_name
+from attnviz.ui.embedding import page_session
 from attnviz.ui.page_state.selection import source_of
 from attnviz.ui.payloads import PayloadRequest, address
 from attnviz.ui.requests import on_request
@@ -135,7 +135,7 @@ def _error_rate_sentence(errors: HeadErrors) -> str:
 
 @cached_for_all
 def _heatmap_payload(opened_head: Head) -> dict[str, Any]:
-    return steady_payload(heatmap(opened_head, end=True, theme=theme_name()), {})
+    return steady_payload(heatmap(opened_head, end=True), {})
 
 
 def _pictures(asked: PayloadRequest) -> Iterator[OfferedFigure]:

@@ -132,7 +132,7 @@ def _swapped_judgement(request: SentenceRequest, judgement: Judgement, swapped_w
 @cached_for_all
 def _bag_payload(judgement: Judgement, other: Judgement | None) -> dict[str, Any]:
     sentence = _bag_sentence(judgement, other)
-    return steady_payload(bag_figure(judgement, other, theme=theme_name()), {EVERY_STEP: ("", sentence)})
+    return steady_payload(bag_figure(judgement, other), {EVERY_STEP: ("", sentence)})
 
 
 def _bag_sentence(judgement: Judgement, other: Judgement | None) -> str:
@@ -154,7 +154,7 @@ def _bag_sentence(judgement: Judgement, other: Judgement | None) -> str:
 @cached_for_all
 def _attend_payload(attention: AttentionView, *, linked: bool) -> dict[str, Any]:
     """Return the payload of one sentence's attention to the other; its rows select steps if `linked`."""
-    spec = attend_figure(attention, theme=theme_name())
+    spec = attend_figure(attention)
     if not linked:
         spec.layout["meta"] = {name: spec.layout["meta"][name] for name in ("narrowest", "widest")}
     return steady_payload(spec, {})
@@ -164,7 +164,7 @@ def _attend_payload(attention: AttentionView, *, linked: bool) -> dict[str, Any]
 def _comparison_payload(judgement: Judgement) -> dict[str, Any]:
     steps = range(len(judgement.target_pieces))
     return chart_payload(
-        {step: compared_figure(judgement, step, theme=theme_name()) for step in steps},
+        {step: compared_figure(judgement, step) for step in steps},
         {step: ("", texts.compared_sentence(judgement, step)) for step in steps},
     )
 

@@ -36,7 +36,6 @@ from attnviz.text import LONGEST_SENTENCE, LONGEST_TEXT
 from attnviz.ui.components.chart import EVERY_STEP, chart, inline_chart, steady_payload
 from attnviz.ui.components.component import columns, details, html, plain_text
 from attnviz.ui.components.side_by_side import lane, lanes, rows_payload, version
-from attnviz.ui.embedding import theme_name
 from attnviz.ui.fields import segmented_control
 from attnviz.ui.glossary import text_section
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address, makes_payload
@@ -143,7 +142,7 @@ def length_growth_payload(request: PayloadRequest) -> dict[str, Any]:
 @makes_payload("growing-chart")
 def growth_chart_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the words left out at each length; raise UnknownPayloadError where there are none."""
-    spec = sentence_growth(_requested_growth(request), theme=theme_name())
+    spec = sentence_growth(_requested_growth(request))
     caption = gettext(
         "Share of the English content words that each model leaves out, by the number of words given. The first few "
         "words are rarely a whole sentence, so models find them hard to translate. Section 2 compares whole "
@@ -265,7 +264,7 @@ def by_length_panel(view: View, trio: Trio) -> None:
         )
         return
     word_count = len(trio.reference.source_text.split())
-    spec = bleu_by_length(rows, theme_name(), marked_length=word_count)
+    spec = bleu_by_length(rows, marked_length=word_count)
     lead, harder = _shares_sentences(rows, trio)
     with details(section.heading, view.key("section_lengths"), lead=lead, wide=True):
         beside, chart_column = columns([1, 2], gap="medium")

@@ -38,7 +38,6 @@ from attnviz.model_folder import EVERY_FILE, architecture, read_config, stamp
 from attnviz.trace.parts import GradientNorms
 from attnviz.ui.components.chart import EVERY_STEP, caption_payload, chart, fitting_payload
 from attnviz.ui.components.side_by_side import lanes, lanes_payload, written_lane
-from attnviz.ui.embedding import theme_name
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address, makes_payload
 from attnviz.ui.resources import cached_for_all, cached_gradient_norms, devices, translate, weights_digest_of
 from attnviz.ui.toolbar.downloads import OfferedFigure
@@ -253,7 +252,7 @@ def forced_payload(request: PayloadRequest) -> dict[str, Any]:
     except AttnvizError as error:  # for example, the models segment it into different words
         return caption_payload({EVERY_STEP: ("", str(error))})
     sentence = _sentence(words)
-    figures = [forced_words_figure(words, slanting=slanting, theme=theme_name()) for slanting in (False, True)]
+    figures = [forced_words_figure(words, slanting=slanting) for slanting in (False, True)]
     return fitting_payload(figures, {EVERY_STEP: ("", sentence)})
 
 
@@ -299,7 +298,7 @@ def signals_panel(view: View, trio: Trio) -> None:
 def signals_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the figure for the requested translation; raise UnknownPayloadError where there is none."""
     traces, signals = _requested(request)
-    figures = [gradient_norms(traces, signals, across=across, theme=theme_name()) for across in (3, 1)]
+    figures = [gradient_norms(traces, signals, across=across) for across in (3, 1)]
     _, right_piece = _sentences(traces, signals)
     return fitting_payload(figures, {EVERY_STEP: ("", right_piece)})
 

@@ -13,6 +13,7 @@ from typing import Any
 from attnviz.figures.encoding import common_part, to_json
 from attnviz.figures.spec import Spec
 from attnviz.ui.components.component import component
+from attnviz.ui.embedding import theme_name
 from attnviz.ui.view import Keyed, View
 
 EVERY_STEP = "every"
@@ -31,7 +32,7 @@ def chart_payload(figures: Mapping[int, Spec], captions: Captions) -> dict[str, 
     `attnviz.figures.heatmap` writes them: then a click on a row goes to its step, and the row of the current step is
     framed.
     """
-    template, values = common_part([spec.plotly for spec in figures.values()]) if figures else ({}, [])
+    template, values = common_part([spec.plotly(theme_name()) for spec in figures.values()]) if figures else ({}, [])
     return {
         "template": to_json(template),
         "values": {str(step): to_json(own) for step, own in zip(figures, values, strict=True)},
@@ -42,7 +43,7 @@ def chart_payload(figures: Mapping[int, Spec], captions: Captions) -> dict[str, 
 def steady_payload(figure: Spec, captions: Captions) -> dict[str, Any]:
     """Return the payload of a chart that is the same at every step; `captions` are by step."""
     return {
-        "template": to_json(figure.plotly),
+        "template": to_json(figure.plotly(theme_name())),
         "values": {EVERY_STEP: "[]"},
         "captions": {str(i): one for i, one in captions.items()},
     }
@@ -68,7 +69,7 @@ def fitting_payload(figures: Sequence[Spec], captions: Captions) -> dict[str, An
 
     `figures` have the same data, the widest first; the browser draws the first that fits its box.
     """
-    template, values = common_part([figure.plotly for figure in figures])
+    template, values = common_part([figure.plotly(theme_name()) for figure in figures])
     return {
         "template": to_json(template),
         "values": {},
