@@ -41,16 +41,6 @@ def test_command_line_options_exist(command: str) -> None:
     )
 
 
-def test_ci_runs_the_test_command_of_the_readme() -> None:
-    shown = [line for line in COMMANDS if "tests/requirements.txt" in line and "-m tests" in line]
-    assert len(shown) == 1
-    script = (REPOSITORY / ".ci" / "run").read_text(encoding="utf-8")
-    pattern = re.search(r"grep -E '(.+)' README\.md", script)
-    assert pattern
-    assert [line for line in README.splitlines() if re.search(pattern[1], line)] == shown
-    assert shown[0].endswith("&& .venv/bin/python -m tests")
-
-
 @pytest.mark.parametrize("page", [*GUIDES, *OTHERS, REPOSITORY / ".github" / "CONTRIBUTING.md"], ids=_name)
 def test_links_within_the_repository_are_valid(page: Path) -> None:
     broken = []
@@ -75,9 +65,3 @@ def test_readme_is_short_and_links_every_documentation_page() -> None:
     assert len(README.splitlines()) <= 120
     linked = {(REPOSITORY / name).resolve() for name in re.findall(r"\]\(([^)#]+)", README)}
     assert {page for page in PAGES if page.parent == DOCUMENTATION / "pages"} <= linked
-
-
-def test_guide_shows_the_app_of_the_browser_tests() -> None:
-    app = (REPOSITORY / "tests" / "browser" / "foreign_app.py").read_text(encoding="utf-8")
-    guide = (DOCUMENTATION / "pages" / "recipes" / "own-page.md").read_text(encoding="utf-8")
-    assert "<<'END'\n" + app.partition('"""\n\n')[2] + "END\n" in guide

@@ -179,11 +179,6 @@ def steps_of(app: AppTest) -> int:
     return int(mounted(app, "view_state")[0]["steps"])
 
 
-def tables_of(app: AppTest, step: int | None = None, **selection: str) -> list[dict[str, Any]]:
-    """Return the tables in all open table boxes, for the selection in these URL parameters."""
-    return [table for box in mounted(app, "tables") for table in fetched(box["at"], step, **selection)["tables"]]
-
-
 def badge(app: AppTest) -> dict[str, Any]:
     """Return the payload of the verification badge at the selected step."""
     assert not app.exception

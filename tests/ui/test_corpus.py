@@ -37,7 +37,7 @@ from attnviz.ui.corpus.table import (
 from attnviz.ui.examples import SAMPLE
 from tests.ui.fields import field, set_field
 from tests.ui.opening import Run, open_alone
-from tests.ui.shown_payloads import address, panel_texts, plain_texts
+from tests.ui.shown_payloads import panel_texts, plain_texts
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -69,22 +69,6 @@ def wait_until_job_ends(identity: str) -> None:
             return
         time.sleep(0.1)
     raise AssertionError("the job has not ended after a minute")
-
-
-def test_the_page_opens_where_the_sample_goes_wrong(corpus: Run) -> None:
-    app = corpus()
-    wait_until_job_ends(app.session_state["corpus_table"])
-    app.run()
-    assert not app.exception
-    assert address(app)["show"] == "wrong"
-    listed = app.dataframe[0].value
-    assert 0 < len(listed) < 200
-    assert list(listed["log_probability_per_word"]) == sorted(listed["log_probability_per_word"])
-    shown = set(listed["number"])
-    for error in ERRORS:
-        set_field(app, "corpus_show", error)
-        shown -= set(app.dataframe[0].value["number"]) if app.dataframe else set()
-    assert not shown, "each has an error of some kind"
 
 
 def test_search_matches_source_or_target_and_reports_no_match(corpus: Run, snapshot: SnapshotAssertion) -> None:

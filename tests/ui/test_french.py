@@ -9,12 +9,8 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
-from attnviz.export import page_html
-from attnviz.languages import catalog_files, read_catalog, set_language
 from attnviz.palette import FONT
 from attnviz.ui.examples import EXAMPLES
-from tests.figures import synthetic
-from tests.saved_pages import saved_view
 from tests.ui.opening import Run
 from tests.ui.shown_payloads import all_payloads, shown_trace
 
@@ -72,14 +68,3 @@ def test_french_page_shares_no_prose_with_the_english_page(page: Run) -> None:
     english, french = prose(page(lang="en")), prose(page(lang="fr"))
     assert len(english) > 100
     assert english & french == NO_LANGUAGE
-
-
-def test_saved_page_is_french() -> None:
-    catalog = read_catalog(catalog_files()["fr"])
-    english = {one.id for one in catalog if isinstance(one.id, str) and one.id != one.string and PROSE.search(one.id)}
-    set_language("fr")
-    page = page_html(synthetic.trace(), level="everything")
-    view = saved_view(page, "fr")
-    assert not english & {text.strip() for text in strings([view.blocks, view.payloads])}
-    assert english & {text.strip() for text in strings(saved_view(page, "en").blocks)}
-    assert '<html lang="fr">' in page

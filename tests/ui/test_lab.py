@@ -105,17 +105,6 @@ def picture(app: AppTest, **options: str) -> dict[str, Any]:
     return dict(found)
 
 
-def test_two_models_are_compared_on_the_same_translation(two_models: Any, lab: Run) -> None:
-    app = lab(section="comparison", sentence=SENTENCES[6])
-    shown = picture(app)
-    widths = [one["narrowest"] for one in picture(app, by="words")["fits"]]
-    assert widths == sorted(widths, reverse=True)
-    assert widths[-1] <= 390
-    assert "dotted" in shown["captions"]["1"][1]
-    assert address(app) == {"section": "comparison", "sentence": SENTENCES[6]}
-    assert picture(app, face="after")["template"] != shown["template"]
-
-
 def test_dropped_and_swapped_words_change_the_other_sentence_and_the_address(
     two_models: Any, lab: Run, snapshot: SnapshotAssertion
 ) -> None:

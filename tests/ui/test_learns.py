@@ -7,27 +7,19 @@ import dataclasses
 import os
 import time
 from collections.abc import Iterator
-from html import escape
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
-from syrupy.assertion import SnapshotAssertion
 
-from attnviz.analysis.learning import LEARNING_REFERENCES, guidance_definition
 from attnviz.environment import ATTNVIZ_RUNS
 from attnviz.trace.snapshots import Snapshots
 from attnviz.training.log import COLUMNS
 from attnviz.ui.learns.runs import watched_run_folders
-from attnviz.ui.resources import model_configs
-from tests.benchmarks.saved_models import measurement_table
 from tests.conftest import REPOSITORY
 from tests.figures.test_learning import run
 from tests.ui.opening import open_alone
-from tests.ui.shown_payloads import address, mounted, page_html
-
-SHIPPED = REPOSITORY / "models" / "small-additive"
-
+from tests.ui.shown_payloads import address, mounted
 
 RUNS = {"unguided": run(), "guided": run(0.5, 1)}
 
@@ -60,20 +52,6 @@ def runs_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def opened(**linked: str) -> AppTest:
     return open_alone("learns", **linked)
-
-
-def test_shipped_runs_are_shown_side_by_side(monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion) -> None:
-    monkeypatch.setenv("ATTNVIZ_MODELS", str(REPOSITORY / "models"))
-    monkeypatch.delenv(ATTNVIZ_RUNS, raising=False)
-    app = opened()
-    runs = [Snapshots.load(SHIPPED / f"snapshots/{name}.json") for name in ("unguided", "guided")]
-    assert all(measurement_table(run) in (SHIPPED / "README.md").read_text("utf-8") for run in runs)
-    headings = [chart["captions"]["0"][0] for chart in mounted(app, "chart")]
-    assert headings == 2 * ["Not guided", "Guided, weight 0.5"] + [""]
-    html_of_page = " ".join(page_html(app))
-    assert guidance_definition(runs, model_configs()) == snapshot
-    assert escape(guidance_definition(runs, model_configs())) in html_of_page
-    assert all(f"https://arxiv.org/abs/{number}" in html_of_page for *_, number in LEARNING_REFERENCES if number)
 
 
 def test_only_configured_runs_are_watched_and_show_new_snapshots(

@@ -15,7 +15,6 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz.checkpoint import save_model
 from attnviz.text import EOS, LONGEST_SENTENCE, Tokenizer
@@ -25,9 +24,9 @@ from attnviz.ui.glossary import Topic, glossary
 from attnviz.ui.page_state import inputs
 from tests.conftest import ModelFactory
 from tests.strategies import FEW
-from tests.ui.fields import field, fields, options, set_field
+from tests.ui.fields import field, fields, set_field
 from tests.ui.opening import Run, first_page, open_page
-from tests.ui.shown_payloads import address, panel_texts, plain_texts, shown_equations, steps_of, texts
+from tests.ui.shown_payloads import address, plain_texts, shown_equations, steps_of, texts
 
 
 @pytest.fixture(scope="module")
@@ -46,28 +45,6 @@ def problem(app: AppTest) -> str:
     assert not app.exception
     assert not app.error
     return next((text for text in plain_texts(app) if "Shorten" in text or "empty" in text), "")
-
-
-def test_page_opens_with_the_default_sentence_and_model(page: Run) -> None:
-    app = page()
-    assert not app.exception
-    assert field(app, "sentence")["value"] == DEFAULT_SENTENCE
-    assert options(app, "model") == ["en-fr", "another"]
-    assert options(app, "device")[:1] == ["auto"]
-    assert "en-fr on" in texts(app)
-    assert "beam search, width 5" in texts(app)
-    assert len(shown_equations(app)) == 5
-
-
-def test_notice_names_a_given_translation_until_it_is_cleared(page: Run, snapshot: SnapshotAssertion) -> None:
-    app = page()
-    set_field(app, "target", "C'est là-bas !")
-    assert panel_texts(app, "notice") == snapshot
-    app.button(key="clear").click().run()
-    assert panel_texts(app, "notice") == []
-    assert field(app, "target")["value"] == ""
-    assert "beam search, width 5" in texts(app)
-    assert "given translation" not in texts(app)
 
 
 def test_bad_input_shows_a_message_and_keeps_the_last_translation_and_the_address(page: Run) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from pathlib import Path
@@ -155,19 +154,6 @@ def test_processes_without_a_given_secret_share_that_in_a_file(tmp_path: Path) -
     blocked = tmp_path / "file"
     blocked.touch()
     assert len(payloads._stored_secret(blocked / "secret")) == 32, "it cannot be stored"
-
-
-def test_forged_request_is_refused_without_work(trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
-    digest, text = _request_at(address(trace, "energy", every=True))
-    restart()
-    monkeypatch.setattr(resources, "translate", None)  # would fail
-    forged = text.replace("bicycle", "tricycle")
-    assert forged != text
-    plain = hashlib.sha256(forged.encode()).hexdigest()[:32]
-    for wrong, request in ((digest, forged), (plain, forged), (digest, text + " "), (digest, f"é{text}")):
-        assert not payloads.accept(wrong, request)
-        with pytest.raises(UnknownRequestError):
-            payload(wrong, "energy", {"theme": "light", "steps": "all"})
 
 
 def test_uploaded_translation_is_named_by_its_content_and_available_while_it_is_open(

@@ -57,6 +57,7 @@ def test_model_replaced_in_place_is_used_to_translate_and_verify(
 VISITORS = 10
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="open files are counted in /proc")
 def test_expired_sessions_are_dropped_although_nobody_comes(tmp_path: Path) -> None:
     """Streamlit's sessions each have an event loop, which has three files open (a selector and a pair of sockets)."""

@@ -17,7 +17,6 @@ from attnviz.checkpoint import save_model
 from attnviz.model_folder import read_weights
 from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer
-from attnviz.trace import TransformerTrace
 from attnviz.ui.transformer.exhibit import (
     ADDITIVE_MODEL,
     FIXED_CONTEXT_MODEL,
@@ -25,11 +24,11 @@ from attnviz.ui.transformer.exhibit import (
     LARGE_MODEL,
     TRANSFORMER_MODEL,
 )
-from tests.conftest import REPOSITORY, ModelFactory
+from tests.conftest import ModelFactory
 from tests.snapshots import without_numbers
 from tests.transformers import random_transformer
 from tests.ui.opening import Run, open_alone
-from tests.ui.shown_payloads import address, fetched, mounted, tables_of
+from tests.ui.shown_payloads import fetched, mounted
 
 SENTENCE = "Two dogs play in the snow."
 
@@ -60,42 +59,6 @@ def folder(models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
 def page(folder: Path) -> Run:
     """Return a function that opens the page as a link does, by default for `SENTENCE`."""
     return lambda **linked: open_alone("transformer", **{"sentence": SENTENCE} | linked)
-
-
-@pytest.mark.parametrize("kind", ["encoder", "cross"])
-def test_head_of_each_kind_opens_and_is_verified(page: Run, folder: Path, kind: str) -> None:
-    app = page(exhibit="heads", head=f"{kind}.2.3", **{"step-head": "3"})
-    trace = cast("TransformerTrace", Translator.load(folder / TRANSFORMER_MODEL, "cpu").translate(SENTENCE, beam=5))
-    (opened,) = [one for one in trace.heads_of(kind) if (one.layer, one.head) == (1, 2)]  # type: ignore[arg-type]
-    (player,) = mounted(app, "player")
-    assert player["orders"] == np.argsort(-opened.alignment, axis=1, kind="stable").tolist()
-    found = fetched(mounted(app, "verification_badge")[-1]["at"], 2)
-    assert found["holds"]
-    assert len(found["rows"]) == 6  # five quantities of the attention, and the stream
-    assert {"sentence": SENTENCE, "head": f"{kind}.2.3"}.items() <= address(app).items()
-
-
-def test_five_translations_are_shown_side_by_side_and_verified(page: Run, folder: Path) -> None:
-    shutil.copy(REPOSITORY / "models" / "by-length.csv", folder)
-    app = page(exhibit="answers", **{"step-answers": "2"})
-    (lanes,) = mounted(app, "side_by_side")
-    names = [FIXED_CONTEXT_MODEL, GENERAL_MODEL, ADDITIVE_MODEL, TRANSFORMER_MODEL, LARGE_MODEL]
-    assert [lane["model"] for lane in lanes["lanes"]] == names
-    for lane in lanes["lanes"]:
-        trace = Translator.load(folder / lane["model"], "cpu").translate(SENTENCE, beam=5)
-        assert "".join(lane["parts"]).removesuffix(" </s>").strip() == trace.translation
-        count = sum(array.size for array in read_weights(folder / lane["model"]).values())
-        assert f"{count:,} " in lane["summary"]
-        assert len(lane["notes"]) == len(lanes["labels"])
-    (gallery,) = mounted(app, "gallery")
-    assert [cell["code"] for cell in gallery["groups"][0]["cells"]] == names[1:]
-    found = fetched(mounted(app, "verification_badge")[-1]["at"], len(lanes["labels"]) - 1)
-    assert found["holds"]
-    assert "in 5 models" in found["summary"]
-    assert address(app) == {"sentence": SENTENCE, "exhibit": "answers"}
-    app.session_state["tables-answers"] = True
-    app.run()
-    assert [row[0] for row in tables_of(app)[-1]["rows"]] == names
 
 
 FORMS = ["additive", "general", "product", "scaled", "heads", "self"]

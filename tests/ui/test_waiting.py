@@ -24,13 +24,13 @@ from tests.browser.server import running_server
 
 
 def test_concurrent_work_stays_within_the_limit() -> None:
-    gate, working, most = FairSemaphore(2), [], []
+    gate, working, most, two = FairSemaphore(2), [], [], threading.Barrier(2)
 
     def work() -> None:
         with gate.held(), gate.held():  # a page, and a fragment of it
             working.append(1)
             most.append(len(working))
-            time.sleep(0.005)
+            two.wait(30)
             working.pop()
 
     with ThreadPoolExecutor(10) as threads:

@@ -27,8 +27,8 @@ from tests.figures import synthetic
 from tests.trace.test_what_ifs import changes, made
 from tests.ui import fields
 from tests.ui.opening import Run, open_page, upload
-from tests.ui.shown_payloads import address, badge, mounted, panel_texts, texts
-from tests.what_if_links import link, only
+from tests.ui.shown_payloads import address, mounted, panel_texts, texts
+from tests.what_if_links import link
 
 SENTENCE = SENTENCES[0]
 
@@ -52,11 +52,6 @@ def change(app: AppTest, *, held: bool = False, **intervention: Any) -> AppTest:
     return ask(app, intervention=intervention, held=held)
 
 
-def width(app: AppTest) -> int:
-    """Return the number of source pieces."""
-    return len(mounted(app, "player")[0]["orders"][0])
-
-
 def shown(app: AppTest) -> tuple[str, int]:
     """Return the identity of the shown translation, and the number of its card."""
     (server,), (cards,) = mounted(app, "view_state"), mounted(app, "what_ifs")
@@ -66,30 +61,6 @@ def shown(app: AppTest) -> tuple[str, int]:
 def cards(app: AppTest) -> list[str]:
     (record,) = mounted(app, "what_ifs")
     return [card["description"] for card in record["cards"]]
-
-
-def test_what_ifs_are_added_to_any_parent_and_removed_with_descendants(page: Run, snapshot: SnapshotAssertion) -> None:
-    app = page()
-    first = shown(app)[0]
-    only_second = only(width(app), 2, 1)
-    change(app, kind="weights", step=2, weights=list(only_second.weights))
-    one, number = shown(app)
-    assert (one != first, number) == (True, 1)
-    assert (address(app)["what_ifs"], address(app)["what_if"]) == (link(only_second), "1")
-    assert "what-if 1 · " in texts(app)
-    assert badge(app)["holds"], "the changed numbers are verified"
-    assert shown(ask(app, kind="what_if", index=0)) == (first, 0)
-    change(app, kind="temperature", step=None, temperature=4.0, held=True)
-    assert cards(app)[::2] == snapshot
-    assert shown(change(app, kind="exclusion", step=0, position=0))[1] == 3
-    assert shown(ask(app, kind="remove", index=2)) == (first, 0), "its descendants are removed with it"
-    assert shown(ask(app, kind="what_if", index=1)) == (one, 1)
-    assert shown(ask(app, kind="undo")) == (first, 0)
-    change(app, kind="typed", step=0, text="chiens")
-    assert "“chiens” instead of" in cards(app)[1]
-    fields.set_field(app, "sentence", SENTENCES[2])
-    assert cards(app) == []
-    assert "what_ifs" not in address(app)
 
 
 IMPOSSIBLE: list[dict[str, Any]] = [
