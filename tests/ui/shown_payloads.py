@@ -11,7 +11,6 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from streamlit.testing.v1 import AppTest
 
-from attnviz.analysis.step_equations import Equation
 from attnviz.figures.registry import FIGURES
 from attnviz.figures.subject import Subject
 from attnviz.trace.drawing import DetailLevel
@@ -184,19 +183,3 @@ def badge(app: AppTest) -> dict[str, Any]:
     assert not app.exception
     (given,) = mounted(app, "verification_badge")
     return fetched(given["at"], selected(app).step, **linked_options(app))
-
-
-def shown_equations(app: AppTest) -> list[str]:
-    """Return the LaTeX of each stage, for the selected step and source piece."""
-    (player,), chosen = mounted(app, "player"), selected(app)
-    step, source = chosen.step, chosen.source
-    source = player["orders"][step][0] if source is None else source
-    shown = []
-    addresses = [given["at"] for given in mounted(app, "equation") if "equation-after" not in given["at"]]
-    for stage, found in enumerate((fetched(at, step) for at in addresses), 1):
-        row = found["steps"].index(step)
-        texts = {name: several[row] for name, several in found["ofStep"].items()}
-        texts |= {name: several[source] for name, several in found["ofSource"].items()}
-        texts |= {name: several[row][source] for name, several in found["ofCell"].items()}
-        shown.append(Equation(stage, found["latex"], found["note"]).filled(texts).latex)
-    return shown

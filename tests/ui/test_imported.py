@@ -12,7 +12,7 @@ from attnviz.analysis.logit_attribution import no_logit_attribution_reason
 from attnviz.commands.main import main
 from tests.importing.peers import D2l, Fairseq, Tutorial
 from tests.ui.opening import open_page
-from tests.ui.shown_payloads import all_payloads, badge, panel_texts, shown_equations, texts
+from tests.ui.shown_payloads import all_payloads, badge, panel_texts, payloads_of, texts
 
 SENTENCES = {
     "tutorial": "ein mann schläft im park .",
@@ -48,7 +48,7 @@ def test_imported_translator_is_shown_and_verified(name: str) -> None:
     page_texts = texts(app)
     assert (no_logit_attribution_reason() in page_texts) is (name != "tutorial")
     assert (no_diagram_reason(app.session_state["last_trace"]) in page_texts) is (name != "tutorial")
-    equations = " ".join(shown_equations(app))
+    equations = " ".join(payload["latex"] for payload in payloads_of(app, "equation"))
     assert (r"\tanh(W_t" in equations) is (name == "fairseq")
     assert (r"\tanh m_" in equations) is (name == "fairseq")
 
