@@ -17,9 +17,8 @@ from safetensors.torch import save
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-from attnviz.errors import AttnvizError
+from attnviz.errors import AttnvizError, user_error
 from attnviz.files import replace_bytes, replace_text, replacing
-from attnviz.languages import gettext
 from attnviz.model_folder import (
     CONFIG_FILE,
     MODEL_FORMAT,
@@ -87,12 +86,10 @@ def load_model(folder: str | Path) -> tuple[Network, Tokenizer]:
     """
     config = _read_config(Path(folder))
     if isinstance(config, DecomposableConfig):
-        raise AttnvizError(
-            gettext(
-                "The model in {folder} does not translate: it tells whether one sentence is the translation of "
-                "another sentence. Give the folder of a translator.",
-                folder=folder,
-            )
+        raise user_error(
+            "The model in {folder} does not translate: it tells whether one sentence is the translation of "
+            "another sentence. Give the folder of a translator.",
+            folder=folder,
         )
     return _built(Path(folder), config)
 
@@ -104,12 +101,10 @@ def load_detector(folder: str | Path) -> tuple[Decomposable, Tokenizer]:
     """
     config = _read_config(Path(folder))
     if not isinstance(config, DecomposableConfig):
-        raise AttnvizError(
-            gettext(
-                "The model in {folder} is a translator: it cannot tell whether one sentence is the translation of "
-                "another sentence. Give the folder of a translation detector.",
-                folder=folder,
-            )
+        raise user_error(
+            "The model in {folder} is a translator: it cannot tell whether one sentence is the translation of "
+            "another sentence. Give the folder of a translation detector.",
+            folder=folder,
         )
     return _built(Path(folder), config)
 
@@ -140,14 +135,12 @@ def _read_tokenizer(folder: Path, config: AnyConfig) -> Tokenizer:
         return _read_vocabularies(folder, config)
     tokenizer = Tokenizer.load(folder / TOKENIZER_FILE)
     if len(tokenizer) != config.vocabulary_size:
-        raise AttnvizError(
-            gettext(
-                "{tokenizer} has {found} pieces but {config} says {expected}: the files belong to different models.",
-                tokenizer=folder / TOKENIZER_FILE,
-                found=len(tokenizer),
-                config=folder / CONFIG_FILE,
-                expected=config.vocabulary_size,
-            )
+        raise user_error(
+            "{tokenizer} has {found} pieces but {config} says {expected}: the files belong to different models.",
+            tokenizer=folder / TOKENIZER_FILE,
+            found=len(tokenizer),
+            config=folder / CONFIG_FILE,
+            expected=config.vocabulary_size,
         )
     return tokenizer
 
@@ -158,15 +151,12 @@ def _read_vocabularies(folder: Path, config: Seq2SeqConfig) -> Tokenizer:
     sizes = ((tokenizer.source, config.source_vocabulary_size), (tokenizer, config.vocabulary_size))
     for vocabulary, expected in sizes:
         if len(vocabulary) != expected:
-            raise AttnvizError(
-                gettext(
-                    "{tokenizer} has {found} tokens but {config} says {expected}: the files belong to different "
-                    "models.",
-                    tokenizer=folder / VOCABULARIES,
-                    found=len(vocabulary),
-                    config=folder / CONFIG_FILE,
-                    expected=expected,
-                )
+            raise user_error(
+                "{tokenizer} has {found} tokens but {config} says {expected}: the files belong to different models.",
+                tokenizer=folder / VOCABULARIES,
+                found=len(vocabulary),
+                config=folder / CONFIG_FILE,
+                expected=expected,
             )
     return tokenizer
 
@@ -191,35 +181,28 @@ def _read_weights(folder: Path, expected: dict[str, Tensor]) -> dict[str, Tensor
     path, weights = folder / WEIGHTS_FILE, read_weights(folder)
     if set(weights) != set(expected):
         odd = ", ".join(sorted(set(weights) ^ set(expected))[:3])
-        raise AttnvizError(
-            gettext(
-                "The tensors in the file {path} do not match the model’s config. Missing or unexpected tensors: "
-                "{names}.",
-                path=path,
-                names=odd,
-            )
+        raise user_error(
+            "The tensors in the file {path} do not match the model’s config. Missing or unexpected tensors: {names}.",
+            path=path,
+            names=odd,
         )
     for name, values in weights.items():
         if values.shape != expected[name].shape:
-            raise AttnvizError(
-                gettext(
-                    "The tensors in the file {path} do not match the model’s config: {name} has shape {found}, not "
-                    "{expected}.",
-                    path=path,
-                    name=name,
-                    found=values.shape,
-                    expected=tuple(expected[name].shape),
-                )
+            raise user_error(
+                "The tensors in the file {path} do not match the model’s config: {name} has shape {found}, not "
+                "{expected}.",
+                path=path,
+                name=name,
+                found=values.shape,
+                expected=tuple(expected[name].shape),
             )
     tensors = {name: torch.tensor(values, dtype=torch.float32) for name, values in weights.items()}
     for name, tensor in tensors.items():
         # Extremes are NaN where a weight is. They take a tenth of the time of `isfinite` for each weight.
         if not torch.stack(tensor.aminmax()).isfinite().all():
-            raise AttnvizError(
-                gettext(
-                    "The model file {path} is damaged: {name} holds numbers that are not finite. Restore the file.",
-                    path=path,
-                    name=name,
-                )
+            raise user_error(
+                "The model file {path} is damaged: {name} holds numbers that are not finite. Restore the file.",
+                path=path,
+                name=name,
             )
     return tensors

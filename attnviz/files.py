@@ -20,8 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from attnviz.errors import AttnvizError
-from attnviz.languages import gettext
+from attnviz.errors import AttnvizError, user_error
 
 if sys.platform != "win32":
     import fcntl
@@ -120,9 +119,7 @@ def check_regular(path: str | Path) -> None:
     except (OSError, ValueError):
         return
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
-        raise AttnvizError(
-            gettext("{path} is a pipe or a device. Replace it by a regular file, or remove it.", path=path)
-        )
+        raise user_error("{path} is a pipe or a device. Replace it by a regular file, or remove it.", path=path)
 
 
 class ArchiveReader:

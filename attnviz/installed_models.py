@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from platformdirs import user_data_path
 
 from attnviz.environment import ATTNVIZ_MODELS
-from attnviz.errors import AttnvizError
-from attnviz.languages import gettext
+from attnviz.errors import user_error
 from attnviz.model_folder import (
     CONFIG_FILE,
     TRAINED_MODEL,
@@ -77,18 +76,16 @@ def find_model(model: str | Path | None = None) -> Path:
         if folder.is_dir():
             trained = folder / TRAINED_MODEL
             if (trained / CONFIG_FILE).is_file() and not (folder / CONFIG_FILE).is_file():
-                raise AttnvizError(
-                    gettext("{folder} is the folder of a training. Its model is {model}.", folder=folder, model=trained)
+                raise user_error(
+                    "{folder} is the folder of a training. Its model is {model}.", folder=folder, model=trained
                 )
             return folder
     if not translators:
-        raise AttnvizError(gettext("No model is installed. Fetch one with: attnviz models {model}", model=_DEFAULT))
-    raise AttnvizError(
-        gettext(
-            "There is no model {model}. Give the path of a model folder, or the name of an installed model: {names}.",
-            model=model,
-            names=", ".join(installed),
-        )
+        raise user_error("No model is installed. Fetch one with: attnviz models {model}", model=_DEFAULT)
+    raise user_error(
+        "There is no model {model}. Give the path of a model folder, or the name of an installed model: {names}.",
+        model=model,
+        names=", ".join(installed),
     )
 
 
@@ -115,12 +112,10 @@ def installed_weights(model: str, digest: str) -> Mapping[str, NDArray[Any]]:
     for folder in installed_models().values():
         if weights_digest(folder) == digest:
             return _loaded_weights(folder, digest)
-    raise AttnvizError(
-        gettext(
-            "The model “{model}” that made this translation is not installed. Give its weights: "
-            "weights=attnviz.analysis.load_weights(model).",
-            model=model,
-        )
+    raise user_error(
+        "The model “{model}” that made this translation is not installed. Give its weights: "
+        "weights=attnviz.analysis.load_weights(model).",
+        model=model,
     )
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from attnviz import bounds
 from attnviz.arguments import check_version, checked_path
-from attnviz.errors import AttnvizError
+from attnviz.errors import AttnvizError, user_error
 from attnviz.files import check_regular
 from attnviz.languages import gettext
 
@@ -112,14 +112,13 @@ def read_weights(folder: str | Path) -> dict[str, NDArray[Any]]:
         if odd:
             raise ValueError(f"{odd[0]} holds no floating-point numbers")
     except FileNotFoundError as error:
-        raise AttnvizError(gettext("The model file {path} is missing. Restore the file.", path=path)) from error
+        raise user_error("The model file {path} is missing. Restore the file.", path=path) from error
     except (OSError, ValueError, KeyError, TypeError, AttributeError, safetensors.SafetensorError) as error:
-        message = gettext(
+        raise user_error(
             "The model file {path} is damaged or cut short ({error}). Restore the file.",
             path=path,
             error=str(error)[:300],
-        )
-        raise AttnvizError(message) from error
+        ) from error
     return weights
 
 
@@ -150,13 +149,11 @@ def read_config(folder: str | Path) -> dict[str, Any]:
     try:
         fields = json.loads(path.read_text(encoding="utf-8"))
         if "format" not in fields and {"model_type", "architectures"} & {*fields}:
-            raise AttnvizError(
-                gettext(
-                    "{folder} is a model of Hugging Face, which attnviz does not use as its own. Read its attention "
-                    "with attnviz attention {folder} --source-file FILE, or in Python with "
-                    "attnviz.from_huggingface.",
-                    folder=folder,
-                )
+            raise user_error(
+                "{folder} is a model of Hugging Face, which attnviz does not use as its own. Read its attention "
+                "with attnviz attention {folder} --source-file FILE, or in Python with "
+                "attnviz.from_huggingface.",
+                folder=folder,
             )
         if fields["format"] != MODEL_FORMAT:
             raise ValueError("it is not marked as one of this program's")
@@ -166,10 +163,9 @@ def read_config(folder: str | Path) -> dict[str, Any]:
     except OSError as error:
         raise AttnvizError(_unreadable(path, error)) from error
     except KeyError as error:
-        message = gettext(
+        raise user_error(
             "The model file {path} is damaged: {name} is missing. Restore the file.", path=path, name=error
-        )
-        raise AttnvizError(message) from error
+        ) from error
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise AttnvizError(damaged(path, error)) from error
     return settings

@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from attnviz.errors import AttnvizError
+from attnviz.errors import AttnvizError, user_error
 from attnviz.files import check_regular
 from attnviz.languages import gettext
 
@@ -259,15 +259,15 @@ class Tokenizer:
         try:
             return cls(path.read_bytes())
         except OSError as error:
-            message = gettext("The tokenizer {path} cannot be read: {error}.", path=path, error=error.strerror)
-            raise AttnvizError(message) from error
+            raise user_error(
+                "The tokenizer {path} cannot be read: {error}.", path=path, error=error.strerror
+            ) from error
         except ValueError as error:
-            message = gettext(
+            raise user_error(
                 "The tokenizer {path} is damaged or was not made by attnviz ({error}). Restore the file.",
                 path=path,
                 error=error,
-            )
-            raise AttnvizError(message) from error
+            ) from error
 
 
 def word_groups(pieces: Sequence[str]) -> tuple[tuple[int, ...], ...]:

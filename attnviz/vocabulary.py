@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from attnviz import bounds
-from attnviz.errors import AttnvizError
+from attnviz.errors import user_error
 from attnviz.files import check_regular
-from attnviz.languages import gettext
 from attnviz.text import BOS, EOS, PAD, SPACE, SPECIAL_PIECES, UNK, Tokenizer, normalise, word_spans
 
 _CONTINUES = "@@"
@@ -77,13 +76,11 @@ class WordTokenizer(Tokenizer):
         """Return the ids of a sentence with the special pieces at its ends."""
         sentence = [*([BOS] if self._opened else []), *ids, *([EOS] if self._closed else [])]
         if self._filled and len(sentence) > self._filled:
-            raise AttnvizError(
-                gettext(
-                    "This model has attention weights for {most} positions, but the sentence has {count} tokens with "
-                    "its end mark. Shorten the sentence.",
-                    most=self._filled,
-                    count=len(sentence),
-                )
+            raise user_error(
+                "This model has attention weights for {most} positions, but the sentence has {count} tokens with "
+                "its end mark. Shorten the sentence.",
+                most=self._filled,
+                count=len(sentence),
             )
         return [*sentence, *[PAD] * (self._filled - len(sentence))]
 
@@ -133,18 +130,14 @@ def load_tokenizer(path: Path) -> WordTokenizer:
     try:
         return WordTokenizer(path.read_bytes())
     except OSError as error:
-        raise AttnvizError(
-            gettext(
-                "Cannot read the vocabulary file {path}: {error}. Check this file.", path=path, error=error.strerror
-            )
+        raise user_error(
+            "Cannot read the vocabulary file {path}: {error}. Check this file.", path=path, error=error.strerror
         ) from error
     except (ValueError, RecursionError) as error:
-        raise AttnvizError(
-            gettext(
-                "The vocabulary file {path} is damaged ({error}). Import the model again.",
-                path=path,
-                error=str(error)[:200],
-            )
+        raise user_error(
+            "The vocabulary file {path} is damaged ({error}). Import the model again.",
+            path=path,
+            error=str(error)[:200],
         ) from error
 
 

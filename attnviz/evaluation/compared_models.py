@@ -12,7 +12,7 @@ import numpy as np
 
 from attnviz.arguments import check_each, check_texts
 from attnviz.decoding import FinishedHypothesis
-from attnviz.errors import AttnvizError
+from attnviz.errors import AttnvizError, user_error
 from attnviz.evaluation.bleu import bleu_of, corpus_scores, sentence_counts
 from attnviz.evaluation.forced import Advance, Likelihood, force_pairs, likelihoods, total_likelihood
 from attnviz.languages import gettext
@@ -80,7 +80,7 @@ def evaluate(
     check_texts(pairs)
     found = [tuple(pair) if isinstance(pair, Iterable) and not isinstance(pair, str) else () for pair in pairs]
     if not found or any(len(pair) != 2 for pair in found):
-        raise AttnvizError(gettext("Give a list of pairs: a source sentence and its translation."))
+        raise user_error("Give a list of pairs: a source sentence and its translation.")
     sources, targets = (list(side) for side in zip(*found, strict=True))
     translations = translator.translate_batch(sources, beam=beam, length_penalty=length_penalty)
     bleu, chrf = corpus_scores(translations, targets)

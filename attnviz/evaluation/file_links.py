@@ -18,7 +18,7 @@ from attnviz.analysis.gold import GoldLinks, as_gold_links
 from attnviz.analysis.measures import links as largest_links
 from attnviz.arguments import check_whole_argument
 from attnviz.bounds import shortened_repr
-from attnviz.errors import AttnvizError
+from attnviz.errors import AttnvizError, user_error
 from attnviz.evaluation.alignment import memberships
 from attnviz.importing.attention_reader import read_attention
 from attnviz.importing.records import AttentionRecords
@@ -171,9 +171,7 @@ def side_of(links: Any, *, gold: bool = False) -> FileLinks:
     if isinstance(links, Aligned):
         links = [links]
     if not isinstance(links, Iterable):
-        raise AttnvizError(
-            gettext("Give a file of links, records, or a list of links, not {found}.", found=shortened_repr(links))
-        )
+        raise user_error("Give a file of links, records, or a list of links, not {found}.", found=shortened_repr(links))
     given, pairs, words = [*links], list[Links](), list[Sides]()
     for item in [given] if given and all(map(_is_link, given)) else given:
         record = item if isinstance(item, Aligned) else None
@@ -397,25 +395,21 @@ def common_numbers(
 
 def different_pairs(links: int, gold: int) -> AttnvizError:
     """Return the error for two files with different numbers of sentence pairs."""
-    return AttnvizError(
-        gettext(
-            "One file has links for {links} sentence pairs, but the other file has links for {gold}. Compared files "
-            "must hold the same sentence pairs, in the same order.",
-            links=links,
-            gold=gold,
-        )
+    return user_error(
+        "One file has links for {links} sentence pairs, but the other file has links for {gold}. Compared files "
+        "must hold the same sentence pairs, in the same order.",
+        links=links,
+        gold=gold,
     )
 
 
 def different_words(number: int, own: Sequence[str], others: Sequence[str]) -> AttnvizError:
     """Return the error for a pair, counted from 1, whose words are not the same in both files."""
-    return AttnvizError(
-        gettext(
-            "The words of pair {number} differ: one file has “{own}”, the other file has “{gold}”.",
-            number=number,
-            own=" ".join(own)[:60],
-            gold=" ".join(others)[:60],
-        )
+    return user_error(
+        "The words of pair {number} differ: one file has “{own}”, the other file has “{gold}”.",
+        number=number,
+        own=" ".join(own)[:60],
+        gold=" ".join(others)[:60],
     )
 
 

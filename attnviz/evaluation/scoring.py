@@ -23,7 +23,7 @@ from attnviz.analysis.measures import (
 )
 from attnviz.analysis.measures import links as largest_links
 from attnviz.arguments import check_choice, check_number, check_seed, check_whole_argument
-from attnviz.errors import AttnvizError
+from attnviz.errors import AttnvizError, user_error
 from attnviz.evaluation.file_links import (
     FileLinks,
     Sides,
@@ -296,7 +296,7 @@ def choose_convention(predicted: FileLinks, reference: FileLinks, *, same_tokens
         try:
             rates[convention] = score_links(found, gold, samples=0).aer or 0.0
         except ValueError as error:
-            raise AttnvizError(gettext("Neither file has links.")) from error
+            raise user_error("Neither file has links.") from error
     usual = next(iter(rates))
     best = min(rates, key=lambda convention: (rates[convention], convention != usual))
     if rates[best] > rates[usual] - _CLEARLY:
@@ -317,7 +317,7 @@ def _shared_words(side: FileLinks, reference: FileLinks) -> int:
 def gold_links(best: ChosenConvention, reference: FileLinks) -> list[GoldLinks]:
     """Return the gold links of each pair from 0; raise AttnvizError where there is none, or one is out of range."""
     if not any(pair.all for pair in reference.pairs):
-        raise AttnvizError(gettext("The gold file has no links."))
+        raise user_error("The gold file has no links.")
     if faulty := reference.out_of_range(best.convention.gold_base, best.side):
         raise AttnvizError(
             ngettext(

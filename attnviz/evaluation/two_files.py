@@ -10,7 +10,7 @@ from typing import Any
 
 from attnviz.analysis.gold import GoldLinks, linkable_words, validated
 from attnviz.analysis.measures import PairAgreement, error_between
-from attnviz.errors import AttnvizError
+from attnviz.errors import AttnvizError, user_error
 from attnviz.evaluation.file_links import (
     FileLinks,
     common_numbers,
@@ -220,12 +220,10 @@ def check_same_pair(record: Aligned, shown: Aligned) -> None:
     for own, theirs in zip(*sides, strict=True):
         has_word = len(own) == len(theirs) and any(map(_same_word, own, theirs))
         if not has_word and _letters(own) != _letters(theirs):
-            raise AttnvizError(
-                gettext(
-                    "The file has the words “{other}”, but the sentence pair shown has the words “{shown}”.",
-                    other=" ".join(own)[:60],
-                    shown=" ".join(theirs)[:60],
-                )
+            raise user_error(
+                "The file has the words “{other}”, but the sentence pair shown has the words “{shown}”.",
+                other=" ".join(own)[:60],
+                shown=" ".join(theirs)[:60],
             )
 
 

@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.errors import AttnvizError
+from attnviz.errors import AttnvizError, user_error
 from attnviz.importing.head_dimensions import MEAN_OF_HEADS, choose_heads
 from attnviz.languages import gettext
 from attnviz.trace import MOST_TOKENS, Attention
@@ -145,7 +145,7 @@ class SentencePair:
             if choice != MEAN_OF_HEADS:
                 found["heads"] = heads
         elif array.ndim <= 2 and options.heads != MEAN_OF_HEADS:
-            raise AttnvizError(gettext("The file has one matrix per sentence pair: leave out layer and head."))
+            raise user_error("The file has one matrix per sentence pair: leave out layer and head.")
         if array.ndim < 2 or not array.size:
             return {}
         mean = array.mean(axis=tuple(range(array.ndim - 2)))  # (Ty, Tx)
@@ -328,8 +328,6 @@ def join_sentences(parts: Sequence[Sentences]) -> Sentences:
         return pair if pair.line is None else dataclasses.replace(pair, line=pair.line + before)
 
     if len({part.base for part in parts}) > 1:
-        raise AttnvizError(
-            gettext("Some of the files count tokens from 0, and other files from 1. Read the files one by one.")
-        )
+        raise user_error("Some of the files count tokens from 0, and other files from 1. Read the files one by one.")
     digest, size = " ".join(part.digest for part in parts), sum(part.size for part in parts)
     return dataclasses.replace(parts[0], items=items, read=read, remarks=(), first=None, digest=digest, size=size)

@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from attnviz.arguments import also_spelled, check_version
-from attnviz.errors import AttnvizError
+from attnviz.errors import AttnvizError, user_error
 from attnviz.languages import gettext
 from attnviz.text import join_pieces
 from attnviz.trace import storage, word_link_text
@@ -295,7 +295,7 @@ class Attention(HeadViews, Aligned):
         try:
             fields = json.loads(text)
         except (TypeError, ValueError, RecursionError) as error:
-            raise AttnvizError(gettext("The text is not JSON: {error}.", error=error)) from error
+            raise user_error("The text is not JSON: {error}.", error=error) from error
         return from_fields(fields)
 
 
@@ -367,7 +367,7 @@ def attention(
     left, right, weights = checked_pieces(source, target, matrix, kind, special, remarks, normalise=normalise)
     further = checked_numbers(weights, energies, states, {"gradient": gradient, "erased": erased}, remarks)
     if not isinstance(origin, str) or len(origin) > LONGEST_ORIGIN:
-        raise AttnvizError(gettext("“origin” must be a string of at most {most} characters.", most=LONGEST_ORIGIN))
+        raise user_error("“origin” must be a string of at most {most} characters.", most=LONGEST_ORIGIN)
     of_heads, sure_links = weights.astype(np.float32), pairs_of(sure)
     return _checked(
         Attention(
@@ -392,28 +392,22 @@ def _checked(record: Attention) -> Attention:
     try:
         record.check()
     except (ValueError, IndexError) as error:
-        raise AttnvizError(
-            gettext("The fields of this attention object do not fit together: {error}.", error=error)
-        ) from error
+        raise user_error("The fields of this attention object do not fit together: {error}.", error=error) from error
     return record
 
 
 def from_fields(fields: object, *, normalise: bool = False) -> Attention:
     """Return the attention in an object of the open format; raise AttnvizError where it is none."""
     if not isinstance(fields, Mapping):
-        raise AttnvizError(
-            gettext("This JSON does not hold attention: it must have the fields source, target and matrix.")
-        )
+        raise user_error("This JSON does not hold attention: it must have the fields source, target and matrix.")
     if fields.get("format", Attention.saved_as.name) != Attention.saved_as.name:
-        raise AttnvizError(
-            gettext(
-                "This JSON is not in the attention format of attnviz: its field “format” is {format}.",
-                format=repr(fields["format"])[:60],
-            )
+        raise user_error(
+            "This JSON is not in the attention format of attnviz: its field “format” is {format}.",
+            format=repr(fields["format"])[:60],
         )
     check_version(gettext("This attention object"), fields.get("version", 1), Attention.saved_as.version)
     if missing := [name for name in ("source", "target", "matrix") if name not in fields]:
-        raise AttnvizError(gettext("Fields missing from this attention object: {names}.", names=", ".join(missing)))
+        raise user_error("Fields missing from this attention object: {names}.", names=", ".join(missing))
     gold = _gold(fields.get("gold") or {})
     named = (*FURTHER, "kind", "origin", "special")
     record = attention(
@@ -441,9 +435,7 @@ def _gold(value: object) -> Mapping[str, Any]:
     except AttnvizError:
         links = word_link_text.Links(frozenset())
     if not links.all:
-        raise AttnvizError(
-            gettext('The field "gold" must be an object with two lists of links, "sure" and "possible".')
-        )
+        raise user_error('The field "gold" must be an object with two lists of links, "sure" and "possible".')
     return {"sure": links.all - links.possible, "possible": links.possible}
 
 
@@ -451,9 +443,7 @@ def _with_heads(record: Attention, chosen: object) -> Attention:
     """Return the record with the alignment of the chosen heads; raise AttnvizError where there are none such."""
     numbers = [chosen.get(name) for name in ("layer", "head")] if isinstance(chosen, Mapping) else [""]
     if not all(number is None or type(number) is int for number in numbers):
-        raise AttnvizError(
-            gettext("The field “heads” must hold “layer” and “head”: each is an index counted from 0, or null.")
-        )
+        raise user_error("The field “heads” must hold “layer” and “head”: each is an index counted from 0, or null.")
     return record.select_heads(*numbers)
 
 
@@ -463,7 +453,7 @@ def _with_words_and_remarks(record: Attention, words: object, remarks: object) -
     Raise AttnvizError where they do not fit.
     """
     if not isinstance(remarks, Sequence) or not all(isinstance(remark, str) for remark in remarks):
-        raise AttnvizError(gettext("“remarks” must be a list of strings."))
+        raise user_error("“remarks” must be a list of strings.")
     all_remarks = tuple(dict.fromkeys((*remarks, *record.remarks)))
     record = dataclasses.replace(record, remarks=all_remarks)
     if words is not None:
@@ -484,10 +474,8 @@ def _word_numbers(value: object, pieces: Sequence[str]) -> IntArray:
     elif numbers and pieces[-1] == "</s>":
         numbers[-1] = -1
     if len(numbers) != len(pieces) or not all(type(n) is int and -1 <= n < MOST_TOKENS for n in numbers):
-        raise AttnvizError(
-            gettext(
-                "The field “words” must have two lists, “source” and “target”: for each token, the number of its "
-                "word, counted from 0."
-            )
+        raise user_error(
+            "The field “words” must have two lists, “source” and “target”: for each token, the number of its "
+            "word, counted from 0."
         )
     return np.array(numbers, np.int32)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from attnviz.arguments import check_each
-from attnviz.errors import AttnvizError
+from attnviz.errors import user_error
 from attnviz.languages import gettext
 from attnviz.trace.parts import FloatArray, Heads
 
@@ -92,33 +92,24 @@ class HeadViews:
         if self.head_weights.ndim != 4:
             if layer is head is None:
                 return
-            raise AttnvizError(
-                gettext("This record has one attention matrix, not one for each head. Leave out layer and head.")
-            )
+            raise user_error("This record has one attention matrix, not one for each head. Leave out layer and head.")
         layers, heads = self.head_weights.shape[:2]
         check_each(gettext("layers and heads"), (layer, head), (int, np.integer, NoneType))
         if layer is None and head is not None:
-            raise AttnvizError(
-                gettext("A head belongs to a layer: name the layer too, from 1 to {layers}.", layers=layers)
-            )
+            raise user_error("A head belongs to a layer: name the layer too, from 1 to {layers}.", layers=layers)
         if layer is not None and not -1 <= layer < layers:
-            raise AttnvizError(
-                gettext(
-                    "Layer {number} (index {index}) does not exist: this transformer has layers 1 to {layers}.",
-                    number=layer + 1,
-                    index=layer,
-                    layers=layers,
-                )
+            raise user_error(
+                "Layer {number} (index {index}) does not exist: this transformer has layers 1 to {layers}.",
+                number=layer + 1,
+                index=layer,
+                layers=layers,
             )
         if head is not None and not 0 <= head < heads:
-            raise AttnvizError(
-                gettext(
-                    "Head {number} (index {index}) does not exist: each layer of this transformer has heads 1 to "
-                    "{heads}.",
-                    number=head + 1,
-                    index=head,
-                    heads=heads,
-                )
+            raise user_error(
+                "Head {number} (index {index}) does not exist: each layer of this transformer has heads 1 to {heads}.",
+                number=head + 1,
+                index=head,
+                heads=heads,
             )
 
 

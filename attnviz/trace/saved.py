@@ -17,9 +17,8 @@ from typing import Any, ClassVar, Self, TextIO, get_type_hints
 import numpy as np
 
 from attnviz.arguments import checked_path
-from attnviz.errors import AttnvizError
+from attnviz.errors import user_error
 from attnviz.files import replace_text
-from attnviz.languages import gettext
 from attnviz.trace import storage
 from attnviz.trace.quantity import Quantity, quantity_table
 
@@ -158,12 +157,11 @@ class SavedResult(ABC):
             OverflowError,
             zlib.error,
         ) as error:
-            message = gettext(
+            raise user_error(
                 "This trace is damaged ({kind}: {error}). Save the trace again.",
                 kind=type(error).__name__,
                 error=str(error)[:300],
-            )
-            raise AttnvizError(message) from error
+            ) from error
         return record
 
     @cached_property
