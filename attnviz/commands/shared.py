@@ -44,7 +44,8 @@ def report_more(count: int, shown: int, rest: str) -> None:
 def check_suffix(path: Path | None, *endings: str) -> None:
     """Raise AttnvizError where the name of a file that is to be written ends in none of the `endings`."""
     if path is not None and path.suffix.lower() not in endings:
-        raise AttnvizError(f"The name of the file {path} must end in {' or '.join(endings)}.")
+        known = f"{', '.join(endings[:-1])} or {endings[-1]}".removeprefix(" or ")
+        raise AttnvizError(f"The name of the file {path} must end in {known}.")
 
 
 def progress(unit: str, total: int | None = None, hidden: bool = False) -> tqdm[NoReturn]:

@@ -93,16 +93,14 @@ def link_agreement(first: Any, other: Any) -> LinkAgreement:
         )
     other_links = (pair.all for pair in theirs.from_zero(other_base))
     pairs = tuple(PairAgreement(one, two) for one, two in zip(best.links, other_links, strict=True))
-    numbers = tuple(theirs.numbers or range(1, len(pairs) + 1))
-    return LinkAgreement(pairs, tuple(remarks), numbers, tuple(own.places))
+    return LinkAgreement(pairs, tuple(remarks), tuple(theirs.numbers), tuple(own.places))
 
 
 def _remarks_on_words(first: FileLinks, other: FileLinks) -> list[str]:
     """Return a sentence about words that differ; raise AttnvizError where no word is the same at the same place."""
     differing = dict[int, tuple[str, str]]()
-    numbers = other.numbers or range(1, len(other.pairs) + 1)
-    for number, *pairs in zip(numbers, first.words, other.words, strict=True):
-        for own, theirs in zip(*pairs, strict=True):
+    for number, *pairs in zip(other.numbers, first.pairs, other.pairs, strict=True):
+        for (own, _), (theirs, _) in zip(*(sides for _, sides in pairs), strict=True):
             if not own or not theirs or len(own) != len(theirs) or own == theirs:
                 continue
             if not any(one.casefold() == two.casefold() for one, two in zip(own, theirs, strict=True)):
