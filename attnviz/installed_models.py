@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -11,12 +11,13 @@ from typing import Any
 from numpy.typing import NDArray
 from platformdirs import user_data_path
 
+from attnviz.bounds import TRANSLATORS
 from attnviz.environment import ATTNVIZ_MODELS
 from attnviz.errors import user_error
 from attnviz.model_folder import (
     CONFIG_FILE,
+    DETECTOR,
     TRAINED_MODEL,
-    detector_folders,
     model_folders,
     read_weights,
     weights_digest,
@@ -57,7 +58,7 @@ def installed_models() -> InstalledModels:
 
     A name may come from an uploaded trace or lesson: looked up here, it never leads out of the searched folders.
     """
-    return _default_first({folder.name: folder for root in reversed(model_roots()) for folder in model_folders(root)})
+    return _installed(TRANSLATORS)
 
 
 def find_model(model: str | Path | None = None) -> Path:
@@ -126,11 +127,10 @@ def _loaded_weights(folder: Path, _digest: str) -> Mapping[str, NDArray[Any]]:
 
 def installed_detectors() -> InstalledModels:
     """Return the folders of the installed translation detectors, by name."""
-    return _default_first(
-        {folder.name: folder for root in reversed(model_roots()) for folder in detector_folders(root)}
-    )
+    return _installed((DETECTOR,))
 
 
-def _default_first(folders: Mapping[str, Path]) -> InstalledModels:
+def _installed(architectures: Collection[str]) -> InstalledModels:
+    folders = {one.name: one for root in reversed(model_roots()) for one in model_folders(root, architectures)}
     names = sorted(folders, key=lambda name: (name != _DEFAULT, name))
     return InstalledModels({name: folders[name] for name in names})

@@ -7,9 +7,10 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Self
 
-from attnviz.errors import AttnvizError, user_error
-from attnviz.files import check_regular
+from attnviz.errors import AttnvizError
+from attnviz.files import file_errors
 from attnviz.languages import gettext
 
 PAD, UNK, BOS, EOS = 0, 1, 2, 3
@@ -252,22 +253,10 @@ class Tokenizer:
         return cls(model.getvalue())
 
     @classmethod
-    def load(cls, path: str | Path) -> Tokenizer:
+    def load(cls, path: str | Path) -> Self:
         """Load a tokenizer file; raise AttnvizError, naming the file, where that fails."""
-        path = Path(path)
-        check_regular(path)
-        try:
-            return cls(path.read_bytes())
-        except OSError as error:
-            raise user_error(
-                "The tokenizer {path} cannot be read: {error}.", path=path, error=error.strerror
-            ) from error
-        except ValueError as error:
-            raise user_error(
-                "The tokenizer {path} is damaged or was not made by attnviz ({error}). Restore the file.",
-                path=path,
-                error=error,
-            ) from error
+        with file_errors(path):
+            return cls(Path(path).read_bytes())
 
 
 def word_groups(pieces: Sequence[str]) -> tuple[tuple[int, ...], ...]:

@@ -233,14 +233,11 @@ def write_table(records: AttentionRecords, path: Path, gold: Any = None) -> int:
     scored = score(records, gold) if gold else None
     table = table_of_attention(records, by_record(scored.error.sentences, scored.places) if scored else ())
     report(*(scored.remarks if scored else ()))
-    try:
-        with replacing(path) as temporary:
-            if path.suffix.lower() == ".csv":
-                csv.write_csv(plain_columns(table), temporary)
-            else:
-                parquet.write_table(table, temporary, compression="zstd")
-    except OSError as error:
-        raise AttnvizError(f"The file {path} cannot be written: {error.strerror}.") from error
+    with replacing(path) as temporary:
+        if path.suffix.lower() == ".csv":
+            csv.write_csv(plain_columns(table), temporary)
+        else:
+            parquet.write_table(table, temporary, compression="zstd")
     rows: int = table.num_rows
     return rows
 

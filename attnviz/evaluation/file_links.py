@@ -435,7 +435,7 @@ def in_words_of(reference: FileLinks, side: FileLinks) -> FileLinks:
 
 
 def _mapped(mine: SideWords, theirs: SideWords, number: int) -> SideWords:
-    """Return `mine` with the links mapped to the words of `theirs` that hold most of each, where their numbers differ."""
+    """Return the words, with links mapped to the words of `theirs` that hold most of each if their numbers differ."""
     words, others = mine.words, theirs.words
     if words is None or others is None or len(words) == len(others):
         return mine

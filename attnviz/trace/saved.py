@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import inspect
-import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ import numpy as np
 
 from attnviz.arguments import checked_path
 from attnviz.errors import user_error
-from attnviz.files import replace_text
+from attnviz.files import DAMAGED, replace_text
 from attnviz.trace import storage
 from attnviz.trace.quantity import Quantity, quantity_table
 
@@ -147,16 +146,7 @@ class SavedResult(ABC):
         try:
             record = cls(**storage.decode(text, kinds, cls.saved_as))
             record.check()
-        except (
-            KeyError,
-            ValueError,
-            TypeError,
-            IndexError,
-            AttributeError,
-            RecursionError,
-            OverflowError,
-            zlib.error,
-        ) as error:
+        except DAMAGED as error:
             raise user_error(
                 "This trace is damaged ({kind}: {error}). Save the trace again.",
                 kind=type(error).__name__,

@@ -7,7 +7,6 @@ output of `attnviz translate --json`, and gold links as `attnviz evaluate` reads
 from __future__ import annotations
 
 import base64
-import binascii
 import json
 import zlib
 from collections.abc import Iterable, Mapping
@@ -19,6 +18,7 @@ import safetensors.numpy
 from numpy.typing import NDArray
 
 from attnviz.errors import AttnvizError, user_error
+from attnviz.files import DAMAGED
 from attnviz.importing.format import Format, is_number
 from attnviz.importing.sentence_pair import SentencePair, Sentences, known_tokens
 from attnviz.languages import gettext
@@ -61,7 +61,6 @@ _OWN_NAMES = (*FURTHER, "gold", "words", "remarks")
 """Fields of the open format that are read under this name only."""
 MOST_INDEX = 10**6
 """Exclusive bound of an index of a token or word."""
-_DAMAGED_BYTES = (binascii.Error, zlib.error, safetensors.SafetensorError)
 _STORED_TYPES = ("float16", "float32", "float64", "int32", "int64")
 
 
@@ -302,7 +301,7 @@ def _array(value: Any) -> NDArray[np.float64]:
         stored_type = np.dtype(value["dtype"]).newbyteorder(">" if value.get("endian") == "big" else "<")
         numbers: NDArray[np.float64] = np.frombuffer(data, stored_type).astype(np.float64)
         return numbers.reshape(tuple(value["shape"]), order="C" if value.get("Corder", True) else "F")
-    except (ValueError, TypeError, KeyError, OverflowError, RecursionError, *_DAMAGED_BYTES) as error:
+    except (*DAMAGED, safetensors.SafetensorError) as error:
         raise user_error("An array of the file is damaged: {error}.", error=str(error)[:80]) from error
 
 
