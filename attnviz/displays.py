@@ -1,4 +1,4 @@
-"""Functions that draw traces or make data frames of them, which implement `attnviz.trace.drawing.Drawing`."""
+"""Functions that draw traces or make data frames of them, which methods of records call by `trace.drawing`."""
 
 from __future__ import annotations
 

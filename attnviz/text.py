@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Self
 
@@ -87,16 +87,25 @@ def is_too_long(text: str) -> bool:
     return len(text) > LONGEST_TEXT or len(text.split()) > LONGEST_SENTENCE
 
 
-class _Letters(dict[int, int]):
-    """Character map for `str.translate` that turns combining marks and joiners into letters."""
+class _CharacterMap(dict[int, int]):
+    """Map for `str.translate` that a function makes, character by character, as they occur."""
+
+    def __init__(self, change: Callable[[int], int]) -> None:
+        self._change = change
 
     def __missing__(self, character: int) -> int:
-        mark = unicodedata.category(chr(character)).startswith("M") or character in (0x200C, 0x200D)
-        replacement = self[character] = ord("a") if mark else character
-        return replacement
+        changed = self[character] = self._change(character)
+        return changed
 
 
-_LETTERS = _Letters()
+def _letter(character: int) -> int:
+    """Return a letter in place of a combining mark or a joiner."""
+    return (
+        ord("a") if unicodedata.category(chr(character)).startswith("M") or character in (0x200C, 0x200D) else character
+    )
+
+
+_LETTERS = _CharacterMap(_letter)
 
 
 def is_combining(character: str) -> bool:
@@ -329,22 +338,17 @@ def typed_surfaces(pieces: Sequence[str], text: str) -> tuple[str, ...]:
     return tuple(surfaces)
 
 
-class _Symbols(dict[int, int]):
-    """Character map for `str.translate` that turns characters without a glyph into symbols."""
-
-    def __missing__(self, character: int) -> int:
-        symbol = character
-        if character <= 0x1F:
-            symbol = 0x2400 + character
-        elif character == 0x7F:
-            symbol = 0x2421
-        elif unicodedata.category(chr(character)) in ("Cc", "Cs", "Zl", "Zp") or character & 0xFFFE == 0xFFFE:
-            symbol = 0xFFFD
-        self[character] = symbol
-        return symbol
+def _symbol(character: int) -> int:
+    """Return a symbol in place of a character without a glyph."""
+    if character <= 0x1F:
+        return 0x2400 + character
+    if character == 0x7F:
+        return 0x2421
+    has_none = unicodedata.category(chr(character)) in ("Cc", "Cs", "Zl", "Zp") or character & 0xFFFE == 0xFFFE
+    return 0xFFFD if has_none else character
 
 
-_SYMBOLS = _Symbols()
+_SYMBOLS = _CharacterMap(_symbol)
 
 
 def with_symbols(text: str) -> str:

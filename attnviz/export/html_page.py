@@ -46,4 +46,5 @@ def page_html(
     chosen = heatmap_choices(choices, **named)
     step = None if chosen.step is None else step_index(trace, chosen.step)
     heatmap(trace, chosen, weights=weights)  # raises where a choice is invalid
-    return drawing().draw_page(trace, replace(chosen, step=step), level=level, weights=weights, what_ifs=what_ifs)
+    chosen = replace(chosen, step=step)
+    return str(drawing().draw_page(trace, chosen, level=level, weights=weights, what_ifs=what_ifs))

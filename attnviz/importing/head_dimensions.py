@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.errors import AttnvizError, user_error
-from attnviz.languages import gettext
+from attnviz.errors import user_error
 from attnviz.trace.parts import Heads
 
 _Array = NDArray[Any]
@@ -76,21 +75,20 @@ def choose_heads(array: _Array, choice: Heads) -> tuple[NDArray[np.float64], dic
         if index is None:
             continue
         if not -leading[axis] <= index < leading[axis]:
-            raise AttnvizError(_missing_message(name, index, array))
+            raise user_error(
+                {
+                    "layer": "The array of shape {shape} has no layer {number}. Layers are numbered from 0.",
+                    "head": "The array of shape {shape} has no head {number}. Heads are numbered from 0.",
+                }[name],
+                number=index,
+                shape=_shape_name(array),
+            )
         heads[name] = index % leading[axis]
         chosen = chosen.take([index], axis)
     if in_layers and not head_alone and leading != [1, 1]:
         return by_head, heads, ""
     remark = "mean-of-heads" if chosen.shape[:2] != (1, 1) else "one-head" if choice != MEAN_OF_HEADS else ""
     return chosen.mean(axis=(0, 1)), None, remark
-
-
-def _missing_message(name: str, number: int, array: _Array) -> str:
-    """Return that `array` has no layer or head of this number."""
-    values = {"number": number, "shape": _shape_name(array)}
-    if name == "layer":
-        return gettext("The array of shape {shape} has no layer {number}. Layers are numbered from 0.", **values)
-    return gettext("The array of shape {shape} has no head {number}. Heads are numbered from 0.", **values)
 
 
 def _shape_name(array: _Array) -> str:

@@ -194,11 +194,13 @@ class SentencePair:
 
     def _missing_message(self, sides: Sequence[str]) -> str:
         """Return the message that says which tokens must be given besides the file."""
-        message = {
-            "source target": gettext("The file has no tokens. Give the source and target tokens, separated by spaces."),
-            "source": gettext("The file has no source tokens. Give the source tokens, separated by spaces."),
-            "target": gettext("The file has no target tokens. Give the target tokens, separated by spaces."),
-        }[" ".join(sides)]
+        message = gettext(
+            {
+                "source target": "The file has no tokens. Give the source and target tokens, separated by spaces.",
+                "source": "The file has no source tokens. Give the source tokens, separated by spaces.",
+                "target": "The file has no target tokens. Give the target tokens, separated by spaces.",
+            }[" ".join(sides)]
+        )
         try:
             shape = np.shape(self.fields.get("matrix", ()))
         except ValueError:  # rows of different lengths
@@ -271,8 +273,8 @@ class Sentences:
 
     items: Sequence[Any] = field(repr=False)
     """Unparsed data of each pair."""
-    read: Callable[[Any], SentencePair] = field(repr=False)
-    """Parse one item; raise AttnvizError where it is damaged."""
+    read: Callable[[Any], SentencePair] = field(default=lambda pair: pair, repr=False)
+    """Parse one item, unless it is a pair already; raise AttnvizError where it is damaged."""
     title: str = ""
     """Program or format, for display; empty: the title of the format."""
     ends: Ends = "consistent"

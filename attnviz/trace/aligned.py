@@ -192,7 +192,7 @@ class AttentionMatrix:
 
     def _repr_html_(self) -> str:
         """Return the alignment as an HTML table without scripts, for notebooks that cannot show the view."""
-        return drawing().table_html(self)
+        return str(drawing().table_html(self))
 
 
 def words_of(
@@ -265,7 +265,8 @@ class Aligned(AttentionMatrix, SavedResult):
         Raises:
             AttnvizError: There is no attention.
         """
-        return drawing().to_frame(self)
+        frame: pd.DataFrame = drawing().to_frame(self)
+        return frame
 
     def links_frame(self, threshold: float | None = None) -> pd.DataFrame:
         """Return one row for each link between words, without `</s>`: what `.pharaoh` files hold, with the words.
@@ -283,7 +284,8 @@ class Aligned(AttentionMatrix, SavedResult):
         Raises:
             AttnvizError: There is no attention.
         """
-        return drawing().links_frame(self, threshold)
+        frame: pd.DataFrame = drawing().links_frame(self, threshold)
+        return frame
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
