@@ -60,16 +60,14 @@ def check_seed(value: object) -> None:
 
 def check_whole_argument(what: str, value: object, least: int, most: int) -> None:
     """Raise AttnvizError, naming `what`, unless `value` is a whole number within these bounds."""
-    try:
-        bounds.check_whole(what, value, least, most)
-    except ValueError as error:
+    if not bounds.is_whole(value, least, most):
         raise user_error(
             "The {what} must be a whole number from {least} to {most}, not {found}.",
             what=what,
             least=least,
             most=most,
             found=bounds.shortened_repr(value),
-        ) from error
+        )
 
 
 def check_choice(what: str, value: object, choices: Iterable[str]) -> None:
@@ -83,18 +81,15 @@ def check_choice(what: str, value: object, choices: Iterable[str]) -> None:
         )
 
 
-def check_number(what: str, value: object, least: float, most: float) -> None:
-    """Raise AttnvizError, naming `what`, unless `value` is a number within these bounds."""
-    try:
-        bounds.check_real(what, value, least, most)
-    except ValueError as error:
+def check_number(what: str, value: object, most: float) -> None:
+    """Raise AttnvizError, naming `what`, unless `value` is a number from 0 to `most`."""
+    if not bounds.is_real(value, 0, most):
         raise user_error(
-            "The {what} must be a number from {least} to {most}, not {found}.",
+            "The {what} must be a number from 0 to {most}, not {found}.",
             what=what,
-            least=least,
             most=most,
             found=bounds.shortened_repr(value),
-        ) from error
+        )
 
 
 def check_each(what: str, values: Any, kinds: tuple[type, ...]) -> None:

@@ -152,7 +152,7 @@ def score(
 ) -> ScoredLinks:
     """Return `alignment_error` with remarks: pairs left out, base and direction of the links, links out of range."""
     check_whole_argument(gettext("samples"), samples, 0, _MOST_SAMPLES)
-    check_number(gettext("confidence"), confidence, 0, 1)
+    check_number(gettext("confidence"), confidence, 1)
     check_seed(seed)
     remarks = list[str]()
     predicted, reference = matched(side_of(links), side_of(gold, gold=True), remarks)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from attnviz.errors import AttnvizError, user_error
 from attnviz.languages import ngettext
 from attnviz.trace.parts import HEAD_KINDS, FloatArray
-from attnviz.trace.tokens import MOST_TOKENS, Pieces, has_assumed_special, to_pieces
+from attnviz.trace.tokens import MOST_TOKENS, Pieces, has_assumed_special, to_pieces, too_many_tokens
 
 WIDEST_STATE = 16_384
 LinkTuple = tuple[tuple[int, int], ...]
@@ -95,11 +95,7 @@ def _split(tokens: Tokens) -> list[str]:
     if not tokens_found:
         raise user_error("Source and target must each have at least one token.")
     if len(tokens_found) > MOST_TOKENS:
-        raise user_error(
-            "The source or the target has {count} tokens; at most {most} can be shown.",
-            count=len(tokens_found),
-            most=MOST_TOKENS,
-        )
+        raise too_many_tokens(len(tokens_found))
     return tokens_found
 
 

@@ -209,11 +209,9 @@ class Attention(HeadViews, Aligned):
         numbers = {(int(self.source_word_of[j]), int(self.target_word_of[i])) for j, i in self.links}
         return tuple(sorted(link for link in numbers if -1 not in link))
 
-    def _special_words(self, source: Groups, target: Groups) -> tuple[frozenset[int], frozenset[int]]:
-        """Return which of the groups of pieces are special tokens instead of words, for source and target."""
-        sides = zip((self.source_word_of, self.target_word_of), (source, target), strict=True)
-        found = [frozenset(n for n, group in enumerate(groups) if words[group[0]] < 0) for words, groups in sides]
-        return found[0], found[1]
+    def _are_special(self) -> tuple[Sequence[bool], Sequence[bool]]:
+        """Return of each source and target piece whether it is a special token instead of a part of a word."""
+        return (self.source_word_of < 0).tolist(), (self.target_word_of < 0).tolist()
 
     def sizes(self) -> dict[str, int]:
         """Return the value of each size symbol in the table of quantities."""
@@ -237,14 +235,13 @@ class Attention(HeadViews, Aligned):
         for name, words in (("source", self.source_word_of), ("target", self.target_word_of)):
             if [n for group in _groups(words) if (n := int(words[group[0]])) != -1] != [*range(words.max() + 1)]:
                 raise ValueError(f"the words of the {name} are not in order")
-        source, target = int(self.source_word_of.max()) + 1, int(self.target_word_of.max()) + 1
-        for j, i in (*self.sure, *self.possible):
-            if not (0 <= j < source and 0 <= i < target):
-                raise ValueError(f"the link {j}-{i} is of no words: there are {source} and {target}, from 0")
-        source, target = len(self.source_pieces), len(self.target_pieces)
-        for j, i in self.links:
-            if not (0 <= j < source and 0 <= i < target):
-                raise ValueError(f"the link {j}-{i} is of no tokens: there are {source} and {target}, from 0")
+        for unit, links, source, target in (
+            ("words", (*self.sure, *self.possible), self.source_word_of.max() + 1, self.target_word_of.max() + 1),
+            ("tokens", self.links, len(self.source_pieces), len(self.target_pieces)),
+        ):
+            for j, i in links:
+                if not (0 <= j < source and 0 <= i < target):
+                    raise ValueError(f"the link {j}-{i} is of no {unit}: there are {source} and {target}, from 0")
 
     def check_numbers(self) -> None:
         """Raise ValueError unless the weights are not negative and each row sums to 1 (within ROUNDED) or to 0."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from functools import cached_property
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Self
@@ -12,7 +11,7 @@ import numpy as np
 from attnviz.arguments import check_each
 from attnviz.errors import user_error
 from attnviz.languages import gettext
-from attnviz.trace.parts import FloatArray, Heads
+from attnviz.trace.parts import FloatArray, Heads, fields_of_dataclass
 
 
 class HeadViews:
@@ -69,8 +68,9 @@ class HeadViews:
             return self._views[heads]
         # The constructor would copy all arrays; they are read-only, so both records may share them.
         view = object.__new__(type(self))
-        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # type: ignore[arg-type]
-        vars(view).update(fields | self._changed_fields(heads) | {"heads": heads, "_views": self._views})
+        vars(view).update(
+            fields_of_dataclass(self) | self._changed_fields(heads) | {"heads": heads, "_views": self._views}
+        )
         return self._views.setdefault(heads, view)
 
     def _changed_fields(self, _: Heads) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from attnviz.arguments import checked_path
 from attnviz.errors import user_error
 from attnviz.files import DAMAGED, replace_text
 from attnviz.trace import storage
+from attnviz.trace.parts import fields_of_dataclass
 from attnviz.trace.quantity import Quantity, quantity_table
 
 
@@ -53,8 +54,8 @@ class SavedResult(ABC):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy and unpickle through the constructor, so that copies are immutable too."""
-        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        plain = {name: dict(value) if isinstance(value, MappingProxyType) else value for name, value in fields.items()}
+        fields = fields_of_dataclass(self).items()
+        plain = {name: dict(value) if isinstance(value, MappingProxyType) else value for name, value in fields}
         return _restore, (type(self), plain)
 
     @abstractmethod
@@ -125,8 +126,7 @@ class SavedResult(ABC):
 
     def to_json(self) -> str:
         """Return the result as one JSON object; arrays are compressed little-endian bytes in base64."""
-        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        return storage.encode_fields(fields, self.saved_as)
+        return storage.encode_fields(fields_of_dataclass(self), self.saved_as)
 
     @classmethod
     def from_json(cls, text: str) -> Self:
@@ -158,11 +158,10 @@ class SavedResult(ABC):
     def fingerprint(self) -> str:
         """SHA-256 of all fields except the computing time; results with the same fingerprint display the same."""
         digest = hashlib.sha256()
-        for field in dataclasses.fields(self):
-            value = getattr(self, field.name)
+        for name, value in fields_of_dataclass(self).items():
             if isinstance(value, np.ndarray):
                 digest.update(repr(value.shape).encode() + value.tobytes())
-            elif field.name != "seconds":
+            elif name != "seconds":
                 value = dict(value) if isinstance(value, Mapping) else value
                 digest.update(repr(value).encode("utf-8", "backslashreplace"))
         return digest.hexdigest()

@@ -12,7 +12,7 @@ from functools import cache
 from itertools import groupby
 from typing import NamedTuple
 
-from attnviz.errors import user_error
+from attnviz.errors import AttnvizError, user_error
 from attnviz.text import CONTINUED, SPACE, SPECIAL_PIECES, word_groups
 
 LONGEST_TOKEN = 200
@@ -161,6 +161,13 @@ def _is_utf8(part: bytes) -> bool:
         return len(part.decode("utf-8")) == 1
     except UnicodeDecodeError:
         return False
+
+
+def too_many_tokens(count: int) -> AttnvizError:
+    """Return the error for a side with more tokens than can be shown."""
+    return user_error(
+        "The source or the target has {count} tokens; at most {most} can be shown.", count=count, most=MOST_TOKENS
+    )
 
 
 def check_token(number: int, token: object) -> None:

@@ -79,10 +79,7 @@ def _groups(text: str) -> list[str]:
 def parse_links(text: str) -> Links:
     """Return the links in `text`, which may be blank; raise AttnvizError, quoting it, for anything that is no link."""
     groups = _groups(text)
-    if len(groups) > MOST_LINKS:
-        raise user_error(
-            "A sentence pair has {count} links; at most {most} can be read.", count=len(groups), most=MOST_LINKS
-        )
+    _check_count(len(groups))
     if _PLAIN.fullmatch(text.strip()):
         indices = [int(index) for index in _PLACE.findall(text)]
         return Links(frozenset(zip(indices[::2], indices[1::2], strict=True)))
@@ -108,12 +105,14 @@ def parse_links(text: str) -> Links:
     return Links(frozenset(links), frozenset(possible - sure), shares, annotated=annotated)
 
 
+def _check_count(links: int) -> None:
+    if links > MOST_LINKS:
+        raise user_error("A sentence pair has {count} links; at most {most} can be read.", count=links, most=MOST_LINKS)
+
+
 def links_of(pairs: Sequence[Link]) -> Links:
     """Return `pairs` as links, without checking indices; raise AttnvizError where there are too many."""
-    if len(pairs) > MOST_LINKS:
-        raise user_error(
-            "A sentence pair has {count} links; at most {most} can be read.", count=len(pairs), most=MOST_LINKS
-        )
+    _check_count(len(pairs))
     return Links(frozenset(pairs))
 
 

@@ -28,6 +28,7 @@ from attnviz.reading import LIMITS, Content
 from attnviz.trace import MOST_TOKENS, Attention
 from attnviz.trace.attention_record import FURTHER
 from attnviz.trace.parts import HEAD_KINDS
+from attnviz.trace.tokens import too_many_tokens
 
 _MOST_TEXTS = 1_000_000
 """Largest number of tokens of all sentences of a file."""
@@ -115,11 +116,7 @@ def _texts(array: NDArray[Any]) -> Any:
         array = array.ravel()
     longest = array.shape[-1] if array.ndim else 1
     if longest > MOST_TOKENS + 1 or array.size > _MOST_TEXTS:
-        raise user_error(
-            "The source or the target has {count} tokens; at most {most} can be shown.",
-            count=longest,
-            most=MOST_TOKENS,
-        )
+        raise too_many_tokens(longest)
     return array.tolist()
 
 
