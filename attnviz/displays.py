@@ -1,4 +1,4 @@
-"""Functions that draw traces or make data frames of them, which implement `attnviz.trace.drawing.Drawing`."""
+"""Functions that draw traces or make data frames of them, which methods of records call by `trace.drawing`."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def links_frame(record: Aligned, threshold: float | None = None) -> pd.DataFrame
     if not record.attends:
         raise AttnvizError(_no_attention())
     if threshold is not None:
-        check_number(gettext("threshold"), threshold, 0, 1)
+        check_number(gettext("threshold"), threshold, 1)
     words = record.words().linkable
     rows = [
         (i, j, words.target[i], words.source[j], float(words.alignment[i, j]), possible)

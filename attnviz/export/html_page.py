@@ -53,7 +53,8 @@ def page_html(
     chosen = heatmap_choices(choices, **named)
     step = None if chosen.step is None else step_index(trace, chosen.step)
     heatmap(trace, chosen, weights=weights)  # raises where a choice is invalid
-    return drawing().draw_page(trace, replace(chosen, step=step), level=level, weights=weights, what_ifs=what_ifs)
+    chosen = replace(chosen, step=step)
+    return str(drawing().draw_page(trace, chosen, level=level, weights=weights, what_ifs=what_ifs))
 
 
 _CELL_STYLE = "width:1.4em;min-width:1.4em;height:1.4em;padding:0;border:1px solid #3b3935"

@@ -50,7 +50,7 @@ from attnviz.trace.parts import Attributions, GradientNorms, head_choices
 from attnviz.trace.what_ifs import TranslatorArguments
 from attnviz.ui.embedding import embedding, theme_name
 from attnviz.ui.view import FilePair
-from attnviz.vocabulary import load_tokenizer
+from attnviz.vocabulary import WordTokenizer
 
 if TYPE_CHECKING:  # they import torch, which a view of imported attention does not need
     from attnviz.detector import Detector
@@ -512,5 +512,5 @@ def _weights(folder: str, file: Stamp) -> tuple[str, dict[str, NDArray[np.floati
 @cached_in(LRUCache(8 << 20, size=lambda tokenizer: len(tokenizer.model)))
 def _tokenizer(folder: str, file: Stamp) -> Tokenizer:  # noqa: ARG001  part of the key
     if architecture(folder) == IMPORTED_ARCHITECTURE:
-        return load_tokenizer(Path(folder) / VOCABULARIES)
+        return WordTokenizer.load(Path(folder) / VOCABULARIES)
     return Tokenizer.load(Path(folder) / TOKENIZER_FILE)
