@@ -36,7 +36,7 @@ def test_forced_decoding_reproduces_numbers_of_search(kind: Translator) -> None:
         trace = kind.translate(sentence, beam=3)
         lengths = torch.tensor([len(trace.source_ids)])
         memory = decoder.memory(kind.network.encoder(torch.tensor([trace.source_ids]), lengths), lengths)
-        steps = force(decoder, memory, trace.target_ids)
+        steps = force(decoder, memory, [trace.target_ids])
         for name, array in (("alignment", trace.alignment), ("energies", trace.energies), ("state", trace.states)):
             found = np.stack([getattr(step, name)[0, 0].numpy() for step in steps])
             np.testing.assert_allclose(found, array, atol=1e-5)
