@@ -71,7 +71,7 @@ def select_box(
     options: Mapping[str, str],
     *,
     key: str,
-    default: str,
+    default: str | None = None,
     then: Callable[[], object] | None = None,
     label_visibility: Literal["visible", "collapsed"] = "visible",
     help: str = "",  # noqa: A002  as Streamlit's
@@ -81,12 +81,19 @@ def select_box(
 ) -> str:
     """Draw a box of choices; return the chosen value, which the session state has under `key`.
 
-    `options` maps values to labels in the current language; `default` is one of the values. When a visitor chooses,
-    `then` is called before the page is drawn again. `width` is in pixels. With a `parameter`, the value
-    begins with the link and is in the address, unless it is the default.
+    `options` maps values to labels in the current language; `default` is one of the values, by default the first.
+    When a visitor chooses, `then` is called before the page is drawn again. `width` is in pixels. With a `parameter`,
+    the value begins with the link and is in the address, unless it is the default.
     """
-    style = _Style(label, label_visibility == "visible", help, disabled, width)
-    return str(_draw("select", style, key, default, options.__contains__, then, parameter, options=[*options.items()]))
+    return _choice(
+        "select",
+        _Style(label, label_visibility == "visible", help, disabled, width),
+        options,
+        key,
+        default,
+        then,
+        parameter,
+    )
 
 
 def segmented_control(
@@ -94,15 +101,27 @@ def segmented_control(
     options: Mapping[str, str],
     *,
     key: str,
-    default: str,
+    default: str | None = None,
     then: Callable[[], object] | None = None,
-    label_visibility: Literal["visible", "collapsed"] = "visible",
+    label_visibility: Literal["visible", "collapsed"] = "collapsed",
     parameter: str = "",
 ) -> str:
     """Draw the options as adjacent buttons; otherwise like `select_box`."""
     style = _Style(label, label_visibility == "visible", width="content")
-    accepts, names = options.__contains__, [*options.items()]
-    return str(_draw("segments", style, key, default, accepts, then, parameter, options=names))
+    return _choice("segments", style, options, key, default, then, parameter)
+
+
+def _choice(
+    kind: str,
+    style: _Style,
+    options: Mapping[str, str],
+    key: str,
+    default: str | None,
+    then: Callable[[], object] | None,
+    parameter: str,
+) -> str:
+    first = next(iter(options), "") if default is None else default
+    return str(_draw(kind, style, key, first, options.__contains__, then, parameter, options=[*options.items()]))
 
 
 def switch(

@@ -20,7 +20,7 @@ from attnviz.lessons import AskedQuestion, Lesson, LessonSentence, asked_questio
 from attnviz.lessons.lesson_file import HEATMAP, NextWordPrediction, NumberPrediction
 from attnviz.text import SPACE
 from attnviz.trace.aligned import first_words
-from attnviz.ui.components.chart import EVERY_STEP, inline_chart, steady_payload
+from attnviz.ui.components.chart import inline_chart, steady_payload
 from attnviz.ui.components.component import box, component, hidden_box
 from attnviz.ui.embedded_view import drawn_page, made_with_attnviz
 from attnviz.ui.embedding import theme_name
@@ -231,7 +231,7 @@ class _Picture:
         spec = self.spec
         meta = {name: value for name, value in spec.layout["meta"].items() if name in _META}
         steady = replace(spec, layout=spec.layout | {"meta": meta})
-        return steady_payload(steady, {EVERY_STEP: self._caption()})
+        return steady_payload(steady, self._caption())
 
     def _caption(self) -> tuple[str, str]:
         """Return the title of the picture, and the sentence of its stage."""

@@ -17,13 +17,11 @@ from attnviz import Translator
 from attnviz.checkpoint import save_model
 from attnviz.corpora.judging import judge
 from attnviz.evaluation.example_sentences import REFERENCE_TRANSLATIONS
+from attnviz.installed_models import LARGE_MODEL
 from attnviz.text import Tokenizer
 from attnviz.ui.pages.why_page import why_pictures
-from attnviz.ui.why.three_models_section import (
-    MODELS,
-    PREFERRED_REFERENCE,
-    translate_trio,
-)
+from attnviz.ui.payloads import PayloadRequest
+from attnviz.ui.why.three_models_section import MODELS, translate_trio
 from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
 from tests.saved_pages import flattened, saved_view
 from tests.snapshots import without_numbers
@@ -45,7 +43,7 @@ SENTENCE = "Two dogs play in the snow."
 @pytest.fixture
 def folder(tmp_path: Path, make_network: ModelFactory, tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a folder with the three models and the reference model."""
-    save_model(tmp_path / PREFERRED_REFERENCE, make_network(hidden_size=9), tokenizer)
+    save_model(tmp_path / LARGE_MODEL, make_network(hidden_size=9), tokenizer)
     for name, kind in KINDS.items():
         save_model(tmp_path / name, make_network(kind), tokenizer)
     shutil.copy(REPOSITORY / "models" / "by-length.csv", tmp_path)
@@ -109,7 +107,7 @@ def grown(app: AppTest) -> dict[str, Any]:
 
 
 def test_shades_and_strokes_are_the_judgement_of_the_reference_model(page: Run, folder: Path) -> None:
-    rows, judge_model = grown(page(sentence=SENTENCE, long="own")), Translator.load(folder / PREFERRED_REFERENCE, "cpu")
+    rows, judge_model = grown(page(sentence=SENTENCE, long="own")), Translator.load(folder / LARGE_MODEL, "cpu")
     fixed = rows["lanes"][0]
     for version in (fixed["versions"][0], fixed["versions"][-1]):
         source = "".join(word for word, _ in version["source"])
@@ -123,9 +121,9 @@ def test_shades_and_strokes_are_the_judgement_of_the_reference_model(page: Run, 
 
 def test_every_figure_has_a_name_heading_and_numbers(folder: Path) -> None:
     three = translate_trio(SENTENCE, SENTENCES[7])
-    pictures = list(why_pictures(three, three.own[-1]))
+    pictures = list(why_pictures(PayloadRequest({"trio": three, "growth": three.own[-1]}, {})))
     assert [one.name for one in pictures] == ["sentence-growth", "bleu-by-length", "forced-words", "signals"]
-    assert all(len(one.draw().frame()) and one.draw().data and one.heading for one in pictures)
+    assert all(len(one.draw().frame()) and one.draw().data and one.title for one in pictures)
 
 
 def test_missing_model_of_the_three_is_named(page: Run, folder: Path, snapshot: SnapshotAssertion) -> None:

@@ -15,7 +15,6 @@ from attnviz.ui.toolbar.controls import (
     controls,
     default_request,
     page_detail_level,
-    request_address,
     tour_button,
 )
 from attnviz.ui.toolbar.downloads import share_and_save
@@ -37,24 +36,22 @@ def _draw() -> None:
     if lesson := current_lesson():
         draw_lesson(lesson)
         return
-    available = installed_models()
-    drawn = controls(available)
-    request = drawn.request
-    shown = shown_translation(request, back=bool(request), steps=True)
+    drawn = controls(installed_models())
+    shown = shown_translation(drawn.request, back=bool(drawn.request), steps=True)
     view = None
     if shown.view:
         view = replace(shown.view, detail_level=page_detail_level(), show_beside=show_beside)
-        open_view(view, request_address(request, available) if shown.asked and request else None)
+        open_view(view, shown.request)
         if view.trace.translated:
             with drawn.tour:
                 tour_button()
     with drawn.share:
         share_and_save(view)
-    if view and shown.asked:
+    if view and shown.request:
         drawn.run.caption(run_summary(view))
-    if view and shown.asked and shows(page_detail_level(), "numbers"):
-        with drawn.status:
-            status(view)
+        if shows(page_detail_level(), "numbers"):
+            with drawn.status:
+                status(view)
     if view:
         with view_blocks(view.key("view")):
             step_view(view)

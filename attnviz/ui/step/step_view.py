@@ -141,7 +141,6 @@ def context_choice(view: View) -> None:
             key=key,
             default="each",
             then=lambda: _choose(view, page_session()[key]),
-            label_visibility="collapsed",
         )
     if view.parent is not None and page_session()[key] != "each":
         with box(view.key("context_outcome")):

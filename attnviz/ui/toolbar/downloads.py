@@ -5,7 +5,7 @@ The downloads are figures as they are drawn now, files of the whole translation,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
@@ -32,6 +32,7 @@ from attnviz.trace import Trace
 from attnviz.ui.components.component import Box, box, caption, columns, component, popover_box, view_blocks
 from attnviz.ui.components.copy_link import copy_link
 from attnviz.ui.components.picture_files import PageDrawing, PictureFile, followed_picture_files, picture_files
+from attnviz.ui.components.tables import tables_payload
 from attnviz.ui.embedding import in_theme, page_session
 from attnviz.ui.fields import switch
 from attnviz.ui.page_state.gold_state import gold_entries, gold_of
@@ -104,18 +105,50 @@ class OfferedFigure:
 
     title: str
     """Name in the list."""
-    heading: str
-    """Title in its file."""
     name: str
     """Part of the file's name that distinguishes it from the others."""
     draw: Callable[[], Spec]
-    note: str = ""
-    """Text beside it on the page."""
+    heading: str = ""
+    """Title in its file, if different."""
+    trace: Trace | None = None
+    """The translation that its numbers are of; None for that of the view."""
 
     @property
     def table(self) -> tuple[str, pd.DataFrame]:
-        """Its title, and its numbers."""
-        return self.heading, self.draw().frame()
+        """Its title in the file, and its numbers."""
+        return self.heading or self.title, self.draw().frame()
+
+
+NamedTables = Iterator[tuple[str, pd.DataFrame]]
+"""Tables, each with its name."""
+
+
+@dataclass(frozen=True)
+class OfferedPart:
+    """What a part of a page offers to save: figures, and numbers that are in no figure."""
+
+    pictures: Callable[[PayloadRequest], Iterator[OfferedFigure]]
+    """Yields the figures as currently shown; none where it has none."""
+    tables: Callable[[PayloadRequest], NamedTables] = lambda _: iter(())
+
+
+def offers(page: str, parts: Mapping[str, OfferedPart]) -> None:
+    """Make the payloads of the figures (`offer_pictures`) and of all tables (`table_box`) of the `parts` of a page."""
+
+    def part_of(request: PayloadRequest) -> OfferedPart:
+        if request.part not in parts:
+            raise UnknownPayloadError(request.part)
+        return parts[request.part]
+
+    @makes_payload(f"{page}-tables")
+    def tables(request: PayloadRequest) -> dict[str, Any]:
+        part = part_of(request)
+        return tables_payload([*(one.table for one in part.pictures(request)), *part.tables(request)])
+
+    @makes_payload(f"{page}-pictures", needs_server=True)
+    def files(request: PayloadRequest) -> dict[str, Any] | bytes:
+        pictures = part_of(request).pictures(request)
+        return picture_files((picture_file(request.trace, one) for one in pictures), request.parameters)
 
 
 def downloads(view: View) -> None:
@@ -205,17 +238,17 @@ def pictures(view: View) -> Iterator[OfferedFigure]:
     elif options.face != "before":
         posterior = cached_posterior(trace)
         title, file = f"{title}, {face_names()[options.face]}", f"{file}-{options.face}"
-    yield OfferedFigure(title, heading(trace, options), file, partial(heatmap, trace, options, posterior=posterior))
+    yield OfferedFigure(title, file, partial(heatmap, trace, options, posterior=posterior), heading(trace, options))
     for name, figure in step_figures(subject).items():
         if figure.on_page:
             file = f"step-{subject.step + 1}-{name}"
-            yield OfferedFigure(figure.title(subject), figure.headline(subject), file, partial(figure.draw, subject))
+            yield OfferedFigure(figure.title(subject), file, partial(figure.draw, subject), figure.headline(subject))
     if view.compared:
         names = view.compared.names
         title = gettext("{first} and {other} side by side", first=names[0], other=names[1])
         both = compared_in(view, view.compared)
         drawn = partial(comparison, both, names, end=options.end, root=options.root, colours=options.colours)
-        yield OfferedFigure(gettext("Side by side"), title, "comparison", drawn)
+        yield OfferedFigure(gettext("Side by side"), "comparison", drawn, title)
 
 
 def _heatmap_options(view: View) -> FigureOptions:
@@ -227,12 +260,13 @@ def _heatmap_options(view: View) -> FigureOptions:
 
 
 def picture_file(trace: Trace, offered: OfferedFigure, *, titled: bool = True) -> PictureFile:
-    """Return a figure of `trace` as a file, `titled` with heading and sentences."""
+    """Return a figure of `trace`, if it is of no other, as a file, `titled` with heading and sentences."""
+    trace = trace if offered.trace is None else offered.trace
 
     def draw() -> tuple[go.Figure, pd.DataFrame]:
         with in_theme("light"):
             spec = offered.draw()
-        drawn = translation_sheet(spec, trace, offered.heading) if titled else for_print(spec)
+        drawn = translation_sheet(spec, trace, offered.heading or offered.title) if titled else for_print(spec)
         return drawn, spec.frame()
 
     return PictureFile(offered.title, file_name(trace, offered.name), draw)

@@ -28,26 +28,24 @@ from attnviz.analysis.why_attention import (
 )
 from attnviz.evaluation.example_sentences import REFERENCE_TRANSLATIONS, TABLE_3, TECHNOLOGY
 from attnviz.figures.sentence_length_figure import bleu_by_length, bucket_of, sentence_growth
-from attnviz.installed_models import installed_models
+from attnviz.installed_models import check_installed, installed_models
 from attnviz.languages import gettext, ngettext
 from attnviz.lru_cache import LRUCache, cached_in, size_of
 from attnviz.model_folder import read_config
 from attnviz.text import LONGEST_SENTENCE, LONGEST_TEXT
-from attnviz.ui.components.chart import EVERY_STEP, chart, inline_chart, steady_payload
-from attnviz.ui.components.component import columns, details, html, plain_text
+from attnviz.ui.components.chart import chart, inline_figure, steady_payload
+from attnviz.ui.components.component import columns, details, explanation, plain_text
 from attnviz.ui.components.side_by_side import lane, lanes, rows_payload, version
 from attnviz.ui.embedding import theme_name
 from attnviz.ui.fields import segmented_control
 from attnviz.ui.glossary import text_section
-from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address, makes_payload
-from attnviz.ui.resources import LENGTH_FILE, Rows, cached_translations, devices, translator_in
-from attnviz.ui.resources import bleu_rows as measured_of
+from attnviz.ui.payloads import PayloadRequest, address, makes_payload
+from attnviz.ui.resources import LENGTH_FILE, bleu_rows, bleu_scores, cached_translations, device_of, translator_in
 from attnviz.ui.toolbar.downloads import OfferedFigure
 from attnviz.ui.view import View
 from attnviz.ui.waiting import TURNS
-from attnviz.ui.why.three_models_section import MODELS, Trio, judge_model, missing_models_reason, trio_stamp
+from attnviz.ui.why.three_models_section import MODELS, Trio, judge_model, trio_stamp
 
-_BEAM = 5
 _LIMITS = (0.5, 0.1, 0.01)
 """Probabilities below which a word has the next darker shade."""
 
@@ -66,41 +64,30 @@ def choose_sentence(visitor_sentence: str) -> str:
     offered = {_TECHNOLOGY: TECHNOLOGY} | {str(number): text for number, text in enumerate(TABLE_3, 1)}
     if len(visitor_sentence.split()) > FIRST:
         offered[_OWN] = visitor_sentence
-    names = {value: gettext("Yours") if value == _OWN else _first_words(text) for value, text in offered.items()}
-    chosen = segmented_control(
-        gettext("Sentence to translate"),
-        names,
-        key=_LONG,
-        default=_TECHNOLOGY,
-        label_visibility="collapsed",
-        parameter=_LONG,
-    )
-    return offered[chosen]
-
-
-def _first_words(sentence: str) -> str:
-    """Return the first words of a sentence."""
-    return f"{sentence[:_LABEL_LENGTH].rsplit(' ', 1)[0]} …"
+    names = {value: f"{text[:_LABEL_LENGTH].rsplit(' ', 1)[0]} …" for value, text in offered.items()}
+    if _OWN in names:
+        names[_OWN] = gettext("Yours")
+    return offered[segmented_control(gettext("Sentence to translate"), names, key=_LONG, parameter=_LONG)]
 
 
 def growth_panel(view: View, judge_name: str) -> None:
     """Draw the translations of the prefixes of the sentence of `view`, whose trace is a translation of all of it."""
-    stamp = trio_stamp()
-    rows_address = address(view.trace, "growing", every=True, version=stamp)
-    lanes(view, {"at": rows_address, "waiting": gettext("Translating…")})
-    chart_address = address(view.trace, "growing-chart", every=True, version=stamp)
+    lanes_address, chart_address = (
+        address(view.trace, name, every=True, version=trio_stamp()) for name in ("growing", "growing-chart")
+    )
+    lanes(view, {"at": lanes_address, "waiting": gettext("Translating…")})
     with details(gettext("Omissions by length, and how they are measured"), view.key("omissions")):
         beside, chart_column = columns([1, 2], gap="medium")
         with beside:
-            html(f'<p class="explanation">{escape(judge_section(judge_name))}</p>')
+            explanation(escape(judge_section(judge_name)))
         with chart_column:
             chart(view, chart_address, "growth_chart", waiting=gettext("Translating…"))
 
 
 @makes_payload("growing")
 def length_growth_payload(request: PayloadRequest) -> dict[str, Any]:
-    """Return the payload of the translations of every prefix; raise UnknownPayloadError where there are none."""
-    growth = _requested_growth(request)
+    """Return the payload of the translations of every prefix."""
+    growth = growth_of(request.trace)
     total = growth.counts[-1]
     labels = [ngettext("{count} of {all} words", "{count} of {all} words", count, all=total) for count in growth.counts]
     scores = reference_scores(growth)
@@ -117,19 +104,10 @@ def length_growth_payload(request: PayloadRequest) -> dict[str, Any]:
         )
     ]
     if reference := REFERENCE_TRANSLATIONS.get(growth.sentence):
-        whole = version([(reference.french, 0, "")])
-        rows.append(
-            lane(
-                gettext("Reference translation"),
-                "",
-                "",
-                versions=[*[version([])] * (len(labels) - 1), whole],
-                notes=[
-                    *[gettext("The reference translates only the whole sentence.")] * (len(labels) - 1),
-                    reference.origin,
-                ],
-            )
-        )
+        shorter = len(labels) - 1
+        versions = [version([])] * shorter + [version([(reference.french, 0, "")])]
+        notes = [gettext("The reference translates only the whole sentence.")] * shorter + [reference.origin]
+        rows.append(lane(gettext("Reference translation"), "", "", versions=versions, notes=notes))
     return rows_payload(
         f"{request.trace.fingerprint} growing",
         labels,
@@ -142,21 +120,14 @@ def length_growth_payload(request: PayloadRequest) -> dict[str, Any]:
 
 @makes_payload("growing-chart")
 def growth_chart_payload(request: PayloadRequest) -> dict[str, Any]:
-    """Return the payload of the words left out at each length; raise UnknownPayloadError where there are none."""
-    spec = sentence_growth(_requested_growth(request), theme=theme_name())
+    """Return the payload of the words left out at each length."""
+    spec = sentence_growth(growth_of(request.trace), theme=theme_name())
     caption = gettext(
         "Share of the English content words that each model leaves out, by the number of words given. The first few "
         "words are rarely a whole sentence, so models find them hard to translate. Section 2 compares whole "
         "sentences. Press a point to see the translations of its words."
     )
-    return steady_payload(spec, {EVERY_STEP: ("", caption)})
-
-
-def _requested_growth(request: PayloadRequest) -> PrefixTranslations:
-    try:
-        return growth_of(request.trace)
-    except AttnvizError as error:
-        raise UnknownPayloadError("growth") from error
+    return steady_payload(spec, caption)
 
 
 def reference_scores(growth: PrefixTranslations) -> list[float | None]:
@@ -196,24 +167,16 @@ def _legend(judge_name: str) -> list[tuple[str, str]]:
     ]
 
 
-def growth_pictures(trace: Trace) -> Iterator[OfferedFigure]:
-    """Yield the figure as it is saved."""
-    growth = growth_of(trace)
-    draw = partial(sentence_growth, growth)
-    yield OfferedFigure(_title(), _title(), "sentence-growth", draw, note=growth_sentence(growth))
-
-
 def growth_of(trace: Trace) -> PrefixTranslations:
     """Return the three models' translations of every prefix of the source sentence of `trace`, cached for all visitors.
 
     Raise AttnvizError where a model is not installed.
     """
-    judge_name = judge_model()
-    if missing_models_reason() or judge_name is None:
-        raise AttnvizError(missing_models_reason() or no_judge_reason())
-    device = trace.device if trace.device in devices() else "cpu"
+    check_installed(*MODELS)
+    if (judge_name := judge_model()) is None:
+        raise AttnvizError(no_judge_reason())
     with TURNS.released():
-        return _compute_growth(trace.source_text, judge_name, device, trio_stamp())
+        return _compute_growth(trace.source_text, judge_name, device_of(trace), trio_stamp())
 
 
 def no_judge_reason() -> str:
@@ -222,10 +185,6 @@ def no_judge_reason() -> str:
         "A model better than the three compared must judge their translations, but no better model is installed. "
         "Install a better model, such as en-fr."
     )
-
-
-def _title() -> str:
-    return gettext("Omissions by length")
 
 
 def _start(translation: str) -> str:
@@ -238,7 +197,7 @@ def _compute_growth(sentence: str, judge_name: str, device: str, stamp: str) -> 
     from attnviz.corpora.judging import judge
 
     texts, folders = prefixes(sentence), installed_models()
-    outputs = [cached_translations(str(folders[name]), device, texts, _BEAM) for name in MODELS]
+    outputs = [cached_translations(str(folders[name]), device, texts, 5) for name in MODELS]
     pairs = [(text, _start(output)) for translated in outputs for text, output in zip(texts, translated, strict=True)]
     judged = judge(translator_in(str(folders[judge_name]), device), pairs)
     count = len(texts)
@@ -253,7 +212,7 @@ def _compute_growth(sentence: str, judge_name: str, device: str, stamp: str) -> 
 
 def by_length_panel(view: View, trio: Trio) -> None:
     """Draw the section of BLEU by sentence length: its texts and the figure, or a message without measured BLEU."""
-    rows, section = three_models_bleu(), length_section()
+    rows, section = bleu_rows(MODELS), length_section()
     if not rows:
         text_section(section)
         plain_text(
@@ -265,57 +224,31 @@ def by_length_panel(view: View, trio: Trio) -> None:
         )
         return
     word_count = len(trio.reference.source_text.split())
-    spec = bleu_by_length(rows, theme_name(), marked_length=word_count)
-    lead, harder = _shares_sentences(rows, trio)
+    models = {str(trace.config["attention"]): bleu_scores(rows).get(trace.model, {}) for trace in trio.own}
+    buckets = list(dict.fromkeys(row["words"] for row in rows))
+    ends = buckets[0], buckets[-1]
+    fixed, additive = (
+        (models[kind].get(ends[0], 0.0), models[kind].get(ends[1], 0.0)) for kind in ("none", "additive")
+    )
+    lead, harder = shares_by_length_sentence(ends, fixed, additive)
     with details(section.heading, view.key("section_lengths"), lead=lead, wide=True):
         beside, chart_column = columns([1, 2], gap="medium")
         with beside:
             for text in filter(None, (*section.paragraphs, harder)):
-                html(f'<p class="explanation">{escape(text)}</p>')
+                explanation(escape(text))
         with chart_column:
-            payload = steady_payload(spec, {EVERY_STEP: ("", _sentence(rows, word_count, trio))})
-            inline_chart(view, payload, "by_length")
+            bucket = bucket_of(word_count, buckets)
+            scores = {kind: bleu[bucket] for kind, bleu in models.items() if bucket in bleu}
+            sentence = length_sentence(word_count, bucket, scores) if bucket else ""
+            inline_figure(view, "by_length", partial(bleu_by_length, rows, marked_length=word_count), sentence)
 
 
-def three_models_bleu() -> Rows:
-    """Return the measured BLEU of the three models, a row for each length bucket; empty if absent or damaged."""
-    return measured_of(MODELS)
-
-
-def _buckets(rows: Rows) -> list[str]:
-    """Return the names of the length buckets, from short to long."""
-    return list(dict.fromkeys(row["words"] for row in rows))
-
-
-def _shares_sentences(rows: Rows, trio: Trio) -> tuple[str, str]:
-    """Return how much of the BLEU of additive attention a fixed vector reaches on short and on long sentences."""
-    models = {str(trace.config["attention"]): trace.model for trace in trio.own}
-    buckets = _buckets(rows)
-    scores = {(row["model"], row["words"]): float(row["bleu"]) for row in rows}
-    ends = buckets[0], buckets[-1]
-    fixed, additive = (
-        (scores.get((models[kind], ends[0]), 0.0), scores.get((models[kind], ends[1]), 0.0))
-        for kind in ("none", "additive")
-    )
-    return shares_by_length_sentence(ends, fixed, additive)
-
-
-def _sentence(rows: Rows, word_count: int, trio: Trio) -> str:
-    bucket = bucket_of(word_count, _buckets(rows))
-    if bucket is None:
-        return ""
-    kinds = {trace.model: str(trace.config["attention"]) for trace in trio.own}
-    scores = {kinds[row["model"]]: float(row["bleu"]) for row in rows if row["words"] == bucket}
-    return length_sentence(word_count, bucket, {kind: scores[kind] for kind in kinds.values() if kind in scores})
-
-
-def by_length_pictures(trio: Trio) -> Iterator[OfferedFigure]:
-    """Yield the figure as it is saved."""
-    if rows := three_models_bleu():
-        word_count = len(trio.reference.source_text.split())
-        title, draw = _length_curve_title(), partial(bleu_by_length, rows, marked_length=word_count)
-        yield OfferedFigure(title, title, "bleu-by-length", draw, note=_sentence(rows, word_count, trio))
-
-
-def _length_curve_title() -> str:
-    return gettext("BLEU by the length of the sentence")
+def length_pictures(trio: Trio, grown: Trace | None) -> Iterator[OfferedFigure]:
+    """Yield the figures as they are saved, the first of the sentence that has `grown`, if any."""
+    if grown is not None:
+        yield OfferedFigure(
+            gettext("Omissions by length"), "sentence-growth", partial(sentence_growth, growth_of(grown))
+        )
+    if rows := bleu_rows(MODELS):
+        draw = partial(bleu_by_length, rows, marked_length=len(trio.reference.source_text.split()))
+        yield OfferedFigure(gettext("BLEU by the length of the sentence"), "bleu-by-length", draw)

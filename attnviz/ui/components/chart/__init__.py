@@ -7,20 +7,30 @@ step waits for the server. This component has one template and the values that f
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from attnviz.figures.encoding import common_part, to_json
 from attnviz.figures.spec import Spec
+from attnviz.languages import gettext
 from attnviz.ui.components.component import component
+from attnviz.ui.embedding import theme_name
+from attnviz.ui.payloads import address
+from attnviz.ui.resources import cached_for_all
 from attnviz.ui.view import Keyed, View
 
-EVERY_STEP = "every"
-"""Key of values that are the same at every step."""
+_EVERY_STEP = "every"
+"""Key of what is the same at every step."""
+Caption = str | tuple[str, ...]
+"""A sentence, or a heading and sentences, above a figure."""
+Captions = Caption | Mapping[int, Caption]
+"""The caption of a figure at every step, or by step."""
 
 
-Captions = Mapping[int, tuple[str, ...]] | Mapping[str, tuple[str, ...]]
-"""Heading and sentences above the figure at each step, or at `EVERY_STEP`."""
+def _by_step(captions: Captions) -> dict[str, tuple[str, ...]]:
+    """Return headings and sentences as the browser gets them."""
+    by_step = captions if isinstance(captions, Mapping) else {_EVERY_STEP: captions}
+    return {str(step): ("", one) if isinstance(one, str) else one for step, one in by_step.items()}
 
 
 def chart_payload(figures: Mapping[int, Spec], captions: Captions) -> dict[str, Any]:
@@ -35,16 +45,16 @@ def chart_payload(figures: Mapping[int, Spec], captions: Captions) -> dict[str, 
     return {
         "template": to_json(template),
         "values": {str(step): to_json(own) for step, own in zip(figures, values, strict=True)},
-        "captions": {str(step): caption for step, caption in captions.items()},
+        "captions": _by_step(captions),
     }
 
 
-def steady_payload(figure: Spec, captions: Captions) -> dict[str, Any]:
-    """Return the payload of a chart that is the same at every step; `captions` are by step."""
+def steady_payload(figure: Spec, captions: Captions = "") -> dict[str, Any]:
+    """Return the payload of a chart that is the same at every step."""
     return {
         "template": to_json(figure.plotly),
-        "values": {EVERY_STEP: "[]"},
-        "captions": {str(i): one for i, one in captions.items()},
+        "values": {_EVERY_STEP: "[]"},
+        "captions": _by_step(captions),
     }
 
 
@@ -76,13 +86,34 @@ def fitting_payload(figures: Sequence[Spec], captions: Captions) -> dict[str, An
             {"narrowest": figure.layout["meta"]["narrowest"], "values": to_json(own)}
             for figure, own in zip(figures, values, strict=True)
         ],
-        "captions": {str(step): one for step, one in captions.items()},
+        "captions": _by_step(captions),
     }
+
+
+@cached_for_all
+def _figure_payload(draw: Callable[..., Spec], captions: Captions) -> dict[str, Any]:
+    return steady_payload(draw(theme=theme_name()), captions)
+
+
+def inline_figure(view: Keyed, name: str, draw: Callable[..., Spec], captions: Captions = "") -> None:
+    """Draw a figure of `view` that is the same at every step, and is sent with the page.
+
+    `draw` is a `partial` that takes the theme; its result is cached for all visitors.
+    """
+    inline_chart(view, _figure_payload(draw, captions), name)
 
 
 def inline_chart(view: Keyed, payload: Mapping[str, Any], name: str) -> None:
     """Draw a figure of `view` from a payload that is sent with the page."""
     component("chart", key=view.key(name), data=dict(payload))
+
+
+def computed_chart(view: View, trace: Any, name: str, key: str = "", *, every: bool = True, **parameters: Any) -> None:
+    """Draw the figure `key`, by default `name`, from the payload `name` of `trace`, which takes a while to compute.
+
+    The `parameters` are those of `address`.
+    """
+    chart(view, address(trace, name, every=every, **parameters), key or name, waiting=gettext("Computing…"))
 
 
 def chart(
