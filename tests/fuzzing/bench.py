@@ -19,13 +19,13 @@ from attnviz import Translator
 from attnviz.checkpoint import save_model
 from attnviz.corpora import Analyser, Settings, analyse_file
 from attnviz.environment import ATTNVIZ_CORPORA, ATTNVIZ_MODELS, ATTNVIZ_RUNS
+from attnviz.installed_models import ADDITIVE_MODEL, FIXED_CONTEXT_MODEL, GENERAL_MODEL, TRANSFORMER_MODEL
 from attnviz.network import DecomposableConfig, ModelConfig, RNNsearch, TransformerConfig
 from attnviz.text import Tokenizer
 from attnviz.trace.snapshots import FOLDER
 from attnviz.ui.page_state.selection import VIEW_PARAMETERS
 from attnviz.ui.pages import PAGE_NAMES
 from attnviz.ui.pages.lab_page import SECTIONS
-from attnviz.ui.transformer.exhibit import ADDITIVE_MODEL, FIXED_CONTEXT_MODEL, GENERAL_MODEL, TRANSFORMER_MODEL
 from tests.detectors import random_detector
 from tests.fuzzing.mutations import Mutation
 from tests.transformers import random_transformer

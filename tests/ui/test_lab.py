@@ -147,7 +147,7 @@ def test_every_figure_of_a_section_has_a_name_heading_and_numbers(trace: Trace) 
             tables = [table for _, table in SECTIONS[section].tables(View(MAIN, trace))]
         assert pictures
         assert len({one.name for one in pictures}) == len(pictures)
-        assert all(len(one.draw().frame()) and one.draw().data and one.heading for one in pictures)
+        assert all(len(one.draw().frame()) and one.draw().data and one.title for one in pictures)
         assert all(map(len, tables))
 
 

@@ -18,18 +18,18 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import Trace, Translator
 from attnviz.checkpoint import save_model
 from attnviz.detector import Detector
-from attnviz.model_folder import read_weights, weights_digest
-from attnviz.network import DecomposableConfig, TransformerConfig
-from attnviz.text import Tokenizer
-from attnviz.trace import TransformerTrace
-from attnviz.ui.pages.transformer_page import EXHIBITS
-from attnviz.ui.transformer.exhibit import (
+from attnviz.installed_models import (
     ADDITIVE_MODEL,
     FIXED_CONTEXT_MODEL,
     GENERAL_MODEL,
     LARGE_MODEL,
     TRANSFORMER_MODEL,
 )
+from attnviz.model_folder import read_weights, weights_digest
+from attnviz.network import DecomposableConfig, TransformerConfig
+from attnviz.text import Tokenizer
+from attnviz.trace import TransformerTrace
+from attnviz.ui.pages.transformer_page import EXHIBITS
 from tests.conftest import REPOSITORY, ModelFactory
 from tests.detectors import random_detector
 from tests.saved_pages import flattened, saved_view

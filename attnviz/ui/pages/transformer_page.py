@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, get_args
+from typing import get_args
 
 import streamlit as st
 
@@ -20,30 +20,23 @@ from attnviz.export.saved_files import file_name
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.ui.chrome import Page
-from attnviz.ui.components.component import box, html, plain_text, view_blocks
+from attnviz.ui.components.component import box, message, section_heading, view_blocks
 from attnviz.ui.components.copy_link import copy_link
 from attnviz.ui.components.equation import inline_equation
-from attnviz.ui.components.picture_files import picture_files
-from attnviz.ui.components.tables import table_box, tables_payload
+from attnviz.ui.components.tables import table_box
 from attnviz.ui.components.view_state import view_state
 from attnviz.ui.embedded_view import drawn_page
 from attnviz.ui.embedding import page_session, theme_name
 from attnviz.ui.glossary import glossary_box, references, text_section
 from attnviz.ui.page_state import linked
 from attnviz.ui.page_state.linked import linked_entry
-from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, makes_payload
+from attnviz.ui.payloads import PayloadRequest, makes_payload
 from attnviz.ui.requests import on_request, request_button
-from attnviz.ui.toolbar.controls import current_request, request_address, sentence_box
-from attnviz.ui.toolbar.downloads import (
-    download_box,
-    offer_lecture,
-    offer_pictures,
-    picture_file,
-)
+from attnviz.ui.toolbar.controls import current_request, sentence_box
+from attnviz.ui.toolbar.downloads import download_box, offer_lecture, offer_pictures, offers
 from attnviz.ui.toolbar.shown_translation import open_view, shown_translation
-from attnviz.ui.transformer import attention_row, five_models, heads_exhibit, pair
-from attnviz.ui.transformer.exhibit import Exhibit, SentenceRequest
-from attnviz.ui.transformer.pair import SWAP, chosen_swap
+from attnviz.ui.transformer import Exhibit, SentenceRequest, attention_row, five_models, heads_exhibit, pair
+from attnviz.ui.transformer.pair import SWAP
 from attnviz.ui.view import View
 
 EXHIBIT_PARAMETER = "exhibit"
@@ -55,6 +48,7 @@ EXHIBITS: Mapping[str, Exhibit] = {
     "answers": five_models.FIVE_MODELS,
 }
 """By their names in the address, in the order of the page."""
+offers("exhibit", {name: exhibit.offered for name, exhibit in EXHIBITS.items()})
 
 
 def draw_transformer(request: SentenceRequest) -> None:
@@ -120,20 +114,18 @@ def _made(make_view: Callable[[SentenceRequest], View], request: SentenceRequest
 
 def _problem(text: str, name: str) -> None:
     if text:
-        with box(f"transformer_problem_{name}"):
-            plain_text(text)
+        message(text, f"transformer_problem_{name}")
 
 
 def _exhibit(view: View, exhibit: Exhibit, request: SentenceRequest, exhibit_name: str) -> None:
     """Draw an exhibit with its text, its tables and its downloads, in the room of its view."""
-    name = _as_exhibit_name(exhibit_name)
+    name, trace = _as_exhibit_name(exhibit_name), request.view.trace
     _exhibit_figures(view, exhibit, request, name)
-    shown = {"request": request, "swap": chosen_swap(request.sentence)}
+    shown = {"request": request, "trace": trace, "session": {SWAP: page_session()[SWAP]}}
     table_box(view, gettext("The charts as tables"), "tables", "exhibit-tables", shown, part=name)
     with download_box("downloads"):
         offer_pictures(view, "exhibit-pictures", shown, part=name)
-        file = file_name(request.view.trace, f"{name}.html")
-        offer_lecture(view, "exhibit-lecture", shown, file, part=name)
+        offer_lecture(view, "exhibit-lecture", shown, file_name(trace, f"{name}.html"), part=name)
 
 
 def _exhibit_figures(view: View, exhibit: Exhibit, request: SentenceRequest, name: ExhibitName) -> None:
@@ -143,7 +135,7 @@ def _exhibit_figures(view: View, exhibit: Exhibit, request: SentenceRequest, nam
     exhibit.draw(view, request)
     if EQUATION_LINES[name]:
         with box(view.key("equations")):
-            html(f'<h2 class="section">{gettext("How the equations change")}</h2>')
+            section_heading(gettext("How the equations change"))
             inline_equation(view, exhibit_equation(name, theme_name()), "equations")
 
 
@@ -161,34 +153,12 @@ def _write_address(view: View, exhibit_name: str) -> None:
     linked.set_page_address(f"{main_identity} {exhibit_name} {view.identity}", parameters)
 
 
-def _exhibit_of(asked: PayloadRequest) -> Exhibit:
-    if asked.part not in EXHIBITS:
-        raise UnknownPayloadError(asked.part)
-    return EXHIBITS[asked.part]
-
-
-@makes_payload("exhibit-tables")
-def exhibit_tables_payload(asked: PayloadRequest) -> dict[str, Any]:
-    """Return the payload of the numbers in the figures of an exhibit."""
-    exhibit = _exhibit_of(asked)
-    charts = [picture.table for picture in exhibit.pictures(asked)]
-    return tables_payload([*charts, *exhibit.tables(asked)])
-
-
-@makes_payload("exhibit-pictures", needs_server=True)
-def exhibit_pictures(asked: PayloadRequest) -> dict[str, Any] | bytes:
-    """Return the payload of the figures of an exhibit as files."""
-    trace = asked.shown["request"].view.trace
-    return picture_files((picture_file(trace, one) for one in _exhibit_of(asked).pictures(asked)), asked.parameters)
-
-
 @makes_payload("exhibit-lecture")
 def exhibit_lecture(asked: PayloadRequest) -> bytes:
     """Return an exhibit as a file."""
     name, view, request = _as_exhibit_name(asked.part), asked.view, asked.shown["request"]
 
     def draw() -> None:
-        page_session()[SWAP] = ".".join(str(index + 1) for index in asked.shown["swap"] or ())
         with box("transformer_opening"):
             text_section(exhibits_introduction())
         with box(view.key("room")):
@@ -198,25 +168,25 @@ def exhibit_lecture(asked: PayloadRequest) -> bytes:
         references(EXHIBIT_REFERENCES)
 
     title = f"attnviz: {gettext('To the transformer')}"
-    return drawn_page(title, f"{name}-{view.identity[:16]}", draw, view.steps)
+    session = asked.shown["session"]
+    return drawn_page(title, f"{name}-{view.identity[:16]}", draw, view.steps, session=session)
 
 
 def _draw() -> None:
     available = installed_models()
     with view_blocks("transformer_introduction"), box("transformer_opening"):
         text_section(exhibits_introduction())
-    request = None
     if available:
         with st.container(key="transformer_sentence"):
             sentence_box(available)
-        request = current_request(available)
+    request = current_request()
     shown = shown_translation(request, back=False)
     if shown.view is None:
         return
-    open_view(shown.view, request_address(request, available) if shown.asked and request else None)
-    device, beam = (request.device, request.beam) if request else ("auto", 5)
+    open_view(shown.view, shown.request)
+    settings = (request.device, request.beam) if request else ()
     with view_blocks("transformer_view"), box("transformer_blocks"):
-        draw_transformer(SentenceRequest(shown.view, device, beam))
+        draw_transformer(SentenceRequest(shown.view, *settings))
 
 
 TRANSFORMER_PAGE = Page("transformer", lambda: gettext("To the transformer"), _draw, shows_sentence=True)

@@ -255,7 +255,7 @@ def _step_panel(view: View) -> None:
     with box(view.key("step_panel")):
         _summary(view)
         if view.shows("everything"):
-            verification_badge(view, weights_of(view.trace))
+            verification_badge(view)
         if not view.simple:
             key_help(view, *glossary_topics(view), has_stages=True)
 
