@@ -54,7 +54,7 @@ UI_LAYERS = (
     "embedded_view",
     "lesson_view",
     "toolbar",
-    "corpus lab learns transformer why",
+    "corpus lab transformer why",
     "pages",
     "server",
 )

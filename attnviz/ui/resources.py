@@ -43,10 +43,10 @@ from attnviz.model_folder import (
     weights_digest,
 )
 from attnviz.text import Tokenizer
-from attnviz.trace import Aligned, BeamTree, Judgement, Record, Trace
+from attnviz.trace import Aligned, Judgement, Record, Trace
 from attnviz.trace.aligned import AttentionView
 from attnviz.trace.interventions import Intervention
-from attnviz.trace.parts import Attributions, head_choices
+from attnviz.trace.parts import head_choices
 from attnviz.trace.what_ifs import TranslatorArguments
 from attnviz.ui.embedding import embedding, theme_name
 from attnviz.ui.view import FilePair
@@ -403,17 +403,6 @@ def _posterior(fingerprint: str, digest: str, _weights: Weights, _trace: Trace) 
     return posterior(_trace, _weights)
 
 
-def cached_attributions(trace: Trace) -> Attributions | None:
-    """Return `Translator.attributions` of `trace`, or None where that is impossible.
-
-    That is where the model is not installed, the trace does not name its weights, or another kind of model made it.
-    """
-    with suppress(AttnvizError):
-        if trace.weights_digest:
-            return translator_of(trace).attributions(trace)
-    return None
-
-
 def cached_translations(folder: str, device: str, texts: Sequence[str], beam: int) -> list[str]:
     """Return the translations of `texts`, in batches and without traces; raise AttnvizError on bad input."""
     from attnviz.ui.waiting import TURNS
@@ -421,17 +410,6 @@ def cached_translations(folder: str, device: str, texts: Sequence[str], beam: in
     with TURNS.released():
         shared = _shared_translator(folder, _device_name(device), stamp(folder, *EVERY_FILE))
         return shared.translator.translate_batch(texts, beam=beam)
-
-
-def beam_tree_of(trace: Trace, beam: int) -> BeamTree:
-    """Return the beam search tree for the sentence of `trace`, searched with its interventions.
-
-    Raise AttnvizError where the model is not installed, or the search does not reach the step of an intervention.
-    """
-    penalty = trace.search.length_penalty if trace.search.method == "beam" else 1.0
-    return translator_of(trace).beam_tree(
-        trace.source_text, beam=beam, length_penalty=penalty, interventions=trace.interventions
-    )
 
 
 def translator_in(folder: str, device: str) -> Translator:
@@ -459,13 +437,17 @@ def device_of(trace: Trace) -> str:
 def installed_weights(trace: Trace) -> Weights:
     """Return `weights_of` a trace; raise AttnvizError where that returns None."""
     if (weights := weights_of(trace)) is None:
-        raise AttnvizError(
-            gettext(
-                "The model {model}, which made this translation, is not installed: install it first.",
-                model=trace.model,
-            )
-        )
+        raise AttnvizError(missing_model(trace))
     return weights
+
+
+def missing_model(trace: Trace) -> str:
+    """Return that the model which made `trace` is not installed, as a sentence; empty where it is."""
+    if weights_of(trace) is not None:
+        return ""
+    return gettext(
+        "The model {model}, which made this translation, is not installed: install it first.", model=trace.model
+    )
 
 
 def cached_analysis(

@@ -31,8 +31,13 @@ from attnviz.trace.interventions import Temperature
 from attnviz.ui import resources
 from attnviz.ui.embedding import in_session, in_theme
 from attnviz.ui.examples import DEFAULT_SENTENCE, SAMPLE
-from attnviz.ui.lab.compared_translation import COMPARED_KINDS, ComparedPair, chosen_partner, other_what_ifs
-from attnviz.ui.lab.comparison_experiment import differing_sentences_html
+from attnviz.ui.lab.comparison import (
+    COMPARED_KINDS,
+    ComparedPair,
+    chosen_partner,
+    differing_sentences_html,
+    other_what_ifs,
+)
 from attnviz.ui.lab.tree import finished_hypotheses_payload, tree_payload
 from attnviz.ui.pages import lab_page as lab_script
 from attnviz.ui.pages.lab_page import SECTIONS
@@ -135,16 +140,17 @@ def test_payloads_depend_on_step_theme_and_language(trace: Trace) -> None:
     light, dark = made("light"), made("dark")
     set_language("fr")
     for one, other, french in zip(light, dark, made("light"), strict=True):
-        assert list(one["captions"]) == ["1"]
+        assert list(one["captions"]) in (["1"], ["every"])
         assert one["template"] != other["template"]
         assert one["captions"] != french["captions"]
 
 
 def test_every_figure_of_a_section_has_a_name_heading_and_numbers(trace: Trace) -> None:
     for section in SECTIONS.keys() - {"comparison"}:  # which draws what the visitor chooses
-        with in_session({}):
-            pictures = list(SECTIONS[section].pictures(View(MAIN, trace)))
-            tables = [table for _, table in SECTIONS[section].tables(View(MAIN, trace))]
+        asked = PayloadRequest({"view": View(MAIN, trace)}, {})
+        with in_session(asked.session):
+            pictures = list(SECTIONS[section].pictures(asked))
+            tables = [table for _, table in SECTIONS[section].tables(asked)]
         assert pictures
         assert len({one.name for one in pictures}) == len(pictures)
         assert all(len(one.draw().frame()) and one.draw().data and one.title for one in pictures)
@@ -207,7 +213,7 @@ def test_search_applies_the_interventions(shown: Translator) -> None:
     listed = finished_hypotheses_payload(_payload_request(trace))["entries"]
     assert [tuple(one["pieces"]) for one in listed] == [tree.ids(index) for index in tree.finished]
     assert listed[0]["shown"]
-    caption = tree_payload(_payload_request(trace))["captions"]["0"][1]
+    caption = tree_payload(_payload_request(trace))["captions"]["every"][1]
     assert "was chosen" in caption
     assert "parts" not in caption
 
@@ -259,7 +265,7 @@ def test_map_has_a_point_for_each_vector_and_each_step(
     assert parse_qs(urlsplit(meta["opens"][pair]).query)["model"] == ["en-fr"]
     steps = len(shown.translate(SENTENCES[0], beam=1).target_pieces)
     assert len(drawn["values"]) == steps
-    assert without_numbers(drawn["captions"]["0"][1]) == snapshot
+    assert without_numbers(drawn["captions"]["every"][1]) == snapshot
 
 
 TRACE = synthetic.trace()

@@ -19,7 +19,7 @@ from attnviz.analysis.learning import LEARNING_REFERENCES, LINK_MEASURES, ROW_ME
 from attnviz.environment import ATTNVIZ_RUNS
 from attnviz.trace.snapshots import Snapshots
 from attnviz.training.log import COLUMNS
-from attnviz.ui.learns.runs import watched_run_folders
+from attnviz.ui.pages.learns_page import watched_run_folders
 from attnviz.ui.resources import model_configs
 from tests.benchmarks.saved_models import measurement_table
 from tests.conftest import REPOSITORY
@@ -86,12 +86,12 @@ def test_shipped_runs_are_shown_side_by_side(monkeypatch: pytest.MonkeyPatch, sn
     assert [run.guidance for run in runs] == [0, 0.5]
     assert all(measurement_table(run) in (SHIPPED / "README.md").read_text("utf-8") for run in runs)
     charts = mounted(app, "chart")
-    headings = [chart["captions"]["0"][0] for chart in charts]
+    headings = [next(iter(chart["captions"].values()))[0] for chart in charts]
     assert headings == 2 * ["Not guided", "Guided, weight 0.5"] + [""]
     for shipped, chart in zip(runs, charts[2:4], strict=True):
         assert {*LINK_MEASURES, *ROW_MEASURES} <= set(shipped.curves)
         assert shipped.counts["nouns"] == 132
-        assert "nouns after an article" in chart["captions"]["0"][1]
+        assert "nouns after an article" in chart["captions"]["every"][1]
     html_of_page = " ".join(page_html(app))
     assert guidance_definition(runs, model_configs()) == snapshot
     assert escape(guidance_definition(runs, model_configs())) in html_of_page

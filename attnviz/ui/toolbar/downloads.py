@@ -13,6 +13,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from attnviz import lazy_pandas as pd
+from attnviz.analysis.comparison import ComparedSide, Comparison
 from attnviz.analysis.diagram import has_diagram
 from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.labels import face_names, step_heading
@@ -21,7 +22,6 @@ from attnviz.architectures import narrate, step_texts
 from attnviz.export.images import shortened_to_fit, translation_sheet
 from attnviz.export.printing import for_print
 from attnviz.export.saved_files import FigureOptions, contents, file_name, heading
-from attnviz.figures.comparison_figure import comparison
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.registry import step_figures
 from attnviz.figures.spec import Spec
@@ -29,6 +29,7 @@ from attnviz.languages import gettext
 from attnviz.palette import palette
 from attnviz.text import with_symbols
 from attnviz.trace import Trace
+from attnviz.trace.drawing import HeatmapChoices
 from attnviz.ui.components.component import Box, box, caption, columns, component, popover_box, view_blocks
 from attnviz.ui.components.copy_link import copy_link
 from attnviz.ui.components.picture_files import PageDrawing, PictureFile, followed_picture_files, picture_files
@@ -39,7 +40,7 @@ from attnviz.ui.page_state.gold_state import gold_entries, gold_of
 from attnviz.ui.page_state.selection import selection_of
 from attnviz.ui.payloads import PayloadRequest, Shown, UnknownPayloadError, makes_payload, shown_address
 from attnviz.ui.resources import cached_posterior, has_posterior, weights_of
-from attnviz.ui.step.compared_attention import compared_in
+from attnviz.ui.step.compared_attention import compared_in, drawn_comparison
 from attnviz.ui.step.diagram_panel import diagram_table
 from attnviz.ui.step.gold_panel import DRAW, has_links
 from attnviz.ui.step.heatmap_panel import shown_choices
@@ -244,11 +245,16 @@ def pictures(view: View) -> Iterator[OfferedFigure]:
             file = f"step-{subject.step + 1}-{name}"
             yield OfferedFigure(figure.title(subject), file, partial(figure.draw, subject), figure.headline(subject))
     if view.compared:
-        names = view.compared.names
-        title = gettext("{first} and {other} side by side", first=names[0], other=names[1])
-        both = compared_in(view, view.compared)
-        drawn = partial(comparison, both, names, end=options.end, root=options.root, colours=options.colours)
-        yield OfferedFigure(gettext("Side by side"), "comparison", drawn, title)
+        yield offered_comparison(compared_in(view, view.compared), view.compared.names, options)
+
+
+def offered_comparison(
+    compared: Comparison, names: tuple[str, str], choices: HeatmapChoices, leads: ComparedSide = "first"
+) -> OfferedFigure:
+    """Return the figure of two attention matrices side by side as it is saved."""
+    heading = gettext("{first} and {other} side by side", first=names[0], other=names[1])
+    drawn = drawn_comparison(compared, names, choices, leads)
+    return OfferedFigure(gettext("Side by side"), "comparison", drawn, heading)
 
 
 def _heatmap_options(view: View) -> FigureOptions:

@@ -108,12 +108,22 @@ def inline_chart(view: Keyed, payload: Mapping[str, Any], name: str) -> None:
     component("chart", key=view.key(name), data=dict(payload))
 
 
-def computed_chart(view: View, trace: Any, name: str, key: str = "", *, every: bool = True, **parameters: Any) -> None:
+def computed_chart(
+    view: View,
+    trace: Any,
+    name: str,
+    key: str = "",
+    *,
+    every: bool = True,
+    prefetch: bool = False,
+    **parameters: Any,
+) -> None:
     """Draw the figure `key`, by default `name`, from the payload `name` of `trace`, which takes a while to compute.
 
-    The `parameters` are those of `address`.
+    `prefetch` is that of `chart`, and the others are those of `address`.
     """
-    chart(view, address(trace, name, every=every, **parameters), key or name, waiting=gettext("Computing…"))
+    at = address(trace, name, every=every, **parameters)
+    chart(view, at, key or name, waiting=gettext("Computing…"), prefetch=prefetch)
 
 
 def chart(
