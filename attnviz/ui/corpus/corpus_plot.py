@@ -11,12 +11,12 @@ from attnviz.analysis.page_texts import corpus_measure_names
 from attnviz.figures.corpus_figure import MOST_POINTS, histogram, scatter
 from attnviz.languages import gettext
 from attnviz.ui.corpus import table
-from attnviz.ui.corpus.table import clear_brush, key
+from attnviz.ui.corpus.table import choose, chosen, clear_brush, key
 from attnviz.ui.embedding import page_session, theme_name
 from attnviz.ui.fields import select_box
 
 
-def plot_panel(table_rows: Any, rows: Any, chosen: table.Choice) -> None:
+def plot_panel(table_rows: Any, rows: Any) -> None:
     """Draw a scatter plot of two measures, or a histogram of one; a selected region filters the pairs."""
     names = corpus_measure_names()
     offered = {name: names[name] for name in table.known_measures(table_rows)}
@@ -25,11 +25,10 @@ def plot_panel(table_rows: Any, rows: Any, chosen: table.Choice) -> None:
             (table.X, gettext("Horizontal"), table.Choice.x),
             (table.Y, gettext("Vertical"), table.Choice.y),
         ):
-            previous, first = page_session()[key(axis)], default if default in offered else next(iter(offered))
-            select_box(label, offered, key=key(axis), default=first, then=clear_brush, width=200)
-            if page_session()[key(axis)] != previous:  # this table lacks the chosen measure
-                clear_brush()
-    x, y = page_session()[key(table.X)], page_session()[key(table.Y)]
+            previous, first = chosen(axis), default if default in offered else None
+            if select_box(label, offered, key=key(axis), default=first, then=clear_brush, width=200) != previous:
+                clear_brush()  # this table lacks the chosen measure
+    x, y = chosen(table.X), chosen(table.Y)
     if not len(rows):
         st.caption(gettext("There is no pair to draw."))
         return
@@ -40,7 +39,7 @@ def plot_panel(table_rows: Any, rows: Any, chosen: table.Choice) -> None:
     else:
         region = (*brush.x, *brush.y) if brush and brush.y else ()
         spec = scatter(values[0], values[1], (offered[x], offered[y]), selected_region=region, theme=theme_name())
-    plot_key = f"corpus_plot_{x}_{y}_{chosen.preset}"
+    plot_key = f"corpus_plot_{x}_{y}_{chosen(table.PRESET)}"
     st.plotly_chart(
         spec.figure(),
         alt=spec.alt,
@@ -65,5 +64,5 @@ def _store_brush(plot_key: str, histogram: bool) -> None:
     if boxes:
         x, y = boxes[0]["x"], boxes[0]["y"]
         brush = table.Brush((min(x), max(x)), None if histogram else (min(y), max(y)))
-        page_session()[key(table.BRUSH)] = table.brush_text(brush)
-        page_session()[key(table.PART)] = "1"
+        choose(table.BRUSH, table.brush_text(brush))
+        choose(table.PART, "1")

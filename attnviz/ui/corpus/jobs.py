@@ -16,6 +16,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 
@@ -53,7 +54,18 @@ _WINDOW = 20
 
 File = tuple[str, bytes]
 """Name and content of an uploaded file."""
-Files = Sequence[File]
+
+
+@dataclass(frozen=True)
+class Uploads:
+    """Attention files of another program, whose pairs make one table."""
+
+    files: Sequence[File]
+    gold: File | None = None
+    """Gold links, against which their links are scored."""
+    other: File | None = None
+    """Attention of another program, whose links they are compared with."""
+
 
 _WATCHER_PROGRAM = """
 import pathlib, shutil, signal, sys, time
@@ -224,23 +236,16 @@ def begin(visitor: str, name: str, content: bytes, model: str, gold: bytes | Non
     return _begin(visitor, name, parts, partial(_measure_pairs, model, pairs, content, gold))
 
 
-def begin_attention(visitor: str, files: Files, gold: File | None = None, other: File | None = None) -> CorpusJob:
-    """Start measuring attention files of another program.
-
-    Their links are scored against those of a file of `gold` links, and compared with those of an `other` file.
-    """
-    files = sorted(files)
-    name = files[0][0]
-    if len(files) > 1:
-        more = len(files) - 1
+def begin_attention(visitor: str, uploads: Uploads) -> CorpusJob:
+    """Start measuring attention files."""
+    files = sorted(uploads.files)
+    name, more = files[0][0], len(files) - 1
+    if more:
         name = ngettext("{name} and {count} other file", "{name} and {count} other files", more, name=name)
-    parts = [part for file in files for part in _parts(file)]
-    parts += [*_parts(gold or ("", b"")), *_parts(other or ("", b""))]
-    return _begin(visitor, name, (*parts, b"attention"), partial(_measure_attention, name, files, gold, other))
-
-
-def _parts(file: File) -> tuple[bytes, bytes]:
-    return file[0].encode(), file[1]
+    every = (*files, *(file or ("", b"") for file in (uploads.gold, uploads.other)))
+    parts = [part for file_name, content in every for part in (file_name.encode(), content)]
+    measure = partial(_measure_attention, name, replace(uploads, files=files))
+    return _begin(visitor, name, (*parts, b"attention"), measure)
 
 
 def _begin(visitor: str, name: str, parts: Sequence[bytes], make: Callable[[CorpusJob], None]) -> CorpusJob:
@@ -311,9 +316,9 @@ def _measure_pairs(model: str, pairs: str, content: bytes, gold: bytes | None, j
         raise AttnvizError(gettext("No line of {name} could be used: {reason}.", name=job.name, reason=reason))
 
 
-def _measure_attention(name: str, files: Files, gold: File | None, other: File | None, job: CorpusJob) -> None:
+def _measure_attention(name: str, uploads: Uploads, job: CorpusJob) -> None:
     """Measure every pair of attention files."""
-    records = records_of([content_of(content, file) for file, content in files])
+    records, gold = records_of([content_of(content, file) for file, content in uploads.files]), uploads.gold
     if len(records) > MOST_LINES:
         raise AttnvizError(
             gettext(
@@ -324,7 +329,7 @@ def _measure_attention(name: str, files: Files, gold: File | None, other: File |
                 most=MOST_LINES,
             )
         )
-    if other is not None:
+    if (other := uploads.other) is not None:
         compared = read_bytes(other[1], other[0])
         records, job.other = with_tokens_of(records, compared), with_tokens_of(compared, records)
         job.agreement, job.other_name = link_agreement(records, job.other), other[0]

@@ -224,25 +224,18 @@ TABLE, PRESET, QUERY, SORT, DESCENDING, X, Y, BRUSH, PART = (
 )
 """Names in the address; in the session state with the prefix `corpus_`."""
 _MEASURE_NAMES = [measure.name for measure in MEASURES]
-_VALID_VALUES: Mapping[str, tuple[str, ...]] = {
-    PRESET: PRESETS,
-    SORT: ("", "number", *_MEASURE_NAMES),
-    DESCENDING: ("", "1"),
-    X: tuple(_MEASURE_NAMES),
-    Y: tuple(_MEASURE_NAMES),
+_CHOICES: Mapping[str, tuple[str, Sequence[str]]] = {
+    PRESET: ("all", PRESETS),
+    SORT: ("", ("", "number", *_MEASURE_NAMES)),
+    DESCENDING: ("", ("", "1")),
+    X: (Choice.x, _MEASURE_NAMES),
+    Y: (Choice.y, _MEASURE_NAMES),
+    QUERY: ("", ()),
+    BRUSH: ("", ()),
+    PART: ("1", ()),
+    TABLE: ("", ()),
 }
-_DEFAULTS = {
-    PRESET: "all",
-    SORT: "",
-    DESCENDING: "",
-    X: Choice.x,
-    Y: Choice.y,
-    QUERY: "",
-    BRUSH: "",
-    PART: "1",
-    TABLE: "",
-}
-TABLE_NAMES = tuple(_DEFAULTS)
+"""Defaults of the choices and, where only some are valid, these."""
 _MAX_LENGTH = 200
 
 
@@ -251,16 +244,21 @@ def key(name: str) -> str:
     return f"corpus_{name}"
 
 
+def chosen(name: str) -> str:
+    """Return the value of a choice."""
+    return str(page_session()[key(name)])
+
+
+def choose(name: str, value: str) -> None:
+    """Set the value of a choice."""
+    page_session()[key(name)] = value
+
+
 def open_choices() -> None:
     """Begin the choices with the link; without a table, the page opens where the translations go wrong."""
-    for name, default in (_DEFAULTS | ({PRESET: "wrong"} if has_no_table(link()) else {})).items():
-        linked_entry(
-            key(name),
-            default,
-            parameter=name,
-            offered=_VALID_VALUES.get(name, ()),
-            parse=lambda text: text[:_MAX_LENGTH],
-        )
+    for name, (default, offered) in _CHOICES.items():
+        first = "wrong" if name == PRESET and has_no_table(link()) else default
+        linked_entry(key(name), first, parameter=name, offered=offered, parse=lambda text: text[:_MAX_LENGTH])
 
 
 def has_no_table(linked: Mapping[str, str]) -> bool:
@@ -270,32 +268,25 @@ def has_no_table(linked: Mapping[str, str]) -> bool:
 
 def current_choice() -> Choice:
     """Return the current choice."""
-    session = page_session()
-    return Choice(
-        preset=session[key(PRESET)],
-        query=session[key(QUERY)],
-        sort=session[key(SORT)],
-        descending=bool(session[key(DESCENDING)]),
-        x=session[key(X)],
-        y=session[key(Y)],
-        brush=brush_of(session[key(BRUSH)]),
-    )
+    preset, query, sort, descending, x, y, brush = map(chosen, (PRESET, QUERY, SORT, DESCENDING, X, Y, BRUSH))
+    return Choice(preset, query, sort, bool(descending), x, y, brush_of(brush))
 
 
 def show_pairs(preset: str) -> None:
     """Show the pairs of a predefined filter, without a region."""
-    page_session()[key(PRESET)] = preset
+    choose(PRESET, preset)
     clear_brush()
 
 
 def clear_brush() -> None:
     """Clear the selected region, and go to the first part of the rows."""
-    page_session()[key(BRUSH)], page_session()[key(PART)] = "", "1"
+    choose(BRUSH, "")
+    choose(PART, "1")
 
 
 def clear_search() -> None:
     """Clear the search."""
-    page_session()[key(QUERY)] = ""
+    choose(QUERY, "")
     clear_brush()
 
 
@@ -317,8 +308,7 @@ def brush_text(brush: Brush | None) -> str:
 
 def write_address() -> None:
     """Write the choices that differ from their defaults into the address."""
-    session = page_session()
-    values = {name: str(session[key(name)]) for name in _DEFAULTS}
-    parameters = {name: value if value and value != _DEFAULTS[name] else None for name, value in values.items()}
+    values = {name: chosen(name) for name in _CHOICES}
+    parameters = {name: value if value not in ("", _CHOICES[name][0]) else None for name, value in values.items()}
     others = dict.fromkeys((*inputs.REQUEST, DETAIL_LEVEL))  # a link may have them for the other pages
     set_page_address(repr(values), others | parameters | language_address())
