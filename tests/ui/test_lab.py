@@ -31,7 +31,7 @@ from attnviz.trace.interventions import Temperature
 from attnviz.ui import resources
 from attnviz.ui.embedding import in_session, in_theme
 from attnviz.ui.examples import DEFAULT_SENTENCE, SAMPLE
-from attnviz.ui.lab.comparison import (
+from attnviz.ui.lab.comparison_section import (
     COMPARED_KINDS,
     ComparedPair,
     chosen_partner,

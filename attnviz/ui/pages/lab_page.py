@@ -19,14 +19,14 @@ from attnviz.languages import gettext
 from attnviz.ui.chrome import Page
 from attnviz.ui.components.component import box, plain_text, view_blocks
 from attnviz.ui.components.copy_link import copy_link
-from attnviz.ui.components.tables import table_box
+from attnviz.ui.components.tables import chart_tables
 from attnviz.ui.embedding import page_session
 from attnviz.ui.fields import segmented_control
-from attnviz.ui.glossary import text_section
+from attnviz.ui.glossary import opening
 from attnviz.ui.lab import LabSection
 from attnviz.ui.lab.analyses import ATTRIBUTIONS_SECTION, PERTURBATION_SECTION
-from attnviz.ui.lab.comparison import COMPARISON, COMPARISON_SECTION, SECTION
-from attnviz.ui.lab.neighbours import NEIGHBOURS_SECTION
+from attnviz.ui.lab.comparison_section import COMPARISON, COMPARISON_SECTION, SECTION
+from attnviz.ui.lab.neighbours_section import NEIGHBOURS_SECTION
 from attnviz.ui.lab.tree import TREE_SECTION
 from attnviz.ui.step.step_controls import key_help, shown_suspected_errors, step_controls
 from attnviz.ui.toolbar.controls import current_request
@@ -53,8 +53,7 @@ def _draw() -> None:
     open_view(view, shown.request)
     waiting = st.empty()  # above the view, so that a spinner in it does not mount the view again
     with view_blocks(view.key("view")), box(view.key("room")):  # components/view.js stores its state on this element
-        with box("lab_opening"):
-            text_section(TextSection(gettext("Lab"), (_introduction(),)))
+        opening("lab", TextSection(gettext("Lab"), (_introduction(),)))
         sentences = box(view.key("sentences"))
         with box("beside_section", row=True):
             titles = {name: section.title() for name, section in SECTIONS.items()}
@@ -73,7 +72,7 @@ def _draw() -> None:
             offer_pictures(view, "lab-pictures", choices, part=chosen)
         with sentences:
             step_controls(view)  # after the choice of the section, which is part of the address
-        table_box(view, gettext("The charts as tables"), "tables", "lab-tables", choices, part=chosen)
+        chart_tables(view, "lab-tables", choices, part=chosen)
         key_help(view, "signs", "attention", "heads", "writing", "scores", common_only=True)
 
 

@@ -70,7 +70,7 @@ from attnviz.ui.components.tables import tables, tables_payload
 from attnviz.ui.embedded_view import drawn_page
 from attnviz.ui.embedding import embedding, page_session, theme_name
 from attnviz.ui.fields import segmented_control, select_box
-from attnviz.ui.glossary import glossary_box, references, text_section
+from attnviz.ui.glossary import glossary_box, opening, references
 from attnviz.ui.page_state.inputs import language_address
 from attnviz.ui.page_state.linked import set_page_address
 from attnviz.ui.payloads import PayloadRequest, makes_payload, shown_address
@@ -284,8 +284,7 @@ def _introduction() -> None:
         "writes the French word of this row. Before training, the model looks at all words almost alike."
     )
     how = gettext("Press Play to watch the training from the beginning.")
-    with box("learns_opening"):
-        text_section(TextSection(gettext("How it learns"), (f"{text} {how}",)))
+    opening("learns", TextSection(gettext("How it learns"), (f"{text} {how}",)))
 
 
 def _unreadable_reason() -> str:

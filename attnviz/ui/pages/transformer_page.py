@@ -23,11 +23,11 @@ from attnviz.ui.chrome import Page
 from attnviz.ui.components.component import box, message, section_heading, view_blocks
 from attnviz.ui.components.copy_link import copy_link
 from attnviz.ui.components.equation import inline_equation
-from attnviz.ui.components.tables import table_box
+from attnviz.ui.components.tables import chart_tables
 from attnviz.ui.components.view_state import view_state
 from attnviz.ui.embedded_view import drawn_page
 from attnviz.ui.embedding import page_session, theme_name
-from attnviz.ui.glossary import glossary_box, references, text_section
+from attnviz.ui.glossary import glossary_box, opening, references, text_section
 from attnviz.ui.page_state import linked
 from attnviz.ui.page_state.linked import linked_entry
 from attnviz.ui.payloads import PayloadRequest, makes_payload
@@ -122,7 +122,7 @@ def _exhibit(view: View, exhibit: Exhibit, request: SentenceRequest, exhibit_nam
     name, trace = _as_exhibit_name(exhibit_name), request.view.trace
     _exhibit_figures(view, exhibit, request, name)
     shown = {"request": request, "trace": trace, "session": {SWAP: page_session()[SWAP]}}
-    table_box(view, gettext("The charts as tables"), "tables", "exhibit-tables", shown, part=name)
+    chart_tables(view, "exhibit-tables", shown, part=name)
     with download_box("downloads"):
         offer_pictures(view, "exhibit-pictures", shown, part=name)
         offer_lecture(view, "exhibit-lecture", shown, file_name(trace, f"{name}.html"), part=name)
@@ -159,8 +159,7 @@ def exhibit_lecture(asked: PayloadRequest) -> bytes:
     name, view, request = _as_exhibit_name(asked.part), asked.view, asked.shown["request"]
 
     def draw() -> None:
-        with box("transformer_opening"):
-            text_section(exhibits_introduction())
+        opening("transformer", exhibits_introduction())
         with box(view.key("room")):
             _exhibit_figures(view, EXHIBITS[name], request, name)
             if EXHIBITS[name].view_id == attention_row.VIEW_ID:  # on the page, the row of weights has it
@@ -174,8 +173,7 @@ def exhibit_lecture(asked: PayloadRequest) -> bytes:
 
 def _draw() -> None:
     available = installed_models()
-    with view_blocks("transformer_introduction"), box("transformer_opening"):
-        text_section(exhibits_introduction())
+    opening("transformer", exhibits_introduction())
     if available:
         with st.container(key="transformer_sentence"):
             sentence_box(available)

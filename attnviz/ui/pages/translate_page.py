@@ -8,7 +8,7 @@ from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.ui.chrome import Page
 from attnviz.ui.components.component import view_blocks
-from attnviz.ui.lab.comparison import show_beside
+from attnviz.ui.lab.comparison_section import show_beside
 from attnviz.ui.resources import tokenizer_of, translate, weights_of
 from attnviz.ui.step.step_view import step_view
 from attnviz.ui.toolbar.controls import (

@@ -23,10 +23,10 @@ from attnviz.ui.components.chart import computed_chart
 from attnviz.ui.components.component import Box, box, details, message, plain_text, view_blocks
 from attnviz.ui.components.copy_link import copy_link
 from attnviz.ui.components.side_by_side import lanes
-from attnviz.ui.components.tables import table_box
+from attnviz.ui.components.tables import chart_tables
 from attnviz.ui.components.view_state import view_state
 from attnviz.ui.embedded_view import drawn_page
-from attnviz.ui.glossary import glossary_box, references, text_section
+from attnviz.ui.glossary import glossary_box, opening, references, text_section
 from attnviz.ui.payloads import PayloadRequest, makes_payload
 from attnviz.ui.resources import translate
 from attnviz.ui.toolbar.controls import TranslationRequest, current_request, own_translation, sentence_box
@@ -40,17 +40,15 @@ from attnviz.ui.toolbar.downloads import (
 )
 from attnviz.ui.toolbar.shown_translation import open_view, shown_translation
 from attnviz.ui.view import View, view_key
-from attnviz.ui.why.sentence_length_section import (
+from attnviz.ui.why import (
+    MODELS,
+    Trio,
     by_length_panel,
     choose_sentence,
     growth_panel,
+    judge_model,
     length_pictures,
     no_judge_reason,
-)
-from attnviz.ui.why.three_models_section import (
-    MODELS,
-    Trio,
-    judge_model,
     own_translations_payload,
     translate_trio,
     translation_tables,
@@ -127,8 +125,7 @@ def why_lecture(request: PayloadRequest) -> bytes:
     trio, growth, judge_name = request.shown["trio"], request.shown["growth"], judge_model()
 
     def draw() -> None:
-        with box("why_opening"):
-            text_section(page_texts.why_introduction())
+        opening("why", page_texts.why_introduction())
         if growth is not None and judge_name is not None:
             with box("why_growth"):
                 text_section(page_texts.growth_section())
@@ -145,8 +142,7 @@ def why_lecture(request: PayloadRequest) -> bytes:
 
 def _draw() -> None:
     available = installed_models()
-    with view_blocks("why_introduction"), box("why_opening"):
-        text_section(page_texts.why_introduction())
+    opening("why", page_texts.why_introduction())
     result = st.container(key="why_result")
     if available:
         with st.container(key="why_sentence"):
@@ -195,7 +191,7 @@ def _sections(trio: Trio, main_view: View, result: DeltaGenerator) -> None:
                 offer_pictures(view, "why-pictures", shown)
                 offer_lecture(view, "why-lecture", shown, file_name(trio.reference, "why.html"))
             copy_link(view.key("copy_link"))
-        table_box(view, gettext("The charts as tables"), "tables", "why-tables", shown)
+        chart_tables(view, "why-tables", shown)
         references(WHY_REFERENCES)
 
 

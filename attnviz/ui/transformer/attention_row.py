@@ -45,7 +45,7 @@ from attnviz.installed_models import (
     missing_models,
 )
 from attnviz.languages import gettext, language
-from attnviz.text import SPACE, SPECIAL_PIECES, join_pieces, piece_name
+from attnviz.text import follows_space, join_pieces, piece_name
 from attnviz.trace.drawing import LONGEST_LABEL
 from attnviz.ui.components.chart import chart, inline_figure
 from attnviz.ui.components.component import box, columns, component, packed, plain_text, section_heading
@@ -117,7 +117,7 @@ def _name(piece: str) -> str:
 def _target(pieces: tuple[str, ...], step: int) -> dict[str, Any]:
     """Return a French piece with the blank before it, and its name."""
     piece = pieces[step]
-    space = step > 0 and (piece.startswith(SPACE) or piece in SPECIAL_PIECES)
+    space = step > 0 and follows_space(piece)
     return {"text": join_pieces([piece]) or "\u00a0", "space": space, "name": quoted_name(piece)}
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from attnviz.analysis.labels import summed_pieces_text
 from attnviz.analysis.measures import is_uniform
 from attnviz.languages import gettext, language
-from attnviz.text import SPACE, SPECIAL_PIECES, join_pieces
+from attnviz.text import SPACE, follows_space, join_pieces
 from attnviz.trace import Aligned
 from attnviz.ui.components.component import component
 from attnviz.ui.resources import cached_for_all
@@ -131,8 +131,7 @@ def _parts(pieces: tuple[str, ...], group: tuple[int, ...]) -> list[str]:
 
 def _opens_with_space(pieces: tuple[str, ...], group: tuple[int, ...]) -> bool:
     """Return whether a space precedes a word that begins with the first piece of `group`."""
-    first = pieces[group[0]]
-    return group[0] > 0 and (first in SPECIAL_PIECES or first.startswith(SPACE))
+    return group[0] > 0 and follows_space(pieces[group[0]])
 
 
 def _is_end(pieces: tuple[str, ...], group: tuple[int, ...]) -> bool:

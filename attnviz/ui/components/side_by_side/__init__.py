@@ -10,7 +10,7 @@ import numpy as np
 
 from attnviz.analysis.models_side_by_side import model_name, step_caption
 from attnviz.languages import gettext, language, ngettext
-from attnviz.text import SPACE, SPECIAL_PIECES, join_pieces
+from attnviz.text import SPACE, follows_space, join_pieces
 from attnviz.trace import FloatArray, Trace
 from attnviz.ui.components.component import component
 from attnviz.ui.view import View
@@ -155,5 +155,5 @@ def _bytes(rows: FloatArray) -> str:
 def _part(pieces: Sequence[str], place: int) -> str:
     """Return the text of a piece as it follows those before it, with its leading blank."""
     piece = pieces[place]
-    blank = " " if place and (piece.startswith(SPACE) or piece in SPECIAL_PIECES) else ""
+    blank = " " if place and follows_space(piece) else ""
     return blank + join_pieces([piece])

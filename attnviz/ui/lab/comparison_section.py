@@ -30,11 +30,11 @@ from attnviz.analysis.comparison import (
 )
 from attnviz.analysis.labels import face_names, quote, shorten
 from attnviz.analysis.learning import compared_guidance_sentence
-from attnviz.analysis.what_if_effects import cards
+from attnviz.analysis.what_if_effects import SpacedWords, cards, spaced_words
 from attnviz.figures.comparison_figure import compared_words_table
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
-from attnviz.text import SPACE, SPECIAL_PIECES, sentence_placeholder
+from attnviz.text import sentence_placeholder
 from attnviz.trace.drawing import HeatmapChoices
 from attnviz.ui.chrome import go_to
 from attnviz.ui.components.chart import chart, fitting_payload
@@ -415,7 +415,7 @@ def differing_sentences_html(pair: ComparedPair) -> str:
 
 
 def _lines(pair: ComparedPair, title: str, source: bool) -> str:
-    first, second = (_words(trace, source) for trace in pair.both)
+    first, second = (spaced_words(trace, source=source) for trace in pair.both)
     axis = shared_axis([word for word, _ in first], [word for word, _ in second])
     if axis.same:
         return ""
@@ -432,22 +432,9 @@ def _lines(pair: ComparedPair, title: str, source: bool) -> str:
     )
 
 
-def _words(trace: Trace, source: bool) -> list[tuple[str, bool]]:
-    """Return the words of a sentence without </s>, each with whether a blank precedes it."""
-    words = trace.words()
-    names, groups = (words.source, words.source_groups) if source else (words.target, words.target_groups)
-    pieces = trace.source_surfaces if source else trace.target_pieces
-    return [
-        (name, pieces[group[0]].startswith(SPACE) or pieces[group[0]] in SPECIAL_PIECES)
-        for name, group in zip(names, groups, strict=True)
-        if name != "</s>"
-    ]
-
-
-def _highlighted(words: list[tuple[str, bool]], highlighted: list[int | None], tag: str) -> str:
+def _highlighted(words: SpacedWords, highlighted: list[int | None], tag: str) -> str:
     return "".join(
-        (" " if has_space and index else "")
-        + (f"<{tag}>{escape(word)}</{tag}>" if index in highlighted else escape(word))
+        (" " if has_space else "") + (f"<{tag}>{escape(word)}</{tag}>" if index in highlighted else escape(word))
         for index, (word, has_space) in enumerate(words)
     )
 
