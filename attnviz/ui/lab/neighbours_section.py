@@ -39,7 +39,7 @@ from attnviz.figures.spec import Spec
 from attnviz.figures.vector_map import vector_map, with_star
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
-from attnviz.lru_cache import LRUCache
+from attnviz.lru_cache import LRUCache, cached_in
 from attnviz.text import SPACE, piece_name
 from attnviz.ui.components.chart import chart_payload, computed_chart
 from attnviz.ui.components.component import box, columns, component, explanation, section_heading
@@ -87,66 +87,18 @@ class VectorIndex:
 
 def _corpora(trace: Trace) -> dict[str, str]:
     """Return the display names of the corpora with vectors of the model that made `trace`, by corpus name."""
-    digest = weights_digest_of(trace)
-    corpora = [name for name, table in offered_tables().items() if _weights_digest(vectors_path(table)) == digest]
+    digest, files = weights_digest_of(trace), {name: _vectors_file(name) for name in offered_tables()}
     sample = {_SAMPLE_NAME: gettext("The sample pairs of the page Corpus")}
-    return sample | {name: name for name in corpora if name != _SAMPLE_NAME}
+    return sample | {name: name for name, path in files.items() if path and _digest_in(path, _version(path)) == digest}
 
 
-def _version(path: Path | None) -> str:
-    """Return modification time and size of a file, for use in cache keys; empty where there is none."""
-    if path is None or not path.is_file():
+@cached_in(LRUCache(1 << 16, size=len))
+def _digest_in(path: Path, version: str) -> str:  # noqa: ARG001  part of the key
+    """Return the digest of the weights that made the vectors in a file; empty where it cannot be read."""
+    try:
+        return Vectors.digest_in(path)
+    except AttnvizError:
         return ""
-    status = path.stat()
-    return f"{status.st_mtime_ns:x}-{status.st_size:x}"
-
-
-def _vector_index(trace: Trace, name: str, kind: VectorKind) -> VectorIndex:
-    """Return the index of a corpus; raise AttnvizError if it has no such vectors of the model that made `trace`."""
-    key = name, _version(_vectors_file(name)), weights_digest_of(trace) or ""
-    with TURNS.released():
-        return _INDEXES.get((*key, kind), lambda: _build_index(_vectors(trace, key), kind))
-
-
-_INDEXES: LRUCache[VectorIndex] = LRUCache(
-    600 << 20, size=lambda index: int(index.array.nbytes + index.coordinates.nbytes)
-)
-_VECTORS: LRUCache[Vectors] = LRUCache(
-    64 << 20, size=lambda vectors: sum(int(array.nbytes) for array in vectors.arrays.values())
-)
-_DIGESTS: LRUCache[str] = LRUCache(1 << 16, size=len)
-
-
-def _build_index(vectors: Vectors, kind: VectorKind) -> VectorIndex:
-    array = vectors.of(kind)
-    if not len(array):
-        raise AttnvizError(gettext("No pair of this corpus has vectors."))
-    map_rows = np.unique(np.linspace(0, len(array) - 1, min(len(array), _MAX_MAP_POINTS)).astype(np.int64))
-    projection = principal_map(array[map_rows])
-    return VectorIndex(vectors, kind, array, map_rows, projection, projection.place(array[map_rows]))
-
-
-def _vectors(trace: Trace, key: tuple[str, str, str]) -> Vectors:
-    """Return the vectors of a corpus by its name, the version of its file and the digest of the model's weights."""
-    name, _, digest = key
-    vectors = _VECTORS.get(key, lambda: _load_or_compute(trace, name))
-    if vectors.weights_digest != digest:
-        raise AttnvizError(gettext("The vectors of {name} come from another model than this translation.", name=name))
-    return vectors
-
-
-def _load_or_compute(trace: Trace, name: str) -> Vectors:
-    if name == _SAMPLE_NAME:
-        from attnviz.corpora.vectors import vectors_of_pairs  # imports pyarrow
-
-        lines = SAMPLE.read_text(encoding="utf-8").splitlines()
-        sentence_pairs = [line.split("\t") for line in lines]
-        pairs = [(number, source, target) for number, (source, target) in enumerate(sentence_pairs, 1)]
-        return vectors_of_pairs(translator_in(str(installed_models()[trace.model]), "cpu"), pairs)
-    path = _vectors_file(name)
-    if path is None:
-        raise AttnvizError(gettext("No pair of this corpus has vectors."))
-    return Vectors.load(path)
 
 
 def _vectors_file(name: str) -> Path | None:
@@ -156,17 +108,39 @@ def _vectors_file(name: str) -> Path | None:
     return path if path is not None and path.is_file() else None
 
 
-def _weights_digest(path: Path) -> str:
-    """Return the digest of the weights that made the vectors in a file; empty where there is no file."""
-    version = _version(path)
-    return _DIGESTS.get((str(path), version), lambda: _read_digest(path)) if version else ""
+def _version(path: Path | None) -> str:
+    """Return modification time and size of a file, for use in cache keys; empty without a file."""
+    status = path and path.stat()
+    return f"{status.st_mtime_ns:x}-{status.st_size:x}" if status else ""
 
 
-def _read_digest(path: Path) -> str:
-    try:
-        return Vectors.digest_in(path)
-    except AttnvizError:
-        return ""
+@cached_in(LRUCache(64 << 20, size=lambda vectors: sum(int(array.nbytes) for array in vectors.arrays.values())))
+def _vectors(name: str, version: str, digest: str, _trace: Trace) -> Vectors:  # noqa: ARG001  part of the key
+    """Return the vectors of a corpus; raise AttnvizError where they are not of the model with this digest."""
+    if name == _SAMPLE_NAME:
+        from attnviz.corpora.vectors import vectors_of_pairs  # imports pyarrow
+
+        sentence_pairs = [line.split("\t") for line in SAMPLE.read_text(encoding="utf-8").splitlines()]
+        pairs = [(number, source, target) for number, (source, target) in enumerate(sentence_pairs, 1)]
+        return vectors_of_pairs(translator_in(str(installed_models()[_trace.model]), "cpu"), pairs)
+    if (path := _vectors_file(name)) is None:
+        raise AttnvizError(gettext("No pair of this corpus has vectors."))
+    vectors = Vectors.load(path)
+    if vectors.weights_digest != digest:
+        raise AttnvizError(gettext("The vectors of {name} come from another model than this translation.", name=name))
+    return vectors
+
+
+@cached_in(LRUCache(600 << 20, size=lambda index: int(index.array.nbytes + index.coordinates.nbytes)))
+def _index(name: str, version: str, digest: str, kind: VectorKind, _trace: Trace) -> VectorIndex:
+    """Return the index of a corpus; raise AttnvizError where it has no such vectors of the model with this digest."""
+    vectors = _vectors(name, version, digest, _trace)
+    array = vectors.of(kind)
+    if not len(array):
+        raise AttnvizError(gettext("No pair of this corpus has vectors."))
+    map_rows = np.unique(np.linspace(0, len(array) - 1, min(len(array), _MAX_MAP_POINTS)).astype(np.int64))
+    projection = principal_map(array[map_rows])
+    return VectorIndex(vectors, kind, array, map_rows, projection, projection.place(array[map_rows]))
 
 
 _KIND, _METRIC, _CORPUS = _CHOICES = ("vectors", "near", "among")
@@ -221,7 +195,9 @@ def _requested_vectors(trace: Any, part: str) -> tuple[VectorIndex, Metric]:
         raise UnknownPayloadError(part)
     if reason := _missing(trace):
         raise AttnvizError(reason)
-    return _vector_index(trace, corpus, cast("VectorKind", kind)), metric
+    digest = weights_digest_of(trace) or ""
+    with TURNS.released():
+        return _index(corpus, _version(_vectors_file(corpus)), digest, cast("VectorKind", kind), trace), metric
 
 
 def _step_vectors(trace: Trace, kind: VectorKind) -> NDArray[np.float32]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import get_args
+from typing import cast
 
 import streamlit as st
 
@@ -30,7 +30,7 @@ from attnviz.ui.embedding import page_session, theme_name
 from attnviz.ui.glossary import glossary_box, opening, references, text_section
 from attnviz.ui.page_state import linked
 from attnviz.ui.page_state.linked import linked_entry
-from attnviz.ui.payloads import PayloadRequest, makes_payload
+from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, makes_payload
 from attnviz.ui.requests import on_request, request_button
 from attnviz.ui.toolbar.controls import current_request, sentence_box
 from attnviz.ui.toolbar.downloads import download_box, offer_lecture, offer_pictures, offers
@@ -91,13 +91,14 @@ def draw_transformer(request: SentenceRequest) -> None:
 
 def _open_exhibit_name() -> str:
     """Return the name of the open exhibit, empty where none is, after following the link and the requests."""
-    session = page_session()
     linked_entry(EXHIBIT_PARAMETER, None, offered=tuple(EXHIBITS), noted=True)
-    for name in (heads_exhibit.HEAD, SWAP):
+    parameters = [exhibit.parameter for exhibit in EXHIBITS.values() if exhibit.parameter]
+    for name in parameters:
         linked_entry(name, None)
-    linked.add_parameters(dict.fromkeys((heads_exhibit.HEAD, pair.FRENCH, SWAP)))
+    linked.add_parameters(dict.fromkeys((*parameters, pair.FRENCH)))
     on_request(EXHIBIT_PARAMETER, _store_exhibit_name)
-    return str(session[EXHIBIT_PARAMETER]) if session[EXHIBIT_PARAMETER] in EXHIBITS else ""
+    chosen = page_session()[EXHIBIT_PARAMETER]
+    return str(chosen) if chosen in EXHIBITS else ""
 
 
 def _store_exhibit_name(name: object) -> None:
@@ -119,7 +120,7 @@ def _problem(text: str, name: str) -> None:
 
 def _exhibit(view: View, exhibit: Exhibit, request: SentenceRequest, exhibit_name: str) -> None:
     """Draw an exhibit with its text, its tables and its downloads, in the room of its view."""
-    name, trace = _as_exhibit_name(exhibit_name), request.view.trace
+    name, trace = cast("ExhibitName", exhibit_name), request.view.trace
     _exhibit_figures(view, exhibit, request, name)
     shown = {"request": request, "trace": trace, "session": {SWAP: page_session()[SWAP]}}
     chart_tables(view, "exhibit-tables", shown, part=name)
@@ -139,24 +140,21 @@ def _exhibit_figures(view: View, exhibit: Exhibit, request: SentenceRequest, nam
             inline_equation(view, exhibit_equation(name, theme_name()), "equations")
 
 
-def _as_exhibit_name(name: str) -> ExhibitName:
-    return next(literal for literal in get_args(ExhibitName) if literal == name)
-
-
 def _write_address(view: View, exhibit_name: str) -> None:
     """Write the parameters of the page into the address, which `view` provides; each exhibit has its history entry."""
-    session, chosen = page_session(), {"heads": heads_exhibit.HEAD, "pair": SWAP}.get(exhibit_name)
-    main_identity = view.main.identity if view.main else ""
+    main_identity, exhibit = view.main.identity if view.main else "", EXHIBITS.get(exhibit_name)
     parameters: linked.Parameters = {EXHIBIT_PARAMETER: exhibit_name or None}
-    if chosen:
-        parameters[chosen] = session[chosen]
+    if exhibit and exhibit.parameter:
+        parameters[exhibit.parameter] = page_session()[exhibit.parameter]
     linked.set_page_address(f"{main_identity} {exhibit_name} {view.identity}", parameters)
 
 
 @makes_payload("exhibit-lecture")
 def exhibit_lecture(asked: PayloadRequest) -> bytes:
     """Return an exhibit as a file."""
-    name, view, request = _as_exhibit_name(asked.part), asked.view, asked.shown["request"]
+    name, view, request = cast("ExhibitName", asked.part), asked.view, asked.shown["request"]
+    if name not in EXHIBITS:
+        raise UnknownPayloadError(name)
 
     def draw() -> None:
         opening("transformer", exhibits_introduction())

@@ -47,3 +47,5 @@ class Exhibit:
     """Draws the exhibit, which `make_view` has computed."""
     offered: OfferedPart
     """What it offers to save; the `request` is among what is shown."""
+    parameter: str = ""
+    """Name of its choice that has history entries, in the session state and in the address; empty without one."""

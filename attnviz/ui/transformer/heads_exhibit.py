@@ -130,7 +130,7 @@ def _pictures(asked: PayloadRequest) -> Iterator[OfferedFigure]:
         yield OfferedFigure(title, file, partial(figure.draw, subject), heading)
 
 
-HEADS_EXHIBIT = Exhibit("head", _make_view, _draw, OfferedPart(_pictures))
+HEADS_EXHIBIT = Exhibit("head", _make_view, _draw, OfferedPart(_pictures), HEAD)
 
 _FILE = "heads.csv"
 """File in the model's folder that `attnviz evaluate --heads --heads-csv` writes."""

@@ -46,6 +46,8 @@ from attnviz.ui.toolbar.downloads import NamedTables, OfferedFigure, OfferedPart
 from attnviz.ui.transformer import Exhibit, SentenceRequest
 from attnviz.ui.view import View
 
+SWAP = "swap"
+"""Name of the choice in session state and address: the words' numbers from 1, such as "2.5"; none while unswapped."""
 FRENCH = "pair"
 """Name of the French sentence, in the session state and, where it differs from the translation, in the address."""
 
@@ -191,11 +193,9 @@ def _tables(asked: PayloadRequest) -> NamedTables:
     yield gettext("The verdict"), verdict_table(judgement)
 
 
-PAIR_EXHIBIT = Exhibit("two", _make_view, _draw, OfferedPart(_pictures, _tables))
+PAIR_EXHIBIT = Exhibit("two", _make_view, _draw, OfferedPart(_pictures, _tables), SWAP)
 
 
-SWAP = "swap"
-"""Name of the choice in session state and address: the words' numbers from 1, such as "2.5"; none while unswapped."""
 _FIRST_WORD, _SECOND_WORD = "swap_one", "swap_other"
 
 
