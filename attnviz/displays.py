@@ -131,9 +131,11 @@ __all__ = [
 ]
 
 
-def draw_heatmap(trace: Aligned, *, weights: Weights | None = None, **choices: Unpack[HeatmapOptions]) -> go.Figure:
+def draw_heatmap(
+    trace: Aligned, weights: Weights | None, theme: ThemeName, **choices: Unpack[HeatmapOptions]
+) -> go.Figure:
     """Return `figures.heatmap` as a Plotly figure."""
-    return figures.heatmap(trace, weights=weights, **choices).figure()
+    return figures.heatmap(trace, weights=weights, **choices).figure(theme)
 
 
 def draw_step(
@@ -155,16 +157,16 @@ def draw_step(
         check_each(gettext("model weights"), (weights,), (Mapping,))
         if trace.recurrent:
             check_fit(trace, weights)
-    subject = figures.Subject(trace, step, weights, foil=foil, theme=theme, longest=longest)
+    subject = figures.Subject(trace, step, weights, foil=foil, longest=longest)
     figure = figures.step_figure(subject, picture)
     if foil is not None:
         check_whole_argument(gettext("foil"), foil, 0, trace.vocabulary_size - 1)
-    return with_label_room(figure.draw(subject)).figure()
+    return with_label_room(figure.draw(subject)).figure(theme)
 
 
-def draw_beam_tree(tree: BeamTree, **options: Unpack[BeamTreeOptions]) -> go.Figure:
+def draw_beam_tree(tree: BeamTree, theme: ThemeName, **options: Unpack[BeamTreeOptions]) -> go.Figure:
     """Return a beam search as a tree; `options` as for `figures.beam_tree`."""
-    return figures.beam_tree(tree, **options).figure()
+    return figures.beam_tree(tree, **options).figure(theme)
 
 
 def table_html(trace: Aligned) -> str:

@@ -136,9 +136,18 @@ class Palette:
     @cached_property
     def signed_root_scale(self) -> ColourScale:
         """Diverging scale of signed numbers: minus, zero, plus, by the square root of the number."""
+        return self._root_scale(1)
+
+    @cached_property
+    def numbered_scale(self) -> ColourScale:
+        """The `signed_root_scale` for cells with white numbers, paler where these would not be legible."""
+        return self._root_scale(1 if letter_colour(self.plus) == "#ffffff" else 0.58)
+
+    def _root_scale(self, strongest: float) -> ColourScale:
+        """Return a `signed_root_scale` that ends `strongest` of the way to minus and plus."""
         strengths = [step / 8 for step in range(1, 9)]
-        minus = [(0.5 - 0.5 * t * t, _mix(self.paper, self.minus, t)) for t in reversed(strengths)]
-        plus = [(0.5 + 0.5 * t * t, _mix(self.paper, self.plus, t)) for t in strengths]
+        minus = [(0.5 - 0.5 * t * t, _mix(self.paper, self.minus, strongest * t)) for t in reversed(strengths)]
+        plus = [(0.5 + 0.5 * t * t, _mix(self.paper, self.plus, strongest * t)) for t in strengths]
         return [*minus, (0.5, self.paper), *plus]
 
 

@@ -13,6 +13,7 @@ import io
 import re
 import string
 import sys
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -24,7 +25,7 @@ import attnviz
 from attnviz.languages import LOCALES, read_catalog
 
 PACKAGE = Path(attnviz.__file__).parent
-MESSAGES = {"gettext": 1, "ngettext": 2}
+MESSAGES = {"gettext": 1, "gettexts": 1, "ngettext": 2}
 """How many of a function's arguments are English sentences."""
 
 PSEUDO = "eo"
@@ -33,7 +34,7 @@ PSEUDO = "eo"
 
 @functools.cache
 def messages_of(path: Path, text: str) -> tuple[tuple[str, ...], ...]:
-    """Return the English sentences of each call of `gettext` or `ngettext` in the `text` of a module.
+    """Return the English sentences of each call of a function in `MESSAGES` in the `text` of a module.
 
     Babel's own extraction for Python misses calls inside f-strings, and passes over a sentence that is no literal.
 
@@ -44,14 +45,23 @@ def messages_of(path: Path, text: str) -> tuple[tuple[str, ...], ...]:
     found, tree = [], ast.parse(text)
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
     for call in sorted(calls, key=lambda node: (node.lineno, node.col_offset)):
-        name = ast.unparse(call.func)
-        if name not in MESSAGES:
-            continue
-        sentences = [one.value for one in call.args[: MESSAGES[name]] if isinstance(one, ast.Constant)]
-        if len(sentences) != MESSAGES[name]:
-            raise ValueError(f"{path}:{call.lineno}: {name} needs a literal sentence, without f")
-        found.append(tuple(str(one) for one in sentences))
+        count = MESSAGES.get(ast.unparse(call.func), 0)
+        found += zip(*(literals(path, one) for one in call.args[:count]), strict=True)
     return tuple(found)
+
+
+def literals(path: Path, node: ast.expr) -> Iterator[str]:
+    """Yield the sentences that an expression chooses from, `a if b else c` or a table; raise ValueError for another."""
+    match node:
+        case ast.Constant(str() as sentence):
+            yield sentence
+        case ast.IfExp(body=one, orelse=other):
+            yield from (*literals(path, one), *literals(path, other))
+        case ast.Dict(values=rows) | ast.Subscript(value=ast.Dict(values=rows)):
+            for row in rows:
+                yield from literals(path, row)
+        case _:
+            raise ValueError(f"{path}:{node.lineno}: a sentence must be a literal, without f")
 
 
 def extract(package: Path = PACKAGE) -> Catalog:

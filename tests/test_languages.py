@@ -71,6 +71,24 @@ def test_changed_sentence_keeps_translation_as_fuzzy(tmp_path: Path) -> None:
     assert any(problem.startswith("obsolete: ") for problem in problems(again, fewer))
 
 
+def test_sentence_may_be_chosen_from_literals(tmp_path: Path) -> None:
+    lines = (
+        'gettext("One" if b else "Two" if c else "Three", a=1)',
+        'gettext({"a": "Four", "b": "Five"}[key])',
+        'gettexts({"a": "Six", "b": "Seven"})',
+        'ngettext("{count} dog" if b else "{count} cat", "{count} dogs" if b else "{count} cats", 2)',
+    )
+    dogs, cats = ("{count} dog", "{count} dogs"), ("{count} cat", "{count} cats")
+    expected = {"One", "Two", "Three", "Four", "Five", "Six", "Seven", dogs, cats}
+    assert {message.id for message in extract(module(tmp_path, *lines)) if message.id} == expected
+
+
+@pytest.mark.parametrize("call", ["gettext(text)", "gettext(A if b else 'One')", 'gettexts({"a": f"{one}"})'])
+def test_sentence_must_be_literal(tmp_path: Path, call: str) -> None:
+    with pytest.raises(ValueError, match="literal"):
+        extract(module(tmp_path, call))
+
+
 def test_catalog_must_be_as_it_is_generated(tmp_path: Path) -> None:
     template, path, catalog = extract(module(tmp_path, 'gettext("Yes")')), tmp_path / "fr.po", Catalog(locale="fr")
     catalog.add("Yes", "Oui")

@@ -8,7 +8,7 @@ import numpy as np
 
 from attnviz.analysis.findings import identical_findings
 from attnviz.analysis.labels import quoted_name
-from attnviz.analysis.measures import attended_words, entropy, is_uniform
+from attnviz.analysis.measures import attended_words, entropy, is_uniform, ranked
 from attnviz.analysis.numbers import percent
 from attnviz.languages import gettext, ngettext
 from attnviz.trace import Aligned, Record
@@ -69,10 +69,10 @@ def summary_sentence(summary: Summary | None) -> str:
     elif summary.moves and mostly:
         sentences.append(
             ngettext(
-                "Mostly word by word: at {count} of {moves} moves from one target word to the next, the alignment "
-                "goes back to the left.",
-                "Mostly word by word: at {count} of {moves} moves from one target word to the next, the alignment "
-                "goes back to the left.",
+                "Mostly word by word: at {count} of {moves} moves from one target word to the next, the alignment goes "
+                "back to the left.",
+                "Mostly word by word: at {count} of {moves} moves from one target word to the next, the alignment goes "
+                "back to the left.",
                 backward,
                 moves=summary.moves,
             )
@@ -124,7 +124,7 @@ def _attention_sentences(trace: Aligned, step: int) -> list[str]:
         return [gettext("This token is linked to nothing.")]
     if is_uniform(trace, step):
         return [gettext("This step gave every piece the same share, {share}.", share=percent(alpha[0]))]
-    first, *others = np.argsort(-alpha, kind="stable")
+    first, *others = ranked(alpha)
     attended = quoted_name(trace.source_pieces[first])
     if others and alpha[others[0]] >= SECOND_PIECE_RATIO * alpha[first]:
         attended = gettext(
@@ -177,7 +177,7 @@ def _attention_sentences(trace: Aligned, step: int) -> list[str]:
 def _certainty_sentence(trace: Record, step: int) -> str:
     p = float(trace.probabilities[step])
     foils = [k for k, index in enumerate(trace.top_ids[step]) if index != trace.target_ids[step]]
-    sure = gettext("sure") if p >= SURE else gettext("fairly sure") if p >= UNSURE else gettext("unsure")
+    sure = gettext("sure" if p >= SURE else "fairly sure" if p >= UNSURE else "unsure")
     if not foils:
         return gettext("The model was {sure} of the word.", sure=sure)
     foil, q = trace.top_pieces[step][foils[0]], float(trace.top_probabilities[step][foils[0]])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
@@ -18,10 +18,10 @@ from attnviz.analysis.numbers import aligned, coloured_latex, decimal, percent, 
 from attnviz.analysis.page_texts import ExhibitName
 from attnviz.analysis.recomputation import softmax
 from attnviz.analysis.step_equations import Equation
-from attnviz.languages import gettext
+from attnviz.languages import gettext, gettexts
 from attnviz.palette import ThemeName, palette
 from attnviz.trace import Trace
-from attnviz.trace.parts import FloatArray
+from attnviz.trace.parts import FloatArray, float64
 from attnviz.trace.trace import additive_energy, query_and_key
 from attnviz.trace.transformer_trace import Head, TransformerTrace
 
@@ -56,7 +56,7 @@ def attention_forms(additive: Trace, general: Trace, head: Head | None) -> dict[
     }
     if head is None:
         return forms
-    products = head.queries.astype(np.float64) @ head.keys.astype(np.float64).T
+    products = float64(head.queries) @ float64(head.keys).T
     heads = head.record.cross_alignment[head.layer]
     reading, askers = sharpest_encoder_head(head.record), head.alignment.argmax(axis=1)
     return forms | {
@@ -158,13 +158,6 @@ def _number(count: int) -> str:
     return thousands(count).replace("\u202f", r"\ ").replace(",", "{,}")
 
 
-class EquationLine(NamedTuple):
-    """A line of the equations, in LaTeX, and the line that it replaces."""
-
-    now: str
-    before: str = ""
-
-
 _SOFTMAX = r"\alpha_{ij} = \operatorname{softmax}_j(e_{ij})"
 _GENERAL_ENERGY = r"e_{ij} = s_{i-1}^\top P\, h_j"
 _ADDITIVE_ENERGY = rf"e_{{ij}} = {additive_energy(query_and_key())}"
@@ -172,25 +165,17 @@ _EMBEDDING_ENERGY = r"e_{ij} = F(a_i)^\top F(b_j)"
 _ANNOTATION_SUM = r"c_i = \textstyle\sum_j \alpha_{ij}\, h_j"
 _EMBEDDING_SUM = r"\beta_i = \textstyle\sum_j \alpha_{ij}\, b_j"
 
-EQUATION_LINES: dict[ExhibitName, tuple[EquationLine, ...]] = {
-    "dot": (
-        EquationLine(_GENERAL_ENERGY, _ADDITIVE_ENERGY),
-        EquationLine(_SOFTMAX),
-        EquationLine(_ANNOTATION_SUM),
-    ),
-    "pair": (
-        EquationLine(_EMBEDDING_ENERGY, _GENERAL_ENERGY),
-        EquationLine(_SOFTMAX),
-        EquationLine(_EMBEDDING_SUM, _ANNOTATION_SUM),
-    ),
+EQUATION_LINES: dict[ExhibitName, tuple[tuple[str, str], ...]] = {
+    "dot": ((_GENERAL_ENERGY, _ADDITIVE_ENERGY), (_SOFTMAX, ""), (_ANNOTATION_SUM, "")),
+    "pair": ((_EMBEDDING_ENERGY, _GENERAL_ENERGY), (_SOFTMAX, ""), (_EMBEDDING_SUM, _ANNOTATION_SUM)),
     "heads": (
-        EquationLine(r"e_{ij} = q_i^\top k_j \big/ \sqrt{d}, \quad q = W_Q\, x,\; k = W_K\, m", _EMBEDDING_ENERGY),
-        EquationLine(_SOFTMAX),
-        EquationLine(r"z_i = \textstyle\sum_j \alpha_{ij}\, v_j, \quad v = W_V\, m", _EMBEDDING_SUM),
+        (r"e_{ij} = q_i^\top k_j \big/ \sqrt{d}, \quad q = W_Q\, x,\; k = W_K\, m", _EMBEDDING_ENERGY),
+        (_SOFTMAX, ""),
+        (r"z_i = \textstyle\sum_j \alpha_{ij}\, v_j, \quad v = W_V\, m", _EMBEDDING_SUM),
     ),
     "answers": (),
 }
-"""The lines of each exhibit."""
+"""The lines of each exhibit in LaTeX, each with the line that it replaces, if any."""
 
 
 def exhibit_equation(exhibit: ExhibitName, theme: ThemeName) -> Equation:
@@ -222,14 +207,14 @@ def note(exhibit: ExhibitName) -> str:
             "decoder state, h the annotation of an English piece; v, W, U and P are learned."
         ),
         "pair": gettext(
-            "Two things change: the energy e, and the sum, which adds up embeddings instead of annotations. The "
-            "vector a is the embedding of an English piece, b the embedding of a French piece. F is a small "
-            "feed-forward network."
+            "Two things change: the energy e, and the sum, which adds up embeddings instead of annotations. The vector "
+            "a is the embedding of an English piece, b the embedding of a French piece. F is a small feed-forward "
+            "network."
         ),
         "heads": gettext(
-            "Two things change: the energy e, and the sum, which adds up values instead of embeddings. A "
-            "separate matrix computes the values. The query is computed from the residual stream x, keys and values "
-            "from the residual stream m. d is the number of units of a head. Every head has its own matrices W."
+            "Two things change: the energy e, and the sum, which adds up values instead of embeddings. A separate "
+            "matrix computes the values. The query is computed from the residual stream x, keys and values from the "
+            "residual stream m. d is the number of units of a head. Every head has its own matrices W."
         ),
         "answers": "",
     }[exhibit]
@@ -258,14 +243,16 @@ class FormSources:
 
 def form_names() -> dict[Form, str]:
     """Return the names of the forms."""
-    return {
-        "additive": gettext("Additive"),
-        "general": gettext("General"),
-        "product": gettext("Dot product"),
-        "scaled": gettext("Scaled"),
-        "heads": gettext("Heads"),
-        "self": gettext("Self-attention"),
-    }
+    return gettexts(
+        {
+            "additive": "Additive",
+            "general": "General",
+            "product": "Dot product",
+            "scaled": "Scaled",
+            "heads": "Heads",
+            "self": "Self-attention",
+        }
+    )
 
 
 def form_trace(form: Form, sources: FormSources) -> Any:
@@ -351,13 +338,13 @@ def form_text(form: Form, sources: FormSources) -> str:
         "product": gettext(
             "In a transformer (Vaswani et al. 2017), one matrix makes a query q for the French word, another a key k "
             "for each English word. The energy, called score in that paper, is the dot product of q and k. Without a "
-            "recurrent state, training can compute all queries at once. This head was trained with energies divided "
-            "by √d, as in the next form; here the division is left out."
+            "recurrent state, training can compute all queries at once. This head was trained with energies divided by "
+            "√d, as in the next form; here the division is left out."
         ),
         "scaled": gettext(
             "Each energy is divided by √d = {root}, where d = {length} is the length of q and k. The longer q and k "
-            "are, the more products are added up, and the further apart the energies tend to be. Energies that lie "
-            "far apart give nearly all attention to one word, and training can hardly change such attention.",
+            "are, the more products are added up, and the further apart the energies tend to be. Energies that lie far "
+            "apart give nearly all attention to one word, and training can hardly change such attention.",
             root=decimal(math.sqrt(length), 0 if math.isqrt(length) ** 2 == length else 2),
             length=length,
         ),
@@ -387,8 +374,8 @@ def form_sentence(form: Form, forms: Mapping[Form, AttentionForm], sources: Form
     name, share = quoted_name(pieces[best]), percent(now.weights[step, best])
     if form == "additive" and now.energies is not None:
         return gettext(
-            "The largest energy is that of {name}: {energy}. The softmax turns all energies into weights, which add "
-            "up to {whole}. The weight of {name} is {share}.",
+            "The largest energy is that of {name}: {energy}. The softmax turns all energies into weights, which add up "
+            "to {whole}. The weight of {name} is {share}.",
             name=name,
             energy=decimal(now.energies[step, best]),
             whole=percent(1.0),
@@ -400,8 +387,8 @@ def form_sentence(form: Form, forms: Mapping[Form, AttentionForm], sources: Form
             for number, (name_of, share_of) in enumerate((_strongest(pieces, head[step]) for head in now.heads), 1)
         ]
         return gettext(
-            "Each head gives its largest weight to one word: {heads}. In the mean of the heads, {name} has the "
-            "largest weight: {share}.",
+            "Each head gives its largest weight to one word: {heads}. In the mean of the heads, {name} has the largest "
+            "weight: {share}.",
             heads="; ".join(listed),
             name=name,
             share=share,

@@ -20,6 +20,7 @@ import numpy as np
 
 from attnviz.analysis.labels import quoted_name
 from attnviz.analysis.likelihood import Readouts
+from attnviz.analysis.measures import ratios
 from attnviz.analysis.numbers import decimal, percent
 from attnviz.analysis.posterior import erasure_log_drops, posterior_of
 from attnviz.analysis.recomputation import Weights
@@ -27,7 +28,7 @@ from attnviz.analysis.step_evaluation import total_variation
 from attnviz.arguments import check_choice, check_each, check_whole_argument
 from attnviz.languages import gettext, ngettext
 from attnviz.trace import Attention, Trace
-from attnviz.trace.parts import Array, Attributions, OneLine
+from attnviz.trace.parts import Array, Attributions, OneLine, float64
 
 AttributionMethod = Literal["attention", "posterior", "logit_attribution", "gradient", "erased", "erased_input"]
 ATTRIBUTION_METHODS: tuple[AttributionMethod, ...] = get_args(AttributionMethod)
@@ -62,7 +63,7 @@ class AttributionMethods(OneLine):
             of zeros stays.
         """
         check_choice("name", name, self.matrices)
-        return _divided_by_row_sums(self.matrices[name], np.abs(self.matrices[name]))
+        return ratios(self.matrices[name], np.abs(self.matrices[name]).sum(axis=1, keepdims=True))
 
     def support(self, name: AttributionMethod) -> Array:
         """Return the positive part of an attribution.
@@ -75,9 +76,7 @@ class AttributionMethods(OneLine):
         """
         check_choice("name", name, self.matrices)
         positive = np.maximum(self.matrices[name], 0)
-        shares = _divided_by_row_sums(positive, positive)
-        shares[~positive.any(axis=1)] = np.nan
-        return shares
+        return ratios(positive, positive.sum(axis=1, keepdims=True), np.nan)
 
 
 def attribution_methods(
@@ -124,7 +123,7 @@ def recorded_attributions(record: Attention) -> AttributionMethods:
     They are named as those of `attribution_methods`: "gradient", and "erased_input" for `record.erased`.
     """
     found = {"attention": record.alignment, "gradient": record.gradient, "erased_input": record.erased}
-    matrices = {name: matrix.astype(np.float64) for name, matrix in found.items() if matrix.size}
+    matrices = {name: float64(matrix) for name, matrix in found.items() if matrix.size}
     return AttributionMethods(MappingProxyType(cast("dict[AttributionMethod, Array]", matrices)))
 
 
@@ -145,11 +144,6 @@ def added_logits(trace: Trace, weights: Weights | None = None) -> Array:
     """
     readouts = Readouts(trace, weights)
     return readouts.alignment * readouts.fit(centred=False)
-
-
-def _divided_by_row_sums(values: Array, amounts: Array) -> Array:
-    totals = amounts.sum(axis=1, keepdims=True)
-    return np.divide(values, totals, out=np.zeros(values.shape), where=totals > 0)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -214,16 +208,13 @@ def kendall(values: Array) -> Array:
     signs = np.sign(values[:, :, None] - values[:, None]).reshape(len(values), -1)
     counts = (signs**2).sum(axis=1)
     scale = np.sqrt(counts[:, None] * counts)
-    tau: Array = np.divide(signs @ signs.T, scale, out=np.full(scale.shape, np.nan), where=scale > 0)
-    return np.clip(tau, -1, 1)
+    return np.clip(ratios(signs @ signs.T, scale, np.nan), -1, 1)
 
 
 def _mean(by_step: Array) -> Array:
     """Return the mean over the first axis without nan, (S, A, A) to (A, A); nan where all are nan."""
     finite = np.isfinite(by_step)
-    counts = finite.sum(axis=0)
-    totals = np.where(finite, by_step, 0).sum(axis=0)
-    return np.divide(totals, counts, out=np.full(totals.shape, np.nan), where=counts > 0)
+    return ratios(np.where(finite, by_step, 0).sum(axis=0), finite.sum(axis=0), np.nan)
 
 
 class MethodTexts(NamedTuple):
@@ -263,9 +254,9 @@ def attribution_method_texts() -> dict[AttributionMethod, MethodTexts]:
             gettext("added to the logit"),
             gettext("logits"),
             gettext(
-                "Logit attribution is what a piece adds to the logit of the word through attention. attnviz "
-                "subtracts what the piece adds, on average, to the logits of all pieces of the vocabulary. Logit "
-                "attribution leaves out what comes through the decoder state."
+                "Logit attribution is what a piece adds to the logit of the word through attention. attnviz subtracts "
+                "what the piece adds, on average, to the logits of all pieces of the vocabulary. Logit attribution "
+                "leaves out what comes through the decoder state."
             ),
         ),
         "gradient": MethodTexts(
@@ -273,8 +264,8 @@ def attribution_method_texts() -> dict[AttributionMethod, MethodTexts]:
             gettext("effect of small input changes"),
             gettext("nats"),
             gettext(
-                "Gradient × input is how fast the log probability of the word changes when the embedding of a piece "
-                "is scaled. The gradient goes through the decoder and the encoder. Gradient × input describes small "
+                "Gradient × input is how fast the log probability of the word changes when the embedding of a piece is "
+                "scaled. The gradient goes through the decoder and the encoder. Gradient × input describes small "
                 "changes only."
             ),
         ),
@@ -283,9 +274,9 @@ def attribution_method_texts() -> dict[AttributionMethod, MethodTexts]:
             gettext("log p lost if piece masked"),
             gettext("nats"),
             gettext(
-                "Erased from attention: the step cannot attend to the piece. The number says how much log "
-                "probability the word loses. The annotations of neighbouring pieces still contain information about "
-                "the erased piece."
+                "Erased from attention: the step cannot attend to the piece. The number says how much log probability "
+                "the word loses. The annotations of neighbouring pieces still contain information about the erased "
+                "piece."
             ),
         ),
         "erased_input": MethodTexts(
@@ -377,9 +368,9 @@ def colours_sentence() -> str:
 def attributions_caveat() -> str:
     """Return what a comparison of attribution methods does and does not show."""
     return gettext(
-        "The attributions answer different questions, so they can differ and all be right. If all attributions "
-        "agree on a piece, the word depends on that piece by every measure. If the attributions differ, no "
-        "single attribution gives the reason for the word. Kendall’s τ is 1 if two attributions rank the pieces "
-        "in the same order, and 0 if their orders are unrelated. Kendall’s τ counts the many small values as "
-        "much as the few large values. So τ can be low even where all attributions rank the same piece first."
+        "The attributions answer different questions, so they can differ and all be right. If all attributions agree "
+        "on a piece, the word depends on that piece by every measure. If the attributions differ, no single "
+        "attribution gives the reason for the word. Kendall’s τ is 1 if two attributions rank the pieces in the same "
+        "order, and 0 if their orders are unrelated. Kendall’s τ counts the many small values as much as the few large "
+        "values. So τ can be low even where all attributions rank the same piece first."
     )

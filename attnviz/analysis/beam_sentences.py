@@ -53,8 +53,8 @@ def winner_sentence(tree: BeamTree) -> str:
         )
         return sentence + (" " + gettext("Greedy search keeps only one hypothesis.") if tree.beam == 1 else "")
     sentence = gettext(
-        "{winner} was chosen: it has the highest score of the {count} finished hypotheses, {score}. The "
-        "second-highest score is {beaten}, for {second}.",
+        "{winner} was chosen: it has the highest score of the {count} finished hypotheses, {score}. The second-highest "
+        "score is {beaten}, for {second}.",
         winner=hypothesis_text(tree, winner),
         count=len(tree.finished),
         score=score_computation(tree, winner),
@@ -65,8 +65,8 @@ def winner_sentence(tree: BeamTree) -> str:
         return f"{sentence} " + gettext("The scores are not divided by the length (the length penalty is 0).")
     if likeliest == winner:
         return f"{sentence} " + gettext(
-            "The chosen hypothesis also has the highest log p: it would be chosen with or without division by "
-            "the length."
+            "The chosen hypothesis also has the highest log p: it would be chosen with or without division by the "
+            "length."
         )
     return f"{sentence} " + gettext(
         "Without division by the length, {likeliest} would be chosen. The log p of this hypothesis is {larger}; that "
@@ -88,8 +88,8 @@ def position_sentence(tree: BeamTree, ids: Sequence[int]) -> str:
             length for length in range(len(ids), -1, -1) if not length or tree.find(ids[:length]) is not None
         )
         sentence = gettext(
-            "From step {step} on, the translation shown is not in this tree: the search did not consider the "
-            "piece written at that step.",
+            "From step {step} on, the translation shown is not in this tree: the search did not consider the piece "
+            "written at that step.",
             step=considered + 1,
         )
         last = tree.find(ids[:considered])
@@ -138,62 +138,54 @@ def search_sentence(tree: BeamTree) -> str:
 def fate_sentence(tree: BeamTree, index: int) -> str:
     """Return what happened to one hypothesis, and at which step, from 1."""
     node, step = tree.nodes[index], tree.nodes[index].step + 1
-    match node.fate:
-        case "continued":
-            return gettext("The search continued this hypothesis.")
-        case "outside":
-            return gettext(
-                "This hypothesis was dropped at step {step}: it had rank {rank}, outside the beam of width {beam}.",
-                step=step,
-                rank=node.rank + 1,
-                beam=tree.beam,
-            )
-        case "overtaken":
-            return gettext(
-                "This hypothesis was dropped at step {step}: none of its continuations stayed in the beam.",
-                step=step + 1,
-            )
-        case "pruned":
-            return ngettext(
-                "This hypothesis is unfinished: the search ended at step {step} because {count} other hypothesis had "
-                "finished.",
-                "This hypothesis is unfinished: the search ended at step {step} because {count} other hypotheses had "
-                "finished.",
-                tree.beam,
-                step=step,
-            )
-        case "late":
-            return ngettext(
-                "This hypothesis ended at step {step}, but was not counted: the search stops at {count} finished "
-                "hypothesis.",
-                "This hypothesis ended at step {step}, but was not counted: the search stops at {count} finished "
-                "hypotheses.",
-                tree.beam,
-                step=step,
-            )
-    if index == tree.winner:
-        return gettext(
-            "This hypothesis finished at step {step} and was chosen, with the score {score}.",
+    if node.fate in ("pruned", "late"):
+        pruned = node.fate == "pruned"
+        return ngettext(
+            "This hypothesis is unfinished: the search ended at step {step} because {count} other hypothesis had "
+            "finished."
+            if pruned
+            else "This hypothesis ended at step {step}, but was not counted: the search stops at {count} finished "
+            "hypothesis.",
+            "This hypothesis is unfinished: the search ended at step {step} because {count} other hypotheses had "
+            "finished."
+            if pruned
+            else "This hypothesis ended at step {step}, but was not counted: the search stops at {count} finished "
+            "hypotheses.",
+            tree.beam,
             step=step,
-            score=score_computation(tree, index),
         )
+    finished = index in tree.finished
     return gettext(
-        "This hypothesis finished at step {step}, but only with rank {place}; its score is {score}.",
-        step=step,
-        place=tree.finished.index(index) + 1,
+        {
+            "continued": "The search continued this hypothesis.",
+            "outside": (
+                "This hypothesis was dropped at step {step}: it had rank {rank}, outside the beam of width {beam}."
+            ),
+            "overtaken": ("This hypothesis was dropped at step {step}: none of its continuations stayed in the beam."),
+            "finished": ("This hypothesis finished at step {step}, but only with rank {place}; its score is {score}."),
+            "won": "This hypothesis finished at step {step} and was chosen, with the score {score}.",
+        }["won" if index == tree.winner else node.fate],
+        step=step + (node.fate == "overtaken"),
+        rank=node.rank + 1,
+        beam=tree.beam,
+        place=tree.finished.index(index) + 1 if finished else 0,
         score=score_computation(tree, index),
     )
 
 
 def fate_label(tree: BeamTree, index: int) -> str:
     """Return what happened to a hypothesis in a word or two, for a table."""
-    if index == tree.winner:
-        return gettext("won")
-    return {
-        "continued": gettext("went on"),
-        "outside": gettext("outside the beam"),
-        "overtaken": gettext("overtaken"),
-        "pruned": gettext("unfinished at the end"),
-        "late": gettext("ended, not counted"),
-        "finished": gettext("finished, beaten"),
-    }[tree.nodes[index].fate]
+    return gettext(
+        "won"
+        if index == tree.winner
+        else (
+            {
+                "continued": "went on",
+                "outside": "outside the beam",
+                "overtaken": "overtaken",
+                "pruned": "unfinished at the end",
+                "late": "ended, not counted",
+                "finished": "finished, beaten",
+            }[tree.nodes[index].fate]
+        )
+    )

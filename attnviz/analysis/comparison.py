@@ -24,7 +24,7 @@ from attnviz.text import normalise, word_spans
 from attnviz.trace import Attention, Record
 from attnviz.trace.aligned import Groups
 from attnviz.trace.drawing import By, Face
-from attnviz.trace.parts import Array, OneLine
+from attnviz.trace.parts import Array, OneLine, float64
 from attnviz.trace.word_link_text import Link
 
 ComparedSide = Literal["first", "other"]
@@ -204,7 +204,7 @@ def _row_log_probabilities(record: Record | Attention, own_grid: Grid, rows: Seq
     known = getattr(record, "log_probabilities", None)  # imported attention has none
     if known is None:
         return np.full(len(rows), np.nan)
-    logs = known.astype(np.float64)
+    logs = float64(known)
     return np.array([np.nan if word is None else logs[list(own_grid.steps[word])].sum() for word in rows])
 
 
@@ -373,15 +373,12 @@ def _shared_sentence(compared: Comparison) -> str:
         return gettext(
             "The two files share {source} of {sources} source words and {target} of {targets} target words.", **counts
         )
-    if compared.by == "words":
-        return gettext(
-            "The two translations share {source} of {sources} English words and {target} of {targets} French "
-            "words. The end-of-sentence mark counts as one word.",
-            **counts,
-        )
     return gettext(
-        "The two translations share {source} of {sources} English pieces and {target} of {targets} French "
-        "pieces. The end-of-sentence mark counts as one piece.",
+        "The two translations share {source} of {sources} English words and {target} of {targets} French words. The "
+        "end-of-sentence mark counts as one word."
+        if compared.by == "words"
+        else "The two translations share {source} of {sources} English pieces and {target} of {targets} French pieces. "
+        "The end-of-sentence mark counts as one piece.",
         **counts,
     )
 
@@ -492,7 +489,7 @@ def _step_attention_sentences(compared: Comparison, names: Names, row: int) -> l
 
 
 def _quoted(axis: SharedAxis, position: int) -> str:
-    return quote(shorten(axis.names[position], 30))
+    return quote(axis.names[position], 30)
 
 
 def comparison_caveat() -> str:
@@ -533,7 +530,7 @@ def only_one_sentence(source: str, target: str, link: Link, name: str) -> str:
     return gettext(
         "Only {name} has {source} → {target} ({link}).",
         name=shorten(name, 40),
-        source=quote(shorten(source, 30)),
-        target=quote(shorten(target, 30)),
+        source=quote(source, 30),
+        target=quote(target, 30),
         link=f"{link[0]}-{link[1]}",
     )

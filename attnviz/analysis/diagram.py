@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.energy_equations import NEW, OLD, Symbol, WeightSymbols, symbols, terms
-from attnviz.analysis.labels import quote, quoted_name, shorten, subscript
-from attnviz.analysis.measures import is_uniform, weight_order, word_shares
+from attnviz.analysis.labels import quote, quoted_name, subscript
+from attnviz.analysis.measures import cosines, is_uniform, ranked, weight_order, word_shares
 from attnviz.analysis.numbers import decimal, percent
 from attnviz.languages import gettext
 from attnviz.trace import Aligned, Trace
-from attnviz.trace.parts import Array
+from attnviz.trace.parts import Array, float64
 from attnviz.trace.transformer_trace import Head
 
 SHOWN_UNITS = 24
@@ -54,11 +54,6 @@ class ContextUnits:
         """The partial sum before each term, (W, K)."""
         return np.vstack([np.zeros(len(self.units)), np.cumsum(self.terms, axis=0)[:-1]])
 
-    @property
-    def nearest(self) -> NDArray[np.intp]:
-        """The source pieces by cosine of their annotation with c_i, largest first, (Tx,)."""
-        return np.argsort(-self.cosines, kind="stable")
-
 
 def context_units(trace: Trace, step: int) -> ContextUnits:
     """Decompose the context vector of 0-based `step`.
@@ -67,18 +62,16 @@ def context_units(trace: Trace, step: int) -> ContextUnits:
     """
     if not trace.attends:
         raise ValueError("without attention a context is no sum of annotations, and the same at every step")
-    alpha, annotations = trace.alignment[step].astype(np.float64), trace.annotations.astype(np.float64)
-    contexts = trace.contexts.astype(np.float64)
+    alpha, annotations = float64(trace.alignment[step]), float64(trace.annotations)
+    contexts = float64(trace.contexts)
     mean = contexts.mean(axis=0)
-    units = np.argsort(-np.abs(contexts[step] - mean), kind="stable")[:SHOWN_UNITS]
+    units = np.array(ranked(np.abs(contexts[step] - mean))[:SHOWN_UNITS])
     groups = [list(group) for group in trace.words().source_groups]
     shares = np.array([alpha[group].sum() for group in groups])
-    chosen = np.sort(np.argsort(-shares, kind="stable")[:WORDS])
+    chosen = np.sort(ranked(shares)[:WORDS])
     term_groups = [groups[k] for k in chosen]
     other_pieces = [j for k, group in enumerate(groups) if k not in chosen for j in group]
     term_groups += [other_pieces] if other_pieces else []
-    lengths = np.linalg.norm(annotations, axis=1) * np.linalg.norm(contexts[step])
-    cosines = np.divide(annotations @ contexts[step], lengths, out=np.zeros(len(annotations)), where=lengths > 0)
     return ContextUnits(
         units,
         mean[units],
@@ -86,7 +79,7 @@ def context_units(trace: Trace, step: int) -> ContextUnits:
         np.stack([alpha[group] @ annotations[np.ix_(group, units)] for group in term_groups]),
         np.array([alpha[group].sum() for group in term_groups]),
         contexts[step, units],
-        np.clip(cosines, -1, 1),
+        np.clip(cosines(annotations, contexts[step]), -1, 1),
     )
 
 
@@ -121,8 +114,8 @@ def drawn_units(trace: Trace) -> DrawnUnits:
 
 def most_varied(vectors: NDArray[np.floating]) -> Units:
     """Return the SQUARES units with the largest variance over `vectors`, (R, n), ascending; of equals the first."""
-    spread = vectors.astype(np.float64).var(axis=0)
-    return np.sort(np.argsort(-spread, kind="stable")[:SQUARES])
+    spread = float64(vectors).var(axis=0)
+    return np.sort(ranked(spread)[:SQUARES])
 
 
 TERMS = 3
@@ -153,7 +146,7 @@ class WeightedSum:
 def weighted_sum(attention: Trace | Head, step: int) -> WeightedSum:
     """Return the largest terms of the context of 0-based `step`, of a trace that attends, or of a head."""
     units = most_varied(attention.values)
-    alpha, values = attention.alignment[step].astype(np.float64), attention.values[:, units].astype(np.float64)
+    alpha, values = float64(attention.alignment[step]), float64(attention.values[:, units])
     order = weight_order(attention, step)
     groups = [[j] for j in order[:TERMS]] + ([order[TERMS:]] if len(order) > TERMS else [])
     return WeightedSum(
@@ -162,7 +155,7 @@ def weighted_sum(attention: Trace | Head, step: int) -> WeightedSum:
         order[:TERMS],
         [float(alpha[group].sum()) for group in groups],
         np.stack([alpha[group] @ values[group] for group in groups]),
-        attention.contexts[step, units].astype(np.float64),
+        float64(attention.contexts[step, units]),
     )
 
 
@@ -173,19 +166,15 @@ def has_diagram(trace: Any) -> bool:
 
 def no_diagram_reason(trace: Aligned) -> str:
     """Return why there is no diagram of a translator, and where its step is described."""
-    if trace.recurrent and not getattr(trace, "reads_backwards", True):
-        return gettext(
-            "The architecture diagram shows only translators that read the sentence in both directions. This "
-            "translator reads the sentence forwards only. The stages below explain this step."
-        )
-    if trace.recurrent:
-        return gettext(
-            "The architecture diagram shows only translators that attend before their state changes. This "
-            "translator attends after its state has changed. The stages below explain this step."
-        )
     return gettext(
-        "The architecture diagram shows recurrent translators only. The stages explain what a transformer does "
-        "at this step."
+        "The architecture diagram shows only translators that read the sentence in both directions. This translator "
+        "reads the sentence forwards only. The stages below explain this step."
+        if trace.recurrent and not getattr(trace, "reads_backwards", True)
+        else "The architecture diagram shows only translators that attend before their state changes. This translator "
+        "attends after its state has changed. The stages below explain this step."
+        if trace.recurrent
+        else "The architecture diagram shows recurrent translators only. The stages explain what a transformer does at "
+        "this step."
     )
 
 
@@ -197,8 +186,8 @@ def diagram_caption(trace: Trace) -> str:
         count=SQUARES,
     )
     ribbons = gettext(
-        "The thickness of a ribbon shows its attention weight; together the ribbons are always as wide as the "
-        "context vector."
+        "The thickness of a ribbon shows its attention weight; together the ribbons are always as wide as the context "
+        "vector."
     )
     fixed = gettext("There are no attention weights: every step gets the same context vector.")
     return f"{ribbons if trace.attends else fixed} {squares}"
@@ -329,7 +318,7 @@ def mixture(trace: Trace, step: int) -> str:
     shares = word_shares(trace, step)
     order = sorted(range(len(shares)), key=lambda k: -shares[k])
     named = [k for k in order[:_MOST_NAMED] if shares[k] >= _LEAST_SHARE] or order[:1]
-    return ", ".join(f"{percent(shares[k])} {quote(shorten(words.source[k], 20))}" for k in named)
+    return ", ".join(f"{percent(shares[k])} {quote(words.source[k], 20)}" for k in named)
 
 
 NEAREST = 3
@@ -339,7 +328,7 @@ NEAREST = 3
 def context_sentence(trace: Trace, units: ContextUnits, step: int) -> str:
     """Return the source words in the context of 0-based `step`, and the annotations most similar to it."""
     nearest = ", ".join(
-        f"{quoted_name(trace.source_pieces[j])} {decimal(units.cosines[j])}" for j in units.nearest[:NEAREST]
+        f"{quoted_name(trace.source_pieces[j])} {decimal(units.cosines[j])}" for j in ranked(units.cosines)[:NEAREST]
     )
     return gettext(
         "By attention weight, the context vector {context} consists of {mixture}. The annotations most similar in "

@@ -10,7 +10,7 @@ The diagram labels its parts with these symbols.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,7 +22,7 @@ from attnviz.analysis.recomputation import Weights, submodule_weights
 from attnviz.attention_kinds import BUILT_IN_KINDS, resolve
 from attnviz.languages import gettext
 from attnviz.trace import Trace
-from attnviz.trace.parts import Array
+from attnviz.trace.parts import Array, float64
 from attnviz.trace.trace import additive_energy, query_and_key
 
 SATURATED = 0.99
@@ -65,11 +65,6 @@ class EnergyDecomposition:
         """Energy e_ij, the sum of the contributions."""
         return float(self.contributions.sum())
 
-    @property
-    def order(self) -> NDArray[np.intp]:
-        """The units, largest |contribution| first."""
-        return np.argsort(-np.abs(self.contributions), kind="stable")
-
 
 def energy_decomposition(attention: Any, weights: Weights | None, step: int, position: int) -> EnergyDecomposition:
     """Return the decomposition of the energy of 0-based `step` and source `position`, in float64.
@@ -79,12 +74,12 @@ def energy_decomposition(attention: Any, weights: Weights | None, step: int, pos
     ValueError for a model without attention, and where v_a is not available; MissingFunctionError for a user's own kind
     without a NumPy class.
     """
-    query = np.asarray(attention.queries[step], dtype=np.float64)
+    query = float64(attention.queries[step])
     if attention.has_heads:
-        key = np.asarray(attention.keys[position], dtype=np.float64)
+        key = float64(attention.keys[position])
         score = np.full(len(query), 1 / np.sqrt(len(query)))
         return EnergyDecomposition(query, key, query * key, score, bounded=False, names=("qₖ", "kₖ"), scaled=True)
-    key = np.asarray(attention.keys_at(step)[position], dtype=np.float64)
+    key = float64(attention.keys_at(step)[position])
     scorer = scorer_of(attention.config)
     score = score_vector(attention, weights)
     return EnergyDecomposition(query, key, scorer.activations(query, key), score, scorer.bounded, scorer.names)
@@ -205,8 +200,11 @@ class ScorerTexts:
     """Note below the equation, where the query is the state before the step, s_{i-1}."""
     note_after: str = ""
     """Note below the equation, where the query is the state after the step, s_i."""
-    fit: Callable[[int, int], str] = lambda _, __: ""
-    """Sentence of the tour on how query and key are compared, from the lengths of an annotation and of a query."""
+    fit: str = ""
+    """Sentence of the tour on how query and key are compared.
+
+    {units} and {count} stand for the lengths of an annotation and of a query.
+    """
     units: str = ""
     """Caption, in HTML, of the bars of an energy's units; empty where an energy is not a sum of units."""
     more: str = ""
@@ -233,16 +231,14 @@ def additive() -> ScorerTexts:
             piece="⟦j⟧",
         ),
         gettext("Energy measures how well the updated state fits a source piece, here piece {piece}.", piece="⟦j⟧"),
-        lambda units, count: gettext(
-            "An annotation has {units} numbers. Learned matrices turn the state into a query and the annotation into "
-            "a key, of {count} numbers each. A learned formula then makes one number of query and key: it adds them, "
-            "applies tanh, and takes a weighted sum.",
-            units=units,
-            count=count,
+        gettext(
+            "An annotation has {units} numbers. Learned matrices turn the state into a query and the annotation into a "
+            "key, of {count} numbers each. A learned formula then makes one number of query and key: it adds them, "
+            "applies tanh, and takes a weighted sum."
         ),
         gettext(
-            '<span class="wide">For each unit: the value of <span class="decoder">the query</span>, the value of '
-            '<span class="encoder">the key</span> with the sum of query and key (◆), the tanh of this sum, the '
+            '<span class="wide">For each unit: the value of <span class="decoder">the query</span>, the value of <span '
+            'class="encoder">the key</span> with the sum of query and key (◆), the tanh of this sum, the '
             "learned weight v, and the running sum of v times tanh. The last value of the running sum is the energy. "
             "</span>▮ marks a saturated unit, |tanh| ≥ {saturated}. One layer applied to the concatenation [s ; h] "
             "gives the same result as W<sub>a</sub> s + U<sub>a</sub> h.",
@@ -260,15 +256,14 @@ def general() -> ScorerTexts:
         _product_lines("P\\,{annotation}"),
         _fit_note(),
         _fit_note(),
-        lambda units, _: gettext(
+        gettext(
             "An annotation has {units} numbers. A learned matrix turns the annotation into a key, as long as the "
-            "state, which is the query. Then query and key are multiplied number by number, and the products are "
-            "added up.",
-            units=units,
+            "state, which is the query. Then query and key are multiplied number by number, and the products are added "
+            "up."
         ),
         gettext(
-            '<span class="wide">For each unit: the value of <span class="decoder">the state</span>, the value of '
-            '<span class="encoder">the projected annotation</span>, and the running sum of their products. The last '
+            '<span class="wide">For each unit: the value of <span class="decoder">the state</span>, the value of <span '
+            'class="encoder">the projected annotation</span>, and the running sum of their products. The last '
             "value of the running sum is the energy.</span>"
         ),
     )
@@ -282,19 +277,18 @@ def dot() -> ScorerTexts:
         Terms(),
         _product_lines("{annotation}"),
         gettext(
-            "Energy measures how well the state fits this source piece. Dot-product attention needs no matrix, "
-            "because an annotation is as long as the state. Each direction of the encoder has half as many units as "
-            "the decoder."
+            "Energy measures how well the state fits this source piece. Dot-product attention needs no matrix, because "
+            "an annotation is as long as the state. Each direction of the encoder has half as many units as the "
+            "decoder."
         ),
         _fit_note(),
-        lambda units, _: gettext(
+        gettext(
             "An annotation has {units} numbers, as many as the state. The state is the query, the annotation the key: "
-            "they are multiplied number by number, and the products are added up.",
-            units=units,
+            "they are multiplied number by number, and the products are added up."
         ),
         gettext(
-            '<span class="wide">For each unit: the value of <span class="decoder">the state</span>, the value of '
-            '<span class="encoder">the annotation</span>, and the running sum of their products. The last value of '
+            '<span class="wide">For each unit: the value of <span class="decoder">the state</span>, the value of <span '
+            'class="encoder">the annotation</span>, and the running sum of their products. The last value of '
             "the running sum is the energy.</span>"
         ),
     )
@@ -313,14 +307,13 @@ def location() -> ScorerTexts:
             place="⟦j⟧",
         ),
         "",
-        lambda _, count: gettext(
+        gettext(
             "Each position in the sentence has its own key of {count} numbers, whatever word is there. The key of a "
-            "position is multiplied number by number by the state, which is the query, and the products are added up.",
-            count=count,
+            "position is multiplied number by number by the state, which is the query, and the products are added up."
         ),
         gettext(
-            '<span class="wide">For each unit: the value of <span class="decoder">the state</span>, the value of '
-            '<span class="encoder">the position</span>, and the running sum of their products. The last value of the '
+            '<span class="wide">For each unit: the value of <span class="decoder">the state</span>, the value of <span '
+            'class="encoder">the position</span>, and the running sum of their products. The last value of the '
             "running sum is the energy.</span>"
         ),
         gettext(
@@ -340,22 +333,20 @@ def location_aware() -> ScorerTexts:
             *_additive_lines(r" + L f_{⟦i⟧,⟦j⟧}", "⟦query⟧", "⟦key⟧", r"L\,⟦features⟧"),
         ),
         note=gettext(
-            "Energy measures how well the state before this word fits source piece {piece}. The energy also depends "
-            "on the weights α of the previous step. The filters F compute features f from the weights at each "
-            "position and its neighbours. Before the first word, all weights α are 0.",
+            "Energy measures how well the state before this word fits source piece {piece}. The energy also depends on "
+            "the weights α of the previous step. The filters F compute features f from the weights at each position "
+            "and its neighbours. Before the first word, all weights α are 0.",
             piece="⟦j⟧",
         ),
-        fit=lambda units, count: gettext(
+        fit=gettext(
             "An annotation has {units} numbers. Learned matrices turn three inputs into {count} numbers each: the "
-            "state (which gives the query), the annotation (the key), and the attention that the previous step gave "
-            "to this piece and its neighbours. A learned formula then makes one number of the three: it adds them, "
-            "applies tanh, and takes a weighted sum.",
-            units=units,
-            count=count,
+            "state (which gives the query), the annotation (the key), and the attention that the previous step gave to "
+            "this piece and its neighbours. A learned formula then makes one number of the three: it adds them, "
+            "applies tanh, and takes a weighted sum."
         ),
         more=gettext(
-            "The energy of a piece also depends on the attention that the previous step gave to this piece and "
-            "its neighbours."
+            "The energy of a piece also depends on the attention that the previous step gave to this piece and its "
+            "neighbours."
         ),
     )
 
@@ -373,11 +364,11 @@ def own(kind: str) -> ScorerTexts:
         name,
         energy=(r"e_{⟦i⟧,⟦j⟧} &= a\bigl({state}, {annotation}\bigr)", r"&= ⟦energy⟧"),
         note=gettext(
-            "Energy measures how well the state fits a source piece. attnviz does not know how {name} computes "
-            "this energy.",
+            "Energy measures how well the state fits a source piece. attnviz does not know how {name} computes this "
+            "energy.",
             name=name,
         ),
-        fit=lambda *_: gettext("attnviz does not know how {name} compares query and key.", name=name),
+        fit=gettext("attnviz does not know how {name} compares query and key.", name=name),
     )
 
 

@@ -18,7 +18,7 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from attnviz.analysis.labels import merged_cell_text, quote, quoted_name, shorten
+from attnviz.analysis.labels import merged_cell_text, quote, quoted_name
 from attnviz.analysis.measures import attended_words, coverage, entropy
 from attnviz.analysis.numbers import percent, significant
 from attnviz.analysis.word_classes import FUNCTION_WORDS, REPEATED_BY_GRAMMAR, is_word
@@ -362,93 +362,53 @@ def cell_of(trace: Readable, finding: Finding) -> tuple[int, int | None]:
 
 def finding_sentence(trace: Readable, finding: Finding) -> str:
     """Return a finding in words: what was measured and, if `strong`, what is likely wrong."""
-    words, place = trace.words(), finding.target or 0
-    source, target = quoted_source_words(trace, finding), quote(shorten(words.target[place], 40))
-    match finding:
-        case Finding(FindingKind.OMITTED, last=None):
-            return gettext(
+    words, place, value = trace.words(), finding.target or 0, finding.value
+    merge = merged_cell_text(len(words.target_groups[place]), len(words.source_groups[finding.source or 0]))
+    variant = {
+        FindingKind.OMITTED: " stretch" * (finding.last is not None),
+        FindingKind.OVERUSED: " unsurely" * finding.strong,
+        FindingKind.REPEATED: " nearby" * (finding.source is None),
+        FindingKind.IMPROBABLE: " piece" * (len(words.target_groups[place]) > 1),
+    }.get(finding.kind, "")
+    return gettext(
+        {
+            "omitted": (
                 "{source} got hardly any attention ({value:.2f}, summed over all steps): was it left out of the "
-                "translation?",
-                source=source,
-                value=finding.value,
-            )
-        case Finding(FindingKind.OMITTED):
-            return gettext(
-                "{source} got little attention, {value:.2f} per word: was it left out of the translation?",
-                source=source,
-                value=finding.value,
-            )
-        case Finding(FindingKind.OVERUSED, strong=True):
-            return gettext(
+                "translation?"
+            ),
+            "omitted "
+            "stretch": "{source} got little attention, {value:.2f} per word: was it left out of the translation?",
+            "overused unsurely": (
                 "The attention on {source} adds up to {value:.1f} over all steps. This attention comes from words of "
-                "the translation that the model was unsure of: are some of these words superfluous or wrong?",
-                source=source,
-                value=finding.value,
-            )
-        case Finding(FindingKind.OVERUSED):
-            return gettext(
-                "The attention on {source} adds up to {value:.1f}: several words look at it.",
-                source=source,
-                value=finding.value,
-            )
-        case Finding(FindingKind.REPEATED, source=None):
-            return gettext(
-                "{target} was written {count} times, the last two times close together.",
-                target=target,
-                count=int(finding.value),
-            )
-        case Finding(FindingKind.REPEATED):
-            return gettext(
-                "{target} was written {count} times; each time, the model looked most at {source}.",
-                source=source,
-                target=target,
-                count=int(finding.value),
-            )
-        case Finding(FindingKind.UNIFORM):
-            return gettext(
-                "{target} spread its attention almost evenly: its entropy is {share} of the maximum.",
-                target=target,
-                share=percent(finding.value),
-            )
-        case Finding(FindingKind.COLLAPSED):
-            return gettext(
-                "{source} got {share} of all attention, so the alignment shows little more than this one column.",
-                source=source,
-                share=percent(finding.value),
-            )
-        case Finding(FindingKind.SHIFTED):
-            return gettext(
+                "the translation that the model was unsure of: are some of these words superfluous or wrong?"
+            ),
+            "overused": "The attention on {source} adds up to {value:.1f}: several words look at it.",
+            "repeated nearby": "{target} was written {count} times, the last two times close together.",
+            "repeated": "{target} was written {count} times; each time, the model looked most at {source}.",
+            "uniform": "{target} spread its attention almost evenly: its entropy is {share} of the maximum.",
+            "collapsed": (
+                "{source} got {share} of all attention, so the alignment shows little more than this one column."
+            ),
+            "shifted": (
                 "The diagonal of the heatmap is shifted. The attention of words that are the same in both languages, "
-                "such as {target}, is off: {steps}.",
-                target=target,
-                steps=ngettext("{count} word to the right", "{count} words to the right", int(finding.value))
-                if finding.value > 0
-                else ngettext("{count} word to the left", "{count} words to the left", -int(finding.value)),
-            )
-        case Finding(FindingKind.IDENTICAL):
-            merge = merged_cell_text(len(words.target_groups[place]), len(words.source_groups[finding.source or 0]))
-            return gettext(
-                "{target} is spelled like the source word that it looked at: α = {value:.2f}{of}.",
-                target=target,
-                value=finding.value,
-                of=f" ({merge})" if merge else "",
-            )
-        case Finding(FindingKind.NUMBER):
-            return gettext(
-                "The English sentence has {source}, the translation {target}: is the number wrong?",
-                source=source,
-                target=target,
-            )
-    p = significant(finding.value)
-    return (
-        gettext("The model found {target} unlikely: probability {p}.", target=target, p=p)
-        if len(words.target_groups[place]) == 1
-        else gettext(
-            "The model found {target} unlikely: probability {p} for its piece {piece}.",
-            target=target,
-            p=p,
-            piece=quoted_name(trace.target_pieces[cell_of(trace, finding)[0]]),
-        )
+                "such as {target}, is off: {steps}."
+            ),
+            "identical": "{target} is spelled like the source word that it looked at: α = {value:.2f}{of}.",
+            "number": "The English sentence has {source}, the translation {target}: is the number wrong?",
+            "improbable": "The model found {target} unlikely: probability {p}.",
+            "improbable piece": "The model found {target} unlikely: probability {p} for its piece {piece}.",
+        }[finding.kind + variant],
+        source=quoted_source_words(trace, finding),
+        target=quote(words.target[place], 40),
+        value=value,
+        count=int(value),
+        share=percent(value),
+        p=significant(value),
+        of=f" ({merge})" if merge else "",
+        steps=ngettext("{count} word to the right", "{count} words to the right", int(value))
+        if value > 0
+        else ngettext("{count} word to the left", "{count} words to the left", -int(value)),
+        piece=quoted_name(trace.target_pieces[cell_of(trace, finding)[0]]),
     )
 
 
@@ -456,7 +416,7 @@ def quoted_source_words(trace: Readable, finding: Finding) -> str:
     """Return the source words of a finding in quotation marks."""
     first = finding.source or 0
     pieces = [j for group in trace.words().source_groups[first : (finding.last or first) + 1] for j in group]
-    return quote(shorten(join_pieces(trace.source_surfaces[j] for j in pieces), 60))
+    return quote(join_pieces(trace.source_surfaces[j] for j in pieces), 60)
 
 
 def nothing_found_text(trace: Any) -> str:
@@ -483,8 +443,8 @@ def nothing_found_text(trace: Any) -> str:
     else:
         sentences = [
             gettext(
-                "The checks cannot see meaning: a wrong word may pass them, and a word that got attention can still "
-                "be missing. They see weights and probabilities, where nothing is unusual: every content word got "
+                "The checks cannot see meaning: a wrong word may pass them, and a word that got attention can still be "
+                "missing. They see weights and probabilities, where nothing is unusual: every content word got "
                 "attention, none got too much, no word was repeated, and no word was improbable."
             )
         ]

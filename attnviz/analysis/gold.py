@@ -15,14 +15,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.labels import face_names, quote, shorten
+from attnviz.analysis.labels import face_names, quote
 from attnviz.analysis.measures import ErrorRate, error_rate, links, mutual_links
 from attnviz.analysis.numbers import decimal, percent
 from attnviz.errors import AttnvizError
-from attnviz.languages import gettext, ngettext
+from attnviz.languages import gettext, gettexts, ngettext
 from attnviz.text import abbreviated
 from attnviz.trace import Aligned, Attention, Words
 from attnviz.trace.drawing import Face
+from attnviz.trace.parts import float64
 from attnviz.trace.word_link_text import Link, parse_links
 
 MOST_GOLD_LINKS = 600
@@ -180,7 +181,7 @@ def link_errors(words: Words, gold: GoldLinks, shares: NDArray[np.floating] | No
     found, mutual = {*words.links}, None
     if not words.links or shares is not None:
         source, target = words.places
-        word_weights = np.asarray(words.alignment if shares is None else shares, np.float64)[np.ix_(target, source)]
+        word_weights = float64(words.alignment if shares is None else shares)[np.ix_(target, source)]
         if not word_weights.size:
             return LinkErrors((), (), (), None, None)
         found, mutual = {*links(word_weights)}, _rate(mutual_links(word_weights), gold)
@@ -239,8 +240,8 @@ def parse_pharaoh(text: str) -> list[tuple[int, int]]:
         wrong = next((item for item, link in zip(text.split(), matches, strict=True) if link is None), text)
         raise AttnvizError(
             gettext(
-                "“{found}” is not a link. Write links as 0-0 1-2: the source word, then the target word, both "
-                "counted from 0.",
+                "“{found}” is not a link. Write links as 0-0 1-2: the source word, then the target word, both counted "
+                "from 0.",
                 found=wrong[:40],
             )
         )
@@ -262,11 +263,13 @@ def parse_sure_and_possible(text: str) -> GoldLinks:
 
 def marker_names() -> dict[str, str]:
     """Return the meaning of each marker on the heatmap."""
-    return {
-        "sure": gettext("sure link"),
-        "possible": gettext("possible link"),
-        "false": gettext("false link"),
-    }
+    return gettexts(
+        {
+            "sure": "sure link",
+            "possible": "possible link",
+            "false": "false link",
+        }
+    )
 
 
 def link_count_texts(sure: int, possible: int) -> dict[str, str]:
@@ -283,85 +286,67 @@ def gold_summary(gold: GoldLinks, errors_by_face: Mapping[Face, LinkErrors], *, 
         "This pair of sentences has {sure} and {possible}, marked by hand.",
         **link_count_texts(len(gold.sure), len(gold.possible)),
     )
-    sentences = (
-        _file_rate_sentence(errors) if of_file else _rate_sentence(face, errors)
-        for face, errors in errors_by_face.items()
+    return " ".join(
+        (gold_counts, *(_rate_sentence(face, errors, of_file=of_file) for face, errors in errors_by_face.items()))
     )
-    return " ".join((gold_counts, *sentences))
 
 
-def _file_rate_sentence(errors: LinkErrors) -> str:
-    if errors.rate is None:
-        return gettext("The file does not link any words.")
+def _rate_sentence(face: Face, errors: LinkErrors, *, of_file: bool) -> str:
+    name, rate = face_names()[face], errors.rate
+    if rate is None:
+        return gettext(
+            "The file does not link any words." if of_file else "{face}: the model does not link any words.", face=name
+        )
     sentence = ngettext(
         "The alignment error rate of the file is {aer}. Of the file’s {count} link, {precision} is among the sure or "
-        "possible links. The file contains {recall} of the sure links.",
-        "The alignment error rate of the file is {aer}. Of the file’s {count} links, {precision} are among the sure "
-        "or possible links. The file contains {recall} of the sure links.",
-        len(errors.found),
-        aer=decimal(errors.rate.aer),
-        precision=percent(errors.rate.precision),
-        recall=percent(errors.rate.recall),
-    )
-    return f"{sentence} {_mutual_sentence(errors.mutual)}".strip()
-
-
-def _rate_sentence(face: Face, errors: LinkErrors) -> str:
-    name = face_names()[face]
-    if errors.rate is None:
-        return gettext("{face}: the model does not link any words.", face=name)
-    sentence = ngettext(
-        "{face}: alignment error rate {aer}. Of the model’s {count} link, {precision} is among the sure or "
+        "possible links. The file contains {recall} of the sure links."
+        if of_file
+        else "{face}: alignment error rate {aer}. Of the model’s {count} link, {precision} is among the sure or "
         "possible links. The model finds {recall} of the sure links.",
-        "{face}: alignment error rate {aer}. Of the model’s {count} links, {precision} are among the sure or "
+        "The alignment error rate of the file is {aer}. Of the file’s {count} links, {precision} are among the sure or "
+        "possible links. The file contains {recall} of the sure links."
+        if of_file
+        else "{face}: alignment error rate {aer}. Of the model’s {count} links, {precision} are among the sure or "
         "possible links. The model finds {recall} of the sure links.",
         len(errors.found),
         face=name,
-        aer=decimal(errors.rate.aer),
-        precision=percent(errors.rate.precision),
-        recall=percent(errors.rate.recall),
-    )
-    return f"{sentence} {_mutual_sentence(errors.mutual)}".strip()
-
-
-def _mutual_sentence(rate: ErrorRate | None) -> str:
-    """Return the error rate of mutual links only."""
-    if rate is None:
-        return ""
-    return gettext(
-        "A mutual link has the largest weight in its row and its column. For mutual links alone, the error rate "
-        "is {aer}.",
         aer=decimal(rate.aer),
+        precision=percent(rate.precision),
+        recall=percent(rate.recall),
     )
+    if errors.mutual is None:
+        return sentence
+    mutual = gettext(
+        "A mutual link has the largest weight in its row and its column. For mutual links alone, the error rate is "
+        "{aer}.",
+        aer=decimal(errors.mutual.aer),
+    )
+    return f"{sentence} {mutual}"
 
 
 def missed_link_sentence(words: Words, errors: LinkErrors, link: Link, *, of_file: bool = False) -> str:
     """Return that a sure link was missed, by the model or `of_file`, and what its target word is linked to instead."""
     linked = next((source for source, target in errors.found if target == link[1]), None)
-    values = _link_values(words, link)
-    if linked is None:
-        if of_file:
-            return gettext(
-                "The file lacks the link {source} → {target} ({link}): it links nothing to {target}.", **values
-            )
-        return gettext(
-            "The model misses the link {source} → {target} ({link}): it links nothing to {target}.", **values
-        )
-    values["other"] = quote(shorten(words.source[linked], 30))
-    if of_file:
-        return gettext("The file lacks the link {source} → {target} ({link}): it links {other} to {target}.", **values)
-    return gettext("The model misses the link {source} → {target} ({link}): it links {other} to {target}.", **values)
+    key = ("file" if of_file else "model") + (" nothing" if linked is None else "")
+    return gettext(
+        {
+            "file nothing": "The file lacks the link {source} → {target} ({link}): it links nothing to {target}.",
+            "file": "The file lacks the link {source} → {target} ({link}): it links {other} to {target}.",
+            "model nothing": "The model misses the link {source} → {target} ({link}): it links nothing to {target}.",
+            "model": "The model misses the link {source} → {target} ({link}): it links {other} to {target}.",
+        }[key],
+        other="" if linked is None else quote(words.source[linked], 30),
+        **_link_values(words, link),
+    )
 
 
 def false_link_sentence(words: Words, link: Link, *, of_file: bool = False) -> str:
     """Return that a link of the model or `of_file` is no gold link, neither sure nor possible."""
-    if of_file:
-        return gettext(
-            "The file’s link {source} → {target} ({link}) is false: it is not marked by hand.",
-            **_link_values(words, link),
-        )
     return gettext(
-        "The model’s link {source} → {target} ({link}) is false: it is not marked by hand.", **_link_values(words, link)
+        "The file’s link {source} → {target} ({link}) is false: it is not marked by hand."
+        if of_file
+        else "The model’s link {source} → {target} ({link}) is false: it is not marked by hand.",
+        **_link_values(words, link),
     )
 
 
@@ -369,8 +354,8 @@ def _link_values(words: Words, link: Link) -> dict[str, str]:
     """Return the words of a link and their indices, since a word may occur twice."""
     j, i = link
     return {
-        "source": quote(shorten(words.source[j], 30)),
-        "target": quote(shorten(words.target[i], 30)),
+        "source": quote(words.source[j], 30),
+        "target": quote(words.target[i], 30),
         "link": f"{j}-{i}",
     }
 
@@ -422,9 +407,11 @@ def drawing_texts(number: int, count: int, *, of_file: bool) -> dict[str, str]:
         "count-sure": gettext("sure: {count}"),
         "count-possible": gettext("possible: {count}"),
         "count-false": gettext("false: {count}"),
-        "score": gettext("Error rate of the file {aer}, precision {precision}, recall {recall}.")
-        if of_file
-        else gettext("{face}: error rate {aer}, precision {precision}, recall {recall}."),
+        "score": gettext(
+            "Error rate of the file {aer}, precision {precision}, recall {recall}."
+            if of_file
+            else "{face}: error rate {aer}, precision {precision}, recall {recall}."
+        ),
         "most": gettext("No more than {most} links can be drawn."),
         "undo": gettext("Undo"),
         "save": gettext("Save the links:")

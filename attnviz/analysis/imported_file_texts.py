@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-
 from attnviz.analysis.gold import link_count_texts
 from attnviz.analysis.labels import quoted_name, shorten
 from attnviz.analysis.stages import Stage, context_shares, largest_weight_text
 from attnviz.analysis.transformer_steps import heads_name
-from attnviz.languages import gettext
+from attnviz.languages import gettext, gettexts
 from attnviz.trace import Attention
 from attnviz.trace.attention_record import OF_HEADS
 
@@ -31,9 +29,11 @@ def attention_stages(_: Attention) -> tuple[Stage, ...]:
 def attention_step_sentence(trace: Attention, step: int, *, simple: bool = False) -> str:  # noqa: ARG001
     """Return the token of 0-based `step`."""
     name = quoted_name(trace.target_pieces[step])
-    if trace.is_self_attention:
-        return gettext("Token {i} of the text is {name}.", i=step + 1, name=name)
-    return gettext("Token {i} of the target is {name}.", i=step + 1, name=name)
+    return gettext(
+        "Token {i} of the text is {name}." if trace.is_self_attention else "Token {i} of the target is {name}.",
+        i=step + 1,
+        name=name,
+    )
 
 
 def attention_heads_text(trace: Attention) -> str:
@@ -71,10 +71,11 @@ def side_names(trace: Attention) -> tuple[str, str]:
 
 def remark_sentences(trace: Attention) -> list[str]:
     """Return sentences about what the reader assumed or changed."""
+    texts = _remark_texts()
     sentences = [
-        _REMARKS[remark]()
+        texts[remark]
         for remark in trace.remarks
-        if remark in _REMARKS and not (trace.head_weights.size and remark in OF_HEADS)
+        if remark in texts and not (trace.head_weights.size and remark in OF_HEADS)
     ]
     if "special-tokens" in trace.remarks:
         sides = ((trace.source_pieces, trace.source_word_of), (trace.target_pieces, trace.target_word_of))
@@ -101,9 +102,9 @@ def gold_links_sentence(sure: int, possible: int) -> str:
 def missing_values_reason() -> str:
     """Return what is missing, and why."""
     return gettext(
-        "The file contains attention only, not what the network computes before and after the attention. So "
-        "there is no context vector, no probability, no logit attribution and no verification. You cannot change "
-        "a weight or a word by hand."
+        "The file contains attention only, not what the network computes before and after the attention. So there is "
+        "no context vector, no probability, no logit attribution and no verification. You cannot change a weight or a "
+        "word by hand."
     )
 
 
@@ -112,56 +113,56 @@ def missing_energies_reason() -> str:
     return gettext("The file has attention weights, but no energies.")
 
 
-_REMARKS: Mapping[str, Callable[[], str]] = {
-    "source-end": lambda: gettext(
-        "The matrix has one column more than there are source tokens; the extra column is read as </s>."
-    ),
-    "target-end": lambda: gettext(
-        "The matrix has one row more than there are target tokens; the extra row is read as </s>."
-    ),
-    "scaled": lambda: gettext("Every row was scaled to add up to 1."),
-    "empty-rows": lambda: gettext("Some rows are empty: their tokens have no links."),
-    "links": lambda: gettext("The file has links, not weights: all links of a token get the same weight."),
-    "cut-names": lambda: gettext(
-        "The file cuts long tokens: it keeps 7 letters of a source token and 10 of a target token."
-    ),
-    "padding": lambda: gettext("Padding rows or columns were removed."),
-    "energies-differ": lambda: gettext("The softmax of the file’s energies does not give the weights in the matrix."),
-    "one-head": lambda: gettext("The file’s attention is that of one head."),
-    "mean-of-heads": lambda: gettext("The weights are the mean of several heads or layers."),
-    "transposed": lambda: gettext("The file has a row for each source token, so the matrix was transposed."),
-    "pair-arrays-ignored": lambda: gettext(
-        "The file has several sentence pairs. Energies, states and attributions are read only from a file of one pair."
-    ),
-    "linked-source-end": lambda: gettext("A link that points past the last source token is read as a link to </s>."),
-    "linked-target-end": lambda: gettext("A link that points past the last target token is read as a link to </s>."),
-    "counted-from-0": lambda: gettext("In this file, token numbers start at 0, although the file format starts at 1."),
-    "counted-from-1": lambda: gettext(
-        "The first token is read as number 1. No link names token 0; if the first token were number 0, some links "
-        "would go past the last token."
-    ),
-    "counted-from-0-assumed": lambda: gettext(
-        "The first token is read as number 0, although no link names token 0. The links would also be valid if "
-        "token numbers started at 1."
-    ),
-    "counted-by-format": lambda: gettext("In this format, token numbers start at 1."),
-    "probabilities": lambda: gettext(
-        "The links have probabilities: the weights in the row of a token are proportional to the probabilities "
-        "of its links."
-    ),
-    "phrases": lambda: gettext(
-        "The file links phrases: each target word of a phrase pair is linked to each source word of the pair."
-    ),
-    "null-links": lambda: gettext("Links to word 0, which stands for “no word”, were left out."),
-    "target-first": lambda: gettext("In this file, each link names the target token first."),
-    "best-only": lambda: gettext("The file has several translations of a sentence; only the first one is read."),
-    "reordered": lambda: gettext(
-        "The sentences in the file are not sorted by number; they are shown in the order of their numbers."
-    ),
-    "margins-dropped": lambda: gettext("attnviz left out the file’s column of entropies and its row of sums."),
-    "index-dropped": lambda: gettext(
-        "The file numbers its rows or columns 0, 1, …; attnviz left out these numbers, which are not tokens."
-    ),
-    "unescaped": lambda: gettext("The escape sequences of Moses’ tokenizer were decoded."),
-}
-"""Sentences by key in `trace.attention_record.REMARKS`."""
+def _remark_texts() -> dict[str, str]:
+    """Return the sentences by key in `trace.attention_record.REMARKS`."""
+    return gettexts(
+        {
+            "source-end": (
+                "The matrix has one column more than there are source tokens; the extra column is read as </s>."
+            ),
+            "target-end": ("The matrix has one row more than there are target tokens; the extra row is read as </s>."),
+            "scaled": "Every row was scaled to add up to 1.",
+            "empty-rows": "Some rows are empty: their tokens have no links.",
+            "links": "The file has links, not weights: all links of a token get the same weight.",
+            "cut-names": ("The file cuts long tokens: it keeps 7 letters of a source token and 10 of a target token."),
+            "padding": "Padding rows or columns were removed.",
+            "energies-differ": "The softmax of the file’s energies does not give the weights in the matrix.",
+            "one-head": "The file’s attention is that of one head.",
+            "mean-of-heads": "The weights are the mean of several heads or layers.",
+            "transposed": "The file has a row for each source token, so the matrix was transposed.",
+            "pair-arrays-ignored": (
+                "The file has several sentence pairs. Energies, states and attributions are read only from a file of "
+                "one pair."
+            ),
+            "linked-source-end": "A link that points past the last source token is read as a link to </s>.",
+            "linked-target-end": "A link that points past the last target token is read as a link to </s>.",
+            "counted-from-0": "In this file, token numbers start at 0, although the file format starts at 1.",
+            "counted-from-1": (
+                "The first token is read as number 1. No link names token 0; if the first token were number 0, some "
+                "links would go past the last token."
+            ),
+            "counted-from-0-assumed": (
+                "The first token is read as number 0, although no link names token 0. The links would also be valid if "
+                "token numbers started at 1."
+            ),
+            "counted-by-format": "In this format, token numbers start at 1.",
+            "probabilities": (
+                "The links have probabilities: the weights in the row of a token are proportional to the probabilities "
+                "of its links."
+            ),
+            "phrases": (
+                "The file links phrases: each target word of a phrase pair is linked to each source word of the pair."
+            ),
+            "null-links": "Links to word 0, which stands for “no word”, were left out.",
+            "target-first": "In this file, each link names the target token first.",
+            "best-only": "The file has several translations of a sentence; only the first one is read.",
+            "reordered": (
+                "The sentences in the file are not sorted by number; they are shown in the order of their numbers."
+            ),
+            "margins-dropped": "attnviz left out the file’s column of entropies and its row of sums.",
+            "index-dropped": (
+                "The file numbers its rows or columns 0, 1, …; attnviz left out these numbers, which are not tokens."
+            ),
+            "unescaped": "The escape sequences of Moses’ tokenizer were decoded.",
+        }
+    )

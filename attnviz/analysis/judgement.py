@@ -25,12 +25,12 @@ from attnviz.analysis.numbers import aligned, coloured_latex, decimal, number, p
 from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.step_equations import Equation
 from attnviz.analysis.verification import ComparedNumbers, Verification, Verifier
-from attnviz.analysis.weight_shapes import Shapes
-from attnviz.languages import gettext, ngettext
+from attnviz.analysis.weight_shapes import Shapes, linear_shapes
+from attnviz.languages import gettext, gettexts, ngettext
 from attnviz.palette import ThemeName, palette
 from attnviz.trace import Judgement
 from attnviz.trace.aligned import AttentionView
-from attnviz.trace.parts import Array
+from attnviz.trace.parts import Array, float64
 
 _Operand = Callable[[str, Array], Array]
 """Maps a quantity's name and its recomputed value to the value that the next computations use."""
@@ -52,7 +52,7 @@ def recompute_decomposable(
     network = _Pass(weights, operand)
     store = network.store
     embedded = [
-        store(f"{side}_embeddings", np.asarray(weights["embedding.weight"][list(ids)], dtype=np.float64))
+        store(f"{side}_embeddings", float64(weights["embedding.weight"][list(ids)]))
         for side, ids in (("source", source_ids), ("target", target_ids))
     ]
     sides = list(zip(("source", "target"), embedded, strict=True))
@@ -86,9 +86,9 @@ class _Pass:
 
     def linear(self, name: str, vector: Array) -> Array:
         """Return W x + c, or W x for a layer without c."""
-        product: Array = np.asarray(self.weights[f"{name}.weight"], dtype=np.float64) @ vector
+        product: Array = float64(self.weights[f"{name}.weight"]) @ vector
         bias = self.weights.get(f"{name}.bias")
-        return product if bias is None else product + np.asarray(bias, dtype=np.float64)
+        return product if bias is None else product + float64(bias)
 
     def each(self, name: str, vectors: Array) -> Array:
         """Apply `linear` to each row separately, since a matrix product may round differently by row."""
@@ -127,14 +127,11 @@ class JudgementVerifier(Verifier):
             "embedding.weight": (int(trace.config["vocabulary_size"]), m),
             "source_projection.weight": (d, m),
             "target_projection.weight": (d, m),
-            "aggregate.weight": (d, 2 * d),
-            "aggregate.bias": (d,),
-            "output.weight": (2, d),
-            "output.bias": (2,),
+            **linear_shapes("aggregate", d, 2 * d),
+            **linear_shapes("output", 2, d),
         }
         for name, inputs in (("attend", d), ("compare", 2 * d)):
-            shapes |= {f"{name}.inner.weight": (d, inputs), f"{name}.inner.bias": (d,)}
-            shapes |= {f"{name}.outer.weight": (d, d), f"{name}.outer.bias": (d,)}
+            shapes |= linear_shapes(f"{name}.inner", d, inputs) | linear_shapes(f"{name}.outer", d, d)
         return shapes
 
     def pairs(self, *_: object, **__: object) -> ComparedNumbers:
@@ -145,7 +142,7 @@ class JudgementVerifier(Verifier):
         """
 
         def recorded(name: str, _: Array) -> Array:
-            return np.asarray(getattr(self.trace, name), dtype=np.float64)
+            return float64(getattr(self.trace, name))
 
         recomputed = recompute_decomposable(self.weights, self.trace.source_ids, self.trace.target_ids, recorded)
         return {name: (getattr(self.trace, name), array) for name, array in recomputed.items()}
@@ -206,9 +203,9 @@ def largest_difference(judgement: Judgement, other: Judgement, places: list[int]
 def verdict(judgement: Judgement) -> str:
     """Return the verdict in a sentence."""
     share = decimal(judgement.probability, 3)
-    if judgement.is_translation:
-        return gettext("A translation: p = {share}", share=share)
-    return gettext("Not a translation: p = {share}", share=share)
+    return gettext(
+        "A translation: p = {share}" if judgement.is_translation else "Not a translation: p = {share}", share=share
+    )
 
 
 def verdict_equation(judgement: Judgement, theme: ThemeName) -> Equation:
@@ -243,9 +240,9 @@ def compared_sentence(judgement: Judgement, step: int) -> str:
     best = weight_order(attention, step)[0]
     lengths = np.linalg.norm(judgement.target_comparisons, axis=1)
     return gettext(
-        "{name} attends most to {other}, with weight {weight}. b is the vector of {name}. α is the mean of the "
-        "English vectors, weighted by the attention of {name}. The network G compares b with α and returns v, of "
-        "length {length}. The vectors v of all {count} pieces are added up.",
+        "{name} attends most to {other}, with weight {weight}. b is the vector of {name}. α is the mean of the English "
+        "vectors, weighted by the attention of {name}. The network G compares b with α and returns v, of length "
+        "{length}. The vectors v of all {count} pieces are added up.",
         name=quoted_name(judgement.target_pieces[step]),
         other=quoted_name(judgement.source_pieces[best]),
         weight=decimal(attention.alignment[step, best]),
@@ -257,8 +254,8 @@ def compared_sentence(judgement: Judgement, step: int) -> str:
 def comparisons_caption() -> str:
     """Return how to read the strips of comparisons and their sum."""
     return gettext(
-        "Each strip shows v₁ᵢ, the comparison of one English piece with the French pieces that this piece "
-        "attends to. The verdict uses the English sentence only through v₁, the sum of these strips."
+        "Each strip shows v₁ᵢ, the comparison of one English piece with the French pieces that this piece attends to. "
+        "The verdict uses the English sentence only through v₁, the sum of these strips."
     )
 
 
@@ -267,8 +264,8 @@ def swap_sentence(original: Judgement, swapped: Judgement, difference: float | N
     before, after = decimal(original.probability, 3), decimal(swapped.probability, 3)
     if difference is None:
         return gettext(
-            "Swapping these two words changes how the sentence is cut into pieces, so the vectors change too. p "
-            "goes from {before} to {after}.",
+            "Swapping these two words changes how the sentence is cut into pieces, so the vectors change too. p goes "
+            "from {before} to {after}.",
             before=before,
             after=after,
         )
@@ -304,28 +301,31 @@ def verdict_badge_text(verification: Verification) -> str:
 def detector_caption() -> str:
     """Return what the detector was trained on."""
     return gettext(
-        "The detector was trained on sentence pairs that are translations of each other, and on false pairs. A "
-        "false pair was made from a real pair, with another sentence of similar length, a replaced word, or a "
-        "missing clause."
+        "The detector was trained on sentence pairs that are translations of each other, and on false pairs. A false "
+        "pair was made from a real pair, with another sentence of similar length, a replaced word, or a missing clause."
     )
 
 
 def judgement_quantity_names() -> dict[str, str]:
     """Return the names of a verdict's quantities in its verification."""
-    sides = {"source": gettext("English"), "target": gettext("French")}
-    each = {
-        "embeddings": gettext("embeddings"),
-        "projected": gettext("vectors a, b"),
-        "features": gettext("features F"),
-        "alignment": gettext("weights α"),
-        "aligned": gettext("aligned vectors"),
-        "comparisons": gettext("comparisons v"),
-        "sum": gettext("sum of the comparisons"),
-    }
+    sides = gettexts({"source": "English", "target": "French"})
+    each = gettexts(
+        {
+            "embeddings": "embeddings",
+            "projected": "vectors a, b",
+            "features": "features F",
+            "alignment": "weights α",
+            "aligned": "aligned vectors",
+            "comparisons": "comparisons v",
+            "sum": "sum of the comparisons",
+        }
+    )
     names = {f"{side}_{name}": f"{what}, {where}" for side, where in sides.items() for name, what in each.items()}
-    return names | {
-        "energies": gettext("energies e"),
-        "hidden": gettext("layer h"),
-        "logits": gettext("scores o"),
-        "probabilities": gettext("probabilities p"),
-    }
+    return names | gettexts(
+        {
+            "energies": "energies e",
+            "hidden": "layer h",
+            "logits": "scores o",
+            "probabilities": "probabilities p",
+        }
+    )

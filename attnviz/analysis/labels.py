@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from attnviz.analysis.numbers import percent
-from attnviz.languages import gettext, ngettext
+from attnviz.languages import gettext, gettexts, ngettext
 from attnviz.text import SPACE, isolated, piece_name, with_symbols, without_isolates
 from attnviz.trace import Aligned, Record
 from attnviz.trace.aligned import AttentionMatrix
@@ -35,9 +35,9 @@ def capitalised(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def quote(text: str) -> str:
-    """Return `text` in the quotation marks of the current language."""
-    return gettext("“{text}”", text=isolated(text))
+def quote(text: str, longest: int | None = None) -> str:
+    """Return `text` in the quotation marks of the current language, shortened to `longest` characters, if given."""
+    return gettext("“{text}”", text=isolated(text) if longest is None else isolated(shorten(text, longest)))
 
 
 _PUNCTUATION_NAMES: dict[str, Callable[[], str]] = {
@@ -59,7 +59,7 @@ def punctuation_name(piece: str) -> str | None:
 
 def quoted_name(piece: str) -> str:
     """Return the label of a piece in quotation marks; spaces, small marks and the start mark by name."""
-    return punctuation_name(piece) or quote(shorten(piece_name(piece), 30))
+    return punctuation_name(piece) or quote(piece_name(piece), 30)
 
 
 def subscript(number: int) -> str:
@@ -121,7 +121,7 @@ def word_share_text(trace: AttentionMatrix, step: int, piece: int) -> str:
             return gettext(
                 ", {pieces} of {word} {share}",
                 pieces=summed_pieces_text(len(group)),
-                word=quote(shorten(word, 30)),
+                word=quote(word, 30),
                 share=share,
             )
     return ""
@@ -140,24 +140,32 @@ def heatmap_heading(by: By, root: bool, face: Face = "before") -> str:
     """Return the title of the heatmap."""
     if face == "after":
         share = "√α′" if root else "α′"
-        if by == "words":
-            return gettext("Alignment: posterior attention {share}, word by word", share=share)
-        return gettext("Alignment: posterior attention {share}, step by step", share=share)
+        return gettext(
+            "Alignment: posterior attention {share}, word by word"
+            if by == "words"
+            else "Alignment: posterior attention {share}, step by step",
+            share=share,
+        )
     if face == "difference":
-        if by == "words":
-            return gettext("How knowing the written word changes the alignment: α′ − α, word by word")
-        return gettext("How knowing the written word changes the alignment: α′ − α, step by step")
+        return gettext(
+            "How knowing the written word changes the alignment: α′ − α, word by word"
+            if by == "words"
+            else "How knowing the written word changes the alignment: α′ − α, step by step"
+        )
     weight = "√α" if root else "α"
-    if by == "words":
-        return gettext("Alignment: attention weights {weight}, word by word", weight=weight)
-    return gettext("Alignment: attention weights {weight}, step by step", weight=weight)
+    return gettext(
+        "Alignment: attention weights {weight}, word by word"
+        if by == "words"
+        else "Alignment: attention weights {weight}, step by step",
+        weight=weight,
+    )
 
 
 def step_heading(trace: Aligned, step: int, picture: str, source: int | None = None) -> str:
     """Return the title of the figure `picture` of 0-based `step`, and of 0-based source piece `source` if given."""
-    piece = quote(shorten(piece_name(trace.target_pieces[step]), 24))
+    piece = quote(piece_name(trace.target_pieces[step]), 24)
     if source is not None:
-        source_name = quote(shorten(piece_name(trace.source_pieces[source]), 24))
+        source_name = quote(piece_name(trace.source_pieces[source]), 24)
         piece = gettext("{piece} looking at {source}", piece=piece, source=source_name)
     count = len(trace.target_pieces)
     return gettext("{picture}: step {i} of {n}, {piece}", picture=picture, i=step + 1, n=count, piece=piece)
@@ -169,30 +177,28 @@ SYMBOLS: dict[Face, str] = {"before": "α", "after": "α′", "difference": "α�
 
 def face_names() -> dict[str, str]:
     """Return the name of each `Face`."""
-    return {
-        "before": gettext("Before the word"),
-        "after": gettext("After the word"),
-        "difference": gettext("Difference"),
-    }
+    return gettexts(
+        {
+            "before": "Before the word",
+            "after": "After the word",
+            "difference": "Difference",
+        }
+    )
 
 
 def face_explanation(face: Face) -> str:
     """Return what a face shows and how it differs from the others."""
-    if face == "before":
-        return gettext(
-            "Before the word: α, the attention weights of each step. Each step computes its weights before it knows "
-            "the word that it will write."
-        )
-    if face == "after":
-        return gettext(
-            "After the word: α′, the posterior attention, computed once the word is known. For each column, Bayes’ "
-            "rule multiplies α by the probability that the word would have if the step looked only at that column. "
-            "Where α misses the right word, a common reason is that the step computes α before it knows the word. "
-            "Neither α nor α′ is the cause of the word. The stage “After the word” below uses only one step, but α′ "
-            "also uses the other steps of the translation."
-        )
     return gettext(
-        "The difference, α′ − α: blue where the word raises the weight of the column, red where the word lowers this "
-        "weight. Where α misses the right word, a common reason is that the step computes α before it knows the word. "
-        "Neither α nor α′ is the cause of the word."
+        "Before the word: α, the attention weights of each step. Each step computes its weights before it knows the "
+        "word that it will write."
+        if face == "before"
+        else "After the word: α′, the posterior attention, computed once the word is known. For each column, Bayes’ "
+        "rule multiplies α by the probability that the word would have if the step looked only at that column. "
+        "Where α misses the right word, a common reason is that the step computes α before it knows the word. "
+        "Neither α nor α′ is the cause of the word. The stage “After the word” below uses only one step, but α′ "
+        "also uses the other steps of the translation."
+        if face == "after"
+        else "The difference, α′ − α: blue where the word raises the weight of the column, red where the word lowers "
+        "this weight. Where α misses the right word, a common reason is that the step computes α before it knows "
+        "the word. Neither α nor α′ is the cause of the word."
     )

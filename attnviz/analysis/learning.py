@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from attnviz.analysis.numbers import decimal, significant, thousands
-from attnviz.languages import gettext, ngettext
+from attnviz.languages import gettext, gettexts, ngettext
 from attnviz.trace.snapshots import Snapshots
 
 
@@ -35,66 +35,71 @@ QUALITY_MEASURES = ("loss", "bleu", "aer")
 
 def learning_measure_names() -> dict[str, str]:
     """Return the name of each measure."""
-    return {
-        "training": gettext("training loss"),
-        "loss": gettext("validation loss"),
-        "bleu": gettext("BLEU"),
-        "aer": gettext("alignment error rate"),
-        "marks": gettext("punctuation"),
-        "content": gettext("content words"),
-        "nouns": gettext("nouns after an article"),
-        "exchanged": gettext("swapped neighbours"),
-        "articles": gettext("articles"),
-        "diagonal": gettext("along the diagonal"),
-        "order": gettext("in the right order"),
-    }
+    return gettexts(
+        {
+            "training": "training loss",
+            "loss": "validation loss",
+            "bleu": "BLEU",
+            "aer": "alignment error rate",
+            "marks": "punctuation",
+            "content": "content words",
+            "nouns": "nouns after an article",
+            "exchanged": "swapped neighbours",
+            "articles": "articles",
+            "diagonal": "along the diagonal",
+            "order": "in the right order",
+        }
+    )
 
 
 def measure_definitions() -> dict[str, str]:
     """Return the definition of each measure."""
-    return {
-        "training": gettext(
-            "Mean of −log p in nats, over all pieces of the training pairs used in 50 consecutive updates."
-        ),
-        "loss": gettext(
-            "Mean of −log p in nats, over all pieces of the validation pairs. The model was not trained on these pairs."
-        ),
-        "bleu": gettext(
-            "Score from 0 to 100 for how many word sequences the greedy translations of validation sentences share "
-            "with a human translation (Papineni et al. 2002). The score is computed as in sacreBLEU (Post 2018)."
-        ),
-        "aer": gettext(
-            "Each French word is linked to the English word it attends to most. The alignment error rate says how far "
-            "these links differ from gold links, marked by hand. The rate is 0 if all links agree with the gold "
-            "links, 1 if no link agrees (Och & Ney 2003)."
-        ),
-        "marks": gettext("Mean of α on gold links between two punctuation marks."),
-        "content": gettext(
-            "Mean of α on gold links between two content words that are not swapped neighbours. A content word "
-            "has letters and is in no list of articles, pronouns, prepositions, conjunctions or auxiliaries."
-        ),
-        "nouns": gettext(
-            "Mean of α on the gold links between two content words that each directly follow an article. French "
-            "adjectives and numerals that precede nouns are excluded. The rule uses no grammar: a noun that does not "
-            "follow an article counts only as a content word."
-        ),
-        "exchanged": gettext(
-            "Mean of α on the two gold links of neighbouring words that swap places in translation, as in “green "
-            "house” and “maison verte”."
-        ),
-        "articles": gettext(
-            "Mean of α on gold links between an English article (the, a, an) and a French one (le, la, l’, les, "
-            "un, une, des, du)."
-        ),
-        "diagonal": gettext(
-            "1 − d/d₀, where d is the mean distance of the weight from the diagonal, and d₀ the same distance "
-            "for uniform weights. This measure is 0 for uniform weights and near 1 for weights on the diagonal."
-        ),
-        "order": gettext(
-            "Share of the pairs of swapped neighbours in which each French word attends more to its own English word "
-            "than to its neighbour’s English word. Attention along the diagonal would give a share of 0."
-        ),
-    }
+    return gettexts(
+        {
+            "training": (
+                "Mean of −log p in nats, over all pieces of the training pairs used in 50 consecutive updates."
+            ),
+            "loss": (
+                "Mean of −log p in nats, over all pieces of the validation pairs. The model was not trained on these "
+                "pairs."
+            ),
+            "bleu": (
+                "Score from 0 to 100 for how many word sequences the greedy translations of validation sentences share "
+                "with a human translation (Papineni et al. 2002). The score is computed as in sacreBLEU (Post 2018)."
+            ),
+            "aer": (
+                "Each French word is linked to the English word it attends to most. The alignment error rate says how "
+                "far these links differ from gold links, marked by hand. The rate is 0 if all links agree with the "
+                "gold links, 1 if no link agrees (Och & Ney 2003)."
+            ),
+            "marks": "Mean of α on gold links between two punctuation marks.",
+            "content": (
+                "Mean of α on gold links between two content words that are not swapped neighbours. A content word has "
+                "letters and is in no list of articles, pronouns, prepositions, conjunctions or auxiliaries."
+            ),
+            "nouns": (
+                "Mean of α on the gold links between two content words that each directly follow an article. French "
+                "adjectives and numerals that precede nouns are excluded. The rule uses no grammar: a noun that does "
+                "not follow an article counts only as a content word."
+            ),
+            "exchanged": (
+                "Mean of α on the two gold links of neighbouring words that swap places in translation, as in “green "
+                "house” and “maison verte”."
+            ),
+            "articles": (
+                "Mean of α on gold links between an English article (the, a, an) and a French one (le, la, l’, les, "
+                "un, une, des, du)."
+            ),
+            "diagonal": (
+                "1 − d/d₀, where d is the mean distance of the weight from the diagonal, and d₀ the same distance for "
+                "uniform weights. This measure is 0 for uniform weights and near 1 for weights on the diagonal."
+            ),
+            "order": (
+                "Share of the pairs of swapped neighbours in which each French word attends more to its own English "
+                "word than to its neighbour’s English word. Attention along the diagonal would give a share of 0."
+            ),
+        }
+    )
 
 
 def run_name(run: Snapshots, is_only_run: bool = False) -> str:
@@ -122,7 +127,7 @@ def guidance_text(config: Mapping[str, Any]) -> str:
     guidance = guidance_of(config)
     if guidance is None:
         return ""
-    return gettext("attention guided") if guidance else gettext("attention not guided")
+    return gettext("attention guided" if guidance else "attention not guided")
 
 
 def guidance_sentence(config: Mapping[str, Any]) -> str:

@@ -18,14 +18,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.recomputation import Weights, float64
+from attnviz.analysis.recomputation import Weights, log_softmax, maxout, sigmoid
 from attnviz.analysis.weight_shapes import check_fit
 from attnviz.arguments import check_each
 from attnviz.errors import AttnvizError
 from attnviz.installed_models import installed_weights
 from attnviz.languages import gettext
 from attnviz.trace import Record, Trace
-from attnviz.trace.parts import Array
+from attnviz.trace.parts import Array, float64
 
 _BLOCK = 10_000_000
 """Number of logits computed at once: 40 MB."""
@@ -46,8 +46,8 @@ class Readouts:
         if not trace.attends:
             raise AttnvizError(
                 gettext(
-                    "This model has no attention: it writes all its words from one context vector. So there are "
-                    "no energies, no attention weights and no posterior attention."
+                    "This model has no attention: it writes all its words from one context vector. So there are no "
+                    "energies, no attention weights and no posterior attention."
                 )
             )
         if not trace.attends_once:
@@ -103,7 +103,7 @@ class Readouts:
         result = np.empty((len(chosen), count))
         for block in self.blocks(count, len(chosen)):
             trace_steps = slice(chosen.start + block.start, min(chosen.start + block.stop, chosen.stop))
-            readouts = self.maxout(self.maxout_inputs(trace_steps, None if mixtures is None else mixtures[block]))
+            readouts = maxout(self.maxout_inputs(trace_steps, None if mixtures is None else mixtures[block]))
             pieces = self._target_ids[trace_steps]
             logits = np.einsum("scl,sl->sc", readouts, self._output[pieces]) + self._bias[pieces, None]
             result[block] = logits - self._log_sum(readouts)
@@ -122,20 +122,17 @@ class Readouts:
 
         `mixtures` (S, C, Tx) as for `log_likelihood`.
         """
-        readouts = self.maxout(self.maxout_inputs(steps, mixtures))
+        readouts = maxout(self.maxout_inputs(steps, mixtures))
         return self._float32_logits(readouts).reshape(*readouts.shape[:2], -1)
 
     def logits(self, step: int, mixtures: Array) -> Array:
         """Return the logits of one 0-based step for each of the contexts `mixtures` (C, Tx): (C, K)."""
-        readouts = self.maxout(self.maxout_inputs(slice(step, step + 1), mixtures[None]))[0]
+        readouts = maxout(self.maxout_inputs(slice(step, step + 1), mixtures[None]))[0]
         return readouts @ self._output.T + self._bias
 
     def log_probabilities(self, step: int, mixtures: Array) -> Array:
         """Return log p(w), (C, K), of one 0-based step for each of the contexts `mixtures` (C, Tx)."""
-        logits = self.logits(step, mixtures)
-        logits -= logits.max(axis=1, keepdims=True)
-        logits -= np.log(np.exp(logits).sum(axis=1, keepdims=True))
-        return logits
+        return log_softmax(self.logits(step, mixtures))
 
     def readout_gradients(self, logit_gradients: NDArray[np.floating]) -> Array:
         """Return W_o^T g: gradients by the logits (..., K) as gradients by the readouts (..., l)."""
@@ -184,11 +181,6 @@ class Readouts:
         rows = self._output[self._target_ids] - (self._output.mean(axis=0) if centred else 0)
         return np.einsum("il,jil->ij", rows, self._annotation_terms[:, winners], optimize=True)
 
-    @staticmethod
-    def maxout(wide: Array) -> Array:
-        """Return the larger of each pair of neighbours: (..., 2l) to (..., l)."""
-        return np.maximum(wide[..., 0::2], wide[..., 1::2])
-
     def _new_states(self, steps: slice, mixtures: Array | None) -> Array:
         """Return s_i for each context, (S, C, n)."""
         _, update, candidate = self._gate_values(steps, mixtures)
@@ -200,7 +192,7 @@ class Readouts:
             self._word_gate_terms[steps, None] + self._mix(self._annotation_gate_terms, mixtures), 3, axis=-1
         )
         u_r, u_z, u_n = np.split(self._state_gate_terms[steps, None], 3, axis=-1)
-        reset, update = _sigmoid(x_r + u_r), _sigmoid(x_z + u_z)
+        reset, update = sigmoid(x_r + u_r), sigmoid(x_z + u_z)
         return reset, update, np.tanh(x_n + reset * u_n)
 
     def _gate_gradients(self, steps: slice, mixtures: Array, state_gradients: Array) -> Array:
@@ -228,8 +220,3 @@ class Readouts:
         size = max(1, _BLOCK // (contexts * len(self._bias)))
         for start in range(0, len(self._target_ids) if steps is None else steps, size):
             yield slice(start, start + size)
-
-
-def _sigmoid(values: Array) -> Array:
-    # Unlike 1 / (1 + exp(-x)), tanh never overflows.
-    return 0.5 * (1 + np.tanh(0.5 * values))

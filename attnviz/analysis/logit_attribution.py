@@ -24,11 +24,11 @@ import numpy as np
 
 from attnviz.analysis.labels import quote, shorten
 from attnviz.analysis.numbers import decimal, signed, thousands
-from attnviz.analysis.recomputation import Weights, float64
+from attnviz.analysis.recomputation import Weights
 from attnviz.languages import gettext
 from attnviz.text import piece_name
 from attnviz.trace import Trace
-from attnviz.trace.parts import Array
+from attnviz.trace.parts import Array, float64
 
 
 def maxout_inputs(trace: Trace, weights: Weights, steps: Sequence[int]) -> Array:
@@ -193,11 +193,11 @@ def logit_attribution_title(name: str, foil: str | None = None, *, longest: int)
 
 def logit_attribution_sentence(trace: Trace, entries: LogitAttribution, name: str, foil: str | None) -> str:
     """Return the logit attribution in words; `name` and `foil` are piece and foil."""
-    state_name = gettext("the new state s_i") if trace.reads_new_state else gettext("the state")
+    state_name = gettext("the new state s_i" if trace.reads_new_state else "the state")
     attends = trace.attends
     parts = gettext(
         "{source} {amount}, {through} {state}, the previous word {previous}, the bias {bias}.",
-        source=gettext("the source words add") if attends else gettext("the vector of the whole sentence adds"),
+        source=gettext("the source words add" if attends else "the vector of the whole sentence adds"),
         amount=signed(entries.source.sum()),
         through=state_name,
         state=signed(entries.state),

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from attnviz.trace import FloatArray, TransformerTrace
 from attnviz.trace.aligned import AttentionMatrix
+from attnviz.trace.parts import Array, float64
 from attnviz.trace.word_link_text import Link
 
 
@@ -26,14 +27,14 @@ def entropy(alignment: ArrayLike) -> NDArray[np.float64]:
 
     0 where a target piece attends to one source piece only, log2 Tx where its attention is uniform.
     """
-    rows = np.asarray(alignment, dtype=np.float64)
+    rows = float64(alignment)
     logarithms = np.log2(np.where(rows > 0, rows, 1))
     return (rows * -logarithms).sum(axis=-1)
 
 
 def coverage(alignment: ArrayLike) -> NDArray[np.float64]:
     """Return sum_i alpha_ij: (Ty, Tx) to (Tx,), the total attention to each source piece; it sums to Ty."""
-    return np.asarray(alignment, dtype=np.float64).sum(axis=0)
+    return float64(alignment).sum(axis=0)
 
 
 def links(alignment: ArrayLike, threshold: float | None = None) -> list[tuple[int, int]]:
@@ -42,7 +43,7 @@ def links(alignment: ArrayLike, threshold: float | None = None) -> list[tuple[in
     Each target word links to the source word with its largest weight (the first of equals), or, given a `threshold`, to
     every source word with at least that weight. A row of zeros has no links.
     """
-    rows = np.asarray(alignment, dtype=np.float64)
+    rows = float64(alignment)
     if threshold is None:
         nonzero_rows = np.flatnonzero(rows.any(axis=1))
         return sorted(zip(rows[nonzero_rows].argmax(axis=1).tolist(), nonzero_rows.tolist(), strict=True))
@@ -50,9 +51,26 @@ def links(alignment: ArrayLike, threshold: float | None = None) -> list[tuple[in
     return sorted(zip(j.tolist(), i.tolist(), strict=True))
 
 
+def ranked(values: NDArray[np.floating]) -> list[int]:
+    """Return the indices of `values` (N,), largest first, ties in order."""
+    order: list[int] = np.argsort(-values, kind="stable").tolist()
+    return order
+
+
+def ratios(parts: Array, wholes: Array, otherwise: float = 0) -> Array:
+    """Return parts / wholes, (...) by (...) to (...), and `otherwise` where the whole is not positive."""
+    result: Array = np.full(np.broadcast(parts, wholes).shape, otherwise, dtype=np.float64)
+    return np.divide(parts, wholes, out=result, where=wholes > 0)
+
+
+def cosines(vectors: Array, query: Array) -> Array:
+    """Return x . q / (|x| |q|) of each of the `vectors` (N, d) with `query` (d,), (N,); 0 where either is 0."""
+    return ratios(vectors @ query, np.linalg.norm(vectors, axis=1) * np.linalg.norm(query))
+
+
 def weight_order(trace: AttentionMatrix, step: int) -> list[int]:
     """Return the 0-based source pieces of 0-based `step` by weight, largest first, ties in sentence order."""
-    return [int(j) for j in np.argsort(-trace.alignment[step], kind="stable")]
+    return ranked(trace.alignment[step])
 
 
 def is_uniform(trace: AttentionMatrix, step: int) -> bool:
@@ -156,7 +174,7 @@ def drifts(alignment: ArrayLike, source: Sequence[str], target: Sequence[str]) -
     side, in upper or lower case. A stretch has at least `LEAST_LENGTH` tokens, each linked to the source token after
     that of the one before; at least `LEAST_ANCHORS` are anchors, and all of these are off by the same token.
     """
-    weights = np.asarray(alignment, dtype=np.float64)
+    weights = float64(alignment)
     if not weights.size:
         return []
     linked = np.where(weights.any(axis=1), weights.argmax(axis=1), -2 * len(source))

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from attnviz.analysis.labels import quote, shorten
+from attnviz.analysis.labels import quote
 from attnviz.analysis.measures import word_shares
 from attnviz.analysis.numbers import decimal, percent, power_of_ten, thousands
 from attnviz.analysis.verification import Verification
@@ -58,7 +58,7 @@ def step_caption(trace: Record, step: int) -> str:
     most = int(shares.argmax())
     attention = gettext(
         "looks most at {word} (weight {weight})",
-        word=quote(shorten(trace.words().source[most], 20)),
+        word=quote(trace.words().source[most], 20),
         weight=decimal(shares[most]),
     )
     return gettext("{looks}; {sure}", looks=attention, sure=sure)
@@ -80,8 +80,8 @@ def by_length_sentence(unmeasured_models: Sequence[str], larger_model: str) -> s
     """
     sentence = gettext(
         "BLEU is measured on test sentences, on which none of the models was trained. When the test sentences are "
-        "resampled at random, the BLEU stays within the error bar 95 times in 100. The figure marks the length of "
-        "your sentence."
+        "resampled at random, the BLEU stays within the error bar 95 times in 100. The figure marks the length of your "
+        "sentence."
     )
     if larger_model not in unmeasured_models:
         sentence += " " + gettext(
@@ -144,14 +144,15 @@ def bleu_gap_sentence(
 
 def combined_badge_text(verifications: Sequence[Verification], step: int) -> str:
     """Return the verification badge of 0-based `step` for several models."""
-    if all(verification.holds for verification in verifications):
+    whole = Verification(tuple(check for one in verifications for check in one.checks))
+    if whole.holds:
         return gettext(
             "All {numbers} numbers of step {step} are verified in {count} models; the recomputed numbers differ by at "
             "most {largest}",
-            numbers=thousands(sum(verification.numbers for verification in verifications)),
+            numbers=thousands(whole.numbers),
             step=step + 1,
             count=len(verifications),
-            largest=power_of_ten(max(verification.largest_difference for verification in verifications)),
+            largest=power_of_ten(whole.largest_difference),
         )
     return gettext("Step {step}: some numbers failed verification", step=step + 1)
 

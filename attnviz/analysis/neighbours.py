@@ -17,11 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.labels import quoted_name
+from attnviz.analysis.measures import cosines, ranked
 from attnviz.analysis.numbers import decimal, percent
 from attnviz.errors import AttnvizError
 from attnviz.files import DAMAGED, replacing
-from attnviz.languages import gettext
+from attnviz.languages import gettext, gettexts
 from attnviz.trace import Trace
+from attnviz.trace.parts import float64
 
 Single = Callable[[NDArray[Any]], NDArray[np.float32]]
 """Converts a block of vectors to single precision."""
@@ -79,12 +81,10 @@ def nearest(
     candidates = np.flatnonzero(
         scores >= np.partition(scores, len(scores) - candidate_count)[len(scores) - candidate_count]
     )
-    exact, wanted = vectors[candidates].astype(np.float64), query.astype(np.float64)
-    norms = np.linalg.norm(exact, axis=1) * np.linalg.norm(wanted)
-    cosines = np.divide(exact @ wanted, norms, out=np.zeros(len(exact)), where=norms > 0)
-    distances = np.linalg.norm(exact - wanted, axis=1)
-    order = np.argsort(-cosines if metric == "cosine" else distances, kind="stable")[:count]
-    return [Neighbour(int(candidates[k]), float(cosines[k]), float(distances[k])) for k in order]
+    exact, wanted = float64(vectors[candidates]), float64(query)
+    nearness, distances = cosines(exact, wanted), np.linalg.norm(exact - wanted, axis=1)
+    order = ranked(nearness if metric == "cosine" else -distances)[:count]
+    return [Neighbour(int(candidates[k]), float(nearness[k]), float(distances[k])) for k in order]
 
 
 def _single(block: NDArray[Any]) -> NDArray[np.float32]:
@@ -113,7 +113,7 @@ class PrincipalMap:
 
     def place(self, vectors: NDArray[Any]) -> NDArray[np.float64]:
         """Return the coordinates of vectors (N, d) on the map, (N, 2)."""
-        return (vectors.astype(np.float64) - self.mean) @ self.axes.T
+        return (float64(vectors) - self.mean) @ self.axes.T
 
 
 def principal_map(vectors: NDArray[Any]) -> PrincipalMap:
@@ -123,7 +123,7 @@ def principal_map(vectors: NDArray[Any]) -> PrincipalMap:
     """
     if not len(vectors):
         raise ValueError("there is no vector to draw a map of")
-    exact = vectors.astype(np.float64)
+    exact = float64(vectors)
     mean = exact.mean(axis=0)
     centred = exact - mean
     values, axes = np.linalg.eigh(centred.T @ centred)
@@ -252,12 +252,12 @@ def vectors_path(table: Path) -> Path:
 
 def vector_kind_names() -> dict[str, str]:
     """Return the name of each kind of vector."""
-    return {"state": gettext("State s"), "context": gettext("Context vector c"), "annotation": gettext("Annotation h")}
+    return gettexts({"state": "State s", "context": "Context vector c", "annotation": "Annotation h"})
 
 
 def metric_names() -> dict[str, str]:
     """Return the name of each metric."""
-    return {"cosine": gettext("By angle (cosine)"), "euclid": gettext("By distance (Euclid)")}
+    return gettexts({"cosine": "By angle (cosine)", "euclid": "By distance (Euclid)"})
 
 
 def neighbours_caption() -> str:

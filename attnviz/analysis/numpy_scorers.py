@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from attnviz.attention_kinds import kind_of, registered, resolve
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
-from attnviz.trace.parts import Array
+from attnviz.trace.parts import Array, float64
 
 DecoderWeights = Mapping[str, NDArray[Any]]
 
@@ -97,7 +97,7 @@ class AdditiveRecomputation(EnergyRecomputation):
 
     def score_vector(self, decoder: DecoderWeights, units: int) -> Array:
         """Return v_a, (n',)."""
-        return np.asarray(decoder["attention.score"], dtype=np.float64)
+        return float64(decoder["attention.score"])
 
 
 class ProductRecomputation(EnergyRecomputation):
@@ -181,7 +181,7 @@ class LocationAwareRecomputation(AdditiveRecomputation):
 
         alpha is 0 outside the sentence.
         """
-        filters = np.asarray(decoder["attention.filters.weight"], dtype=np.float64)
+        filters = float64(decoder["attention.filters.weight"])
         result = np.zeros((len(previous_alignment), len(filters)))
         for j in range(len(previous_alignment)):
             for k in range(-3, 4):
@@ -238,8 +238,8 @@ class UnknownScorer(EnergyRecomputation):
     def missing(self) -> str:  # type: ignore[override]  # a property, since the language can change
         """Message that energies cannot be verified, and how to supply the NumPy class."""
         return gettext(
-            "Keys, query and energies are not verified: no NumPy class recomputes the attention “{name}”. Name a "
-            "NumPy class in the attribute “recomputation” of the scorer.",
+            "Keys, query and energies are not verified: no NumPy class recomputes the attention “{name}”. Name a NumPy "
+            "class in the attribute “recomputation” of the scorer.",
             name=self.name,
         )
 

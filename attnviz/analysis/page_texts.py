@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from attnviz.analysis.numbers import percent
 from attnviz.analysis.stages import recurrent_stages
 from attnviz.analysis.why_attention import LEAST_PROBABILITY
-from attnviz.languages import gettext
+from attnviz.languages import gettext, gettexts
 from attnviz.trace import Trace
 
 Origin = Literal["model", "reference", "visitor"]
@@ -80,10 +80,10 @@ def judge_section(model: str) -> str:
         "estimates which English words each French word comes from (its posterior attention). An English word counts "
         "as left out, and is struck through, if no French word comes from it by half or more. French words with a "
         "probability below {least} do not count. An English word that is not struck through may still be translated "
-        "badly: its French words are then improbable. Content words are all words but articles, pronouns, "
-        "prepositions and the like. chrF2 (Popović 2015), 0 to 100, measures how similar a translation is to a "
-        "reference translation. The models with attention have a few more parameters than the model with a fixed "
-        "vector. The page Translate usually shows a larger model.",
+        "badly: its French words are then improbable. Content words are all words but articles, pronouns, prepositions "
+        "and the like. chrF2 (Popović 2015), 0 to 100, measures how similar a translation is to a reference "
+        "translation. The models with attention have a few more parameters than the model with a fixed vector. The "
+        "page Translate usually shows a larger model.",
         model=model,
         least=percent(LEAST_PROBABILITY),
     )
@@ -98,8 +98,8 @@ def length_section() -> TextSection:
                 "This figure repeats Fig. 2 of Bahdanau, Cho & Bengio (2014) with the three small models. The figure "
                 "shows the BLEU for each sentence length. BLEU, 0 to 100, measures how many runs of words a "
                 "translation shares with a human translation. When the test sentences are resampled at random, the "
-                "BLEU stays within the error bar 95 times in 100. Cho et al. (2014b) saw that one vector fails on "
-                "long sentences; attention was invented to solve this problem."
+                "BLEU stays within the error bar 95 times in 100. Cho et al. (2014b) saw that one vector fails on long "
+                "sentences; attention was invented to solve this problem."
             ),
         ),
     )
@@ -136,10 +136,10 @@ def forced_section(model: str, origin: Origin) -> TextSection:
         gettext("4. All three models are made to write the same words"),
         (
             gettext(
-                "Since all models write the same words, no model goes on from a mistake of its own. A word that is "
-                "far less probable with the fixed vector suggests that this vector has lost part of the sentence. The "
-                "models were trained separately, so small differences mean little. Each grid line marks a tenth of "
-                "the probability of the line above it."
+                "Since all models write the same words, no model goes on from a mistake of its own. A word that is far "
+                "less probable with the fixed vector suggests that this vector has lost part of the sentence. The "
+                "models were trained separately, so small differences mean little. Each grid line marks a tenth of the "
+                "probability of the line above it."
             ),
             whose,
         ),
@@ -158,9 +158,9 @@ def gradient_section() -> TextSection:
             gettext(
                 "While a model learns, it changes its numbers so that the correct French piece becomes more probable. "
                 "The gradient says how much the vector of each English piece affects the probability of the correct "
-                "French piece. The gradient also passes through a fixed vector, so a model with a fixed vector "
-                "learns. But it cannot choose an English piece for each French piece. The shares measured for your "
-                "sentence are below."
+                "French piece. The gradient also passes through a fixed vector, so a model with a fixed vector learns. "
+                "But it cannot choose an English piece for each French piece. The shares measured for your sentence "
+                "are below."
             ),
         ),
         lead=gettext(
@@ -182,11 +182,11 @@ def gradient_paths_section() -> TextSection:
                 "larger share of it."
             ),
             gettext(
-                "The horizontal axis counts the recurrent steps from a French piece back to an English piece. One "
-                "line shows the gradient through the start state s₀. In a long recurrence, such a gradient tends to "
-                "fade (Bengio et al. 1994). Another line shows the gradient through the context vectors c₁ … cᵢ. "
-                "Without attention, all context vectors are the last annotation. Lines show medians; bands hold the "
-                "middle half of the values."
+                "The horizontal axis counts the recurrent steps from a French piece back to an English piece. One line "
+                "shows the gradient through the start state s₀. In a long recurrence, such a gradient tends to fade "
+                "(Bengio et al. 1994). Another line shows the gradient through the context vectors c₁ … cᵢ. Without "
+                "attention, all context vectors are the last annotation. Lines show medians; bands hold the middle "
+                "half of the values."
             ),
         ),
     )
@@ -213,11 +213,13 @@ ExhibitName = Literal["dot", "pair", "heads", "answers"]
 
 def exhibit_titles() -> dict[str, str]:
     """Return the titles of the exhibits behind the row."""
-    return {
-        "dot": gettext("Additive and general"),
-        "pair": gettext("No recurrence"),
-        "heads": gettext("Heads and layers"),
-    }
+    return gettexts(
+        {
+            "dot": "Additive and general",
+            "pair": "No recurrence",
+            "heads": "Heads and layers",
+        }
+    )
 
 
 def exhibits_introduction() -> TextSection:
@@ -294,12 +296,12 @@ def exhibit_section(exhibit: ExhibitName) -> TextSection:
                     "from positions."
                 ),
                 gettext(
-                    "In a head, three matrices turn each piece into three lists of numbers (projections). The query "
-                    "is what the piece looks for. The key is what other pieces compare their queries with. The value "
-                    "is what the piece passes on. Products of queries and keys are divided by √d, so that they do "
-                    "not grow with the length d of the lists. The output of a head is added to the residual stream, "
-                    "the list of numbers that runs through all layers. A mask keeps each French word from attending "
-                    "to words that are not written yet."
+                    "In a head, three matrices turn each piece into three lists of numbers (projections). The query is "
+                    "what the piece looks for. The key is what other pieces compare their queries with. The value is "
+                    "what the piece passes on. Products of queries and keys are divided by √d, so that they do not "
+                    "grow with the length d of the lists. The output of a head is added to the residual stream, the "
+                    "list of numbers that runs through all layers. A mask keeps each French word from attending to "
+                    "words that are not written yet."
                 ),
             ),
             gettext(
@@ -370,10 +372,10 @@ class TermCard:
 def recurrent_terms(trace: Trace) -> tuple[TermCard, ...]:
     """Return the terms of a recurrent translator; those of attention only where it has attention."""
     titles = {stage.number: stage.title() for stage in recurrent_stages(trace)}
-    cell = (
-        gettext("A gated LSTM (long short-term memory) computes the state.")
+    cell = gettext(
+        "A gated LSTM (long short-term memory) computes the state."
         if trace.config.get("cell") == "lstm"
-        else gettext("A gated recurrent unit (GRU) computes the state.")
+        else "A gated recurrent unit (GRU) computes the state."
     )
     maxout = gettext("Before the probabilities, a maxout layer keeps the larger number of each pair.")
     cards = (
@@ -412,17 +414,19 @@ def recurrent_terms(trace: Trace) -> tuple[TermCard, ...]:
         TermCard(
             gettext("Annotation"),
             gettext("annotation|annotations"),
-            gettext("The list of numbers for one English piece, computed while reading the sentence from both ends.")
-            if trace.reads_backwards
-            else gettext("The list of numbers for one English piece, computed while reading up to this piece."),
+            gettext(
+                "The list of numbers for one English piece, computed while reading the sentence from both ends."
+                if trace.reads_backwards
+                else "The list of numbers for one English piece, computed while reading up to this piece."
+            ),
             "annotation",
         ),
         TermCard(
             titles[1],
             gettext("energy|energies"),
             gettext(
-                "A number for each English piece: how well its annotation fits the translator’s state. A higher "
-                "energy means more attention."
+                "A number for each English piece: how well its annotation fits the translator’s state. A higher energy "
+                "means more attention."
             ),
             "energy",
             1,
@@ -475,32 +479,37 @@ def corpus_measure_names() -> dict[str, str]:
 
 def preset_names() -> dict[str, str]:
     """Return the names of the filter presets, which find likely errors."""
-    return {
-        "wrong": gettext("Likely errors"),
-        "all": gettext("All pairs"),
-        "omitted": gettext("Possible omissions"),
-        "repeated": gettext("Repetitions"),
-        "unsure": gettext("Unsure"),
-        "copied": gettext("Copied"),
-        "drifted": gettext("One word off"),
-    }
+    return gettexts(
+        {
+            "wrong": "Likely errors",
+            "all": "All pairs",
+            "omitted": "Possible omissions",
+            "repeated": "Repetitions",
+            "unsure": "Unsure",
+            "copied": "Copied",
+            "drifted": "One word off",
+        }
+    )
 
 
 def preset_caption(preset: str) -> str:
     """Return what a filter preset shows."""
-    return {
-        "wrong": gettext("Pairs with a likely error of any kind. The pairs with the lowest log p per word come first."),
-        "all": gettext("Every pair, in the order of the file."),
-        "omitted": gettext(
-            "Pairs with English words that get almost no attention, sorted from the least attention upwards."
-        ),
-        "repeated": gettext(
-            "Pairs with a French word that occurs again, either for the same English word or only a few words later."
-        ),
-        "unsure": gettext("The tenth of all pairs that has the lowest log p per word."),
-        "copied": gettext("Pairs in which at least half of the French words also occur in the English sentence."),
-        "drifted": gettext(
-            "Pairs in which several words in a row are each linked to a neighbour of the right word. Words that both "
-            "sentences share, such as numbers and names, reveal such wrong links."
-        ),
-    }[preset]
+    return gettext(
+        {
+            "wrong": "Pairs with a likely error of any kind. The pairs with the lowest log p per word come first.",
+            "all": "Every pair, in the order of the file.",
+            "omitted": (
+                "Pairs with English words that get almost no attention, sorted from the least attention upwards."
+            ),
+            "repeated": (
+                "Pairs with a French word that occurs again, either for the same English word or only a few words "
+                "later."
+            ),
+            "unsure": "The tenth of all pairs that has the lowest log p per word.",
+            "copied": "Pairs in which at least half of the French words also occur in the English sentence.",
+            "drifted": (
+                "Pairs in which several words in a row are each linked to a neighbour of the right word. Words that "
+                "both sentences share, such as numbers and names, reveal such wrong links."
+            ),
+        }[preset]
+    )

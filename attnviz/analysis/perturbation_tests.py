@@ -19,6 +19,7 @@ import numpy as np
 
 from attnviz.analysis.labels import quoted_name, shorten
 from attnviz.analysis.likelihood import Readouts
+from attnviz.analysis.measures import ranked
 from attnviz.analysis.numbers import decimal, percent
 from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.step_evaluation import (
@@ -33,7 +34,7 @@ from attnviz.arguments import check_number, check_seed, check_whole_argument
 from attnviz.languages import format_share, gettext, ngettext
 from attnviz.text import EOS
 from attnviz.trace import Trace
-from attnviz.trace.parts import Array, OneLine
+from attnviz.trace.parts import Array, OneLine, float64
 
 PERMUTATIONS = 100
 """Number of permutations, as in Jain & Wallace (2019)."""
@@ -129,7 +130,7 @@ def _inverse_fisher_information(evaluation: StepEvaluation) -> Array:
     information = (derivatives / np.maximum(probabilities, 1e-300)) @ derivatives.T
     scale = max(float(np.trace(information)) / len(alignment), 1e-300)
     inverse = np.linalg.inv(information / scale + _DAMPING * vertices)
-    return np.asarray(inverse, dtype=np.float64)
+    return float64(inverse)
 
 
 def _within_bound(evaluation: StepEvaluation, attention: Array, bound: float) -> Array:
@@ -156,7 +157,7 @@ def _start_points(evaluation: StepEvaluation, limit: float) -> Array:
         )
         divergences = np.where(evaluation.change(attentions) <= limit, jensen_shannon(attentions, alignment), -np.inf)
         # Where too few are within the bound, `evaluate` pulls the others back.
-        start_points.append(attentions[np.argsort(-divergences, kind="stable")[:_POINTS_PER_ORIGIN]])
+        start_points.append(attentions[ranked(divergences)[:_POINTS_PER_ORIGIN]])
     return np.concatenate(start_points)
 
 
@@ -441,12 +442,12 @@ def shuffled_sentence(shuffled: PermutationEffects) -> str:
     steps = len(shuffled.change)
     unchanged_words = int((shuffled.kept > 0.5).sum())
     sentence = ngettext(
-        "Of {steps}, {count} still writes the same word in most shuffles of the attention weights. At {unmoved} of "
-        "the steps, shuffling the weights changes the probabilities by less than {little} (median total variation "
-        "over all shuffles).",
+        "Of {steps}, {count} still writes the same word in most shuffles of the attention weights. At {unmoved} of the "
+        "steps, shuffling the weights changes the probabilities by less than {little} (median total variation over all "
+        "shuffles).",
         "Of {steps}, {count} still write the same word in most shuffles of the attention weights. At {unmoved} of the "
-        "steps, shuffling the weights changes the probabilities by less than {little} (median total variation over "
-        "all shuffles).",
+        "steps, shuffling the weights changes the probabilities by less than {little} (median total variation over all "
+        "shuffles).",
         unchanged_words,
         steps=ngettext("{count} step", "{count} steps", steps),
         unmoved=int((shuffled.change < SMALL_CHANGE).sum()),
@@ -465,12 +466,12 @@ def shuffled_sentence(shuffled: PermutationEffects) -> str:
 def perturbation_tests_caveat() -> str:
     """Return what perturbation tests do and do not show."""
     return gettext(
-        "If other weights lead to the same word, the word did not need the original weights (Jain & Wallace 2019). "
-        "The original weights may still be meaningful: the model was not trained with other weights. An adversarial "
-        "search finds weights so far from the original weights that no sentence would make the model compute them "
-        "(Wiegreffe & Pinter 2019). In translation, content words depend on attention far more than articles and "
-        "prepositions do (Moradi et al. 2019). Even if a word depends on attention, attention does not explain the "
-        "word: an annotation carries information from the whole sentence."
+        "If other weights lead to the same word, the word did not need the original weights (Jain & Wallace 2019). The "
+        "original weights may still be meaningful: the model was not trained with other weights. An adversarial search "
+        "finds weights so far from the original weights that no sentence would make the model compute them (Wiegreffe "
+        "& Pinter 2019). In translation, content words depend on attention far more than articles and prepositions do "
+        "(Moradi et al. 2019). Even if a word depends on attention, attention does not explain the word: an annotation "
+        "carries information from the whole sentence."
     )
 
 

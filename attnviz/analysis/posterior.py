@@ -22,8 +22,9 @@ import numpy as np
 
 from attnviz.analysis.labels import quoted_name
 from attnviz.analysis.likelihood import Readouts
+from attnviz.analysis.measures import ranked, ratios
 from attnviz.analysis.numbers import aligned, coloured_latex, decimal, number, percent
-from attnviz.analysis.recomputation import Weights
+from attnviz.analysis.recomputation import Weights, softmax
 from attnviz.analysis.step_equations import Equation, Texts
 from attnviz.arguments import check_choice, check_whole_argument
 from attnviz.languages import gettext
@@ -108,13 +109,13 @@ def posterior_of(readouts: ContextEvaluation, kind: PosteriorKind = DEFAULT) -> 
     scores = _log(readouts.alignment) + readouts.alone
     if kind == "balanced":
         scores = 0.75 * scores + 0.25 * readouts.fit()
-        scores -= 0.5 * np.log(_softmax(scores).sum(axis=0) + _FAINT)
-    return _softmax(scores)
+        scores -= 0.5 * np.log(softmax(scores).sum(axis=0) + _FAINT)
+    return softmax(scores)
 
 
 def bayes(alignment: Array, log_likelihood: Array) -> Array:
     """Return alpha_ij p(y_i | c = h_j), normalised over rows, given alpha and log p, (S, Tx) each: (S, Tx)."""
-    return _softmax(_log(alignment) + log_likelihood)
+    return softmax(_log(alignment) + log_likelihood)
 
 
 def erasure_log_drops(readouts: Readouts) -> Array:
@@ -124,9 +125,8 @@ def erasure_log_drops(readouts: Readouts) -> Array:
     """
     alignment = readouts.alignment
     remaining = alignment[:, None] * (1 - np.eye(alignment.shape[1]))
-    totals = remaining.sum(axis=2, keepdims=True)
     # Where no weight is left to renormalise, the context is 0.
-    remaining = np.divide(remaining, totals, out=remaining, where=totals > 0)
+    remaining = ratios(remaining, remaining.sum(axis=2, keepdims=True))
     drops = readouts.log_likelihood(alignment[:, None]) - readouts.log_likelihood(remaining)
     return np.where(np.abs(drops) > _EXACT, drops, 0)
 
@@ -143,12 +143,6 @@ def posterior_words(trace: Trace, weights: Weights | None = None) -> Words:
 def _log(values: Array) -> Array:
     """Return the logarithm of positive values and -inf for others, in the same shape."""
     return np.log(values, out=np.full_like(values, -np.inf), where=values > 0)
-
-
-def _softmax(scores: Array) -> Array:
-    """Return the softmax of each row of `scores` (Ty, Tx)."""
-    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return powers / powers.sum(axis=1, keepdims=True)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -248,7 +242,7 @@ def posterior_sentence(trace: Trace, attention: PosteriorAttention, step: int) -
             **names,
             **shares,
         )
-    other = int(np.argsort(-np.where(np.arange(len(prior)) == last, -1, prior), kind="stable")[0])
+    other = int(ranked(np.where(np.arange(len(prior)) == last, -1, prior))[0])
     return gettext(
         "The probability of {word} would have been {likely} with the annotation of {last} alone and {less} with the "
         "annotation of {other} alone. So the weight of {last} goes from {before} to {after} once the word is known.",
@@ -302,7 +296,7 @@ def posterior_equation(trace: Trace, theme: ThemeName = "light") -> Equation:
 def posterior_texts_of_step(attention: PosteriorAttention, step: int) -> Texts:
     """Return the texts of 0-based `step` that hold for all source pieces: the products of the sum."""
     prior, likelihood = attention.prior[step], attention.likelihood[step]
-    largest = np.argsort(-prior * likelihood, kind="stable")[:_MOST_TERMS]
+    largest = ranked(prior * likelihood)[:_MOST_TERMS]
     terms = [rf"{number(prior[j])} \cdot {number(likelihood[j])}" for j in largest]
     return {"i": str(step + 1), "products": " + ".join(terms + ([r"\cdots"] if len(prior) > _MOST_TERMS else []))}
 

@@ -40,7 +40,7 @@ from attnviz.trace.interventions import (
     ReplaceWeights,
     Temperature,
 )
-from attnviz.trace.parts import Array
+from attnviz.trace.parts import Array, float64
 
 _GATES = ("weight_ih_l{layer}", "weight_hh_l{layer}", "bias_ih_l{layer}", "bias_hh_l{layer}")
 
@@ -73,11 +73,11 @@ def cell_output(weights: Sequence[Array], inputs: Array, state: Array, memory: A
     from_inputs, from_state = inputs @ weight_ih.T + bias_ih, weight_hh @ state + bias_hh
     if len(from_state) == 4 * len(state):
         i, f, g, o = np.split(from_inputs + from_state, 4, axis=-1)
-        i, f, g, o = _sigmoid(i), _sigmoid(f), np.tanh(g), _sigmoid(o)
+        i, f, g, o = sigmoid(i), sigmoid(f), np.tanh(g), sigmoid(o)
         memory = f * memory + i * g
         return CellOutput(o * np.tanh(memory), memory, np.stack([i, f, g, o], axis=-2))
     (x_r, x_z, x_n), (u_r, u_z, u_n) = np.split(from_inputs, 3, axis=-1), np.split(from_state, 3)
-    reset, update = _sigmoid(x_r + u_r), _sigmoid(x_z + u_z)
+    reset, update = sigmoid(x_r + u_r), sigmoid(x_z + u_z)
     candidate = np.tanh(x_n + reset * u_n)
     new_state = (1 - update) * candidate + update * state
     return CellOutput(new_state, new_state, np.stack([reset, update, candidate], axis=-2))
@@ -121,7 +121,8 @@ def _run(gates: Sequence[Array], words: Array) -> tuple[Array, Array]:
     return np.stack(states), np.stack(memories)
 
 
-def _sigmoid(values: Array) -> Array:
+def sigmoid(values: Array) -> Array:
+    """Return 1 / (1 + exp(-x)) of numbers of any shape; unlike that, tanh never overflows."""
     return 0.5 * (1 + np.tanh(0.5 * values))
 
 
@@ -369,11 +370,6 @@ def _name(name: str) -> str:
     return name
 
 
-def float64(values: NDArray[Any]) -> Array:
-    """Return numbers of any shape in float64."""
-    return np.asarray(values, dtype=np.float64)
-
-
 def maxout(pairs: Array) -> Array:
     """Return the larger of each pair of neighbours: (..., 2l) to (..., l)."""
     return np.maximum(pairs[..., 0::2], pairs[..., 1::2])
@@ -408,9 +404,9 @@ def changed_energies(energies: Array, interventions: Iterable[AttentionIntervent
         match intervention:
             case ReplaceWeights(weights=row):
                 with np.errstate(divide="ignore"):
-                    energies = np.log(np.asarray(row, dtype=np.float64))
+                    energies = np.log(float64(row))
             case ReplaceEnergies(energies=row):
-                energies = np.asarray(row, dtype=np.float64)
+                energies = float64(row)
             case Temperature(temperature=math.inf):
                 energies = np.where(np.isneginf(energies), energies, 0.0)
             case Temperature(temperature=temperature):

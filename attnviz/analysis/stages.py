@@ -22,6 +22,7 @@ from attnviz.languages import gettext
 from attnviz.trace import Record, Trace
 from attnviz.trace.aligned import AttentionMatrix
 from attnviz.trace.interventions import ForceWords
+from attnviz.trace.parts import float64
 from attnviz.trace.transformer_trace import Head
 
 MOST_WEIGHT = 0.9
@@ -70,9 +71,9 @@ def _energy(trace: Trace, step: int) -> tuple[str, str]:
     values = {"count": count, "name": capitalised(name), "state": f"s{subscript(asking)}"}
     if not trace.queries_previous_state:
         sentence = gettext(
-            "Each of the {count} pieces has an annotation (its description by the encoder) and a key computed from "
-            "it. The query is computed from the updated state, {state}. The energy of a piece is one number: how well "
-            "its key fits the query. {name} fits best.",
+            "Each of the {count} pieces has an annotation (its description by the encoder) and a key computed from it. "
+            "The query is computed from the updated state, {state}. The energy of a piece is one number: how well its "
+            "key fits the query. {name} fits best.",
             **values,
         )
     elif trace.config.get("query") == "joined":
@@ -84,8 +85,8 @@ def _energy(trace: Trace, step: int) -> tuple[str, str]:
         )
     else:
         sentence = gettext(
-            "Each of the {count} pieces has an annotation (its description by the encoder) and a key computed from "
-            "it. The query is computed from the decoder state before this word, {state}. The energy of a piece is one "
+            "Each of the {count} pieces has an annotation (its description by the encoder) and a key computed from it. "
+            "The query is computed from the decoder state before this word, {state}. The energy of a piece is one "
             "number: how well its key fits the query. {name} fits best.",
             **values,
         )
@@ -118,7 +119,7 @@ def softmax_texts(result: Record | Head, step: int) -> tuple[str, str]:
             done=interventions,
             first=best,
             share=percent(alpha[order[0]]),
-            own=percent(softmax(trace.energies[step].astype(np.float64))[order[0]]),
+            own=percent(softmax(float64(trace.energies[step]))[order[0]]),
         )
         return sentence, outcome
     lead = shown_difference(trace.energies[step, order[:2]])
@@ -169,7 +170,7 @@ def strongest_pair(trace: Trace | Head, step: int) -> tuple[int, int, float] | N
     None where there is only one piece, or where the weights are not the softmax of the energies.
     """
     pair = weight_order(trace, step)[: trace.visible_key_count(step)][:2]
-    energies, alpha = trace.energies[step].astype(np.float64), trace.alignment[step]
+    energies, alpha = float64(trace.energies[step]), trace.alignment[step]
     if len(pair) < 2 or not np.isfinite(energies[pair]).all():
         return None
     if not np.allclose(softmax(energies), alpha, atol=_SAME_WEIGHT):
@@ -269,18 +270,14 @@ def sum_sentence(trace: Trace | Head, step: int) -> str:
     """Return how the strips of the picture of 0-based `step` add up to the context, and which numbers they show."""
     units = trace.values.shape[1]
     values = {"context": f"{trace.context_symbol}{subscript(step + 1)}", "units": thousands(units)}
-    if trace.has_heads:
-        sentence = gettext(
-            "The value of each piece, a list of {units} numbers, is multiplied by its weight. The sum is the output of "
-            "the head, {context}.",
-            **values,
-        )
-    else:
-        sentence = gettext(
-            "The annotation of each piece, a list of {units} numbers, is multiplied by its weight. The sum is the "
-            "context vector {context}.",
-            **values,
-        )
+    sentence = gettext(
+        "The value of each piece, a list of {units} numbers, is multiplied by its weight. The sum is the output of the "
+        "head, {context}."
+        if trace.has_heads
+        else "The annotation of each piece, a list of {units} numbers, is multiplied by its weight. The sum is the "
+        "context vector {context}.",
+        **values,
+    )
     if units <= SQUARES:
         return sentence
     shown = gettext(
@@ -319,8 +316,8 @@ def _fixed_vector(trace: Trace, step: int) -> tuple[str, str]:
 
 def _short_fixed_vector(trace: Trace, step: int) -> tuple[str, str]:  # noqa: ARG001  the same for all steps
     sentence = gettext(
-        "This translator reads the sentence once and cannot look back at it. One list of {units} numbers must "
-        "hold the whole sentence. Every French word gets the same list.",
+        "This translator reads the sentence once and cannot look back at it. One list of {units} numbers must hold the "
+        "whole sentence. Every French word gets the same list.",
         units=trace.contexts.shape[1],
     )
     return sentence, gettext("the same vector at every step")
@@ -384,9 +381,9 @@ def _memory(trace: Trace, step: int) -> tuple[str, str]:
         )
         return sentence, gettext("{kept} kept, {new} new", **shares)
     sentence = gettext(
-        "The translator’s state is a list of {count} numbers. The translator updates its state with what it takes "
-        "from the sentence and with the last piece, {last}. On average, the translator keeps {kept} of each number, "
-        "and {new} is new.",
+        "The translator’s state is a list of {count} numbers. The translator updates its state with what it takes from "
+        "the sentence and with the last piece, {last}. On average, the translator keeps {kept} of each number, and "
+        "{new} is new.",
         count=trace.states.shape[1],
         last=last,
         **shares,
@@ -437,10 +434,12 @@ def word_choice(trace: Record, step: int) -> tuple[str, str]:
     first, likeliest = trace.top(step, 1)[0]
     if int(trace.top_ids[step][0]) != int(trace.target_ids[step]):
         values = {"word": word, "p": p, "other": quoted_name(first), "q": percent(likeliest)}
-        if was_forced(trace, step):
-            sentence = gettext("You forced {word} ({p}); the model preferred {other} ({q}).", **values)
-        else:
-            sentence = gettext("The search chose {word} ({p}), although {other} was more likely ({q}).", **values)
+        sentence = gettext(
+            "You forced {word} ({p}); the model preferred {other} ({q})."
+            if was_forced(trace, step)
+            else "The search chose {word} ({p}), although {other} was more likely ({q}).",
+            **values,
+        )
     elif trace.top_ids.shape[1] == 1:
         sentence = gettext("{word} has a probability of {p}.", word=capitalised(word), p=p)
     else:
@@ -482,9 +481,12 @@ def step_sentence(trace: Record, step: int, *, simple: bool = False) -> str:
     pieces = (trace.previous_pieces[step], trace.target_pieces[step])
     before, chosen = map(quoted_name, pieces)
     values = {"before": before, "chosen": chosen, "p": _probability(float(trace.probabilities[step]))}
-    if was_forced(trace, step):
-        return gettext("After {before}, the decoder was forced to write {chosen}, which had probability {p}.", **values)
-    return gettext("After {before}, the decoder wrote {chosen} with probability {p}.", **values)
+    return gettext(
+        "After {before}, the decoder was forced to write {chosen}, which had probability {p}."
+        if was_forced(trace, step)
+        else "After {before}, the decoder wrote {chosen} with probability {p}.",
+        **values,
+    )
 
 
 def _probability(p: float) -> str:

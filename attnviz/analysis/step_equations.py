@@ -12,12 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.energy_equations import NEW, OLD, fill_placeholders, terms, texts_of
+from attnviz.analysis.measures import ranked
 from attnviz.analysis.numbers import NEW_LINE, aligned, coloured_latex, number, safe_text, vector
 from attnviz.analysis.recomputation import changed_energies
 from attnviz.languages import gettext
 from attnviz.palette import Palette, ThemeName, palette
 from attnviz.trace import Record, Trace
 from attnviz.trace.interventions import interventions_at
+from attnviz.trace.parts import float64
 from attnviz.trace.transformer_trace import Head
 
 _MOST_TERMS = 3
@@ -165,7 +167,7 @@ def _input_line(trace: Trace, colours: Palette) -> str:
         joined = f"[E y_{{⟦before⟧}} ; {context}]"
         return rf"x_{{⟦i⟧}} &= \max(0, W_x {joined} + b_x)" if trace.form["combined"] else rf"x_{{⟦i⟧}} &= {joined}"
     return (
-        r"x_{⟦i⟧} &= [E y_{⟦before⟧} ; t_{⟦before⟧}]" if trace.form["input_feeding"] else (r"x_{⟦i⟧} &= E y_{⟦before⟧}")
+        r"x_{⟦i⟧} &= [E y_{⟦before⟧} ; t_{⟦before⟧}]" if trace.form["input_feeding"] else r"x_{⟦i⟧} &= E y_{⟦before⟧}"
     )
 
 
@@ -216,8 +218,8 @@ def _lstm_equation(trace: Trace, colours: Palette) -> Equation:
         rf"{new} &= ⟦state⟧",
     )
     note = gettext(
-        "The state is updated by the LSTM of PyTorch. The LSTM keeps a memory m beside the state s. The equation "
-        "shows unit {unit}, which changed most.",
+        "The state is updated by the LSTM of PyTorch. The LSTM keeps a memory m beside the state s. The equation shows "
+        "unit {unit}, which changed most.",
         unit="⟦unit⟧",
     )
     return Equation(4, aligned(*lines), note)
@@ -249,15 +251,12 @@ def _readout(trace: Trace, colours: Palette) -> tuple[tuple[str, ...], str]:
                 rf"&\quad + {weights.context} {context} + {weights.bias})",
             )
             note = gettext("The state, the previous word and the context vector determine the next word.")
-            if trace.reads_new_state:
-                which = gettext(
-                    "This model computes the next word from the new state, as Eq. 4 of Bahdanau et al. does."
-                )
-            else:
-                which = gettext(
-                    "This model computes the next word from the state before the step, as the appendix of Bahdanau "
-                    "et al. does."
-                )
+            which = gettext(
+                "This model computes the next word from the new state, as Eq. 4 of Bahdanau et al. does."
+                if trace.reads_new_state
+                else "This model computes the next word from the state before the step, as the appendix of Bahdanau et "
+                "al. does."
+            )
             return lines, f"{note} {which}"
         case "joined":
             return (rf"t_{{⟦i⟧}} &= [{state} ; {context} ; {symbols.embedded}]",), gettext(
@@ -283,10 +282,10 @@ def attention_texts(attention: Trace | Head, step: int, colours: Palette) -> Tex
     count, changed = attention.visible_key_count(step), interventions_at(attention.interventions, step)
     energies, alpha = _softmax_inputs(attention, step)[:count], attention.alignment[step, :count]
     dots = [r"\cdots"] if count > _MOST_TERMS else []
-    exponentials = [rf"\exp({number(energies[k])})" for k in np.argsort(-energies, kind="stable")[:_MOST_TERMS]]
+    exponentials = [rf"\exp({number(energies[k])})" for k in ranked(energies)[:_MOST_TERMS]]
     terms = [
         rf"{number(alpha[j])}\,{coloured_latex(colours.encoder, f'{_value_symbol(attention)}_{{{j + 1}}}')}"
-        for j in np.argsort(-alpha, kind="stable")[:_MOST_TERMS]
+        for j in ranked(alpha)[:_MOST_TERMS]
     ] + dots
     first = 1 if any("10^" in term for term in terms) else len(terms)  # powers of ten would make the line too long
     tilde = gettext("A tilde marks the energies that would give the weights changed by hand.")
@@ -304,7 +303,7 @@ def attention_texts(attention: Trace | Head, step: int, colours: Palette) -> Tex
 
 def _softmax_inputs(trace: Trace | Head, step: int) -> NDArray[np.float64]:
     """Return the inputs of a step's softmax, (Tx,): its energies after interventions."""
-    energies = trace.energies[step].astype(np.float64)
+    energies = float64(trace.energies[step])
     step_interventions = interventions_at(trace.interventions, step)
     return changed_energies(energies, step_interventions) if step_interventions else energies
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from attnviz.analysis.labels import quoted_name
 from attnviz.analysis.likelihood import Readouts
+from attnviz.analysis.measures import ranked
 from attnviz.analysis.numbers import decimal, percent
 from attnviz.analysis.recomputation import Weights
 from attnviz.arguments import check_whole_argument
@@ -126,7 +127,7 @@ class PerturbedStep(OneLine):
             Ids and probabilities, likeliest first.
         """
         check_whole_argument(gettext("number of candidates k"), k, 1, len(self.probabilities))
-        order = np.argsort(-self.probabilities, kind="stable")[:k]
+        order = ranked(self.probabilities)[:k]
         return [(int(piece), float(self.probabilities[piece])) for piece in order]
 
 
@@ -243,7 +244,7 @@ def best_attention(
     target_id = evaluation.target_id if piece_id is None else piece_id
     count = len(evaluation.alignment)
     single_piece_logs = evaluation.readouts.log_probabilities(evaluation.step, np.eye(count))[:, target_id]
-    vertices = np.eye(count)[np.argsort(-single_piece_logs, kind="stable")[:_STARTS]]
+    vertices = np.eye(count)[ranked(single_piece_logs)[:_STARTS]]
     start_points = np.concatenate([vertices, evaluation.alignment[None], np.full((1, count), 1 / count)])
 
     def direction(attentions: Array) -> Array:

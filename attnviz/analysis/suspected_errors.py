@@ -22,7 +22,7 @@ from attnviz.analysis.findings import (
     other_hypotheses,
     quoted_source_words,
 )
-from attnviz.analysis.labels import quote, quoted_name, shorten
+from attnviz.analysis.labels import quote, quoted_name
 from attnviz.analysis.measures import attended_words
 from attnviz.analysis.numbers import percent
 from attnviz.analysis.what_if_effects import SpacedWords, Word, changed_words
@@ -228,7 +228,7 @@ def ends_too_early(trace: Record, suspect: SuspectedError) -> bool:
 def _suspected_words(trace: Record, suspect: SuspectedError) -> str:
     if suspect.finding.target is None:
         return quoted_source_words(trace, suspect.finding)
-    return quote(shorten(trace.words().target[suspect.finding.target], 40))
+    return quote(trace.words().target[suspect.finding.target], 40)
 
 
 def _title(trace: Record, suspect: SuspectedError) -> str:
@@ -260,7 +260,7 @@ def _attended(trace: Record, suspect: SuspectedError) -> CardLine:
         )
     elif suspect.finding.target is None:
         words = trace.words().target
-        named = [quote(shorten(words[target], 20)) for target in attending_words(trace, suspect.finding)]
+        named = [quote(words[target], 20) for target in attending_words(trace, suspect.finding)]
         text = gettext(
             "French words that looked most at the English word in question: {words}.",
             words=", ".join(named[:_MOST_NAMED]) + (" …" if len(named) > _MOST_NAMED else ""),
@@ -271,7 +271,7 @@ def _attended(trace: Record, suspect: SuspectedError) -> CardLine:
         text = gettext(
             "{share} of the attention of this step is on {word}.",
             share=percent(trace.alignment[suspect.step][list(alignment.source_groups[word])].sum()),
-            word=quote(shorten(alignment.source[word], 30)),
+            word=quote(alignment.source[word], 30),
         )
     return CardLine(name, text, button=show)
 

@@ -12,10 +12,10 @@ from typing import Any, Literal
 import numpy as np
 
 from attnviz.analysis.diagram import context_units, has_diagram
-from attnviz.analysis.energy_equations import texts_of
-from attnviz.analysis.labels import quote, quoted_name, shorten
+from attnviz.analysis.energy_equations import fill_placeholders, texts_of
+from attnviz.analysis.labels import quote, quoted_name
 from attnviz.analysis.learning import guidance_sentence
-from attnviz.analysis.measures import word_shares
+from attnviz.analysis.measures import ranked, word_shares
 from attnviz.analysis.numbers import decimal, fine_percent, percent, shown_difference, thousands, times
 from attnviz.analysis.stages import ENERGY_STAGE, SOFTMAX_STAGE, recurrent_stages, was_forced
 from attnviz.analysis.tour_data import LEAST_SHARE, LONGEST_WORD, TourData, coloured, no_attention_reason
@@ -23,6 +23,7 @@ from attnviz.analysis.transformer_steps import heads_name, opened_head_name, tra
 from attnviz.analysis.what_if_effects import mean_context_name
 from attnviz.analysis.word_classes import is_article
 from attnviz.languages import gettext
+from attnviz.trace.parts import float64
 
 Place = Literal["", "heatmap", "encoder", "source", "stage1", "stage2", "stage3", "stage5"]
 """Part of the page that a stop points at; empty for none."""
@@ -54,7 +55,7 @@ def stop_titles(record: Any) -> dict[int, str]:
     own_stages = transformer_stages(record) if record.has_heads else recurrent_stages(record)
     stages = {stage.number: stage for stage in (ENERGY_STAGE, SOFTMAX_STAGE, *own_stages)}
     return {
-        1: gettext("One word and its attention") if record.attends else gettext("One word, without attention"),
+        1: gettext("One word and its attention" if record.attends else "One word, without attention"),
         2: gettext("What an annotation is"),
         **{stop: stages[number].title() for stop, number in STOPS_OF_STAGES.items()},
         POSTERIOR_STOP: gettext("Before and after the word"),
@@ -72,19 +73,19 @@ def word_sentences(tour: TourData) -> tuple[str, ...]:
             word=name,
             piece=tour.written(step),
         )
-    if was_forced(record, step):
-        written = gettext("The translator was forced to write {word}.", word=name)
-    else:
-        written = gettext("The translator wrote {word}.", word=name)
+    written = gettext(
+        "The translator was forced to write {word}." if was_forced(record, step) else "The translator wrote {word}.",
+        word=name,
+    )
     if not record.attends:
         return written, gettext(
-            "This translator has no attention: it cannot look back at the English words. This translator read "
-            "the words once, one after the other, and kept only one list of numbers."
+            "This translator has no attention: it cannot look back at the English words. This translator read the "
+            "words once, one after the other, and kept only one list of numbers."
         )
     shares = word_shares(record, step)
     attention = gettext(
-        "Before this word, the translator looked back at the English sentence: {parts}. Each share is an "
-        "attention weight, written α (alpha).",
+        "Before this word, the translator looked back at the English sentence: {parts}. Each share is an attention "
+        "weight, written α (alpha).",
         parts=", ".join(
             gettext("{share} at {word}", share=percent(shares[k]), word=tour.source(k)) for k in _strongest(shares)
         ),
@@ -137,7 +138,7 @@ def annotation_sentences(tour: TourData) -> tuple[str, ...]:
         return read, gettext("The numbers of a word are its annotation: they describe the word among its neighbours.")
     words = record.words()
     word = next(k for k, group in enumerate(words.source_groups) if j in group)
-    words_before = coloured(quote(shorten(" ".join(words.source[: word + 1]), LONGEST_WORD)), "source")
+    words_before = coloured(quote(" ".join(words.source[: word + 1]), LONGEST_WORD), "source")
     if not record.reads_backwards:
         read = gettext(
             "Before writing, the translator read the sentence from its beginning. At {word}, after reading {before}, "
@@ -150,24 +151,24 @@ def annotation_sentences(tour: TourData) -> tuple[str, ...]:
             "The numbers of a word are its annotation: they describe the word together with the words before it."
         )
     read = gettext(
-        "Before writing, the translator read the sentence from both ends. At {word}, the translator noted "
-        "{units} numbers: {half} from reading forwards up to this word ({before}), and {half} from reading "
-        "backwards from the end.",
+        "Before writing, the translator read the sentence from both ends. At {word}, the translator noted {units} "
+        "numbers: {half} from reading forwards up to this word ({before}), and {half} from reading backwards from the "
+        "end.",
         word=name,
         units=units,
         half=units // 2,
         before=words_before,
     )
     return read, gettext(
-        "The numbers of a word are its annotation: they describe the word among its neighbours. The two strips at "
-        "each word show some numbers of its annotation: positive numbers are blue, negative numbers are red."
+        "The numbers of a word are its annotation: they describe the word among its neighbours. The two strips at each "
+        "word show some numbers of its annotation: positive numbers are blue, negative numbers are red."
     )
 
 
 def energy_sentences(tour: TourData) -> tuple[str, ...]:
     """Return how query and keys make energies."""
     record, energies = tour.record, tour.energies
-    order = np.argsort(-energies, kind="stable").tolist()
+    order = ranked(energies)
     fit = gettext(
         "The energy measures how well a piece fits: {listed}. The larger the energy, the better the fit.",
         listed=", ".join(
@@ -183,26 +184,22 @@ def energy_sentences(tour: TourData) -> tuple[str, ...]:
         )
         return start, fit
     units = record.states.shape[1]
-    if tour.word.step == 0:
-        start = gettext(
-            "Before the first word, the decoder state is a list of {units} numbers computed from the sentence. The "
-            "translator compares its state with every annotation.",
-            units=units,
-        )
-    else:
-        start = gettext(
-            "Before the decoder writes this word, its state is a list of {units} numbers. The translator compares its "
-            "state with every annotation.",
-            units=units,
-        )
-    comparison = texts_of(record.config["attention"]).fit(record.annotations.shape[1], record.queries.shape[1])
-    return start, comparison, fit
+    start = gettext(
+        "Before the first word, the decoder state is a list of {units} numbers computed from the sentence. The "
+        "translator compares its state with every annotation."
+        if tour.word.step == 0
+        else "Before the decoder writes this word, its state is a list of {units} numbers. The translator compares its "
+        "state with every annotation.",
+        units=units,
+    )
+    lengths = {"units": str(record.annotations.shape[1]), "count": str(record.queries.shape[1])}
+    return start, *fill_placeholders((texts_of(record.config["attention"]).fit,), lengths), fit
 
 
 def softmax_sentences(tour: TourData) -> tuple[str, ...]:
     """Return how the softmax turns energies into shares, and that the user can pull a bar."""
-    e, alpha = tour.energies.astype(np.float64), tour.record.displayed.alignment[tour.word.step]
-    order = np.argsort(-e, kind="stable")
+    e, alpha = float64(tour.energies), tour.record.displayed.alignment[tour.word.step]
+    order = ranked(e)
     start = gettext(
         "Softmax turns the energies of the previous stop into shares, the attention weights, which add up to "
         "100\u00a0%. Softmax takes the exponential, exp, of each energy, then divides each result by the total."
@@ -235,8 +232,8 @@ def context_sentences(tour: TourData) -> tuple[str, ...]:
     parts = ", ".join(f"{percent(alpha[j])} {tour.piece(j)}" for j in _strongest(alpha))
     if record.has_heads:
         mixed = gettext(
-            "The head also computes a value, a list of numbers, from each annotation. The head multiplies each "
-            "value by its share of attention and adds up the products: {parts}.",
+            "The head also computes a value, a list of numbers, from each annotation. The head multiplies each value "
+            "by its share of attention and adds up the products: {parts}.",
             parts=parts,
         )
         return mixed, gettext(
@@ -248,8 +245,8 @@ def context_sentences(tour: TourData) -> tuple[str, ...]:
     if not record.attends:
         return (
             gettext(
-                "The decoder gets only {context} of the sentence: {units} numbers that the encoder computes by "
-                "reading the sentence to its end. It gets the same numbers for every word, however long the sentence.",
+                "The decoder gets only {context} of the sentence: {units} numbers that the encoder computes by reading "
+                "the sentence to its end. It gets the same numbers for every word, however long the sentence.",
                 units=units,
                 context=coloured(gettext("the last annotation"), "context"),
             ),
@@ -275,8 +272,8 @@ def context_sentences(tour: TourData) -> tuple[str, ...]:
         )
     used = gettext(
         "The sum of the products is {context}, also a list of {units} numbers. It is what the decoder gets of the "
-        "sentence at this step; what it got at earlier steps lives on in its state. Of all annotations, that of "
-        "{word} is closest in direction to the context vector (cosine {cosine}).",
+        "sentence at this step; what it got at earlier steps lives on in its state. Of all annotations, that of {word} "
+        "is closest in direction to the context vector (cosine {cosine}).",
         context=coloured(gettext("the context vector"), "context"),
         units=units,
         word=tour.piece(nearest),
@@ -324,10 +321,12 @@ def written_word_sentences(tour: TourData) -> tuple[str, ...]:
         leads = record.top_ids[step][0] == record.target_ids[step]
         other, chance = record.top(step, 2)[1 if leads else 0]
         values |= {"other": coloured(quoted_name(other), "target"), "less": percent(chance)}
-        if leads:
-            rest = gettext("{word} is the most likely piece ({share}), followed by {other} ({less}).", **values)
-        else:
-            rest = gettext("{word} has probability {share}, but {other} was more probable, with {less}.", **values)
+        rest = gettext(
+            "{word} is the most likely piece ({share}), followed by {other} ({less})."
+            if leads
+            else "{word} has probability {share}, but {other} was more probable, with {less}.",
+            **values,
+        )
     one_vector = ""
     if record.attends_once and tour.posterior_weights is not None:
         one_vector = gettext(
@@ -371,20 +370,20 @@ def posterior_sentences(tour: TourData) -> tuple[str, ...]:
         for k in dict.fromkeys((int(posterior[word].argmax()), int(prior.argmax())))
     )
     question = gettext(
-        "The translator had to look at the sentence before it knew the word. Now that {word} is written, we can "
-        "ask which English words mattered for it.",
+        "The translator had to look at the sentence before it knew the word. Now that {word} is written, we can ask "
+        "which English words mattered for it.",
         word=name,
     )
     bayes = gettext(
-        "Bayes’ rule corrects the shares of attention once the word is known. Bayes’ rule multiplies the share of "
-        "each English word by the probability that {word} would have with the annotation of this English word alone. "
-        "The shares change: {shares}.",
+        "Bayes’ rule corrects the shares of attention once the word is known. Bayes’ rule multiplies the share of each "
+        "English word by the probability that {word} would have with the annotation of this English word alone. The "
+        "shares change: {shares}.",
         word=name,
         shares=shares,
     )
     where = gettext(
-        "The new shares, written α′, are the posterior attention. At the levels of detail “Numbers” and "
-        "“Everything”, the heatmap shows the new shares under “After the word”."
+        "The new shares, written α′, are the posterior attention. At the levels of detail “Numbers” and “Everything”, "
+        "the heatmap shows the new shares under “After the word”."
     )
     words = tour.record.words()
     if len(words.target_groups[word]) > 1 or any(len(group) > 1 for group in words.source_groups):
@@ -425,8 +424,8 @@ def _missing_reason(tour: TourData, number: int) -> str:
         return no_attention_reason()
     if number == SOFTMAX_STOP and tour.has_changed_weights:
         return gettext(
-            "The attention weights of this step were changed by hand, so they no longer come from softmax. To see "
-            "this stop of the tour, go back to the first translation."
+            "The attention weights of this step were changed by hand, so they no longer come from softmax. To see this "
+            "stop of the tour, go back to the first translation."
         )
     if number == POSTERIOR_STOP and record.imported:
         return gettext(

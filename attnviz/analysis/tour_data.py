@@ -20,7 +20,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.labels import quote, quoted_name, shorten
+from attnviz.analysis.labels import quote, quoted_name
 from attnviz.analysis.numbers import decimal, fine_percent
 from attnviz.analysis.word_classes import is_article, is_content, is_punctuation, is_word
 from attnviz.languages import gettext
@@ -368,11 +368,11 @@ class TourData:
 
     def source(self, word: int) -> str:
         """Return the label of a source word."""
-        return coloured(quote(shorten(self.record.words().source[word], LONGEST_WORD)), "source")
+        return coloured(quote(self.record.words().source[word], LONGEST_WORD), "source")
 
     def target(self, word: int) -> str:
         """Return the label of a target word."""
-        return coloured(quote(shorten(self.record.words().target[word], LONGEST_WORD)), "target")
+        return coloured(quote(self.record.words().target[word], LONGEST_WORD), "target")
 
     def piece(self, j: int) -> str:
         """Return the label of a source piece."""
@@ -397,8 +397,8 @@ def quiz_introduction(tour: TourData, questions: Sequence[QuizQuestion]) -> str:
         return no_attention_reason()
     if not questions:
         return gettext(
-            "No word of this translation attends clearly to a single English word, so the quiz has no clear "
-            "question to ask. Try a longer sentence, for example one from “Examples”."
+            "No word of this translation attends clearly to a single English word, so the quiz has no clear question "
+            "to ask. Try a longer sentence, for example one from “Examples”."
         )
     if len(questions) == 1:
         return gettext(
@@ -425,14 +425,12 @@ def answer_explanation(tour: TourData, question: QuizQuestion) -> str:
             "later": fine_percent(tour.posterior_weights[question.word, meant]),
             "other": tour.source(meant),
         }
-        text = (
-            gettext("{word}: α = {share} before the French word is known, α′ = {later} after.", **values)
+        text = gettext(
+            "{word}: α = {share} before the French word is known, α′ = {later} after."
             if meant == attended
-            else gettext(
-                "Before the French word was known, {word} had α = {share}. Once the French word is known, "
-                "{other} has α′ = {later}.",
-                **values,
-            )
+            else "Before the French word was known, {word} had α = {share}. Once the French word is known, {other} has "
+            "α′ = {later}.",
+            **values,
         )
     if question.kind != "crossed":
         return text
@@ -443,8 +441,8 @@ def chance_sentence(chances: ChanceScore, count: int, *, after: bool) -> str:
     """Return the expected number of correct answers to `count` questions by chance."""
     values = {"chance": decimal(chances.attended, 1), "straight": chances.diagonal, "count": count}
     text = gettext(
-        "Expected correct answers: {chance} of {count} by random guessing, {straight} of {count} by following "
-        "the diagonal of the heatmap.",
+        "Expected correct answers: {chance} of {count} by random guessing, {straight} of {count} by following the "
+        "diagonal of the heatmap.",
         **values,
     )
     if after and abs(chances.meant - chances.attended) >= 0.05:
@@ -467,14 +465,16 @@ def quiz_labels(tour: TourData) -> dict[str, str]:
         "shades": gettext(
             "The stronger the shade of a word, the more the translator looked at it. The underlined word has the "
             "largest posterior attention."
-        )
-        if tour.posterior_weights is not None
-        else gettext("The stronger the shade of a word, the more the translator looked at it."),
+            if tour.posterior_weights is not None
+            else "The stronger the shade of a word, the more the translator looked at it."
+        ),
         "next": gettext("Next word"),
         "end": gettext("What did I score?"),
-        "score": gettext("Correct answers, judged by the mean attention of the heads: {hits} of {n}.")
-        if heads
-        else gettext("Correct answers, judged by α (before the word): {hits} of {n}."),
+        "score": gettext(
+            "Correct answers, judged by the mean attention of the heads: {hits} of {n}."
+            if heads
+            else "Correct answers, judged by α (before the word): {hits} of {n}."
+        ),
         "later": gettext("Correct answers, judged by α′ (after the word): {hits} of {n}.")
         if tour.posterior_weights is not None
         else "",

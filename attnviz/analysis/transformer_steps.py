@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.analysis.labels import capitalised, quote, quoted_name, shorten, subscript
+from attnviz.analysis.labels import capitalised, quote, quoted_name, subscript
 from attnviz.analysis.measures import strongest_words, weight_order
 from attnviz.analysis.numbers import aligned, coloured_latex, decimal, percent, vector
 from attnviz.analysis.stages import (
@@ -82,8 +82,8 @@ def head_energy(head: TransformerTrace | Head, row: int) -> tuple[str, str]:
         )
     elif opened.kind == "decoder":
         sentence = gettext(
-            "The step that writes {asking} has read {count} pieces, starting with <s>; the later pieces are "
-            "masked. {name} fits the query of this step best, with energy e = {energy}.",
+            "The step that writes {asking} has read {count} pieces, starting with <s>; the later pieces are masked. "
+            "{name} fits the query of this step best, with energy e = {energy}.",
             **values,
         )
     else:
@@ -101,8 +101,8 @@ def head_values(head: TransformerTrace | Head, row: int) -> tuple[str, str]:
     opened = head.displayed
     parts, outcome = context_shares(opened, row)
     sentence = gettext(
-        "Besides its key, each piece has a value, a list of {units} numbers. A strip shows a value "
-        "multiplied by its weight. The strips add up to {found}, the output of this head: {parts}",
+        "Besides its key, each piece has a value, a list of {units} numbers. A strip shows a value multiplied by its "
+        "weight. The strips add up to {found}, the output of this head: {parts}",
         units=opened.values.shape[1],
         parts=parts,
         found=f"z{subscript(row + 1)}",
@@ -150,18 +150,14 @@ def _fit(trace: TransformerTrace, step: int) -> tuple[str, str]:
     count = trace.cross_alignment.shape[0] * trace.cross_alignment.shape[1]
     if count == 1:
         return rest, outcome
-    if trace.heads.head is None:
-        which = gettext(
-            "Before each piece, the {count} heads of a transformer look at the sentence, each on its own. The "
-            "bars show the head most similar to the heatmap.",
-            count=count,
-        )
-    else:
-        which = gettext(
-            "Before each piece, the {count} heads of a transformer look at the sentence, each on its own. The "
-            "bars and the heatmap show the same head.",
-            count=count,
-        )
+    which = gettext(
+        "Before each piece, the {count} heads of a transformer look at the sentence, each on its own. The bars show "
+        "the head most similar to the heatmap."
+        if trace.heads.head is None
+        else "Before each piece, the {count} heads of a transformer look at the sentence, each on its own. The bars "
+        "and the heatmap show the same head.",
+        count=count,
+    )
     return f"{which} {rest}", outcome
 
 
@@ -200,7 +196,7 @@ def _all_heads(trace: TransformerTrace, step: int) -> tuple[str, str]:
         "{count} of {all} heads look most at {word}",
         int((most == word).sum()),
         all=most.size,
-        word=quote(shorten(trace.words().source[word], 30)),
+        word=quote(trace.words().source[word], 30),
     )
     if most.size == 1:
         return head_sentence, outcome
@@ -216,20 +212,26 @@ def _all_heads(trace: TransformerTrace, step: int) -> tuple[str, str]:
 
 def block_name(block: str, layer: int) -> str:
     """Return the name of a `block` (of `Head.blocks`) of a 1-based decoder `layer`."""
-    if block == "attention":
-        return gettext("self-attention {layer}", layer=layer)
-    if block == "cross":
-        return gettext("cross-attention {layer}", layer=layer)
-    return gettext("feed-forward {layer}", layer=layer)
+    return gettext(
+        "self-attention {layer}"
+        if block == "attention"
+        else "cross-attention {layer}"
+        if block == "cross"
+        else "feed-forward {layer}",
+        layer=layer,
+    )
 
 
 def added_name(block: str, layer: int) -> str:
     """Return in everyday words what a `block` (of `Head.blocks`) of a 1-based decoder `layer` adds."""
-    if block == "attention":
-        return gettext("layer {layer}: French words", layer=layer)
-    if block == "cross":
-        return gettext("layer {layer}: the sentence", layer=layer)
-    return gettext("layer {layer}: computation", layer=layer)
+    return gettext(
+        "layer {layer}: French words"
+        if block == "attention"
+        else "layer {layer}: the sentence"
+        if block == "cross"
+        else "layer {layer}: computation",
+        layer=layer,
+    )
 
 
 def _memory(trace: TransformerTrace, step: int) -> tuple[str, str]:
@@ -241,8 +243,8 @@ def _memory(trace: TransformerTrace, step: int) -> tuple[str, str]:
     sentence = gettext(
         "The decoder works on a list of {count} numbers, the residual stream. The list starts as the embedding of the "
         "last piece written ({last}) and its position; each layer only adds to it. A layer adds three things: what it "
-        "saw in the French words already written, what it saw in the English sentence, and what it computes from "
-        "both. Each bar shows one added part: the longer the bar, the larger the part.",
+        "saw in the French words already written, what it saw in the English sentence, and what it computes from both. "
+        "Each bar shows one added part: the longer the bar, the larger the part.",
         count=opened.streams.shape[2],
         last=last,
     )
@@ -277,10 +279,10 @@ def head_equations(head: Any, theme: ThemeName = "light") -> tuple[Equation, ...
     opened, colours = head.displayed, palette(theme)
     # The last key that a row may attend to.
     last = "⟦i⟧" if opened.kind == "decoder" else str(len(opened.source_pieces))
-    values = (
-        gettext("The output of this head: a weighted sum of the values of the source pieces.")
+    values = gettext(
+        "The output of this head: a weighted sum of the values of the source pieces."
         if opened.kind == "cross"
-        else gettext("The output of this head: a weighted sum of values from the same sentence as the query.")
+        else "The output of this head: a weighted sum of values from the same sentence as the query."
     )
     equations = (
         _energy_equation(opened, colours),
@@ -313,20 +315,16 @@ def _energy_equation(opened: Head, colours: Palette) -> Equation:
         r"&= ⟦energy⟧",
     )
     values: dict[str, object] = {"head": opened_head_name(opened), "piece": "⟦j⟧", "units": units}
-    if opened.kind == "cross":
-        note = gettext(
-            "{head}: the energy says how well the query of this head fits the key of source piece {piece}. The "
-            "query is made from the normalised residual stream of this step. The energy is divided by the square "
-            "root of the number of units, {units}, so that long vectors do not make the softmax too sharp.",
-            **values,
-        )
-    else:
-        note = gettext(
-            "{head}: the energy says how well a query fits the key of piece {piece}. One matrix computes the queries "
-            "and another the keys, from the normalised residual streams of the same sentence. The energy is divided by "
-            "the square root of the number of units, {units}, so that long vectors do not make the softmax too sharp.",
-            **values,
-        )
+    note = gettext(
+        "{head}: the energy says how well the query of this head fits the key of source piece {piece}. The query is "
+        "made from the normalised residual stream of this step. The energy is divided by the square root of the number "
+        "of units, {units}, so that long vectors do not make the softmax too sharp."
+        if opened.kind == "cross"
+        else "{head}: the energy says how well a query fits the key of piece {piece}. One matrix computes the queries "
+        "and another the keys, from the normalised residual streams of the same sentence. The energy is divided by "
+        "the square root of the number of units, {units}, so that long vectors do not make the softmax too sharp.",
+        **values,
+    )
     return Equation(1, aligned(*lines), note[:1].upper() + note[1:])
 
 
@@ -339,18 +337,14 @@ def _stream_equation(opened: Head, colours: Palette) -> Equation:
     )
     lines = (rf"{after} &= {before} + W_O\,{outputs}", r"&= ⟦before⟧", r"&\quad + ⟦added⟧", r"&= ⟦after⟧")
     values = {"layer": opened.layer + 1, "block": opened.block + 1, "count": len(opened.streams) - 1}
-    if opened.kind == "cross":
-        note = gettext(
-            "The residual stream before and after the cross-attention of layer {layer}, which is sub-layer "
-            "{block} of {count}.",
-            **values,
-        )
-    else:
-        note = gettext(
-            "The residual stream before and after the self-attention of layer {layer}, which is sub-layer "
-            "{block} of {count}.",
-            **values,
-        )
+    note = gettext(
+        "The residual stream before and after the cross-attention of layer {layer}, which is sub-layer {block} of "
+        "{count}."
+        if opened.kind == "cross"
+        else "The residual stream before and after the self-attention of layer {layer}, which is sub-layer {block} of "
+        "{count}.",
+        **values,
+    )
     return Equation(4, aligned(*lines), note)
 
 
@@ -370,22 +364,26 @@ def _word_equation(colours: Palette) -> Equation:
 
 def head_kind_name(kind: HeadKind) -> str:
     """Return the name of a kind of attention."""
-    return {
-        "encoder": gettext("Encoder: self-attention"),
-        "decoder": gettext("Decoder: self-attention, masked"),
-        "cross": gettext("Decoder: cross-attention"),
-    }[kind]
+    return gettext(
+        {
+            "encoder": "Encoder: self-attention",
+            "decoder": "Decoder: self-attention, masked",
+            "cross": "Decoder: cross-attention",
+        }[kind]
+    )
 
 
 def kind_sentence(kind: HeadKind) -> str:
     """Return which side queries which."""
-    return {
-        "encoder": gettext("Each English piece attends to all English pieces, itself included."),
-        "decoder": gettext(
-            "Each step attends to the pieces written before it. Later pieces are masked: their energy is −∞."
-        ),
-        "cross": gettext("Each step attends to the English pieces, as in attention models older than the transformer."),
-    }[kind]
+    return gettext(
+        {
+            "encoder": "Each English piece attends to all English pieces, itself included.",
+            "decoder": (
+                "Each step attends to the pieces written before it. Later pieces are masked: their energy is −∞."
+            ),
+            "cross": "Each step attends to the English pieces, as in attention models older than the transformer.",
+        }[kind]
+    )
 
 
 def head_title(opened: Head) -> str:

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 from attnviz.analysis.recomputation import Weights, softmax, submodule_weights
 from attnviz.analysis.verification import ComparedNumbers, Verifier
-from attnviz.analysis.weight_shapes import Shapes
+from attnviz.analysis.weight_shapes import Shapes, linear_shapes
 from attnviz.text import BOS
 from attnviz.trace import TransformerTrace
-from attnviz.trace.parts import Array
+from attnviz.trace.parts import Array, float64
 from attnviz.trace.transformer_trace import TRANSFORMER_ARRAYS, TRANSFORMER_QUANTITIES, Head
 
 _Operand = Callable[[str, int, Array], Array]
@@ -90,11 +90,11 @@ class _Pass:
 
     def weight(self, name: str) -> Array:
         """Return one of the weights in float64."""
-        return np.asarray(self.weights[name], dtype=np.float64)
+        return float64(self.weights[name])
 
     def embed(self, pieces: Sequence[int]) -> Array:
         """Return sqrt(d) E y + p with p_{2k} = sin(i / 10000^(2k/d)) and p_{2k+1} the cosine: (T, d)."""
-        rows = np.asarray(self.weights["output.weight"][list(pieces)], dtype=np.float64)
+        rows = float64(self.weights["output.weight"][list(pieces)])
         count, size = rows.shape
         unit = np.arange(size)
         angles = np.arange(count)[:, None] / 10_000.0 ** ((unit - unit % 2) / size)
@@ -110,9 +110,7 @@ class _Pass:
         """Return [head_1 ; ... ; head_H] W_O with head = softmax(q k^T / sqrt(d/H)) v: (Ty, d), (Tx, d) to (Ty, d)."""
         matrices = submodule_weights(self.weights, f"{name}.")
         queries, keys, values = (
-            self.store(
-                f"{kind}_{plural}", self._heads(vectors @ np.asarray(matrices[f"{matrix}.weight"], np.float64).T)
-            )
+            self.store(f"{kind}_{plural}", self._heads(vectors @ float64(matrices[f"{matrix}.weight"]).T))
             for plural, matrix, vectors in (
                 ("queries", "query", query_inputs),
                 ("keys", "key", key_inputs),
@@ -124,7 +122,7 @@ class _Pass:
             energies = np.where(np.tri(len(query_inputs), dtype=bool), energies, -np.inf)
         alignment = self.store(f"{kind}_alignment", softmax(self.store(f"{kind}_energies", energies)))
         heads = np.einsum("hij,hjd->ihd", alignment, values)
-        return heads.reshape(len(query_inputs), -1) @ np.asarray(matrices["projection.weight"], np.float64).T
+        return heads.reshape(len(query_inputs), -1) @ float64(matrices["projection.weight"]).T
 
     def feed_forward(self, prefix: str, stream: Array) -> Array:
         """Return max(0, x W_1 + b_1) W_2 + b_2 of the normalised stream: (T, d) to (T, d)."""
@@ -146,26 +144,17 @@ class TransformerVerifier(Verifier):
         config = trace.config
         d, wide = int(config["model_size"]), int(config["feedforward_size"])
         vocabulary = int(config["vocabulary_size"])
-        shapes: Shapes = {"output.weight": (vocabulary, d), "output.bias": (vocabulary,)}
-        norms, attentions, blocks = ["encoder_norm", "decoder_norm"], [], []
+        shapes = linear_shapes("output", vocabulary, d)
+        norms = ["encoder_norm", "decoder_norm"]
         for layer in range(int(config["layers"])):
             for side, kinds in (("encoder", ("attention",)), ("decoder", ("attention", "cross"))):
                 within = f"{side}.{layer}"
-                attentions += [f"{within}.{kind}" for kind in kinds]
                 norms += [f"{within}.{kind}_norm" for kind in (*kinds, "feedforward")]
-                blocks.append(f"{within}.feedforward")
-        for name in norms:
-            shapes |= {f"{name}.weight": (d,), f"{name}.bias": (d,)}
-        for name in attentions:
-            shapes |= {f"{name}.{matrix}.weight": (d, d) for matrix in ("query", "key", "value", "projection")}
-        for name in blocks:
-            shapes |= {
-                f"{name}.inner.weight": (wide, d),
-                f"{name}.inner.bias": (wide,),
-                f"{name}.outer.weight": (d, wide),
-                f"{name}.outer.bias": (d,),
-            }
-        return shapes
+                shapes |= linear_shapes(f"{within}.feedforward.inner", wide, d)
+                shapes |= linear_shapes(f"{within}.feedforward.outer", d, wide)
+                matrices = ("query", "key", "value", "projection")
+                shapes |= {f"{within}.{kind}.{matrix}.weight": (d, d) for kind in kinds for matrix in matrices}
+        return shapes | {f"{name}.{part}": (d,) for name in norms for part in ("weight", "bias")}
 
     def pairs(self, step: int, pieces: Sequence[int] = (), *, with_heatmap_posterior: bool = False) -> ComparedNumbers:  # noqa: ARG002
         """Return all numbers of the source and of 0-based `step`, as displayed and as recomputed.
@@ -186,7 +175,7 @@ class TransformerVerifier(Verifier):
 
         def recorded(name: str, place: int, _: Array) -> Array:
             array = getattr(trace, name)
-            return np.asarray(array if name in _SINGLE else array[place], dtype=np.float64)
+            return float64(array if name in _SINGLE else array[place])
 
         recomputed = recompute_transformer(self.weights, trace.config, trace.source_ids, trace.target_ids, recorded)
         distributions, steps = recomputed["distributions"], np.arange(len(trace.target_ids))

@@ -26,13 +26,13 @@ from attnviz.analysis.measures import coverage, entropy
 from attnviz.analysis.numbers import power_of_ten, thousands
 from attnviz.analysis.numpy_scorers import scorer_of
 from attnviz.analysis.posterior import bayes, posterior_of
-from attnviz.analysis.recomputation import RecurrentEquations, RecurrentState, Weights, float64, log_softmax, softmax
+from attnviz.analysis.recomputation import RecurrentEquations, RecurrentState, Weights, log_softmax, softmax
 from attnviz.analysis.weight_shapes import Shapes, check_fit, recurrent_weight_shapes
-from attnviz.languages import gettext, ngettext
+from attnviz.languages import gettext, gettexts, ngettext
 from attnviz.text import piece_name
 from attnviz.trace import Record, Trace
 from attnviz.trace.interventions import forced_words, interventions_at
-from attnviz.trace.parts import Array
+from attnviz.trace.parts import Array, float64
 from attnviz.trace.trace import GATES, QUANTITIES
 
 ComparedNumbers = dict[str, tuple[Any, Array]]
@@ -296,7 +296,7 @@ def compare_quantity(quantity: str, shown: NDArray[Any], expected: Array) -> Che
         return Check(quantity, 0, 0.0, None)
     # Equal infinities (masked energies) have difference 0; a number and an infinity have difference infinity.
     with np.errstate(invalid="ignore"):
-        differences = np.where(shown == expected, 0.0, np.abs(shown.astype(np.float64) - expected))
+        differences = np.where(shown == expected, 0.0, np.abs(float64(shown) - expected))
     differences = np.where(np.isnan(differences), np.inf, differences)
     worst = np.unravel_index(int(differences.argmax()), differences.shape)
     finite = np.abs(expected[np.isfinite(expected)])
@@ -320,55 +320,61 @@ POSITION_QUANTITIES = (
 
 def quantity_names() -> dict[str, str]:
     """Return the names of the verified quantities on the page."""
-    return {
-        "annotations": gettext("annotations"),
-        "initial_states": gettext("first state s₀"),
-        "initial_memories": gettext("first cell states"),
-        "keys": gettext("keys U h"),
-        "score_vector": gettext("vector v"),
-        "features": gettext("features f of the previous step’s weights"),
-        "feature_weight": gettext("matrix L, which multiplies the features"),
-        "queries": gettext("query W s"),
-        "energies": gettext("energies e"),
-        "energy sums": gettext("energy decomposition sums"),
-        "alignment": gettext("weights α"),
-        "entropy": gettext("entropy H"),
-        "coverage": gettext("coverage Σ α"),
-        "contexts": gettext("context vector c"),
-        "states": gettext("state s"),
-        "reset_gates": gettext("reset gate r"),
-        "update_gates": gettext("update gate z"),
-        "input_gates": gettext("input gate e"),
-        "forget_gates": gettext("forget gate f"),
-        "output_gates": gettext("output gate o"),
-        "candidate_states": gettext("candidate state"),
-        "memories": gettext("memory m"),
-        "maxout pairs": gettext("pairs before the maxout"),
-        "readouts": gettext("readout t"),
-        "top_probabilities": gettext("likeliest words’ probabilities"),
-        "log_probabilities": gettext("log probability of the word"),
-        "target_ids": gettext("forced word y"),
-        "attribution sums": gettext("attribution sums"),
-        "likelihood": gettext("likelihoods p(y | h)"),
-        "log_likelihood": gettext("logarithms of the likelihoods"),
-        "posterior": gettext("posterior p(j | y)"),
-        "heatmap_posterior": gettext("α′ of the heatmap"),
-        "encoder_streams": gettext("the encoder’s residual stream"),
-        "decoder_streams": gettext("the decoder’s residual stream"),
-    } | {
+    return gettexts(
+        {
+            "annotations": "annotations",
+            "initial_states": "first state s₀",
+            "initial_memories": "first cell states",
+            "keys": "keys U h",
+            "score_vector": "vector v",
+            "features": "features f of the previous step’s weights",
+            "feature_weight": "matrix L, which multiplies the features",
+            "queries": "query W s",
+            "energies": "energies e",
+            "energy sums": "energy decomposition sums",
+            "alignment": "weights α",
+            "entropy": "entropy H",
+            "coverage": "coverage Σ α",
+            "contexts": "context vector c",
+            "states": "state s",
+            "reset_gates": "reset gate r",
+            "update_gates": "update gate z",
+            "input_gates": "input gate e",
+            "forget_gates": "forget gate f",
+            "output_gates": "output gate o",
+            "candidate_states": "candidate state",
+            "memories": "memory m",
+            "maxout pairs": "pairs before the maxout",
+            "readouts": "readout t",
+            "top_probabilities": "likeliest words’ probabilities",
+            "log_probabilities": "log probability of the word",
+            "target_ids": "forced word y",
+            "attribution sums": "attribution sums",
+            "likelihood": "likelihoods p(y | h)",
+            "log_likelihood": "logarithms of the likelihoods",
+            "posterior": "posterior p(j | y)",
+            "heatmap_posterior": "α′ of the heatmap",
+            "encoder_streams": "the encoder’s residual stream",
+            "decoder_streams": "the decoder’s residual stream",
+        }
+    ) | {
         f"{kind}_{name}": f"{what}, {where}"
-        for kind, where in {
-            "encoder": gettext("English to itself"),
-            "decoder": gettext("French to itself"),
-            "cross": gettext("French to English"),
-        }.items()
-        for name, what in {
-            "queries": gettext("queries q"),
-            "keys": gettext("keys k"),
-            "values": gettext("values v"),
-            "energies": gettext("energies e"),
-            "alignment": gettext("weights α"),
-        }.items()
+        for kind, where in gettexts(
+            {
+                "encoder": "English to itself",
+                "decoder": "French to itself",
+                "cross": "French to English",
+            }
+        ).items()
+        for name, what in gettexts(
+            {
+                "queries": "queries q",
+                "keys": "keys k",
+                "values": "values v",
+                "energies": "energies e",
+                "alignment": "weights α",
+            }
+        ).items()
     }
 
 
@@ -390,9 +396,9 @@ def verification_caption() -> str:
     """Return what the badge means."""
     return gettext(
         "Every number of this step is computed a second time, in NumPy with 64-bit floats. The check uses the saved "
-        "weights, the operands shown beside the number, and code separate from the network’s. A number passes if it "
-        "is almost equal to the recomputed number: the difference may be {tolerance:g} of the largest number of its "
-        "kind, or {tolerance:g} if that largest number is below 1.",
+        "weights, the operands shown beside the number, and code separate from the network’s. A number passes if it is "
+        "almost equal to the recomputed number: the difference may be {tolerance:g} of the largest number of its kind, "
+        "or {tolerance:g} if that largest number is below 1.",
         tolerance=TOLERANCE,
     )
 
@@ -410,8 +416,8 @@ def badge_text(verification: Verification, step: int) -> str:
         )
     if verification.holds:
         return gettext(
-            "All {numbers} numbers of step {step} are verified with NumPy in 64 bits; the recomputed numbers differ "
-            "by at most {largest}",
+            "All {numbers} numbers of step {step} are verified with NumPy in 64 bits; the recomputed numbers differ by "
+            "at most {largest}",
             numbers=thousands(verification.numbers),
             step=step + 1,
             largest=power_of_ten(verification.largest_difference),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,16 @@ class MisfitError(AttnvizError):
     """Trace and weights are of models of different kinds or sizes, or the trace's arrays do not fit its pieces."""
 
 
+def linear_shapes(name: str, rows: int, columns: int) -> Shapes:
+    """Return the shapes of the weight, (rows, columns), and the bias, (rows,), of a linear layer."""
+    return {f"{name}.weight": (rows, columns), f"{name}.bias": (rows,)}
+
+
+def _gate_shapes(names: Iterable[str], rows: int, units: int, inputs: int) -> Shapes:
+    """Return the shapes of the four weights of a recurrent layer, in torch's order."""
+    return dict(zip(names, ((rows, inputs), (rows, units), (rows,), (rows,)), strict=True))
+
+
 def recurrent_weight_shapes(trace: Trace, weights: Weights) -> Shapes:
     """Return the shape of every weight of the recurrent translator that made `trace`.
 
@@ -35,27 +45,21 @@ def recurrent_weight_shapes(trace: Trace, weights: Weights) -> Shapes:
     shapes: Shapes = {
         "encoder.embedding.weight": (vocabulary, m),
         "decoder.embedding.weight": (vocabulary, m),
-        "decoder.initial.weight": (n, half),
-        "decoder.initial.bias": (n,),
-        "decoder.readout_state.weight": (wide, n),
-        "decoder.readout_state.bias": (wide,),
+        **linear_shapes("decoder.initial", n, half),
+        **linear_shapes("decoder.readout_state", wide, n),
         "decoder.readout_word.weight": (wide, m),
         "decoder.readout_context.weight": (wide, c),
-        "decoder.output.weight": (vocabulary, size["l"]),
-        "decoder.output.bias": (vocabulary,),
+        **linear_shapes("decoder.output", vocabulary, size["l"]),
     }
-    grus = (("encoder.gru.{}_l0", half, m), ("encoder.gru.{}_l0_reverse", half, m), ("decoder.gru.{}", n, m + c))
-    for name, units, inputs in grus:
-        shapes |= {
-            name.format("weight_ih"): (3 * units, inputs),
-            name.format("weight_hh"): (3 * units, units),
-            name.format("bias_ih"): (3 * units,),
-            name.format("bias_hh"): (3 * units,),
-        }
-    if scorer_of(trace.config).missing:
+    for direction in ("", "_reverse"):
+        names = (f"encoder.gru.{name}" for name in rnn_weight_names(0, direction))
+        shapes |= _gate_shapes(names, 3 * half, half, m)
+    names = (f"decoder.gru.{name.removesuffix('_l0')}" for name in rnn_weight_names(0))
+    shapes |= _gate_shapes(names, 3 * n, n, m + c)
+    scorer = scorer_of(trace.config)
+    if scorer.missing:
         return shapes | {name: np.shape(array) for name, array in weights.items() if name.startswith(_ATTENTION)}
-    positions = trace.config.get("alignment_size", size["n'"])
-    attention = scorer_of(trace.config).weight_shapes(n, size["n'"], positions)
+    attention = scorer.weight_shapes(n, size["n'"], trace.config.get("alignment_size", size["n'"]))
     return shapes | {f"decoder.{name}": shape for name, shape in attention.items()}
 
 
@@ -65,40 +69,39 @@ def imported_weight_shapes(config: Mapping[str, Any]) -> Shapes:
     m, n, units = (int(config[name]) for name in ("encoder_size", "hidden_size", "alignment_size"))
     context_size = len(directions) * m
     words, source_words = int(config["embedding_size"]), int(config["source_embedding_size"])
-    vocabulary = int(config["vocabulary_size"])
+    vocabulary, first, attention = int(config["vocabulary_size"]), config["first_state"], config["attention"]
+    readout_size = n + context_size + words if config["readout"] == "joined" else n
     shapes: Shapes = {
         "encoder.embedding.weight": (int(config["source_vocabulary_size"]), source_words),
         "decoder.embedding.weight": (vocabulary, words),
-        "decoder.output.weight": (vocabulary, n + context_size + words if config["readout"] == "joined" else n),
-        "decoder.output.bias": (vocabulary,),
+        **linear_shapes("decoder.output", vocabulary, readout_size),
     }
-    if config["attention"] == "location":
+    if attention == "location":
         shapes["decoder.place.weight"] = (int(config["source_length"]), units)
     if config["combined"]:
-        shapes |= {"decoder.combine.weight": (n, words + context_size), "decoder.combine.bias": (n,)}
-    if config["attention"] in ("additive", "general"):
-        shapes |= {"decoder.key.weight": (units, context_size), "decoder.key.bias": (units,)}
-    if config["attention"] == "additive":
+        shapes |= linear_shapes("decoder.combine", n, words + context_size)
+    if attention in ("additive", "general"):
+        shapes |= linear_shapes("decoder.key", units, context_size)
+    if attention == "additive":
         shapes |= {"decoder.query.weight": (units, n), "decoder.score": (units,)}
-    first = config["first_state"]
     rows, columns = (int(config["layers"]) * m,) * 2 if first == "rectified" else (n, context_size)
     if first in ("bridge", "projected", "rectified"):
-        shapes |= {"decoder.bridge.weight": (rows, columns), "decoder.bridge.bias": (rows,)}
+        shapes |= linear_shapes("decoder.bridge", rows, columns)
     if first in ("projected", "rectified") and config["cell"] == "lstm":
-        shapes |= {"decoder.memory_bridge.weight": (rows, columns), "decoder.memory_bridge.bias": (rows,)}
+        shapes |= linear_shapes("decoder.memory_bridge", rows, columns)
     if config["readout"] in ("affine", "tanh"):
-        shapes |= {"decoder.readout.weight": (n, n + context_size), "decoder.readout.bias": (n,)}
-    blocks = {"encoder": config["encoder_cell"], "decoder": config["cell"]}
+        shapes |= linear_shapes("decoder.readout", n, n + context_size)
     decoder_inputs = words + (n * bool(config["input_feeding"]) if config["query"] == "new" else context_size)
     decoder_inputs = n if config["combined"] else decoder_inputs
-    for side, ways, size, first in (("encoder", directions, m, source_words), ("decoder", ("",), n, decoder_inputs)):
-        for layer in range(int(config["encoder_layers" if side == "encoder" else "layers"])):
-            inputs = first if layer == 0 else size * len(ways)
+    for side, prefix, ways, size, inputs in (
+        ("encoder", "encoder_", directions, m, source_words),
+        ("decoder", "", ("",), n, decoder_inputs),
+    ):
+        rows = size * (3 if config[f"{prefix}cell"] == "gru" else 4)
+        for layer in range(int(config[f"{prefix}layers"])):
             for direction in ways:
-                rows = size * (3 if blocks[side] == "gru" else 4)
-                gate_shapes = ((rows, inputs), (rows, size), (rows,), (rows,))
-                named = zip(rnn_weight_names(layer, direction), gate_shapes, strict=True)
-                shapes |= {f"{side}.rnn.{name}": shape for name, shape in named}
+                names = (f"{side}.rnn.{name}" for name in rnn_weight_names(layer, direction))
+                shapes |= _gate_shapes(names, rows, size, size * len(ways) if layer else inputs)
     return shapes
 
 
@@ -116,15 +119,18 @@ def check_fit(
         expected = weight_shapes(trace, weights)
     except (ValueError, KeyError, IndexError, TypeError) as error:
         raise MisfitError(_misfit_message(trace, error)) from error
-    for name in sorted(set(expected) | set(weights)):
-        if name not in weights:
-            raise MisfitError(_misfit_message(trace, gettext("the weight {name} is missing", name=name)))
-        if name not in expected:
-            raise MisfitError(_misfit_message(trace, gettext("the weight {name} is unexpected", name=name)))
-        found = np.shape(weights[name])
-        if found != expected[name]:
+    found = {name: np.shape(weight) for name, weight in weights.items()}
+    for name in sorted({*expected, *found}):
+        if found.get(name) != expected.get(name):
             reason = gettext(
-                "the weight {name} has shape {found}, not {expected}", name=name, found=found, expected=expected[name]
+                "the weight {name} is missing"
+                if name not in found
+                else "the weight {name} is unexpected"
+                if name not in expected
+                else "the weight {name} has shape {found}, not {expected}",
+                name=name,
+                found=found.get(name),
+                expected=expected.get(name),
             )
             raise MisfitError(_misfit_message(trace, reason))
 

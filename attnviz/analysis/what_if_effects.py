@@ -11,10 +11,10 @@ from typing import Any, Literal, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.labels import quote, quoted_name, shorten
+from attnviz.analysis.labels import quote, quoted_name
 from attnviz.analysis.numbers import decimal, percent, significant
 from attnviz.errors import AttnvizError
-from attnviz.languages import format_share, gettext
+from attnviz.languages import format_share, gettext, gettexts
 from attnviz.text import EOS, SPACE, follows_space, join_pieces
 from attnviz.trace import Record, Trace, WhatIfs
 from attnviz.trace.interventions import (
@@ -26,7 +26,7 @@ from attnviz.trace.interventions import (
     Temperature,
     interventions_at,
 )
-from attnviz.trace.parts import Array
+from attnviz.trace.parts import Array, float64
 from attnviz.trace.transformer_trace import Head
 
 UNCHANGED = 1e-4
@@ -126,7 +126,7 @@ def _recorded_pieces(trace: Trace, step: int) -> dict[int, tuple[str, float]]:
 
 
 def _relative_change(before: NDArray[np.float32], after: NDArray[np.float32]) -> float:
-    old, new = before.astype(np.float64), after.astype(np.float64)
+    old, new = float64(before), float64(after)
     return float(np.linalg.norm(new - old) / max(np.linalg.norm(old), np.finfo(np.float64).tiny))
 
 
@@ -146,8 +146,8 @@ def weights_from_links(trace: Trace, step: int, links: Collection[tuple[int, int
         if not (0 <= j < ends[0] and 0 <= i < ends[1]):
             raise AttnvizError(
                 gettext(
-                    "The link {link} names a word that does not exist. Words are counted from 0; there are "
-                    "{source} source words and {target} target words.",
+                    "The link {link} names a word that does not exist. Words are counted from 0; there are {source} "
+                    "source words and {target} target words.",
                     link=f"{j}-{i}",
                     source=ends[0],
                     target=ends[1],
@@ -157,8 +157,8 @@ def weights_from_links(trace: Trace, step: int, links: Collection[tuple[int, int
     if not linked:
         raise AttnvizError(
             gettext(
-                "None of the links given ends at the target word “{name}”, so the links give no weights for this "
-                "word. Add a link to this word.",
+                "None of the links given ends at the target word “{name}”, so the links give no weights for this word. "
+                "Add a link to this word.",
                 name=words.target[word],
             )
         )
@@ -185,7 +185,7 @@ def weights_from_trace(trace: Trace, step: int, other: Trace) -> Array:
         raise AttnvizError(
             gettext("This model cannot use the attention of a model whose pieces spell a different source sentence.")
         )
-    shares = columns @ (rows[:, step] @ other.alignment.astype(np.float64))
+    shares = columns @ (rows[:, step] @ float64(other.alignment))
     return shares / shares.sum()
 
 
@@ -262,17 +262,19 @@ def cards(what_ifs: WhatIfs) -> list[WhatIfTexts]:
 
 def what_ifs_payload(what_ifs: WhatIfs) -> dict[str, Any]:
     """Return the what-ifs as a JSON payload for the browser, with their labels."""
-    words = {
-        "title": gettext("What if"),
-        "undo": gettext("Undo"),
-        "all": gettext("All what-ifs ({count})"),
-        "rate": gettext("log p/word"),
-        "about": gettext(
-            "Log probability of all pieces, divided by the number of words. The nearer to 0, the more probable "
-            "the translation."
-        ),
-        "gone": gettext("left out: {word}"),
-    }
+    words = gettexts(
+        {
+            "title": "What if",
+            "undo": "Undo",
+            "all": "All what-ifs ({count})",
+            "rate": "log p/word",
+            "about": (
+                "Log probability of all pieces, divided by the number of words. The nearer to 0, the more probable the "
+                "translation."
+            ),
+            "gone": "left out: {word}",
+        }
+    )
     return {"cards": [asdict(texts) for texts in cards(what_ifs)], "words": words}
 
 
@@ -343,9 +345,10 @@ def _weights_text(change: ReplaceWeights, trace: Record | Head) -> str:
         return gettext(
             "Step {step} looks only at {piece}", step=step, piece=quoted_name(trace.source_pieces[change.only])
         )
-    if change.uniform:
-        return gettext("Step {step} looks at all pieces equally", step=step)
-    return gettext("Step {step} has weights set by hand", step=step)
+    return gettext(
+        "Step {step} looks at all pieces equally" if change.uniform else "Step {step} has weights set by hand",
+        step=step,
+    )
 
 
 def words_with_changes(trace: Trace, first: Trace) -> Iterator[Word]:
@@ -390,7 +393,7 @@ def spaced_words(trace: Trace, *, source: bool = False) -> SpacedWords:
 def _written_text(trace: Record | Head, step: int, count: int) -> str:
     """Return the text of `count` pieces of a translation, in quotation marks."""
     pieces = trace.target_pieces[step : step + count]
-    return quoted_name(pieces[0]) if len(pieces) == 1 else quote(shorten(join_pieces(pieces), 30))
+    return quoted_name(pieces[0]) if len(pieces) == 1 else quote(join_pieces(pieces), 30)
 
 
 def interventions_text(trace: Trace | Head, step: int) -> str:
@@ -407,8 +410,8 @@ def change_sentence(change: StepChange) -> str:
         return gettext("Nothing changed at this step.")
     if change.moment == "none" or change.written_before is None:
         return gettext(
-            "Before the change, the translation ended before this step. Now this step writes {name} with "
-            "probability {p}.",
+            "Before the change, the translation ended before this step. Now this step writes {name} with probability "
+            "{p}.",
             name=name,
             p=after,
         )
@@ -473,8 +476,8 @@ def change_alt(change: StepChange) -> str:
 
 def _movement_sentence(change: StepChange) -> str:
     return gettext(
-        "The change moved the context vector by {context} of its length, and the decoder state by {state} of its "
-        "own length.",
+        "The change moved the context vector by {context} of its length, and the decoder state by {state} of its own "
+        "length.",
         context=percent(change.context),
         state=percent(change.state),
     )

@@ -15,13 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.energy_equations import texts_of
-from attnviz.analysis.labels import quote, shorten
+from attnviz.analysis.labels import quote
+from attnviz.analysis.measures import ranked
 from attnviz.analysis.numbers import decimal, percent, significant, small
 from attnviz.analysis.word_classes import content_words
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext, ngettext
 from attnviz.trace import Trace
-from attnviz.trace.parts import Array, GradientNorms
+from attnviz.trace.parts import Array, GradientNorms, float64
 
 _MOST_BINS = 14
 
@@ -209,7 +210,7 @@ def forced_word_probabilities(traces: Sequence[Trace]) -> ForcedWords:
                 )
             )
     logs = [
-        [float(trace.log_probabilities[list(group)].astype(np.float64).sum()) for group in trace.words().target_groups]
+        [float(float64(trace.log_probabilities[list(group)]).sum()) for group in trace.words().target_groups]
         for trace in traces
     ]
     kinds = tuple(str(trace.config["attention"]) for trace in traces)
@@ -243,9 +244,9 @@ def forgetting_sentences(forced_words: ForcedWords, other: int) -> list[str]:
         first, second = (float(np.exp(part.mean())) for part in (lags[:half], lags[half:]))
         parts.append(
             gettext(
-                "With attention ({attention}), a word in the first half of the translation is on average {first} "
-                "times as probable as with the fixed vector. In the second half, a word is {second} times as probable "
-                "with attention as with the fixed vector (geometric means).",
+                "With attention ({attention}), a word in the first half of the translation is on average {first} times "
+                "as probable as with the fixed vector. In the second half, a word is {second} times as probable with "
+                "attention as with the fixed vector (geometric means).",
                 attention=name,
                 first=significant(first),
                 second=significant(second),
@@ -265,17 +266,13 @@ def forgetting_sentences(forced_words: ForcedWords, other: int) -> list[str]:
 
 def _largest_differences_sentence(forced_words: ForcedWords, lags: np.ndarray, fixed: int, other: int) -> str:
     """Return the words on which the two models differ most."""
-    positions = [
-        int(position)
-        for position in np.argsort(-lags, kind="stable")[:_MOST_NAMED]
-        if lags[position] >= np.log(_MIN_RATIO)
-    ]
+    positions = [int(position) for position in ranked(lags)[:_MOST_NAMED] if lags[position] >= np.log(_MIN_RATIO)]
     if not positions:
         return gettext("No word is ten times likelier with attention than with the fixed vector.")
     listed = [
         gettext(
             "{word} ({fixed} against {other})",
-            word=quote(shorten(forced_words.words[position], 20)),
+            word=quote(forced_words.words[position], 20),
             fixed=small(np.exp(forced_words.log_probabilities[fixed, position])),
             other=small(np.exp(forced_words.log_probabilities[other, position])),
         )
@@ -283,14 +280,10 @@ def _largest_differences_sentence(forced_words: ForcedWords, lags: np.ndarray, f
     ]
     count = int((lags >= np.log(_MIN_RATIO)).sum())
     values = {"count": count, "all": len(lags), "listed": ", ".join(listed)}
-    if count == len(listed):
-        return gettext(
-            "Words at least ten times less likely with the fixed vector than with attention, {count} of {all}: "
-            "{listed}.",
-            **values,
-        )
     return gettext(
-        "Words at least ten times less likely with the fixed vector than with attention: {count} of {all}, above "
+        "Words at least ten times less likely with the fixed vector than with attention, {count} of {all}: {listed}."
+        if count == len(listed)
+        else "Words at least ten times less likely with the fixed vector than with attention: {count} of {all}, above "
         "all {listed}.",
         **values,
     )
@@ -312,8 +305,8 @@ def gradient_share_sentences(kinds: Sequence[str], shares: Sequence[tuple[float,
             listed=", ".join(f"{short_kind_name(kind)} {percent(share[0])}" for kind, share in known),
         ),
         gettext(
-            "The most-attended piece is the one with the largest weight under additive attention. If the gradient "
-            "were spread evenly over all pieces, {alike} of it would reach the most-attended piece.",
+            "The most-attended piece is the one with the largest weight under additive attention. If the gradient were "
+            "spread evenly over all pieces, {alike} of it would reach the most-attended piece.",
             alike=percent(known[0][1][1]),
         ),
     )

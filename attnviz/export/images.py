@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import logging
 import os
@@ -93,8 +94,17 @@ async def _drawn(renderer: Any, figure: go.Figure, options: dict[str, Any]) -> t
     try:
         return bytes(await renderer.calc_fig(figure, opts=options)), await _missing_characters(renderer, figure)
     finally:
-        # Choreographer 1.4 waits forever where the browser's answer to being closed arrives together with its end: it
-        # takes the end for the beginning of another message. Cancelled, it ends the browser and cleans up.
+        await close(renderer)
+
+
+async def close(renderer: Any) -> None:
+    """Close the browser of a `kaleido.Kaleido`; what it drew is there, so that failing to close it loses nothing.
+
+    Choreographer 1.4 waits forever where the browser's answer to being closed arrives together with its end: it takes
+    the end for the beginning of another message. Cancelled, it ends the browser and cleans up. Where the end arrives
+    first, it closes the channel itself and raises ChannelClosedError here.
+    """
+    with contextlib.suppress(Exception):
         await asyncio.wait_for(renderer.close(), CLOSING_TIMEOUT)
 
 
@@ -166,7 +176,7 @@ def _titled(
 ) -> go.Figure:
     """Return a figure as `titled_sheet` does; `made_by` names the origin of its numbers."""
     ink = palette(theme)
-    print_figure = for_print(spec, ink.sheet)
+    print_figure = for_print(spec, theme)
     heading_width = width(heading, _HEADINGS[-1], bold=True) + 2 * _SIDE
     narrowest = max(_NARROWEST, min(round(heading_width), _WIDEST_FOR_HEADING))
     extra_width = max(narrowest - print_figure.layout.width, 0)  # empty space on the right

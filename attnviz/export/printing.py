@@ -13,14 +13,15 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from attnviz.figures.spec import PRINT_WIDTH, Part, Spec, width
+from attnviz.palette import ThemeName
 
 MOST = 200
 """Rows or columns up to which each cell is a rectangle; strips of more units than pixels stay bitmaps."""
 _MARKUP = re.compile(r"<[^<>]*>")
 
 
-def for_print(spec: Spec, paper: str = "#ffffff") -> go.Figure:
-    """Return the figure on the background `paper`, with a fixed width, for a file.
+def for_print(spec: Spec, theme: ThemeName = "light") -> go.Figure:
+    """Return the figure on the background of the theme, with a fixed width, for a file.
 
     Cells of heatmaps are vector rectangles. The width is PRINT_WIDTH, at least `layout.meta["narrowest"]` and at most
     `layout.meta["widest"]`, where a figure has it. On the page a figure is as wide as its container and transparent.
@@ -31,10 +32,10 @@ def for_print(spec: Spec, paper: str = "#ffffff") -> go.Figure:
     # viewer of an SVG may have another font: the margins, on which labels end, hold the widest.
     layout = {name: axis | {"automargin": True} for name, axis in spec.layout.items() if name[1:].startswith("axis")}
     layout |= {
-        "paper_bgcolor": paper,
+        "paper_bgcolor": "sheet",
         "width": max(meta["narrowest"], min(PRINT_WIDTH, meta.get("widest", PRINT_WIDTH))),
     }
-    return replace(spec, data=with_vector_cells(spec, paper), layout=spec.layout | layout).figure()
+    return replace(spec, data=with_vector_cells(spec), layout=spec.layout | layout).figure(theme)
 
 
 def with_label_room(spec: Spec) -> Spec:
@@ -66,18 +67,14 @@ def _label_room(name: str, axis: Part) -> int:
     return 18 + int(axis.get("ticklabelstandoff", 0)) + int(share * longest)
 
 
-def with_vector_cells(spec: Spec, paper: str) -> list[Part]:
+def with_vector_cells(spec: Spec) -> list[Part]:
     """Return the traces of a figure whose heatmaps are bars, one for each cell, without hover texts.
 
     An outline in the colour of the gap, or without gaps in the cell's own colour, covers the seam between neighbouring
     cells, where viewers would show a hairline.
-
-    Args:
-        spec: The figure.
-        paper: Background of the file.
     """
     return [
-        _bars(trace, _gap_colour(trace, spec.layout, paper))
+        _bars(trace, _gap_colour(trace, spec.layout))
         if trace["type"] == "heatmap" and max(np.shape(trace["z"])) <= MOST
         else trace
         for trace in spec.data
@@ -85,7 +82,7 @@ def with_vector_cells(spec: Spec, paper: str) -> list[Part]:
     ]
 
 
-def _gap_colour(trace: Part, layout: Part, paper: str) -> str:
+def _gap_colour(trace: Part, layout: Part) -> str:
     """Return the background of a heatmap: that of all panels, or else a shape below this panel."""
     axes = [trace.get("xaxis", "x"), trace.get("yaxis", "y")]
     backgrounds = [
@@ -95,7 +92,7 @@ def _gap_colour(trace: Part, layout: Part, paper: str) -> str:
         and [shape.get(f"{axis}ref", axis).split()[0] for axis in "xy"] == axes
     ]
     common = layout["plot_bgcolor"]
-    return str(common if common != "rgba(0,0,0,0)" else [*backgrounds, paper][0])
+    return str(common if common != "rgba(0,0,0,0)" else [*backgrounds, "sheet"][0])
 
 
 def _bars(trace: Part, gap: str) -> Part:

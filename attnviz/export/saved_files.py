@@ -26,7 +26,7 @@ from attnviz.figures.spec import Spec
 from attnviz.figures.subject import Subject
 from attnviz.files import replace_bytes
 from attnviz.languages import gettext
-from attnviz.palette import palette
+from attnviz.palette import ThemeName
 from attnviz.text import without_isolates
 from attnviz.trace import Aligned, WhatIfs
 from attnviz.trace.drawing import DetailLevel, HeatmapChoices
@@ -45,7 +45,7 @@ class FigureOptions(HeatmapChoices):
     """What to draw, and how.
 
     The `step` of another figure than the heatmap is the one that it shows. Without `gold`, the heatmap marks the gold
-    links of the record. The `theme` is that of images; .html has both.
+    links of the record.
     """
 
     picture: str = _HEATMAP
@@ -54,6 +54,8 @@ class FigureOptions(HeatmapChoices):
     """0-based source piece for energy decomposition and logit attribution; None for the strongest."""
     title: bool = True
     """Whether images have a title with the sentences."""
+    theme: ThemeName = "light"
+    """Theme of images; .html has both."""
     level: DetailLevel = "numbers"
     """Level of detail of .html: "idea", "numbers" or "everything"."""
 
@@ -142,12 +144,12 @@ def _print_figure(trace: Aligned, options: FigureOptions, weights: Weights | Non
     spec = picture(trace, options, weights)
     if options.title:
         return translation_sheet(spec, trace, heading(trace, options, weights), theme=options.theme)
-    return for_print(spec, palette(options.theme).sheet)
+    return for_print(spec, options.theme)
 
 
 def _subject(trace: Aligned, options: FigureOptions, weights: Weights | None) -> Subject:
     """Return the input of a figure of a step."""
-    return Subject(trace, options.step or 0, weights, options.source, theme=options.theme, longest=options.longest)
+    return Subject(trace, options.step or 0, weights, options.source, longest=options.longest)
 
 
 def picture(trace: Aligned, options: FigureOptions, weights: Weights | None = None) -> Spec:

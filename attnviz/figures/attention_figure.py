@@ -44,13 +44,15 @@ from attnviz.figures.spec import (
     emphasise,
     escape,
     in_colour,
+    label_height,
     label_stride,
     label_width,
     rectangle,
+    width,
 )
 from attnviz.figures.subject import Subject
 from attnviz.languages import format_share, gettext
-from attnviz.palette import PALE, letter_colour, palette
+from attnviz.palette import PALE
 from attnviz.text import piece_name
 
 
@@ -64,7 +66,7 @@ def draw_imported(subject: Subject) -> Spec:
     )
     layout = source_layout(subject, _weight_axis())
     table = _source_table(subject) | {"alpha": alpha}
-    return Spec(source_bars(subject, alpha, "α", "bar"), layout, alt, table, subject.theme)
+    return Spec(source_bars(subject, alpha, "α", "bar"), layout, alt, table)
 
 
 def _weight_axis(**more: Any) -> Part:
@@ -84,7 +86,7 @@ def draw_energy(subject: Subject) -> Spec:
     layout = source_layout(subject, value_axis(gettext("energy e"), energy_range(all_energies)))
     data = source_bars(subject, energies, "e", signed_colours(energies))
     table = _source_table(subject) | {gettext("energy"): subject.attention.energies[subject.step]}
-    return Spec(data, layout, alt, table, subject.theme)
+    return Spec(data, layout, alt, table)
 
 
 def draw_softmax(subject: Subject) -> Spec:
@@ -112,7 +114,7 @@ def draw_softmax(subject: Subject) -> Spec:
     table = _source_table(subject)
     table |= {gettext("energy"): energies, "exp(e - max)": np.exp(energies - energies.max()), "alpha": alpha}
     data = [energy_bars, *on("x2", *source_bars(subject, alpha, "α", "bar"))]
-    return Spec(data, layout, alt, table, subject.theme)
+    return Spec(data, layout, alt, table)
 
 
 def _strongest(subject: Subject) -> dict[str, Any]:
@@ -200,7 +202,7 @@ def draw_posterior(subject: Subject) -> Spec:
         other=short_source_name(trace, last),
         likelihood=small(float(likelihood[last])),
     )
-    return Spec(data, layout, alt, table, subject.theme)
+    return Spec(data, layout, alt, table)
 
 
 def _axis_end(largest: float) -> float:
@@ -221,8 +223,8 @@ _NUMBERED = 0.005
 """Least share whose bar has a number."""
 _NARROWEST_COLUMN = 18
 """Width in pixels of the narrowest column of a short sentence, on a phone."""
-_STRIP_LABEL = 7
-"""Characters of a piece's name beside its strip."""
+_STRIP_LABEL, _STRIP_LABEL_WIDTH = 7, 52
+"""Characters of the longest name of a piece beside its strip, and its pixels in the widest font: 45 in the page's."""
 
 
 def draw_attention(subject: Subject) -> Spec:
@@ -238,7 +240,7 @@ def draw_attention(subject: Subject) -> Spec:
     energies, alpha, all_energies = trace.energies[step], trace.alignment[step], finite_energies(trace)
     count, order, found = len(names), weight_order(trace, step), weighted_sum(trace, step)
     jump, pair = energy_and_ratio(trace, step), (strongest_pair(trace, step) or ())[:2]
-    short_names, total = [shorten(name, _STRIP_LABEL) for name in names], f"{trace.context_symbol}{subscript(step + 1)}"
+    short_names, total = [_strip_label(name) for name in names], f"{trace.context_symbol}{subscript(step + 1)}"
     of_strips = [*(short_names[j] for j in found.pieces), gettext("the rest")]
     rows = [f"{format_share(weight)} × {name}" for weight, name in zip(found.weights, of_strips, strict=False)]
 
@@ -264,8 +266,6 @@ def draw_attention(subject: Subject) -> Spec:
         ]
 
     terms, limit = np.vstack([found.terms, found.total]), colour_limit(trace.contexts[:, found.units])
-    if letter_colour(palette(subject.theme).plus) != "#ffffff":
-        limit *= 3  # the dark theme's colours are so light that white numbers would not be legible on them
     in_cells = strips(
         terms,
         limit,
@@ -275,16 +275,15 @@ def draw_attention(subject: Subject) -> Spec:
         text=[[decimal(value) for value in row] for row in terms.tolist()],
         texttemplate="%{text}",
         textfont={"size": 11},
+        colorscale="numbered_scale",
         customdata=[(found.units + 1).tolist()] * len(terms),
         hovertemplate=gettext("number %{customdata}: %{z:.3f}") + "<extra></extra>",
     )
 
     rounded = gettext("Each number is rounded, so a sum can differ in its last digit.")
-    # Slanted by 50 degrees, whose sine is 0.77; from 15 pieces on upright.
     length = label_width(names, 13, longest)
-    slanted = length > _NARROWEST_COLUMN
-    angle = -90 if count > 14 else -50 if slanted else 0
-    below = round(length + 10 if count > 14 else length * 0.77 + 16 if slanted else 20)
+    angle = -90 if count > 14 else -50 if length > _NARROWEST_COLUMN else 0
+    below = label_height(length, 13, angle) + 3
     heights = [_ENERGIES, _JUMP, _WEIGHTS, below, _UNITS, _STRIP_ROW * len(terms)]
     edges = (1 - np.cumsum([0, *heights]) / sum(heights)).tolist()
     spans = {"1": [edges[1], edges[0]], "2": [edges[3], edges[2]], "3": [edges[6], edges[4]]}
@@ -362,4 +361,10 @@ def draw_attention(subject: Subject) -> Spec:
         in_cells,
     ]
     alt = " ".join(filter(None, (weights, jump and f"{jump}.", mixture)))
-    return Spec(data, layout, alt, table, subject.theme)
+    return Spec(data, layout, alt, table)
+
+
+def _strip_label(name: str) -> str:
+    """Return the name of a piece as it stands beside its strip, shorter where its letters are wide."""
+    labels = (shorten(name, longest) for longest in range(_STRIP_LABEL, 1, -1))
+    return next((label for label in labels if width(label, 11) <= _STRIP_LABEL_WIDTH), shorten(name, 1))

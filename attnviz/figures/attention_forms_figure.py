@@ -19,7 +19,7 @@ from attnviz.figures.grammar import (
 )
 from attnviz.figures.spec import Spec, Table, axis_labels
 from attnviz.languages import format_share, gettext
-from attnviz.palette import GREYS, ThemeName, colour_at, letter_colour
+from attnviz.palette import GREYS, colour_at, letter_colour
 from attnviz.text import piece_name
 
 _CELL, _ROW, _LEFT, _LINE, _EDGE = 74, 44, 84, 24, 12
@@ -28,7 +28,7 @@ _LONGEST = 10
 """Characters of the label of a piece."""
 
 
-def weights_row(form: AttentionForm, step: int, pieces: Sequence[str], alt: str, *, theme: ThemeName = "light") -> Spec:
+def weights_row(form: AttentionForm, step: int, pieces: Sequence[str], alt: str) -> Spec:
     """Draw the weights of 0-based `step` over the source `pieces`: 0 black, 1 white, as in the heatmap.
 
     With several heads, each has a row above their mean. An energy stands below the name of its piece. `alt` is the text
@@ -59,10 +59,10 @@ def weights_row(form: AttentionForm, step: int, pieces: Sequence[str], alt: str,
         ],
     }
     table = {gettext("position"): range(1, len(pieces) + 1), gettext("piece"): names} | energies | rows
-    return Spec([cells(list(rows.values()), 0, 1, GREYS, xgap=3, ygap=3, hoverinfo="skip")], layout, alt, table, theme)
+    return Spec([cells(list(rows.values()), 0, 1, GREYS, xgap=3, ygap=3, hoverinfo="skip")], layout, alt, table)
 
 
-def multiplications(works: Mapping[str, Multiplications], *, theme: ThemeName = "light") -> Spec:
+def multiplications(works: Mapping[str, Multiplications]) -> Spec:
     """Draw a stacked bar for each name: multiplications for keys, queries and pairs.
 
     The table has these numbers, a row for each name, with the sum and the number of tanh.
@@ -102,4 +102,4 @@ def multiplications(works: Mapping[str, Multiplications], *, theme: ThemeName = 
         "tanh": [work.tanh for work in counts],
     }
     alt = gettext("Multiplications for all energies of this sentence. {listed}.", listed=listed)
-    return Spec(stacked, layout, alt, table, theme)
+    return Spec(stacked, layout, alt, table)

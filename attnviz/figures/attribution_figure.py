@@ -15,9 +15,9 @@ from attnviz.analysis.grid import grid
 from attnviz.analysis.labels import shorten
 from attnviz.figures.grammar import cell_names, cursor, names_axis, pair_columns, row_frames, side_by_side, strips
 from attnviz.figures.heatmap import MOST_TEXTS, colour_bar
-from attnviz.figures.spec import PRINT_WIDTH, Part, Spec, axis_labels, escape
+from attnviz.figures.spec import PRINT_WIDTH, Part, Spec, axis_labels, escape, label_height, label_width
 from attnviz.languages import gettext
-from attnviz.palette import ROOT_GREYS, ThemeName
+from attnviz.palette import ROOT_GREYS
 from attnviz.trace import Attention, Trace
 from attnviz.trace.drawing import By
 
@@ -27,8 +27,8 @@ _GAP = 14
 """Pixels between panels side by side."""
 _NARROWEST_COLUMN = 5
 """Pixels of the narrowest column; long sentences are read by their pattern and by hovering."""
-_LABEL, _EM = 12, 0.56
-"""Characters of a label, and average width of a letter in font sizes."""
+_LABEL = 12
+"""Characters of a label."""
 
 
 def attributions(
@@ -40,7 +40,6 @@ def attributions(
     across: int = 3,
     step: int | None = None,
     width: int = PRINT_WIDTH,
-    theme: ThemeName = "light",
 ) -> Spec:
     """Draw each attribution as a heatmap: target down, source across.
 
@@ -56,7 +55,6 @@ def attributions(
         across: Number of heatmaps side by side.
         step: Step, 0-based, whose row is framed in all panels.
         width: Width of the figure in pixels; labels are thinned to fit it.
-        theme: "light" or "dark".
 
     Returns:
         The figure. `layout.meta` has, as that of `heatmap`, `narrowest`, `steps`, `sources`, `rows`, `columns` and
@@ -74,10 +72,8 @@ def attributions(
     across = min(across, count)
 
     source_size = 12 if columns <= 16 else 11
-    target_length, source_length = (
-        max(len(shorten(name, _LABEL)) for name in names) for names in (cells.target, cells.source)
-    )
-    left, bottom = int(target_length * 12 * _EM) + 14, int(source_length * source_size * _EM) + _BOTTOM
+    left = int(label_width(cells.target, 12, _LABEL)) + 14
+    bottom = label_height(label_width(cells.source, source_size, _LABEL), source_size, -90) + _BOTTOM
     height = float(np.clip(230 / rows, *_ROW)) * rows
     panel_width = (width - left - _GAP * (across - 1)) / across
     # Labels of columns are vertical: each needs the height of its letters.
@@ -136,7 +132,7 @@ def attributions(
     table = pair_columns(trace) | {
         f"{texts[name].name}, {texts[name].unit}": methods.matrices[name].ravel() for name in methods.names
     }
-    return Spec(panels, layout, _alt(trace, methods, step), table, theme)
+    return Spec(panels, layout, _alt(trace, methods, step), table)
 
 
 def agreement_table(agreement: Agreement) -> pd.DataFrame:

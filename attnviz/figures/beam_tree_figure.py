@@ -17,7 +17,6 @@ from attnviz.arguments import check_each, check_piece_ids
 from attnviz.figures.grammar import band, bare_axis, blank_axis, path, sized_layout, text_at, texts_at
 from attnviz.figures.spec import Part, Spec, Table, escape, width
 from attnviz.languages import gettext
-from attnviz.palette import ThemeName
 from attnviz.text import EOS, SPACE, piece_name
 from attnviz.trace import BeamTree
 
@@ -53,9 +52,7 @@ _STYLES: dict[BranchKind, tuple[float, float, str, float]] = {
 """Font size and line width in pixels, dash, and width of bold letters relative to regular ones, in drawing order."""
 
 
-def beam_tree(
-    tree: BeamTree, *, step: int | None = None, shown: Sequence[int] = (), theme: ThemeName = "light"
-) -> Spec:
+def beam_tree(tree: BeamTree, *, step: int | None = None, shown: Sequence[int] = ()) -> Spec:
     """Draw all hypotheses of a beam search as a tree with a column for each step; shared beginnings appear once.
 
     The winner's path is on top; rank and score follow each finished hypothesis. A link runs level from the parent's
@@ -65,7 +62,6 @@ def beam_tree(
         tree: The beam search.
         step: Step, 0-based, that has a band.
         shown: Ids of the pieces of the displayed translation.
-        theme: "light" or "dark".
 
     Returns:
         The figure. The `customdata` of a label is the index of its node in `tree.nodes`. `layout.meta` has the fixed
@@ -156,7 +152,7 @@ def beam_tree(
     if step is not None and step < tree.steps:
         left, right = spans[step]
         layout["shapes"] = [band(left, right, "decoder")]
-    return Spec([*links, *texts], layout, f"{winner_sentence(tree)} {search_sentence(tree)}", _table(tree), theme)
+    return Spec([*links, *texts], layout, f"{winner_sentence(tree)} {search_sentence(tree)}", _table(tree))
 
 
 def _hover(tree: BeamTree, index: int, name: str) -> str:

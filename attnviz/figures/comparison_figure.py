@@ -23,9 +23,20 @@ from attnviz.analysis.numbers import signed
 from attnviz.figures.grammar import cursor, names_axis, path, points, row_frames, side_by_side, titled_axis
 from attnviz.figures.heatmap import MOST_TEXTS, value_scale
 from attnviz.figures.heatmap_parts import CELL_GAP_COLOUR
-from attnviz.figures.spec import PRINT_WIDTH, Part, Spec, Table, escape, in_colour, label_stride, rectangle
+from attnviz.figures.spec import (
+    PRINT_WIDTH,
+    Part,
+    Spec,
+    Table,
+    escape,
+    in_colour,
+    label_height,
+    label_stride,
+    rectangle,
+    width,
+)
 from attnviz.languages import gettext
-from attnviz.palette import DEFAULT_COLOURS, Colours, ThemeName
+from attnviz.palette import DEFAULT_COLOURS, Colours
 from attnviz.trace.parts import Array
 
 _ROW, _ROWS = (16, 34), 380
@@ -34,8 +45,8 @@ _CAPTION, _COLOUR_BAR, _GAP, _RIGHT = 40, 44, 18, 12
 """Pixels of a caption above a panel, of the colour bar below, between panels, and of the right margin."""
 _COLUMN, _NARROWEST_PANEL, _ASPECT = 15, 210, 1.6
 """Pixels of the narrowest column with its slanted label, and of the narrowest panel; largest width to height."""
-_LABEL, _EM, _MOST_SLANTED = 14, 0.56, 24
-"""Characters of a label; average width of a letter, in font sizes; columns above which labels are vertical."""
+_LABEL, _MOST_SLANTED = 14, 24
+"""Characters of a label; columns above which labels are vertical."""
 
 
 def comparison(
@@ -49,7 +60,6 @@ def comparison(
     step: int | None = None,
     leads: ComparedSide = "first",
     width: int = PRINT_WIDTH,
-    theme: ThemeName = "light",
 ) -> Spec:
     """Draw the result of `analysis.compare` as panels with the same axes.
 
@@ -66,7 +76,6 @@ def comparison(
         step: Step, 0-based, of the side that leads, whose row is framed.
         leads: "first" or "other".
         width: Width of the figure in pixels.
-        theme: "light" or "dark".
 
     Returns:
         The figure. `layout.meta` has, as that of `heatmap`, `narrowest`, `widest`, `rows`, `columns`, `frame` and
@@ -88,15 +97,13 @@ def comparison(
     matrices = {"first": compared.first, "other": compared.other, "difference": compared.difference}
     heatmaps = {kind: matrix[:rows, :columns] for kind, matrix in matrices.items() if compared.both_attend}
 
-    is_slanted = columns <= _MOST_SLANTED
-    angle = -50 if is_slanted else -90
+    angle = -50 if columns <= _MOST_SLANTED else -90
     target_axis, left = _word_axis(compared.target, rows, "decoder", down=True)
     source_axis, longest = _word_axis(compared.source, columns, "encoder", side="top", tickangle=angle)
     above, right = 6, _RIGHT
-    if heatmaps and is_slanted:  # labels rise by the sine of 50 degrees, 0.77, and extend to the right of their column
-        above, right = int(longest * 0.77) + source_axis["tickfont"]["size"] + 8, _RIGHT + int(longest * 0.62)
-    elif heatmaps:
-        above = int(longest) + 8
+    if heatmaps:
+        above = label_height(longest, source_axis["tickfont"]["size"], angle) + 8
+        right += int(longest * 0.64) if angle == -50 else 0  # the cosine: labels extend to the right of their column
     captions = {
         kind: f"<b>{escape(name)}</b><br>{in_colour(escape(caption), 'quiet')}"
         for kind, (name, caption) in panel_captions(names, compared).items()
@@ -167,7 +174,7 @@ def comparison(
         "stacked": across == 1,
     }
     layout["shapes"] += row_frames(layout["meta"], step, axes.values())
-    return Spec(traces, layout, _alt(compared, names, end), _table(compared, names), theme)
+    return Spec(traces, layout, _alt(compared, names, end), _table(compared, names))
 
 
 def _word_axis(axis: SharedAxis, count: int, colour: str, **more: Any) -> tuple[Part, float]:
@@ -175,13 +182,13 @@ def _word_axis(axis: SharedAxis, count: int, colour: str, **more: Any) -> tuple[
 
     A word of one side only has a sign and a colour. `more` is as for `names_axis`.
     """
-    labels, longest, size = [], 0, 13 if count <= 16 else 12 if count <= 30 else 11
+    labels, longest, size = [], 0.0, 13 if count <= 16 else 12 if count <= 30 else 11
     for name, first, other in zip(axis.names, axis.first, axis.other, strict=True):
         sign, side = ("+ ", "plus") if first is None else ("− ", "minus") if other is None else ("", "")
         text = sign + shorten(name, _LABEL)
         labels.append(in_colour(escape(text), side) if sign else escape(text))
-        longest = max(longest, len(text))
-    return names_axis(labels[:count], colour, size, label_stride(count), **more), longest * size * _EM
+        longest = max(longest, width(text, size))
+    return names_axis(labels[:count], colour, size, label_stride(count), **more), longest
 
 
 def _hatching(values: Array) -> Part:

@@ -40,7 +40,6 @@ from attnviz.figures.heatmap import colour_bar
 from attnviz.figures.spec import STRIP, Part, Spec, axis_labels, emphasise, escape, rectangle
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext
-from attnviz.palette import ThemeName
 from attnviz.text import piece_name
 from attnviz.trace import Trace
 from attnviz.trace.transformer_trace import Head
@@ -87,7 +86,7 @@ def draw_context(subject: Subject) -> Spec:
         step=step + 1,
         count=units,
     )
-    return Spec([strips(np.stack(rows), limit, showscale=True, colorbar=scale)], layout, alt, table, subject.theme)
+    return Spec([strips(np.stack(rows), limit, showscale=True, colorbar=scale)], layout, alt, table)
 
 
 def _unit_axis(attention: Any) -> Part:
@@ -100,7 +99,7 @@ def _unit_axis(attention: Any) -> Part:
     return label_axis(names, "encoder", places, range=ends, side="top", ticks="", anchor="y")
 
 
-def context_frame(attention: Trace | Head, *, thinned: bool = False, theme: ThemeName = "light") -> Spec:
+def context_frame(attention: Trace | Head, *, thinned: bool = False) -> Spec:
     """Return the figure of the growing context, (units,), without its numbers, which the browser computes.
 
     Rows are the source pieces, or if `thinned` THINNED_ROWS of them and one for the rest; below them is the running
@@ -122,7 +121,7 @@ def context_frame(attention: Trace | Head, *, thinned: bool = False, theme: Them
         "Weighted sum: one strip of {count} units for each source piece, and a last strip for the sum.", count=units
     )
     strip = strips([], 1)
-    return Spec([strip, strip | {"yaxis": "y2"}], layout, alt, theme=theme)
+    return Spec([strip, strip | {"yaxis": "y2"}], layout, alt)
 
 
 _LINE, _WEIGHT_BAR, _GAP, _UNIT_LABELS = 38, 42, 26, 46
@@ -232,4 +231,4 @@ def draw_context_units(subject: Subject) -> Spec:
     for column, weight, cosine, term in zip(columns, weights, cosines, found.terms, strict=True):
         table[column] = [weight, cosine, *term]
     table |= {symbol: [sum(weights), 1.0, *found.context], gettext("mean of all steps"): [np.nan, np.nan, *found.mean]}
-    return Spec(data, layout, alt, table, subject.theme)
+    return Spec(data, layout, alt, table)

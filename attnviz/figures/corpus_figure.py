@@ -10,7 +10,6 @@ import numpy as np
 from attnviz.figures.grammar import points, sized_layout, titled_axis
 from attnviz.figures.spec import Numbers, Part, Spec, escape
 from attnviz.languages import gettext
-from attnviz.palette import ThemeName
 
 MOST_POINTS = 3000
 """Number of drawn pairs; larger corpora are sampled evenly over the rows."""
@@ -22,7 +21,6 @@ def scatter(
     names: tuple[str, str],
     *,
     selected_region: Sequence[float] = (),
-    theme: ThemeName = "light",
 ) -> Spec:
     """Draw two measures of N pairs, (N,) each, as a scatter plot; pairs with NaN are left out.
 
@@ -34,10 +32,10 @@ def scatter(
     marker = {"size": 6, "color": "decoder", "opacity": 0.5}
     hover = f"{escape(names[0])} %{{x:.3~g}}<br>{escape(names[1])} %{{y:.3~g}}<extra></extra>"
     drawn = points(x[indices], y[indices], marker, hovertemplate=hover)
-    return _selectable(drawn, names, selected_region, theme)
+    return _selectable(drawn, names, selected_region)
 
 
-def histogram(values: Numbers, name: str, *, selected_region: Sequence[float] = (), theme: ThemeName = "light") -> Spec:
+def histogram(values: Numbers, name: str, *, selected_region: Sequence[float] = ()) -> Spec:
     """Draw a histogram of one measure of N pairs, (N,), without NaN; `selected_region` is an interval, or empty."""
     finite = values[np.isfinite(values)]
     bins = "sqrt" if len(finite) < MOST_POINTS else 60
@@ -52,10 +50,10 @@ def histogram(values: Numbers, name: str, *, selected_region: Sequence[float] = 
         "hovertemplate": f"{escape(name)} %{{customdata[0]:.3~g}} – %{{customdata[1]:.3~g}}: %{{y}}<extra></extra>",
     }
     region = [*selected_region, 0, 1.05 * float(counts.max())] if selected_region else ()
-    return _selectable(bars, (name, gettext("pairs")), region, theme, bargap=0.04, selectdirection="h")
+    return _selectable(bars, (name, gettext("pairs")), region, bargap=0.04, selectdirection="h")
 
 
-def _selectable(trace: Part, names: tuple[str, str], region: Sequence[float], theme: ThemeName, **more: Any) -> Spec:
+def _selectable(trace: Part, names: tuple[str, str], region: Sequence[float], **more: Any) -> Spec:
     """Return a figure in which a rectangle can be selected; it is `region` at first."""
     corners = dict(zip(("x0", "x1", "y0", "y1"), region, strict=False))
     layout = sized_layout(300, (60, 10, 10, 46), 300) | {
@@ -65,4 +63,4 @@ def _selectable(trace: Part, names: tuple[str, str], region: Sequence[float], th
         "yaxis": titled_axis(escape(names[1]), 13, automargin=True),
     }
     alt = gettext("{y} against {x}, one point for each sentence pair", x=names[0], y=names[1])
-    return Spec([trace], layout | more, alt, theme=theme)
+    return Spec([trace], layout | more, alt)

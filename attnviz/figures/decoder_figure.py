@@ -93,7 +93,7 @@ def draw_state(subject: Subject) -> Spec:
             "average.",
             **fields,
         )
-    return Spec(parts, layout, alt, table, subject.theme)
+    return Spec(parts, layout, alt, table)
 
 
 def _draw_shares(subject: Subject, table: Table) -> Spec:
@@ -115,7 +115,7 @@ def _draw_shares(subject: Subject, table: Table) -> Spec:
     )
     layout = bars_layout(bare_axis(showticklabels=False), 62, (2, 2, 8, 8), 240) | {"bargap": 0}
     alt = gettext("Step {step}: {kept} of the state is kept, {new} is new.", step=step + 1, **shares)
-    return Spec([bar], layout, alt, table, subject.theme)
+    return Spec([bar], layout, alt, table)
 
 
 _CANDIDATE_ROW = 20
@@ -159,7 +159,7 @@ def draw_candidates(subject: Subject) -> Spec:
         gettext("chosen"): [word == chosen for word in words],
     }
     at_bars = numbers(ends, [f" {share}" for share in shares], 13)
-    return Spec([likeliest, at_bars], layout, alt, table, subject.theme)
+    return Spec([likeliest, at_bars], layout, alt, table)
 
 
 def draw_maxout(subject: Subject) -> Spec:
@@ -188,4 +188,4 @@ def draw_maxout(subject: Subject) -> Spec:
         low=larger.min(),
         high=larger.max(),
     )
-    return Spec([part | hover for part in parts], layout, alt, table | {gettext("larger"): larger}, subject.theme)
+    return Spec([part | hover for part in parts], layout, alt, table | {gettext("larger"): larger})

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.analysis.energy_equations import SATURATED, EnergyDecomposition, saturated
+from attnviz.analysis.measures import ranked
 from attnviz.analysis.numbers import decimal, signed
 from attnviz.figures.grammar import HOVER, bars, points, rows_layout, sum_range, titled_axis, value_axis, waterfall
 from attnviz.figures.spec import Numbers, Part, Spec, Table, emphasise, in_colour
@@ -40,13 +41,13 @@ def draw_energy_decomposition(subject: Subject, *, operands: bool = True) -> Spe
     running sum.
     """
     units = subject.energy_decomposition
-    order, contributions, is_saturated = units.order, units.contributions, saturated(units)
+    order, contributions, is_saturated = ranked(np.abs(units.contributions)), units.contributions, saturated(units)
     parts = {"q": units.query, "u": units.key, "a": units.activation, "v": units.score}
     hover_text, sum_title = unit_texts(units)
     names = [gettext("unit {k}", k=k + 1) for k in range(len(order))]
     amounts = [signed(amount, 4) for amount in contributions]
 
-    top, rest = order[:SHOWN_ENERGY_UNITS].tolist(), order[SHOWN_ENERGY_UNITS:].tolist()
+    top, rest = order[:SHOWN_ENERGY_UNITS], order[SHOWN_ENERGY_UNITS:]
     values = contributions[top].tolist()
     labels = [names[k] + (SATURATION_MARK if is_saturated[k] else "") for k in top]
     hover = [
@@ -84,8 +85,8 @@ def draw_energy_decomposition(subject: Subject, *, operands: bool = True) -> Spe
     axes["xaxis"] = value_axis(title, sum_range(values), domain=[start, 1], nticks=5)
     layout = rows_layout(labels, 92, OPERANDS_WIDTH if operands else 300) | axes
 
-    ranked = np.argsort(-contributions, kind="stable").tolist()
-    outline = [*ranked, ranked[-1]]  # the last step has an end
+    largest = ranked(contributions)
+    outline = [*largest, largest[-1]]  # the last step has an end
     # Filled steps instead of bars, which would be an element each.
     for name, colour, part in (
         ("for", "plus", contributions.clip(0)),
@@ -98,13 +99,13 @@ def draw_energy_decomposition(subject: Subject, *, operands: bool = True) -> Spe
     running = f"{gettext('running sum')} %{{y:.3f}}<extra></extra>"
     whole_line = {"line": {"color": "ink", "width": 2}, "hovertemplate": running}
     x = list(range(1, len(outline)))
-    traces.append(_strip(x, np.cumsum(contributions[ranked]), "y3", name="running", **whole_line))
+    traces.append(_strip(x, np.cumsum(contributions[largest]), "y3", name="running", **whole_line))
     layout["height"] += _GAP + _STRIP + _BELOW - layout["margin"]["b"]
     layout["margin"]["b"] = _BELOW
     inside = layout["height"] - layout["margin"]["t"] - _BELOW
     half, whole, above = (pixels / inside for pixels in (0.45 * _STRIP, _STRIP, _STRIP + _GAP))
     side: Part = {"nticks": 3, "zerolinecolor": "quiet", "anchor": "x5"}
-    ends: Part = {"range": [0.5, len(ranked) + 0.5], "anchor": "y2", "showgrid": False, "showticklabels": False}
+    ends: Part = {"range": [0.5, len(largest) + 0.5], "anchor": "y2", "showgrid": False, "showticklabels": False}
     layout["yaxis"]["domain"] = [above, 1]
     layout |= {
         "barmode": "group",
@@ -122,8 +123,8 @@ def draw_energy_decomposition(subject: Subject, *, operands: bool = True) -> Spe
             least=SATURATED,
         )
     alt = gettext(
-        "An energy of {energy:.3f} as the sum over {count} units{saturation}. The largest contribution is that "
-        "of unit {largest}: {contribution:+.3f}.",
+        "An energy of {energy:.3f} as the sum over {count} units{saturation}. The largest contribution is that of unit "
+        "{largest}: {contribution:+.3f}.",
         energy=units.energy,
         count=len(order),
         saturation=saturation,
@@ -138,12 +139,12 @@ def draw_energy_decomposition(subject: Subject, *, operands: bool = True) -> Spe
         gettext("contribution"): contributions,
     }
     table: Table = {
-        gettext("unit"): (order + 1).tolist(),
+        gettext("unit"): [k + 1 for k in order],
         **{name: column[order] for name, column in columns.items()},
         gettext("running sum"): np.cumsum(contributions[order]),
         gettext("saturated"): is_saturated[order],
     }
-    return Spec([*waterfall(values, hover), *traces], layout, alt, table, subject.theme)
+    return Spec([*waterfall(values, hover), *traces], layout, alt, table)
 
 
 def _signed_axis(title: str, values: Any, domain: list[float]) -> Part:

@@ -102,4 +102,4 @@ def fixed_context(trace: Any, cells: Grid, chosen: HeatmapChoices) -> Spec:
         gettext("unit"): np.arange(1, len(vector) + 1),
         gettext("context vector, the same vector at every step"): vector,
     }
-    return Spec([strip, *encoder, arrows, heads, surface], layout, alt, table, chosen.theme)
+    return Spec([strip, *encoder, arrows, heads, surface], layout, alt, table)

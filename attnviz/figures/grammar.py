@@ -131,7 +131,7 @@ def numbers(ends: Numbers | Sequence[float], texts: Sequence[str], size: int = 1
     return texts_at(ends, places, list(texts), size, textposition=positions, cliponaxis=False) | more
 
 
-def texts_at(x: Any, y: Any, texts: Sequence[str], size: float, colour: str | list[str] = "ink", **more: Any) -> Part:
+def texts_at(x: Any, y: Any, texts: Sequence[str], size: float, colour: Any = "ink", **more: Any) -> Part:
     """Return a text at each x and y, (n,) each; `more` are further properties of Plotly's trace."""
     font = {"size": size, "color": colour}
     text = {"text": texts, "textfont": font, "hoverinfo": "skip"}
@@ -552,7 +552,7 @@ def side_by_side(
         row, column = divmod(place, across)
         left, top = column * (width + gap), 1 - (row * sum(line) + captions + labels) / inner
         x, y = (f"{letter}{place + 1 if place else ''}" for letter in "xy")
-        layout[f"xaxis{x[1:]}"] = horizontal | {"domain": [left, left + width], "anchor": y}
+        layout[f"xaxis{x[1:]}"] = horizontal | {"domain": [left, min(1.0, left + width)], "anchor": y}
         ends = [max(0.0, top - plot / inner), top]
         layout[f"yaxis{y[1:]}"] = vertical | {"domain": ends, "anchor": x, "showticklabels": column == 0}
         above = {"yref": "paper", "xshift": -3, "yshift": 2, "align": "left"}

@@ -30,10 +30,10 @@ from attnviz.figures.grammar import (
     value_axis,
 )
 from attnviz.figures.heatmap_parts import font_size
-from attnviz.figures.spec import Numbers, Part, Spec, axis_labels, emphasise, rectangle
+from attnviz.figures.spec import Numbers, Part, Spec, axis_labels, emphasise, label_height, label_width, rectangle
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext, ngettext
-from attnviz.palette import GREYS, ThemeName
+from attnviz.palette import GREYS
 from attnviz.trace import TransformerTrace
 from attnviz.trace.parts import HEAD_KINDS
 
@@ -73,7 +73,7 @@ def draw_stream(subject: Subject) -> Spec:
             step=step + 1,
             told=", ".join(names[k] for k in np.argsort(-lengths, kind="stable")[:3]),
         )
-        return Spec([bars(lengths, colours)], layout, alt, table, subject.theme)
+        return Spec([bars(lengths, colours)], layout, alt, table)
 
     labels[-1], colours[-1] = emphasise(labels[-1], "decoder"), "decoder"
     texts = [decimal(length) for length in lengths.tolist()]
@@ -97,7 +97,7 @@ def draw_stream(subject: Subject) -> Spec:
         step=step + 1,
         told="; ".join(f"{name} {text}" for name, text in zip(names, texts, strict=True)),
     )
-    return Spec([strips(rows, limit), *on_lengths], layout, alt, table, subject.theme)
+    return Spec([strips(rows, limit), *on_lengths], layout, alt, table)
 
 
 Rates = Mapping[tuple[int, int], float]
@@ -132,8 +132,10 @@ def draw_all_heads(subject: Subject) -> Spec:
         for name, row in zip(names, shares.tolist(), strict=True)
     ]
     names[displayed_row] = emphasise(names[displayed_row], "context")
-    slanted = sum(map(len, labels)) > 40
-    top = 16 + (max(map(len, labels)) * 6 if slanted else 14)
+    size = font_size(columns)
+    longest = label_width(words, size, LABEL_LENGTH)
+    angle = -50 if columns * longest > 300 else 0
+    top = label_height(longest, size, angle) + 10
     narrowest, widest = max(260, 110 + 12 * columns), 110 + 44 * max(columns, 6)
     layout = sized_layout(top + _HEAD_ROW * count + 8, (84, 26, top, 8), narrowest, widest=widest) | {
         "plot_bgcolor": "line",
@@ -144,11 +146,11 @@ def draw_all_heads(subject: Subject) -> Spec:
         "xaxis": label_axis(
             labels,
             "encoder",
-            size=font_size(columns),
+            size=size,
             range=[-0.5, columns - 0.5],
             side="top",
             ticks="",
-            tickangle=-50 if slanted else 0,
+            tickangle=angle,
         ),
         "yaxis": label_axis(names, "quiet"),
     }
@@ -162,7 +164,7 @@ def draw_all_heads(subject: Subject) -> Spec:
         step=step + 1,
         word=quote(shorten(words[most_attended], 30)),
     )
-    return Spec([_image(shares, xgap=1, ygap=1, text=texts, hoverinfo="text")], layout, alt, theme=subject.theme)
+    return Spec([_image(shares, xgap=1, ygap=1, text=texts, hoverinfo="text")], layout, alt)
 
 
 def _image(weights: Numbers, **more: Any) -> Part:
@@ -182,7 +184,7 @@ def thumbnail(matrix: Numbers) -> Numbers:
     return matrix
 
 
-def head_gallery(trace: TransformerTrace, rates: Rates, *, theme: ThemeName = "light") -> Spec:
+def head_gallery(trace: TransformerTrace, rates: Rates) -> Spec:
     """Draw the weights of every head, queries down and keys across, with its number and its alignment error rate.
 
     Brightness is the square root of the weight. Heads without an entry in `rates` have only a number. The table has the
@@ -231,4 +233,4 @@ def head_gallery(trace: TransformerTrace, rates: Rates, *, theme: ThemeName = "l
             layer=layer + 1,
             rate=decimal(rates[layer, best]),
         )
-    return Spec(panels, layout | {"annotations": notes}, alt, table, theme)
+    return Spec(panels, layout | {"annotations": notes}, alt, table)

@@ -38,7 +38,7 @@ from attnviz.figures.heatmap_parts import (
 )
 from attnviz.figures.spec import Part, Spec, Table, rectangle
 from attnviz.languages import format_number, gettext
-from attnviz.palette import ROW_FRAME, ROW_FRAME_WIDTH, Colours, heatmap_scale, palette
+from attnviz.palette import ROW_FRAME, ROW_FRAME_WIDTH, Colours, heatmap_scale
 from attnviz.trace.drawing import Face, HeatmapChoices, HeatmapOptions, heatmap_choices, step_index
 
 MOST_TEXTS = 10_000
@@ -101,7 +101,7 @@ def heatmap(
         image["colorbar"]["ticktext"][-1] = f"{SYMBOLS[cells.face]} = {significant(end)}"
     data: list[Part] = []
     if chosen.values:
-        data.append(cell_values(cells, image, sizes.row, palette(chosen.theme)))
+        data.append(cell_values(cells, image, sizes.row))
     if chosen.margins:
         data += add_margins(layout, cells, positions)
     if not trace.translated and not trace.is_self_attention:  # frames around imported links that are one word off
@@ -128,7 +128,7 @@ def heatmap(
         data += marker_traces(markers, sizes, len(cells.source))
         add_marker_legend(layout, markers, len(link_errors(linked, gold).missed), sizes)
     data = [image | _hover(cells, chosen.root, lines), *data]
-    return Spec(data, layout, _alt(cells, chosen, gold), _table(cells, chosen.margins), chosen.theme)
+    return Spec(data, layout, _alt(cells, chosen, gold), _table(cells, chosen.margins))
 
 
 def _hover(cells: Grid, root: bool, marker_lines: Mapping[tuple[int, int], str]) -> Part:

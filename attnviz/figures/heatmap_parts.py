@@ -17,6 +17,7 @@ from attnviz.figures.spec import (
     Numbers,
     Part,
     axis_labels,
+    label_height,
     label_stride,
     label_width,
     rectangle,
@@ -77,10 +78,8 @@ def cell_sizes(cells: Grid, longest: int = LONGEST, *, values: bool = False) -> 
     )
     horizontal = columns * (column_label_width + 8) < min(420, columns * ASPECT * row)
     angle = 0 if horizontal else -90 if columns > 20 else -50
-    # 0.77 is the sine of 50 degrees.
-    label_height = {0: 1.6 * size, -50: column_label_width * 0.77 + size, -90: column_label_width + 6}[angle]
     left, right = int(row_label_width) + 16 + BRACKET_ROOM * bool(cells.target_brackets), 12
-    top = int(label_height) + 10 + BRACKET_ROOM * bool(cells.source_brackets)
+    top = label_height(column_label_width, size, angle) + 10 + BRACKET_ROOM * bool(cells.source_brackets)
     column = NARROWEST_VALUE if values else NARROWEST_COLUMN
     if horizontal:
         column = max(column, int(column_label_width) + 6)
@@ -96,15 +95,18 @@ def cell_sizes(cells: Grid, longest: int = LONGEST, *, values: bool = False) -> 
     return HeatmapSizes(row, left, top, right, angle, left + right + narrowest, left + right + widest)
 
 
-def cell_values(cells: Grid, image: Part, row_height: float, ink: Palette) -> Part:
+def cell_values(cells: Grid, image: Part, row_height: float) -> Part:
     """Return the number of each cell of `image`, in black or white; 0 where it rounds to 0."""
     low, high, scale = image["zmin"], image["zmax"], image["colorscale"]
-    scale = getattr(ink, scale) if isinstance(scale, str) else scale
     shades = ((image["z"] - low) / (high - low)).ravel().tolist()
     rows, columns = np.indices(cells.shown.shape)
     write = signed if cells.face == "difference" else decimal
     texts = [write(number) if abs(number) >= 0.005 else "0" for number in cells.shown.ravel().tolist()]
-    colours = [letter_colour(colour_at(scale, shade)) for shade in shades]
+
+    def colours(ink: Palette) -> list[str]:
+        stops = getattr(ink, scale) if isinstance(scale, str) else scale
+        return [letter_colour(colour_at(stops, shade)) for shade in shades]
+
     size = 12 if row_height >= 20 else 10
     return texts_at(columns.ravel(), rows.ravel(), texts, size, colours, name="values", showlegend=False)
 

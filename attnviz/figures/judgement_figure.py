@@ -13,22 +13,21 @@ from attnviz.figures.grammar import colour_limit, label_axis, sized_layout, stri
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.spec import Part, Spec, axis_labels
 from attnviz.languages import gettext
-from attnviz.palette import ThemeName
 from attnviz.text import piece_name
 from attnviz.trace import FloatArray, Judgement
 from attnviz.trace.aligned import AttentionView
 
 
-def attend_figure(attention: AttentionView, *, theme: ThemeName = "light") -> Spec:
+def attend_figure(attention: AttentionView) -> Spec:
     """Draw the attention of one sentence to the other; English is green and French violet in either direction."""
-    spec = heatmap(attention, end=True, theme=theme)
+    spec = heatmap(attention, end=True)
     if attention.name == "source":
         spec.layout["xaxis"]["tickfont"]["color"] = "decoder"
         spec.layout["yaxis"]["tickfont"]["color"] = "encoder"
     return spec
 
 
-def compared_figure(judgement: Judgement, step: int, *, theme: ThemeName = "light") -> Spec:
+def compared_figure(judgement: Judgement, step: int) -> Spec:
     """Draw the comparison of 0-based target piece `step`: its vector, its weighted sum, and their comparison."""
     name = piece_name(judgement.target_pieces[step])
     labels = [f"b  {shorten(name, 10)}", gettext("α  it sees"), gettext("v  compared")]
@@ -49,10 +48,10 @@ def compared_figure(judgement: Judgement, step: int, *, theme: ThemeName = "ligh
         name=name,
         length=decimal(float(np.linalg.norm(rows[2]))),
     )
-    return Spec(data, layout, alt, {gettext("unit"): range(1, rows.shape[1] + 1)} | vectors, theme)
+    return Spec(data, layout, alt, {gettext("unit"): range(1, rows.shape[1] + 1)} | vectors)
 
 
-def bag_figure(judgement: Judgement, other: Judgement | None = None, *, theme: ThemeName = "light") -> Spec:
+def bag_figure(judgement: Judgement, other: Judgement | None = None) -> Spec:
     """Draw the comparisons of all English pieces with their sum, for one judgement or before and after a swap of words.
 
     A swap shows the same strips in another order. The table has the lengths of the strips and their first three units.
@@ -92,7 +91,7 @@ def bag_figure(judgement: Judgement, other: Judgement | None = None, *, theme: T
         **{gettext("unit {k}", k=k + 1): rows[:, k] for k in range(3)},
         gettext("length"): np.linalg.norm(rows, axis=1),
     }
-    return Spec(data, layout, alt, table, theme)
+    return Spec(data, layout, alt, table)
 
 
 _Panel = tuple[str, Sequence[str], Sequence[float], FloatArray]

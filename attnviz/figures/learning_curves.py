@@ -39,7 +39,7 @@ from attnviz.figures.heatmap import cells_layout, colour_bar
 from attnviz.figures.heatmap_parts import cell_sizes, numbered_labels, strongest_cells
 from attnviz.figures.spec import Part, Spec, Table, axis_labels, escape
 from attnviz.languages import gettext, ngettext
-from attnviz.palette import ROOT_GREYS, ThemeName
+from attnviz.palette import ROOT_GREYS
 from attnviz.trace.snapshots import Curve, Snapshots
 
 _LINEAR_UPDATES = 20
@@ -67,9 +67,7 @@ _Panel = tuple[str, list[Part], Part]
 """One of several plots over the same updates: title, traces, and properties of its vertical axis."""
 
 
-def quality_curves(
-    runs: Sequence[Snapshots], moments: Sequence[int], *, update: int | None = None, theme: ThemeName = "light"
-) -> Spec:
+def quality_curves(runs: Sequence[Snapshots], moments: Sequence[int], *, update: int | None = None) -> Spec:
     """Draw loss, BLEU and AER of `runs` over the updates, one below the other, where measured.
 
     The table has all measurements. `moments` are the updates that may be marked: `layout.meta.spans` has the edges of
@@ -95,7 +93,7 @@ def quality_curves(
         for run in runs
     ]
     alt = gettext("Learning curves over the training updates. {told}.", told="; ".join(told))
-    return Spec(*_stacked(panels, runs, moments, update), alt, _measurements(runs), theme)
+    return Spec(*_stacked(panels, runs, moments, update), alt, _measurements(runs))
 
 
 def attention_curves(
@@ -104,7 +102,6 @@ def attention_curves(
     *,
     runs: Sequence[Snapshots] = (),
     update: int | None = None,
-    theme: ThemeName = "light",
 ) -> Spec:
     """Draw the measures of the attention of `run` over the updates.
 
@@ -145,7 +142,7 @@ def attention_curves(
         run=run_name(run),
         told="; ".join(_ends(run, (*LINK_MEASURES, *ROW_MEASURES))),
     )
-    return Spec(*_stacked(panels, [run], moments, update, right=156), alt, _measurements([run]), theme)
+    return Spec(*_stacked(panels, [run], moments, update, right=156), alt, _measurements([run]))
 
 
 def _stacked(
@@ -265,7 +262,7 @@ def baselines_table(run: Snapshots) -> pd.DataFrame:
 _COLOUR_BAR_TICKS = (0.25, 0.5, 1)
 
 
-def learning_heatmap(run: Snapshots, sentence: int, moment: int, *, theme: ThemeName = "light") -> Spec:
+def learning_heatmap(run: Snapshots, sentence: int, moment: int) -> Spec:
     """Draw alpha_ij of `sentence` at `moment`, both 0-based: a row for each target word, a column for each source word.
 
     The decoder is forced to write the sentence's fixed translation.
@@ -297,4 +294,4 @@ def learning_heatmap(run: Snapshots, sentence: int, moment: int, *, theme: Theme
     )
     table = {gettext("target \\ source"): numbered_labels(words.target)}
     table |= dict(zip(numbered_labels(words.source), alpha.T, strict=True))
-    return Spec([image], cells_layout(cells, cell_sizes(cells)), alt, table, theme)
+    return Spec([image], cells_layout(cells, cell_sizes(cells)), alt, table)

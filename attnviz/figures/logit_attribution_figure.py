@@ -100,7 +100,7 @@ def _attribution(subject: Subject, attribution: LogitAttribution, compared: tupl
         gettext("adds"): [*terms, *source, attribution.logit],
         "alpha": [None, None, None, *alpha.tolist(), None],
     }
-    return Spec(data, layout, alt, table, subject.theme)
+    return Spec(data, layout, alt, table)
 
 
 def _own_rows(subject: Subject) -> list[int]:

@@ -34,7 +34,7 @@ from attnviz.figures.grammar import (
 from attnviz.figures.spec import Part, Spec, Table, axis_labels, escape, in_colour, rectangle
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext
-from attnviz.palette import PALE, ROW_FRAME, ThemeName
+from attnviz.palette import PALE, ROW_FRAME
 from attnviz.text import piece_name
 from attnviz.trace import Trace
 
@@ -55,9 +55,7 @@ PERTURBATION_WIDTH, _LEFT, _RIGHT = 720, 8, 20
 def draw_perturbation_tests(subject: Subject) -> Spec:
     """Draw the perturbation tests of a step, with the attention that makes the word likeliest."""
     tests, best = subject.perturbation_tests, subject.best_attention
-    return perturbation_tests_figure(
-        subject.trace, tests, subject.piece_or_id, best, theme=subject.theme, longest=subject.longest or _LABEL
-    )
+    return perturbation_tests_figure(subject.trace, tests, subject.piece_or_id, best, longest=subject.longest or _LABEL)
 
 
 def perturbation_tests_figure(
@@ -66,7 +64,6 @@ def perturbation_tests_figure(
     spelling: Spelling,
     best: PerturbedStep | None = None,
     *,
-    theme: ThemeName = "light",
     width: int = PERTURBATION_WIDTH,
     longest: int = _LABEL,
 ) -> Spec:
@@ -81,7 +78,6 @@ def perturbation_tests_figure(
         tests: Result of `analysis.perturbation_tests`.
         spelling: Function that returns the piece of an id.
         best: Result of `analysis.best_attention`, for a row with the attention that makes the piece likeliest.
-        theme: "light" or "dark".
         width: Width of the figure in pixels; as many source pieces are labelled as fit it.
         longest: Letters of the longest label.
 
@@ -198,7 +194,7 @@ def perturbation_tests_figure(
         gettext("probability of the word"): [test.likelihood for _, test in listed],
         gettext("writes"): [spelling(test.piece_id) for _, test in listed],
     }
-    return Spec(data, layout, alt, table, theme)
+    return Spec(data, layout, alt, table)
 
 
 def _stroke(colour: str, width: float) -> Part:
@@ -222,9 +218,7 @@ def perturbation_tests_likeliest_table(
     return pd.DataFrame(rows, columns=columns, index=pd.RangeIndex(1, len(rows) + 1, name=gettext("row")))
 
 
-def shuffled_figure(
-    trace: Trace, shuffled: PermutationEffects, *, step: int | None = None, theme: ThemeName = "light"
-) -> Spec:
+def shuffled_figure(trace: Trace, shuffled: PermutationEffects, *, step: int | None = None) -> Spec:
     """Draw a point for each step: max_j alpha_ij on x, the median change of its output on y, both from 0 to 1.
 
     A point is filled where most permutations write the same piece, and hollow otherwise; points are labelled where
@@ -234,7 +228,6 @@ def shuffled_figure(
         trace: The translation.
         shuffled: Result of `analysis.shuffled`.
         step: Step, 0-based, that is ringed.
-        theme: "light" or "dark".
 
     Returns:
         The figure, whose table has a row for each step. For clicks, the points' `customdata` begins with the 0-based
@@ -293,7 +286,7 @@ def shuffled_figure(
         gettext("change when shuffled"): y,
         gettext("share of shuffles with the same piece"): kept,
     }
-    return Spec(data, layout, alt, table, theme)
+    return Spec(data, layout, alt, table)
 
 
 def _point_labels(shuffled: PermutationEffects, names: list[str]) -> list[str]:
@@ -323,7 +316,6 @@ def minimal_change_figure(
     spelling: Spelling,
     *,
     step: int | None = None,
-    theme: ThemeName = "light",
 ) -> Spec:
     """Draw |alpha' - alpha|_1 of every step, from 0 to 2, as a bar that ends with the piece that would be written.
 
@@ -334,7 +326,6 @@ def minimal_change_figure(
         changes: Result of `analysis.minimal_change`.
         spelling: Function that returns the piece of an id.
         step: Step, 0-based, that is framed.
-        theme: "light" or "dark".
 
     Returns:
         The figure. The bars' `customdata` begins with the 0-based step; `layout.meta` has `narrowest`, `frame`, and the
@@ -396,4 +387,4 @@ def minimal_change_figure(
         "|α′ − α|": distances,
         gettext("new piece"): new,
     }
-    return Spec(data, layout, alt, table, theme)
+    return Spec(data, layout, alt, table)

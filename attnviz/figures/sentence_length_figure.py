@@ -16,12 +16,9 @@ from attnviz.analysis.why_attention import PrefixTranslations, growth_sentence, 
 from attnviz.figures.grammar import ATTENTION_STYLES, LEGEND_ABOVE, band, curve, sized_layout, text_at, titled_axis
 from attnviz.figures.spec import Part, Spec, Table, escape
 from attnviz.languages import gettext, ngettext
-from attnviz.palette import ThemeName
 
 
-def bleu_by_length(
-    rows: Sequence[Mapping[str, Any]], theme: ThemeName = "light", marked_length: int | None = None
-) -> Spec:
+def bleu_by_length(rows: Sequence[Mapping[str, Any]], marked_length: int | None = None) -> Spec:
     """Draw the `rows` that `attnviz evaluate --by-length --csv` writes, as `csv.DictReader` reads them.
 
     A row has `words` (the bucket), `pairs`, `model`, `bleu`, `bleu_low` and `bleu_high` (error bars; blank without).
@@ -85,7 +82,7 @@ def bleu_by_length(
         gettext("low"): low,
         gettext("high"): high,
     }
-    return Spec(curves, layout, alt, table, theme)
+    return Spec(curves, layout, alt, table)
 
 
 def bucket_of(words: int, buckets: Sequence[str]) -> str | None:
@@ -97,7 +94,7 @@ def bucket_of(words: int, buckets: Sequence[str]) -> str | None:
     return None
 
 
-def sentence_growth(growth: PrefixTranslations, *, theme: ThemeName = "light") -> Spec:
+def sentence_growth(growth: PrefixTranslations) -> Spec:
     """Draw the share of English content words that each model leaves out, in per cent, by number of English words.
 
     The table has each model's translation of each prefix with its measures. `layout.meta` has the 0-based numbers of
@@ -134,4 +131,4 @@ def sentence_growth(growth: PrefixTranslations, *, theme: ThemeName = "light") -
         "English sentence. {told}",
         told=growth_sentence(growth),
     )
-    return Spec(curves, layout, alt, table, theme)
+    return Spec(curves, layout, alt, table)

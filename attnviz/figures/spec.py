@@ -1,7 +1,8 @@
 """`Spec`, what a figure function returns, its colours by theme, and the labels of all figures and their widths.
 
 Figures name their colours: wherever a key ends with "color", "colour" or "colorscale", and in the spans of
-`in_colour`, a name of a field or scale of `Palette` stands for the theme's. `Spec.plotly` replaces it.
+`in_colour`, a name of a field or scale of `Palette`, or a function of a `Palette`, stands for the theme's.
+`Spec.plotly` replaces it.
 """
 
 from __future__ import annotations
@@ -42,26 +43,35 @@ class Spec:
     """Text alternative."""
     table: Table = field(default_factory=dict)
     """The numbers of the figure."""
-    theme: ThemeName = "light"
-    """Theme of the colours that are given by name."""
 
-    @property
-    def plotly(self) -> Part:
-        """Plotly's JSON in the colours of the theme; raises AttnvizError for an unknown theme.
+    def plotly(self, theme: ThemeName = "light") -> Part:
+        """Return Plotly's JSON in the colours of a theme.
 
         `layout.meta` has the text alternative (`alt`) and the width in pixels below which the figure should scroll
         (`narrowest`); some figures say more in it.
+
+        Args:
+            theme: "light" or "dark".
+
+        Raises:
+            AttnvizError: The theme is unknown.
         """
-        ink, layout = palette(self.theme), self.layout | {"meta": self.layout["meta"] | {"alt": self.alt}}
+        ink, layout = palette(theme), self.layout | {"meta": self.layout["meta"] | {"alt": self.alt}}
         return {"data": _in_theme(self.data, ink), "layout": _in_theme(layout, ink)}
 
-    def figure(self) -> go.Figure:
-        """Return the figure as a Plotly object.
+    def figure(self, theme: ThemeName = "light") -> go.Figure:
+        """Return the figure as a Plotly object, in the colours of the theme.
 
         Plotly's validation takes ten times as long as drawing; the tests validate every figure instead. Its default
         template, 7 kB of defaults for other chart types, is left out too.
+
+        Args:
+            theme: "light" or "dark".
+
+        Raises:
+            AttnvizError: The theme is unknown.
         """
-        spec = self.plotly
+        spec = self.plotly(theme)
         return go.Figure({"data": spec["data"], "layout": {"template": {}} | spec["layout"]}, _validate=False)
 
     def frame(self) -> pd.DataFrame:
@@ -109,6 +119,8 @@ def _in_theme(part: Any, ink: Palette) -> Any:
 
 def _colours(value: Any, ink: Palette) -> Any:
     """Return a colour, a scale, or a list of these."""
+    if callable(value):
+        return value(ink)
     if isinstance(value, list | tuple):
         return [_colours(entry, ink) for entry in value]
     return getattr(ink, value, value) if isinstance(value, str) else value
@@ -197,6 +209,15 @@ def _em(letter: str) -> float:
     if category(letter) in ("Cf", "Me", "Mn"):  # joiners, isolates and combining marks
         return 0
     return _WIDTHS.get(normalize("NFD", letter)[0], 0.8)
+
+
+def label_height(longest: float, size: float, angle: int) -> int:
+    """Return the height in pixels of labels, `longest` pixels wide with letters of `size`, turned by `angle` degrees.
+
+    The angle is 0, -50 or -90.
+    """
+    # 0.77 is the sine of 50 degrees.
+    return round({0: 1.6 * size, -50: 0.77 * longest + size, -90: longest + 6}[angle])
 
 
 def label_width(names: Iterable[str], size: float, longest: int = LONGEST) -> float:

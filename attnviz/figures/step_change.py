@@ -75,4 +75,4 @@ def draw_change(subject: Subject) -> Spec:
             for piece in pieces
         ],
     }
-    return Spec(data, layout, change_alt(change), table, subject.theme)
+    return Spec(data, layout, change_alt(change), table)

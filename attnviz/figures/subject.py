@@ -25,7 +25,6 @@ from attnviz.analysis.step_evaluation import PerturbedStep, best_attention
 from attnviz.analysis.what_if_effects import StepChange, step_change
 from attnviz.figures.spec import Numbers
 from attnviz.languages import gettext
-from attnviz.palette import ThemeName
 from attnviz.text import piece_name
 from attnviz.trace import Record, Trace
 from attnviz.trace.drawing import DetailLevel
@@ -49,8 +48,6 @@ class Subject:
     """Id of the piece whose logit is decomposed; None for the written one."""
     foil: int | None = None
     """Id of the piece that the contrast compares with the word; None for the likeliest other piece."""
-    theme: ThemeName = "light"
-    """Theme of the figure."""
     level: DetailLevel = "everything"
     """Level of detail of the view that shows the figure."""
     longest: int = 0

@@ -30,7 +30,6 @@ from attnviz.figures.grammar import (
 )
 from attnviz.figures.spec import Part, Spec, axis_labels, escape, in_colour, label_width
 from attnviz.languages import gettext, ngettext
-from attnviz.palette import ThemeName
 from attnviz.trace import Trace
 from attnviz.trace.parts import GradientNorms
 
@@ -40,7 +39,7 @@ _LOWEST_POWER = -6
 """Decimal logarithm of the smallest probability that is drawn to scale."""
 
 
-def forced_words_figure(forced: ForcedWords, *, slanting: bool = True, theme: ThemeName = "light") -> Spec:
+def forced_words_figure(forced: ForcedWords, *, slanting: bool = True) -> Spec:
     """Draw the probability of each word on a logarithmic scale, a line for each model; words from left to right.
 
     Labels are `slanting` or level. Smaller probabilities than a millionth are drawn at a millionth; the hover text has
@@ -75,7 +74,7 @@ def forced_words_figure(forced: ForcedWords, *, slanting: bool = True, theme: Th
         models=len(forced.models),
         means=", ".join(f"{name} {small(mean)}" for name, mean in zip(kinds, means, strict=True)),
     )
-    return Spec(lines, layout, alt, table, theme)
+    return Spec(lines, layout, alt, table)
 
 
 _CAPTION, _PANEL, _BOTTOM, _GAP = 34, 230, 46, 0.05
@@ -84,9 +83,7 @@ _NARROWEST = {1: 300, 3: 760}
 """Pixels of the narrowest figure, by the number of panels side by side."""
 
 
-def gradient_norms(
-    traces: Sequence[Trace], signals: Sequence[GradientNorms], *, across: int = 3, theme: ThemeName = "light"
-) -> Spec:
+def gradient_norms(traces: Sequence[Trace], signals: Sequence[GradientNorms], *, across: int = 3) -> Spec:
     """Draw |d log p(y_i) / d E x_j|, E x_j an embedding, on a logarithmic scale against the number of recurrent steps.
 
     One line is the gradient through s_0, that is by the recurrence alone, the other that through the contexts. Lines
@@ -167,7 +164,7 @@ def gradient_norms(
         "between the two pieces; “far” pairs are the quarter with the most steps. {told}.",
         told="; ".join(told),
     )
-    return Spec(lines, layout, alt, table, theme)
+    return Spec(lines, layout, alt, table)
 
 
 def _power_axis(title: str, low: int, high: int, padding: float) -> Part:

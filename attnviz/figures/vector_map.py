@@ -10,7 +10,7 @@ from attnviz.analysis.numbers import percent
 from attnviz.figures.grammar import points, sized_layout, titled_axis
 from attnviz.figures.spec import Spec, escape
 from attnviz.languages import gettext
-from attnviz.palette import MARKER, MARKER_EDGE, ThemeName
+from attnviz.palette import MARKER, MARKER_EDGE
 from attnviz.trace.parts import Array
 
 
@@ -20,7 +20,6 @@ def vector_map(
     shares: tuple[float, float],
     colour: str,
     *,
-    theme: ThemeName = "light",
     url_prefixes: Sequence[str] = (),
     url_parts: Sequence[tuple[int, str]] = (),
 ) -> Spec:
@@ -55,7 +54,7 @@ def vector_map(
         gettext("component 1"): x.tolist(),
         gettext("component 2"): y.tolist(),
     }
-    return Spec(data, layout, alt, table, theme)
+    return Spec(data, layout, alt, table)
 
 
 def with_star(drawn: Spec, place: Array, name: str) -> Spec:

@@ -9,12 +9,13 @@ import functools
 import io
 import os
 import string
+from collections.abc import Mapping
 from contextvars import ContextVar
 from decimal import Decimal
 from gettext import GNUTranslations, NullTranslations
 from numbers import Real
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from babel import Locale
 from babel.numbers import NumberPattern, format_decimal, parse_pattern
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from babel.messages.catalog import Catalog
 
 LOCALES = Path(__file__).with_name("locales")
+Key = TypeVar("Key")
 
 
 def catalog_files() -> dict[str, Path]:
@@ -152,11 +154,18 @@ def language() -> str:
 def gettext(text: str, /, **values: object) -> str:
     """Return the translation of `text` into the current language, with `values` in place of `{name}`.
 
-    `text` must be a literal, so that the catalogs can be checked against the code. Numbers among `values` are formatted
-    for the language. Without `values`, braces stay as they are.
+    `text` must be a literal, so that the catalogs can be checked against the code, or a choice of literals: `a if b
+    else c`, or a row of a table, `{...}[key]`. Numbers among `values` are formatted for the language. Without `values`,
+    braces stay as they are.
     """
     translation = translations(_current.get()).gettext(text)
     return _fill(translation, values) if values else translation
+
+
+def gettexts(texts: Mapping[Key, str]) -> dict[Key, str]:
+    """Return a table, a dictionary of literals, with the translation of each of its texts."""
+    translated = translations(_current.get()).gettext
+    return {key: translated(text) for key, text in texts.items()}
 
 
 def ngettext(singular: str, plural: str, count: float, /, **values: object) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 from attnviz.arguments import checked_path
 from attnviz.files import replace_text
+from attnviz.palette import ThemeName
 from attnviz.text import join_pieces, word_groups
 from attnviz.trace.drawing import HeatmapOptions, StepFigureOptions, drawing, step_index
 from attnviz.trace.interventions import Intervention
@@ -146,18 +147,25 @@ class AttentionMatrix:
         words = words_of(self.source_surfaces, self.typed_target, self.alignment, groups)
         return dataclasses.replace(words, links=self._links_between_words(), special=self._special_words(*groups))
 
-    def heatmap(self, *, weights: Mapping[str, NDArray[Any]] | None = None, **choices: Unpack[HeatmapOptions]) -> Any:
+    def heatmap(
+        self,
+        *,
+        weights: Mapping[str, NDArray[Any]] | None = None,
+        theme: ThemeName = "light",
+        **choices: Unpack[HeatmapOptions],
+    ) -> Any:
         """Return the alignment as a Plotly figure.
 
         Args:
             weights: Weights of the model that made the trace (`analysis.load_weights`), which a `face` other than
                 "before" needs.
+            theme: "light" or "dark".
             **choices: Fields of `figures.HeatmapChoices`. `gold`, such as "0-0 1?2", marks gold links.
 
         Returns:
             The figure.
         """
-        return drawing().draw_heatmap(self, weights=weights, **choices)
+        return drawing().draw_heatmap(self, weights, theme, **choices)
 
     def step_figure(self, i: int, picture: str | None = None, **options: Unpack[StepFigureOptions]) -> Any:
         """Return the figure of a step.

@@ -9,6 +9,7 @@ from typing import Any, Literal, Unpack
 
 from attnviz.arguments import check_piece_ids, check_whole_argument
 from attnviz.languages import gettext
+from attnviz.palette import ThemeName
 from attnviz.text import join_pieces
 from attnviz.trace.drawing import BeamTreeOptions, drawing
 from attnviz.trace.interventions import ForceWords, Intervention, forced_prefix
@@ -190,13 +191,14 @@ class BeamTree(OneLine):
         check_whole_argument(gettext("node"), index, 0, len(self.nodes) - 1)
         return self.nodes[index]
 
-    def figure(self, **options: Unpack[BeamTreeOptions]) -> Any:
+    def figure(self, *, theme: ThemeName = "light", **options: Unpack[BeamTreeOptions]) -> Any:
         """Return the tree as a Plotly figure.
 
         Args:
+            theme: "light" or "dark".
             **options: Options of `figures.beam_tree`.
 
         Returns:
             The figure.
         """
-        return drawing().draw_beam_tree(self, **options)
+        return drawing().draw_beam_tree(self, theme, **options)

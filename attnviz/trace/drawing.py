@@ -49,7 +49,6 @@ class HeatmapChoices:
     """Whether each cell has its number."""
     step: int | None = None
     """Step, 0-based, whose row is framed."""
-    theme: ThemeName = "light"
     longest: int = LONGEST_LABEL
     """Letters of the longest label; longer words are shortened."""
     gold: Any = None
@@ -75,7 +74,6 @@ class HeatmapOptions(TypedDict, total=False):
     margins: bool
     values: bool
     step: int | None
-    theme: ThemeName
     longest: int
     gold: Any
 
@@ -100,7 +98,6 @@ class BeamTreeOptions(TypedDict, total=False):
 
     step: int | None
     shown: Sequence[int]
-    theme: ThemeName
 
 
 DetailLevel = Literal["idea", "numbers", "everything"]
@@ -118,14 +115,18 @@ class Drawing(Protocol):
     """The functions that the methods of a record or of a beam tree call, whose classes this module does not import."""
 
     def draw_heatmap(
-        self, trace: Any, *, weights: Mapping[str, NDArray[Any]] | None = None, **choices: Unpack[HeatmapOptions]
+        self,
+        trace: Any,
+        weights: Mapping[str, NDArray[Any]] | None,
+        theme: ThemeName,
+        **choices: Unpack[HeatmapOptions],
     ) -> Any:
         """Return the alignment as a Plotly figure."""
 
     def draw_step(self, trace: Any, step: int, picture: str, **options: Unpack[StepFigureOptions]) -> Any:
         """Return the figure `picture` of 0-based `step` as a Plotly figure."""
 
-    def draw_beam_tree(self, tree: Any, **options: Unpack[BeamTreeOptions]) -> Any:
+    def draw_beam_tree(self, tree: Any, theme: ThemeName, **options: Unpack[BeamTreeOptions]) -> Any:
         """Return a beam search as a Plotly figure."""
 
     def table_html(self, trace: Any) -> str:

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from attnviz.bounds import shortened_repr
 
@@ -21,6 +21,11 @@ HEAD_KINDS: tuple[HeadKind, ...] = get_args(HeadKind)
 
 _LONGEST_REPR = 60
 """Characters of a field in the `repr` of a result."""
+
+
+def float64(values: ArrayLike) -> Array:
+    """Return numbers of any shape in float64."""
+    return np.asarray(values, dtype=np.float64)
 
 
 class OneLine:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from attnviz import bounds
 from attnviz.arguments import check_choice
 from attnviz.errors import AttnvizError
+from attnviz.palette import ThemeName
 from attnviz.trace import storage
 from attnviz.trace.aligned import AttentionView
 from attnviz.trace.drawing import HeatmapOptions, drawing
@@ -350,6 +351,7 @@ class TransformerTrace(HeadViews, Record):
         head: int | None = None,
         *,
         weights: Mapping[str, NDArray[Any]] | None = None,
+        theme: ThemeName = "light",
         **choices: Unpack[HeatmapOptions],
     ) -> Any:
         """Return the alignment as a Plotly figure.
@@ -358,13 +360,14 @@ class TransformerTrace(HeadViews, Record):
             layer: Layer of `select_heads`; without it, the record's own alignment.
             head: Head of `select_heads`.
             weights: As in `AttentionMatrix.heatmap`.
+            theme: "light" or "dark".
             **choices: Fields of `figures.HeatmapChoices`.
 
         Returns:
             The figure.
         """
         shown = self if layer is head is None else self.select_heads(layer, head)
-        return drawing().draw_heatmap(shown, weights=weights, **choices)
+        return drawing().draw_heatmap(shown, weights, theme, **choices)
 
     def sizes(self) -> dict[str, int]:
         """Return the value of each size symbol in the table of quantities.

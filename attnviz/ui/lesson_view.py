@@ -23,7 +23,6 @@ from attnviz.trace.aligned import first_words
 from attnviz.ui.components.chart import steady_payload
 from attnviz.ui.components.component import box, component, hidden_box
 from attnviz.ui.embedded_view import drawn_page, made_with_attnviz
-from attnviz.ui.embedding import theme_name
 
 Translate = Callable[[LessonSentence], tuple[Any, Weights | None]]
 """Returns the translation of a sentence, with the weights of its model for pictures that need them."""
@@ -246,15 +245,15 @@ class _Picture:
 
     @cached_property
     def spec(self) -> Spec:
-        """The figure, in the theme and language in which it is drawn first."""
-        subject, theme = self.asked.subject, theme_name()
+        """The figure, in the language in which it is drawn first."""
+        subject = self.asked.subject
         if self.name != HEATMAP:
-            return step_figure(subject, self.name).draw(replace(subject, theme=theme))
+            return step_figure(subject, self.name).draw(subject)
         rows = subject.trace
         if rows.attends and self.asked.word is not None:
             rows = first_words(rows, self.asked.word + 1)
         end = self.asked.question.level != "idea"
-        return heatmap(rows, step=self.asked.step, end=end, theme=theme)
+        return heatmap(rows, step=self.asked.step, end=end)
 
 
 def number_hint(prediction: NumberPrediction) -> str:

@@ -57,7 +57,6 @@ from attnviz.trace.parts import GradientNorms
 from attnviz.ui.components.chart import caption_payload, chart, fitting_payload, inline_figure, steady_payload
 from attnviz.ui.components.component import columns, details, explanation, plain_text
 from attnviz.ui.components.side_by_side import lane, lanes, rows_payload, translations_payload, version
-from attnviz.ui.embedding import theme_name
 from attnviz.ui.fields import segmented_control
 from attnviz.ui.glossary import text_section
 from attnviz.ui.payloads import PayloadRequest, address, makes_payload
@@ -212,7 +211,7 @@ def forced_payload(request: PayloadRequest) -> dict[str, Any]:
         words = _forced_words(request.trace)
     except AttnvizError as error:  # for example, the models segment it into different words
         return caption_payload(str(error))
-    figures = [forced_words_figure(words, slanting=slanting, theme=theme_name()) for slanting in (False, True)]
+    figures = [forced_words_figure(words, slanting=slanting) for slanting in (False, True)]
     return fitting_payload(figures, " ".join(forgetting_sentences(words, len(words.models) - 1)))
 
 
@@ -231,7 +230,7 @@ def share_payload(request: PayloadRequest) -> dict[str, Any]:
 def signals_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the figure of how far gradients travel in each model."""
     traces, signals = _gradients(request.trace)
-    figures = [gradient_norms(traces, signals, across=across, theme=theme_name()) for across in (3, 1)]
+    figures = [gradient_norms(traces, signals, across=across) for across in (3, 1)]
     _, right_piece = _sentences(traces, signals)
     return fitting_payload(figures, right_piece)
 
@@ -345,7 +344,7 @@ def length_growth_payload(request: PayloadRequest) -> dict[str, Any]:
 @makes_payload("growing-chart")
 def growth_chart_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the words left out at each length."""
-    spec = sentence_growth(growth_of(request.trace), theme=theme_name())
+    spec = sentence_growth(growth_of(request.trace))
     caption = gettext(
         "Share of the English content words that each model leaves out, by the number of words given. The first few "
         "words are rarely a whole sentence, so models find them hard to translate. Section 2 compares whole "

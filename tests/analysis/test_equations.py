@@ -100,18 +100,18 @@ def right_hand_side(line: str) -> str:
 
 def test_former_line_is_the_line_of_the_previous_exhibit() -> None:
     for below, above in itertools.pairwise(EXHIBITS):
-        assert [line.before for line in above if line.before] == [
-            one.now.partition(r", \quad")[0] for one, line in zip(below, above, strict=True) if line.before
+        assert [before for _, before in above if before] == [
+            one.partition(r", \quad")[0] for (one, _), (_, before) in zip(below, above, strict=True) if before
         ]
 
 
 def test_lines_that_changed_since_the_previous_exhibit_are_marked() -> None:
     for below, above in itertools.pairwise(EXHIBITS):
-        for one, line in zip(below, above, strict=True):
-            softmax = r"\operatorname{softmax}" in line.now
-            changed = not softmax and right_hand_side(one.now) != right_hand_side(line.now)
-            assert bool(line.before) == changed, line.now
-    assert [bool(line.before) for line in EXHIBITS[0]] == [True, False, False]  # from additive to dot product
+        for (one, _), (now, before) in zip(below, above, strict=True):
+            softmax = r"\operatorname{softmax}" in now
+            changed = not softmax and right_hand_side(one) != right_hand_side(now)
+            assert bool(before) == changed, now
+    assert [bool(before) for _, before in EXHIBITS[0]] == [True, False, False]  # from additive to dot product
 
 
 ALWAYS = {"x", "h", "e", "α", "c", "s", "t", "y"}

@@ -115,7 +115,7 @@ def test_comparison_is_empty_after_the_end_of_the_other_translation(
         without_numbers(change_sentence(change)),
         without_numbers(change_alt(change)),
     ] == snapshot
-    assert go.Figure(json.loads(to_json(CHANGED.draw(Subject(first, 3, parent=ended)).plotly))).layout.meta["alt"]
+    assert go.Figure(json.loads(to_json(CHANGED.draw(Subject(first, 3, parent=ended)).plotly()))).layout.meta["alt"]
     with pytest.raises(IndexError):
         step_change(first, ended, 5)
 
@@ -123,8 +123,8 @@ def test_comparison_is_empty_after_the_end_of_the_other_translation(
 @pytest.mark.parametrize("theme", get_args(ThemeName))
 def test_figure_draws_both_probabilities_and_is_valid(first: Trace, changed: Trace, theme: ThemeName) -> None:
     change = step_change(first, changed, STEP)
-    subject = Subject(changed, STEP, parent=first, theme=theme)
-    checked = go.Figure(figures.step_figure(subject, "changed").draw(subject).plotly)  # checks every property
+    subject = Subject(changed, STEP, parent=first)
+    checked = go.Figure(figures.step_figure(subject, "changed").draw(subject).plotly(theme))  # checks every property
     shares, moved = (trace.x for trace in checked.data if trace.type == "bar")
     sides = [one.before for one in change.pieces], [one.after for one in change.pieces]
     assert list(shares) == [share or 0 for side in sides for share in side]

@@ -37,10 +37,10 @@ def test_page_of_attention_has_its_weights_and_what_is_missing(record: Attention
     page = saved_view(contents(record, "html", FigureOptions(margins=True)).decode("utf-8"))
     assert missing_values_reason() in page.texts()
     drawn = figures.heatmap(record, margins=True, longest=LONGEST)
-    assert close(plain(page.heatmap()), plain(drawn.plotly))
+    assert close(plain(page.heatmap()), plain(drawn.plotly()))
     for step in range(len(record.target_pieces)):
         drawn = step_figure(subject := Subject(record, step), "look").draw(subject)
-        assert close(plain(page.figure("look", step)), plain(drawn.plotly))
+        assert close(plain(page.figure("look", step)), plain(drawn.plotly()))
 
 
 @pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.name)

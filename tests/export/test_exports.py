@@ -18,6 +18,7 @@ import kaleido
 import numpy as np
 import pandas as pd
 import pytest
+from choreographer.channels import ChannelClosedError
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Attention, AttnvizError, ExcludePosition, Temperature, Trace, Translator, attention, export, figures
@@ -152,11 +153,11 @@ def test_page_is_self_contained_and_complete(attention: str, snapshot: SnapshotA
         (state,) = view.mounted("view_state")
         assert (state["firstStep"], state["steps"], state["hasTour"]) == (2, len(trace.target_pieces), False)
         assert view.values_of("face") == ["before"]  # the others need the weights
-        heatmap = figures.heatmap(trace, margins=attention == "additive", theme=theme, longest=LONGEST)
-        assert close(plain(view.heatmap()), plain(heatmap.plotly))
+        heatmap = figures.heatmap(trace, margins=attention == "additive", longest=LONGEST)
+        assert close(plain(view.heatmap()), plain(heatmap.plotly(theme)))
         for name, step in product(shown, range(len(trace.target_pieces))):
-            drawn = step_figure(subject := Subject(trace, step, theme=theme), name).draw(subject)
-            assert close(plain(view.figure(name, step)), plain(drawn.plotly)), name
+            drawn = step_figure(subject := Subject(trace, step), name).draw(subject)
+            assert close(plain(view.figure(name, step)), plain(drawn.plotly(theme))), name
         assert palette(theme).paper in text.split("</style>")[0]
 
 
@@ -287,18 +288,21 @@ def test_images_are_saved_in_every_format(trace: Trace, tmp_path: Path, browser:
 
 
 @pytest.mark.browser
-def test_image_is_saved_when_the_browser_does_not_answer_to_being_closed(
-    trace: Trace, tmp_path: Path, browser: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("answers", [False, True], ids=["silent", "closed twice"])
+def test_image_is_saved_when_the_browser_cannot_be_closed(
+    answers: bool, trace: Trace, tmp_path: Path, browser: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     close = kaleido.Kaleido.close
 
-    async def wait_for_answer(renderer: kaleido.Kaleido) -> None:
+    async def fail(renderer: kaleido.Kaleido) -> None:
         try:
-            await asyncio.Event().wait()
-        except asyncio.CancelledError:
+            if not answers:
+                await asyncio.Event().wait()
+        finally:
             await close(renderer)
+        raise ChannelClosedError
 
-    monkeypatch.setattr(kaleido.Kaleido, "close", wait_for_answer)
+    monkeypatch.setattr(kaleido.Kaleido, "close", fail)
     monkeypatch.setattr(images, "CLOSING_TIMEOUT", 0.1)
     save(trace, tmp_path / "x.svg")
     assert (tmp_path / "x.svg").read_bytes().startswith(BEGINNINGS["svg"])

@@ -36,7 +36,7 @@ def test_page_marks_gold_links_in_every_face(
         assert {"sure", "possible"} <= set(scatter_names(drawn))
         assert "lien sûr" in json.dumps(plain(drawn), ensure_ascii=False)
         assert "taux d’erreur d’alignement" in page.payload("gold_links", face=face)["summary"]
-    assert not scatter_names(picture(trace, FigureOptions()).plotly)
+    assert not scatter_names(picture(trace, FigureOptions()).plotly())
     for options, ending in (
         (FigureOptions(gold=gold), "csv"),
         (FigureOptions(gold=gold, picture="softmax", step=0), "html"),
@@ -48,11 +48,11 @@ def test_page_marks_gold_links_in_every_face(
 
 def test_stored_links_are_drawn_unless_others_are_given() -> None:
     record = attention("a b", "c d", np.eye(2), sure=[(0, 1)])
-    assert scatter_names(picture(record, FigureOptions()).plotly) == [
+    assert scatter_names(picture(record, FigureOptions()).plotly()) == [
         "sure edge",
         "sure",
         "sure core",
         "false edge",
         "false",
     ]
-    assert not scatter_names(picture(record, FigureOptions(gold=GoldLinks())).plotly)
+    assert not scatter_names(picture(record, FigureOptions(gold=GoldLinks())).plotly())

@@ -20,7 +20,7 @@ from pdfminer.layout import LTChar, LTImage, LTPage, LTRect
 
 from attnviz import Attention, attention
 from attnviz.export import FigureOptions
-from attnviz.export.images import CLOSING_TIMEOUT, find_browser, translation_sheet
+from attnviz.export.images import close, find_browser, translation_sheet
 from attnviz.export.printing import for_print
 from attnviz.export.saved_files import heading, picture
 from attnviz.figures.registry import step_figures
@@ -92,7 +92,7 @@ def printed(figures: list[go.Figure]) -> list[LTPage]:
                 for one in figures
             ]
         finally:
-            await asyncio.wait_for(renderer.close(), CLOSING_TIMEOUT)
+            await close(renderer)
 
     return [page for content in asyncio.run(draw()) for page in extract_pages(io.BytesIO(content), laparams=None)]
 

@@ -283,7 +283,7 @@ def test_no_information_is_given_by_colour_alone() -> None:
     assert sum("<b>" in label for label in labels["candidates"]) == 1
     assert "<b>" in labels["energy-decomposition"][-1]
     units = subject.energy_decomposition
-    flat = int((np.abs(units.activation[units.order]) >= 0.99).sum())
+    flat = int((np.abs(units.activation) >= 0.99).sum())
     assert sum("▮" in label for label in labels["energy-decomposition"]) == flat
 
 

@@ -59,7 +59,7 @@ def test_browser_fills_figures_as_python_draws(
     for figure in FIGURES:
         if figure.missing(subjects[0]):
             continue
-        specs = [figure.draw(replace(subject, theme=theme, level=level)).plotly for subject in subjects]
+        specs = [figure.draw(replace(subject, level=level)).plotly(theme) for subject in subjects]
         template, values = common_part(specs)
         for own, spec in zip(values, specs, strict=True):
             work.append((to_json(template), to_json(own)))

@@ -100,7 +100,7 @@ class Drawn:
         self.swapped = detector.judge(with_words_swapped(english, 1, 4), french)
         self.spelling = lambda piece: tokenizer.pieces([piece])[0]
 
-    def of_steps(self, theme: ThemeName) -> dict[str, Spec]:
+    def of_steps(self) -> dict[str, Spec]:
         """Return the figures of a step, at both levels."""
         known = {(1, 4): ATTRIBUTION, (1, None): NO_ATTRIBUTION}
         subjects = {
@@ -117,85 +117,79 @@ class Drawn:
             "long, none": Subject(synthetic.trace(LONG, attention="none"), 1),
             "short": Subject(synthetic.trace("One ."), 1),
         }
-        specs = {
-            "energy-decomposition, narrow": draw_energy_decomposition(
-                replace(subjects["additive"], theme=theme), operands=False
-            )
-        }
+        specs = {"energy-decomposition, narrow": draw_energy_decomposition(subjects["additive"], operands=False)}
         for kind, subject in subjects.items():
             for level, suffix in (("everything", ""), ("idea", ", idea")):
-                drawn = replace(subject, theme=theme, level=level)
+                drawn = replace(subject, level=level)
                 for name, figure in figures.step_figures(drawn).items():
                     specs[f"{name}, {kind}{suffix}"] = figure.draw(drawn)
             if not subject.trace.has_heads:
-                specs[f"growth, {kind}"] = context_frame(subject.trace, thinned=kind == "long", theme=theme)
-        specs["logit-attribution"] = draw_logit_attribution(replace(subjects["known"], theme=theme))
+                specs[f"growth, {kind}"] = context_frame(subject.trace, thinned=kind == "long")
+        specs["logit-attribution"] = draw_logit_attribution(subjects["known"])
         return specs
 
-    def of_translations(self, theme: ThemeName) -> dict[str, Spec]:
+    def of_translations(self) -> dict[str, Spec]:
         """Return the heatmaps, comparisons and trees of one translation or two."""
         trace = synthetic.trace(*self.words)
         posterior = np.roll(trace.alignment.astype(float), 1, axis=1)
-        links = figures.heatmap(trace, gold="0-0 1?2", margins=True, theme=theme)
-        specs = {"heatmap": figures.heatmap(trace, step=1, theme=theme), "heatmap with links": links}
+        links = figures.heatmap(trace, gold="0-0 1?2", margins=True)
+        specs = {"heatmap": figures.heatmap(trace, step=1), "heatmap with links": links}
         for choices in (
             {"by": "words", "colours": "cividis", "root": True, "end": True},
             {"margins": True, "values": True},
         ):
             for face in ("before", "after", "difference"):
-                drawn = figures.heatmap(trace, theme=theme, face=face, posterior=posterior, **choices)
+                drawn = figures.heatmap(trace, face=face, posterior=posterior, **choices)
                 specs[f"heatmap, {face}, {len(choices)}"] = drawn
         for text in (LONG, ""):
             for kind in ("additive", "none"):
                 specs[f"heatmap, {'long' if text else 'no word'}, {kind}"] = figures.heatmap(
-                    synthetic.trace(text, attention=kind), theme=theme
+                    synthetic.trace(text, attention=kind)
                 )
         compared = compare(trace, synthetic.trace("The new agreement was <b>signed</b> .", seed=1))
         for across in (1, 2, 4):
-            choices = {"across": across, "step": 1, "root": True, "colours": "cividis", "theme": theme}
+            choices = {"across": across, "step": 1, "root": True, "colours": "cividis"}
             specs[f"comparison, {across}"] = figures.comparison(compared, NAMES, **choices)
         without = compare(trace, synthetic.trace(seed=2, attention="none"))
-        specs["comparison without attention"] = figures.comparison(without, NAMES, theme=theme)
-        specs["tree"] = figures.beam_tree(small(), step=1, theme=theme)
+        specs["comparison without attention"] = figures.comparison(without, NAMES)
+        specs["tree"] = figures.beam_tree(small(), step=1)
         return specs
 
-    def of_experiments(self, theme: ThemeName) -> dict[str, Spec]:
+    def of_experiments(self) -> dict[str, Spec]:
         """Return the figures of the other pages."""
         trace, spelling = self.trace, self.spelling
         places, titles = np.random.default_rng(0).normal(size=(9, 2)), [("<b>word</b>", "sentence")] * 9
-        the_map = vector_map(places, titles, (0.3, 0.2), "decoder", theme=theme)
+        the_map = vector_map(places, titles, (0.3, 0.2), "decoder")
         form = AttentionForm(self.trace.alignment, self.trace.energies)
         best = analysis.best_attention(trace, 2, self.weights)
         return {
-            "attributions": figures.attributions(trace, self.methods, step=2, theme=theme),
-            "attributions, steps": figures.attributions(
-                trace, self.methods, by="steps", across=2, width=390, theme=theme
-            ),
-            "tests": perturbation_tests_figure(trace, self.tests, spelling, best, theme=theme),
-            "shuffled": shuffled_figure(trace, self.shuffled, step=2, theme=theme),
-            "minimal change": minimal_change_figure(trace, self.minimal, spelling, step=2, theme=theme),
-            "forced words": forced_words_figure(forced_word_probabilities(self.three), theme=theme),
-            "gradients": gradient_norms(self.three, self.signals, theme=theme),
-            "gradients, stacked": gradient_norms(self.three, self.signals, across=1, theme=theme),
-            "growth": sentence_growth(GROWN, theme=theme),
-            "by-length": bleu_by_length(ROWS, theme, marked_length=4),
-            "quality": quality_curves([run(), run(0.5, 1)], MOMENTS, update=100, theme=theme),
-            "learnt": attention_curves(run(), MOMENTS, runs=[run(0.5, 1)], theme=theme),
-            "learnt weights": learning_heatmap(run(), 0, 2, theme=theme),
-            "attend": attend_figure(pair_attention(self.judgement, "source"), theme=theme),
-            "compared": compared_figure(self.judgement, 1, theme=theme),
-            "bag": bag_figure(self.judgement, theme=theme),
-            "bag, swapped": bag_figure(self.judgement, self.swapped, theme=theme),
-            "gallery": head_gallery(self.heads, {(0, 1): 0.25}, theme=theme),
-            "form": weights_row(form, 1, self.trace.source_pieces, "Weights of one form of attention.", theme=theme),
-            "costs": multiplications({"additive": Multiplications(9, 9, 9, 9)}, theme=theme),
+            "attributions": figures.attributions(trace, self.methods, step=2),
+            "attributions, steps": figures.attributions(trace, self.methods, by="steps", across=2, width=390),
+            "tests": perturbation_tests_figure(trace, self.tests, spelling, best),
+            "shuffled": shuffled_figure(trace, self.shuffled, step=2),
+            "minimal change": minimal_change_figure(trace, self.minimal, spelling, step=2),
+            "forced words": forced_words_figure(forced_word_probabilities(self.three)),
+            "gradients": gradient_norms(self.three, self.signals),
+            "gradients, stacked": gradient_norms(self.three, self.signals, across=1),
+            "growth": sentence_growth(GROWN),
+            "by-length": bleu_by_length(ROWS, marked_length=4),
+            "quality": quality_curves([run(), run(0.5, 1)], MOMENTS, update=100),
+            "learnt": attention_curves(run(), MOMENTS, runs=[run(0.5, 1)]),
+            "learnt weights": learning_heatmap(run(), 0, 2),
+            "attend": attend_figure(pair_attention(self.judgement, "source")),
+            "compared": compared_figure(self.judgement, 1),
+            "bag": bag_figure(self.judgement),
+            "bag, swapped": bag_figure(self.judgement, self.swapped),
+            "gallery": head_gallery(self.heads, {(0, 1): 0.25}),
+            "form": weights_row(form, 1, self.trace.source_pieces, "Weights of one form of attention."),
+            "costs": multiplications({"additive": Multiplications(9, 9, 9, 9)}),
             "map": with_star(the_map, places[0], "this"),
-            "scatter": scatter(*places.T, NAMES, selected_region=(0, 1, 0, 1), theme=theme),
-            "histogram": histogram(places[:, 0], "length", theme=theme),
+            "scatter": scatter(*places.T, NAMES, selected_region=(0, 1, 0, 1)),
+            "histogram": histogram(places[:, 0], "length"),
         }
 
-    def specs(self, theme: ThemeName) -> dict[str, Spec]:
-        return self.of_steps(theme) | self.of_translations(theme) | self.of_experiments(theme)
+    def specs(self) -> dict[str, Spec]:
+        return self.of_steps() | self.of_translations() | self.of_experiments()
 
 
 @pytest.fixture(scope="module")
@@ -207,13 +201,13 @@ def drawn(make_network: ModelFactory, tokenizer: Tokenizer) -> Drawn:
 def test_figures_are_valid_and_readable(drawn: Drawn, theme: ThemeName) -> None:
     """Figures are built without Plotly's validation, for speed; it raises ValueError on properties it does not know."""
     paper = rgb(palette(theme).paper)
-    assert {one["type"] for spec in drawn.specs(theme).values() for one in spec.data} == PLOTLY_TRACES
-    for picture, spec in drawn.specs(theme).items():
-        figure = json.loads(spec.figure().to_json())
+    assert {one["type"] for spec in drawn.specs().values() for one in spec.data} == PLOTLY_TRACES
+    for picture, spec in drawn.specs().items():
+        figure = json.loads(spec.figure(theme).to_json())
         go.Figure(figure)
         assert len(spec.alt) > 20, picture
         assert picture.startswith(WIDE) or "long" in picture or spec.layout["meta"]["narrowest"] <= PHONE, picture
-        figure = spec.figure().to_dict()
+        figure = spec.figure(theme).to_dict()
         texts = [(name, colour, TEXT) for name, colour in axis_texts(figure)]
         for name, colour in marks(figure, palette(theme).paper):
             if not name.endswith(ELSEWHERE):
@@ -245,7 +239,7 @@ def test_markup_in_words_and_names_is_escaped(drawn: Drawn, monkeypatch: pytest.
     tree = small()
     pieces = [dataclasses.replace(node, piece=f"{node.piece}<i>$y$") for node in tree.nodes]
     compared = compare(synthetic.trace(*ODD), synthetic.trace(*ODD, seed=1))
-    specs = drawn.of_steps("light") | drawn.of_translations("light")
+    specs = drawn.of_steps() | drawn.of_translations()
     specs["odd tree"] = figures.beam_tree(dataclasses.replace(tree, nodes=tuple(pieces)))
     specs["odd names"] = figures.comparison(compared, ("<i>one</i>", "$y$"))
     for picture, spec in specs.items():
@@ -256,7 +250,7 @@ def test_markup_in_words_and_names_is_escaped(drawn: Drawn, monkeypatch: pytest.
 def test_french_figures_have_decimal_commas_and_their_tables_points(drawn: Drawn) -> None:
     set_language("fr")
     written = 0
-    for picture, spec in drawn.specs("light").items():
+    for picture, spec in drawn.specs().items():
         figure = json.loads(spec.figure().to_json())
         texts = [*read_texts(figure), spec.alt]
         assert [text for text in texts if re.search(r"\d\.\d", HEAD.sub("", text))] == [], picture
@@ -270,10 +264,10 @@ def test_french_figures_have_decimal_commas_and_their_tables_points(drawn: Drawn
 @pytest.mark.usefixtures("each_language")
 def test_text_alternatives(drawn: Drawn, snapshot: SnapshotAssertion) -> None:
     """Of figures that share one, the first."""
-    alts = {without_numbers(spec.alt): name for name, spec in reversed(drawn.specs("light").items())}
+    alts = {without_numbers(spec.alt): name for name, spec in reversed(drawn.specs().items())}
     assert {name: alt for alt, name in reversed(alts.items())} == snapshot
 
 
 def test_an_unknown_theme_is_refused() -> None:
     with pytest.raises(AttnvizError, match="light, dark"):
-        figures.beam_tree(small(), theme="sepia").figure()  # type: ignore[arg-type]
+        figures.beam_tree(small()).figure("sepia")  # type: ignore[arg-type]

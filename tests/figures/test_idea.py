@@ -12,7 +12,6 @@ from attnviz.analysis.stages import energy_and_ratio
 from attnviz.figures.registry import step_figure
 from attnviz.figures.subject import Subject
 from attnviz.network import TransformerConfig
-from attnviz.palette import ThemeName
 from attnviz.text import Tokenizer
 from attnviz.trace import Trace, TransformerTrace
 from attnviz.translator import Translator
@@ -21,9 +20,9 @@ from tests.figures import synthetic
 from tests.transformers import random_transformer
 
 
-def simple(trace: Trace | TransformerTrace, step: int, name: str, theme: ThemeName = "light") -> go.Figure:
+def simple(trace: Trace | TransformerTrace, step: int, name: str) -> go.Figure:
     """Return the figure of this name as the level *Idea* draws it."""
-    subject = Subject(trace, step, theme=theme, level="idea")
+    subject = Subject(trace, step, level="idea")
     return step_figure(subject, name).draw(subject).figure()
 
 

@@ -53,7 +53,7 @@ def test_attention_is_drawn_in_both_directions(judgement: Judgement) -> None:
 
 def test_comparison_figure_draws_the_recorded_vectors(judgement: Judgement) -> None:
     for step in range(len(judgement.target_pieces)):
-        drawn = compared_figure(judgement, step, theme="dark")
+        drawn = compared_figure(judgement, step)
         figure = drawn.figure()
         np.testing.assert_allclose(figure.data[0].z[2], judgement.target_comparisons[step])
         assert list(drawn.frame()["b"]) == list(judgement.target_projected[step])

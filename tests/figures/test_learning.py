@@ -43,7 +43,7 @@ def run(guidance: float = 0.0, seed: int = 0) -> Snapshots:
 def test_heatmap_and_table_have_the_weights_of_the_snapshot() -> None:
     found = run()
     words = SENTENCE.words(found.alignments[0][2])
-    spec = learning_heatmap(found, 0, 2, theme="dark")
+    spec = learning_heatmap(found, 0, 2)
     drawn = spec.figure().data[0]
     np.testing.assert_allclose(np.array(drawn.z), words.alignment, rtol=1e-6)
     assert "after 100 training updates" in spec.alt

@@ -66,11 +66,11 @@ def test_browser_fills_the_same_figure_as_python_for_each_cell(
     with in_theme(theme):
         filled = figures_from_deno(energy_decomposition_payload(trace, weights), cells, tmp_path)
     for step, source in cells:
-        subject = Subject(trace, step, weights, source, theme=theme)
+        subject = Subject(trace, step, weights, source)
         expected_figures += [draw_energy_decomposition(subject, operands=wide) for wide in (True, False)]
     assert not close(filled[0], filled[2])
     for one, expected in zip(filled, expected_figures, strict=True):
-        other = json.loads(to_json(expected.plotly))
+        other = json.loads(to_json(expected.plotly(theme)))
         for figure in (one, other):
             del figure["layout"]["meta"]["alt"]  # the browser sets the alternative text outside the figure
         assert close(unpacked(one), unpacked(other))

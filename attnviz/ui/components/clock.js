@@ -1,7 +1,8 @@
-// The time of an animation, which goes on with the frames of the browser at the speed of the view; the choice of that speed.
+// The time of an animation, which goes on with the frames of the browser at the speed of the view; the choice of that speed;
+// the player of steps.
 
 import { moveFocus } from "./keyboard.js";
-import { element, find, makeOneTabStop, onPress } from "./shared.js";
+import { button, find, makeOneTabStop } from "./shared.js";
 import { onMessage, send, speedOf, viewState } from "./view.js";
 
 /** @type {[string, number][]} */
@@ -13,10 +14,11 @@ const LONGEST_FRAME = 100; // milliseconds: an animation in a window that was hi
 export const eased = (share) => share * share * (3 - 2 * share);
 
 /**
- * @param {Element} node in the view
+ * A clock, which ends with a component.
+ * @param {Pick<ComponentState, "root" | "signal">} state
  * @returns {Clock}
  */
-export function newClock(node) {
+export function newClock({ root, signal }) {
   let frame = 0;
   /** @type {Clock} */
   const clock = {
@@ -26,7 +28,7 @@ export function newClock(node) {
       let time = from, before = performance.now();
       const tick = () => {
         const now = performance.now();
-        time = Math.min(time + Math.min(now - before, LONGEST_FRAME) * speedOf(node), until);
+        time = Math.min(time + Math.min(now - before, LONGEST_FRAME) * speedOf(root), until);
         before = now;
         clock.playing = time < until;
         if (clock.playing) frame = requestAnimationFrame(tick);
@@ -41,33 +43,69 @@ export function newClock(node) {
       clock.playing = false;
     },
   };
+  signal.addEventListener("abort", clock.pause);
   return clock;
 }
 
 /**
- * Draws the choice of the speed of the view, which has one speed.
- * @param {HTMLElement} root
- * @returns {() => void} ends listening
+ * A player, which ends with a component. Where the diagram shows the computation of a step, the next one follows that.
+ * @param {ComponentState} state
+ * @param {PlayedSteps} steps
+ * @returns {Player}
  */
-export function listenToSpeeds(root) {
-  const buttons = SPEEDS.map(([text, speed]) => {
-    const button = element("button", "", text);
-    button.type = "button";
-    onPress(button, () => {
+export function newPlayer({ root, signal }, { here, last, go, paint, pace }) {
+  let timer = 0;
+  const pause = () => {
+    clearTimeout(timer);
+    player.playing = false;
+  };
+  const next = () => {
+    if (!player.playing) return;
+    go(here() + 1);
+    if (here() < last()) wait();
+    else {
+      pause();
+      paint();
+    }
+  };
+  const wait = () => {
+    if (!viewState(root).playStep?.(next)) timer = setTimeout(next, pace());
+  };
+  const toggle = () => {
+    if (player.playing) {
+      pause();
+      send(root, "pause");
+    } else {
+      player.playing = last() > 0;
+      if (here() >= last()) go(0);
+      if (player.playing) wait();
+    }
+    paint();
+  };
+  const player = { playing: false, pause, toggle };
+  signal.addEventListener("abort", pause);
+  return player;
+}
+
+/**
+ * Draws the choice of the speed of the view, which has one speed.
+ * @param {ComponentState} state
+ */
+export function listenToSpeeds({ root, signal }) {
+  const buttons = SPEEDS.map(([text, speed]) =>
+    button("", text, () => {
       viewState(root).speed = speed;
       send(root, "speed");
-    });
-    return button;
-  });
+    })
+  );
   const paint = () => {
     const chosen = SPEEDS.findIndex(([, speed]) => speed === speedOf(root));
-    buttons.forEach((button, k) => button.setAttribute("aria-pressed", String(k === chosen)));
+    buttons.forEach((made, k) => made.ariaPressed = String(k === chosen));
     makeOneTabStop(buttons, buttons[chosen]);
   };
   const place = find(root, ".speed");
   place.replaceChildren(...buttons);
   place.onkeydown = (event) => moveFocus(event, buttons);
   paint();
-  const ends = ["speed", "shown"].map((name) => onMessage(root, name, paint));
-  return () => ends.forEach((end) => end());
+  for (const name of ["speed", "shown"]) onMessage(root, name, paint, signal);
 }

@@ -38,12 +38,3 @@ export function scaled(part, factor, least = 0) {
     }),
   );
 }
-
-/**
- * Calls `redraw` whenever the scale factor changes, until the returned function is called.
- * @param {() => void} redraw
- */
-export function onScaleChange(redraw) {
-  document.addEventListener("attnviz:letters", redraw);
-  return () => document.removeEventListener("attnviz:letters", redraw);
-}

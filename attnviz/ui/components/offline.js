@@ -2,7 +2,7 @@
 
 import { setPage } from "./address.js";
 import { host } from "./blocks.js";
-import { element, find, findAll } from "./shared.js";
+import { bytesOf, element, find, findAll } from "./shared.js";
 
 /** @type {OfflinePayload} */
 const { names, language, footers, what_ifs: numbers, current, drawn } = JSON.parse(
@@ -22,10 +22,7 @@ const shown = { language, number: current };
  * @returns {Promise<any>}
  */
 function unpack(packed) {
-  const bytes = Uint8Array.from(atob(packed), (sign) => sign.charCodeAt(0));
-  return new Response(
-    new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")),
-  ).json();
+  return new Response(new Blob([bytesOf(packed)]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
 }
 
 async function draw() {
@@ -53,14 +50,13 @@ function drawLanguages() {
   const box = find(document, ".languages");
   for (const [code, name] of Object.entries(names)) {
     const button = element("button", "", name);
-    button.type = "button";
     button.lang = code;
     button.onclick = () => {
       shown.language = code;
-      for (const each of findAll(box, "button")) each.setAttribute("aria-pressed", String(each === button));
+      for (const each of findAll(box, "button")) each.ariaPressed = String(each === button);
       void draw();
     };
-    button.setAttribute("aria-pressed", String(code === language));
+    button.ariaPressed = String(code === language);
     box.append(button);
   }
 }

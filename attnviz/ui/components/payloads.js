@@ -2,7 +2,7 @@
 // page.
 
 import { embeddedPayload, fetchPayload, isEmbedded, REFUSED } from "./requests.js";
-import { states, whenIdle } from "./shared.js";
+import { setLanguage, whenIdle } from "./shared.js";
 import { filledAddress } from "./state.js";
 import { viewState } from "./view.js";
 
@@ -14,13 +14,24 @@ const QUIET = 600; // milliseconds without a change, after which payloads of com
  * The payload that a component draws: its data, or the payload at the address `at` in these data, in which {step} and
  * {word} stand for the current ones. Null while it is fetched; then `draw` is called.
  * @template {object} Numbers
- * @param {HTMLElement} root
  * @param {FetchingState<Numbers>} state
- * @param {(root: HTMLElement, state: any) => void} draw
+ * @param {(state: any) => void} draw
  * @returns {Numbers | null}
  */
-export function payloadOf(root, state, draw) {
-  const { data } = state;
+export function payloadOf(state, draw) {
+  const payload = shownPayload(state, draw), { language } = /** @type {{ language?: string }} */ (payload ?? {});
+  if (language) setLanguage(language);
+  return payload;
+}
+
+/**
+ * @template {object} Numbers
+ * @param {FetchingState<Numbers>} state
+ * @param {(state: any) => void} draw
+ * @returns {Numbers | null}
+ */
+function shownPayload(state, draw) {
+  const { data, root } = state;
   if (!("at" in data)) return data;
   const { step } = viewState(root);
   if (step === null) return null;
@@ -36,9 +47,9 @@ export function payloadOf(root, state, draw) {
   if (state.wanted === at) return null;
   state.wanted = at;
   markWaiting(root, true);
-  const load = () => fetchAndDraw(root, state, draw);
+  const load = () => fetchAndDraw(state, draw);
   if (state.inSight) load();
-  else enqueue(root, state, load);
+  else enqueue(state, load);
   return null;
 }
 
@@ -75,18 +86,17 @@ const isNarrow = (root) => viewState(root).width < NARROW;
 
 /**
  * @template {object} Numbers
- * @param {HTMLElement} root
  * @param {FetchingState<Numbers>} state
  * @param {number} steps how many there are
  */
-export function fetchAhead(root, state, steps) {
-  const { step } = viewState(root), { data } = state;
+export function fetchAhead(state, steps) {
+  const { root, data, signal } = state, { step } = viewState(root);
   if (step === null || step + 1 >= steps || !("at" in data)) return;
   const at = addressOf(root, data, step + 1);
   if (state.prefetched?.at === at || state.fetched?.at === at) return;
   const prefetched = { at, payload: /** @type {Numbers | null} */ (null) };
   state.prefetched = prefetched;
-  const wanted = () => state.prefetched === prefetched && states.has(root);
+  const wanted = () => state.prefetched === prefetched && !signal.aborted;
   whenIdle(async () => {
     prefetched.payload = await fetchJson(at, false, wanted);
   });
@@ -95,11 +105,11 @@ export function fetchAhead(root, state, steps) {
 /**
  * Fetches the wanted payload, the next one if that changes meanwhile, and draws.
  * @template {object} Numbers
- * @param {HTMLElement} root
  * @param {FetchingState<Numbers>} state
- * @param {(root: HTMLElement, state: any) => void} draw
+ * @param {(state: any) => void} draw
  */
-async function fetchAndDraw(root, state, draw) {
+async function fetchAndDraw(state, draw) {
+  const { root, signal } = state;
   if (state.loading) return;
   state.loading = true;
   markWaiting(root, state.wanted !== undefined);
@@ -109,14 +119,14 @@ async function fetchAndDraw(root, state, draw) {
     const payload = await fetchJson(
       at,
       Boolean(state.inSight),
-      () => state.wanted === at && states.has(root),
+      () => state.wanted === at && !signal.aborted,
       (reason) => root.setAttribute("data-refused", reason),
     );
     if (payload) state.fetched = { at, payload };
     if (state.wanted === at) state.wanted = undefined;
   }
   state.loading = false;
-  if (states.has(root) && state.fetched) draw(root, state);
+  if (!signal.aborted && state.fetched) draw(state);
 }
 
 /**
@@ -151,12 +161,11 @@ export async function fetchJson(at, inSight, wanted, refuse) {
 /**
  * Calls `load` as soon as the component is in sight, or else in its turn: components out of sight load one at a time,
  * while nothing else changes.
- * @param {HTMLElement} root
  * @param {ComponentState} state
  * @param {() => Promise<void>} load
  */
-function enqueue(root, state, load) {
-  const view = viewState(root);
+function enqueue(state, load) {
+  const { root } = state, view = viewState(root);
   state.fetchNow = load;
   view.queue.push(async () => {
     if (root.checkVisibility()) await load();

@@ -1,6 +1,7 @@
 // Helpers of all components: finding elements, waiting for Plotly, texts and number formats in the page's language,
 // unpacking arrays, scheduling of drawing, widths of charts, keyboard focus, scrolling, and cleanup.
 
+import { MOST_SHADE } from "../../figures/constants.js";
 import { onMessage } from "./view.js";
 
 export const PLOTLY_CONFIG = { displayModeBar: false, doubleClick: false, showTips: false };
@@ -56,13 +57,18 @@ export function plotlyLibrary() {
 }
 
 /**
+ * The bytes that are written in base64.
+ * @param {string} base64
+ */
+export const bytesOf = (base64) => Uint8Array.from(atob(base64), (sign) => sign.charCodeAt(0));
+
+/**
  * Rows of `width` numbers, from little-endian float32 in base64.
  * @param {string} base64
  * @param {number} width
  */
 export function unpackRows(base64, width) {
-  const bytes = Uint8Array.from(atob(base64), (sign) => sign.charCodeAt(0));
-  const numbers = new Float32Array(bytes.buffer);
+  const numbers = new Float32Array(bytesOf(base64).buffer);
   return Array.from({ length: numbers.length / width }, (_, row) => numbers.subarray(row * width, (row + 1) * width));
 }
 
@@ -138,18 +144,50 @@ export function markAdjoining(nodes, words) {
 }
 
 /**
- * An element with a class, or "", and a text, which is never markup.
+ * An element with a class, or "", and what is in it; texts are never markup. A button submits no form.
  * @template {keyof HTMLElementTagNameMap} Tag
  * @param {Tag} tag
  * @param {string} className
- * @param {string} [text]
+ * @param {(string | Node | undefined)[]} contents
  */
-export function element(tag, className, text) {
+export function element(tag, className, ...contents) {
   const made = document.createElement(tag);
   if (className) made.className = className;
-  if (text !== undefined) made.textContent = text;
+  if (made instanceof HTMLButtonElement) made.type = "button";
+  made.append(...contents.filter((part) => part !== undefined));
   return made;
 }
+
+/**
+ * A button that calls `act` when it is pressed (onPress).
+ * @param {string} className
+ * @param {string | undefined} text
+ * @param {(event: MouseEvent) => void} act
+ */
+export function button(className, text, act) {
+  const made = element("button", className, text);
+  onPress(made, act);
+  return made;
+}
+
+/**
+ * An element at a place over a chart, in pixels: Plotly draws too slowly for marks that follow the pointer.
+ * @param {string} className
+ * @param {Record<"left" | "top" | "width" | "height", number>} place
+ */
+export function overlay(className, place) {
+  const made = element("div", className);
+  for (const [side, pixels] of Object.entries(place)) made.style.setProperty(side, `${pixels}px`);
+  return made;
+}
+
+/**
+ * The shade behind a word, stronger with the square root of its weight.
+ * @param {HTMLElement} word
+ * @param {number} weight
+ */
+export const shade = (word, weight) =>
+  word.style.setProperty("--weight", `${Math.round(100 * MOST_SHADE * Math.sqrt(weight))}%`);
 
 /**
  * @param {Element} node
@@ -160,14 +198,15 @@ export function write(node, text) {
 }
 
 /**
- * Writes the texts and labels of a component in the language of the page.
- * @param {ParentNode} root
+ * Writes the texts and labels of a component, also of its root, in the language of the page.
+ * @param {HTMLElement} root
  * @param {Words} words
  */
 export function writeTexts(root, words) {
-  for (const node of findAll(root, "[data-say]")) write(node, words[node.dataset.say ?? ""]);
-  for (const node of findAll(root, "[data-label]")) {
-    node.setAttribute("aria-label", words[node.dataset.label ?? ""]);
+  for (const node of [root, ...findAll(root, "[data-say], [data-label]")]) {
+    const { say, label } = node.dataset;
+    if (say) write(node, words[say]);
+    if (label) node.ariaLabel = words[label];
   }
 }
 
@@ -192,18 +231,18 @@ function afterPaint(work, text) {
 
 /**
  * Draws at once if the component is in sight. Otherwise draws when it comes into sight, or earlier: the first time when
- * the browser is idle, a change after the next paint. Several calls out of sight draw once, with the state of that time.
+ * the browser is idle, a change after the next paint, a slow one after all others. Several calls out of sight draw once,
+ * with the state of that time.
  * @template {ComponentState} State
- * @param {HTMLElement} root
  * @param {State} state
- * @param {(root: HTMLElement, state: State) => void} draw
+ * @param {(state: State) => void} draw
  */
-export function drawSoon(root, state, draw) {
+export function drawSoon(state, draw) {
   const now = () => {
     state.pendingDraw = undefined;
-    if (!states.has(root)) return;
+    if (state.signal.aborted) return;
     state.wasDrawn = true;
-    draw(root, state);
+    draw(state);
   };
   if (state.inSight) {
     now();
@@ -212,8 +251,9 @@ export function drawSoon(root, state, draw) {
   if (state.pendingDraw) return;
   state.pendingDraw = now;
   const then = () => state.pendingDraw?.();
-  if (state.wasDrawn) afterPaint(then, state.isText);
-  else whenIdle(then);
+  if (!state.wasDrawn) whenIdle(then);
+  else if (state.isSlow) afterPaint(() => whenIdle(then));
+  else afterPaint(then, state.isText);
 }
 
 /**
@@ -254,17 +294,46 @@ export function trackDrawing(state, drawing) {
 }
 
 /**
- * Calls `onChange` at each of the messages `names` of its view until `state.stop`, which also purges the chart once it
- * is drawn.
+ * The function that mounts a component: it starts the component once, takes its data, and draws. What the component listens
+ * to, it listens to until its `signal` aborts.
  * @template {ComponentState} State
- * @param {HTMLElement} root
- * @param {State} state
- * @param {string[]} names
- * @param {() => void} onChange
- * @returns {State}
+ * @template [Data=State["data"]]
+ * @param {string} selector of its root
+ * @param {ComponentParts<State, Data>} parts
+ * @returns {(mounted: Mounted<Data>) => () => void}
  */
-export function onMessages(root, state, names, onChange) {
-  const ends = names.map((name) => onMessage(root, name, onChange));
+export function component(selector, { messages = [], isText, isSlow, begin, start, take, draw }) {
+  /** @param {HTMLElement} root */
+  const newState = (root) => {
+    const controller = new AbortController(), { signal } = controller;
+    const own = { root, signal, isText, isSlow, stop: () => controller.abort() };
+    const state = /** @type {State} */ ({ ...begin?.(own), ...own });
+    states.set(root, state);
+    signal.addEventListener("abort", () => states.delete(root));
+    if (draw) {
+      for (const name of messages) onMessage(root, name, () => drawSoon(state, draw), signal);
+      watchSight(state);
+    }
+    return state;
+  };
+  return ({ data, parentElement }) => {
+    const root = find(parentElement, selector), known = states.get(root);
+    /** @type {State} */
+    const state = known ?? newState(root), { language } = /** @type {any} */ (data);
+    if (language) setLanguage(language);
+    state.data = /** @type {any} */ (data);
+    if (!known) start?.(state, data);
+    if (take?.(state, data) !== false && draw) drawSoon(state, draw);
+    return state.stop;
+  };
+}
+
+/**
+ * Draws what waits, and fetches its payload, as soon as a component comes into sight; purges its chart at its end.
+ * @param {ComponentState} state
+ */
+function watchSight(state) {
+  const { root, signal } = state;
   const sight = new IntersectionObserver((entries) => {
     state.inSight = entries.at(-1)?.isIntersecting;
     if (!state.inSight) return;
@@ -272,28 +341,11 @@ export function onMessages(root, state, names, onChange) {
     state.fetchNow?.();
   });
   sight.observe(root);
-  state.stop = () => {
-    for (const end of ends) end();
+  signal.addEventListener("abort", () => {
     sight.disconnect();
     state.resizing?.disconnect();
-    states.delete(root);
     state.drawing?.then(() => states.has(root) || window.Plotly?.purge(chartOf(root)));
-  };
-  states.set(root, state);
-  return state;
-}
-
-/**
- * Makes `state.stop` call `end` first.
- * @param {{ stop(): void }} state
- * @param {() => void} end
- */
-export function onStop(state, end) {
-  const { stop } = state;
-  state.stop = () => {
-    end();
-    stop();
-  };
+  });
 }
 
 /**
@@ -338,6 +390,13 @@ export function makeScrollable(node) {
 
 /** Whether the visitor's system asks for reduced motion. */
 export const prefersReducedMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+/**
+ * @param {Element | null} node
+ * @param {ScrollLogicalPosition} [block]
+ */
+export const scrollSmoothly = (node, block = "start") =>
+  node?.scrollIntoView({ block, behavior: prefersReducedMotion() ? "auto" : "smooth" });
 
 const KEEP_TIME = 30000; // milliseconds for which a visited place is kept in the window
 const REST_TIME = 150; // milliseconds without movement, after which the page is at rest

@@ -229,8 +229,51 @@ interface Clock {
   pause(): void;
 }
 
-/** State of a component that redraws when its view changes. */
+/** What a component is made of: see `component` in `shared.js`. */
+interface ComponentParts<State, Data> extends Pick<ComponentState, "isText" | "isSlow"> {
+  /** The messages of its view at which it draws. */
+  messages?: string[];
+  /** Its own part of a new state. */
+  begin?(own: Pick<ComponentState, "root" | "signal">): Partial<State>;
+  /** Begins to listen, with the first data. */
+  start?(state: State, data: Data): void;
+  /** Takes new data; false where it has drawn. */
+  take?(state: State, data: Data): boolean | void;
+  draw?(state: State): void;
+}
+
+/** The component that opens a view. */
+interface OpenedView extends ComponentState {
+  data: ViewPayload;
+  /** Whether the cards of its terms open. */
+  explains?: boolean;
+}
+
+/** What plays the steps of a component: see `clock.js`. */
+interface Player {
+  playing: boolean;
+  pause(): void;
+  toggle(): void;
+}
+
+/** The steps that a player plays. */
+interface PlayedSteps {
+  here(): number;
+  last(): number;
+  go(step: number): void;
+  /** Draws whether it plays. */
+  paint(): void;
+  /** Milliseconds that a step stays. */
+  pace(): number;
+}
+
+/** State of a component. */
 interface ComponentState {
+  root: HTMLElement;
+  data: unknown;
+  /** Aborts when the component ends, and `stop` makes it abort. */
+  signal: AbortSignal;
+  stop(): void;
   /** Whether it is in sight, and the draw that waits for that. */
   inSight?: boolean;
   pendingDraw?: () => void;
@@ -240,13 +283,13 @@ interface ComponentState {
   wasDrawn?: boolean;
   /** Whether it draws text, which comes before figures. */
   isText?: boolean;
+  /** Whether each change draws its figure anew, so that other figures come before it. */
+  isSlow?: boolean;
   /** Width of its chart in pixels, as drawn last. */
   width?: number;
   resizing?: ResizeObserver;
   /** Resolves when Plotly has finished drawing. */
   drawing?: Promise<unknown>;
-  /** Cleans up. */
-  stop(): void;
 }
 
 interface Window {
@@ -268,7 +311,7 @@ interface PayloadAddress {
 
 /** State of a component that may fetch its payload. */
 interface FetchingState<Numbers> extends ComponentState {
-  data: Numbers | PayloadAddress;
+  data: NoInfer<Numbers> | PayloadAddress;
   /** The payload fetched last, and its address. */
   fetched?: { at: string; payload: Numbers };
   /** The prefetched payload of the next step. */

@@ -142,17 +142,14 @@ export function sendPreviewedWeights(node, weights) {
 }
 
 /**
- * Calls `listener` at each message `name` of the view of `node`; returns a function that ends that.
+ * Calls `listener` at each message `name` of the view of `node`, until `signal` aborts.
  * @param {Element} node
  * @param {string} name
  * @param {(event: any) => void} listener
- * @returns {() => void}
+ * @param {AbortSignal} signal
  */
-export function onMessage(node, name, listener) {
-  const root = viewRoot(node);
-  root.addEventListener(`attnviz:${name}`, listener);
-  return () => root.removeEventListener(`attnviz:${name}`, listener);
-}
+export const onMessage = (node, name, listener, signal) =>
+  viewRoot(node).addEventListener(`attnviz:${name}`, listener, { signal });
 
 /**
  * The element that holds the view of `node` in a page of others; null on our pages.
@@ -182,23 +179,15 @@ function belongsTo(node, event) {
 }
 
 /**
- * Calls `onKey` at each key that belongs to the view of `root`, records when a visitor touches it, and calls the
- * `listeners` at its messages of those names, until the returned function is called.
+ * Calls `onKey` at each key that belongs to the view of `root`, and records when a visitor touches it, until `signal` aborts.
  * @param {HTMLElement} root
  * @param {(event: KeyboardEvent) => void} onKey
- * @param {Record<string, (event: any) => void>} listeners
+ * @param {AbortSignal} signal
  */
-export function listenToView(root, onKey, listeners) {
-  const view = viewRoot(root), controller = new AbortController(), { signal } = controller;
-  const touch = () => {
-    viewState(root).touched = performance.now();
-  };
+export function onViewKey(root, onKey, signal) {
+  const touch = () => viewState(root).touched = performance.now();
   document.addEventListener("keydown", (event) => {
     if (belongsTo(root, event)) onKey(event);
   }, { signal });
-  for (const name of ["pointerdown", "focusin"]) view.addEventListener(name, touch, { signal });
-  for (const [name, listener] of Object.entries(listeners)) {
-    view.addEventListener(`attnviz:${name}`, listener, { signal });
-  }
-  return () => controller.abort();
+  for (const name of ["pointerdown", "focusin"]) viewRoot(root).addEventListener(name, touch, { signal });
 }

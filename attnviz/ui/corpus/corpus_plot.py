@@ -35,13 +35,13 @@ def plot_panel(table_rows: Any, rows: Any) -> None:
     values = [np.asarray(rows[name].to_numpy(zero_copy_only=False), dtype=float) for name in (x, y)]
     brush = table.current_choice().brush
     if x == y:
-        spec = histogram(values[0], offered[x], selected_region=brush.x if brush else (), theme=theme_name())
+        spec = histogram(values[0], offered[x], selected_region=brush.x if brush else ())
     else:
         region = (*brush.x, *brush.y) if brush and brush.y else ()
-        spec = scatter(values[0], values[1], (offered[x], offered[y]), selected_region=region, theme=theme_name())
+        spec = scatter(values[0], values[1], (offered[x], offered[y]), selected_region=region)
     plot_key = f"corpus_plot_{x}_{y}_{chosen(table.PRESET)}"
     st.plotly_chart(
-        spec.figure(),
+        spec.figure(theme_name()),
         alt=spec.alt,
         key=plot_key,
         on_select=lambda: _store_brush(plot_key, x == y),

@@ -59,7 +59,6 @@ from attnviz.lru_cache import LRUCache, size_of
 from attnviz.trace.drawing import LONGEST_LABEL, By
 from attnviz.ui.components.chart import computed_chart, steady_payload
 from attnviz.ui.components.component import box, columns, details, explanation, section_heading
-from attnviz.ui.embedding import theme_name
 from attnviz.ui.fields import disclosure, option_segments
 from attnviz.ui.glossary import definitions, references
 from attnviz.ui.lab import LabSection
@@ -155,7 +154,7 @@ def attributions_payload(request: PayloadRequest) -> dict[str, Any]:
     if by not in get_args(By) or size not in _ATTRIBUTION_LAYOUTS:
         raise UnknownPayloadError("attributions")
     methods, (panels, width) = _attribution_methods(trace), _ATTRIBUTION_LAYOUTS[size]
-    draw = partial(attributions, trace, methods, by=cast("By", by), width=width, theme=theme_name())
+    draw = partial(attributions, trace, methods, by=cast("By", by), width=width)
     for panels_per_row in range(panels, 0, -1):
         figure = draw(across=panels_per_row)
         if figure.layout["meta"]["narrowest"] <= width:
@@ -282,7 +281,7 @@ def perturbation_tests_payload(request: PayloadRequest) -> dict[str, Any]:
     if word is not None:
         best = at_step(f"best attention {word}", lambda weights: best_attention(trace, step, weights, piece_id=word))
         sentence = " ".join(filter(None, (sentence, best_sentence(best, tests.real, word, trace, spelling))))
-    figure = perturbation_tests_figure(trace, tests, spelling, best, theme=theme_name(), width=width)
+    figure = perturbation_tests_figure(trace, tests, spelling, best, width=width)
     return steady_payload(figure, {step: (perturbation_tests_question(tests, spelling), sentence)})
 
 
@@ -290,7 +289,7 @@ def perturbation_tests_payload(request: PayloadRequest) -> dict[str, Any]:
 def shuffled_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the shuffling figure of Jain & Wallace (2019)."""
     effects = _shuffled(request.trace)
-    return steady_payload(shuffled_figure(request.trace, effects, theme=theme_name()), shuffled_sentence(effects))
+    return steady_payload(shuffled_figure(request.trace, effects), shuffled_sentence(effects))
 
 
 @makes_payload("minimal-change")
@@ -298,7 +297,7 @@ def minimal_change_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of every step's minimal change."""
     trace = request.trace
     changes, spelling = _minimal_change(trace), _spelling(trace)
-    figure = minimal_change_figure(trace, changes, spelling, theme=theme_name())
+    figure = minimal_change_figure(trace, changes, spelling)
     return steady_payload(figure, {step: minimal_change_sentence(changes, step, spelling) for step in request.steps})
 
 

@@ -43,7 +43,7 @@ from attnviz.lru_cache import LRUCache, cached_in
 from attnviz.text import SPACE, piece_name
 from attnviz.ui.components.chart import chart_payload, computed_chart
 from attnviz.ui.components.component import box, columns, component, explanation, section_heading
-from attnviz.ui.embedding import page_session, theme_name
+from attnviz.ui.embedding import page_session
 from attnviz.ui.examples import SAMPLE, offered_tables
 from attnviz.ui.fields import segmented_control, select_box
 from attnviz.ui.lab import LabSection
@@ -283,7 +283,6 @@ def _drawn_map(trace: Trace, index: VectorIndex, *, linked: bool) -> Spec:
         labels,
         index.projection.shares,
         _COLOUR_NAMES[index.kind],
-        theme=theme_name(),
         url_prefixes=[_pair_address(trace, pair) for pair in pairs] if linked else (),
         url_parts=links if linked else (),
     )

@@ -13,7 +13,7 @@ from attnviz.trace import BeamTree
 from attnviz.trace.interventions import ForceWords
 from attnviz.ui.components.chart import chart, steady_payload
 from attnviz.ui.components.component import box, component, explanation, plain_text, section_heading
-from attnviz.ui.embedding import page_session, theme_name
+from attnviz.ui.embedding import page_session
 from attnviz.ui.fields import segmented_control
 from attnviz.ui.lab import LabSection
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address, makes_payload
@@ -99,7 +99,7 @@ def tree_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the search tree of a width."""
     tree, ids = _requested_tree(request), request.trace.target_ids
     sentences = winner_sentence(tree), position_sentence(tree, ids), search_sentence(tree)
-    return steady_payload(beam_tree(tree, shown=ids, theme=theme_name()), "\n".join(filter(None, sentences)))
+    return steady_payload(beam_tree(tree, shown=ids), "\n".join(filter(None, sentences)))
 
 
 @makes_payload("hypotheses")

@@ -68,7 +68,7 @@ from attnviz.ui.components.copy_link import copy_link
 from attnviz.ui.components.picture_files import PictureFile, followed_picture_files, picture_files
 from attnviz.ui.components.tables import tables, tables_payload
 from attnviz.ui.embedded_view import drawn_page
-from attnviz.ui.embedding import embedding, page_session, theme_name
+from attnviz.ui.embedding import embedding, page_session
 from attnviz.ui.fields import segmented_control, select_box
 from attnviz.ui.glossary import glossary_box, opening, references
 from attnviz.ui.page_state.inputs import language_address
@@ -338,7 +338,7 @@ def _figures(choices: LearningChoices, update: int | None = None) -> None:
 def _heatmap_payload(run: Snapshots, updates: tuple[int, ...], name: str, sentence: int) -> dict[str, Any]:
     moments = list(enumerate(map(run.moment, updates)))
     return chart_payload(
-        {k: learning_heatmap(run, sentence, moment, theme=theme_name()) for k, moment in moments},
+        {k: learning_heatmap(run, sentence, moment) for k, moment in moments},
         {k: (name, own_translation_sentence(run, sentence, moment)) for k, moment in moments},
     )
 

@@ -25,7 +25,6 @@ from attnviz.trace.drawing import HeatmapChoices
 from attnviz.ui.components.chart import chart, fitting_payload
 from attnviz.ui.components.component import box, caption, html, plain_text
 from attnviz.ui.components.findings import inline_findings
-from attnviz.ui.embedding import theme_name
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, makes_payload, shown_address
 from attnviz.ui.step.gold_panel import SHOWN_LINKS
 from attnviz.ui.view import Compared, View
@@ -122,7 +121,7 @@ def comparison_layouts(
 ) -> list[Spec]:
     """Return the figure in each layout, the widest first."""
     draw = drawn_comparison(compared, names, choices, leads)
-    return [draw(across=across, width=width, theme=theme_name()) for across, width in _LAYOUTS.items()]
+    return [draw(across=across, width=width) for across, width in _LAYOUTS.items()]
 
 
 def drawn_comparison(

@@ -32,7 +32,7 @@ from attnviz.trace.drawing import HeatmapChoices
 from attnviz.trace.parts import head_choices
 from attnviz.ui.components.chart import chart, steady_payload
 from attnviz.ui.components.component import Box, box, caption, columns, details, html
-from attnviz.ui.embedding import embedding, theme_name
+from attnviz.ui.embedding import embedding
 from attnviz.ui.fields import by_unit, option_segments, option_select, option_switch, select_box, shown_if
 from attnviz.ui.page_state.selection import HEADS, Selection
 from attnviz.ui.payloads import PayloadRequest, makes_payload, shown_address
@@ -158,7 +158,7 @@ def _heatmap_payload(
     gold: GoldLinks | None,
 ) -> dict[str, Any]:
     posterior = None if chosen.face == "before" else cached_posterior(trace)
-    drawn = figures.heatmap(trace, chosen, theme=theme_name(), gold=gold, posterior=posterior, longest=LONGEST)
+    drawn = figures.heatmap(trace, chosen, gold=gold, posterior=posterior, longest=LONGEST)
     return steady_payload(drawn, {})
 
 

@@ -25,7 +25,7 @@ from attnviz.trace import Trace
 from attnviz.ui.components.chart import chart, chart_payload
 from attnviz.ui.components.component import columns, component, html, plain_text
 from attnviz.ui.components.tables import table_box, tables_payload
-from attnviz.ui.embedding import embedding, theme_name
+from attnviz.ui.embedding import embedding
 from attnviz.ui.page_state.selection import Selection, selection_of, source_of
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, makes_payload, payload_address, shown_address
 from attnviz.ui.resources import cached_for_all, posterior_attention_of, tokenizer_of, weights_digest_of, weights_of
@@ -159,9 +159,7 @@ def _figures_by_step(
     attributions = dict(zip(step_pieces, logit_attributions(trace, _weights, step_pieces), strict=True))
     by_step: dict[int, dict[str, _Captioned]] = {}
     for comparison in comparisons:
-        subject = replace(
-            _subject(trace, _weights, _tokenizer, comparison), theme=theme_name(), known_logit_attributions=attributions
-        )
+        subject = replace(_subject(trace, _weights, _tokenizer, comparison), known_logit_attributions=attributions)
         name = subject.name(comparison.word)
         heading = logit_attribution_heading(piece_heading(name, comparison.typed_word), None)
         sentence = logit_attribution_sentence(trace, subject.logit_attribution, name, None)

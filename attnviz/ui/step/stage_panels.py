@@ -191,7 +191,7 @@ def figure_payload(request: PayloadRequest) -> dict[str, Any]:
     of_stage = stage_figures(trace, stage, level) if stage else []
     if figure is None or stage is None or figure not in of_stage:
         raise UnknownPayloadError(request.name)
-    subjects = [Subject(trace, step, theme=theme_name(), level=level) for step in steps]
+    subjects = [Subject(trace, step, level=level) for step in steps]
     if figure.uses_weights and request.weights is not None:
         pairs_by_step = maxout_inputs(trace, request.weights, steps)
         subjects = [
@@ -318,7 +318,7 @@ def posterior_payload(request: PayloadRequest) -> dict[str, Any]:
     if attention is None:
         raise UnknownPayloadError(POSTERIOR.name)
     trace, heading = request.trace, posterior_heading()
-    subject = Subject(trace, 0, request.weights, theme=theme_name(), known_posterior=attention)
+    subject = Subject(trace, 0, request.weights, known_posterior=attention)
     return chart_payload(
         {step: POSTERIOR.draw(replace(subject, step=step)) for step in request.steps},
         {step: (heading, posterior_sentence(trace, attention, step)) for step in request.steps},

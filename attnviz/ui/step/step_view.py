@@ -36,7 +36,7 @@ from attnviz.ui.components.findings import findings_panel, inline_findings
 from attnviz.ui.components.player import PlayedLanguages
 from attnviz.ui.components.step_summary import step_summary
 from attnviz.ui.components.tables import table_box, tables_payload
-from attnviz.ui.embedding import embedding, page_session, theme_name
+from attnviz.ui.embedding import embedding, page_session
 from attnviz.ui.examples import question, step_of_word
 from attnviz.ui.fields import segmented_control
 from attnviz.ui.glossary import Topic
@@ -99,7 +99,7 @@ def _attributions(view: View) -> None:
             "next word."
         )
     html(f'<h2 class="section">{gettext("Attributions")}</h2><p class="explanation">{sentences}</p>')
-    figure = attributions(view.trace, methods, across=len(methods.names), theme=theme_name())
+    figure = attributions(view.trace, methods, across=len(methods.names))
     meta = figure.layout["meta"]
     meta["narrowest"] = max(_NARROWEST, meta["narrowest"])
     inline_chart(view, steady_payload(figure, {}), "attributions")

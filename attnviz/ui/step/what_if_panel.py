@@ -36,7 +36,7 @@ from attnviz.trace.what_ifs import (
     whole_weights,
 )
 from attnviz.ui.components.chart import chart, chart_payload
-from attnviz.ui.embedding import page_session, theme_name
+from attnviz.ui.embedding import page_session
 from attnviz.ui.examples import first_step
 from attnviz.ui.page_state.selection import with_chosen_heads
 from attnviz.ui.page_state.what_if_state import WHAT_IFS, open_what_ifs, stored_what_ifs
@@ -264,7 +264,7 @@ def changed_payload(request: PayloadRequest) -> dict[str, Any]:
     if request.parent is None:
         raise UnknownPayloadError(CHANGED.name)
     heading = gettext("Effect of the what-if at this step")
-    subjects = [Subject(request.trace, step, theme=theme_name(), parent=request.parent) for step in request.steps]
+    subjects = [Subject(request.trace, step, parent=request.parent) for step in request.steps]
     return chart_payload(
         {subject.step: CHANGED.draw(subject) for subject in subjects},
         {subject.step: (heading, change_sentence(subject.change)) for subject in subjects},

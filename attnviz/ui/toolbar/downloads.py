@@ -120,7 +120,7 @@ class OfferedFigure:
         return self.heading or self.title, self.draw().frame()
 
 
-NamedTables = Iterator[tuple[str, pd.DataFrame]]
+NamedTables = Iterator[tuple[str, "pd.DataFrame"]]
 """Tables, each with its name."""
 
 

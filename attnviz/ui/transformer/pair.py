@@ -27,7 +27,6 @@ from attnviz.figures.judgement_figure import (
 )
 from attnviz.figures.spec import Spec
 from attnviz.languages import gettext
-from attnviz.palette import ThemeName
 from attnviz.trace import Judgement
 from attnviz.trace.aligned import AttentionView
 from attnviz.ui.components.chart import chart_payload, inline_chart, inline_figure
@@ -143,9 +142,9 @@ def _bag_sentence(judgement: Judgement, other: Judgement | None) -> str:
     return texts.swap_sentence(judgement, other, difference, exact=exact)
 
 
-def _without_steps(attention: AttentionView, *, theme: ThemeName) -> Spec:
+def _without_steps(attention: AttentionView) -> Spec:
     """Return one sentence's attention to the other, whose rows select no steps."""
-    spec = attend_figure(attention, theme=theme)
+    spec = attend_figure(attention)
     spec.layout["meta"] = {name: spec.layout["meta"][name] for name in ("narrowest", "widest")}
     return spec
 
@@ -154,7 +153,7 @@ def _without_steps(attention: AttentionView, *, theme: ThemeName) -> Spec:
 def _comparison_payload(judgement: Judgement) -> dict[str, Any]:
     steps = range(len(judgement.target_pieces))
     return chart_payload(
-        {step: compared_figure(judgement, step, theme=theme_name()) for step in steps},
+        {step: compared_figure(judgement, step) for step in steps},
         {step: texts.compared_sentence(judgement, step) for step in steps},
     )
 

@@ -2,11 +2,13 @@
 // equation, French words that choose the step, and the button that opens the exhibit of the form. Cells fade from one
 // form to the next. The payload has all forms, so that choosing another one needs no request.
 
+import { katexAt, typeset } from "../equation/equation.js";
 import { isForPage, stepForKey } from "../keyboard.js";
 import { onAcknowledged, sendRequest } from "../outbox/outbox.js";
 import { payloadOf } from "../payloads.js";
 import {
-  drawSoon,
+  button,
+  component,
   element,
   fill,
   find,
@@ -14,18 +16,13 @@ import {
   makeOneTabStop,
   makeScrollable,
   number,
-  onMessages,
-  onPress,
-  onStop,
   percent,
-  prefersReducedMotion,
-  setLanguage,
-  states,
+  scrollSmoothly,
   unpackRows,
   write,
   writeTexts,
 } from "../shared.js";
-import { listenToView, sendChoice, viewState } from "../view.js";
+import { onViewKey, sendChoice, viewState } from "../view.js";
 
 /**
  * Unpacks the numbers of a form.
@@ -46,43 +43,30 @@ const unpacked = ({ weights, energies, heads }, width) => ({
  * @param {number} count
  */
 function tableRow(kind, heading, count) {
-  const row = element("tr", kind), name = element("th", "", heading);
-  name.scope = "row";
-  row.append(name, ...Array.from({ length: count }, () => element("td", "")));
-  return row;
+  const name = Object.assign(element("th", "", heading), { scope: "row" });
+  return element("tr", kind, name, ...Array.from({ length: count }, () => element("td", "")));
 }
 
 /**
  * Builds the French sentence and the table for a new payload.
- * @param {HTMLElement} root
  * @param {RowState} state
  * @param {RowPayload} payload
  */
-function build(root, state, payload) {
+function build(state, payload) {
+  const { root } = state;
   const { sources, targets, forms, words } = payload, count = sources.length;
   state.payload = payload;
   state.numbers = Object.fromEntries(Object.entries(forms).map(([name, form]) => [name, unpacked(form, count)]));
   state.drawn = "";
-  setLanguage(payload.language);
   writeTexts(root, words);
   find(root, ".words").replaceChildren(...targets.flatMap(({ text, space, name }, step) => {
-    const button = element("button", "", text);
-    button.type = "button";
-    if (!text.trim()) button.setAttribute("aria-label", name);
-    onPress(button, () => sendChoice(root, { step }));
-    return [...(space ? [" "] : []), button];
+    const made = button("", text, () => sendChoice(root, { step }));
+    if (!text.trim()) made.ariaLabel = name;
+    return space ? [" ", made] : [made];
   }));
-  const names = element("tr", ""), corner = element("th", "", words.english);
-  corner.scope = "row";
-  names.append(
-    corner,
-    ...sources.map((source) => {
-      const name = element("th", "", source);
-      Object.assign(name, { scope: "col", lang: "en" });
-      return name;
-    }),
-  );
-  find(root, "thead").replaceChildren(names);
+  const corner = Object.assign(element("th", "", words.english), { scope: "row" });
+  const names = sources.map((source) => Object.assign(element("th", "", source), { scope: "col", lang: "en" }));
+  find(root, "thead").replaceChildren(element("tr", "", corner, ...names));
   const heads = Math.max(...Object.values(state.numbers).map((numbers) => numbers.heads.length));
   find(root, "tbody").replaceChildren(
     tableRow("energies", words.energy, count),
@@ -133,31 +117,23 @@ function paintTable(root, { weights, energies, heads }, step, words) {
 
 /**
  * Typesets the equation of a form.
- * @param {HTMLElement} root
  * @param {RowState} state
  * @param {string} latex
  * @param {string} address
  */
-async function typeset(root, state, latex, address) {
+async function writeEquation(state, latex, address) {
   if (state.latex === latex) return;
   state.latex = latex;
-  const place = find(root, ".math");
-  try {
-    await import(new URL(address, document.baseURI).href);
-  } catch {
-    write(place, latex); // unrendered, until another form is chosen
-    return;
-  }
-  if (state.latex !== latex || !states.has(root)) return;
-  window.katex?.render(latex, place, { displayMode: true, throwOnError: false });
+  const place = find(state.root, ".math"), katex = await katexAt(address);
+  if (!katex) write(place, latex); // unrendered, until another form is chosen
+  if (!katex || state.latex !== latex || state.signal.aborted) return;
+  typeset(katex, latex, place, true);
   findAll(place, ".katex-display").forEach(makeScrollable);
 }
 
-/**
- * @param {HTMLElement} root
- * @param {RowState} state
- */
-function paint(root, state) {
+/** @param {RowState} state */
+function paint(state) {
+  const { root } = state;
   const { step, options } = viewState(root), { payload, opened } = state;
   const form = payload?.forms[options.form], target = payload?.targets[step ?? -1];
   if (!payload || !form || !target || step === null) return;
@@ -174,48 +150,39 @@ function paint(root, state) {
   write(find(root, ".change"), form.text);
   write(find(root, ".numbers"), form.sentences[step]);
   const buttons = findAll(root, ".words button");
-  buttons.forEach((button, k) => {
-    if (k === step) button.setAttribute("aria-current", "step");
-    else button.removeAttribute("aria-current");
-  });
+  buttons.forEach((made, k) => made.ariaCurrent = k === step ? "step" : null);
   makeOneTabStop(buttons, buttons[step]);
-  typeset(root, state, form.latex, payload.katex);
+  writeEquation(state, form.latex, payload.katex);
 }
 
-/**
- * @param {HTMLElement} root
- * @param {RowState} state
- */
-function draw(root, state) {
-  const payload = payloadOf(root, state, draw);
+/** @param {RowState} state */
+function draw(state) {
+  const payload = payloadOf(state, draw);
   if (!payload) return;
-  if (payload !== state.payload) build(root, state, payload);
-  paint(root, state);
+  if (payload !== state.payload) build(state, payload);
+  paint(state);
 }
 
 /**
  * Opens the exhibit behind the chosen form, or closes it.
- * @param {HTMLElement} root
  * @param {RowState} state
  */
-function toggleExhibit(root, { payload, opened }) {
+function toggleExhibit({ root, payload, opened }) {
   const { exhibit } = payload?.forms[viewState(root).options.form] ?? {};
   if (!exhibit) return;
-  const request = sendRequest("exhibit", opened === exhibit ? "" : exhibit);
-  const end = onAcknowledged((handled) => {
+  const request = sendRequest("exhibit", opened === exhibit ? "" : exhibit), waiting = new AbortController();
+  onAcknowledged((handled) => {
     if (handled < request) return;
-    end();
-    const behavior = prefersReducedMotion() ? "auto" : "smooth";
-    document.querySelector(`.st-key-exhibit_${exhibit}`)?.scrollIntoView({ block: "start", behavior });
-  });
+    waiting.abort();
+    scrollSmoothly(document.querySelector(`.st-key-exhibit_${exhibit}`));
+  }, waiting.signal);
 }
 
 /**
- * @param {HTMLElement} root
  * @param {RowState} state
  * @param {KeyboardEvent} event
  */
-function onKey(root, { payload }, event) {
+function onKey({ root, payload }, event) {
   const { step } = viewState(root);
   if (!payload || step === null || !isForPage(event)) return;
   const next = stepForKey(event, step, payload.targets.length - 1);
@@ -224,25 +191,17 @@ function onKey(root, { payload }, event) {
   sendChoice(root, { step: next });
 }
 
-/**
- * @param {HTMLElement} root
- * @returns {RowState}
- */
-function start(root) {
-  const begun = { isText: true, payload: null, numbers: {}, opened: "", drawn: "", latex: "" };
-  const state = /** @type {RowState} */ (/** @type {Partial<RowState>} */ (begun));
-  onMessages(root, state, ["step", "options"], () => drawSoon(root, state, draw));
-  onStop(state, listenToView(root, (event) => onKey(root, state, event), {}));
-  find(root, ".exhibit").onclick = () => toggleExhibit(root, state);
-  return state;
-}
-
-/** @param {Mounted<PayloadAddress & { opened: string }>} mounted */
-export default function ({ data, parentElement }) {
-  const root = find(parentElement, ".attention-row");
-  /** @type {RowState} */
-  const state = states.get(root) ?? start(root);
-  Object.assign(state, { data, opened: data.opened });
-  drawSoon(root, state, draw);
-  return state.stop;
-}
+export default component(".attention-row", {
+  messages: ["step", "options"],
+  isText: true,
+  begin: () => ({ payload: null, numbers: {}, opened: "", drawn: "", latex: "" }),
+  /** @param {RowState} state */
+  start(state) {
+    onViewKey(state.root, (event) => onKey(state, event), state.signal);
+    find(state.root, ".exhibit").onclick = () => toggleExhibit(state);
+  },
+  take(state, /** @type {PayloadAddress & { opened: string }} */ { opened }) {
+    Object.assign(state, { opened });
+  },
+  draw,
+});

@@ -23,9 +23,6 @@ interface WordChoicePayload extends PayloadAddress {
 }
 
 interface WordChoiceState extends FetchingState<WordsPayload> {
-  /** Address of the piece of a typed text, and the labels of the boxes. */
-  named: string;
-  words: Words;
+  data: WordChoicePayload;
   payload?: WordsPayload;
-  stop(): void;
 }

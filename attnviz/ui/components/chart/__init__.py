@@ -41,7 +41,7 @@ def chart_payload(figures: Mapping[int, Spec], captions: Captions) -> dict[str, 
     `attnviz.figures.heatmap` writes them: then a click on a row goes to its step, and the row of the current step is
     framed.
     """
-    template, values = common_part([spec.plotly for spec in figures.values()]) if figures else ({}, [])
+    template, values = common_part([spec.plotly(theme_name()) for spec in figures.values()]) if figures else ({}, [])
     return {
         "template": to_json(template),
         "values": {str(step): to_json(own) for step, own in zip(figures, values, strict=True)},
@@ -52,7 +52,7 @@ def chart_payload(figures: Mapping[int, Spec], captions: Captions) -> dict[str, 
 def steady_payload(figure: Spec, captions: Captions = "") -> dict[str, Any]:
     """Return the payload of a chart that is the same at every step."""
     return {
-        "template": to_json(figure.plotly),
+        "template": to_json(figure.plotly(theme_name())),
         "values": {_EVERY_STEP: "[]"},
         "captions": _by_step(captions),
     }
@@ -78,7 +78,7 @@ def fitting_payload(figures: Sequence[Spec], captions: Captions) -> dict[str, An
 
     `figures` have the same data, the widest first; the browser draws the first that fits its box.
     """
-    template, values = common_part([figure.plotly for figure in figures])
+    template, values = common_part([figure.plotly(theme_name()) for figure in figures])
     return {
         "template": to_json(template),
         "values": {},
@@ -92,13 +92,13 @@ def fitting_payload(figures: Sequence[Spec], captions: Captions) -> dict[str, An
 
 @cached_for_all
 def _figure_payload(draw: Callable[..., Spec], captions: Captions) -> dict[str, Any]:
-    return steady_payload(draw(theme=theme_name()), captions)
+    return steady_payload(draw(), captions)
 
 
 def inline_figure(view: Keyed, name: str, draw: Callable[..., Spec], captions: Captions = "") -> None:
     """Draw a figure of `view` that is the same at every step, and is sent with the page.
 
-    `draw` is a `partial` that takes the theme; its result is cached for all visitors.
+    `draw` is a `partial`; its result is cached for all visitors.
     """
     inline_chart(view, _figure_payload(draw, captions), name)
 

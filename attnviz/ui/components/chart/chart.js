@@ -4,21 +4,20 @@
 // `layout.meta` says whether rows or columns are steps, source pieces or words: then the chosen ones are marked, and a
 // click chooses one.
 
-import { onScaleChange, scaled, scaleFactor } from "../figure_scale.js";
+import { scaled, scaleFactor } from "../figure_scale.js";
 import { fetchAhead, payloadOf } from "../payloads.js";
 import {
   chartOf,
+  component,
   drawSoon,
+  element,
   find,
   findAll,
   keepInWindow,
   makeScrollable,
-  onMessages,
   onPress,
-  onStop,
   PLOTLY_CONFIG,
   plotlyLibrary,
-  states,
   trackDrawing,
   watchWidth,
   widthOf,
@@ -71,17 +70,13 @@ function arrangeRows({ data, layout }, strongest) {
  */
 function writeCaption(root, heading, sentences) {
   write(find(root, "h3"), heading);
-  while (findAll(root, "p").length < sentences.length) find(root, "p").after(document.createElement("p"));
+  while (findAll(root, "p").length < sentences.length) find(root, "p").after(element("p", ""));
   findAll(root, "p").forEach((line, k) => writeWithTerms(root, line, sentences[k] ?? ""));
 }
 
-/**
- * @param {HTMLElement} root
- * @param {Layout} layout
- * @param {ChartState} state
- */
-function describe(root, layout, state) {
-  const chart = chartOf(root);
+/** @param {ChartState} state */
+function describe(state) {
+  const { root, figure: { layout } } = state, chart = chartOf(root);
   const { alt, narrowest, widest, steps, order, entries, words, tree, opens } = layout.meta;
   chart.setAttribute("role", "img");
   chart.setAttribute("aria-label", alt);
@@ -103,12 +98,10 @@ const heightLimit = (root) => parseFloat(getComputedStyle(find(root, ".window"))
 /**
  * Lowers the rows of a heatmap to fit the greatest height of its box; what is still higher scrolls. In lecture mode, any
  * other figure fills its box up to MOST_GROWTH times its height.
- * @param {HTMLElement} root
- * @param {Layout} layout
  * @param {ChartState} state
  */
-function fitHeight(root, layout, state) {
-  const { rows } = layout.meta, most = heightLimit(root);
+function fitHeight(state) {
+  const { root, figure: { layout } } = state, { rows } = layout.meta, most = heightLimit(root);
   state.limit = most;
   if (!rows && state.scale !== 1 && most < Infinity) layout.height = Math.min(most, MOST_GROWTH * layout.height);
   if (!rows || most >= layout.height) return;
@@ -189,7 +182,7 @@ function listenToChart(Plotly, root, chart, state) {
   watchWidth(chart, state, async (width) => {
     if (state.figure.layout.meta.upright) {
       state.text = undefined; // other numbers have room
-      return draw(root, state);
+      return draw(state);
     }
     await Plotly.relayout(chart, { width });
     fadeEdges(scroll);
@@ -209,17 +202,15 @@ function listenToChart(Plotly, root, chart, state) {
   state.tree?.listenToTree(root, chart);
 }
 
-/**
- * @param {HTMLElement} root
- * @param {ChartState} state
- */
-async function draw(root, state) {
+/** @param {ChartState} state */
+async function draw(state) {
+  const { root } = state;
   const Plotly = await plotlyLibrary();
   const { step, source, order, now } = viewState(root);
-  if (step === null || !states.has(root)) return;
-  const payload = payloadOf(root, state, draw);
+  if (step === null || state.signal.aborted) return;
+  const payload = payloadOf(state, draw);
   if (!payload) return;
-  if (state.steps) fetchAhead(root, state, state.steps);
+  if (state.steps) fetchAhead(state, state.steps);
   const { template, values, captions } = payload;
   const text = fittingValues(root, payload) ?? values["every"] ?? values[step];
   if (!text) return;
@@ -238,14 +229,14 @@ async function draw(root, state) {
     state.figure = filled(JSON.parse(template), JSON.parse(text));
     state.places = arrangeRows(state.figure, order === "strongest");
     if (scale !== 1) state.figure = scaled(state.figure, scale);
-    fitHeight(root, state.figure.layout, state);
-    describe(root, state.figure.layout, state);
+    fitHeight(state);
+    describe(state);
     dropCrowdedNumbers(state.figure, widthOf(chart, state));
   }
   const { data, layout } = state.figure;
   if (layout.meta.tree) state.tree ??= await import("./tree.js");
   if (layout.meta.panels) state.panels ??= await import("./panels.js");
-  if (!states.has(root)) return;
+  if (state.signal.aborted) return;
   const shapes = [...selectionShapes(layout, state, state.places), ...(layout.shapes ?? [])];
   const marks = JSON.stringify(shapes), marked = marks === state.marks;
   state.marks = marks;
@@ -253,14 +244,14 @@ async function draw(root, state) {
     const fitting = { ...layout, shapes, width: widthOf(chart, state) };
     await trackDrawing(state, Plotly.react(chart, data, fitting, PLOTLY_CONFIG));
   } else if (!marked) await trackDrawing(state, Plotly.relayout(chart, { shapes }));
-  if (!states.has(root)) return;
+  if (state.signal.aborted) return;
   if (!state.resizing) listenToChart(Plotly, root, chart, state);
   if (!same) {
     drawFrozenLabels(root, chart);
     state.tree?.markHypothesis(root, null);
     attachSliders(root, chart, state);
   }
-  markTabStop(root, state);
+  markTabStop(state);
   scrollToColumn(root, chart, state);
 }
 
@@ -278,59 +269,53 @@ const MOST_GROWTH = 1.5;
 const NUMBER_WIDTH = 29; // pixels of a number above an upright bar
 const LOWEST_ROW = 16; // pixels of a row that has room for its label
 
-const MESSAGES = ["step", "source", "order", "words", "options"];
-
-/**
- * @param {HTMLElement} root
- * @returns {ChartState}
- */
-function start(root) {
-  const state = /** @type {ChartState} */ ({});
-  onMessages(root, state, MESSAGES, () => drawSoon(root, state, draw));
+/** @param {ChartState} state */
+function start(state) {
+  const { root, signal } = state, redraw = () => drawSoon(state, draw);
   const refit = () => {
     const payload = "at" in state.data ? state.fetched?.payload : state.data;
     if (state.limit && state.limit !== heightLimit(root)) state.text = undefined; // to be drawn anew
-    if (payload?.fits || state.text === undefined) drawSoon(root, state, draw);
+    if (payload?.fits || state.text === undefined) redraw();
   };
   const resizing = new ResizeObserver(refit);
   for (const name of [".scroll", ".window"]) resizing.observe(find(root, name));
-  addEventListener("resize", refit);
-  const ends = [
-    onScaleChange(() => drawSoon(root, state, draw)),
-    onMessage(root, "shown", () => state.figure?.layout.meta.stages && drawSoon(root, state, draw)),
-    onMessage(root, "hint", ({ detail }) => state.tree?.markHypothesis(root, detail)),
-    onMessage(root, "point", ({ detail }) => {
-      if (state.figure) highlight(root, chartOf(root), state, detail);
-    }),
-    followWhatIfs(root, state),
-  ];
-  onStop(state, () => {
-    resizing.disconnect();
-    removeEventListener("resize", refit);
-    for (const end of ends) end();
-  });
-  return state;
+  signal.addEventListener("abort", () => resizing.disconnect());
+  addEventListener("resize", refit, { signal });
+  document.addEventListener("attnviz:letters", redraw, { signal });
+  onMessage(root, "shown", () => state.figure?.layout.meta.stages && redraw(), signal);
+  onMessage(root, "hint", ({ detail }) => state.tree?.markHypothesis(root, detail), signal);
+  onMessage(root, "point", ({ detail }) => {
+    if (state.figure) highlight(root, chartOf(root), state, detail);
+  }, signal);
+  followWhatIfs(state);
+  onPress(find(root, ".undo"), () => sendWhatIf(root, { kind: "undo" }));
 }
 
-/** @param {Mounted<ChartPayload | PayloadAddress & { waiting: string, visited: boolean, prefetch: number, hand?: Words, consequence?: string }>} mounted */
-export default function ({ data, parentElement }) {
-  const root = find(parentElement, ".chart-box");
-  const fetching = "at" in data;
-  if (fetching && data.visited && !states.has(root)) keepInWindow(root, "nearest");
-  /** @type {ChartState} */
-  const state = states.get(root) ?? start(root);
+/**
+ * @param {ChartState} state
+ * @param {ChartPayload | PayloadAddress & { waiting: string, visited: boolean, prefetch: number, hand?: Words, consequence?: string }} data
+ */
+function take(state, data) {
+  const { root } = state, fetching = "at" in data, undo = find(root, ".undo");
   Object.assign(state, {
-    data,
     steps: fetching ? data.prefetch : 0,
     words: fetching ? data.hand ?? null : null,
     consequenceAddress: fetching ? data.consequence ?? null : null,
   });
   root.dataset.message = fetching ? data.waiting : "";
-  const undo = find(root, ".undo");
   undo.hidden = !state.words?.undo;
   write(undo, state.words?.undo ?? "");
-  onPress(undo, () => sendWhatIf(root, { kind: "undo" }));
-  if ("values" in data || data.sent) draw(root, state); // the heatmap first: IntersectionObserver reports late
-  else drawSoon(root, state, draw);
-  return state.stop;
+  if (fetching && !data.sent) return true;
+  draw(state); // the heatmap first: IntersectionObserver reports late
+  return false;
 }
+
+export default component(".chart-box", {
+  messages: ["step", "source", "order", "words", "options"],
+  start(state, data) {
+    start(state);
+    if ("at" in data && data.visited) keepInWindow(state.root, "nearest");
+  },
+  take,
+  draw,
+});

@@ -12,11 +12,10 @@ const ABOVE = 30; // pixels between the bar and the box above it, for the number
 
 /**
  * Requests what the weights shown would do, once the hand rests; of several requests the last one is shown.
- * @param {HTMLElement} root
  * @param {ChartState} state
  */
-export function requestConsequence(root, state) {
-  const { consequenceAddress, sliders } = state, { step, held } = viewState(root);
+export function requestConsequence(state) {
+  const { root, consequenceAddress, sliders } = state, { step, held } = viewState(root);
   if (!sliders?.drag || step === null) return;
   clearTimeout(sliders.rest);
   find(root, ".consequence").classList.add("stale");

@@ -1,7 +1,7 @@
 // Sliders over the bars of attention weights, for mouse, finger and keyboard. The other weights change along, so that
 // all still sum to 1; the server gets the weights at the end of the drag.
 
-import { fill, find, findAll } from "../shared.js";
+import { element, fill, find, findAll } from "../shared.js";
 import { onMessage, sendChoice, sendPointed, sendPreviewedWeights, sendWhatIf, viewState } from "../view.js";
 import { changedWeights, withShare } from "./changed_weights.js";
 import { placeSliders, redraw, SLACK, unpackedBars } from "./sliders.js";
@@ -38,7 +38,7 @@ export function attachSliders(root, chart, state) {
   const { weights } = state.figure.layout.meta, layer = find(root, ".hands");
   state.sliders?.drag?.end();
   if (state.sliders) sendPreviewedWeights(root, null);
-  hideConsequence(root, state);
+  hideConsequence(state);
   if (!state.words || !weights || weights.pieces.length < 2) {
     state.sliders = undefined;
     layer.replaceChildren();
@@ -48,7 +48,7 @@ export function attachSliders(root, chart, state) {
   const stepWeights = Array.from(unpackedBars(upright ? y : x));
   const bars = state.sliders?.bars.length === stepWeights.length
     ? state.sliders.bars
-    : stepWeights.map((_, j) => newSlider(root, state, j));
+    : stepWeights.map((_, j) => newSlider(state, j));
   state.sliders = { stepWeights, shownWeights: stepWeights, bars, unit: 1, zero: 0, frame: 0 };
   const { weight, keys: levelKeys, uprightKeys } = state.words, keys = upright ? uprightKeys : levelKeys;
   bars.forEach((bar, j) => {
@@ -63,105 +63,96 @@ export function attachSliders(root, chart, state) {
 }
 
 /**
- * @param {HTMLElement} root
  * @param {ChartState} state
  * @param {number} piece
  */
-function newSlider(root, state, piece) {
-  const bar = document.createElement("div");
-  bar.className = "hand";
-  bar.tabIndex = -1;
-  bar.append(document.createElement("output"));
-  for (const [name, value] of [["role", "slider"], ["aria-valuemin", "0"], ["aria-valuemax", "1"]]) {
-    bar.setAttribute(name, value);
-  }
+function newSlider(state, piece) {
+  const { root } = state;
+  const bar = element("div", "hand", element("output", ""));
+  Object.assign(bar, { tabIndex: -1, role: "slider", ariaValueMin: "0", ariaValueMax: "1" });
   bar.onpointerenter = () => sendPointed(root, { source: piece });
   bar.onpointerleave = () => sendPointed(root, null);
-  bar.onpointerdown = (event) => onPointerDown(root, state, piece, event);
-  bar.onkeydown = (event) => onKeyDown(root, state, piece, event);
+  bar.onpointerdown = (event) => onPointerDown(state, piece, event);
+  bar.onkeydown = (event) => onKeyDown(state, piece, event);
   bar.onfocus = () => {
     if (!state.sliders?.reordering) sendChoice(root, { source: piece });
   };
   bar.onblur = () => {
-    if (!state.sliders?.reordering) endDrag(root, state);
+    if (!state.sliders?.reordering) endDrag(state);
   };
   return bar;
 }
 
 /**
  * Hides what the dragged weights would do, and asks for no more (consequence.js).
- * @param {HTMLElement} root
  * @param {ChartState} state
  */
-function hideConsequence(root, { sliders }) {
+function hideConsequence({ root, sliders }) {
   clearTimeout(sliders?.rest);
   find(root, ".consequence").hidden = true;
 }
 
 /**
  * Begins the drag of a bar, unless it is already being dragged; `end` removes its listeners.
- * @param {HTMLElement} root
  * @param {ChartState} state
  * @param {number} piece
  * @param {() => void} [end]
  */
-function beginDrag(root, state, piece, end = () => {}) {
+function beginDrag(state, piece, end = () => {}) {
   const { sliders } = state;
   if (!sliders || sliders.drag?.piece === piece) return sliders;
-  endDrag(root, state);
+  endDrag(state);
   sliders.drag = { piece, startWeights: sliders.shownWeights, hasMoved: false, end };
   return sliders;
 }
 
 /**
- * @param {HTMLElement} root
  * @param {ChartState} state
  * @param {number} value
  */
-function drag(root, state, value) {
+function drag(state, value) {
   const { sliders } = state;
   if (!sliders?.drag) return;
   sliders.drag.hasMoved = true;
   sliders.shownWeights = withShare(sliders.drag.startWeights, sliders.drag.piece, value);
-  redraw(root, state);
-  if (state.consequenceAddress) import("./consequence.js").then((module) => module.requestConsequence(root, state));
+  redraw(state);
+  if (state.consequenceAddress) import("./consequence.js").then((module) => module.requestConsequence(state));
 }
 
 /**
  * Ends a drag: sends changed weights to the server, or restores the previous ones if `back`.
- * @param {HTMLElement} root
  * @param {ChartState} state
  * @param {boolean} [back]
  */
-function endDrag(root, state, back) {
-  const { sliders } = state, { step } = viewState(root);
+function endDrag(state, back) {
+  const { root, sliders } = state, { step } = viewState(root);
   if (!sliders?.drag) return;
   const { startWeights, hasMoved, end } = sliders.drag;
   sliders.drag = undefined;
   end();
-  hideConsequence(root, state);
+  hideConsequence(state);
   if (back) sliders.shownWeights = startWeights;
   else if (hasMoved && step !== null) {
     const intervention = /** @type {const} */ ({ kind: "weights", weights: sliders.shownWeights, step });
     sendWhatIf(root, { intervention, held: viewState(root).held });
   }
-  redraw(root, state);
+  redraw(state);
 }
 
 /**
  * Starts a drag by the mouse or a finger; without a movement, the piece is chosen.
- * @param {HTMLElement} root
  * @param {ChartState} state
  * @param {number} piece
  * @param {PointerEvent} event
  */
-function onPointerDown(root, state, piece, event) {
+function onPointerDown(state, piece, event) {
+  const { root } = state;
   const bar = state.sliders?.bars[piece];
   if (!bar || event.button !== 0 || !event.isPrimary) return;
   event.preventDefault(); // keeps the focus: the arrow keys are to step
   const listening = new AbortController(), { signal } = listening;
-  endDrag(root, state);
-  const sliders = beginDrag(root, state, piece, () => listening.abort());
+  endDrag(state);
+  const sliders = beginDrag(state, piece, () => listening.abort());
   if (!sliders) return;
   /** Pixels in the direction of a larger weight. @param {PointerEvent} at */
   const place = ({ clientX, clientY }) => isUpright(state) ? -clientY : clientX;
@@ -169,38 +160,38 @@ function onPointerDown(root, state, piece, event) {
   bar.setPointerCapture(event.pointerId);
   bar.addEventListener("pointermove", (moved) => {
     const by = place(moved) - from;
-    if (sliders.drag?.hasMoved || Math.abs(by) >= SLACK) drag(root, state, value + by / sliders.unit);
+    if (sliders.drag?.hasMoved || Math.abs(by) >= SLACK) drag(state, value + by / sliders.unit);
   }, { signal });
   bar.addEventListener("pointerup", () => {
     if (!sliders.drag?.hasMoved) sendChoice(root, { source: piece });
-    endDrag(root, state);
+    endDrag(state);
   }, { signal });
-  bar.addEventListener("pointercancel", () => endDrag(root, state, true), { signal });
+  bar.addEventListener("pointercancel", () => endDrag(state, true), { signal });
   document.addEventListener("keydown", (pressed) => {
     if (pressed.key !== "Escape") return;
-    endDrag(root, state, true);
+    endDrag(state, true);
     pressed.preventDefault();
     pressed.stopPropagation();
   }, { signal, capture: true });
 }
 
 /**
- * @param {HTMLElement} root
  * @param {ChartState} state
  * @param {number} piece
  * @param {KeyboardEvent} event
  */
-function onKeyDown(root, state, piece, event) {
+function onKeyDown(state, piece, event) {
+  const { root } = state;
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const { sliders } = state, arrows = ARROWS[isUpright(state) ? "upright" : "level"];
   const by = KEY_CHANGES[event.key] ?? arrows.change[event.key], way = arrows.go[event.key];
   if (by !== undefined && sliders) {
-    beginDrag(root, state, piece);
-    drag(root, state, sliders.shownWeights[piece] + (event.shiftKey ? Math.sign(by) * FINE : by));
+    beginDrag(state, piece);
+    drag(state, sliders.shownWeights[piece] + (event.shiftKey ? Math.sign(by) * FINE : by));
   } else if (way) focusNeighbour(find(root, ".hands"), way);
-  else if (event.key === "Enter") endDrag(root, state);
+  else if (event.key === "Enter") endDrag(state);
   else if (event.key === "Escape") {
-    if (sliders?.drag) endDrag(root, state, true);
+    if (sliders?.drag) endDrag(state, true);
     else {
       sliders?.bars[piece].blur();
       sendChoice(root, { source: null });
@@ -221,10 +212,10 @@ function focusNeighbour(layer, by) {
 
 /**
  * Shows what-ifs requested elsewhere in the view, and reverts those that the server rejects.
- * @param {HTMLElement} root
  * @param {ChartState} state
  */
-export function followWhatIfs(root, state) {
+export function followWhatIfs(state) {
+  const { root, signal } = state;
   /** The translation of the what-if that is not answered yet. @type {string | undefined} */
   let requestedIdentity;
   /** @param {Intervention | Unfinished | null} intervention */
@@ -232,20 +223,15 @@ export function followWhatIfs(root, state) {
     const { sliders } = state;
     if (!sliders) return;
     sliders.shownWeights = intervention ? changedWeights(sliders.stepWeights, intervention) : sliders.stepWeights;
-    redraw(root, state);
+    redraw(state);
   };
-  const ends = [
-    onMessage(root, "preview", ({ detail }) => show(detail)),
-    onMessage(root, "try", ({ detail }) => {
-      show(detail.intervention ?? null);
-      requestedIdentity = viewState(root).view?.identity;
-    }),
-    onMessage(root, "answered", () => {
-      if (requestedIdentity !== undefined && requestedIdentity === viewState(root).view?.identity) show(null); // the what-if failed
-      requestedIdentity = undefined;
-    }),
-  ];
-  return () => {
-    for (const end of ends) end();
-  };
+  onMessage(root, "preview", ({ detail }) => show(detail), signal);
+  onMessage(root, "try", ({ detail }) => {
+    show(detail.intervention ?? null);
+    requestedIdentity = viewState(root).view?.identity;
+  }, signal);
+  onMessage(root, "answered", () => {
+    if (requestedIdentity !== undefined && requestedIdentity === viewState(root).view?.identity) show(null); // the what-if failed
+    requestedIdentity = undefined;
+  }, signal);
 }

@@ -1,6 +1,7 @@
 // Row and column labels of a chart that is larger than its box: copies that stay in sight while it is scrolled, at its
 // left edge and below the bar at the top of the window.
 
+import { svgElement } from "../diagram/svg.js";
 import { find, findAll } from "../shared.js";
 
 const TALL_CHART = 480; // pixels of height from which the names of the columns may have left the window
@@ -9,8 +10,6 @@ const UNLABELLED_END = 60; // pixels at the bottom where the names no longer sta
 
 const BRACKETS = ".layer-below .shapelayer"; // of the pieces of a word
 
-export const SVG = "http://www.w3.org/2000/svg";
-
 /**
  * A copy of Plotly's `groups`, `width` by `height` pixels, without class names, so that no selector matches it.
  * @param {Iterable<Element>} groups
@@ -18,10 +17,7 @@ export const SVG = "http://www.w3.org/2000/svg";
  * @param {number} height
  */
 function copyOf(groups, width, height) {
-  const svg = document.createElementNS(SVG, "svg");
-  svg.setAttribute("width", String(width));
-  svg.setAttribute("height", String(height));
-  svg.style.display = "block";
+  const svg = svgElement("svg", { width, height, style: "display: block" });
   for (const group of groups) {
     const copy = /** @type {Element} */ (group.cloneNode(true));
     for (const node of [copy, ...copy.querySelectorAll("[class]")]) node.removeAttribute("class");

@@ -1,7 +1,7 @@
 // The shared cursor of a chart with several heatmaps of the same rows and columns: it frames the cell under the pointer
 // in all of them. The frames are elements over the chart, since Plotly takes a tenth of a second to draw them.
 
-import { find, number } from "../shared.js";
+import { find, number, overlay } from "../shared.js";
 import { axisOf } from "./selection.js";
 
 /**
@@ -53,14 +53,7 @@ function frameCell(root, chart, row, column) {
  */
 function frameOf(axis, row, left, width) {
   const [top, bottom] = [row - 0.5, row + 0.5].map((edge) => axis._offset + axis.c2p(edge));
-  const frame = document.createElement("div");
-  Object.assign(frame.style, {
-    left: `${left}px`,
-    top: `${top}px`,
-    width: `${width}px`,
-    height: `${bottom - top}px`,
-  });
-  return frame;
+  return overlay("", { left, top, width, height: bottom - top });
 }
 
 /**

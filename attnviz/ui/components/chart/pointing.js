@@ -2,7 +2,7 @@
 // and highlights what is hovered anywhere in the view. Highlights are elements over the chart, since Plotly draws too
 // slowly.
 
-import { find } from "../shared.js";
+import { find, overlay } from "../shared.js";
 import { sendPointed } from "../view.js";
 import { axisOf, entryAt } from "./selection.js";
 
@@ -68,7 +68,7 @@ export function highlight(root, chart, state, pointed) {
   const column = entryAt(columns, pointed?.source ?? null), row = entryAt(rows, pointed?.step ?? null);
   if (column !== null) {
     const [left, right] = [column - 0.5, column + 0.5].map((edge) => x._offset + x.c2p(edge));
-    highlights.push(highlightBox("source", left, y._offset, right - left, y._length));
+    highlights.push(overlay("pointing source", { left, top: y._offset, width: right - left, height: y._length }));
   }
   if (row !== null) highlights.push(rowHighlight("step", x, y, row));
   const place = entryAt(state.places ?? undefined, pointed?.source ?? null);
@@ -86,7 +86,7 @@ export function highlight(root, chart, state, pointed) {
 function columnHighlight(chart, column) {
   const x = axisOf(chart, "x"), lower = axisOf(chart, "y"), { _offset: top } = axisOf(chart, "y2");
   const [left, right] = [column - 0.5, column + 0.5].map((edge) => x._offset + x.c2p(edge));
-  return highlightBox("source", left, top, right - left, lower._offset + lower._length - top);
+  return overlay("pointing source", { left, top, width: right - left, height: lower._offset + lower._length - top });
 }
 
 /**
@@ -97,21 +97,7 @@ function columnHighlight(chart, column) {
  */
 function rowHighlight(kind, x, y, row) {
   const [top, bottom] = [row - 0.5, row + 0.5].map((edge) => y._offset + y.c2p(edge));
-  return highlightBox(kind, x._offset, top, x._length, bottom - top);
-}
-
-/**
- * @param {string} kind
- * @param {number} left
- * @param {number} top
- * @param {number} width
- * @param {number} height
- */
-function highlightBox(kind, left, top, width, height) {
-  const made = document.createElement("div");
-  made.className = `pointing ${kind}`;
-  Object.assign(made.style, { left: `${left}px`, top: `${top}px`, width: `${width}px`, height: `${height}px` });
-  return made;
+  return overlay(`pointing ${kind}`, { left: x._offset, top, width: x._length, height: bottom - top });
 }
 
 /**

@@ -2,6 +2,7 @@
 // drag.js).
 
 import {
+  bytesOf,
   chartOf,
   find,
   findAll,
@@ -53,11 +54,10 @@ function withWeights(figure, layout, weights) {
 
 /**
  * Draws the weights shown, at most once per animation frame.
- * @param {HTMLElement} root
  * @param {ChartState} state
  */
-export function redraw(root, state) {
-  const { sliders } = state;
+export function redraw(state) {
+  const { root, sliders } = state;
   if (!sliders) return;
   describeSliders(state, sliders);
   if (sliders.frame) return;
@@ -129,10 +129,9 @@ export function placeSliders(root, chart, state) {
 
 /**
  * Makes the sliders one tab stop: the focused one, or that of the current source piece.
- * @param {HTMLElement} root
  * @param {ChartState} state
  */
-export function markTabStop(root, { sliders }) {
+export function markTabStop({ root, sliders }) {
   if (!sliders) return;
   const shown = findAll(root, ".hand:not([hidden])"), current = sliders.bars[viewState(root).source ?? 0];
   const focused = shown.find((bar) => bar.matches(":focus"));
@@ -167,5 +166,5 @@ function sortByRow(layer, sliders, places) {
 export function unpackedBars(lengths) {
   const { bdata } = /** @type {{ bdata?: string }} */ (lengths);
   if (bdata === undefined) return /** @type {number[]} */ (lengths);
-  return new Float32Array(Uint8Array.from(atob(bdata), (sign) => sign.charCodeAt(0)).buffer);
+  return new Float32Array(bytesOf(bdata).buffer);
 }

@@ -1,6 +1,7 @@
 // Fills the part that the figures of all steps share with the values of one of them; `attnviz/figures/encoding.py` writes both.
 
 import { MISSING } from "../../../figures/constants.js";
+import { bytesOf } from "../shared.js";
 
 /**
  * A deep copy of the common part with the values in its slots, which Plotly may modify.
@@ -22,8 +23,9 @@ export function filled(template, values) {
  * @returns {Float32Array[]}
  */
 function unpackedStrips({ scale, size, strips }) {
-  const bytes = Uint8Array.from(atob(strips), (sign) => sign.charCodeAt(0));
-  const whole = new Int16Array(bytes.buffer);
-  const numbers = Float32Array.from(whole, (one) => (one === MISSING ? NaN : one * scale));
+  const numbers = Float32Array.from(
+    new Int16Array(bytesOf(strips).buffer),
+    (one) => (one === MISSING ? NaN : one * scale),
+  );
   return Array.from({ length: numbers.length / size }, (_, row) => numbers.subarray(row * size, (row + 1) * size));
 }

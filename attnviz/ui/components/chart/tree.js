@@ -3,9 +3,9 @@
 // pieces; a click on any other piece goes to the step that wrote it. The path to the hovered hypothesis, here or in the
 // list, is marked over the chart.
 
+import { addElement, svgElement } from "../diagram/svg.js";
 import { chartOf, find } from "../shared.js";
 import { sendChoice, sendWhatIf } from "../view.js";
-import { SVG } from "./frozen_labels.js";
 
 /**
  * The ids of the pieces of a hypothesis, from the first step on.
@@ -83,12 +83,8 @@ function markPath(root, chart, tree, pointed) {
     node = pointed < 0 && currentNode !== tree.winner ? currentNode : pointed;
   const points = [];
   for (let here = node; here >= 0; here = tree.parents[here]) points.unshift(...linkPoints(chart, here));
-  const svg = document.createElementNS(SVG, "svg");
-  svg.setAttribute("width", String(chart._fullLayout?.width));
-  svg.setAttribute("height", String(chart._fullLayout?.height));
-  const line = document.createElementNS(SVG, "polyline");
-  line.setAttribute("points", points.join(" "));
-  svg.append(line);
+  const { width = 0, height = 0 } = chart._fullLayout ?? {}, svg = svgElement("svg", { width, height });
+  addElement(svg, "polyline", { points: points.join(" ") });
   find(root, ".cursor").replaceChildren(svg);
 }
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 from attnviz.figures.context import context_frame
@@ -29,11 +28,10 @@ def growth_payload(attention: Trace | Head, sentences: Mapping[int, str]) -> dic
     the browser computes every step from them.
     """
     vectors = attention.values
-    frame = partial(context_frame, attention, theme=theme_name())
     long = len(vectors) > MOST_ROWS
     return {
-        "figure": to_json(frame().plotly),
-        "thinned": to_json(frame(thinned=True).plotly) if long else None,
+        "figure": to_json(context_frame(attention).plotly(theme_name())),
+        "thinned": to_json(context_frame(attention, thinned=True).plotly(theme_name())) if long else None,
         "symbol": attention.context_symbol,
         "annotations": packed(vectors),
         "alpha": packed(attention.alignment),

@@ -2,22 +2,20 @@
 // so far. The annotations are sent once for all steps; the products of each step are computed here.
 
 import { newClock } from "../clock.js";
-import { onScaleChange, scaled, scaleFactor } from "../figure_scale.js";
+import { scaled, scaleFactor } from "../figure_scale.js";
 import { payloadOf } from "../payloads.js";
 import {
   chartOf,
+  component,
   drawSoon,
   fill,
   find,
   findAll,
   number,
-  onMessages,
-  onStop,
+  overlay,
   PLOTLY_CONFIG,
   plotlyLibrary,
   prefersReducedMotion,
-  setLanguage,
-  states,
   trackDrawing,
   unpackRows,
   watchWidth,
@@ -27,7 +25,6 @@ import {
 import { onMessage, sendChoice, sendPointed, viewState } from "../view.js";
 import { growthAt, growthShapes, sumOf } from "./strips.js";
 
-const MESSAGES = ["step", "source", "order"];
 const JUMP_COUNT = 5; // up to the whole sum, with reduced motion
 const JUMP_PAUSE = 600; // milliseconds between two jumps
 
@@ -72,14 +69,11 @@ function figure(numbers, state, source) {
 }
 
 /**
- * @param {HTMLElement} root
- * @param {Growth} numbers
  * @param {GrowthState} state
+ * @param {Growth} numbers
  */
-function describe(root, numbers, state) {
-  const { added } = state;
-  const { words } = state.payload;
-  const count = numbers.lines.length;
+function describe(state, numbers) {
+  const { root, added, payload: { words } } = state, count = numbers.lines.length;
   const weight = numbers.lines.slice(0, added).reduce((total, line) => total + line.weight, 0);
   const range = find(root, ".added", HTMLInputElement);
   range.max = String(count);
@@ -88,31 +82,29 @@ function describe(root, numbers, state) {
   const sentence = added === count
     ? fill(words.all, { n: count, c: sumSymbol(numbers, state) })
     : fill(words.some, { k: added, n: count, weight: number(weight, 2) });
-  find(root, "output").textContent = sentence;
-  find(root, ".build").textContent = state.clock.playing ? words.stop : words.build;
+  write(find(root, "output"), sentence);
+  write(find(root, ".build"), state.clock.playing ? words.stop : words.build);
   const alt = [numbers.skeleton.layout.meta.alt, state.payload.captions[numbers.step], `${sentence}.`];
   state.chart.setAttribute("aria-label", alt.filter(Boolean).join(" "));
 }
 
-/**
- * @param {HTMLElement} root
- * @param {GrowthState} state
- */
-async function paint(root, state) {
+/** @param {GrowthState} state */
+async function paint(state) {
+  const { root } = state;
   const Plotly = await plotlyLibrary();
   const { source } = viewState(root);
   const stripsKey = [state.key, state.added].join(), drawnKey = [stripsKey, source, state.clock.playing].join();
-  if (!state.numbers || drawnKey === state.drawnKey || !states.has(root)) return;
+  if (!state.numbers || drawnKey === state.drawnKey || state.signal.aborted) return;
   const same = stripsKey === state.stripsKey;
   Object.assign(state, { stripsKey, drawnKey });
   const { data, layout } = figure(state.numbers, state, source);
-  describe(root, state.numbers, state);
+  describe(state, state.numbers);
   const { shapes } = layout;
   const drawing = same
     ? Plotly.relayout(state.chart, { shapes })
     : Plotly.react(state.chart, data, layout, PLOTLY_CONFIG);
   await trackDrawing(state, drawing);
-  if (!state.resizing && states.has(root)) listen(Plotly, root, state);
+  if (!state.resizing && !state.signal.aborted) listen(Plotly, root, state);
 }
 
 /**
@@ -139,39 +131,29 @@ function listen(Plotly, root, state) {
 
 /**
  * Highlights the strip of the hovered source piece.
- * @param {HTMLElement} root
  * @param {GrowthState} state
  * @param {Pointed | null} pointed
  */
-function highlight(root, { chart, numbers }, pointed) {
+function highlight({ root, chart, numbers }, pointed) {
   const row = numbers?.row(pointed?.source ?? null) ?? -1, layer = find(root, ".cursor");
   const { xaxis: x, yaxis: y } = chart._fullLayout ?? {};
   if (row < 0 || !x || !y) {
     layer.replaceChildren();
     return;
   }
-  const strip = document.createElement("div");
-  strip.className = "pointing";
   const [top, bottom] = [row - 0.5, row + 0.5].map((edge) => y._offset + y.c2p(edge));
-  Object.assign(strip.style, {
-    left: `${x._offset}px`,
-    top: `${top}px`,
-    width: `${x._length}px`,
-    height: `${bottom - top}px`,
-  });
-  layer.replaceChildren(strip);
+  layer.replaceChildren(overlay("pointing", { left: x._offset, top, width: x._length, height: bottom - top }));
 }
 
 /**
  * Adds piece after piece; with reduced motion in a few jumps.
- * @param {HTMLElement} root
  * @param {GrowthState} state
  */
-function toggleBuilding(root, state) {
+function toggleBuilding(state) {
   const { clock } = state, count = state.numbers?.lines.length ?? 0;
   if (clock.playing) {
     clock.pause();
-    paint(root, state);
+    paint(state);
     return;
   }
   const reducedMotion = prefersReducedMotion(), stride = reducedMotion ? Math.ceil(count / JUMP_COUNT) : 1;
@@ -179,19 +161,16 @@ function toggleBuilding(root, state) {
   const begun = state.added === count ? 0 : state.added;
   clock.play(0, Math.ceil((count - begun) / stride) * pace, (time) => {
     state.added = clock.playing ? Math.min(begun + Math.floor(time / pace) * stride, count) : count;
-    paint(root, state);
+    paint(state);
   });
 }
 
-/**
- * @param {HTMLElement} root
- * @param {GrowthState} state
- */
-function show(root, state) {
-  const payload = payloadOf(root, state, show);
+/** @param {GrowthState} state */
+function show(state) {
+  const { root } = state;
+  const payload = payloadOf(state, show);
   if (!payload) return;
-  setLanguage(payload.language);
-  if (payload !== state.payload) readPayload(root, state, payload);
+  if (payload !== state.payload) readPayload(state, payload);
   const { step, order } = viewState(root);
   if (step === null || !state.alpha[step]) return;
   const sentence = state.payload.captions[step] ?? "";
@@ -206,16 +185,16 @@ function show(root, state) {
     state.chart.style.height = `${state.numbers.skeleton.layout.height * scale}px`;
   }
   find(root, `.order input[value=${order}]`, HTMLInputElement).checked = true;
-  paint(root, state);
+  paint(state);
 }
 
 /**
  * Reads a new payload.
- * @param {HTMLElement} root
  * @param {GrowthState} state
  * @param {GrowthPayload} payload
  */
-function readPayload(root, state, payload) {
+function readPayload(state, payload) {
+  const { root } = state;
   const { figure, thinned } = payload;
   state.payload = payload;
   state.annotations = unpackRows(payload.annotations, payload.units);
@@ -235,53 +214,37 @@ function readPayload(root, state, payload) {
  */
 function writeLabels(root, words) {
   find(root, ".added").setAttribute("aria-label", words.added);
-  find(root, "legend").textContent = words.order;
+  write(find(root, "legend"), words.order);
   for (const input of findAll(root, ".order input", HTMLInputElement)) {
-    if (input.nextElementSibling) input.nextElementSibling.textContent = words[input.value];
+    if (input.nextElementSibling) write(input.nextElementSibling, words[input.value]);
   }
 }
 
-/**
- * @param {HTMLElement} root
- * @returns {GrowthState}
- */
-function start(root) {
-  const state =
-    /** @type {GrowthState} */ ({ chart: /** @type {GrowthChart} */ (chartOf(root)), clock: newClock(root) });
-  onMessages(root, state, MESSAGES, () => drawSoon(root, state, show));
-  find(root, ".build").onclick = () => toggleBuilding(root, state);
-  const added = find(root, ".added", HTMLInputElement);
+/** @param {GrowthState} state */
+function start(state) {
+  const { root, signal, chart } = state, added = find(root, ".added", HTMLInputElement);
+  find(root, ".build").onclick = () => toggleBuilding(state);
   added.oninput = () => {
     state.clock.pause();
     state.added = Number(added.value);
-    paint(root, state);
+    paint(state);
   };
   // One group of choices for each view on the page.
   for (const input of findAll(root, ".order input", HTMLInputElement)) {
     input.name = `${viewState(root).name}-order`;
     input.onchange = () => sendChoice(root, { order: /** @type {Order} */ (input.value) });
   }
-  state.chart.setAttribute("role", "img");
-  state.chart.classList.add("clickable");
+  chart.setAttribute("role", "img");
+  chart.classList.add("clickable");
   // The running sum as drawn, unit by unit, for tests.
-  state.chart.runningSum = () => Array.from(state.running);
-  const ends = [
-    onMessage(root, "point", ({ detail }) => highlight(root, state, detail)),
-    onScaleChange(() => drawSoon(root, state, show)),
-  ];
-  onStop(state, () => {
-    state.clock.pause();
-    for (const end of ends) end();
-  });
-  return state;
+  chart.runningSum = () => Array.from(state.running);
+  onMessage(root, "point", ({ detail }) => highlight(state, detail), signal);
+  document.addEventListener("attnviz:letters", () => drawSoon(state, show), { signal });
 }
 
-/** @param {Mounted<GrowthPayload | PayloadAddress>} mounted */
-export default function ({ data, parentElement }) {
-  const root = find(parentElement, ".growth");
-  /** @type {GrowthState} */
-  const state = states.get(root) ?? start(root);
-  state.data = data;
-  drawSoon(root, state, show);
-  return state.stop;
-}
+export default component(".growth", {
+  messages: ["step", "source", "order"],
+  begin: (own) => ({ chart: /** @type {GrowthChart} */ (chartOf(own.root)), clock: newClock(own) }),
+  start,
+  draw: show,
+});

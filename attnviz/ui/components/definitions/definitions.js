@@ -11,11 +11,7 @@ import { element, find } from "../shared.js";
  */
 function paragraphParts(text, katex) {
   return text.split(/(\*\*.+?\*\*|`.+?`|\$.+?\$)/).filter(Boolean).map((part) => {
-    if (part.startsWith("**")) {
-      const term = element("b", "");
-      term.append(...paragraphParts(part.slice(2, -2), katex));
-      return term;
-    }
+    if (part.startsWith("**")) return element("b", "", ...paragraphParts(part.slice(2, -2), katex));
     if (part.startsWith("`")) return element("code", "", part.slice(1, -1));
     const node = element("span", "", part);
     if (part.startsWith("$") && katex) typeset(katex, part.slice(1, -1), node, false);
@@ -28,10 +24,6 @@ export default function ({ data, parentElement }) {
   const root = find(parentElement, ".definitions");
   const typeset = data.texts.some((text) => text.includes("$")) ? katexAt(data.katex) : Promise.resolve(null);
   void typeset.then((katex) => {
-    root.replaceChildren(...data.texts.map((text) => {
-      const paragraph = element("p", "");
-      paragraph.append(...paragraphParts(text, katex));
-      return paragraph;
-    }));
+    root.replaceChildren(...data.texts.map((text) => element("p", "", ...paragraphParts(text, katex))));
   });
 }

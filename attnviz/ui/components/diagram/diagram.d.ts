@@ -267,6 +267,9 @@ interface DiagramParts {
 }
 
 interface DiagramState extends FetchingState<DiagramPayload> {
+  /** The payload that was sent, and as it is drawn: with the symbols of the equations or without. */
+  sent?: DiagramPayload;
+  symbols?: boolean;
   payload?: DiagramPayload;
   numbers: DiagramNumbers;
   plan?: Plan;

@@ -3,8 +3,8 @@
 
 import { newClock } from "../clock.js";
 import { payloadOf } from "../payloads.js";
-import { onScaleChange, scaleFactor } from "../figure_scale.js";
-import { drawSoon, find, onMessages, onStop, prefersReducedMotion, setLanguage, states, write } from "../shared.js";
+import { scaleFactor } from "../figure_scale.js";
+import { component, drawSoon, find, prefersReducedMotion, write } from "../shared.js";
 import { onMessage, viewRoot, viewState } from "../view.js";
 import { drawDecoder } from "./decoder.js";
 import { drawEncoder } from "./encoder.js";
@@ -19,12 +19,12 @@ import { drawTerms } from "./terms.js";
 
 /**
  * Draws all that is the same at every step.
- * @param {HTMLElement} root
  * @param {DiagramState} state
  * @param {DiagramPayload} payload
  */
-function drawPlan(root, state, payload) {
-  const drawing = find(root, ".drawing", SVGElement),
+function drawPlan(state, payload) {
+  const { root } = state,
+    drawing = find(root, ".drawing", SVGElement),
     boxWidth = find(root, ".scroll").clientWidth,
     scale = scaleFactor();
   const measure = textMeasure(root, "--serif"), plan = planFor(payload, boxWidth / scale, measure, state.thin);
@@ -55,11 +55,10 @@ function drawPlan(root, state, payload) {
 
 /**
  * Gives the drawing the height that it will have, so that nothing moves when its numbers arrive.
- * @param {HTMLElement} root
  * @param {DiagramState} state
  * @param {Omit<Outline, "terms">} outline
  */
-function reserve(root, { formulas }, outline) {
+function reserve({ root, formulas }, outline) {
   const scale = scaleFactor(),
     width = find(root, ".scroll").clientWidth / scale,
     measure = textMeasure(root, "--serif");
@@ -108,11 +107,10 @@ function addFlowGradient(drawing, { vertical, across: { ribbons: [from, to] } })
 
 /**
  * Writes the texts and numbers of a step.
- * @param {HTMLElement} root
  * @param {DiagramState} state
  * @param {number} k its row in the payload
  */
-function writeStep(root, { payload, parts }, k) {
+function writeStep({ root, payload, parts }, k) {
   if (!payload) return;
   const i = payload.steps[k] + 1, here = String(i), { texts } = parts;
   /** @type {(name: string, text: string) => void} */
@@ -138,10 +136,9 @@ function writeStep(root, { payload, parts }, k) {
 
 /**
  * Marks the current source piece, and the one that is pointed at.
- * @param {HTMLElement} root
  * @param {DiagramState} state
  */
-function markPiece(root, { parts, pointed }) {
+function markPiece({ root, parts, pointed }) {
   const { source } = viewState(root), lit = pointed ?? source;
   root.classList.toggle("pointing", pointed !== null);
   parts.columns.forEach((column, j) => {
@@ -168,49 +165,28 @@ function moveInputs({ plan, parts }, onward, share) {
   for (const node of parts.made) node.style.opacity = onward ? String(Math.max(0, share * 2 - 1)) : "";
 }
 
-/** Payloads without symbols, by the payloads with them. @type {WeakMap<DiagramPayload, DiagramPayload>} */
-const everyday = new WeakMap();
-
-/**
- * The payload without symbols.
- * @param {DiagramPayload} payload
- * @returns {DiagramPayload}
- */
-function everydayPayload(payload) {
-  let plain = everyday.get(payload);
-  if (!plain) {
-    plain = { ...payload, terms: null };
-    everyday.set(payload, plain);
-  }
-  return plain;
-}
-
-/**
- * @param {HTMLElement} root
- * @param {DiagramState} state
- */
-function show(root, state) {
-  const sent = payloadOf(root, state, show);
+/** @param {DiagramState} state */
+function show(state) {
+  const { root } = state, sent = payloadOf(state, show);
   if (!sent) return;
-  const isScaled = scaleFactor() !== 1; // the terms of the equations have no room then
-  const payload = state.formulas && !isScaled ? sent : everydayPayload(sent);
-  setLanguage(payload.language);
-  const { step, source } = viewState(root), k = step === null ? -1 : payload.steps.indexOf(step);
-  if (k < 0 || !states.has(root)) return;
-  const other = payload !== state.payload;
-  if (other) Object.assign(state, { payload, numbers: unpackNumbers(payload), step: null });
+  const { step, source } = viewState(root), k = step === null ? -1 : sent.steps.indexOf(step);
+  if (k < 0 || state.signal.aborted) return;
+  const symbols = state.formulas && scaleFactor() === 1; // the terms of the equations have no room in lecture mode
+  const other = sent !== state.sent || symbols !== state.symbols;
+  const payload = other || !state.payload ? { ...sent, terms: symbols ? sent.terms : null } : state.payload;
+  if (other) Object.assign(state, { sent, symbols, payload, numbers: unpackNumbers(payload), step: null });
   const thin = isThin(root) && payload.attention !== "none";
   if (other || !state.plan || thin !== state.thin || state.boxWidth !== find(root, ".scroll").clientWidth) {
     Object.assign(state, { thin, step: null });
-    drawPlan(root, state, payload);
+    drawPlan(state, payload);
   }
   const { plan, parts } = state, before = state.step;
   if (!plan) return;
-  if (source !== null || other) markPiece(root, state);
+  if (source !== null || other) markPiece(state);
   if (before === step && state.pose) return;
   state.step = step;
-  if (state.dragged) drawWeights(root, state, null);
-  writeStep(root, state, k);
+  if (state.dragged) drawWeights(state, null);
+  writeStep(state, k);
   const onward = before !== null && step === before + 1;
   const atOnce = before === null || !state.inSight || prefersReducedMotion();
   const drawAt = (/** @type {Pose} */ pose, /** @type {number} */ share) => {
@@ -219,76 +195,67 @@ function show(root, state) {
   };
   if (state.show.isOpen) drawAt(state.pose = state.numbers.poses[k], 1);
   else animateTo(state, state.numbers.poses[k], !atOnce, drawAt);
-  showStep(root, state);
+  showStep(state);
 }
 
 /**
  * Draws the ribbons of weights that are previewed.
- * @param {HTMLElement} root
  * @param {DiagramState} state
  * @param {number[] | null} weights of the source pieces, or null for those of the step
  */
-function drawWeights(root, state, weights) {
+function drawWeights(state, weights) {
   const { payload, plan, parts, numbers, pose, step } = state;
   const k = step === null ? -1 : payload?.steps.indexOf(step) ?? -1;
   if (!payload || !plan || !pose || k < 0 || (weights && weights.length !== pose.weights.length)) return;
-  endShow(root, state);
+  endShow(state);
   const own = numbers.poses[k];
   state.dragged = weights !== null;
   drawPose(payload, plan, parts, weights ? { ...own, weights: Float32Array.from(weights) } : own);
 }
 
-/**
- * @param {HTMLElement} root
- * @returns {DiagramState}
- */
-function start(root) {
-  const begun = { step: null, pointed: null, clock: newClock(root), show: newShow() };
-  const state = /** @type {DiagramState} */ (/** @type {Partial<DiagramState>} */ (begun));
-  onMessages(root, state, ["step", "source"], () => drawSoon(root, state, show));
-  const ends = [
-    onScaleChange(() => {
-      Object.assign(state, { plan: undefined, step: null });
-      drawSoon(root, state, show);
-    }),
-    onMessage(root, "shown", () => state.plan && state.thin !== isThin(root) && drawSoon(root, state, show)),
-    listenToShow(root, state, () => {
-      state.step = null;
-      show(root, state);
-    }),
-    onMessage(root, "point", ({ detail }) => {
-      state.pointed = detail?.source ?? null;
-      if (state.plan) markPiece(root, state);
-    }),
-    onMessage(root, "weigh", ({ detail }) => drawWeights(root, state, detail)),
-  ];
-  state.resizing = new ResizeObserver(() => {
-    if (!state.plan || find(root, ".scroll").clientWidth === state.boxWidth) return;
+/** @param {DiagramState} state */
+function start(state) {
+  const { root, signal } = state, scroll = find(root, ".scroll");
+  const drawAgain = () => {
     state.step = null;
-    show(root, state);
+    show(state);
+  };
+  document.addEventListener("attnviz:letters", () => {
+    Object.assign(state, { plan: undefined, step: null });
+    drawSoon(state, show);
+  }, { signal });
+  onMessage(root, "shown", () => state.plan && state.thin !== isThin(root) && drawSoon(state, show), signal);
+  onMessage(root, "point", ({ detail }) => {
+    state.pointed = detail?.source ?? null;
+    if (state.plan) markPiece(state);
+  }, signal);
+  onMessage(root, "weigh", ({ detail }) => drawWeights(state, detail), signal);
+  listenToShow(state, drawAgain);
+  state.resizing = new ResizeObserver(() => {
+    if (state.plan && scroll.clientWidth !== state.boxWidth) drawAgain();
   });
-  state.resizing.observe(find(root, ".scroll"));
+  state.resizing.observe(scroll);
   listenToStages(root);
   viewRoot(root).toggleAttribute("data-diagram", true); // for the layout of lectures (page.css)
-  onStop(state, () => {
-    state.clock.pause();
-    for (const end of ends) end();
-  });
-  return state;
 }
 
-/** @param {Mounted<(DiagramPayload | PayloadAddress) & { stages: StageTitle[]; formulas: boolean; outline: Omit<Outline, "terms">; caption: string }>} mounted */
-export default function ({ data, parentElement }) {
-  const root = find(parentElement, ".diagram");
-  /** @type {DiagramState} */
-  const state = states.get(root) ?? start(root);
-  state.data = data;
-  const { stages, formulas, outline, caption } = data, titles = stages.map(({ title }) => title).join();
+/**
+ * @param {DiagramState} state
+ * @param {(DiagramPayload | PayloadAddress) & { stages: StageTitle[]; formulas: boolean; outline: Omit<Outline, "terms">; caption: string }} data
+ */
+function take(state, { stages, formulas, outline, caption }) {
+  const titles = stages.map(({ title }) => title).join();
   if (titles !== state.titles || formulas !== state.formulas) {
     Object.assign(state, { titles, stages, formulas, plan: undefined, step: null });
   }
-  if (!state.plan) reserve(root, state, outline);
-  write(find(root, ".caption"), caption);
-  drawSoon(root, state, show);
-  return state.stop;
+  if (!state.plan) reserve(state, outline);
+  write(find(state.root, ".caption"), caption);
 }
+
+export default component(".diagram", {
+  messages: ["step", "source"],
+  begin: (own) => ({ step: null, pointed: null, clock: newClock(own), show: newShow() }),
+  start,
+  take,
+  draw: show,
+});

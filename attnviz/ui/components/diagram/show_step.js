@@ -3,6 +3,7 @@
 import { listenToSpeeds } from "../clock.js";
 import { moveFocus } from "../keyboard.js";
 import {
+  button,
   fill,
   find,
   findAll,
@@ -11,6 +12,7 @@ import {
   onPress,
   percent,
   prefersReducedMotion,
+  scrollSmoothly,
   write,
 } from "../shared.js";
 import { onMessage, speedOf, viewRoot, viewState } from "../view.js";
@@ -33,11 +35,10 @@ export const newShow = () => ({
 
 /**
  * Draws the moment of the show, its slider and its sentence.
- * @param {HTMLElement} root
  * @param {DiagramState} state
  */
-function paint(root, state) {
-  const { show, payload, plan, parts, numbers } = state;
+function paint(state) {
+  const { root, show, payload, plan, parts, numbers } = state;
   const k = state.step === null ? -1 : payload?.steps.indexOf(state.step) ?? -1;
   if (!payload || !plan || k < 0) return;
   const pose = numbers.poses[k], end = show.scenes[show.scenes.length - 1].to;
@@ -55,17 +56,16 @@ function paint(root, state) {
     write(find(root, ".count"), count ? fill(payload.words.count, { k: added, n, weight: percent(gathered) }) : "");
   }
   if (show.time >= end) write(find(root, ".count"), "");
-  paintControls(root, state, scene, pose, k);
+  paintControls(state, scene, pose, k);
 }
 
 /**
- * @param {HTMLElement} root
  * @param {DiagramState} state
  * @param {Scene} scene
  * @param {Pose} pose
  * @param {number} k
  */
-function paintControls(root, { show, payload }, scene, pose, k) {
+function paintControls({ root, show, payload }, scene, pose, k) {
   if (!payload) return;
   const { words } = payload, { isOpen, playing, time, scenes } = show, end = scenes[scenes.length - 1].to;
   const slider = find(root, ".time", HTMLInputElement), ended = time >= end, still = prefersReducedMotion();
@@ -82,9 +82,8 @@ function paintControls(root, { show, payload }, scene, pose, k) {
   slider.setAttribute("aria-valuetext", scene.title);
   const buttons = findAll(root, ".scenes button"), current = buttons[scenes.indexOf(scene)];
   if (!current.hasAttribute("aria-current")) {
-    for (const button of buttons) button.removeAttribute("aria-current");
-    current.setAttribute("aria-current", "step");
-    if (!buttons.some((button) => button.matches(":focus"))) makeOneTabStop(buttons, current);
+    for (const one of buttons) one.ariaCurrent = one === current ? "step" : null;
+    if (!buttons.some((one) => one.matches(":focus"))) makeOneTabStop(buttons, current);
   }
   write(find(root, ".scene"), scene.title);
   write(find(root, ".sentence"), sentenceOf(payload, scene, pose, k));
@@ -118,50 +117,47 @@ function sentenceOf(payload, { name, sentence, example }, { energies, weights },
 
 /**
  * Stops at a moment.
- * @param {HTMLElement} root
  * @param {DiagramState} state
  * @param {number} time
  */
-function stopAt(root, state, time) {
+function stopAt(state, time) {
   const { show, clock } = state;
   clock.pause();
   clearTimeout(show.resting);
   Object.assign(show, { time, playing: false });
-  paint(root, state);
+  paint(state);
 }
 
 /**
  * Plays from one time to another, scene by scene. A visitor who asks for reduced motion gets the still of the first scene on
  * that way.
- * @param {HTMLElement} root
  * @param {DiagramState} state
  * @param {number} from
  * @param {number} until
  */
-function play(root, state, from, until) {
-  const { show, clock } = state, end = show.scenes.find(({ to }) => to > from)?.to ?? until;
+function play(state, from, until) {
+  const { root, show, clock } = state, end = show.scenes.find(({ to }) => to > from)?.to ?? until;
   if (prefersReducedMotion()) {
-    stopAt(root, state, end);
+    stopAt(state, end);
     return;
   }
   clearTimeout(show.resting);
   clock.play(from, end, (time) => {
     show.time = time;
     show.playing = time < until;
-    paint(root, state);
+    paint(state);
     if (clock.playing) return;
     const words = find(root, ".told").innerText.split(" ").length;
-    if (!show.playing) goOn(root, state);
-    else show.resting = setTimeout(() => play(root, state, end, until), speedOf(root) < 1 ? words * READING : 0);
+    if (!show.playing) goOn(state);
+    else show.resting = setTimeout(() => play(state, end, until), speedOf(root) < 1 ? words * READING : 0);
   });
 }
 
 /**
  * Lets the player go on to the next step, once this one is complete.
- * @param {HTMLElement} root
  * @param {DiagramState} state
  */
-function goOn(root, { show }) {
+function goOn({ root, show }) {
   const { then } = show;
   if (show.time < endOf(show)) return;
   show.then = null;
@@ -174,110 +170,102 @@ const endOf = ({ scenes }) => scenes[scenes.length - 1]?.to ?? 0;
 /**
  * Shows a step that has been drawn: plays it if the show is open, or at another width of the page draws its moment again. A
  * show that a visitor has paused in the middle stays at that moment in the next step.
- * @param {HTMLElement} root
  * @param {DiagramState} state
  */
-export function showStep(root, state) {
+export function showStep(state) {
   const { show, payload, step } = state;
   if (!payload) return;
   const texts = payload.scenes.map(({ title }) => title).join();
   if (texts !== show.titles) {
     Object.assign(show, { titles: texts, scenes: timed(payload.scenes) });
-    writeScenes(root, state, payload);
+    writeScenes(state, payload);
   }
   const other = show.step !== step, waits = show.playing || show.time >= endOf(show);
   show.step = step;
   if (!show.isOpen) show.time = endOf(show);
-  if (!show.isOpen || !other || !waits) paint(root, state);
-  else if (state.inSight && !prefersReducedMotion()) play(root, state, 0, endOf(show));
+  if (!show.isOpen || !other || !waits) paint(state);
+  else if (state.inSight && !prefersReducedMotion()) play(state, 0, endOf(show));
   else {
-    stopAt(root, state, endOf(show)); // nobody sees it, or wants it to move
-    goOn(root, state);
+    stopAt(state, endOf(show)); // nobody sees it, or wants it to move
+    goOn(state);
   }
 }
 
 /**
  * Draws the still of the step.
- * @param {HTMLElement} root
  * @param {DiagramState} state
  */
-export function endShow(root, state) {
+export function endShow(state) {
   if (!state.show.drawn) return;
-  stopAt(root, state, endOf(state.show));
-  goOn(root, state);
+  stopAt(state, endOf(state.show));
+  goOn(state);
 }
 
 /**
- * @param {HTMLElement} root
  * @param {DiagramState} state
  * @param {DiagramPayload} payload
  */
-function writeScenes(root, state, { words }) {
-  const { scenes } = state.show, slider = find(root, ".time", HTMLInputElement);
+function writeScenes(state, { words }) {
+  const { root, show: { scenes } } = state, slider = find(root, ".time", HTMLInputElement);
   find(root, ".show").setAttribute("aria-label", words.show);
   for (const node of [slider, find(root, ".scenes")]) node.setAttribute("aria-label", words.moment);
   find(root, ".speed").setAttribute("aria-label", words.speed);
   slider.max = String(endOf(state.show));
   find(root, ".close").setAttribute("aria-label", words.close);
   find(root, ".scenes").replaceChildren(...scenes.map(({ title, from, to }) => {
-    const button = document.createElement("button");
-    Object.assign(button, { type: "button", textContent: title });
-    button.style.flex = `${to - from} 0 0`;
-    onPress(button, () => play(root, state, from, to));
-    return button;
+    const made = button("", title, () => play(state, from, to));
+    made.style.flex = `${to - from} 0 0`;
+    return made;
   }));
 }
 
 /**
- * @param {HTMLElement} root
  * @param {DiagramState} state
  * @param {() => void} redraw draws the step at once
- * @returns {() => void} ends listening
  */
-export function listenToShow(root, state, redraw) {
-  const { show } = state, view = viewState(root), endSpeeds = listenToSpeeds(root);
+export function listenToShow(state, redraw) {
+  const { root, show, signal } = state, view = viewState(root);
+  listenToSpeeds(state);
   const run = () => {
     if (show.playing) {
-      stopAt(root, state, show.time);
+      stopAt(state, show.time);
       return;
     }
     const opens = !show.isOpen, from = opens || show.time >= endOf(show) ? 0 : show.time;
     show.isOpen = true;
     if (opens) redraw(); // its numbers may be on their way from another step
-    play(root, state, from, endOf(show));
-    if (opens) root.scrollIntoView({ block: "nearest", behavior: prefersReducedMotion() ? "auto" : "smooth" });
+    play(state, from, endOf(show));
+    if (opens) scrollSmoothly(root, "nearest");
   };
   onPress(find(root, ".run"), run);
   find(root, ".close").onclick = () => {
     show.isOpen = false;
-    stopAt(root, state, endOf(show));
-    goOn(root, state);
+    stopAt(state, endOf(show));
+    goOn(state);
     find(root, ".run").focus();
   };
   find(root, ".scenes").onkeydown = (event) => moveFocus(event, findAll(root, ".scenes button"));
   const slider = find(root, ".time", HTMLInputElement);
   slider.oninput = () => {
     const time = Number(slider.value);
-    stopAt(root, state, prefersReducedMotion() ? show.scenes[sceneAt(show.scenes, time)].to : time);
+    stopAt(state, prefersReducedMotion() ? show.scenes[sceneAt(show.scenes, time)].to : time);
   };
   view.playStep = (then) => {
     if (!show.isOpen || state.inSight === false || prefersReducedMotion()) return false;
     show.then = then;
     if (show.step === view.step && !show.playing) {
-      play(root, state, show.time < endOf(show) ? show.time : 0, endOf(show));
+      play(state, show.time < endOf(show) ? show.time : 0, endOf(show));
     }
     return true;
   };
-  const end = onMessage(root, "pause", () => {
+  onMessage(root, "pause", () => {
     show.then = null;
     clearTimeout(show.resting);
-    if (show.playing) stopAt(root, state, show.time);
-  });
-  return () => {
-    end();
-    endSpeeds();
+    if (show.playing) stopAt(state, show.time);
+  }, signal);
+  signal.addEventListener("abort", () => {
     view.playStep = null;
     clearTimeout(show.resting);
     if (show.then) setTimeout(show.then, REST);
-  };
+  });
 }

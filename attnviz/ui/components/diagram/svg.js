@@ -4,19 +4,23 @@ const FILLS = ["var(--plus)", "var(--minus)"];
 const SVG = "http://www.w3.org/2000/svg";
 
 /**
- * An element of the drawing, put into `parent`.
- * @param {Element} parent
  * @param {string} tag
  * @param {Record<string, string | number>} attributes
  * @param {string} [text]
  */
-export function addElement(parent, tag, attributes, text) {
+export function svgElement(tag, attributes, text = "") {
   const made = document.createElementNS(SVG, tag);
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, String(value));
-  if (text !== undefined) made.textContent = text;
-  parent.append(made);
+  made.append(text);
   return made;
 }
+
+/**
+ * An element of a drawing, put into `parent`.
+ * @param {Element} parent
+ * @param {Parameters<typeof svgElement>} made
+ */
+export const addElement = (parent, ...made) => parent.appendChild(svgElement(...made));
 
 /**
  * A group element.

@@ -36,7 +36,7 @@ def energy_decomposition_payload(attention: Trace | Head, weights: Weights | Non
 
     It is the same at every step, so it is sent once. `weights` are needed only for a trace that lacks v_a.
     """
-    subject = Subject(attention, 0, weights, 0, theme=theme_name())
+    subject = Subject(attention, 0, weights, 0)
     decomposition = subject.energy_decomposition
     return {
         "queries": packed(attention.queries),
@@ -46,8 +46,8 @@ def energy_decomposition_payload(attention: Trace | Head, weights: Weights | Non
         "peaks": attention.alignment.argmax(axis=1).tolist(),
         "sources": [piece_name(piece) for piece in attention.source_pieces],
         "targets": [piece_name(piece) for piece in attention.target_pieces],
-        "wide": to_json(draw_energy_decomposition(subject).plotly),
-        "narrow": to_json(draw_energy_decomposition(subject, operands=False).plotly),
+        "wide": to_json(draw_energy_decomposition(subject).plotly(theme_name())),
+        "narrow": to_json(draw_energy_decomposition(subject, operands=False).plotly(theme_name())),
         "language": language(),
         "bounded": decomposition.bounded,
         "saturated": SATURATED,

@@ -2,7 +2,7 @@
 
 import { payloadOf } from "../payloads.js";
 import { isEmbedded } from "../requests.js";
-import { drawSoon, find, findAll, makeScrollable, onMessages, states, whenIdle, write } from "../shared.js";
+import { component, find, findAll, makeScrollable, whenIdle, write } from "../shared.js";
 import { viewState } from "../view.js";
 import { equationAt } from "./texts.js";
 
@@ -30,17 +30,15 @@ export async function katexAt(address) {
 export const typeset = (katex, latex, place, displayMode) =>
   katex.render(latex, place, { displayMode, throwOnError: false, output: isEmbedded() ? "mathml" : "htmlAndMathml" });
 
-/**
- * @param {HTMLElement} root
- * @param {EquationState} state
- */
-async function draw(root, state) {
-  const payload = payloadOf(root, state, draw);
+/** @param {EquationState} state */
+async function draw(state) {
+  const { root } = state;
+  const payload = payloadOf(state, draw);
   if (!payload) return;
   const katex = await katexAt(payload.katex);
   const { step, source } = viewState(root);
   const equation = equationAt(payload, step, source);
-  if (!equation || !states.has(root)) return;
+  if (!equation || state.signal.aborted) return;
   const { latex, note } = equation;
   write(find(root, "p"), note);
   if (latex === state.latex) return;
@@ -53,21 +51,4 @@ async function draw(root, state) {
   } else write(place, latex); // unrendered LaTeX, until it is drawn again
 }
 
-/**
- * @param {HTMLElement} root
- * @returns {EquationState}
- */
-function start(root) {
-  const state = /** @type {EquationState} */ ({ isText: true });
-  return onMessages(root, state, ["step", "source"], () => drawSoon(root, state, draw));
-}
-
-/** @param {Mounted<EquationPayload>} mounted */
-export default function ({ data, parentElement }) {
-  const root = find(parentElement, ".equation");
-  /** @type {EquationState} */
-  const state = states.get(root) ?? start(root);
-  state.data = data;
-  drawSoon(root, state, draw);
-  return state.stop;
-}
+export default component(".equation", { messages: ["step", "source"], isText: true, draw });

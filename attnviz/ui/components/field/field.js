@@ -3,7 +3,7 @@
 // what the visitor set. The value of a display option belongs to its view instead (state.js).
 
 import { beforeRequest, lastAcknowledged, onAcknowledged, sendRequest } from "../outbox/outbox.js";
-import { find, findAll, makeOneTabStop, onPress, states } from "../shared.js";
+import { element, find, findAll, makeOneTabStop, onPress, states, write } from "../shared.js";
 import { onMessage, sendChoice, viewState } from "../view.js";
 
 /** By key; kept when the field is unmounted. @type {Map<string, FieldState>} */
@@ -76,7 +76,7 @@ function edit(key, field, value, now) {
  * @param {FieldState} field
  */
 function drawTextBox(root, data, field) {
-  const box = root.querySelector("textarea") ?? root.appendChild(document.createElement("textarea"));
+  const box = root.querySelector("textarea") ?? root.appendChild(element("textarea", ""));
   box.placeholder = data.placeholder;
   box.disabled = data.disabled;
   box.setAttribute("aria-label", data.label);
@@ -118,7 +118,7 @@ function drawTextBox(root, data, field) {
  * @param {FieldState} field
  */
 function drawSelectBox(root, data, field) {
-  const box = root.querySelector("select") ?? root.appendChild(document.createElement("select"));
+  const box = root.querySelector("select") ?? root.appendChild(element("select", ""));
   const offered = JSON.stringify(data.options);
   if (box.dataset.offered !== offered) {
     box.replaceChildren(...data.options.map(([value, label]) => new Option(label, value)));
@@ -139,16 +139,14 @@ function drawSelectBox(root, data, field) {
  * @param {FieldState} field
  */
 function drawSegments(root, data, field) {
-  const group = root.querySelector("[role=radiogroup]") ?? root.appendChild(document.createElement("div"));
-  group.setAttribute("role", "radiogroup");
-  group.setAttribute("aria-label", data.label);
+  const group = root.firstElementChild ?? root.appendChild(element("div", ""));
+  Object.assign(group, { role: "radiogroup", ariaLabel: data.label });
   while (group.children.length > data.options.length) group.lastChild?.remove();
-  while (group.children.length < data.options.length) group.append(document.createElement("button"));
+  while (group.children.length < data.options.length) group.append(element("button", ""));
   const buttons = /** @type {HTMLButtonElement[]} */ ([...group.children]);
   buttons.forEach((button, place) => {
     const [value, label] = data.options[place];
-    if (button.textContent !== label) button.textContent = label;
-    button.type = "button";
+    write(button, label);
     button.dataset.value = value;
     button.disabled = data.disabled;
     button.setAttribute("role", "radio");
@@ -164,10 +162,7 @@ function drawSegments(root, data, field) {
     };
   });
   field.show = () => {
-    for (const button of buttons) {
-      const chosen = button.dataset.value === field.value;
-      button.setAttribute("aria-checked", String(chosen));
-    }
+    for (const button of buttons) button.ariaChecked = String(button.dataset.value === field.value);
     makeOneTabStop(buttons, buttons.find((button) => button.dataset.value === field.value) ?? buttons[0]);
   };
 }
@@ -179,19 +174,12 @@ function drawSegments(root, data, field) {
  * @param {FieldState} field
  */
 function drawSwitch(root, data, field) {
-  let box = root.querySelector("input");
-  if (!box) {
-    const label = root.appendChild(document.createElement("label"));
-    box = label.appendChild(document.createElement("input"));
-    Object.assign(box, { type: "checkbox" });
-    box.setAttribute("role", "switch");
-    label.append(document.createElement("span"));
-  }
-  const now = box;
-  find(root, "label span").textContent = data.label;
-  now.disabled = data.disabled;
-  now.onchange = () => edit(data.key, field, now.checked, true);
-  field.show = () => now.checked = field.value === true;
+  if (!root.childElementCount) root.append(element("label", "", element("input", ""), element("span", "")));
+  const box = Object.assign(find(root, "input", HTMLInputElement), { type: "checkbox", role: "switch" });
+  write(find(root, "label span"), data.label);
+  box.disabled = data.disabled;
+  box.onchange = () => edit(data.key, field, box.checked, true);
+  field.show = () => box.checked = field.value === true;
 }
 
 /**
@@ -201,11 +189,10 @@ function drawSwitch(root, data, field) {
  * @param {FieldState} field
  */
 function drawDisclosure(root, data, field) {
-  const button = root.querySelector("button") ?? root.appendChild(document.createElement("button"));
-  button.type = "button";
-  button.textContent = data.label;
+  const button = root.querySelector("button") ?? root.appendChild(element("button", ""));
+  write(button, data.label);
   button.onclick = () => edit(data.key, field, field.value !== true, true);
-  field.show = () => button.setAttribute("aria-expanded", String(field.value === true));
+  field.show = () => button.ariaExpanded = String(field.value === true);
 }
 
 const KINDS = {
@@ -222,6 +209,7 @@ const KINDS = {
  * @returns {OptionState}
  */
 function startOption(root) {
+  const controller = new AbortController();
   /** @type {OptionState} */
   const state = {
     data: /** @type {any} */ (null),
@@ -231,11 +219,11 @@ function startOption(root) {
         sendChoice(root, { options: { [state.data.option]: typeof value === "boolean" ? `${+value}` : value } }),
     },
     stop: () => {
-      end();
+      controller.abort();
       states.delete(root);
     },
   };
-  const end = onMessage(root, "shown", () => showOption(root, state));
+  onMessage(root, "shown", () => showOption(root, state), controller.signal);
   states.set(root, state);
   return state;
 }
@@ -264,11 +252,7 @@ function writeLabel(root, { label, labelled, help, helpName }) {
   if (tooltip.dataset.help === help) return;
   tooltip.dataset.help = help;
   tooltip.replaceChildren(
-    ...help.split("`").map((part, place) => {
-      const node = document.createElement(place % 2 ? "code" : "span");
-      node.textContent = part;
-      return node;
-    }),
+    ...help.split("`").map((part, place) => element(place % 2 ? "code" : "span", "", part)),
   );
 }
 

@@ -3,7 +3,7 @@
 // markup.
 
 import { payloadOf } from "../payloads.js";
-import { fill, find, findAll, onMessages, onPress, states, write } from "../shared.js";
+import { button, component, element, fill, find, findAll, write } from "../shared.js";
 import { sendChoice, viewState } from "../view.js";
 
 /**
@@ -12,15 +12,10 @@ import { sendChoice, viewState } from "../view.js";
  * @param {number} most
  */
 function entry({ text, kind, strong, step, source }, index, most) {
-  const item = document.createElement("li");
+  const made = button(strong ? `${kind} strong` : kind, text, () => sendChoice(made, { step, source }));
+  made.dataset.step = String(step);
+  const item = element("li", "", made);
   item.hidden = index >= most;
-  const button = document.createElement("button");
-  button.type = "button";
-  button.className = strong ? `${kind} strong` : kind;
-  button.dataset.step = String(step);
-  button.textContent = text;
-  onPress(button, () => sendChoice(button, { step, source }));
-  item.append(button);
   return item;
 }
 
@@ -31,22 +26,20 @@ function entry({ text, kind, strong, step, source }, index, most) {
 function build(root, { findings, atOnce, more }) {
   const list = find(root, "ul");
   list.replaceChildren(...findings.map((finding, index) => entry(finding, index, atOnce)));
-  const button = find(root, ".more");
-  button.hidden = findings.length <= atOnce;
-  button.textContent = fill(more, { n: findings.length - atOnce });
-  button.onclick = () => {
+  const all = find(root, ".more");
+  all.hidden = findings.length <= atOnce;
+  write(all, fill(more, { n: findings.length - atOnce }));
+  all.onclick = () => {
     for (const item of findAll(list, "li")) item.hidden = false;
     find(list.children[atOnce], "button").focus();
-    button.hidden = true;
+    all.hidden = true;
   };
 }
 
-/**
- * @param {HTMLElement} root
- * @param {FindingsState} state
- */
-function show(root, state) {
-  const payload = payloadOf(root, state, show);
+/** @param {FindingsState} state */
+function show(state) {
+  const { root } = state;
+  const payload = payloadOf(state, show);
   if (!payload) return;
   const drawn = JSON.stringify([payload.summary, payload.findings]);
   if (drawn !== state.drawn) {
@@ -56,29 +49,19 @@ function show(root, state) {
   }
   const { step } = viewState(root);
   write(find(root, ".step"), payload.steps[step ?? -1] ?? "");
-  for (const button of findAll(root, "li button")) {
-    const current = Number(button.dataset.step) === step;
-    if (current) button.setAttribute("aria-current", "step");
-    else button.removeAttribute("aria-current");
-    button.tabIndex = current && button.matches(".example") ? -1 : 0; // it leads to where one is
+  for (const made of findAll(root, "li button")) {
+    const current = Number(made.dataset.step) === step;
+    made.ariaCurrent = current ? "step" : null;
+    made.tabIndex = current && made.matches(".example") ? -1 : 0; // it leads to where one is
   }
 }
 
-/**
- * @param {HTMLElement} root
- * @returns {FindingsState}
- */
-function start(root) {
-  const state = /** @type {FindingsState} */ ({});
-  return onMessages(root, state, ["step", "options"], () => show(root, state));
-}
-
-/** @param {Mounted<FindingsPayload | PayloadAddress>} mounted */
-export default function ({ data, parentElement }) {
-  const root = find(parentElement, ".words");
-  /** @type {FindingsState} */
-  const state = states.get(root) ?? start(root);
-  state.data = data;
-  show(root, state);
-  return state.stop;
-}
+export default component(".words", {
+  messages: ["step", "options"],
+  /** @param {FindingsState} state */
+  take(state) {
+    show(state);
+    return false;
+  },
+  draw: show,
+});

@@ -32,7 +32,7 @@ interface GalleryCell {
   columns_of: string[];
 }
 
-interface GalleryState {
-  request: string;
+interface GalleryState extends ComponentState {
+  data: GalleryPayload;
   payload: string;
 }

@@ -3,16 +3,7 @@
 
 import { sendRequest } from "../outbox/outbox.js";
 import { NARROW } from "../payloads.js";
-import {
-  element,
-  find,
-  findAll,
-  makeOneTabStop,
-  onPress,
-  prefersReducedMotion,
-  setLanguage,
-  states,
-} from "../shared.js";
+import { bytesOf, component, element, findAll, makeOneTabStop, onPress, scrollSmoothly } from "../shared.js";
 
 /**
  * Shows the words of the hovered cell in the tooltip.
@@ -33,7 +24,7 @@ function showWords(canvas, { rows_of: rows, columns_of: columns }) {
 /** @param {GalleryCell} cell */
 function heatmapCanvas(cell) {
   const { bytes, columns } = cell;
-  const shades = Uint8ClampedArray.from(atob(bytes), (sign) => sign.charCodeAt(0));
+  const shades = bytesOf(bytes);
   const canvas = element("canvas", "cells"), rows = shades.length / columns;
   Object.assign(canvas, { width: columns, height: rows });
   canvas.setAttribute("aria-hidden", "true");
@@ -51,14 +42,10 @@ function heatmapCanvas(cell) {
  * @param {string} chosen
  */
 function cellElement(cell, chosen) {
-  const node = element(chosen ? "button" : "div", "cell");
-  const below = element("span", "below");
-  below.append(element("span", "name", cell.name), " ", element("span", "note", cell.note));
-  node.append(heatmapCanvas(cell), below);
+  const below = element("span", "below", element("span", "name", cell.name), " ", element("span", "note", cell.note));
+  const node = element(chosen ? "button" : "div", "cell", heatmapCanvas(cell), below);
   node.dataset.code = cell.code;
-  node.setAttribute("aria-label", cell.label);
-  node.setAttribute("role", chosen ? "radio" : "img");
-  return node;
+  return Object.assign(node, { ariaLabel: cell.label, role: chosen ? "radio" : "img" });
 }
 
 /**
@@ -74,22 +61,14 @@ function markChosen(root, chosen) {
 
 /**
  * Chooses one: marks it at once, and sends a request.
- * @param {HTMLElement} root
  * @param {GalleryState} state
  * @param {HTMLElement} node
  */
-function choose(root, state, node) {
+function choose(state, node) {
+  const { root } = state;
   const { code } = node.dataset;
   markChosen(root, code ?? "");
-  sendRequest(state.request, code);
-}
-
-/** Scrolls to the section of the chosen one, which may be below the window. */
-function scrollToOpened() {
-  document.querySelector(".section.opened")?.scrollIntoView({
-    block: "start",
-    behavior: prefersReducedMotion() ? "auto" : "smooth",
-  });
+  sendRequest(state.data.request, code);
 }
 
 /** @type {Record<string, (place: number, across: number) => number>} */
@@ -101,11 +80,11 @@ const ARROW_KEYS = {
 };
 
 /**
- * @param {HTMLElement} root
  * @param {GalleryState} state
  * @param {KeyboardEvent} event
  */
-function onKey(root, state, event) {
+function onKey(state, event) {
+  const { root } = state;
   const target = ARROW_KEYS[event.key];
   if (!target || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
   const nodes = findAll(root, "button.cell");
@@ -116,52 +95,41 @@ function onKey(root, state, event) {
   const next = nodes[target(place, Number(nodes[place].dataset.across))];
   if (!next) return;
   next.focus();
-  choose(root, state, next);
+  choose(state, next);
 }
 
-/**
- * @param {HTMLElement} root
- * @param {GalleryState} state
- * @param {GalleryPayload} payload
- */
-function build(root, state, { groups, chosen }) {
+/** @param {GalleryState} state */
+function build(state) {
+  const { root, data: { groups, chosen } } = state;
   root.replaceChildren(...groups.map(({ name, caption, across, cells }) => {
-    const group = element("section", "group"), grid = element("div", "grid");
+    const grid = element("div", "grid");
     grid.style.setProperty("--across", String(across));
-    if (chosen) {
-      grid.setAttribute("role", "radiogroup");
-      grid.setAttribute("aria-label", name);
-    }
+    if (chosen) Object.assign(grid, { role: "radiogroup", ariaLabel: name });
     for (const cell of cells) {
       const node = cellElement(cell, chosen);
       node.dataset.across = String(across);
       if (chosen) {
         onPress(node, () => {
-          choose(root, state, node);
-          if (innerWidth < NARROW) scrollToOpened();
+          choose(state, node);
+          if (innerWidth < NARROW) scrollSmoothly(document.querySelector(".section.opened")); // it may be below the window
         });
       }
       grid.append(node);
     }
-    group.append(element("h3", "title", name), element("p", "caption", caption), grid);
-    return group;
+    return element("section", "group", element("h3", "title", name), element("p", "caption", caption), grid);
   }));
 }
 
-/** @param {Mounted<GalleryPayload>} mounted */
-export default function ({ data, parentElement }) {
-  const root = find(parentElement, ".gallery");
-  setLanguage(data.language);
-  /** @type {GalleryState} */
-  const state = states.get(root) ?? { payload: "", request: "" };
-  states.set(root, state);
-  state.request = data.request;
-  const payload = JSON.stringify(data.groups) + Boolean(data.chosen);
-  if (payload !== state.payload) {
-    state.payload = payload;
-    build(root, state, data);
-    root.onkeydown = (event) => onKey(root, state, event);
-  }
-  markChosen(root, data.chosen);
-  return () => states.delete(root);
-}
+export default component(".gallery", {
+  begin: () => ({ payload: "" }),
+  /** @param {GalleryState} state */
+  take(state) {
+    const { root, data: { groups, chosen } } = state, payload = JSON.stringify(groups) + Boolean(chosen);
+    if (payload !== state.payload) {
+      state.payload = payload;
+      build(state);
+      root.onkeydown = (event) => onKey(state, event);
+    }
+    markChosen(root, chosen);
+  },
+});

@@ -17,9 +17,8 @@ interface ControlsPayload {
 }
 
 interface ControlsState extends FetchingState<ControlsPayload> {
-  /** Models whose attention can be borrowed, and whether there is a change to undo. */
-  models: string[];
-  undo: boolean;
+  /** With the models whose attention can be borrowed, whether there is a change to undo, and why a request failed. */
+  data: PayloadAddress & { models: string[]; undo: boolean; problem: string };
   /** The payload drawn last. */
   payload?: ControlsPayload;
   step: number | null;

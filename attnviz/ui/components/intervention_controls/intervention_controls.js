@@ -2,19 +2,7 @@
 // themselves are dragged in their figure.
 
 import { payloadOf } from "../payloads.js";
-import {
-  drawSoon,
-  fill,
-  find,
-  findAll,
-  number,
-  onMessages,
-  onPress,
-  setLanguage,
-  states,
-  write,
-  writeTexts,
-} from "../shared.js";
+import { component, fill, find, findAll, number, onPress, write, writeTexts } from "../shared.js";
 import { sendPreview, sendWhatIf, viewState } from "../view.js";
 
 /**
@@ -72,10 +60,9 @@ function writeTemperature(root) {
 
 /**
  * Sets the slider to the temperature of the current step.
- * @param {HTMLElement} root
  * @param {ControlsState} state
  */
-function setTemperature(root, { payload }) {
+function setTemperature({ root, payload }) {
   const { step } = viewState(root);
   if (!payload || step === null) return;
   const power = Math.log10(currentTemperature(root, payload, step));
@@ -85,10 +72,9 @@ function setTemperature(root, { payload }) {
 
 /**
  * Previews the weights at the chosen temperature, computed from those at the current one.
- * @param {HTMLElement} root
  * @param {ControlsState} state
  */
-function previewTemperature(root, { payload }) {
+function previewTemperature({ root, payload }) {
   const { step } = viewState(root);
   writeTemperature(root);
   if (!payload || step === null) return;
@@ -100,10 +86,10 @@ function previewTemperature(root, { payload }) {
 
 /**
  * Requests the chosen temperature as a what-if, if it has changed.
- * @param {HTMLElement} root
  * @param {ControlsState} state
  */
-function requestTemperature(root, state) {
+function requestTemperature(state) {
+  const { root } = state;
   if (!state.pending) return;
   state.pending = false;
   const chosen = sliderTemperature(root), every = isForAllSteps(root);
@@ -113,24 +99,24 @@ function requestTemperature(root, state) {
 
 /**
  * Reverts a temperature that was chosen but not requested.
- * @param {HTMLElement} root
  * @param {ControlsState} state
  */
-function revertTemperature(root, state) {
+function revertTemperature(state) {
+  const { root } = state;
   if (!state.pending) return false;
   state.pending = false;
   sendPreview(root, null);
-  setTemperature(root, state);
+  setTemperature(state);
   return true;
 }
 
 /**
  * Listens to the slider of the temperature: the bars follow it, and the what-if is requested at the end of a drag; with the
  * keyboard, at Enter or on blur.
- * @param {HTMLElement} root
  * @param {ControlsState} state
  */
-function listenToTemperature(root, state) {
+function listenToTemperature(state) {
+  const { root } = state;
   const slider = find(root, ".degrees", HTMLInputElement);
   let pointed = false;
   slider.onpointerdown = () => {
@@ -138,22 +124,22 @@ function listenToTemperature(root, state) {
   };
   slider.oninput = () => {
     state.pending = true;
-    previewTemperature(root, state);
+    previewTemperature(state);
   };
   slider.onchange = () => {
     if (!pointed) return;
     pointed = false;
-    requestTemperature(root, state);
+    requestTemperature(state);
     slider.blur(); // after the mouse, the arrow keys are to step
   };
-  slider.onblur = () => requestTemperature(root, state);
+  slider.onblur = () => requestTemperature(state);
   slider.onkeydown = (event) => {
     pointed = false;
-    if (event.key === "Enter") requestTemperature(root, state);
-    else if (event.key !== "Escape" || !revertTemperature(root, state)) return;
+    if (event.key === "Enter") requestTemperature(state);
+    else if (event.key !== "Escape" || !revertTemperature(state)) return;
     event.preventDefault();
   };
-  find(root, ".every", HTMLInputElement).onchange = () => setTemperature(root, state);
+  find(root, ".every", HTMLInputElement).onchange = () => setTemperature(state);
 }
 
 /**
@@ -187,11 +173,9 @@ function borrow(root) {
   intervene(root, (step) => ({ kind: "borrowed", lender, of, step }));
 }
 
-/**
- * @param {HTMLElement} root
- * @param {ControlsState} state
- */
-function listen(root, state) {
+/** @param {ControlsState} state */
+function listen(state) {
+  const { root } = state;
   const source = () => viewState(root).source ?? 0;
   /** @type {(weight: (piece: number) => number) => void} */
   const replaceWeights = (weight) => {
@@ -213,18 +197,17 @@ function listen(root, state) {
       viewState(root).held = input.value === "held";
     };
   }
-  listenToTemperature(root, state);
+  listenToTemperature(state);
 }
 
 /**
  * Reads a new payload, of another translation or language.
- * @param {HTMLElement} root
  * @param {ControlsState} state
  * @param {ControlsPayload} payload
  */
-function readPayload(root, state, payload) {
+function readPayload(state, payload) {
+  const { root } = state;
   state.payload = payload;
-  setLanguage(payload.language);
   const { words } = payload;
   writeTexts(root, words);
   for (
@@ -238,7 +221,7 @@ function readPayload(root, state, payload) {
     ["step", words.ofStep],
     .../** @type {[string, string][]} */ (payload.posterior ? [["posterior", words.ofPosterior]] : []),
     ["links", words.ofLinks],
-    ...state.models.map((
+    ...state.data.models.map((
       name,
     ) => /** @type {[string, string]} */ ([`model ${name}`, fill(words.ofModel, { name })])),
   ]);
@@ -246,43 +229,34 @@ function readPayload(root, state, payload) {
   showLenderField(root);
 }
 
-/**
- * @param {HTMLElement} root
- * @param {ControlsState} state
- */
-function draw(root, state) {
-  const payload = payloadOf(root, state, draw);
+/** @param {ControlsState} state */
+function draw(state) {
+  const { root } = state;
+  const payload = payloadOf(state, draw);
   const { step, source, held } = viewState(root);
   if (!payload || step === null) return;
-  if (payload !== state.payload) readPayload(root, state, payload);
+  if (payload !== state.payload) readPayload(state, payload);
   const { words, pieces } = payload, here = pieces[source ?? 0];
   write(find(root, ".hint"), fill(words.hint, { name: here }));
   for (const name of ["only", "without"]) find(root, `.${name}`).setAttribute("aria-label", `${words[name]}: ${here}`);
-  find(root, ".undo", HTMLButtonElement).disabled = !state.undo;
+  find(root, ".undo", HTMLButtonElement).disabled = !state.data.undo;
   for (const input of findAll(root, ".then input", HTMLInputElement)) input.checked = (input.value === "held") === held;
-  if (step !== state.step || !state.pending) setTemperature(root, state);
+  if (step !== state.step || !state.pending) setTemperature(state);
   state.step = step;
 }
 
-/**
- * @param {HTMLElement} root
- * @returns {ControlsState}
- */
-function start(root) {
-  const state = /** @type {ControlsState} */ ({ isText: true });
-  listen(root, state);
-  return onMessages(root, state, ["step", "source"], () => drawSoon(root, state, draw));
-}
-
-/** @param {Mounted<PayloadAddress & { models: string[], undo: boolean, problem: string }>} mounted */
-export default function ({ data, parentElement }) {
-  const root = find(parentElement, ".weight_controls");
-  /** @type {ControlsState} */
-  const state = states.get(root) ?? start(root);
-  Object.assign(state, { data, models: data.models, undo: data.undo });
+/** @param {ControlsState} state */
+function take(state) {
+  const { root, data } = state;
   write(find(root, ".problem"), data.problem);
   if (data.problem) sendPreview(root, null); // the request failed
   state.payload = undefined; // the models may have changed
-  drawSoon(root, state, draw);
-  return state.stop;
 }
+
+export default component(".weight_controls", {
+  messages: ["step", "source"],
+  isText: true,
+  start: listen,
+  take,
+  draw,
+});

@@ -1,8 +1,7 @@
 // State of lecture mode.
 
-interface LectureState {
-  words: Words;
+interface LectureState extends ComponentState {
+  data: { page: string; language: string; words: Words };
   /** Timer that hides the controls. */
   idle: number;
-  stop(): void;
 }

@@ -4,7 +4,7 @@
 import { isForPage, isLecture } from "../keyboard.js";
 import { fragmentParameters, setParameters } from "../address.js";
 import { OPEN } from "../popover_focus/popover_focus.js";
-import { find, findAll, onPress, setLanguage, states, write, writeTexts } from "../shared.js";
+import { component, find, findAll, onPress, write, writeTexts } from "../shared.js";
 
 const LECTURE = "lecture"; // its address parameter; also the attribute `data-lecture` of the page's root element
 const page = document.documentElement;
@@ -21,12 +21,11 @@ function showControls(state) {
 }
 
 /**
- * @param {HTMLElement} root
  * @param {LectureState} state
  * @param {boolean} on
  */
-function switchMode(root, state, on) {
-  const { words } = state;
+function switchMode(state, on) {
+  const { root, data: { words } } = state;
   page.toggleAttribute(`data-${LECTURE}`, on);
   showControls(state);
   if (!on) find(root, ".black").hidden = true;
@@ -37,66 +36,42 @@ function switchMode(root, state, on) {
 }
 
 /**
- * Listens to the keys of the mode. While the screen is black, the next key or click only restores the page.
- * @param {HTMLElement} root
+ * Listens to the buttons and keys of the mode. While the screen is black, the next key or click only restores the page.
  * @param {LectureState} state
  */
-function listen(root, state) {
-  const black = find(root, ".black"), controller = new AbortController(), { signal } = controller;
+function start(state) {
+  const { root, signal } = state, black = find(root, ".black");
+  /** @param {boolean} isBlack */
+  const blacken = (isBlack) => black.hidden = !isBlack;
+  onPress(find(root, ".present"), () => switchMode(state, true));
+  onPress(find(root, ".leave"), () => switchMode(state, false));
+  onPress(find(root, ".blacken"), () => blacken(true));
+  onPress(black, () => blacken(false));
   document.addEventListener("keydown", (event) => {
     if (black.hidden || ["Control", "Shift", "Alt", "Meta"].includes(event.key)) return;
-    black.hidden = true;
+    blacken(false);
     event.stopImmediatePropagation();
     event.preventDefault();
   }, { signal, capture: true });
   window.addEventListener("keydown", (event) => { // after the page's own listeners: Escape first deselects there
     if (!isForPage(event)) return;
-    if (event.key.toLowerCase() === "l") switchMode(root, state, !isLecture());
-    else if (event.key === "Escape" && isLecture()) switchMode(root, state, false);
-    else if ([".", "b", "B"].includes(event.key) && isLecture()) black.hidden = false;
+    if (event.key.toLowerCase() === "l") switchMode(state, !isLecture());
+    else if (event.key === "Escape" && isLecture()) switchMode(state, false);
+    else if ([".", "b", "B"].includes(event.key) && isLecture()) blacken(true);
     else return;
     event.preventDefault();
   }, { signal });
   addEventListener("pointermove", () => showControls(state), { signal });
-  return () => controller.abort();
+  signal.addEventListener("abort", () => clearTimeout(state.idle));
+  if (fragmentParameters().get(LECTURE) === "1") switchMode(state, true);
 }
 
-/**
- * @param {HTMLElement} root
- * @returns {LectureState}
- */
-function start(root) {
-  const state = /** @type {LectureState} */ ({ words: {}, idle: 0 });
-  onPress(find(root, ".present"), () => switchMode(root, state, true));
-  onPress(find(root, ".leave"), () => switchMode(root, state, false));
-  onPress(find(root, ".blacken"), () => {
-    find(root, ".black").hidden = false;
-  });
-  onPress(find(root, ".black"), () => {
-    find(root, ".black").hidden = true;
-  });
-  const stopListening = listen(root, state);
-  state.stop = () => {
-    stopListening();
-    clearTimeout(state.idle);
-    states.delete(root);
-  };
-  states.set(root, state);
-  return state;
-}
-
-/** @param {Mounted<{ page: string, language: string, words: Words }>} mounted */
-export default function ({ data, parentElement }) {
-  const root = find(parentElement, ".lecture");
-  setLanguage(data.language);
-  const first = !states.has(root);
-  /** @type {LectureState} */
-  const state = states.get(root) ?? start(root);
-  state.words = data.words;
-  writeTexts(root, data.words);
-  if (first && fragmentParameters().get(LECTURE) === "1") {
-    switchMode(root, state, true);
-  }
-  writeAddress();
-  return state.stop;
-}
+export default component(".lecture", {
+  begin: () => ({ idle: 0 }),
+  start,
+  /** @param {LectureState} state */
+  take({ root, data }) {
+    writeTexts(root, data.words);
+    writeAddress();
+  },
+});

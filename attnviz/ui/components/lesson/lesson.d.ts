@@ -46,8 +46,10 @@ interface LessonData {
   items: LessonItem[];
 }
 
-interface LessonState {
+interface LessonState extends ComponentState {
   data: LessonData;
+  /** Of the lesson whose answers are here. */
+  identity: string;
   /** The current item, from 0; -1 is the introduction, and the number of items is the score. */
   place: number;
   /** Name on the answer sheet. */

@@ -1,7 +1,7 @@
 // A lesson: one question after the other, each answered before its answer is shown; at the end the score and the answer
 // sheet. The browser stores the answers, so that a reload keeps them. The pictures of an item are blocks beside it.
 
-import { element, fill, find, findAll, number, setLanguage, states, write, writeTexts } from "../shared.js";
+import { component, element, fill, find, findAll, number, write, writeTexts } from "../shared.js";
 import { viewRoot, viewState } from "../view.js";
 import { answerSheet } from "./answer_sheet.js";
 
@@ -82,50 +82,27 @@ function writeSentence(line, sentence, marked) {
   });
 }
 
-/**
- * @param {string} type
- * @param {string} value
- */
-function input(type, value) {
-  const made = document.createElement("input");
-  made.type = type;
-  made.value = value;
-  return made;
-}
-
 /** @param {LessonState} state */
 function optionRow({ data: { items, words }, place, answers, draft }) {
   const { kind, options, answer } = items[place], given = answers.get(place), isAnswered = answers.has(place);
-  const box = element("fieldset", kind === "choice" ? "texts" : "");
-  box.append(element("legend", "", words.options));
-  options.forEach((text, k) => {
-    const label = element("label", ""), radio = input("radio", String(k));
-    radio.name = "answer";
-    radio.checked = isAnswered ? given === k : draft === String(k);
-    radio.disabled = isAnswered;
-    const written = element("span", "", text);
+  const labels = options.map((text, k) => {
+    const checked = isAnswered ? given === k : draft === String(k), written = element("span", "", text);
+    const radio = { type: "radio", name: "answer", value: String(k), checked, disabled: isAnswered };
     if (kind !== "choice") written.lang = kind === "attends" ? "en" : "fr";
-    label.append(radio, written);
-    if (isAnswered && answer.right.includes(k)) {
-      label.append(element("b", "hit", `✓ ${words.right_option}`));
-    } else if (isAnswered && given === k) {
-      label.append(element("b", "miss", `✗ ${words.wrong_option}`));
-    }
-    box.append(label);
+    const label = element("label", "", Object.assign(element("input", ""), radio), written);
+    if (isAnswered && answer.right.includes(k)) label.append(element("b", "hit", `✓ ${words.right_option}`));
+    else if (isAnswered && given === k) label.append(element("b", "miss", `✗ ${words.wrong_option}`));
+    return label;
   });
-  return box;
+  return element("fieldset", kind === "choice" ? "texts" : "", element("legend", "", words.options), ...labels);
 }
 
 /** @param {LessonState} state */
 function numberField(state) {
   const { data, place, answers, draft } = state, isAnswered = answers.has(place);
-  const box = element("label", "number"), field = input("text", isAnswered ? givenText(state, place) : draft);
-  field.name = "answer";
-  field.inputMode = "decimal";
-  field.setAttribute("autocomplete", "off");
-  field.disabled = isAnswered;
-  box.append(element("span", "", data.items[place].hint), field);
-  return box;
+  const value = isAnswered ? givenText(state, place) : draft, field = element("input", "");
+  Object.assign(field, { name: "answer", value, inputMode: "decimal", autocomplete: "off", disabled: isAnswered });
+  return element("label", "number", element("span", "", data.items[place].hint), field);
 }
 
 /**
@@ -139,10 +116,10 @@ function typedNumber(text) {
 
 /**
  * Takes the answer in the form.
- * @param {HTMLElement} root
  * @param {LessonState} state
  */
-function answerItem(root, state) {
+function answerItem(state) {
+  const { root } = state;
   const given = typedNumber(state.draft), { data, place, answers } = state;
   if (answers.has(place)) return;
   if (Number.isNaN(given)) {
@@ -150,20 +127,19 @@ function answerItem(root, state) {
     return;
   }
   answers.set(place, given);
-  paint(root, state);
+  paint(state);
   find(root, ".next").focus();
 }
 
-/**
- * @param {HTMLElement} root
- * @param {LessonState} state
- */
-function paintForm(root, state) {
+/** @param {LessonState} state */
+function paintForm(state) {
+  const { root } = state;
   const form = find(root, "form", HTMLFormElement), { data, place, answers, draft } = state, item = data.items[place];
   form.replaceChildren();
   form.hidden = !item?.kind;
   if (!item?.kind) return;
   const check = element("button", "onward", data.words.check);
+  check.type = "submit";
   check.hidden = answers.has(place);
   check.disabled = !draft && item.kind !== "number";
   form.oninput = () => {
@@ -175,11 +151,9 @@ function paintForm(root, state) {
   form.append(item.kind === "number" ? numberField(state) : optionRow(state), problem, check);
 }
 
-/**
- * @param {HTMLElement} root
- * @param {LessonState} state
- */
-function paintVerdict(root, state) {
+/** @param {LessonState} state */
+function paintVerdict(state) {
+  const { root } = state;
   const box = find(root, ".verdict"), { data: { items, words }, place, answers } = state;
   box.replaceChildren();
   if (place < 0) box.append(element("p", "", words.about), element("p", "note", words.how));
@@ -194,10 +168,9 @@ function paintVerdict(root, state) {
 
 /**
  * Shows the pictures of the current question, and those of its answer once it is there.
- * @param {HTMLElement} root
  * @param {LessonState} state
  */
-function showPictures(root, { data: { items }, place, answers }) {
+function showPictures({ root, data: { items }, place, answers }) {
   const room = viewRoot(root);
   viewState(root).step ??= 0; // the charts of a lesson are each of one step
   room.dataset.pictures = items[place]?.wide ? "below" : "beside";
@@ -210,36 +183,27 @@ function showPictures(root, { data: { items }, place, answers }) {
   }
 }
 
-/**
- * @param {HTMLElement} root
- * @param {LessonState} state
- */
-function paintScore(root, state) {
-  const box = find(root, ".verdict"), list = element("ol", "answers"), { data: { items, words } } = state;
+/** @param {LessonState} state */
+function paintScore(state) {
+  const { root, data: { items, words } } = state;
   const asked = questions(state), hits = asked.filter((place) => isRight(state, place)).length;
-  box.replaceChildren(element("p", "total", fill(words.hits, { hits: number(hits, 0), n: asked.length })));
-  for (const place of asked) {
-    const isHit = isRight(state, place),
-      line = element("li", ""),
-      right = isHit ? "" : ` → ${items[place].answer.text}`;
-    line.append(
-      element("b", isHit ? "hit" : "miss", isHit ? "✓ " : "✗ "),
-      items[place].question,
-      element("span", "note", ` ${givenText(state, place)}${right}`),
-    );
-    list.append(line);
-  }
-  const label = element("label", "name", words.name), field = input("text", state.name);
+  const lines = asked.map((place) => {
+    const isHit = isRight(state, place), right = isHit ? "" : ` → ${items[place].answer.text}`;
+    const given = element("span", "note", ` ${givenText(state, place)}${right}`);
+    return element("li", "", element("b", isHit ? "hit" : "miss", isHit ? "✓ " : "✗ "), items[place].question, given);
+  });
+  const field = Object.assign(element("input", ""), { value: state.name });
   field.oninput = () => {
     state.name = field.value;
     store(state);
   };
-  label.append(field);
-  const sheet = element("button", "onward", words.sheet), row = element("div", "row");
-  sheet.type = "button";
+  const sheet = element("button", "onward", words.sheet);
   sheet.onclick = () => saveSheet(state);
-  row.append(label, sheet);
-  box.append(row, list);
+  find(root, ".verdict").replaceChildren(
+    element("p", "total", fill(words.hits, { hits: number(hits, 0), n: asked.length })),
+    element("div", "row", element("label", "name", words.name, field), sheet),
+    element("ol", "answers", ...lines),
+  );
 }
 
 /** @param {LessonState} state */
@@ -260,11 +224,9 @@ function saveSheet(state) {
   URL.revokeObjectURL(link.href);
 }
 
-/**
- * @param {HTMLElement} root
- * @param {LessonState} state
- */
-function paint(root, state) {
+/** @param {LessonState} state */
+function paint(state) {
+  const { root } = state;
   const { data: { items, words }, place, answers } = state, item = items[place], isEnd = place === items.length;
   write(find(root, ".question"), item?.question ?? (isEnd ? words.summary : words.duration));
   find(root, ".pair").hidden = !item;
@@ -273,10 +235,10 @@ function paint(root, state) {
     writeSentence(find(root, ".target"), answers.has(place) ? item.answer.target : item.target, item.word);
     if (!answers.has(place)) find(root, ".target").append(item.target.length ? " …" : "…");
   }
-  paintForm(root, state);
-  if (isEnd) paintScore(root, state);
-  else paintVerdict(root, state);
-  showPictures(root, state);
+  paintForm(state);
+  if (isEnd) paintScore(state);
+  else paintVerdict(state);
+  showPictures(state);
   const answered = questions(state).filter((one) => answers.has(one));
   const hits = answered.filter((one) => isRight(state, one)).length;
   write(find(root, ".count"), item ? fill(words.place, { i: place + 1, n: items.length }) : "");
@@ -294,51 +256,45 @@ function paint(root, state) {
 }
 
 /**
- * @param {HTMLElement} root
  * @param {LessonState} state
  * @param {number} place
  */
-function goTo(root, state, place) {
+function goTo(state, place) {
+  const { root } = state;
   const item = state.data.items[place];
   if (item && !item.kind && !state.answers.has(place)) state.answers.set(place, null);
   Object.assign(state, { place, draft: "" });
-  paint(root, state);
+  paint(state);
   if (root.getBoundingClientRect().top < 0) root.scrollIntoView();
   find(root, ".question").focus({ preventScroll: true });
 }
 
-/**
- * @param {HTMLElement} root
- * @param {LessonData} data
- * @returns {LessonState}
- */
-function start(root, data) {
-  /** @type {LessonState} */
-  const state = { data, place: -1, name: "", draft: "", answers: new Map() };
-  restore(state);
+/** @param {LessonState} state */
+function start(state) {
+  const { root } = state;
   find(root, "form").onsubmit = (event) => {
     event.preventDefault();
-    answerItem(root, state);
+    answerItem(state);
   };
-  find(root, ".previous").onclick = () => goTo(root, state, state.place - 1);
-  find(root, ".next").onclick = () => goTo(root, state, state.place + 1);
+  find(root, ".previous").onclick = () => goTo(state, state.place - 1);
+  find(root, ".next").onclick = () => goTo(state, state.place + 1);
   find(root, ".again").onclick = () => {
     state.answers.clear();
-    goTo(root, state, -1);
+    goTo(state, -1);
   };
-  states.set(root, state);
-  return state;
 }
 
-/** @param {Mounted<LessonData>} mounted */
-export default function ({ data, parentElement }) {
-  const root = find(parentElement, ".lesson");
-  setLanguage(data.language);
+/** @param {LessonState} state */
+function take(state) {
+  const { root, data } = state;
   root.lang = data.language;
   writeTexts(root, data.words);
   write(find(root, ".lesson-title"), data.words.title);
-  const before = states.get(root), state = before?.data.identity === data.identity ? before : start(root, data);
-  state.data = data;
-  queueMicrotask(() => paint(root, state)); // once the boxes of its pictures are there
-  return () => states.delete(root);
+  if (state.identity !== data.identity) {
+    Object.assign(state, { identity: data.identity, place: -1, name: "", draft: "", answers: new Map() });
+    restore(state);
+  }
+  queueMicrotask(() => paint(state)); // once the boxes of its pictures are there
 }
+
+export default component(".lesson", { start, take });

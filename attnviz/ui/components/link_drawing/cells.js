@@ -22,18 +22,14 @@ const FINGER = 24; // pixels of a column that a finger can tap
  * Puts cells over the heatmap in `container`, and keeps them there while it is drawn again.
  * @param {Element} container
  * @param {CellControl} control
+ * @param {AbortSignal} signal
  * @returns {LinkCells}
  */
-export function openCells(container, control) {
-  const grid = element("div", "link-cells"), row = element("div", "row"), cell = element("div", "cell");
-  const markers = element("div", "markers");
-  grid.setAttribute("role", "grid");
-  markers.setAttribute("aria-hidden", "true");
-  row.setAttribute("role", "row");
-  cell.setAttribute("role", "gridcell");
-  cell.tabIndex = 0;
-  row.append(cell);
-  grid.append(markers, row);
+export function openCells(container, control, signal) {
+  const cell = Object.assign(element("div", "cell"), { role: "gridcell", tabIndex: 0 });
+  const row = Object.assign(element("div", "row", cell), { role: "row" });
+  const markers = Object.assign(element("div", "markers"), { ariaHidden: "true" });
+  const grid = Object.assign(element("div", "link-cells", markers, row), { role: "grid" });
   /** Row and column of the current cell. */
   let here = { row: 0, column: 0 };
   /** The words of the rows and columns; those of `</s>` and beyond are no words. @type {number[]} */
@@ -186,16 +182,14 @@ export function openCells(container, control) {
   });
   drawing.observe(container, { childList: true, subtree: true });
   for (const node of findAll(container, ".chart")) resizing.observe(node);
-  return {
-    place,
-    stop: () => {
-      cancelAnimationFrame(frame);
-      resizing.disconnect();
-      drawing.disconnect();
-      chart?.classList.remove("roomy");
-      grid.remove();
-    },
-  };
+  signal.addEventListener("abort", () => {
+    cancelAnimationFrame(frame);
+    resizing.disconnect();
+    drawing.disconnect();
+    chart?.classList.remove("roomy");
+    grid.remove();
+  });
+  return { place };
 }
 
 /**

@@ -51,11 +51,12 @@ interface CellControl {
 interface LinkCells {
   /** Shows the cells and markers where the heatmap now has them. */
   place(): void;
-  stop(): void;
 }
 
 interface LinkDrawingState extends FetchingState<AttentionLinks> {
   data: LinkDrawingPayload;
+  /** Of the pair whose links are shown. */
+  identity?: string;
   links: DrawnLinks;
   /** The links of the server that were read last, as text. */
   read?: string;

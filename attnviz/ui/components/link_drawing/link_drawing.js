@@ -5,20 +5,7 @@
 import { lastAcknowledged, sendRequest } from "../outbox/outbox.js";
 import { payloadOf } from "../payloads.js";
 import { saveFile } from "../saved_file.js";
-import {
-  element,
-  fill,
-  find,
-  findAll,
-  number,
-  onMessages,
-  onStop,
-  percent,
-  setLanguage,
-  states,
-  write,
-  writeTexts,
-} from "../shared.js";
+import { component, element, fill, find, findAll, number, percent, write, writeTexts } from "../shared.js";
 import { viewRoot } from "../view.js";
 import { isUndoKey, openCells } from "./cells.js";
 import { advanced, linksText, nameOf, pairsOf, readLinks, scoreOf } from "./links.js";
@@ -49,63 +36,54 @@ function historyOf({ data }) {
 
 /**
  * Shows other links, and sends them to the server.
- * @param {HTMLElement} root
  * @param {LinkDrawingState} state
  * @param {DrawnLinks} links
  */
-function change(root, state, links) {
+function change(state, links) {
   const { request, identity } = state.data;
   state.links = links;
   state.asked = sendRequest(request, { identity, links: linksText(links) });
-  show(root, state);
+  show(state);
 }
 
 /**
- * @param {HTMLElement} root
  * @param {LinkDrawingState} state
  * @param {LinkPair} link
  */
-function advance(root, state, link) {
-  const { most, words } = state.data;
+function advance(state, link) {
+  const { root, data: { most, words } } = state;
   if (state.links.size >= most && !state.links.has(nameOf(link))) {
     write(find(root, ".where output"), fill(words.most, { most }));
     return;
   }
   const links = advanced(state.links, link);
   remember(state, links);
-  change(root, state, links);
+  change(state, links);
 }
 
-/**
- * @param {HTMLElement} root
- * @param {LinkDrawingState} state
- */
-function undo(root, state) {
+/** @param {LinkDrawingState} state */
+function undo(state) {
   const history = historyOf(state);
   if (history.length < 2) return;
   history.pop();
-  change(root, state, history[history.length - 1]);
+  change(state, history[history.length - 1]);
 }
 
 /**
  * Writes which cell is pointed at: its words, its link and its weight.
- * @param {HTMLElement} root
  * @param {LinkDrawingState} state
  */
-function describe(root, { data: { source, target, words }, links, pointed }) {
+function describe({ root, data: { source, target, words }, links, pointed }) {
   if (!pointed) return;
   const { link: [j, i], number: weight } = pointed, kind = words[links.get(nameOf([j, i])) ?? "none"];
   const text = fill(words.cell, { target: target[i], source: source[j], kind });
   write(find(root, ".where output"), weight ? `${text} · ${weight}` : text);
 }
 
-/**
- * @param {HTMLElement} root
- * @param {LinkDrawingState} state
- */
-function show(root, state) {
-  const { data, links } = state, { words } = data;
-  const attention = payloadOf(root, /** @type {FetchingState<AttentionLinks>} */ (state), show);
+/** @param {LinkDrawingState} state */
+function show(state) {
+  const { root, data, links } = state, { words } = data;
+  const attention = payloadOf(/** @type {FetchingState<AttentionLinks>} */ (state), show);
   const { rates, wrong } = scoreOf(attention?.links ?? [], links);
   const sure = [...links.values()].filter((kind) => kind === "sure").length;
   const counts = { sure, possible: links.size - sure, false: links.size ? wrong.length : 0 };
@@ -113,11 +91,8 @@ function show(root, state) {
   if (line && !line.contains(state.score)) line.replaceChildren(state.score);
   find(state.score, ".counts").replaceChildren(
     ...Object.entries(counts).flatMap(([kind, count]) => {
-      const marker = element("span", `marker ${kind}`);
-      marker.setAttribute("aria-hidden", "true");
-      const text = element("span", "count");
-      text.append(marker, fill(words[`count-${kind}`], { count }));
-      return links.size ? [text, " "] : [];
+      const marker = Object.assign(element("span", `marker ${kind}`), { ariaHidden: "true" });
+      return links.size ? [element("span", "count", marker, fill(words[`count-${kind}`], { count })), " "] : [];
     }),
   );
   const values = rates && links.size && attention
@@ -131,7 +106,7 @@ function show(root, state) {
   write(find(state.score, ".rate"), values ? fill(words.score, values) : "");
   find(root, ".undo", HTMLButtonElement).disabled = historyOf(state).length < 2;
   find(root, ".files").hidden = !links.size;
-  describe(root, state);
+  describe(state);
   state.cells.place();
 }
 
@@ -148,10 +123,10 @@ function markersOf({ links, fetched }) {
 
 /**
  * Writes the links to the files. A click before the server has all links saves the file once it has.
- * @param {HTMLElement} root
  * @param {LinkDrawingState} state
  */
-function writeFiles(root, state) {
+function writeFiles(state) {
+  const { root } = state;
   /** @type {HTMLAnchorElement[]} */
   const anchors = [];
   findAll(root, ".files").forEach((box, place) => {
@@ -195,55 +170,53 @@ function read(state) {
   remember(state, state.links);
 }
 
-/**
- * @param {HTMLElement} root
- * @param {LinkDrawingPayload} data
- * @returns {LinkDrawingState}
- */
-function start(root, data) {
-  const score = find(root, ".score");
-  const state = /** @type {LinkDrawingState} */ ({ data, links: new Map(), asked: 0, saving: null, score });
+/** @param {LinkDrawingState} state */
+function start(state) {
+  const { root, data, signal } = state, score = find(root, ".score");
   const container = viewRoot(root).querySelector(`.st-key-${data.heatmap}`);
   if (!container) throw new Error("there is no heatmap");
+  state.score = score;
   state.cells = openCells(container, {
     payload: () => state.data,
     markers: () => markersOf(state),
     kindOf: (link) => state.links.get(nameOf(link)) ?? null,
-    advance: (link) => advance(root, state, link),
-    undo: () => undo(root, state),
+    advance: (link) => advance(state, link),
+    undo: () => undo(state),
     point: (link, weight) => {
       state.pointed = { link, number: weight };
-      describe(root, state);
+      describe(state);
     },
-  });
-  find(root, ".undo").onclick = () => undo(root, state);
+  }, signal);
+  find(root, ".undo").onclick = () => undo(state);
   root.addEventListener("keydown", (event) => {
     if (!isUndoKey(event)) return;
     event.preventDefault();
-    undo(root, state);
-  });
-  onMessages(root, state, ["options"], () => show(root, state));
-  onStop(state, () => {
-    state.cells.stop();
-    root.prepend(score); // it stands above the heatmap, and the bar may be drawn again
-  });
-  return state;
+    undo(state);
+  }, { signal });
+  signal.addEventListener("abort", () => root.prepend(score)); // it stands above the heatmap, and the bar may be drawn again
 }
 
-/** @param {Mounted<LinkDrawingPayload>} mounted */
-export default function ({ data, parentElement }) {
-  const root = find(parentElement, ".link-drawing");
-  /** @type {LinkDrawingState} */
-  const state = states.get(root) ?? start(root, data);
-  if (state.data.identity !== data.identity) { // another pair: its own links, and no undoing of the former ones
-    Object.assign(state, { read: undefined, asked: 0, saving: null, pointed: undefined });
+/**
+ * @param {LinkDrawingState} state
+ * @param {LinkDrawingPayload} data
+ */
+function take(state, data) {
+  const { root } = state;
+  if (state.identity !== data.identity) { // another pair: its own links, and no undoing of the former ones
+    Object.assign(state, { identity: data.identity, read: undefined, asked: 0, saving: null, pointed: undefined });
     for (const text of findAll(root, ".where output, .problem")) write(text, "");
   }
-  state.data = data;
-  setLanguage(data.language);
   writeTexts(root, data.words);
   read(state);
-  writeFiles(root, state);
-  show(root, state);
-  return state.stop;
+  writeFiles(state);
+  show(state);
+  return false;
 }
+
+export default component(".link-drawing", {
+  messages: ["options"],
+  begin: () => ({ links: new Map(), asked: 0, saving: null }),
+  start,
+  take,
+  draw: show,
+});

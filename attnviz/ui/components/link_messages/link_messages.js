@@ -2,7 +2,7 @@
 // reports those of the query, the views those of the fragment.
 
 import { fragmentParameters, invalidParameters } from "../address.js";
-import { element, fill, find, states } from "../shared.js";
+import { component, element, fill } from "../shared.js";
 
 const LONGEST = 40; // largest length of a reported value, in characters
 
@@ -11,28 +11,23 @@ const replacements = new Map();
 /** Names and values whose messages are no longer shown. @type {Set<string>} */
 const outdated = new Set();
 
-/** @param {Mounted<{ problems: Record<string, InvalidParameter>, words: Words }>} mounted */
-export default function ({ data: { problems, words }, parentElement }) {
-  const root = find(parentElement, ".link-messages");
-  states.get(root)?.();
-  const onAddress = () => {
-    const { searchParams } = new URL(location.href), fragment = fragmentParameters();
-    const all = { ...problems, ...Object.fromEntries(invalidParameters) }, shown = [];
-    for (const [name, { value, values, ...range }] of Object.entries(all)) {
-      const id = `${name}=${value}`, current = searchParams.get(name) ?? fragment.get(name);
-      if (!replacements.has(id) && current !== value) replacements.set(id, current); // once the address was rewritten
-      if (replacements.has(id) && replacements.get(id) !== current) outdated.add(id);
-      if (outdated.has(id)) continue;
-      const short = value.length > LONGEST ? `${value.slice(0, LONGEST - 1)}…` : value, listed = values.join(", ");
-      shown.push(
-        element("p", "", fill(values.length ? words.choice : words.number, { name, value: short, listed, ...range })),
-      );
-    }
-    root.replaceChildren(...shown);
-  };
-  document.addEventListener("attnviz:address", onAddress);
-  const stop = () => document.removeEventListener("attnviz:address", onAddress);
-  states.set(root, stop);
-  onAddress();
-  return stop;
+/** @param {ComponentState & { data: { problems: Record<string, InvalidParameter>, words: Words } }} state */
+function take({ root, data: { problems, words } }) {
+  const { searchParams } = new URL(location.href), fragment = fragmentParameters();
+  const all = { ...problems, ...Object.fromEntries(invalidParameters) }, shown = [];
+  for (const [name, { value, values, ...range }] of Object.entries(all)) {
+    const id = `${name}=${value}`, current = searchParams.get(name) ?? fragment.get(name);
+    if (!replacements.has(id) && current !== value) replacements.set(id, current); // once the address was rewritten
+    if (replacements.has(id) && replacements.get(id) !== current) outdated.add(id);
+    if (outdated.has(id)) continue;
+    const short = value.length > LONGEST ? `${value.slice(0, LONGEST - 1)}…` : value, listed = values.join(", ");
+    const text = fill(values.length ? words.choice : words.number, { name, value: short, listed, ...range });
+    shown.push(element("p", "", text));
+  }
+  root.replaceChildren(...shown);
 }
+
+export default component(".link-messages", {
+  start: (state) => document.addEventListener("attnviz:address", () => take(state), { signal: state.signal }),
+  take,
+});

@@ -2,7 +2,7 @@
 // typed.
 
 import { payloadOf } from "../payloads.js";
-import { drawSoon, find, onMessages, onPress, states, write } from "../shared.js";
+import { component, find, onPress, write } from "../shared.js";
 import { sendWhatIf, viewState } from "../view.js";
 
 /**
@@ -20,12 +20,12 @@ function requestWord(root) {
 
 /**
  * Offers the likeliest others of the current step.
- * @param {HTMLElement} root
  * @param {OtherWordState} state
  * @param {FoilsPayload} payload
  * @param {number} step
  */
-function offer(root, state, payload, step) {
+function offer(state, payload, step) {
+  const { root } = state;
   const { words, offers } = payload, { instead, foils } = offers[step];
   const isOther = state.step !== undefined && state.step !== step;
   Object.assign(state, { payload, step });
@@ -40,15 +40,13 @@ function offer(root, state, payload, step) {
   box.replaceChildren(...foils.map(({ piece, name }) => new Option(name, String(piece))));
 }
 
-/**
- * @param {HTMLElement} root
- * @param {OtherWordState} state
- */
-function draw(root, state) {
-  const payload = payloadOf(root, state, draw);
+/** @param {OtherWordState} state */
+function draw(state) {
+  const { root } = state;
+  const payload = payloadOf(state, draw);
   const { step, now } = viewState(root);
   if (!payload || step === null || !payload.offers[step]) return;
-  if (payload !== state.payload || step !== state.step) offer(root, state, payload, step);
+  if (payload !== state.payload || step !== state.step) offer(state, payload, step);
   // A piece that was clicked in the figure above is preselected.
   const clicked = now && now.word !== null ? String(now.word) : null;
   const box = find(root, ".foils", HTMLSelectElement);
@@ -56,33 +54,21 @@ function draw(root, state) {
   state.clicked = clicked;
 }
 
-/**
- * @param {HTMLElement} root
- * @returns {OtherWordState}
- */
-function start(root) {
-  const state = /** @type {OtherWordState} */ ({ isText: true });
+/** @param {OtherWordState} state */
+function start({ root }) {
   onPress(find(root, ".write"), () => requestWord(root));
   const typed = find(root, ".typed", HTMLInputElement), box = find(root, ".foils", HTMLSelectElement);
   typed.onkeydown = (event) => {
     if (event.key === "Enter" && !event.isComposing) requestWord(root);
   };
   // Either a typed or a chosen word.
-  typed.oninput = () => {
-    box.selectedIndex = typed.value.trim() ? -1 : 0;
-  };
-  box.onchange = () => {
-    typed.value = "";
-  };
-  return onMessages(root, state, ["step", "words"], () => drawSoon(root, state, draw));
+  typed.oninput = () => box.selectedIndex = typed.value.trim() ? -1 : 0;
+  box.onchange = () => typed.value = "";
 }
 
-/** @param {Mounted<PayloadAddress>} mounted */
-export default function ({ data, parentElement }) {
-  const root = find(parentElement, ".other-word");
-  /** @type {OtherWordState} */
-  const state = states.get(root) ?? start(root);
-  state.data = data;
-  drawSoon(root, state, draw);
-  return state.stop;
-}
+export default component(".other-word", {
+  messages: ["step", "words"],
+  isText: true,
+  start,
+  draw,
+});

@@ -53,13 +53,14 @@ export function sendRequest(key, value = null) {
 export const beforeRequest = (prepare) => preparations.add(prepare);
 
 /**
- * Calls `listener` after each run, with the number of the last request handled before it.
+ * Calls `listener` after each run, with the number of the last request handled before it, until `signal` aborts.
  * @param {(handled: number) => void} listener
+ * @param {AbortSignal} [signal]
  */
-export const onAcknowledged = (listener) => {
+export function onAcknowledged(listener, signal) {
   listeners.add(listener);
-  return () => listeners.delete(listener);
-};
+  signal?.addEventListener("abort", () => listeners.delete(listener));
+}
 
 /** The requests that the server has not acknowledged, in order. */
 export const unhandledRequests = () => pending.map(({ key, value }) => ({ key, value }));
@@ -94,16 +95,15 @@ const handlers = new Map();
 const unhandledKeys = new Set();
 
 /**
- * Calls `act` when the button `key` is pressed, or now if it was pressed before.
+ * Calls `act` when the button `key` is pressed, until `signal` aborts, and now if it was pressed before.
  * @param {string} key
  * @param {() => void} act
+ * @param {AbortSignal} signal
  */
-export function handlePress(key, act) {
+export function handlePress(key, act, signal) {
   handlers.set(key, act);
   if (unhandledKeys.delete(key)) act();
-  return () => {
-    if (handlers.get(key) === act) handlers.delete(key);
-  };
+  signal.addEventListener("abort", () => handlers.get(key) === act && handlers.delete(key));
 }
 
 /**

@@ -3,7 +3,7 @@
 
 import { pageAddress } from "../address.js";
 import { sendRequest } from "../outbox/outbox.js";
-import { find, findAll } from "../shared.js";
+import { element, find, findAll } from "../shared.js";
 
 /**
  * Follows a link of the navigation.
@@ -34,15 +34,14 @@ function correctSkipLink() {
 export default function ({ data: { pages, current, label }, parentElement }) {
   const nav = find(parentElement, "nav");
   nav.setAttribute("aria-label", label);
-  while (nav.children.length < pages.length) nav.append(document.createElement("a"));
+  while (nav.children.length < pages.length) nav.append(element("a", ""));
   pages.forEach(({ path, title }, place) => {
     const link = nav.children[place];
     if (!(link instanceof HTMLAnchorElement)) return;
     link.textContent = title;
     link.href = pageAddress(path).href;
     link.dataset.page = path;
-    if (path === current) link.setAttribute("aria-current", "page");
-    else link.removeAttribute("aria-current");
+    link.ariaCurrent = path === current ? "page" : null;
     link.onclick = (click) => requestPage(click, path);
   });
   correctSkipLink();

@@ -1,10 +1,12 @@
 // Exports an SVG drawing of the page as a standalone SVG: a copy with inline styles, in print colours, below its title.
 // Prints an SVG on paper of its size.
 
+import { addElement, svgElement } from "../diagram/svg.js";
+
 const INHERITED = ["font-family", "font-size", "font-style", "font-weight", "letter-spacing"];
 const PAINTED = ["fill", "stroke", "stop-color"];
 const STYLED = ["paint-order", "stroke-width", "stroke-dasharray", "opacity", "fill-opacity", "stroke-opacity"];
-const NAMESPACE = "http://www.w3.org/2000/svg", FONT = "Source Sans, Segoe UI, sans-serif";
+const FONT = "Source Sans, Segoe UI, sans-serif";
 const SIDE = 16, TITLE = 84, LINES = [27, 50, 70]; // pixels beside the drawing, above it, and of the lines of its title
 
 /**
@@ -49,7 +51,7 @@ function writeStyles(node) {
 export function pageDrawing({ box, narrowest, colours, title, alt }) {
   const shown = document.querySelector(`${box} svg.drawing`);
   if (!(shown instanceof SVGSVGElement) || !shown.parentElement) throw new Error(`there is no drawing in ${box}`);
-  const copy = /** @type {SVGSVGElement} */ (shown.cloneNode(true)), file = document.createElementNS(NAMESPACE, "svg");
+  const copy = /** @type {SVGSVGElement} */ (shown.cloneNode(true));
   copy.style.cssText = "position: absolute; visibility: hidden";
   for (const [name, colour] of Object.entries(colours)) copy.style.setProperty(`--${name}`, colour);
   shown.parentElement.append(copy); // so that the page's styles apply to it, except for the colours
@@ -57,24 +59,19 @@ export function pageDrawing({ box, narrowest, colours, title, alt }) {
   copy.remove();
   const { width: own, height: deep } = shown.viewBox.baseVal;
   const width = Math.max(own, narrowest) + 2 * SIDE, height = deep + TITLE + SIDE;
-  /** @type {(parent: Element, tag: string, attributes: Record<string, string | number>, text?: string) => Element} */
-  const put = (parent, tag, attributes, text) => {
-    const made = document.createElementNS(NAMESPACE, tag);
-    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, String(value));
-    if (text !== undefined) made.textContent = text;
-    parent.append(made);
-    return made;
-  };
-  for (const [name, value] of Object.entries({ width, height, viewBox: `0 0 ${width} ${height}`, class: "main-svg" })) {
-    file.setAttribute(name, String(value));
-  }
-  put(file, "title", {}, alt);
-  put(file, "rect", { width, height, fill: colours.paper });
-  const lines = put(file, "text", { class: "gtitle", "font-family": FONT });
+  const file = svgElement("svg", { width, height, viewBox: `0 0 ${width} ${height}`, class: "main-svg" });
+  addElement(file, "title", {}, alt);
+  addElement(file, "rect", { width, height, fill: colours.paper });
+  const lines = addElement(file, "text", { class: "gtitle", "font-family": FONT });
   title.forEach(([text, fill, size, weight], k) =>
-    put(lines, "tspan", { class: "line", x: SIDE, y: LINES[k], fill, "font-size": size, "font-weight": weight }, text)
+    addElement(
+      lines,
+      "tspan",
+      { class: "line", x: SIDE, y: LINES[k], fill, "font-size": size, "font-weight": weight },
+      text,
+    )
   );
-  put(file, "g", { transform: `translate(${SIDE} ${TITLE})` }).append(...copy.children);
+  addElement(file, "g", { transform: `translate(${SIDE} ${TITLE})` }).append(...copy.children);
   return { text: new XMLSerializer().serializeToString(file), width, height };
 }
 

@@ -4,7 +4,7 @@
 import { missingCharacters } from "../../../figures/glyphs.js";
 import { fetchJson } from "../payloads.js";
 import { saveFile } from "../saved_file.js";
-import { fill, find, plotlyLibrary, write } from "../shared.js";
+import { element, fill, find, plotlyLibrary, write } from "../shared.js";
 import { filledAddress } from "../state.js";
 import { onMessage } from "../view.js";
 
@@ -110,12 +110,10 @@ const FORMATS = {
  * @param {(problem: string) => void} report
  */
 function saveButton(picture, format, words, at, report) {
-  const button = document.createElement("button");
-  button.type = "button";
-  button.textContent = format.toUpperCase();
-  button.setAttribute("aria-label", `${picture.title}, ${format.toUpperCase()}`);
+  const button = element("button", "", format.toUpperCase());
+  button.ariaLabel = `${picture.title}, ${format.toUpperCase()}`;
   button.onclick = async () => {
-    const link = document.createElement("a");
+    const link = element("a", "");
     link.download = `${picture.file}.${format}`;
     // Here rather than in the page's body (as Plotly.downloadImage does), where a click would close the box.
     button.after(link);
@@ -147,15 +145,10 @@ function saveButton(picture, format, words, at, report) {
  * @param {string} at
  */
 function entry(picture, words, at) {
-  const row = document.createElement("div");
-  row.className = "picture";
-  const title = document.createElement("span");
-  title.textContent = picture.title;
-  const problem = document.createElement("p");
-  problem.setAttribute("role", "alert");
-  const report = (/** @type {string} */ text) => problem.textContent = text;
-  row.append(title, ...Object.keys(FORMATS).map((format) => saveButton(picture, format, words, at, report)), problem);
-  return row;
+  const problem = Object.assign(element("p", ""), { role: "alert" });
+  const report = (/** @type {string} */ text) => write(problem, text);
+  const buttons = Object.keys(FORMATS).map((format) => saveButton(picture, format, words, at, report));
+  return element("div", "picture", element("span", "", picture.title), ...buttons, problem);
 }
 
 /**
@@ -176,6 +169,7 @@ function listPictures(root, pictures, words, at) {
  * @param {HTMLElement} view
  */
 function followView(root, data, view) {
+  const controller = new AbortController();
   let wanted = "";
   const refresh = async () => {
     const at = filledAddress(view, data.at);
@@ -194,11 +188,11 @@ function followView(root, data, view) {
       at,
     );
   };
-  const ends = ["step", "source", "words", "options"].map((name) => onMessage(view, name, refresh));
+  for (const name of ["step", "source", "words", "options"]) onMessage(view, name, refresh, controller.signal);
   refresh();
   return () => {
     wanted = "";
-    for (const end of ends) end();
+    controller.abort();
   };
 }
 

@@ -3,7 +3,7 @@
 
 import { isForPage, isLecture, isPlayKey, placeForKey, stepForKey } from "../keyboard.js";
 import { find } from "../shared.js";
-import { viewRoot } from "../view.js";
+import { sendChoice, viewRoot } from "../view.js";
 import { sourceOf } from "./mark_step.js";
 
 /**
@@ -32,11 +32,10 @@ function neighbour(state, by) {
  * The choice of another word by a key in the focused source sentence; null for any other key or focus.
  * @param {KeyboardEvent} event
  * @param {PlayerState} state
- * @param {HTMLElement} root
  * @returns {Choice | null}
  */
-function sourceWordForKey(event, state, root) {
-  if (!event.composedPath().includes(find(root, ".source"))) return null;
+function sourceWordForKey(event, state) {
+  if (!event.composedPath().includes(find(state.root, ".source"))) return null;
   const { source: sourceWords, orders } = state.data, source = sourceOf(state);
   const here = sourceWords.findIndex(({ pieces }) => pieces.includes(source));
   const place = placeForKey(event, here, sourceWords.length - 1);
@@ -72,21 +71,18 @@ function toggleKeys(root) {
 /**
  * @param {KeyboardEvent} event
  * @param {PlayerState} state
- * @param {PlayerControl} control
- * @param {HTMLElement} root
  */
-export function onPlayerKey(event, state, { choose, play }, root) {
+export function onPlayerKey(event, state) {
+  const { root } = state;
   if (viewRoot(root).hasAttribute("data-tour")) return; // the tour handles the keys
   if (!isForPage(event)) return;
   const step = stepForKey(event, state.step, state.data.weights.length - 1);
-  const word = sourceWordForKey(event, state, root);
-  if (word) choose(word);
-  else if (step !== null) choose({ step });
-  else if (KEYS[event.key]) choose(KEYS[event.key](state));
-  else if (isPlayKey(event)) play();
+  const choice = sourceWordForKey(event, state) ?? (step === null ? KEYS[event.key]?.(state) : { step });
+  if (choice) sendChoice(root, choice);
+  else if (isPlayKey(event)) state.player.toggle();
   else if (event.key === "?") toggleKeys(root);
   else if (event.key.toLowerCase() === "b" && !isLecture()) nextFace(root); // a remote's key for a black screen there
-  else if (event.key === "Escape" && state.source !== null) choose({ source: null });
+  else if (event.key === "Escape" && state.source !== null) sendChoice(root, { source: null });
   else return;
   event.preventDefault();
 }

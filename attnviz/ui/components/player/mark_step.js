@@ -27,18 +27,17 @@ function weightText({ source, weights }, step, k, places) {
 }
 
 /**
- * @param {HTMLElement} root
  * @param {PlayerState} state
  * @param {number} source
  */
-function paintSource(root, { data, step, source: chosen }, source) {
+function paintSource({ root, data, step, source: chosen }, source) {
   for (const name of [".source", ".english"]) {
     findAll(root, `${name} .word`).forEach((word, k) => {
       word.title = weightText(data, step, k, 4);
       const current = data.source[k].pieces.includes(source);
       word.classList.toggle("current", current);
       word.classList.toggle("held", current && chosen !== null);
-      word.setAttribute("aria-pressed", String(current && chosen !== null));
+      word.ariaPressed = String(current && chosen !== null);
       for (const piece of findAll(word, ".piece")) {
         piece.classList.toggle("seen", Number(piece.dataset.index) === source);
       }
@@ -46,11 +45,8 @@ function paintSource(root, { data, step, source: chosen }, source) {
   }
 }
 
-/**
- * @param {HTMLElement} root
- * @param {PlayerState} state
- */
-function paintTarget(root, { data, step }) {
+/** @param {PlayerState} state */
+function paintTarget({ root, data, step }) {
   for (const piece of findAll(root, ".target .piece, .french .piece")) {
     piece.classList.toggle("chosen", Number(piece.dataset.index) === step);
     piece.classList.toggle("later", data.written && Number(piece.dataset.index) > step);
@@ -58,8 +54,7 @@ function paintTarget(root, { data, step }) {
   for (const word of findAll(root, ".target .word, .french .word")) {
     const current = word.querySelector(".chosen") !== null;
     word.classList.toggle("current", current);
-    if (current) word.setAttribute("aria-current", "step");
-    else word.removeAttribute("aria-current");
+    word.ariaCurrent = current ? "step" : null;
   }
 }
 
@@ -105,10 +100,10 @@ function paintBar(bar, { data, source: chosen, step }, source) {
   const wrote = written ? pieceSpans(written.parts, written.steps) : [];
   for (const piece of wrote) piece.classList.toggle("chosen", Number(piece.dataset.index) === step);
   const k = data.source.findIndex(({ pieces }) => pieces.includes(source));
-  find(bar, ".at").textContent = fill(words.at, { i: step + 1, n: weights.length });
+  write(find(bar, ".at"), fill(words.at, { i: step + 1, n: weights.length }));
   find(bar, ".wrote").replaceChildren(...wrote);
   const look = alike ? words.alike : `${data.source[k].text}  ${weightText(data, step, k, 2)}`;
-  find(bar, ".attended").textContent = data.attends ? look : "";
+  write(find(bar, ".attended"), data.attends ? look : "");
 }
 
 /**
@@ -126,11 +121,10 @@ function paintSlider(slider, { data, step }) {
 
 /**
  * Makes each sentence one tab stop: the word of the source piece, and that of the step.
- * @param {HTMLElement} root
  * @param {PlayerState} state
  * @param {number} source
  */
-function paintTabStops(root, { data, step }, source) {
+function paintTabStops({ root, data, step }, source) {
   const english = findAll(root, ".source .word"), french = findAll(root, ".target .word");
   makeOneTabStop(english, english[data.source.findIndex(({ pieces }) => pieces.includes(source))]);
   makeOneTabStop(french, french[data.target.findIndex(({ steps }) => steps.includes(step))]);
@@ -138,22 +132,21 @@ function paintTabStops(root, { data, step }, source) {
 
 /**
  * Marks the step and source piece of `state`.
- * @param {HTMLElement} root
  * @param {PlayerState} state
  */
-export function paint(root, state) {
-  const { data, step } = state;
+export function paint(state) {
+  const { root, data, step } = state;
   const source = sourceOf(state);
-  if (data.attends) paintSource(root, state, source);
-  paintTarget(root, state);
-  paintPointed(root, state);
-  find(root, ".verb").textContent = state.playing ? data.words.pause : data.words.play;
+  if (data.attends) paintSource(state, source);
+  paintTarget(state);
+  paintPointed(state);
+  write(find(root, ".verb"), state.player.playing ? data.words.pause : data.words.play);
   for (const button of findAll(root, ".previous", HTMLButtonElement)) button.disabled = step <= 0;
   for (const button of findAll(root, ".next", HTMLButtonElement)) button.disabled = step >= data.weights.length - 1;
   find(root, ".shown").hidden = !data.attends;
   if (data.attends) paintShown(find(root, ".shown"), state, source);
   paintBar(find(root, ".bar"), state, source);
   paintSlider(find(root, ".slide", HTMLInputElement), state);
-  scrollBarToWords(root, state, source);
-  paintTabStops(root, state, source);
+  scrollBarToWords(state, source);
+  paintTabStops(state, source);
 }

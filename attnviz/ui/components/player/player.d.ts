@@ -64,26 +64,17 @@ interface PlayerPayload {
   words: Words;
 }
 
-/** A choice, or a function that derives it from the state. */
-type Chosen = Choice | ((state: PlayerState) => Choice);
-
-interface PlayerControl {
-  choose(choice: Chosen): void;
-  play(): void;
-  pause(): void;
-}
-
-interface PlayerState extends PlayerControl {
+interface PlayerState extends ComponentState {
   data: PlayerPayload;
+  /** The payload drawn last. */
+  shown?: PlayerPayload;
+  player: Player;
   step: number;
   /** The source piece chosen, or null: then the strongest is shown. */
   source: number | null;
   order: Order;
   /** What rows and columns of the heatmap are: "steps" or "words". */
   by: string;
-  playing: boolean;
   /** What is hovered in the view. */
   pointed?: Pointed | null;
-  timer?: number;
-  stop(): void;
 }

@@ -2,26 +2,15 @@
 // view: a source word shows which words attended to it, a written word what it attended to. Also scrolls the bar at the
 // top of the window to the current words.
 
-import { MOST_SHADE } from "../../../figures/constants.js";
-import { find, findAll } from "../shared.js";
+import { find, findAll, shade } from "../shared.js";
 import { sendPointed } from "../view.js";
-
-/**
- * The shade behind a word, stronger with the square root of its weight.
- * @param {HTMLElement} word
- * @param {number} weight
- */
-function shade(word, weight) {
-  word.style.setProperty("--weight", `${Math.round(100 * MOST_SHADE * Math.sqrt(weight))}%`);
-}
 
 /**
  * Colours both sentences, also in the bar at the top of the window: source words by the weights of the hovered or current
  * step, target words by their weight on the hovered source word.
- * @param {HTMLElement} root
  * @param {PlayerState} state
  */
-export function paintPointed(root, { data, step, pointed }) {
+export function paintPointed({ root, data, step, pointed }) {
   const { source, target, weights, attends } = data;
   const from = pointed?.step ?? step, place = pointed?.source;
   const column = attends && place !== undefined ? source.findIndex(({ pieces }) => pieces.includes(place)) : -1;
@@ -67,11 +56,10 @@ export function reportPointing(root, word, kind) {
 
 /**
  * Scrolls the bar at the top of the window to the current words.
- * @param {HTMLElement} root
  * @param {PlayerState} state
  * @param {number} source
  */
-export function scrollBarToWords(root, { data, step }, source) {
+export function scrollBarToWords({ root, data, step }, source) {
   if (find(root, ".bar").hidden) return;
   const places = [
     [".english", data.source.findIndex(({ pieces }) => pieces.includes(source))],

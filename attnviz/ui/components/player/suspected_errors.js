@@ -22,11 +22,9 @@ export function drawSuspectedErrors(root, suspects) {
   for (const suspect of suspects) {
     const words = findAll(root, `.${suspect.line} .word`).slice(suspect.first, suspect.last + 1);
     const button = element("button", suspect.strong ? "suspect" : "suspect unsure");
-    button.type = "button";
-    button.title = suspect.label;
-    button.setAttribute("aria-label", suspect.label);
-    button.popoverTargetElement = find(root, ".reasons");
     button.onclick = () => fillCard(root, button, suspect, words);
+    const popoverTargetElement = find(root, ".reasons");
+    Object.assign(button, { title: suspect.label, ariaLabel: suspect.label, popoverTargetElement });
     for (const word of words) word.classList.add(suspect.struck ? "unread" : "doubted");
     words.at(-1)?.after(button);
   }
@@ -45,10 +43,9 @@ function fillCard(root, button, suspect, words) {
     if (button.classList.contains("open")) return;
     box.hidePopover();
   }
-  const list = element("dl", "");
-  for (const line of suspect.lines) list.append(element("dt", "", line.name), description(root, box, line));
+  const lines = suspect.lines.flatMap((line) => [element("dt", "", line.name), description(root, box, line)]);
   box.setAttribute("aria-label", suspect.label);
-  box.replaceChildren(element("p", "title", suspect.title), list);
+  box.replaceChildren(element("p", "title", suspect.title), element("dl", "", ...lines));
   button.classList.add("open");
   if (suspect.kind === "omitted") { for (const word of words) word.classList.add("unread"); }
   requestAnimationFrame(() => placeBeside(box, button)); // once the browser has opened it
@@ -67,7 +64,6 @@ function description(root, box, { text, words, button, choice, whatIf }) {
   }
   if (!button) return node;
   const act = element("button", "act", button);
-  act.type = "button";
   act.onclick = () => {
     if (choice) sendChoice(root, choice);
     if (choice?.stage) send(root, "visit", choice.stage);

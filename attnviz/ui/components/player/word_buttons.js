@@ -1,7 +1,8 @@
 // Fills the player and its bar with both sentences; a click on a word chooses its step or source piece. Texts are set by
 // textContent, so that typed text is never markup.
 
-import { element, find, findAll, markAdjoining, onPress } from "../shared.js";
+import { button, element, find, markAdjoining } from "../shared.js";
+import { sendChoice } from "../view.js";
 import { reportPointing } from "./pointing.js";
 
 /**
@@ -19,56 +20,43 @@ export function pieceSpans(texts, indices) {
 
 /**
  * @param {PlayerWord} word
- * @param {HTMLElement[]} pieces
+ * @param {number[]} indices
+ * @param {(event: MouseEvent) => void} act
  */
-function wordButton({ end }, pieces) {
-  const button = element("button", end ? "word end" : "word");
-  button.type = "button";
-  button.append(...pieces);
-  return button;
+function wordButton({ end, parts }, indices, act) {
+  const made = button(end ? "word end" : "word", undefined, act);
+  made.append(...pieceSpans(parts, indices));
+  return made;
 }
 
 /**
  * A click on a word chooses its most attended piece; a second click deselects it.
  * @param {SourceWord} word
- * @param {number[][]} orders
- * @param {PlayerControl["choose"]} choose
+ * @param {PlayerState} state
  */
-function sourceWord(word, orders, choose) {
-  const button = wordButton(word, pieceSpans(word.parts, word.pieces));
-  onPress(button, () => {
-    choose(({ step, source }) => ({
-      source: source !== null && word.pieces.includes(source)
-        ? null
-        : orders[step].find((j) => word.pieces.includes(j)),
-    }));
+const sourceWord = (word, state) =>
+  wordButton(word, word.pieces, () => {
+    const { root, step, source, data: { orders } } = state, chosen = source !== null && word.pieces.includes(source);
+    sendChoice(root, { source: chosen ? null : orders[step].find((j) => word.pieces.includes(j)) });
   });
-  return button;
-}
 
 /**
  * A click chooses the piece under the pointer; the keyboard the first piece of the word.
  * @param {TargetWord} word
- * @param {PlayerControl["choose"]} choose
+ * @param {PlayerState} state
  */
-function targetWord(word, choose) {
-  const button = wordButton(word, pieceSpans(word.parts, word.steps));
-  onPress(button, (event) => {
-    const [first] = findAll(button, ".piece");
-    const clicked = event.target instanceof HTMLElement ? event.target.closest(".piece") : null;
-    const step = Number((clicked instanceof HTMLElement ? clicked : first).dataset.index);
-    choose(() => ({ step }));
+const targetWord = (word, { root }) =>
+  wordButton(word, word.steps, ({ target }) => {
+    const piece = target instanceof HTMLElement ? target.closest(".piece") : null;
+    sendChoice(root, { step: piece instanceof HTMLElement ? Number(piece.dataset.index) : word.steps[0] });
   });
-  return button;
-}
 
 /**
  * Draws both sentences of a new translation.
- * @param {HTMLElement} root
- * @param {PlayerPayload} data
- * @param {PlayerControl["choose"]} choose
+ * @param {PlayerState} state
  */
-export function buildSentences(root, { source, target, orders, spoken }, choose) {
+export function buildSentences(state) {
+  const { root, data: { source, target, spoken } } = state;
   /** @type {(name: string, kind: "source" | "step", words: PlayerWord[], buttons: HTMLButtonElement[]) => void} */
   const line = (name, kind, words, buttons) => {
     const place = find(root, name);
@@ -86,7 +74,12 @@ export function buildSentences(root, { source, target, orders, spoken }, choose)
     }
   };
   for (const name of [".source", ".english"]) {
-    line(name, "source", source, source.map((word) => sourceWord(word, orders, choose)));
+    line(
+      name,
+      "source",
+      source,
+      source.map((word) => sourceWord(word, state)),
+    );
   }
-  for (const name of [".target", ".french"]) line(name, "step", target, target.map((word) => targetWord(word, choose)));
+  for (const name of [".target", ".french"]) line(name, "step", target, target.map((word) => targetWord(word, state)));
 }

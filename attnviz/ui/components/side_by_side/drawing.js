@@ -3,8 +3,7 @@
 // shows one of several versions of a translation, such as that of a longer prefix, and the source words left out.
 // Texts are set by textContent, so that they are never markup.
 
-import { MOST_SHADE } from "../../../figures/constants.js";
-import { element, find, findAll, markAdjoining, number, write } from "../shared.js";
+import { bytesOf, element, find, findAll, markAdjoining, number, shade, write } from "../shared.js";
 
 const LEVELS = ["level-0", "level-1", "level-2", "level-3"]; // classes of shaded words, the most probable first
 
@@ -12,16 +11,11 @@ const LEVELS = ["level-0", "level-1", "level-2", "level-3"]; // classes of shade
  * @param {Lane} lane
  */
 function laneElement(lane) {
-  const node = element("section", "lane");
-  const head = element("h3", "name", lane.name);
-  head.append(" ", element("small", "model", lane.model));
-  const versions = lane.versions.length > 0, note = element("p", "note");
-  if (versions) {
-    const label = element("div", "label");
-    note.append(...exchanged(lane.notes));
-    label.append(head, note);
-    node.append(label);
-  } else node.append(head, element("p", "summary", lane.summary));
+  const head = element("h3", "name", lane.name, " ", element("small", "model", lane.model)),
+    node = element("section", "lane");
+  const versions = lane.versions.length > 0, note = element("p", "note", ...(versions ? exchanged(lane.notes) : []));
+  if (versions) node.append(element("div", "label", head, note));
+  else node.append(head, element("p", "summary", lane.summary));
   if (lane.source.length || versions) {
     const source = element("p", "source");
     source.lang = "en";
@@ -32,8 +26,7 @@ function laneElement(lane) {
     node.append(source);
   }
   if (lane.strip) {
-    const strip = element("canvas", "strip");
-    strip.setAttribute("aria-hidden", "true");
+    const strip = Object.assign(element("canvas", "strip"), { ariaHidden: "true" });
     node.append(strip, element("p", "strip-caption", lane.strip.caption));
   }
   const target = element("p", "target");
@@ -61,11 +54,9 @@ const beforeWord = (text, space) => text === "</s>" ? "\u00a0" : space ? " " : "
  * @param {string[]} texts
  */
 function exchanged(texts) {
-  const spacers = [...new Set(texts)].map((text) => {
-    const spacer = element("span", "spacer", text);
-    spacer.setAttribute("aria-hidden", "true");
-    return spacer;
-  });
+  const spacers = [...new Set(texts)].map((text) =>
+    Object.assign(element("span", "spacer", text), { ariaHidden: "true" })
+  );
   return [element("span", "text"), ...spacers];
 }
 
@@ -81,7 +72,7 @@ export function build(root, payload) {
   const box = find(root, ".beside");
   box.style.setProperty("--lanes", String(payload.lanes.length));
   box.replaceChildren(...payload.lanes.map(laneElement));
-  find(root, ".result").textContent = payload.result;
+  write(find(root, ".result"), payload.result);
   find(root, ".legend").replaceChildren(
     ...payload.legend.map(([text, kind]) => element("span", `shaded ${kind}`, text)),
   );
@@ -107,7 +98,7 @@ function colour(root, name) {
  * @param {number} step
  */
 function paintStrip(root, canvas, { bytes, units }, step) {
-  const all = Int8Array.from(atob(bytes), (sign) => sign.charCodeAt(0));
+  const all = new Int8Array(bytesOf(bytes).buffer);
   const row = Math.min(step, all.length / units - 1);
   if (canvas.dataset.row === String(row)) return;
   canvas.dataset.row = String(row);
@@ -161,7 +152,7 @@ function paintLane(root, node, lane, step) {
   const ended = parts.length > 0 && step >= parts.length;
   findAll(node, ".source .word").forEach((word, k) => {
     const share = now && !ended ? now[k] : 0;
-    word.style.setProperty("--weight", `${Math.round(100 * MOST_SHADE * Math.sqrt(share))}%`);
+    shade(word, share);
     word.style.setProperty("--bar", String(share));
     word.title = now ? `α = ${number(share, 2)}` : "";
   });
@@ -177,11 +168,10 @@ function paintLane(root, node, lane, step) {
 
 /**
  * Draws all lanes at a step.
- * @param {HTMLElement} root
  * @param {LanesPayload} payload
  * @param {LanesState} state
  */
-export function paintLanes(root, { lanes, labels, words }, { step, playing }) {
+export function paintLanes({ lanes, labels, words }, { root, step, player: { playing } }) {
   findAll(root, ".lane").forEach((node, k) => paintLane(root, node, lanes[k], step));
   write(find(root, ".verb"), playing ? words.pause : words.play);
   write(find(root, ".where"), labels[step]);

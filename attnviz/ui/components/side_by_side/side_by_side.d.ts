@@ -35,8 +35,7 @@ interface LanesState extends FetchingState<LanesPayload> {
   /** The payload drawn last. */
   payload: LanesPayload | null;
   step: number;
-  playing: boolean;
-  timer?: number;
+  player: Player;
 }
 
 /** A translation, and the part of the sentence that it translates. */

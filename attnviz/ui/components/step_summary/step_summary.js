@@ -4,18 +4,17 @@
 import { isForPage, isLecture, moveFocus } from "../keyboard.js";
 import { payloadOf } from "../payloads.js";
 import {
+  button,
+  component,
+  element,
   find,
   findAll,
   keepInWindow,
   makeOneTabStop,
-  onMessages,
-  onPress,
-  onStop,
-  prefersReducedMotion,
-  states,
+  scrollSmoothly,
   write,
 } from "../shared.js";
-import { listenToView, onMessage, sendChoice, viewRoot, viewState } from "../view.js";
+import { onMessage, onViewKey, sendChoice, viewRoot, viewState } from "../view.js";
 
 /**
  * The element of a stage in the view of `root`: its own, or the picture of the first three.
@@ -42,8 +41,11 @@ const opensInPlace = (root) =>
 function scrollToStage(root, stage, smooth) {
   const place = stageOf(root, stage);
   if (!place) return;
-  place.scrollIntoView({ block: "start", behavior: smooth && !prefersReducedMotion() ? "smooth" : "auto" });
-  if (smooth) keepInWindow(place);
+  if (!smooth) place.scrollIntoView();
+  else {
+    scrollSmoothly(place);
+    keepInWindow(place);
+  }
 }
 
 /**
@@ -55,13 +57,10 @@ function mark(root, chosen) {
   const buttons = findAll(root, "li button");
   const current = buttons.find(({ dataset }) => Number(dataset.stage) === chosen);
   makeOneTabStop(buttons, current ?? buttons.find(({ tabIndex }) => tabIndex === 0));
-  buttons.forEach((button) => {
-    const stage = Number(button.dataset.stage);
-    if (stage === chosen) button.setAttribute("aria-current", "location");
-    else button.removeAttribute("aria-current");
-    if (opensInPlace(root)) button.setAttribute("aria-expanded", String(stage === chosen));
-    else button.removeAttribute("aria-expanded");
-  });
+  for (const each of buttons) {
+    each.ariaCurrent = each === current ? "location" : null;
+    each.ariaExpanded = opensInPlace(root) ? String(each === current) : null;
+  }
 }
 
 /**
@@ -108,33 +107,22 @@ function nextStage(root) {
 
 /** @param {StageTitle} title */
 function entry({ number, place, title }) {
-  const item = document.createElement("li");
-  const button = document.createElement("button");
-  button.type = "button";
-  button.dataset.stage = String(number);
-  for (const [name, text] of [["number", String(place)], ["title", title], ["outcome", ""]]) {
-    const span = document.createElement("span");
-    span.className = name;
-    span.textContent = text;
-    button.append(span);
-  }
-  onPress(button, (event) => {
-    const root = /** @type {HTMLElement} */ (button.closest(".facts"));
+  const made = button("", undefined, (event) => {
+    const root = /** @type {HTMLElement} */ (made.closest(".facts"));
     const closes = opensInPlace(root) && viewState(root).now?.stage === number;
     sendChoice(root, { stage: closes ? null : number });
     if (!closes) goToStage(root, number);
-    if (event.detail === 0 && document.activeElement === button) focusStage(root, number); // pressed with the keyboard
+    if (event.detail === 0 && document.activeElement === made) focusStage(root, number); // pressed with the keyboard
   });
-  item.append(button);
-  return item;
+  made.dataset.stage = String(number);
+  made.append(element("span", "number", String(place)), element("span", "title", title), element("span", "outcome"));
+  return element("li", "", made);
 }
 
-/**
- * @param {HTMLElement} root
- * @param {SummaryState} state
- */
-function show(root, state) {
-  const steps = payloadOf(root, state, show);
+/** @param {SummaryState} state */
+function show(state) {
+  const { root } = state;
+  const steps = payloadOf(state, show);
   const facts = steps?.[viewState(root).step ?? -1];
   if (!facts) return;
   write(find(root, "h2"), facts.heading);
@@ -162,10 +150,10 @@ function visitWhenDrawn(root, stage) {
 
 /**
  * Marks the chosen stage, and goes there if it comes from a link.
- * @param {HTMLElement} root
  * @param {SummaryState} state
  */
-function place(root, state) {
+function place(state) {
+  const { root } = state;
   const { now } = viewState(root);
   if (!now) return;
   const stays = opensInPlace(root) || matchMedia("(max-width: 699px)").matches; // a phone shows first what a link is about
@@ -174,47 +162,37 @@ function place(root, state) {
   mark(root, now.stage);
 }
 
-/**
- * @param {HTMLElement} root
- * @returns {SummaryState}
- */
-function start(root) {
-  const state = /** @type {SummaryState} */ ({});
-  onMessages(root, state, ["step"], () => show(root, state));
-  onStop(state, onMessage(root, "shown", () => place(root, state)));
-  onStop(
-    state,
-    onMessage(root, "visit", ({ detail }) => {
-      goToStage(root, detail);
-      if (document.activeElement?.matches(":focus-visible")) focusStage(root, detail); // pressed with the keyboard
-    }),
-  );
-  onStop(
-    state,
-    listenToView(root, (event) => {
-      if (event.key.toLowerCase() !== "s" || !isForPage(event) || viewRoot(root).hasAttribute("data-tour")) return;
-      event.preventDefault();
-      nextStage(root);
-    }, {}),
-  );
-  return state;
+/** @param {SummaryState} state */
+function start(state) {
+  const { root, signal } = state;
+  onMessage(root, "shown", () => place(state), signal);
+  onMessage(root, "visit", ({ detail }) => {
+    goToStage(root, detail);
+    if (document.activeElement?.matches(":focus-visible")) focusStage(root, detail); // pressed with the keyboard
+  }, signal);
+  onViewKey(root, (event) => {
+    if (event.key.toLowerCase() !== "s" || !isForPage(event) || viewRoot(root).hasAttribute("data-tour")) return;
+    event.preventDefault();
+    nextStage(root);
+  }, signal);
 }
 
-/** @param {Mounted<SummaryPayload>} mounted */
-export default function ({ data, parentElement }) {
-  const root = find(parentElement, ".facts");
-  /** @type {SummaryState | undefined} */
-  const before = states.get(root);
-  const state = before ?? start(root);
-  state.data = data.steps;
-  const titles = data.stages.map(({ title }) => title).join();
+/**
+ * @param {SummaryState} state
+ * @param {SummaryPayload} data
+ */
+function take(state, { steps, stages }) {
+  state.data = steps;
+  const titles = stages.map(({ title }) => title).join();
   if (titles !== state.titles) {
     state.titles = titles;
-    const list = find(root, "ol");
-    list.replaceChildren(...data.stages.map(entry));
+    const list = find(state.root, "ol");
+    list.replaceChildren(...stages.map(entry));
     list.onkeydown = (event) => moveFocus(event, findAll(list, "button"));
   }
-  show(root, state);
-  place(root, state);
-  return state.stop;
+  show(state);
+  place(state);
+  return false;
 }
+
+export default component(".facts", { messages: ["step"], start, take, draw: show });

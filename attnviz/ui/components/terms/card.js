@@ -52,11 +52,9 @@ export function showCard(root, box, term, { name, sentence, drawing, stage }, cl
   box.replaceChildren();
   const picture = addElement(box, "svg", { viewBox: "0 0 120 56", "aria-hidden": "true" });
   for (const [tag, attributes] of DRAWINGS[drawing]) addElement(picture, tag, attributes);
-  const text = element("div", "text");
-  text.append(element("b", "", name), element("p", "", sentence));
+  const text = element("div", "text", element("b", "", name), element("p", "", sentence));
   if (close) {
     const visit = element("button", "visit", viewState(root).view?.terms.visit);
-    visit.type = "button";
     visit.onclick = () => {
       sendChoice(root, { stage });
       send(root, "visit", stage); // while this button has the focus

@@ -22,12 +22,13 @@ function cardOf(root, term) {
 }
 
 /**
- * Opens the cards of the terms in the view of `root`, until the returned function is called.
+ * Opens the cards of the terms in the view of `root`, until `signal` aborts.
  * @param {HTMLElement} root an element of the view with an element for the card
+ * @param {AbortSignal} signal
  */
-export function listenToTerms(root) {
-  const view = viewRoot(root), box = find(root, ".term-card"), controller = new AbortController();
-  const { signal } = controller;
+export function listenToTerms(root, signal) {
+  if (signal.aborted) return;
+  const view = viewRoot(root), box = find(root, ".term-card");
   let timer = 0;
   /** @type {TermElement | null} */
   let shown = null;
@@ -94,8 +95,5 @@ export function listenToTerms(root) {
   document.addEventListener("scroll", () => {
     if (shown) place();
   }, { signal, capture: true, passive: true });
-  return () => {
-    close();
-    controller.abort();
-  };
+  signal.addEventListener("abort", close);
 }

@@ -46,7 +46,6 @@ function writeParts(root, node, text) {
   for (const { index, at, word } of found) {
     if (at < end) continue;
     const button = element("button", "term", word);
-    button.type = "button";
     button.dataset.term = String(index);
     node.append(text.slice(end, at), button);
     end = at + word.length;

@@ -16,10 +16,10 @@ interface TimelinePayload {
   words: Words;
 }
 
-interface TimelineState {
-  data?: TimelinePayload;
+interface TimelineState extends ComponentState {
+  data: TimelinePayload;
+  /** The payload whose moment is shown. */
+  shown?: TimelinePayload;
   moment: number;
-  playing: boolean;
-  timer?: number;
-  stop(): void;
+  player: Player;
 }

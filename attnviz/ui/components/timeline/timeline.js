@@ -1,23 +1,21 @@
 // Controls that move through the checkpoints (moments) of a training run; charts of the view treat a moment as a step.
 // The address has the current update, unless it is the last.
 
-import { listenToSpeeds } from "../clock.js";
+import { listenToSpeeds, newPlayer } from "../clock.js";
 import { isForPage, isPlayKey, stepForKey } from "../keyboard.js";
 import { fragmentParameters, removeOwner, setParameters } from "../address.js";
-import { find, onPress, setLanguage, states, write, writeTexts } from "../shared.js";
+import { component, find, onPress, write, writeTexts } from "../shared.js";
 import { send, speedOf, viewState } from "../view.js";
 
 const PACE = 700; // milliseconds a moment stays while playing at speed 1
 const MOMENT_SLIDER = "[type='range']"; // the slider of the moments
 
 /**
- * Draws the moment of `state`, and sends it to the view as its step.
- * @param {HTMLElement} root
+ * Draws the moment of `state`, and sends it to the view as its step. Writes it into the address; while playing only at the
+ * end.
  * @param {TimelineState} state
  */
-function paint(root, state) {
-  const { data, moment, playing } = state;
-  if (!data) return;
+function paint({ root, data, moment, player: { playing } }) {
   const slider = find(root, "input", HTMLInputElement), last = data.updates.length - 1;
   slider.max = String(last);
   slider.value = String(moment);
@@ -28,92 +26,46 @@ function paint(root, state) {
   find(root, ".next", HTMLButtonElement).disabled = moment >= last;
   Object.assign(viewState(root), { step: moment, source: null });
   send(root, "step", moment);
+  const update = moment === last ? null : String(data.updates[moment]);
+  if (!playing) setParameters("timeline", { fragment: { update } });
 }
 
-/**
- * Writes the current moment into the address; while playing only at the end.
- * @param {TimelineState} state
- */
-function writeMoment({ data, moment, playing }) {
-  if (!data || playing) return;
-  const last = moment === data.updates.length - 1;
-  setParameters("timeline", {
-    fragment: { update: last ? null : String(data.updates[moment]) },
-  });
-}
-
-/**
- * @param {HTMLElement} root
- * @param {TimelineState} state
- */
-function controller(root, state) {
-  const last = () => (state.data?.updates.length ?? 1) - 1;
-  /** @type {(moment: number) => void} */
+/** @param {TimelineState} state */
+function start(state) {
+  const { root, signal } = state, slider = find(root, "input", HTMLInputElement);
+  const last = () => state.data.updates.length - 1;
+  /** @param {number} moment */
   const show = (moment) => {
     state.moment = Math.min(Math.max(moment, 0), last());
-    paint(root, state);
-    writeMoment(state);
+    paint(state);
   };
-  const pause = () => {
-    clearTimeout(state.timer);
-    state.playing = false;
-  };
-  /** @type {(moment: number) => void} */
+  const player = state.player = newPlayer(state, {
+    here: () => state.moment,
+    last,
+    go: show,
+    paint: () => paint(state),
+    pace: () => PACE / speedOf(root),
+  });
+  /** @param {number} moment */
   const go = (moment) => {
-    pause();
+    player.pause();
     show(moment);
   };
-  const tick = () => {
-    state.timer = setTimeout(tick, PACE / speedOf(root));
-    if (state.moment + 1 >= last()) pause();
-    show(state.moment + 1);
-  };
-  const play = () => {
-    if (state.playing) {
-      go(state.moment);
-      return;
-    }
-    state.playing = last() > 0;
-    if (state.moment >= last()) show(0);
-    else paint(root, state);
-    if (state.playing) state.timer = setTimeout(tick, PACE / speedOf(root));
-  };
-  return { go, play, pause, last };
-}
-
-/**
- * @param {HTMLElement} root
- * @param {TimelineState} state
- */
-function start(root, state) {
-  const { go, play, pause, last } = controller(root, state);
   onPress(find(root, ".previous"), () => go(state.moment - 1));
   onPress(find(root, ".next"), () => go(state.moment + 1));
-  onPress(find(root, ".play"), play);
-  const slider = find(root, "input", HTMLInputElement);
+  onPress(find(root, ".play"), player.toggle);
   slider.oninput = () => go(Number(slider.value));
-  const stopSpeeds = listenToSpeeds(root);
-  /** @type {(event: KeyboardEvent) => void} */
-  const onKey = (event) => {
+  listenToSpeeds(state);
+  document.addEventListener("keydown", (event) => {
     if (!isForPage(event, MOMENT_SLIDER)) return;
     const moment = stepForKey(event, state.moment, last());
     if (moment !== null) go(moment);
-    else if (isPlayKey(event)) play();
+    else if (isPlayKey(event)) player.toggle();
     else return;
     event.preventDefault();
-  };
-  const onFragment = () => go((state.data && linkedMoment(state.data)) ?? last());
-  document.addEventListener("keydown", onKey);
-  document.addEventListener("attnviz:fragment", onFragment);
-  state.stop = () => {
-    pause();
-    stopSpeeds();
-    document.removeEventListener("keydown", onKey);
-    document.removeEventListener("attnviz:fragment", onFragment);
-    removeOwner("timeline");
-    states.delete(root);
-  };
-  states.set(root, state);
+  }, { signal });
+  document.addEventListener("attnviz:fragment", () => go(linkedMoment(state.data) ?? last()), { signal });
+  signal.addEventListener("abort", () => removeOwner("timeline"));
 }
 
 /**
@@ -131,27 +83,24 @@ function linkedMoment({ updates }) {
  * @param {TimelineState} state
  * @param {TimelinePayload} data
  */
-function initialMoment({ data: before, moment }, data) {
+function initialMoment({ shown: before, moment }, data) {
   const last = data.updates.length - 1;
-  if (before?.identity !== data.identity) {
-    return linkedMoment(data) ?? data.opened ?? last;
-  }
+  if (before?.identity !== data.identity) return linkedMoment(data) ?? data.opened ?? last;
   return moment >= before.updates.length - 1 ? last : Math.max(0, data.updates.indexOf(before.updates[moment]));
 }
 
-/** @param {Mounted<TimelinePayload>} mounted */
-export default function ({ data, parentElement }) {
-  const root = find(parentElement, ".timeline");
-  setLanguage(data.language);
-  /** @type {TimelineState} */
-  const state = states.get(root) ?? { moment: 0, playing: false, stop: () => {} };
-  if (!states.has(root)) start(root, state);
+/**
+ * @param {TimelineState} state
+ * @param {TimelinePayload} data
+ */
+function take(state, data) {
+  const { root } = state;
   state.moment = initialMoment(state, data);
-  state.data = data;
-  writeTexts(parentElement, data.words);
+  state.shown = data;
+  writeTexts(root, data.words);
   write(find(root, ".first"), data.ends[0]);
   write(find(root, ".last"), data.ends[1]);
-  paint(root, state);
-  writeMoment(state);
-  return state.stop;
+  paint(state);
 }
+
+export default component(".timeline", { begin: () => ({ moment: 0 }), start, take });

@@ -1,7 +1,7 @@
 // The card of the tour: contents, highlight and place of the current stop. Fetched when a tour is first opened.
 
 import { sendRequest } from "../outbox/outbox.js";
-import { element, fill, find, findAll, setLanguage, states, write } from "../shared.js";
+import { element, fill, find, write, writeTexts } from "../shared.js";
 import { sendChoice, sendPreview, viewRoot, viewState } from "../view.js";
 import { comparedBars, energySliders, sentenceElement } from "./parts.js";
 import { areaOf, bringIntoSight, keyOf, placeCard, scrollContainer } from "./places.js";
@@ -12,14 +12,13 @@ export { goBack, goForward, onTourKey };
 
 /**
  * Draws a stop of the tour.
- * @param {HTMLElement} root
  * @param {TourState} state
  * @param {TourPayload} payload
  */
-export function drawCard(root, state, payload) {
+export function drawCard(state, payload) {
+  const { root } = state;
   const card = find(root, ".card"), stop = stopOf(state);
   if (!stop) return;
-  setLanguage(payload.language);
   viewRoot(root).dataset.tour = keyOf(stop.place);
   viewRoot(root).toggleAttribute("data-quiz", isAsking(stop, payload.identity));
   card.classList.toggle("asking", isAsking(stop, payload.identity));
@@ -29,11 +28,11 @@ export function drawCard(root, state, payload) {
   if (state.written !== name) {
     const began = state.written === undefined, held = cardHasFocus(root);
     state.written = name;
-    writeCard(root, state, payload, stop);
-    showStop(root, state, stop);
+    writeCard(state, payload, stop);
+    showStop(state, stop);
     if ((began || held) && !focusWord(card) && !cardHasFocus(root)) card.focus({ preventScroll: true });
   }
-  schedulePlacement(root, state);
+  schedulePlacement(state);
 }
 
 /**
@@ -47,11 +46,10 @@ function stopOf({ at, fetched }) {
 
 /**
  * Hides the card after the tour, and restores scroll position and focus.
- * @param {HTMLElement} root
  * @param {TourState} state
  */
-export function hideCard(root, state) {
-  const { scrolled, focused } = state, back = cardHasFocus(root);
+export function hideCard(state) {
+  const { root, scrolled, focused } = state, back = cardHasFocus(root);
   resetBars(root);
   Object.assign(state, { written: undefined, scrolled: null, focused: null });
   viewRoot(root).toggleAttribute("data-quiz", false);
@@ -70,15 +68,14 @@ function cardHasFocus(root) {
 }
 
 /**
- * @param {HTMLElement} root
  * @param {TourState} state
  * @param {TourPayload} payload
  * @param {TourStop} stop
  */
-function writeCard(root, state, payload, stop) {
+function writeCard(state, payload, stop) {
+  const { root } = state;
   const { words, stops, identity } = payload;
-  for (const one of findAll(root, "[data-say]")) write(one, words[one.dataset.say ?? ""]);
-  for (const one of findAll(root, "[data-label]")) one.setAttribute("aria-label", words[one.dataset.label ?? ""]);
+  writeTexts(root, words);
   write(find(root, ".count"), fill(words.count, { n: stop.number, count: stops.length }));
   write(find(root, "h2"), stop.title);
   find(root, ".texts").replaceChildren(...stop.texts.map((spans) => sentenceElement(spans)));
@@ -92,7 +89,7 @@ function writeCard(root, state, payload, stop) {
       if (within && !focusWord(more) && next instanceof HTMLElement) next.focus();
       find(root, ".texts").hidden = answersOf(identity).answers.length > 0;
       write(find(root, ".tour-keys"), isAsking(stop, identity) ? words.own : words.keys);
-      drawCard(root, state, payload);
+      drawCard(state, payload);
     };
   resetBars(root);
   more.replaceChildren();
@@ -124,57 +121,52 @@ function resetBars(root) {
  */
 function drawDots(root, { words, stops }, stop) {
   find(root, ".dots").replaceChildren(...stops.map(({ number: n, title, missing }) => {
-    const dot = element("button", missing ? "dot missing" : "dot");
-    dot.type = "button";
-    dot.title = fill(words.stop, { n, title });
-    dot.setAttribute("aria-label", dot.title);
-    if (n === stop.number) dot.setAttribute("aria-current", "step");
+    const dot = element("button", missing ? "dot missing" : "dot"), label = fill(words.stop, { n, title });
     dot.onclick = () => sendChoice(root, { tour: n });
-    return dot;
+    return Object.assign(dot, { title: label, ariaLabel: label, ariaCurrent: n === stop.number ? "step" : null });
   }));
 }
 
 /**
  * Makes the page show the step of the stop, and its part in the window.
- * @param {HTMLElement} root
  * @param {TourState} state
  * @param {TourStop} stop
  */
-function showStop(root, state, stop) {
+function showStop(state, stop) {
+  const { root } = state;
   state.scrolled ??= scrollContainer().scrollTop;
   if (viewState(root).step !== stop.step || viewState(root).source !== null) {
     sendChoice(root, { step: stop.step, source: null });
   }
-  scrollWhenDrawn(root, state, stop, 40);
+  scrollWhenDrawn(state, stop, 40);
 }
 
 /**
  * Makes the page show the current stop again; after the page has grown, only in the window.
- * @param {HTMLElement} root
  * @param {TourState} state
  * @param {{ step: boolean }} what
  */
-export function showAgain(root, state, { step }) {
+export function showAgain(state, { step }) {
   const stop = stopOf(state);
   if (!stop || state.written === undefined) return;
-  if (step) showStop(root, state, stop);
-  else scrollWhenDrawn(root, state, stop, 0);
+  if (step) showStop(state, stop);
+  else scrollWhenDrawn(state, stop, 0);
 }
 
 /**
  * Scrolls to the part of a stop as soon as the page has drawn it.
- * @param {HTMLElement} root
  * @param {TourState} state
  * @param {TourStop} stop
  * @param {number} tries
  */
-function scrollWhenDrawn(root, state, stop, tries) {
+function scrollWhenDrawn(state, stop, tries) {
+  const { root } = state;
   if (state.at !== stop.number || !stop.place) return;
   const area = areaOf(root, stop.place);
   if (area) {
     bringIntoSight(root, area);
-    schedulePlacement(root, state);
-  } else if (tries > 0) setTimeout(() => scrollWhenDrawn(root, state, stop, tries - 1), 100);
+    schedulePlacement(state);
+  } else if (tries > 0) setTimeout(() => scrollWhenDrawn(state, stop, tries - 1), 100);
 }
 
 /**
@@ -188,15 +180,15 @@ function openNextPage(root) {
 
 /**
  * Positions highlight and card, at most once per animation frame.
- * @param {HTMLElement} root
  * @param {TourState} state
  */
-export function schedulePlacement(root, state) {
+export function schedulePlacement(state) {
+  const { root } = state;
   if (state.frame) return;
   state.frame = requestAnimationFrame(() => {
     state.frame = 0;
     const payload = state.fetched?.payload, stop = stopOf(state);
-    if (!states.has(root) || !payload || !stop) return;
+    if (state.signal.aborted || !payload || !stop) return;
     const isQuiz = isAsking(stop, payload.identity);
     placeCard(root, isQuiz ? null : areaOf(root, stop.place), isQuiz);
     find(root, ".astray").hidden = viewState(root).step === stop.step || Boolean(stop.quiz);

@@ -30,12 +30,12 @@ export function focusWord(root) {
 
 /**
  * Handles a key during the tour: arrow keys go from stop to stop, in the quiz to its words, and Esc ends it.
- * @param {HTMLElement} root
  * @param {TourState} state
  * @param {KeyboardEvent} event
  * @param {(stop: number | null) => void} go
  */
-export function onTourKey(root, state, event, go) {
+export function onTourKey(state, event, go) {
+  const { root } = state;
   const payload = state.fetched?.payload;
   if (state.at === null || !payload || event.defaultPrevented) return;
   if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;

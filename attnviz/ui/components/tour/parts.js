@@ -11,9 +11,7 @@ import { sendPreview } from "../view.js";
  * @param {string} [className]
  */
 export function sentenceElement(spans, className = "") {
-  const line = element("p", className);
-  line.append(...spans.map(([kind, text]) => kind ? element("b", kind, text) : text));
-  return line;
+  return element("p", className, ...spans.map(([kind, text]) => kind ? element("b", kind, text) : text));
 }
 
 /** @param {number} share */
@@ -30,34 +28,22 @@ const SLIDER_STEP = 0.1;
  * @param {Words} words
  */
 export function energySliders(root, { energies, rows, shown: bars }, step, words) {
-  const box = element("div", "pull"),
-    least = Math.min(...energies) - RANGE_BELOW,
-    most = Math.max(...energies) + RANGE_ABOVE;
-  const now = [...energies];
-  box.append(element("span", "head", ""), element("span", "head", words.fit), element("span", "head", words.share));
+  const least = Math.min(...energies) - RANGE_BELOW, most = Math.max(...energies) + RANGE_ABOVE, now = [...energies];
+  const heads = [undefined, words.fit, words.share].map((text) => element("span", "head", text));
+  const box = element("div", "pull", ...heads);
   const made = rows.map(({ piece, name }) => {
-    const range = element("input", ""),
-      bar = element("span", "share"),
-      output = element("output", ""),
-      fit = element("span", "energy");
-    Object.assign(range, {
-      type: "range",
-      min: least,
-      max: most,
-      step: SLIDER_STEP,
-      ariaLabel: `${name}: ${words.fit}`,
-    });
+    const range = element("input", ""), output = element("output", ""), fit = element("span", "energy");
+    const bar = element("span", "share", element("i", ""), output), ariaLabel = `${name}: ${words.fit}`;
+    Object.assign(range, { type: "range", min: least, max: most, step: SLIDER_STEP, ariaLabel });
     range.oninput = () => {
       now[piece] = Number(range.value);
       draw(true);
     };
     range.onpointerup = () => range.blur(); // the arrow keys belong to the tour again
-    bar.append(element("i", ""), output);
     box.append(element("b", "source", name), range, fit, bar);
     return { piece, range, fit, bar, output };
   });
   const back = element("button", "plain", words.reset);
-  back.type = "button";
   back.onclick = () => {
     now.splice(0, now.length, ...energies);
     for (const { piece, range } of made) range.value = String(now[piece]);
@@ -91,23 +77,14 @@ export function energySliders(root, { energies, rows, shown: bars }, step, words
  * @param {Words} words
  */
 export function comparedBars(rows, words) {
-  const box = element("div", "compare"), key = element("p", "head");
-  key.append(element("i", "before"), words.before, element("i", "after"), words.after);
-  box.append(key);
-  for (const { name, before, after, texts } of rows) {
-    const bars = element("span", "bars");
-    for (
-      const [className, share, text] of /** @type {[string, number, string][]} */ ([
-        ["before", before, texts[0]],
-        ["after", after, texts[1]],
-      ])
-    ) {
-      const bar = element("span", className);
+  const key = element("p", "head", element("i", "before"), words.before, element("i", "after"), words.after);
+  const compared = rows.flatMap(({ name, before, after, texts }) => {
+    const bars = [before, after].map((share, k) => {
+      const bar = element("span", ["before", "after"][k], element("i", ""), element("span", "", texts[k]));
       bar.style.setProperty("--share", `${100 * share}%`);
-      bar.append(element("i", ""), element("span", "", text));
-      bars.append(bar);
-    }
-    box.append(element("b", "source", name), bars);
-  }
-  return box;
+      return bar;
+    });
+    return [element("b", "source", name), element("span", "bars", ...bars)];
+  });
+  return element("div", "compare", key, ...compared);
 }

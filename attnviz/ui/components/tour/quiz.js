@@ -1,9 +1,8 @@
 // The quiz at the last stop of the tour: which source word has the most attention? The page hides the weights until all
 // questions are answered.
 
-import { MOST_SHADE } from "../../../figures/constants.js";
 import { moveFocus } from "../keyboard.js";
-import { element, fill, makeOneTabStop } from "../shared.js";
+import { element, fill, makeOneTabStop, shade } from "../shared.js";
 import { sentenceElement } from "./parts.js";
 
 /**
@@ -34,10 +33,12 @@ export const isAsking = ({ quiz }, identity) =>
  * @param {() => void} openNextPage
  */
 export function quizBox(quiz, identity, draw, openNextPage) {
-  const game = answersOf(identity), box = element("div", "quiz");
-  if (game.questionIndex >= quiz.questions.length) box.append(...scoreParts(quiz, game, draw, openNextPage));
-  else box.append(...questionParts(quiz, game, draw));
-  return box;
+  const game = answersOf(identity), ended = game.questionIndex >= quiz.questions.length;
+  return element(
+    "div",
+    "quiz",
+    ...(ended ? scoreParts(quiz, game, draw, openNextPage) : questionParts(quiz, game, draw)),
+  );
 }
 
 /**
@@ -48,11 +49,12 @@ export function quizBox(quiz, identity, draw, openNextPage) {
 function questionParts(quiz, game, draw) {
   const { questions, words, names, target } = quiz, item = questions[game.questionIndex];
   const chosenWord = game.answers[game.questionIndex], answered = chosenWord !== undefined;
-  const french = element("p", "french");
+  const written = target.flatMap(({ word, space }, k) => [
+    space ? " " : "",
+    k === item.word ? element("b", "target", word) : word,
+  ]);
+  const french = element("p", "french", ...written);
   french.lang = "fr";
-  target.forEach(({ word, space }, k) => {
-    french.append(space ? " " : "", k === item.word ? element("b", "target", word) : word);
-  });
   const ask = element(
     "p",
     "ask",
@@ -63,15 +65,14 @@ function questionParts(quiz, game, draw) {
     draw();
   });
   if (!answered) return [french, ask, choices];
-  const answer = element("div", "answer"), hit = item.attended.includes(chosenWord);
+  const hit = item.attended.includes(chosenWord);
   const verdict = hit ? words.right : fill(words.wrong, { word: names[chosenWord], share: item.texts[chosenWord] });
   const line = sentenceElement(item.explained);
   line.prepend(element("strong", hit ? "hit" : "miss", verdict), " ");
-  answer.setAttribute("role", "status");
-  answer.append(line, element("p", "shades", words.shades));
+  const answer = element("div", "answer", line, element("p", "shades", words.shades));
+  answer.role = "status";
   const last = game.questionIndex === questions.length - 1;
   const onward = element("button", "onward", last ? words.end : words.next);
-  onward.type = "button";
   onward.onclick = () => {
     game.questionIndex += 1;
     draw();
@@ -87,22 +88,18 @@ function questionParts(quiz, game, draw) {
  * @param {(chosen: number) => void} choose
  */
 function choiceRow({ source, words }, item, chosenWord, choose) {
-  const line = element("div", "english"), answered = chosenWord !== undefined;
-  line.lang = "en";
-  line.setAttribute("role", "group");
-  line.setAttribute("aria-label", words.english);
+  const answered = chosenWord !== undefined;
   const buttons = source.map((word, k) => {
     const button = element("button", "word", word);
-    button.type = "button";
     button.disabled = answered;
     button.onclick = () => choose(k);
     if (answered) showAttention(button, item, k, chosenWord);
     return button;
   });
   makeOneTabStop(buttons, buttons[chosenWord ?? 0]);
+  const line = element("div", "english", ...buttons.flatMap((button) => [button, " "]));
   line.onkeydown = (event) => moveFocus(event, buttons);
-  line.append(...buttons.flatMap((button) => [button, " "]));
-  return line;
+  return Object.assign(line, { lang: "en", role: "group", ariaLabel: words.english });
 }
 
 /**
@@ -112,7 +109,7 @@ function choiceRow({ source, words }, item, chosenWord, choose) {
  * @param {number} chosenWord
  */
 function showAttention(button, item, k, chosenWord) {
-  button.style.setProperty("--weight", `${Math.round(100 * MOST_SHADE * Math.sqrt(item.shares[k]))}%`);
+  shade(button, item.shares[k]);
   button.style.setProperty("--after", String(item.later?.[k] ?? 0));
   button.title = `α ${item.texts[k]}`;
   button.classList.toggle("given", k === chosenWord);
@@ -128,25 +125,21 @@ function showAttention(button, item, k, chosenWord) {
 function scoreParts({ questions, words, target, chance }, game, draw, openNextPage) {
   /** @param {"attended" | "meant"} by */
   const right = (by) => questions.filter((item, k) => item[by].includes(game.answers[k])).length;
-  const n = questions.length, result = element("div", "score"), list = element("ul", "");
-  result.append(element("p", "hits", fill(words.score, { hits: right("attended"), n })));
+  const n = questions.length;
+  const result = element("div", "score", element("p", "hits", fill(words.score, { hits: right("attended"), n })));
   if (words.later) result.append(element("p", "", fill(words.later, { hits: right("meant"), n })));
   result.append(element("p", "chance", chance));
-  questions.forEach((item, k) => {
-    const line = element("li", item.attended.includes(game.answers[k]) ? "hit" : "miss"),
-      explained = sentenceElement(item.explained);
+  const lines = questions.map((item, k) => {
+    const explained = sentenceElement(item.explained);
     explained.prepend(element("b", "target", target[item.word].word), ": ");
-    line.append(explained);
-    list.append(line);
+    return element("li", item.attended.includes(game.answers[k]) ? "hit" : "miss", explained);
   });
   const again = element("button", "plain", words.again);
-  again.type = "button";
   again.onclick = () => {
     Object.assign(game, { answers: [], questionIndex: 0 });
     draw();
   };
   const on = element("button", "onward", words.lead);
-  on.type = "button";
   on.onclick = openNextPage;
-  return [result, list, on, element("p", "explained", words.explained), again];
+  return [result, element("ul", "", ...lines), on, element("p", "explained", words.explained), again];
 }

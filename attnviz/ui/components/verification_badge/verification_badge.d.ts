@@ -11,8 +11,8 @@ interface VerificationPayload {
 }
 
 interface VerificationState extends FetchingState<VerificationPayload> {
-  /** How many steps there are. */
-  steps: number;
+  /** With the number of steps. */
+  data: (PayloadAddress | VerificationPayload) & { steps: number };
   /** The payload drawn last. */
   payload?: VerificationPayload;
 }

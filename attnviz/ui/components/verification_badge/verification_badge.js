@@ -2,19 +2,13 @@
 // of checks; Escape, Tab or a click elsewhere closes the list.
 
 import { fetchAhead, payloadOf } from "../payloads.js";
-import { drawSoon, find, onMessages, onStop, states, write } from "../shared.js";
+import { component, element, find, write } from "../shared.js";
 
 /**
- * @param {string} tag
+ * @param {"li" | "th" | "td"} tag
  * @param {string[]} texts
  */
-function cells(tag, texts) {
-  return texts.map((text) => {
-    const cell = document.createElement(tag);
-    cell.textContent = text;
-    return cell;
-  });
-}
+const cells = (tag, texts) => texts.map((text) => element(tag, "", text));
 
 /**
  * Writes the list of checks, as plain text, since it may quote the visitor.
@@ -26,21 +20,15 @@ function writeChecks(root, { about, wrong, names, rows }) {
   write(find(root, ".about"), about);
   find(root, "ul").replaceChildren(...cells("li", wrong.map((text) => `✗ ${text}`)));
   find(root, "thead tr").replaceChildren(...cells("th", names));
-  find(root, "tbody").replaceChildren(...rows.map((row) => {
-    const line = document.createElement("tr");
-    line.append(...cells("td", row));
-    return line;
-  }));
+  find(root, "tbody").replaceChildren(...rows.map((row) => element("tr", "", ...cells("td", row))));
 }
 
-/**
- * @param {HTMLElement} root
- * @param {VerificationState} state
- */
-function draw(root, state) {
-  const payload = payloadOf(root, state, draw);
+/** @param {VerificationState} state */
+function draw(state) {
+  const { root } = state;
+  const payload = payloadOf(state, draw);
   if (!payload) return;
-  fetchAhead(root, state, state.steps);
+  fetchAhead(state, state.data.steps);
   if (payload === state.payload) return;
   state.payload = payload;
   root.classList.toggle("fails", !payload.holds);
@@ -64,37 +52,20 @@ function setOpen(root, isOpen) {
   box.scrollIntoView({ block: "nearest" });
 }
 
-/**
- * @param {HTMLElement} root
- * @returns {VerificationState}
- */
-function start(root) {
-  const state = /** @type {VerificationState} */ ({});
-  onMessages(root, state, ["step", "words", "options"], () => drawSoon(root, state, draw));
+/** @param {VerificationState} state */
+function start({ root, signal }) {
   const badge = find(root, ".badge");
   badge.onclick = () => setOpen(root, Boolean(find(root, ".receipt").hidden));
-  const controller = new AbortController();
-  const options = { signal: controller.signal };
   document.addEventListener("pointerdown", (event) => {
     if (!event.composedPath().includes(root)) setOpen(root, false);
-  }, options);
+  }, { signal });
   document.addEventListener("keydown", (event) => {
     if (!["Escape", "Tab"].includes(event.key) || find(root, ".receipt").hidden) return;
     event.stopPropagation(); // only closes the box and focuses the button
     event.preventDefault();
     setOpen(root, false);
     badge.focus();
-  }, { ...options, capture: true });
-  onStop(state, () => controller.abort());
-  return state;
+  }, { signal, capture: true });
 }
 
-/** @param {Mounted<(PayloadAddress | VerificationPayload) & { steps: number }>} mounted */
-export default function ({ data, parentElement }) {
-  const root = find(parentElement, ".verification");
-  /** @type {VerificationState} */
-  const state = states.get(root) ?? start(root);
-  Object.assign(state, { data, steps: data.steps });
-  drawSoon(root, state, draw);
-  return state.stop;
-}
+export default component(".verification", { messages: ["step", "words", "options"], start, draw });

@@ -3,53 +3,46 @@
 
 import { setPage, writeAddress } from "../address.js";
 import { onAcknowledged, sendRequest } from "../outbox/outbox.js";
-import { find, states } from "../shared.js";
+import { component, find } from "../shared.js";
 import { change, closeView, openView } from "../state.js";
 import { onMessage, send, viewRoot, viewState } from "../view.js";
 
-/** @param {HTMLElement} root */
-function start(root) {
+/** @param {OpenedView} state */
+function start({ root, signal }) {
   let asked = 0;
-  const ends = [
-    onMessage(root, "choose", ({ detail }) => change(root, detail)),
-    onMessage(root, "try", ({ detail }) => {
-      const { view } = viewState(root);
-      if (view) asked = sendRequest(view.request, { identity: view.identity, what_if: detail });
-    }),
-    onAcknowledged((handled) => {
-      if (!asked || handled < asked) return;
-      asked = 0;
-      send(root, "answered");
-    }),
-  ];
-  /** @type {{ terms?: Promise<() => void>, stop: () => void }} */
-  const state = {
-    stop: () => {
-      state.terms?.then((end) => end());
-      closeView(root);
-      for (const end of ends) end();
-      states.delete(root);
-    },
-  };
-  states.set(root, state);
-  return state;
+  onMessage(root, "choose", ({ detail }) => change(root, detail), signal);
+  onMessage(root, "try", ({ detail }) => {
+    const { view } = viewState(root);
+    if (view) asked = sendRequest(view.request, { identity: view.identity, what_if: detail });
+  }, signal);
+  onAcknowledged((handled) => {
+    if (!asked || handled < asked) return;
+    asked = 0;
+    send(root, "answered");
+  }, signal);
+  signal.addEventListener("abort", () => closeView(root));
 }
 
-/** @param {Mounted<ViewPayload>} mounted */
-export default function ({ data, parentElement }) {
-  const root = find(parentElement, ".view-state");
-  // For a moment Streamlit has the previous view's component in a new container.
-  if (!viewRoot(root).classList.contains(`st-key-${data.container}`)) return undefined;
-  const state = states.get(root) ?? start(root);
+/** @param {OpenedView} state */
+function take(state) {
+  const { root, data, signal } = state;
   viewRoot(root).dataset.level = data.level;
   find(root, ".term-card").id = `${viewState(root).name}-term`;
   if (data.page) setPage(data.page);
   openView(root, data);
-  if (data.terms.cards.length) {
-    state.terms ??= import("../terms/opening.js").then((module) =>
-      states.has(root) ? module.listenToTerms(root) : () => {}
-    );
+  if (data.terms.cards.length && !state.explains) {
+    state.explains = true;
+    import("../terms/opening.js").then((module) => module.listenToTerms(root, signal));
   }
   writeAddress();
-  return state.stop;
+}
+
+const mount = component(".view-state", { start, take });
+
+/** @param {Mounted<ViewPayload>} mounted */
+export default function (mounted) {
+  const { data, parentElement } = mounted;
+  // For a moment Streamlit has the previous view's component in a new container.
+  if (viewRoot(parentElement).classList.contains(`st-key-${data.container}`)) return mount(mounted);
+  return undefined;
 }

@@ -22,7 +22,7 @@ interface WhatIfsPayload {
   words: Words;
 }
 
-interface WhatIfsState {
+interface WhatIfsState extends ComponentState {
   data: WhatIfsPayload;
   /** The payload drawn last, as JSON. */
   drawn?: string;
@@ -30,5 +30,4 @@ interface WhatIfsState {
   asked?: boolean;
   /** Whether the visitor has opened or closed the drawer. */
   open?: boolean;
-  stop(): void;
 }
