@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -27,7 +27,7 @@ from attnviz.languages import gettext, ngettext
 from attnviz.ui.chrome import go_to
 from attnviz.ui.components.component import component, message, view_blocks
 from attnviz.ui.corpus import jobs, table
-from attnviz.ui.corpus.corpus_plot import plot_panel
+from attnviz.ui.corpus.corpus_plot import choose_axes, plot_panel
 from attnviz.ui.corpus.jobs import MOST_LINES, MOST_MEGABYTES, CorpusJob, Uploads
 from attnviz.ui.corpus.table import choose, chosen, clear_brush, key, show_pairs
 from attnviz.ui.embedding import page_session
@@ -256,20 +256,15 @@ def _open_row(job: CorpusJob, row: dict[str, Any]) -> None:
 def _score_box(job: CorpusJob) -> None:
     """Draw the score of an attention file against gold links, and the box that takes a file of gold links."""
     if job.scored:
-        error, low, high = job.scored.error, *job.scored.error.interval
-        st.text(
-            gettext(
-                "Alignment error rate {aer} (95\u00a0% confidence interval, by resampling the pairs: {low} to "
-                "{high}), precision {precision}, recall {recall}, F1 {f1}.",
-                aer=decimal(error.aer or 0.0, 3),
-                low=decimal(low, 3),
-                high=decimal(high, 3),
-                precision=decimal(error.precision or 0.0, 3),
-                recall=decimal(error.recall or 0.0, 3),
-                f1=decimal(error.f1 or 0.0, 3),
-            ),
-            width="content",
+        error, (low, high) = job.scored.error, job.scored.error.interval
+        shares = {"aer": error.aer, "precision": error.precision, "recall": error.recall, "f1": error.f1}
+        shares |= {"low": low, "high": high}
+        sentence = gettext(
+            "Alignment error rate {aer} (95\u00a0% confidence interval, by resampling the pairs: {low} to {high}), "
+            "precision {precision}, recall {recall}, F1 {f1}.",
+            **{name: decimal(share or 0.0, 3) for name, share in shares.items()},
         )
+        st.text(sentence, width="content")
         st.caption(" ".join(job.scored.remarks))
     else:
         _further_file(
@@ -314,26 +309,29 @@ def _table(job: CorpusJob) -> None:
     with st.container(key="corpus_choices", gap="small"):
         preset = segmented_control(gettext("Show me"), preset_names(), key=key(table.PRESET), default="wrong")
         st.html(f'<p class="explanation">{preset_caption(preset)}</p>')
+    names = corpus_measure_names()
+    measures = {name: names[name] for name in table.known_measures(table_rows)}
     plot_column, list_column = st.columns([2, 3], gap="medium")
     with list_column:
         search_column, order_column = st.columns(2, vertical_alignment="bottom")
-        with search_column:
-            placeholder = gettext("Words in source or target")
-            text_box(gettext("Search"), key=key(table.QUERY), placeholder=placeholder, single_line=True)
+    with search_column:
+        placeholder = gettext("Words in source or target")
+        text_box(gettext("Search"), key=key(table.QUERY), placeholder=placeholder, single_line=True)
+    with order_column:
+        _order(measures)
     with plot_column:
-        matching = table.matching_rows(table_rows, table.current_choice())
-        plot_panel(table_rows, matching)
+        choose_axes(measures)
+        choice = table.current_choice()  # all of it has been chosen above
+        matching = table.matching_rows(table_rows, choice)
+        plot_panel(matching, choice, measures)
     with list_column:
-        choice = table.current_choice()
-        with order_column:
-            _order(table_rows)
-        listed = table.listed_rows(matching, table.current_choice())
+        listed = table.listed_rows(matching, choice)
         if job.records is not None:
             _score_box(job)
             _comparison_box(job)
         _summary(job, table_rows, listed, choice)
         if len(listed):
-            _rows(job, listed, table_rows)
+            _rows(job, listed, choice, measures)
             _downloads(job, listed)
         elif query := choice.query.strip():
             st.text(gettext("None of the chosen pairs contains “{query}”.", query=shorten(query, 40)))
@@ -355,7 +353,7 @@ def _summary(job: CorpusJob, table_rows: Any, listed: table.SortedRows, choice: 
         )
         if job.progress and job.progress.skipped:
             _skipped(job, job.progress.skipped)
-        if choice.brush is not None:
+        if choice.brush:
             st.text(gettext("The list shows only the pairs in the selected region."), width="content")
             request_button(gettext("Show all again"), clear_brush, type="tertiary", key="corpus_unbrush")
 
@@ -370,42 +368,43 @@ def _skipped(job: CorpusJob, count: int) -> None:
         st.text("\n".join([*lines, *([gettext("{n} more", n=remaining)] if remaining > 0 else [])]))
 
 
-def _order(table_rows: Any) -> None:
+def _order(measures: Mapping[str, str]) -> None:
     """Draw the choice of the order of the rows."""
-    names = corpus_measure_names()
     with st.container(horizontal=True, vertical_alignment="bottom", key="corpus_order"):
-        orders = {
-            "": gettext("default order"),
-            "number": gettext("line number in the file"),
-            **{name: names[name] for name in table.known_measures(table_rows)},
-        }
+        orders = {"": gettext("default order"), "number": gettext("line number in the file"), **measures}
         select_box(gettext("Order"), orders, key=key(table.SORT), width=240)
         if chosen(table.SORT):
             segmented_control(gettext("Direction"), {"": "↑", "1": "↓"}, key=key(table.DESCENDING))
 
 
-def _rows(job: CorpusJob, listed: table.SortedRows, table_rows: Any) -> None:
+def _rows(job: CorpusJob, listed: table.SortedRows, choice: table.Choice, measures: Mapping[str, str]) -> None:
     """Draw a part of the rows; a click opens a pair."""
-    names, session = corpus_measure_names(), page_session()
-    known = table.known_measures(table_rows)
+    session = page_session()
     part = _choose_part(-(-len(listed) // _PART_ROWS))
     shown = listed.part(part * _PART_ROWS, _PART_ROWS)
-    axes_and_order = [name for name in map(chosen, (table.SORT, table.X, table.Y)) if name in known]
-    file = ["file"] if table.has_files(table_rows) else []
-    columns = list(dict.fromkeys(["number", *file, "source", "target", *axes_and_order, *known]))
+    columns = {
+        "number": st.column_config.NumberColumn(gettext("line"), width=60),
+        "file": st.column_config.TextColumn(gettext("file"), width="small"),
+        "source": st.column_config.TextColumn(gettext("English"), width="medium"),
+        "target": st.column_config.TextColumn(gettext("French"), width="medium"),
+    }
+    if not table.has_files(shown):
+        del columns["file"]
+    order = [name for name in (choice.sort, choice.x, choice.y) if name in measures]
+    columns |= {name: st.column_config.NumberColumn(measures[name]) for name in (*order, *measures)}
     with st.container(key="corpus_list"):
         event = st.dataframe(
-            _in_the_language(shown.select(columns).to_pandas(), list(names)),
+            _in_the_language(shown.select([*columns]).to_pandas(), measures),
             hide_index=True,
             on_select="rerun",
             selection_mode="single-row",
             # A new key after each opened pair clears the selection.
             key=f"corpus_rows_{part}_{session.get(_OPENED, 0)}",
             height=min(520, 38 + 35 * len(shown)),
-            column_config=_columns(names),
+            column_config=columns,
         )
         # Another list begins at its top.
-        shown_list = {"container": "corpus_list", "name": repr((chosen(table.TABLE), table.current_choice(), part))}
+        shown_list = {"container": "corpus_list", "name": repr((chosen(table.TABLE), choice, part))}
         component("kept_scroll", key="scroll_of_corpus_list", data=shown_list, height=1)
     st.caption(
         gettext(
@@ -424,17 +423,7 @@ def _rows(job: CorpusJob, listed: table.SortedRows, table_rows: Any) -> None:
             _show_error(str(error))
 
 
-def _columns(names: dict[str, str]) -> dict[str, Any]:
-    texts = {
-        "number": st.column_config.NumberColumn(gettext("line"), width=60),
-        "file": st.column_config.TextColumn(gettext("file"), width="small"),
-        "source": st.column_config.TextColumn(gettext("English"), width="medium"),
-        "target": st.column_config.TextColumn(gettext("French"), width="medium"),
-    }
-    return texts | {name: st.column_config.NumberColumn(label) for name, label in names.items()}
-
-
-def _in_the_language(rows: pd.DataFrame, measures: list[str]) -> Styler:
+def _in_the_language(rows: pd.DataFrame, measures: Collection[str]) -> Styler:
     """Return `rows` with the numbers of `measures` written as in the language of the page.
 
     Streamlit's own formats write a point in every language, or follow the language of the browser.

@@ -51,12 +51,8 @@ _PRESET_ORDERS: dict[str, tuple[str, str]] = {
 }
 
 
-@dataclass(frozen=True)
-class Brush:
-    """A rectangle in a scatter plot of two measures, or an interval in a histogram."""
-
-    x: tuple[float, float]
-    y: tuple[float, float] | None = None
+Brush = tuple[tuple[float, float], ...]
+"""Bounds of the selected region: of both measures in a scatter plot, of one in a histogram; none without a region."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +66,7 @@ class Choice:
     descending: bool = False
     x: str = "length_ratio"
     y: str = "log_probability_per_word"
-    brush: Brush | None = None
+    brush: Brush = ()
 
 
 def load_table(path: Path) -> Any:
@@ -150,11 +146,9 @@ def matching_rows(table: Any, choice: Choice) -> Any:
     """Return the rows that match the preset and the search."""
     rows = table.filter(_preset_mask(table, choice.preset))
     if choice.query.strip():
-        matches = [
-            pc.fill_null(pc.match_substring(rows[name], choice.query.strip(), ignore_case=True), False)
-            for name in ("source", "target", "file")
-        ]
-        rows = rows.filter(reduce(pc.or_, matches))
+        columns = (rows[name] for name in ("source", "target", "file"))
+        matches = [pc.match_substring(column, choice.query.strip(), ignore_case=True) for column in columns]
+        rows = rows.filter(reduce(pc.or_kleene, matches))
     return rows
 
 
@@ -177,23 +171,20 @@ class SortedRows:
 def listed_rows(matching: Any, choice: Choice) -> SortedRows:
     """Return the rows of `matching` within the brush, in the chosen order."""
     rows = matching
-    if choice.brush is not None:
-        rows = rows.filter(_within_mask(rows[choice.x], choice.brush.x))
-        if choice.brush.y is not None:
-            rows = rows.filter(_within_mask(rows[choice.y], choice.brush.y))
-    order = (
-        (choice.sort, "descending" if choice.descending else "ascending")
-        if choice.sort
-        else _PRESET_ORDERS[choice.preset]
-    )
+    for name, bounds in zip((choice.x, choice.y), choice.brush, strict=False):
+        low, high = sorted(bounds)
+        rows = rows.filter(pc.and_(pc.greater_equal(rows[name], low), pc.less_equal(rows[name], high)))
+    order = _PRESET_ORDERS[choice.preset]
+    if choice.sort:
+        order = choice.sort, "descending" if choice.descending else "ascending"
     keys = [order] if order[0] == "number" else [order, ("number", "ascending")]
     return SortedRows(rows, pc.sort_indices(rows, sort_keys=keys))
 
 
 def _preset_mask(table: Any, preset: str) -> Any:
+    """Return which rows a preset shows; null where the table lacks the measure."""
     if preset == "wrong":
-        masks = (pc.fill_null(_preset_mask(table, error), False) for error in ERRORS)
-        return reduce(pc.or_, masks)
+        return reduce(pc.or_kleene, (_preset_mask(table, error) for error in ERRORS))
     if preset in ("omitted", "repeated", "drifted"):
         return pc.greater(table[preset], 0)
     if preset == "unsure":
@@ -204,11 +195,6 @@ def _preset_mask(table: Any, preset: str) -> Any:
     if preset == "copied":
         return pc.greater_equal(table["copied_share"], COPIED)
     return pa.array([True] * len(table))
-
-
-def _within_mask(column: Any, bounds: tuple[float, float]) -> Any:
-    low, high = sorted(bounds)
-    return pc.fill_null(pc.and_(pc.greater_equal(column, low), pc.less_equal(column, high)), False)
 
 
 TABLE, PRESET, QUERY, SORT, DESCENDING, X, Y, BRUSH, PART = (
@@ -268,8 +254,9 @@ def has_no_table(linked: Mapping[str, str]) -> bool:
 
 def current_choice() -> Choice:
     """Return the current choice."""
-    preset, query, sort, descending, x, y, brush = map(chosen, (PRESET, QUERY, SORT, DESCENDING, X, Y, BRUSH))
-    return Choice(preset, query, sort, bool(descending), x, y, brush_of(brush))
+    preset, query, sort, descending, x, y = map(chosen, (PRESET, QUERY, SORT, DESCENDING, X, Y))
+    brush = brush_of(chosen(BRUSH))
+    return Choice(preset, query, sort, bool(descending), x, y, brush if len(brush) == len({x, y}) else ())
 
 
 def show_pairs(preset: str) -> None:
@@ -290,20 +277,18 @@ def clear_search() -> None:
     clear_brush()
 
 
-def brush_of(text: str) -> Brush | None:
-    """Return the brush of an address, as `brush_text` writes it; None for an invalid one."""
+def brush_of(text: str) -> Brush:
+    """Return the brush of an address, as `brush_text` writes it; none for an invalid one."""
     try:
         numbers = [float(number) for number in text.split("_")]
     except ValueError:
-        return None
-    if len(numbers) == 2:
-        return Brush((numbers[0], numbers[1]))
-    return Brush((numbers[0], numbers[1]), (numbers[2], numbers[3])) if len(numbers) == 4 else None
+        return ()
+    return tuple(zip(numbers[::2], numbers[1::2], strict=True)) if len(numbers) in (2, 4) else ()
 
 
-def brush_text(brush: Brush | None) -> str:
-    """Return a brush as text for the address, empty for None."""
-    return "" if brush is None else "_".join(f"{number:.4g}" for number in (*brush.x, *(brush.y or ())))
+def brush_text(brush: Brush) -> str:
+    """Return a brush as text for the address, empty for none."""
+    return "_".join(f"{bound:.4g}" for bounds in brush for bound in bounds)
 
 
 def write_address() -> None:
