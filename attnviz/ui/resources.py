@@ -88,14 +88,14 @@ def _read(path: Path, file: Stamp) -> Rows:  # noqa: ARG001  part of the key
         return tuple(csv.DictReader(lines))
 
 
-def bleu_rows(names: Sequence[str], *, require_all: bool = True) -> Rows:
+def bleu_rows(names: Sequence[str]) -> Rows:
     """Return the rows of the installed models among `names`, one for each model and bucket of sentence lengths.
 
-    Return nothing if the file is missing or damaged, or, with `require_all`, if one of the models is not installed.
+    Return nothing if the file is missing or damaged.
     """
     folders = installed_models()
     installed = [name for name in names if name in folders]
-    if not installed or (require_all and len(installed) < len(names)):
+    if not installed:
         return ()
     rows = table_rows(folders[installed[-1]].resolve().parent, LENGTH_FILE)
     try:
@@ -425,20 +425,14 @@ def translator_of(trace: Trace) -> Translator:
 
     The calling thread uses it directly, outside the batching of visitors' translations.
     """
-    installed_weights(trace)
+    if reason := missing_model(trace):
+        raise AttnvizError(reason)
     return translator_in(str(installed_models()[trace.model]), device_of(trace))
 
 
 def device_of(trace: Trace) -> str:
     """Return the device that made `trace`, or the CPU where it is missing."""
     return trace.device if trace.device in devices() else "cpu"
-
-
-def installed_weights(trace: Trace) -> Weights:
-    """Return `weights_of` a trace; raise AttnvizError where that returns None."""
-    if (weights := weights_of(trace)) is None:
-        raise AttnvizError(missing_model(trace))
-    return weights
 
 
 def missing_model(trace: Trace) -> str:
@@ -460,7 +454,9 @@ def cached_analysis(
     """
     from attnviz.ui.waiting import TURNS
 
-    weights, key = installed_weights(trace), (name, trace.fingerprint, weights_digest_of(trace))
+    if (weights := weights_of(trace)) is None:
+        raise AttnvizError(missing_model(trace))
+    key = name, trace.fingerprint, weights_digest_of(trace)
     with TURNS.released():
         return cast("_Result", (_ANALYSES if cache is None else cache).get(key, lambda: compute(weights)))
 

@@ -62,7 +62,7 @@ def test_server_makes_one_pdf_at_a_time_and_refuses_what_it_cannot_draw(
     trace: Trace, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
 ) -> None:
     files = [
-        picture_file(trace, OfferedFigure("Heatmap", "Alignment", "heatmap", lambda: heatmap(trace))),
+        picture_file(trace, OfferedFigure("Heatmap", "heatmap", lambda: heatmap(trace))),
         diagram_file(View(MAIN, trace), 0, "machine"),
     ]
     asked = {"pdf": file_name(trace, "heatmap")}

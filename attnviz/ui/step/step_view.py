@@ -35,7 +35,7 @@ from attnviz.ui.components.component import box, html, plain_text
 from attnviz.ui.components.findings import findings_panel, inline_findings
 from attnviz.ui.components.player import PlayedLanguages
 from attnviz.ui.components.step_summary import step_summary
-from attnviz.ui.components.tables import table_box, tables_payload
+from attnviz.ui.components.tables import chart_tables, tables_payload
 from attnviz.ui.embedding import embedding, page_session
 from attnviz.ui.examples import question, step_of_word
 from attnviz.ui.fields import segmented_control
@@ -84,7 +84,7 @@ def _imported_attention(view: View) -> None:
     compared_attention_panel(view)
     if view.shows("numbers"):
         _attributions(view)
-    chart_tables(view)
+    chart_tables(view, "chart-tables", {"session": link_entries(view)})
 
 
 def _attributions(view: View) -> None:
@@ -213,7 +213,7 @@ def _translation(view: View) -> None:
             _diagram_and_stages(view)
         with right:
             key_help(view, *glossary_topics(view), common_only=True, has_stages=True)
-    chart_tables(view)
+    chart_tables(view, "chart-tables", {"session": link_entries(view)})
     if embedding() is None:  # its button stands in the masthead
         tour(view)
 
@@ -298,17 +298,8 @@ def _stages(view: View) -> None:
             what_changed(view)
 
 
-TABLES = "tables"
-"""Key of the box."""
-
 NamedTable: TypeAlias = "tuple[str, pd.DataFrame]"
 """A table with its name."""
-
-
-def chart_tables(view: View) -> None:
-    """Offer every chart as a table, computed only while the box is open."""
-    shown = {"session": link_entries(view)}
-    table_box(view, gettext("The charts as tables"), TABLES, "chart-tables", shown)
 
 
 @makes_payload("chart-tables")

@@ -158,4 +158,4 @@ def chart(
         payload |= {"hand": dict(hand), "consequence": consequence}
     if sent is not None:
         payload["sent"] = {"at": at.replace("{options}", ""), "payload": sent}
-    component("chart", key=view.key(name), data=payload)
+    inline_chart(view, payload, name)
