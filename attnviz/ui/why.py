@@ -40,7 +40,7 @@ from attnviz.analysis.why_attention import (
     shares_by_length_sentence,
 )
 from attnviz.evaluation.example_sentences import REFERENCE_TRANSLATIONS, TABLE_3, TECHNOLOGY
-from attnviz.figures.sentence_length_figure import bleu_by_length, bucket_of, sentence_growth
+from attnviz.figures.sentence_length_figure import bucket_of, sentence_growth
 from attnviz.figures.three_models_figure import forced_words_figure, gradient_norms
 from attnviz.installed_models import (
     ADDITIVE_MODEL,
@@ -57,6 +57,7 @@ from attnviz.trace.parts import GradientNorms
 from attnviz.ui.components.chart import caption_payload, chart, fitting_payload, inline_figure, steady_payload
 from attnviz.ui.components.component import columns, details, explanation, plain_text
 from attnviz.ui.components.side_by_side import lane, lanes, rows_payload, translations_payload, version
+from attnviz.ui.components.view_state import view_state
 from attnviz.ui.fields import segmented_control
 from attnviz.ui.glossary import text_section
 from attnviz.ui.payloads import PayloadRequest, address, makes_payload
@@ -72,12 +73,14 @@ from attnviz.ui.resources import (
     translator_in,
     translator_of,
 )
-from attnviz.ui.toolbar.downloads import NamedTables, OfferedFigure
+from attnviz.ui.toolbar.downloads import NamedTables, OfferedFigure, OfferedPart, offered_bleu, offers
 from attnviz.ui.view import View
 from attnviz.ui.waiting import TURNS
 
 MODELS = (FIXED_CONTEXT_MODEL, GENERAL_MODEL, ADDITIVE_MODEL)
 """Names of the model folders, in the order of the page."""
+GROWTH = "length"
+"""Id of the view of the growing sentence."""
 
 
 @dataclass(frozen=True)
@@ -188,9 +191,9 @@ def own_translations_payload(own: tuple[Trace, ...]) -> dict[str, Any]:
     return translations_payload(own, describe)
 
 
-def translation_tables(trio: Trio) -> NamedTables:
+def _translation_tables(request: PayloadRequest) -> NamedTables:
     """Yield each translation as a table, a row for each step (counted from 1)."""
-    for trace in trio.own:
+    for trace in request.shown["trio"].own:
         steps = len(trace.target_pieces)
         frame: dict[str, object] = {
             gettext("target piece"): list(trace.target_pieces),
@@ -235,14 +238,6 @@ def signals_payload(request: PayloadRequest) -> dict[str, Any]:
     return fitting_payload(figures, right_piece)
 
 
-def trio_pictures(trio: Trio) -> Iterator[OfferedFigure]:
-    """Yield the figures of the forced translation as they are saved."""
-    words = partial(forced_words_figure, _forced_words(trio.reference))
-    yield OfferedFigure(gettext("One translation, three models"), "forced-words", words)
-    norms = partial(gradient_norms, *_gradients(trio.reference))
-    yield OfferedFigure(gettext("How far gradients travel"), "signals", norms)
-
-
 def _gradients(reference: Trace) -> tuple[tuple[Trace, ...], list[GradientNorms]]:
     """Return the models' traces of the translation in `reference` with their gradients; raise AttnvizError."""
     traces = _force_decoded(reference)
@@ -254,19 +249,18 @@ def _gradient_norms(trace: Trace) -> GradientNorms:
 
 
 def _sentences(traces: tuple[Trace, ...], signals: list[GradientNorms]) -> tuple[str, str]:
-    kinds = [str(trace.config["attention"]) for trace in traces]
-    return gradient_share_sentences(kinds, [_shares(one, traces) for one in signals])
+    """Return the sentences about the share of the gradient at the piece that the last model attends to most.
 
-
-def _shares(signals: GradientNorms, traces: tuple[Trace, ...]) -> tuple[float, float] | None:
-    """Return the share of the gradient that reaches the piece the last model attends to most, and the uniform share.
-
-    None where another model segments the sentences differently.
+    A model that segments the sentences differently from the last one has no share.
     """
-    last = traces[-1]
-    if not last.attends or signals.whole.shape != last.alignment.shape:
-        return None
-    return gradient_share(signals, last.alignment.argmax(axis=1))
+    last, kinds = traces[-1], [str(trace.config["attention"]) for trace in traces]
+    shares = [
+        gradient_share(one, last.alignment.argmax(axis=1))
+        if last.attends and one.whole.shape == last.alignment.shape
+        else None
+        for one in signals
+    ]
+    return gradient_share_sentences(kinds, shares)
 
 
 _LIMITS = (0.5, 0.1, 0.01)
@@ -293,18 +287,21 @@ def choose_sentence(visitor_sentence: str) -> str:
     return offered[segmented_control(gettext("Sentence to translate"), names, key=_LONG, parameter=_LONG)]
 
 
-def growth_panel(view: View, judge_name: str) -> None:
-    """Draw the translations of the prefixes of the sentence of `view`, whose trace is a translation of all of it."""
+def growing_sentence(trace: Trace) -> None:
+    """Draw the view of the translations of the prefixes of the sentence of `trace`, a translation of all of it."""
+    count = len(prefixes(trace.source_text))
+    view = View(GROWTH, trace, first_step=count - 1, step_count=count)
     lanes_address, chart_address = (
-        address(view.trace, name, every=True, version=trio_stamp()) for name in ("growing", "growing-chart")
+        address(trace, name, every=True, version=trio_stamp()) for name in ("growing", "growing-chart")
     )
     lanes(view, {"at": lanes_address, "waiting": gettext("Translating…")})
     with details(gettext("Omissions by length, and how they are measured"), view.key("omissions")):
         beside, chart_column = columns([1, 2], gap="medium")
         with beside:
-            explanation(escape(judge_section(judge_name)))
+            explanation(escape(judge_section(str(judge_model()))))
         with chart_column:
             chart(view, chart_address, "growth_chart", waiting=gettext("Translating…"))
+    view_state(view)
 
 
 @makes_payload("growing")
@@ -446,7 +443,7 @@ def by_length_panel(view: View, trio: Trio) -> None:
             )
         )
         return
-    word_count = len(trio.reference.source_text.split())
+    sentence = trio.reference.source_text
     models = {str(trace.config["attention"]): bleu_scores(rows).get(trace.model, {}) for trace in trio.own}
     buckets = list(dict.fromkeys(row["words"] for row in rows))
     ends = buckets[0], buckets[-1]
@@ -460,18 +457,25 @@ def by_length_panel(view: View, trio: Trio) -> None:
             for text in filter(None, (*section.paragraphs, harder)):
                 explanation(escape(text))
         with chart_column:
+            word_count = len(sentence.split())
             bucket = bucket_of(word_count, buckets)
             scores = {kind: bleu[bucket] for kind, bleu in models.items() if bucket in bleu}
-            sentence = length_sentence(word_count, bucket, scores) if bucket else ""
-            inline_figure(view, "by_length", partial(bleu_by_length, rows, marked_length=word_count), sentence)
+            caption = length_sentence(word_count, bucket, scores) if bucket else ""
+            inline_figure(view, "by_length", offered_bleu(rows, sentence).draw, caption)
 
 
-def length_pictures(trio: Trio, grown: Trace | None) -> Iterator[OfferedFigure]:
-    """Yield the figures as they are saved, the first of the sentence that has `grown`, if any."""
-    if grown is not None:
-        yield OfferedFigure(
-            gettext("Omissions by length"), "sentence-growth", partial(sentence_growth, growth_of(grown))
-        )
+def why_pictures(request: PayloadRequest) -> Iterator[OfferedFigure]:
+    """Yield the figures of the page as they are saved, the first of the growing sentence, if any."""
+    trio, growth = request.shown["trio"], request.shown["growth"]
+    if growth is not None:
+        omissions = partial(sentence_growth, growth_of(growth))
+        yield OfferedFigure(gettext("Omissions by length"), "sentence-growth", omissions)
     if rows := bleu_rows(MODELS):
-        draw = partial(bleu_by_length, rows, marked_length=len(trio.reference.source_text.split()))
-        yield OfferedFigure(gettext("BLEU by the length of the sentence"), "bleu-by-length", draw)
+        yield offered_bleu(rows, trio.reference.source_text)
+    words = partial(forced_words_figure, _forced_words(trio.reference))
+    yield OfferedFigure(gettext("One translation, three models"), "forced-words", words)
+    norms = partial(gradient_norms, *_gradients(trio.reference))
+    yield OfferedFigure(gettext("How far gradients travel"), "signals", norms)
+
+
+offers("why", {"": OfferedPart(why_pictures, _translation_tables)})

@@ -20,6 +20,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Trace, Translator
 from attnviz.analysis.findings import Finding, FindingKind
+from attnviz.analysis.neighbours import METRICS
 from attnviz.analysis.perturbation_tests import PERTURBATION_REFERENCES
 from attnviz.analysis.suspected_errors import SuspectedError
 from attnviz.checkpoint import save_model
@@ -34,9 +35,8 @@ from attnviz.ui.examples import DEFAULT_SENTENCE, SAMPLE
 from attnviz.ui.lab.comparison_section import (
     COMPARED_KINDS,
     ComparedPair,
-    chosen_partner,
+    compared_with,
     differing_sentences_html,
-    other_what_ifs,
 )
 from attnviz.ui.lab.tree import finished_hypotheses_payload, tree_payload
 from attnviz.ui.pages import lab_page as lab_script
@@ -48,7 +48,6 @@ from tests.conftest import SENTENCES, ModelFactory
 from tests.figures import synthetic
 from tests.figures.payloads import fitting_figures
 from tests.snapshots import without_numbers
-from tests.strategies import texts as odd_texts
 from tests.ui.fields import field, press, set_field
 from tests.ui.opening import Run
 from tests.ui.shown_payloads import address, fetched, mounted, page_html, panel_texts, payloads_of, selected
@@ -148,9 +147,10 @@ def test_payloads_depend_on_step_theme_and_language(trace: Trace) -> None:
 def test_every_figure_of_a_section_has_a_name_heading_and_numbers(trace: Trace) -> None:
     for section in SECTIONS.keys() - {"comparison"}:  # which draws what the visitor chooses
         asked = PayloadRequest({"view": View(MAIN, trace)}, {})
-        with in_session(asked.session):
-            pictures = list(SECTIONS[section].pictures(asked))
-            tables = [table for _, table in SECTIONS[section].tables(asked)]
+        chosen = {"width": "5", "vectors": "state", "near": METRICS[0], "among": "sample"}
+        with in_session(asked.session | chosen):
+            offered = SECTIONS[section].offered
+            pictures, tables = list(offered.pictures(asked)), [table for _, table in offered.tables(asked)]
         assert pictures
         assert len({one.name for one in pictures}) == len(pictures)
         assert all(len(one.draw().frame()) and one.draw().data and one.title for one in pictures)
@@ -286,8 +286,6 @@ CHOICES = st.fixed_dictionaries(
     optional={
         "compare": st.sampled_from([*COMPARED_KINDS, "x", ""]),
         "other_model": st.sampled_from([*MODELS, "three", ""]),
-        "other_sentence": odd_texts,
-        "held": st.booleans(),
         "other_what_if": st.sampled_from(["0", "1", "2", "9", "-1", "x", ""]),
     },
 )
@@ -298,15 +296,17 @@ def test_any_choice_is_used_if_it_is_offered(
     chosen: dict[str, Any], models: list[str], number: int, count: int
 ) -> None:
     view = a_view(number, count)
-    with in_session(chosen):
-        partner, what_ifs = chosen_partner(view, models), [str(other) for other in other_what_ifs(view)]
-    assert partner.kind == (chosen["compare"] if chosen.get("compare") in COMPARED_KINDS else "model")
-    assert partner.model == (chosen["other_model"] if chosen.get("other_model") in models else next(iter(models), None))
-    assert partner.sentence == chosen.get("other_sentence", TRACE.source_text)
-    assert partner.held == chosen.get("held", False)
-    assert str(partner.what_if) in what_ifs
-    if chosen.get("other_what_if") in what_ifs:
-        assert str(partner.what_if) == chosen["other_what_if"]
+    with pytest.MonkeyPatch.context() as patch, in_session(chosen):
+        patch.setattr("attnviz.ui.lab.comparison_section.installed_models", lambda: dict.fromkeys(models))
+        kind, other = compared_with(view)
+    assert kind == (chosen["compare"] if chosen.get("compare") in COMPARED_KINDS else "model")
+    offered, default = {
+        "model": (models, next(iter(models), "")),
+        "sentence": ([], ""),
+        "what-if": ([str(k) for k in range(count + 1) if k != number], "0" if number else str(count)),
+    }[kind]
+    requested = chosen.get({"model": "other_model", "what-if": "other_what_if"}.get(kind, ""))
+    assert other == (requested if requested in offered else default)
 
 
 def test_differing_words_are_marked_and_equal_sentences_left_out() -> None:

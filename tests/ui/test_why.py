@@ -19,9 +19,8 @@ from attnviz.corpora.judging import judge
 from attnviz.evaluation.example_sentences import REFERENCE_TRANSLATIONS
 from attnviz.installed_models import LARGE_MODEL
 from attnviz.text import Tokenizer
-from attnviz.ui.pages.why_page import why_pictures
 from attnviz.ui.payloads import PayloadRequest
-from attnviz.ui.why import MODELS, translate_trio
+from attnviz.ui.why import MODELS, translate_trio, why_pictures
 from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
 from tests.saved_pages import flattened, saved_view
 from tests.snapshots import without_numbers

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
-from attnviz import Trace
-from attnviz.ui.payloads import PayloadRequest
-from attnviz.ui.toolbar.downloads import NamedTables, OfferedFigure, OfferedPart
+from attnviz.ui.toolbar.downloads import OfferedPart
 from attnviz.ui.view import View
-
-_Item = TypeVar("_Item")
 
 
 @dataclass(frozen=True)
@@ -21,23 +16,8 @@ class LabSection:
     title: Callable[[], str]
     """Title in the current language."""
     draw: Callable[[View], None]
-    """Draws the section."""
-    pictures: Callable[[PayloadRequest], Iterator[OfferedFigure]]
-    """Yields the figures as currently shown, to be saved; none where it has none."""
-    tables: Callable[[PayloadRequest], NamedTables] = lambda _: iter(())
-    """Yields numbers that are in no figure, each table with its name."""
-    missing: Callable[[Trace], str] = lambda _: ""
-    """Returns why a translation has no such section, as a sentence; empty where it has."""
+    """Draws the section, where it is not missing."""
+    offered: OfferedPart
+    """What it offers to save, and why a translation has no such section."""
     choices: Sequence[str] = ()
     """Session state keys of the choices that determine the figures."""
-
-    @property
-    def offered(self) -> OfferedPart:
-        """What it offers to save: nothing where it is missing."""
-
-        def of_section(
-            items: Callable[[PayloadRequest], Iterator[_Item]],
-        ) -> Callable[[PayloadRequest], Iterator[_Item]]:
-            return lambda request: iter(()) if self.missing(request.trace) else items(request)
-
-        return OfferedPart(of_section(self.pictures), of_section(self.tables))

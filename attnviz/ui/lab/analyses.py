@@ -66,7 +66,7 @@ from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, makes_paylo
 from attnviz.ui.resources import cached_analysis, tokenizer_of, translator_of, weights_of
 from attnviz.ui.step.heatmap_panel import grid_sentences, unit_names
 from attnviz.ui.step.logit_attribution_panel import draw_word_choice, subject_of
-from attnviz.ui.toolbar.downloads import NamedTables, OfferedFigure
+from attnviz.ui.toolbar.downloads import NamedTables, OfferedFigure, OfferedPart
 from attnviz.ui.view import View
 
 _Result = TypeVar("_Result")
@@ -185,7 +185,9 @@ def _attribution_tables(request: PayloadRequest) -> NamedTables:
 
 
 ATTRIBUTIONS_SECTION = LabSection(
-    lambda: gettext("Attributions"), _draw_attributions, _attribution_pictures, _attribution_tables, unavailable_reason
+    lambda: gettext("Attributions"),
+    _draw_attributions,
+    OfferedPart(_attribution_pictures, _attribution_tables, unavailable_reason),
 )
 
 
@@ -324,7 +326,5 @@ def _perturbation_tables(request: PayloadRequest) -> NamedTables:
 PERTURBATION_SECTION = LabSection(
     lambda: gettext("Perturbation tests"),
     _draw_perturbation_tests,
-    _perturbation_pictures,
-    _perturbation_tables,
-    unavailable_reason,
+    OfferedPart(_perturbation_pictures, _perturbation_tables, unavailable_reason),
 )

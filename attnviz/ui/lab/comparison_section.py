@@ -6,7 +6,7 @@ They come from two models, from two sentences, or from two what-ifs.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from html import escape
 from typing import Any, Literal, cast, get_args
@@ -33,7 +33,7 @@ from attnviz.analysis.learning import compared_guidance_sentence
 from attnviz.analysis.what_if_effects import SpacedWords, cards, spaced_words
 from attnviz.figures.comparison_figure import compared_words_table
 from attnviz.installed_models import installed_models
-from attnviz.languages import gettext
+from attnviz.languages import gettext, gettexts
 from attnviz.text import sentence_placeholder
 from attnviz.trace.drawing import HeatmapChoices
 from attnviz.ui.chrome import go_to
@@ -58,41 +58,21 @@ from attnviz.ui.resources import (
 )
 from attnviz.ui.step.compared_attention import comparison_layouts
 from attnviz.ui.step.heatmap_panel import root_switch, unit_names
-from attnviz.ui.toolbar.downloads import NamedTables, OfferedFigure, offered_comparison
+from attnviz.ui.toolbar.downloads import NamedTables, OfferedFigure, OfferedPart, offered_comparison
 from attnviz.ui.view import View
 
 ComparedKind = Literal["model", "sentence", "what-if"]
 COMPARED_KINDS: tuple[ComparedKind, ...] = get_args(ComparedKind)
 
-COMPARED_NAMES = _KIND, _MODEL, _SENTENCE, _HELD, _WHAT_IF = (
-    "compare",
-    "other_model",
-    "other_sentence",
-    "held",
-    "other_what_if",
-)
-"""Session state keys of the choices, and address parameters."""
+_KIND, _SENTENCE, _HELD = "compare", "other_sentence", "held"
+_OTHERS = {"model": "other_model", "what-if": "other_what_if"}
+"""Session state keys of the choices, and address parameters; those of the other model and of the other what-if."""
 SECTION, COMPARISON = "section", "comparison"
 """Name of the choice of the lab's section, in the session state and in the address; name of the comparison."""
 _VISITED = "visited_comparison"
 """Session state key: whether the next run scrolls to the comparison."""
 _MOST_WORDS = 80
 """Number of words with a button; the rest of a longer sentence is edited in the box."""
-
-
-@dataclass(frozen=True)
-class Partner:
-    """The other side of a comparison."""
-
-    kind: ComparedKind
-    model: str | None
-    """Another model, force-decoded with the same translation; None where there is none."""
-    sentence: str
-    """Another sentence, translated by the same model."""
-    held: bool
-    """Whether the other sentence is force-decoded with the translation of the first."""
-    what_if: int
-    """Number of a what-if of the same sentence, 0 for the original translation."""
 
 
 @dataclass(frozen=True)
@@ -123,43 +103,42 @@ def show_beside(view: View, model: str) -> None:
     session = page_session()
     session[SECTION], session[_VISITED] = COMPARISON, True
     session[view.key(WHAT_IFS)] = stored_what_ifs(view.id).showing(0)
-    session[view.key(_KIND)], session[view.key(_MODEL)] = "model", model
+    session[view.key(_KIND)], session[view.key(_OTHERS["model"])] = "model", model
     go_to("lab")
 
 
-def other_what_ifs(view: View) -> list[int]:
-    """Return the what-ifs that the current translation can be compared with: numbers, 0 for the original."""
+def _other_options(view: View, kind: str) -> tuple[dict[str, str], str]:
+    """Return the names of what can be compared, by value, and the default value; none for another sentence."""
+    if kind == "model":
+        models = {name: name for name in installed_models() if name != view.trace.model}
+        return models, next(iter(models), "")
+    if kind == "sentence":
+        return {}, ""
     count = len(view.what_ifs.what_ifs) if view.what_ifs else 0
-    return [number for number in range(count + 1) if number != view.number]
+    numbers = [number for number in range(count + 1) if number != view.number]
+    # The original translation for a what-if, and the last what-if for the original.
+    default = 0 if view.number else max(numbers, default=0)
+    return {str(number): _what_if_name(number) for number in numbers}, str(default)
 
 
-def _default_what_if(view: View) -> int:
-    """Return the default: the original translation for a what-if, and the last what-if for the original."""
-    return 0 if view.number else max(other_what_ifs(view), default=0)
+def compared_with(view: View) -> tuple[ComparedKind, str]:
+    """Return the current kind of comparison, and the name of the other model or the number of the other what-if.
 
-
-def _other_models(view: View) -> list[str]:
-    """Return the names of all models except the one that made the translation of `view`."""
-    return [name for name in installed_models() if name != view.trace.model]
-
-
-def chosen_partner(view: View, models: Sequence[str]) -> Partner:
-    """Return the current choice, with defaults for what was not chosen; `models` are the other models."""
-    kind, model, sentence, held, what_if = (page_session().get(view.key(name)) for name in COMPARED_NAMES)
-    return Partner(
-        kind=cast("ComparedKind", kind if kind in COMPARED_KINDS else COMPARED_KINDS[0]),
-        model=model if model in models else next(iter(models), None),
-        sentence=view.trace.source_text if sentence is None else str(sentence),
-        held=bool(held),
-        what_if=next((n for n in other_what_ifs(view) if str(n) == what_if), _default_what_if(view)),
-    )
+    The latter is empty for another sentence, and where there is no other.
+    """
+    session = page_session()
+    kind = session.get(view.key(_KIND))
+    kind = cast("ComparedKind", kind) if kind in COMPARED_KINDS else COMPARED_KINDS[0]
+    options, default = _other_options(view, kind)
+    other = session.get(view.key(_OTHERS.get(kind, "")))
+    return kind, str(other) if other in options else default
 
 
 def _selected_pair(view: View) -> ComparedPair:
     """Return the two chosen translations; raise AttnvizError with a sentence where they cannot be made."""
-    partner, trace = chosen_partner(view, _other_models(view)), view.trace
-    if partner.kind == "model":
-        if partner.model is None:
+    (kind, other), trace, session = compared_with(view), view.trace, page_session()
+    if kind == "model":
+        if not other:
             raise AttnvizError(
                 gettext(
                     "There is no other model to compare with. Put the folder of another model beside the folder of "
@@ -168,9 +147,8 @@ def _selected_pair(view: View) -> ComparedPair:
                 )
             )
         name = f"{trace.model}, {_what_if_name(view.number)}" if view.number else trace.model
-        other = _translation(partner.model, trace.source_text, 1, trace.translation)
-        return ComparedPair(trace, other, (name, partner.model))
-    if partner.kind == "what-if":
+        return ComparedPair(trace, _translation(other, trace.source_text, 1, trace.translation), (name, other))
+    if kind == "what-if":
         if view.what_ifs is None or not view.what_ifs.what_ifs:
             raise AttnvizError(
                 gettext(
@@ -178,11 +156,12 @@ def _selected_pair(view: View) -> ComparedPair:
                     "compare it on this page."
                 )
             )
-        first, second = sorted((view.number, partner.what_if))
+        first, second = sorted((view.number, int(other)))
         traces = view.what_ifs.trace(first), view.what_ifs.trace(second)
         names = _what_if_name(first), _what_if_name(second)
         return ComparedPair(*traces, names, "first" if first == view.number else "other")
-    if " ".join(partner.sentence.split()) == " ".join(trace.source_text.split()):
+    sentence = str(session.get(view.key(_SENTENCE), trace.source_text))
+    if sentence.split() == trace.source_text.split():
         raise AttnvizError(
             gettext(
                 "The two sentences to compare are the same: drop a word, swap two words, or write another sentence."
@@ -190,10 +169,11 @@ def _selected_pair(view: View) -> ComparedPair:
         )
     if reason := missing_model(trace):
         raise AttnvizError(reason)
-    forced, search = trace.search.method == "forced", page_session().get(inputs.SEARCH) or inputs.DEFAULT_SEARCH
-    beam = inputs.beam_of(str(search)) if forced else trace.search.beam
-    other = _translation(trace.model, partner.sentence, beam, trace.translation if partner.held else None)
-    return ComparedPair(trace, other, (gettext("first sentence"), gettext("other sentence")))
+    beam, target = trace.search.beam, trace.translation if session.get(view.key(_HELD)) else None
+    if trace.search.method == "forced":
+        beam = inputs.beam_of(str(session.get(inputs.SEARCH) or inputs.DEFAULT_SEARCH))
+    other_trace = _translation(trace.model, sentence, beam, target)
+    return ComparedPair(trace, other_trace, (gettext("first sentence"), gettext("other sentence")))
 
 
 def _translation(model: str, text: str, beam: int, target: str | None) -> Trace:
@@ -283,25 +263,18 @@ def _tables(request: PayloadRequest) -> NamedTables:
 
 def _choices(view: View) -> None:
     """Draw the choice of what is compared."""
-    names = {"model": gettext("Two models"), "sentence": gettext("Two sentences"), "what-if": gettext("A what-if")}
-    models = _other_models(view)
-    others = {
-        "model": (gettext("The other model"), {name: name for name in models}, _MODEL, None),
-        "what-if": (
-            gettext("The other"),
-            {str(number): _what_if_name(number) for number in other_what_ifs(view)},
-            _WHAT_IF,
-            str(_default_what_if(view)),
-        ),
-    }
+    names = gettexts({"model": "Two models", "sentence": "Two sentences", "what-if": "A what-if"})
     with box(view.key("compared"), row=True):
         key = view.key(_KIND)
         kind = segmented_control(gettext("What is compared"), names, key=key, parameter=key)
-        label, offered, name, default = others.get(kind, ("", {}, "", None))
-        if offered:
-            key = view.key(name)
-            select_box(label, offered, key=key, default=default, label_visibility="collapsed", parameter=key, width=240)
-    partner = chosen_partner(view, models)
+        options, default = _other_options(view, kind)
+        if options:
+            label, key = (
+                gettext("The other model") if kind == "model" else gettext("The other"),
+                view.key(_OTHERS[kind]),
+            )
+            select_box(label, options, key=key, default=default, label_visibility="collapsed", parameter=key, width=240)
+    _, other = compared_with(view)
     if kind == "what-if":
         explanation(
             gettext(
@@ -314,7 +287,7 @@ def _choices(view: View) -> None:
             "Forced decoding makes both models write the same translation, so that both heatmaps have the same "
             "words. The models differ in where they look, and in the probability that they give to each word."
         )
-        explanation(f"{text} {_guidance(view.trace, partner.model)}")
+        explanation(f"{text} {_guidance(view.trace, other)}")
     else:
         explanation(
             gettext(
@@ -325,18 +298,16 @@ def _choices(view: View) -> None:
         )
         _sentence_editor(view)
     descriptions = cards(view.what_ifs) if view.what_ifs else []
-    numbers = sorted({view.number, partner.what_if if kind == "what-if" else 0} - {0})
+    numbers = sorted({view.number, int(other) if kind == "what-if" else 0} - {0})
     described = [number for number in numbers if number < len(descriptions)]
     if described:
         plain_text("\n".join(f"{_what_if_name(one)}: {descriptions[one].description}" for one in described))
 
 
-def _guidance(trace: Trace, model: str | None) -> str:
+def _guidance(trace: Trace, model: str) -> str:
     """Return as HTML which of the two compared models was guided; empty where both were or neither was."""
-    config = model_configs().get(model or "")
-    if model is None or config is None:
-        return ""
-    return escape(compared_guidance_sentence(trace.config, config, (trace.model, model)))
+    config = model_configs().get(model)
+    return escape(compared_guidance_sentence(trace.config, config, (trace.model, model))) if config else ""
 
 
 def _switches(view: View, pair: ComparedPair) -> None:
@@ -442,7 +413,6 @@ def _highlighted(words: SpacedWords, highlighted: list[int | None], tag: str) ->
 COMPARISON_SECTION = LabSection(
     lambda: gettext("Side by side"),
     _draw,
-    _pictures,
-    _tables,
-    choices=(*COMPARED_NAMES, inputs.DEVICE, inputs.SEARCH),
+    OfferedPart(_pictures, _tables),
+    (_KIND, *_OTHERS.values(), _SENTENCE, _HELD, inputs.DEVICE, inputs.SEARCH),
 )

@@ -16,7 +16,6 @@ from attnviz import AttnvizError, Trace
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.neighbours import (
     METRICS,
-    VECTOR_KINDS,
     Metric,
     Neighbour,
     PrincipalMap,
@@ -49,7 +48,7 @@ from attnviz.ui.fields import segmented_control, select_box
 from attnviz.ui.lab import LabSection
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address, makes_payload
 from attnviz.ui.resources import translator_in, weights_digest_of, weights_of
-from attnviz.ui.toolbar.downloads import NamedTables, OfferedFigure
+from attnviz.ui.toolbar.downloads import NamedTables, OfferedFigure, OfferedPart
 from attnviz.ui.view import View
 from attnviz.ui.waiting import TURNS
 
@@ -211,11 +210,17 @@ def _step_vectors(trace: Trace, kind: VectorKind) -> NDArray[np.float32]:
     return trace.states if kind == "state" else trace.contexts
 
 
-def _neighbours(trace: Trace, index: VectorIndex, metric: Metric, step: int) -> list[Neighbour]:
+def _neighbours(
+    trace: Trace, index: VectorIndex, metric: Metric, step: int
+) -> Iterator[tuple[Neighbour, VectorPair, int, Sequence[str]]]:
+    """Yield each neighbour of a step, with its pair, and its place among the pieces of its sentence, and these."""
     from attnviz.corpora.vectors import to_float32  # imports pyarrow
 
     excluded = index.vectors.rows_of(index.kind, trace.source_text)
-    return nearest(index.array, _step_vectors(trace, index.kind)[step], _NEIGHBOUR_COUNT, metric, excluded, to_float32)
+    query = _step_vectors(trace, index.kind)[step]
+    for neighbour in nearest(index.array, query, _NEIGHBOUR_COUNT, metric, excluded, to_float32):
+        number, piece, pieces = index.place(neighbour.row)
+        yield neighbour, index.vectors.pairs[number], piece, pieces
 
 
 @makes_payload("neighbours")
@@ -228,9 +233,8 @@ def neighbours_payload(request: PayloadRequest) -> dict[str, Any]:
     """
     (index, metric), step = _requested_vectors(request.trace, request.part), request.step
     entries = []
-    for neighbour in _neighbours(request.trace, index, metric, step):
-        number, piece, pieces = index.place(neighbour.row)
-        pair, (before, piece_text, after) = index.vectors.pairs[number], _split_at_piece(pieces, piece)
+    for neighbour, pair, piece, pieces in _neighbours(request.trace, index, metric, step):
+        before, piece_text, after = _split_at_piece(pieces, piece)
         entries.append(
             {
                 "near": nearness_text(metric, neighbour),
@@ -251,11 +255,8 @@ def neighbours_payload(request: PayloadRequest) -> dict[str, Any]:
 
 def _split_at_piece(pieces: Sequence[str], position: int) -> tuple[str, str, str]:
     """Return the sentence of a vector in three parts: before its piece, the piece, and after it."""
-    texts = [
-        "".join(part).replace(SPACE, " ")
-        for part in (pieces[:position], pieces[position : position + 1], pieces[position + 1 :])
-    ]
-    before, piece_text, after = texts
+    parts = pieces[:position], pieces[position : position + 1], pieces[position + 1 :]
+    before, piece_text, after = ("".join(part).replace(SPACE, " ") for part in parts)
     if piece_text.startswith(" "):
         before, piece_text = f"{before} ", piece_text[1:]
     return before.lstrip(), piece_text or "␣", after.removesuffix("</s>")
@@ -307,12 +308,11 @@ def _vector_name(trace: Trace, kind: VectorKind, step: int) -> str:
 
 
 def _selected_vectors(request: PayloadRequest) -> tuple[VectorIndex, Metric] | None:
-    """Return the chosen vectors and metric; None where there is nothing to show."""
-    defaults = VECTOR_KINDS[0], METRICS[0], _SAMPLE_NAME
-    names = (page_session().get(name) or default for name, default in zip(_CHOICES, defaults, strict=True))
+    """Return the chosen vectors and metric; None where there are none."""
+    session = page_session()
     try:
-        return _requested_vectors(request.trace, ".".join(names))
-    except (AttnvizError, UnknownPayloadError):
+        return _requested_vectors(request.trace, ".".join(str(session[name]) for name in _CHOICES))
+    except AttnvizError:
         return None
 
 
@@ -335,21 +335,20 @@ def _tables(request: PayloadRequest) -> NamedTables:
     trace, step = request.trace, request.selection.step
     if chosen := _selected_vectors(request):
         index, metric = chosen
-        rows = []
-        for neighbour in _neighbours(trace, index, metric, step):
-            number, piece, pieces = index.place(neighbour.row)
-            pair = index.vectors.pairs[number]
-            rows.append(
-                {
-                    gettext("piece"): pieces[piece],
-                    "cos": neighbour.cosine,
-                    gettext("distance"): neighbour.distance,
-                    gettext("line"): pair.number,
-                    gettext("English"): pair.source,
-                    gettext("French"): pair.target,
-                }
-            )
+        rows = [
+            {
+                gettext("piece"): pieces[piece],
+                "cos": neighbour.cosine,
+                gettext("distance"): neighbour.distance,
+                gettext("line"): pair.number,
+                gettext("English"): pair.source,
+                gettext("French"): pair.target,
+            }
+            for neighbour, pair, piece, pieces in _neighbours(trace, index, metric, step)
+        ]
         yield _vector_name(trace, index.kind, step), pd.DataFrame(rows, index=pd.RangeIndex(1, len(rows) + 1))
 
 
-NEIGHBOURS_SECTION = LabSection(lambda: gettext("Neighbours"), _draw, _pictures, _tables, _missing, _CHOICES)
+NEIGHBOURS_SECTION = LabSection(
+    lambda: gettext("Neighbours"), _draw, OfferedPart(_pictures, _tables, _missing), _CHOICES
+)

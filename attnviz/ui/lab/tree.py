@@ -18,7 +18,7 @@ from attnviz.ui.fields import segmented_control
 from attnviz.ui.lab import LabSection
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address, makes_payload
 from attnviz.ui.resources import cached_analysis, missing_model, translator_of
-from attnviz.ui.toolbar.downloads import OfferedFigure
+from attnviz.ui.toolbar.downloads import OfferedFigure, OfferedPart
 from attnviz.ui.view import View
 
 _WIDTH = "width"
@@ -126,12 +126,12 @@ def finished_hypotheses_payload(request: PayloadRequest) -> dict[str, Any]:
 
 
 def _pictures(request: PayloadRequest) -> Iterator[OfferedFigure]:
-    beam, step = int(page_session().get(_WIDTH) or 5), request.selection.step
+    beam, step = int(page_session()[_WIDTH]), request.selection.step
     if not _no_tree_reason(request.trace, beam):
         title = gettext("Beam search, width {width}", width=beam)
         yield OfferedFigure(title, f"beam-{beam}", lambda: beam_tree(_tree(request.trace, beam), step=step))
 
 
 TREE_SECTION = LabSection(
-    lambda: gettext("The beam as a tree"), _draw, _pictures, missing=missing_model, choices=(_WIDTH,)
+    lambda: gettext("The beam as a tree"), _draw, OfferedPart(_pictures, missing=missing_model), (_WIDTH,)
 )

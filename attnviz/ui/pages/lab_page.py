@@ -63,7 +63,7 @@ def _draw() -> None:
                 status(view)
             copy_link(view.key("copy_link"))
         with box(view.key("section_panel")), waiting:
-            if reason := SECTIONS[chosen].missing(view.trace):
+            if reason := SECTIONS[chosen].offered.missing(view.trace):
                 plain_text(reason)
             else:
                 SECTIONS[chosen].draw(view)

@@ -7,9 +7,9 @@ the current checkpoint. A training is a model with snapshots, or a run on this s
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property, partial
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -45,7 +45,7 @@ from attnviz.figures.learning_curves import (
 )
 from attnviz.figures.spec import Spec
 from attnviz.installed_models import model_roots
-from attnviz.languages import gettext, language, ngettext
+from attnviz.languages import gettext, gettexts, language, ngettext
 from attnviz.lru_cache import LRUCache, cached_in
 from attnviz.model_folder import TRAINING_LOG
 from attnviz.trace.snapshots import FOLDER, Snapshots, load_folder
@@ -121,11 +121,15 @@ def _model_runs(folder: Path) -> list[Snapshots]:
     return [run if run.curves else replace(run, curves=read_curves(folder.parent / TRAINING_LOG)) for run in runs]
 
 
-def _comparable_runs(folder: Path, training: str) -> list[Snapshots]:
-    """Return the runs in `folder` that can be compared: those with the same sentences as the first.
+def _comparable_runs(training: str) -> list[Snapshots]:
+    """Return the runs of a training that can be compared: those with the same sentences as the first.
 
-    A run that may be in progress has its snapshots so far, and the curves of its log.
+    A run that may be in progress has its snapshots so far, and the curves of its log. None can be read where a training
+    is not offered any more.
     """
+    folder = trainings().get(training)
+    if folder is None:
+        return []
     if not training.startswith(_WATCHED_PREFIX):
         runs = _model_runs(folder)
         return [run for run in runs if run.sentences == runs[0].sentences]
@@ -159,19 +163,18 @@ def _modification_time(folder: Path) -> float:
 class LearningChoices:
     """The current choices."""
 
-    runs: list[Snapshots]
-    """At least one; if there are several, they have the same sentences."""
-    sentence: int
-    """0-based index."""
     training: str
     """Name of the training."""
     shown: str
     """Which of its runs are shown: the number of one, from 1, or `_ALL_RUNS`."""
+    sentence: int
+    """0-based index."""
 
-    @property
-    def watching(self) -> bool:
-        """Whether the training is a run that may be in progress."""
-        return self.training.startswith(_WATCHED_PREFIX)
+    @cached_property
+    def runs(self) -> list[Snapshots]:
+        """The runs, which have the same sentences; none where their files cannot be read, or not any more."""
+        runs = _comparable_runs(self.training)
+        return runs if self.shown == _ALL_RUNS else runs[int(self.shown) - 1 : int(self.shown)]
 
     @property
     def updates(self) -> tuple[int, ...]:
@@ -180,23 +183,13 @@ class LearningChoices:
 
     def address(self, name: str) -> str:
         """Return the address of the payload `name` of the current checkpoint."""
-        shown = {"training": self.training, "shown": self.shown, "sentence": self.sentence}
         version = repr([(run.name, run.updates[-1]) for run in self.runs])  # differs when there are other checkpoints
-        return shown_address(name, shown, "checkpoint={step}", version=version)
+        return shown_address(name, asdict(self), "checkpoint={step}", version=version)
 
 
-def _choices(training: str, shown: str, sentence: int) -> LearningChoices | None:
-    """Return these choices; None where their files cannot be read, or not any more."""
-    folder = trainings().get(training)
-    runs = _comparable_runs(folder, training) if folder else []
-    if shown != _ALL_RUNS:
-        runs = runs[int(shown) - 1 : int(shown)]
-    return LearningChoices(runs, sentence, training, shown) if runs else None
-
-
-def _choose(offered: Mapping[str, Path]) -> LearningChoices | None:
-    """Draw the choices and return the current ones; None where their files cannot be read."""
-    training, shown = next(iter(offered)), _ALL_RUNS
+def _choose(offered: Collection[str]) -> LearningChoices:
+    """Draw the choices, of one of the `offered` trainings, and return the current ones."""
+    training, shown, sentence = next(iter(offered)), _ALL_RUNS, "1"
     if len(offered) > 1:
         names = {
             name: gettext("run {name}", name=run) if (run := name.removeprefix(_WATCHED_PREFIX)) != name else name
@@ -204,20 +197,18 @@ def _choose(offered: Mapping[str, Path]) -> LearningChoices | None:
         }
         key = f"learns_{_TRAINING}"
         training = select_box(gettext("Training"), names, key=key, width=260, parameter=_TRAINING)
-    available = _comparable_runs(offered[training], training)
-    if not available:
-        return None
-    sentences = {str(k): shorten(sentence.source, 90) for k, sentence in enumerate(available[0].sentences, 1)}
-    key = f"learns_{_SENTENCE}"
-    sentence = select_box(gettext("Sentence"), sentences, key=key, width=560, parameter=_SENTENCE)
+    if available := _comparable_runs(training):
+        sentences = {str(k): shorten(each.source, 90) for k, each in enumerate(available[0].sentences, 1)}
+        key = f"learns_{_SENTENCE}"
+        sentence = select_box(gettext("Sentence"), sentences, key=key, width=560, parameter=_SENTENCE)
     if len(available) > 1:
         runs = {_ALL_RUNS: gettext("Side by side")} | {str(k): run_name(run) for k, run in enumerate(available, 1)}
         key = f"learns_{_RUNS}"
         shown = segmented_control(gettext("Runs"), runs, key=key, label_visibility="visible", parameter=_RUNS)
-    return _choices(training, shown, int(sentence) - 1)
+    return LearningChoices(training, shown, int(sentence) - 1)
 
 
-def _watches_run(offered: Mapping[str, Path]) -> bool:
+def _watches_run(offered: Collection[str]) -> bool:
     """Return whether the current choice among the trainings `offered` is a run that may be in progress."""
     stored = page_session().get(f"learns_{_TRAINING}")
     return str(stored if stored in offered else next(iter(offered), "")).startswith(_WATCHED_PREFIX)
@@ -263,15 +254,15 @@ def _draw(watching: bool) -> None:
         glossary_box("glossary", "signs", "attention", "learning", "scores")
         with box("learns_choices", row=True):
             choices = _choose(offered)
-            if choices:
+            if choices.runs:
                 with download_box(VIEW.key("downloads")):
                     followed_picture_files(VIEW, choices.address("learning-pictures"), VIEW.key("export"))
                     file = f"attnviz-learns-{choices.runs[0].name}-lecture.html"
                     lecture_link(VIEW, choices.address("learning-lecture"), file)
                 copy_link(VIEW.key("copy_link"))
-        if _watches_run(offered) != watching:
+        if choices.training.startswith(_WATCHED_PREFIX) != watching:
             st.rerun()  # only the page sets the interval of the redraws
-        if choices:
+        if choices.runs:
             _figures(choices)
         else:
             plain_text(_unreadable_reason())
@@ -324,7 +315,7 @@ def _figures(choices: LearningChoices, update: int | None = None) -> None:
         else:
             with boxes[-1]:
                 quality()
-    if choices.watching:
+    if choices.training.startswith(_WATCHED_PREFIX):
         caption(gettext("This page reloads the training run every ten seconds."))
     with definitions_box or details(gettext("What the curves measure"), VIEW.key("rules")):
         _definitions(runs)
@@ -357,16 +348,18 @@ def _timeline(choices: LearningChoices, update: int | None) -> None:
         "captions": [_checkpoint_sentence(runs, checkpoint) for checkpoint in updates],
         "ends": [grouped_digits(updates[0]), grouped_digits(updates[-1])],
         "opened": None if update is None else max(0, sum(checkpoint <= update for checkpoint in updates) - 1),
-        "words": {
-            "moments": gettext("Moments of the training"),
-            "moment": gettext("Moment"),
-            "previous": gettext("Earlier"),
-            "next": gettext("Later"),
-            "play": gettext("Play"),
-            "pause": gettext("Pause"),
-            "space": gettext("Space"),
-            "speed": gettext("Speed"),
-        },
+        "words": gettexts(
+            {
+                "moments": "Moments of the training",
+                "moment": "Moment",
+                "previous": "Earlier",
+                "next": "Later",
+                "play": "Play",
+                "pause": "Pause",
+                "space": "Space",
+                "speed": "Speed",
+            }
+        ),
     }
     component("timeline", key=VIEW.key("timeline"), data=payload)
     if embedding() is None:
@@ -410,8 +403,8 @@ def learning_tables(request: PayloadRequest) -> dict[str, Any]:
 
 def _requested(request: PayloadRequest) -> tuple[LearningChoices, int]:
     """Return the choices and the update of the checkpoint in an address; the last where there is none."""
-    choices = _choices(**request.shown)
-    if choices is None:
+    choices = LearningChoices(**request.shown)
+    if not choices.runs:
         raise AttnvizError(_unreadable_reason())
     updates, text = choices.updates, request.parameters.get("checkpoint", "")
     is_checkpoint = text.isascii() and text.isdigit() and int(text) < len(updates)

@@ -5,16 +5,13 @@ Below are the gradients of these models, their tables, and the downloads (figure
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from attnviz import AttnvizError, Trace
 from attnviz.analysis import page_texts
 from attnviz.analysis.page_texts import WHY_REFERENCES, TextSection
-from attnviz.analysis.why_attention import prefixes
 from attnviz.export.saved_files import file_name
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
@@ -29,35 +26,30 @@ from attnviz.ui.embedded_view import drawn_page
 from attnviz.ui.glossary import glossary_box, opening, references, text_section
 from attnviz.ui.payloads import PayloadRequest, makes_payload
 from attnviz.ui.resources import translate
-from attnviz.ui.toolbar.controls import TranslationRequest, current_request, own_translation, sentence_box
+from attnviz.ui.toolbar.controls import current_request, own_translation, sentence_box
 from attnviz.ui.toolbar.downloads import (
-    OfferedFigure,
-    OfferedPart,
     download_box,
     offer_lecture,
     offer_pictures,
-    offers,
 )
 from attnviz.ui.toolbar.shown_translation import open_view, shown_translation
 from attnviz.ui.view import View, view_key
 from attnviz.ui.why import (
+    GROWTH,
     MODELS,
     Trio,
     by_length_panel,
     choose_sentence,
-    growth_panel,
+    growing_sentence,
     judge_model,
-    length_pictures,
     no_judge_reason,
     own_translations_payload,
     translate_trio,
-    translation_tables,
-    trio_pictures,
     trio_stamp,
 )
 
-TRANSLATIONS, GROWTH = "why", "length"
-"""Ids of the page's views: the three translations, and the growing sentence."""
+TRANSLATIONS = "why"
+"""Id of the view of the three translations."""
 
 
 def _trio_sections(view: View, trio: Trio) -> None:
@@ -88,8 +80,7 @@ def _opened(view: View, name: str, section: TextSection, french: str = "") -> Bo
 
 def _growth_section(trio: Trio) -> Trace | None:
     """Draw the growing sentence; return a model's translation of it, or None where there is no judge."""
-    judge_name = judge_model()
-    if judge_name is None:
+    if judge_model() is None:
         plain_text(no_judge_reason())
         return None
     text_section(page_texts.growth_section())
@@ -98,39 +89,22 @@ def _growth_section(trio: Trio) -> Trace | None:
     with st.spinner(gettext("Translating…")):
         trace = translate(str(installed_models()[MODELS[-1]]), trio.reference.device, sentence, 5, None)
     with room:
-        _growth_view(trace, judge_name)
+        growing_sentence(trace)
     return trace
-
-
-def _growth_view(trace: Trace, judge_name: str) -> None:
-    """Draw the growing sentence that a model has translated whole as `trace`."""
-    count = len(prefixes(trace.source_text))
-    view = View(GROWTH, trace, first_step=count - 1, step_count=count)
-    growth_panel(view, judge_name)
-    view_state(view)
-
-
-def why_pictures(request: PayloadRequest) -> Iterator[OfferedFigure]:
-    """Yield the figures of the page as they are saved."""
-    yield from length_pictures(request.shown["trio"], request.shown["growth"])
-    yield from trio_pictures(request.shown["trio"])
-
-
-offers("why", {"": OfferedPart(why_pictures, lambda request: translation_tables(request.shown["trio"]))})
 
 
 @makes_payload("why-lecture")
 def why_lecture(request: PayloadRequest) -> bytes:
     """Return the page as a file."""
-    trio, growth, judge_name = request.shown["trio"], request.shown["growth"], judge_model()
+    trio, growth = request.shown["trio"], request.shown["growth"]
 
     def draw() -> None:
         opening("why", page_texts.why_introduction())
-        if growth is not None and judge_name is not None:
+        if growth is not None and judge_model():
             with box("why_growth"):
                 text_section(page_texts.growth_section())
                 with box(view_key(GROWTH, "room")):
-                    _growth_view(growth, judge_name)
+                    growing_sentence(growth)
         with box(request.view.key("room")):
             _trio_sections(request.view, trio)
         references(WHY_REFERENCES)
@@ -159,39 +133,26 @@ def _draw() -> None:
     if shown.view is None:
         return
     open_view(shown.view, shown.request)
+    trace, settings = shown.view.trace, (request.device, request.beam) if request else ()
+    forced = shown.view.number == 0 and trace.search.method == "forced"
     try:
         with st.spinner(gettext("Translating…")):
-            trio = _trio(shown.view, request)
+            trio = translate_trio(trace.source_text, trace.translation if forced else None, *settings)
     except AttnvizError as error:
         message(str(error), "why_problem")
         return
-    _sections(trio, shown.view, result)
-
-
-def _trio(view: View, request: TranslationRequest | None) -> Trio:
-    """Return the three models' translations of the current sentence; raise AttnvizError where that is impossible."""
-    forced = view.number == 0 and view.trace.search.method == "forced"
-    settings = (request.device, request.beam) if request else ()
-    return translate_trio(view.trace.source_text, view.trace.translation if forced else None, *settings)
-
-
-def _sections(trio: Trio, main_view: View, result: DeltaGenerator) -> None:
-    """Draw the sections for the sentence of `trio`, and the growing sentence in the container `result`.
-
-    The address includes the parameters of `main_view`, of other pages.
-    """
-    view = View(TRANSLATIONS, trio.longest, main=main_view)
+    view = View(TRANSLATIONS, trio.longest, main=shown.view)
     with result, view_blocks("why_growth_view"), box("why_growth"):
         growth = _growth_section(trio)
     with view_blocks(view.key("view")), box(view.key("room")):  # components/view.js stores its state on this element
         _trio_sections(view, trio)
-        shown = {"trio": trio, "growth": growth, "trace": trio.reference}
+        shown_here = {"trio": trio, "growth": growth, "trace": trio.reference}
         with box("why_foot", row=True):
             with download_box("downloads"):
-                offer_pictures(view, "why-pictures", shown)
-                offer_lecture(view, "why-lecture", shown, file_name(trio.reference, "why.html"))
+                offer_pictures(view, "why-pictures", shown_here)
+                offer_lecture(view, "why-lecture", shown_here, file_name(trio.reference, "why.html"))
             copy_link(view.key("copy_link"))
-        chart_tables(view, "why-tables", shown)
+        chart_tables(view, "why-tables", shown_here)
         references(WHY_REFERENCES)
 
 

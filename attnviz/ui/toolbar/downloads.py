@@ -24,6 +24,7 @@ from attnviz.export.printing import for_print
 from attnviz.export.saved_files import FigureOptions, contents, file_name, heading
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.registry import step_figures
+from attnviz.figures.sentence_length_figure import bleu_by_length
 from attnviz.figures.spec import Spec
 from attnviz.languages import gettext
 from attnviz.palette import palette
@@ -39,7 +40,7 @@ from attnviz.ui.fields import switch
 from attnviz.ui.page_state.gold_state import gold_entries, gold_of
 from attnviz.ui.page_state.selection import selection_of
 from attnviz.ui.payloads import PayloadRequest, Shown, UnknownPayloadError, makes_payload, shown_address
-from attnviz.ui.resources import cached_posterior, has_posterior, weights_of
+from attnviz.ui.resources import Rows, cached_posterior, has_posterior, weights_of
 from attnviz.ui.step.compared_attention import compared_in, drawn_comparison
 from attnviz.ui.step.diagram_panel import diagram_table
 from attnviz.ui.step.gold_panel import DRAW, has_links
@@ -131,6 +132,8 @@ class OfferedPart:
     pictures: Callable[[PayloadRequest], Iterator[OfferedFigure]]
     """Yields the figures as currently shown; none where it has none."""
     tables: Callable[[PayloadRequest], NamedTables] = lambda _: iter(())
+    missing: Callable[[Any], str] = lambda _: ""
+    """Returns why a translation has no such part, as a sentence; empty where it has."""
 
 
 def offers(page: str, parts: Mapping[str, OfferedPart]) -> None:
@@ -139,7 +142,8 @@ def offers(page: str, parts: Mapping[str, OfferedPart]) -> None:
     def part_of(request: PayloadRequest) -> OfferedPart:
         if request.part not in parts:
             raise UnknownPayloadError(request.part)
-        return parts[request.part]
+        part = parts[request.part]
+        return OfferedPart(lambda _: iter(())) if part.missing(request.trace) else part
 
     @makes_payload(f"{page}-tables")
     def tables(request: PayloadRequest) -> dict[str, Any]:
@@ -255,6 +259,12 @@ def offered_comparison(
     heading = gettext("{first} and {other} side by side", first=names[0], other=names[1])
     drawn = drawn_comparison(compared, names, choices, leads)
     return OfferedFigure(gettext("Side by side"), "comparison", drawn, heading)
+
+
+def offered_bleu(rows: Rows, sentence: str) -> OfferedFigure:
+    """Return the figure of the BLEU of models by length, which marks the length of a sentence, as it is saved."""
+    draw = partial(bleu_by_length, rows, marked_length=len(sentence.split()))
+    return OfferedFigure(gettext("BLEU by the length of the sentence"), "bleu-by-length", draw)
 
 
 def _heatmap_options(view: View) -> FigureOptions:

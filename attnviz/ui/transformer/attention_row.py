@@ -44,7 +44,7 @@ from attnviz.installed_models import (
     check_installed,
     missing_models,
 )
-from attnviz.languages import gettext, language
+from attnviz.languages import gettext, gettexts, language
 from attnviz.text import follows_space, join_pieces, piece_name
 from attnviz.trace.drawing import LONGEST_LABEL
 from attnviz.ui.components.chart import chart, inline_figure
@@ -96,17 +96,19 @@ def row_payload(request: PayloadRequest) -> dict[str, Any]:
             }
             for name, form in forms.items()
         },
-        "words": {
-            "french": gettext("French"),
-            "english": gettext("English"),
-            "energy": gettext("energy e"),
-            "weight": gettext("weight α"),
-            "head": gettext("head {n}"),
-            "mean": gettext("mean"),
-            "caption": gettext("Attention of {piece} in {model}"),
-            "open": gettext("See the details: {title}"),
-            "close": gettext("Close the details"),
-        },
+        "words": gettexts(
+            {
+                "french": "French",
+                "english": "English",
+                "energy": "energy e",
+                "weight": "weight α",
+                "head": "head {n}",
+                "mean": "mean",
+                "caption": "Attention of {piece} in {model}",
+                "open": "See the details: {title}",
+                "close": "Close the details",
+            }
+        ),
     }
 
 
@@ -128,17 +130,30 @@ def make_view(request: SentenceRequest) -> View:
     return View(VIEW_ID, sources.additive, first_step=instructive_step(forms), forms=tuple(forms))
 
 
-def energy_traces(request: SentenceRequest) -> tuple[Trace, Trace]:
-    """Return both recurrent models force-decoded with the additive model's translation.
+def _sources(request: SentenceRequest) -> FormSources:
+    """Return the models' translations, all forced to be the additive model's translation.
 
-    Raise AttnvizError where that is impossible.
+    The transformer's is left out where the model is missing or has other pieces. Raise AttnvizError where the other two
+    cannot be compared.
     """
     check_installed(ADDITIVE_MODEL, GENERAL_MODEL)
-    translation = _translation(request)
+    translation = str(request.trace_by(ADDITIVE_MODEL).translation)
+    if not translation.strip():
+        raise AttnvizError(
+            gettext("The translation for forced decoding is empty. Try another sentence or translation.")
+        )
     additive, general = (request.trace_by(model, translation) for model in (ADDITIVE_MODEL, GENERAL_MODEL))
     if not _have_same_pieces(additive, general):
         raise AttnvizError(_other_pieces_text(GENERAL_MODEL))
-    return additive, general
+    head = None
+    if not missing_models(TRANSFORMER_MODEL):
+        transformer = request.trace_by(TRANSFORMER_MODEL, translation)
+        head = best_head(transformer) if _have_same_pieces(additive, transformer) else None
+    return FormSources(additive, general, head)
+
+
+def _have_same_pieces(one: Any, other: Any) -> bool:
+    return bool(one.target_pieces == other.target_pieces and one.source_pieces == other.source_pieces)
 
 
 def _other_pieces_text(other: str) -> str:
@@ -148,30 +163,6 @@ def _other_pieces_text(other: str) -> str:
         one=ADDITIVE_MODEL,
         other=other,
     )
-
-
-def _translation(request: SentenceRequest) -> str:
-    """Return the French sentence that all models are forced to write: the additive model's translation."""
-    translation = str(request.trace_by(ADDITIVE_MODEL).translation)
-    if not translation.strip():
-        raise AttnvizError(
-            gettext("The translation for forced decoding is empty. Try another sentence or translation.")
-        )
-    return translation
-
-
-def _have_same_pieces(one: Any, other: Any) -> bool:
-    return bool(one.target_pieces == other.target_pieces and one.source_pieces == other.source_pieces)
-
-
-def _sources(request: SentenceRequest) -> FormSources:
-    """Return the translations of the row; without the transformer's where it is missing or has other pieces."""
-    additive, general = energy_traces(request)
-    if missing_models(TRANSFORMER_MODEL):
-        return FormSources(additive, general, None)
-    transformer = request.trace_by(TRANSFORMER_MODEL, _translation(request))
-    head = best_head(transformer) if _have_same_pieces(additive, transformer) else None
-    return FormSources(additive, general, head)
 
 
 def _forms(sources: FormSources) -> dict[Form, AttentionForm]:
@@ -216,22 +207,22 @@ _FIGURES = (ENERGY_DECOMPOSITION, SOFTMAX)
 
 
 def _draw(view: View, request: SentenceRequest) -> None:
-    traces = energy_traces(request)
+    sources = _sources(request)
     with box(view.key("player_box")):
         player(view)
-    for trace, column in zip(traces, columns((1, 1), gap="large"), strict=True):
+    for trace, column in zip((sources.additive, sources.general), columns((1, 1), gap="large"), strict=True):
         with column:
             _energy_column(view, trace)
-    costs = _work(traces)
+    costs = _work(sources)
     with box(view.key("work")):
         section_heading(gettext("Cost of computing the energies"))
         left, right = columns((11, 10), gap="large")
         with left:
             inline_figure(view, "work_chart", partial(multiplications, costs), work_sentence(*costs.values()))
         with right, box(view.key("equations_work")):
-            sizes = int(traces[0].config["hidden_size"]), int(traces[0].config["alignment_size"])
-            lengths = len(traces[0].source_pieces), len(traces[0].target_pieces)
-            additive, dot = costs.values()
+            trace, (additive, dot) = sources.additive, costs.values()
+            sizes = int(trace.config["hidden_size"]), int(trace.config["alignment_size"])
+            lengths = len(trace.source_pieces), len(trace.target_pieces)
             inline_equation(view, work_equation(additive, dot, sizes, lengths), "work")
 
 
@@ -248,31 +239,28 @@ def _energy_column(view: View, trace: Trace) -> None:
     trace_verification(view, trace, f"verification_{kind}")
 
 
-def _work(traces: tuple[Trace, ...]) -> dict[str, Multiplications]:
+def _work(sources: FormSources) -> dict[str, Multiplications]:
     return {
         short_kind_name(str(trace.config["attention"])): count_multiplications(
             trace.config, len(trace.source_pieces), len(trace.target_pieces)
         )
-        for trace in traces
+        for trace in (sources.additive, sources.general)
     }
 
 
 def _pictures(asked: PayloadRequest) -> Iterator[OfferedFigure]:
-    traces, step = energy_traces(asked.shown["request"]), asked.selection.step
+    sources, step = _sources(asked.shown["request"]), asked.selection.step
     source = source_of(asked.selection, asked.view.trace)
-    for trace in traces:
-        subject, kind = (
-            Subject(trace, step, weights_of(trace), source, longest=LONGEST_LABEL),
-            trace.config["attention"],
-        )
+    for trace in (sources.additive, sources.general):
+        subject = Subject(trace, step, weights_of(trace), source, longest=LONGEST_LABEL)
         for figure in _FIGURES:
             yield OfferedFigure(
-                f"{figure.title(subject)}, {attention_name(str(kind))}",
+                f"{figure.title(subject)}, {attention_name(str(trace.config['attention']))}",
                 f"{trace.model}-{step + 1}-{figure.name}",
                 partial(figure.draw, subject),
                 f"{figure.headline(subject)} ({trace.model})",
             )
-    yield OfferedFigure(gettext("Multiplications"), "multiplications", partial(multiplications, _work(traces)))
+    yield OfferedFigure(gettext("Multiplications"), "multiplications", partial(multiplications, _work(sources)))
 
 
 ATTENTION_ROW = Exhibit(VIEW_ID, make_view, _draw, OfferedPart(_pictures))

@@ -23,8 +23,7 @@ from attnviz.analysis.verification import Verification, discrepancy_text
 from attnviz.analysis.weight_shapes import MisfitError
 from attnviz.architectures import verifier_of
 from attnviz.figures.heatmap import heatmap
-from attnviz.figures.sentence_length_figure import bleu_by_length, bucket_of
-from attnviz.figures.spec import Spec
+from attnviz.figures.sentence_length_figure import bucket_of
 from attnviz.installed_models import (
     ADDITIVE_MODEL,
     LARGE_MODEL,
@@ -43,7 +42,7 @@ from attnviz.ui.components.view_state import view_state
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address, makes_payload
 from attnviz.ui.resources import Rows, bleu_rows, bleu_scores, translate, weights_of
 from attnviz.ui.step.verification_badge import badge_payload, verification, verification_rows
-from attnviz.ui.toolbar.downloads import NamedTables, OfferedFigure, OfferedPart
+from attnviz.ui.toolbar.downloads import NamedTables, OfferedFigure, OfferedPart, offered_bleu
 from attnviz.ui.transformer import Exhibit, SentenceRequest
 from attnviz.ui.view import View
 
@@ -117,7 +116,7 @@ def _draw(view: View, request: SentenceRequest) -> None:
     traces = _all_traces(request)
     if absent := [name for name in SHIPPED_MODELS if name not in installed_models()]:
         plain_text(gettext("Models not installed: {absent}.", absent=", ".join(absent)))
-    rows = _bleu_rows()
+    rows = bleu_rows(SHIPPED_MODELS)
     if sentence := _bleu_gap_sentence(rows):
         explanation(sentence)
     lanes(view, translations_payload(traces, lambda trace: (facts_text(_facts(trace, rows)), "")))
@@ -127,21 +126,10 @@ def _draw(view: View, request: SentenceRequest) -> None:
     cells = [_cell(trace) for trace in traces if trace.attends]
     gallery(view, [group("", "", cells, len(cells))])
     if rows:
-        section_heading(_length_title())
+        by_length = offered_bleu(rows, request.sentence)
+        section_heading(by_length.title)
         unmeasured = [name for name in SHIPPED_MODELS if name not in bleu_scores(rows)]
-        inline_figure(view, "by_length", _length_figure(rows, request), by_length_sentence(unmeasured, LARGE_MODEL))
-
-
-def _bleu_rows() -> Rows:
-    return bleu_rows(SHIPPED_MODELS, require_all=False)
-
-
-def _length_title() -> str:
-    return gettext("BLEU by the length of the sentence")
-
-
-def _length_figure(rows: Rows, request: SentenceRequest) -> partial[Spec]:
-    return partial(bleu_by_length, rows, marked_length=len(request.sentence.split()))
+        inline_figure(view, "by_length", by_length.draw, by_length_sentence(unmeasured, LARGE_MODEL))
 
 
 def _facts(trace: Any, rows: Rows) -> ModelFacts:
@@ -176,13 +164,13 @@ def _pictures(asked: PayloadRequest) -> Iterator[OfferedFigure]:
         if trace.attends:
             title, draw = gettext("Heatmap, {model}", model=trace.model), partial(heatmap, trace, end=True)
             yield OfferedFigure(title, f"heatmap-{trace.model}", draw)
-    if rows := _bleu_rows():
-        yield OfferedFigure(_length_title(), "bleu-by-length", _length_figure(rows, request))
+    if rows := bleu_rows(SHIPPED_MODELS):
+        yield offered_bleu(rows, request.sentence)
 
 
 def _tables(asked: PayloadRequest) -> NamedTables:
     """Yield the translations as a table, one row for each model."""
-    rows = _bleu_rows()
+    rows = bleu_rows(SHIPPED_MODELS)
     frame = []
     for trace in _all_traces(asked.shown["request"]):
         facts = _facts(trace, rows)

@@ -108,21 +108,23 @@ def _draw(view: View, request: SentenceRequest) -> None:
     with right, box(view.key("equations_verdict")):
         section_heading(gettext("Aggregate, then decide"), f"<b>{texts.verdict(judgement)}</b>")
         inline_equation(view, texts.verdict_equation(judgement, theme_name()), "verdict")
-    section_heading(_bag_title())
-    choose_swap(request.sentence)
-    if other := _swapped_judgement(request, judgement):
+    other = _swapped_judgement(request, judgement)
+    bag = _bag(judgement, other)
+    section_heading(bag.title)
+    _choose_swap(request.sentence)
+    if other:
         plain_text(other.source_text)
-    inline_figure(view, "bag", partial(bag_figure, judgement, other), _bag_sentence(judgement, other))
-
-
-def _bag_title() -> str:
-    return gettext("A bag of vectors")
+    inline_figure(view, bag.name, bag.draw, _bag_sentence(judgement, other))
 
 
 def _swapped_judgement(request: SentenceRequest, judgement: Judgement) -> Judgement | None:
     """Return the verdict on the pair with the chosen words of the English sentence swapped; None while unswapped."""
-    swap = chosen_swap(request.sentence)
+    swap = _chosen_swap(request.sentence)
     return swap and _judgement(request, with_words_swapped(request.sentence, *swap), judgement.target_text)
+
+
+def _bag(judgement: Judgement, other: Judgement | None) -> OfferedFigure:
+    return OfferedFigure(gettext("A bag of vectors"), "bag", partial(bag_figure, judgement, other))
 
 
 @cached_for_all
@@ -181,8 +183,7 @@ def _pictures(asked: PayloadRequest) -> Iterator[OfferedFigure]:
         yield OfferedFigure(name, f"attend-{each.name}", partial(attend_figure, each))
     title = gettext("Comparison of piece {number}", number=step + 1)
     yield OfferedFigure(title, f"compared-{step + 1}", partial(compared_figure, judgement, step))
-    other = _swapped_judgement(asked.shown["request"], judgement)
-    yield OfferedFigure(_bag_title(), "bag", partial(bag_figure, judgement, other))
+    yield _bag(judgement, _swapped_judgement(asked.shown["request"], judgement))
 
 
 def _tables(asked: PayloadRequest) -> NamedTables:
@@ -198,14 +199,18 @@ PAIR_EXHIBIT = Exhibit("two", _make_view, _draw, OfferedPart(_pictures, _tables)
 _FIRST_WORD, _SECOND_WORD = "swap_one", "swap_other"
 
 
-def chosen_swap(sentence: str) -> tuple[int, int] | None:
-    """Return the 0-based indices of the two swapped words; None while unswapped."""
-    return _parse_swap(page_session().get(SWAP), len(sentence.split()))
+def _chosen_swap(sentence: str) -> tuple[int, int] | None:
+    """Return the 0-based indices of the two swapped words; None while unswapped, or where there are no such words."""
+    match = re.fullmatch(r"([0-9]{1,3})\.([0-9]{1,3})", str(page_session().get(SWAP)))
+    if not match:
+        return None
+    first, second = (int(text) - 1 for text in match.groups())
+    return (first, second) if 0 <= first < second < len(sentence.split()) else None
 
 
-def choose_swap(sentence: str) -> None:
+def _choose_swap(sentence: str) -> None:
     """Draw the choice of two words, and the button that swaps them."""
-    words, chosen = sentence.split(), chosen_swap(sentence)
+    session, words, chosen = page_session(), sentence.split(), _chosen_swap(sentence)
     if len(words) < 2 or embedding() is not None:
         return
     defaults = chosen or (min(1, len(words) - 2), max(len(words) - 2, min(1, len(words) - 2) + 1))
@@ -216,22 +221,13 @@ def choose_swap(sentence: str) -> None:
         for name, default, label in zip((_FIRST_WORD, _SECOND_WORD), defaults, labels, strict=True):
             key = f"{name}_{len(words)}"
             if chosen:
-                page_session()[key] = str(default)
+                session[key] = str(default)
             index = select_box(label, names, key=key, default=str(default), disabled=chosen is not None, width=220)
             indices.append(int(index))
         request_button(
             gettext("Undo the swap") if chosen else gettext("Swap them"),
-            lambda: page_session().update({SWAP: None if chosen else ".".join(str(k + 1) for k in sorted(indices))}),
+            lambda: session.update({SWAP: None if chosen else ".".join(str(k + 1) for k in sorted(indices))}),
             key="swap_button",
             type="primary",
             disabled=indices[0] == indices[1],
         )
-
-
-def _parse_swap(value: object, count: int) -> tuple[int, int] | None:
-    """Return the word indices in a value of `SWAP`, None if it is invalid for `count` words."""
-    match = re.fullmatch(r"([0-9]{1,3})\.([0-9]{1,3})", str(value))
-    if not match:
-        return None
-    first, second = (int(text) - 1 for text in match.groups())
-    return (first, second) if 0 <= first < second < count else None
