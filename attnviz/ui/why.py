@@ -307,23 +307,18 @@ def growing_sentence(trace: Trace) -> None:
 @makes_payload("growing")
 def length_growth_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the translations of every prefix."""
+    from attnviz.evaluation.bleu import sentence_chrf  # imports sacrebleu
+
     growth = growth_of(request.trace)
-    total = growth.counts[-1]
+    total, reference, rows = growth.counts[-1], REFERENCE_TRANSLATIONS.get(growth.sentence), []
     labels = [ngettext("{count} of {all} words", "{count} of {all} words", count, all=total) for count in growth.counts]
-    scores = reference_scores(growth)
-    rows = [
-        lane(
-            attention_name(kind),
-            model,
-            "",
-            versions=[_version(one) for one in judged],
-            notes=[judgement_note(one, score if one is judged[-1] else None) for one in judged],
-        )
-        for kind, model, judged, score in zip(
-            growth.attentions, growth.models, growth.translations, scores, strict=True
-        )
-    ]
-    if reference := REFERENCE_TRANSLATIONS.get(growth.sentence):
+    for kind, model, judged in zip(growth.attentions, growth.models, growth.translations, strict=True):
+        scores: list[float | None] = [None] * len(judged)
+        if reference:
+            scores[-1] = sentence_chrf(judged[-1].text, reference.french)
+        versions, notes = list(map(_version, judged)), list(map(judgement_note, judged, scores))
+        rows.append(lane(attention_name(kind), model, "", versions=versions, notes=notes))
+    if reference:
         shorter = len(labels) - 1
         versions = [version([])] * shorter + [version([(reference.french, 0, "")])]
         notes = [gettext("The reference translates only the whole sentence.")] * shorter + [reference.origin]
@@ -350,16 +345,6 @@ def growth_chart_payload(request: PayloadRequest) -> dict[str, Any]:
     return steady_payload(spec, caption)
 
 
-def reference_scores(growth: PrefixTranslations) -> list[float | None]:
-    """Return the chrF2 of each model's translation of the whole sentence against the reference; None without one."""
-    reference = REFERENCE_TRANSLATIONS.get(growth.sentence)
-    if reference is None:
-        return [None] * len(growth.models)
-    from attnviz.evaluation.bleu import sentence_chrf
-
-    return [sentence_chrf(judged[-1].text, reference.french) for judged in growth.translations]
-
-
 def _version(judged: JudgedTranslation) -> dict[str, Any]:
     words = []
     for word, log in zip(judged.words, judged.log_probabilities.tolist(), strict=True):
@@ -370,7 +355,6 @@ def _version(judged: JudgedTranslation) -> dict[str, Any]:
 
 
 def _legend(judge_name: str) -> list[tuple[str, str]]:
-    first, second, third = map(percent, _LIMITS)
     return [
         (
             gettext(
@@ -378,10 +362,8 @@ def _legend(judge_name: str) -> list[tuple[str, str]]:
             ),
             "",
         ),
-        (gettext("at least {share}", share=first), "level-0"),
-        (gettext("below {share}", share=first), "level-1"),
-        (gettext("below {share}", share=second), "level-2"),
-        (gettext("below {share}", share=third), "level-3"),
+        (gettext("at least {share}", share=percent(_LIMITS[0])), "level-0"),
+        *((gettext("below {share}", share=percent(limit)), f"level-{level}") for level, limit in enumerate(_LIMITS, 1)),
         (gettext("English word"), "omitted"),
         (gettext("left out: no French word translates this English word"), ""),
     ]
@@ -407,18 +389,15 @@ def no_judge_reason() -> str:
     )
 
 
-def _start(translation: str) -> str:
-    """Return as much of a translation as can be forced: a model that repeats itself may write more."""
-    return " ".join(translation.split()[:LONGEST_SENTENCE])[:LONGEST_TEXT]
-
-
 @cached_in(LRUCache(8 << 20, size=size_of))
 def _compute_growth(sentence: str, judge_name: str, device: str, stamp: str) -> PrefixTranslations:  # noqa: ARG001  part of the key
     from attnviz.corpora.judging import judge
 
     texts, folders = prefixes(sentence), installed_models()
     outputs = [cached_translations(str(folders[name]), device, texts, 5) for name in MODELS]
-    pairs = [(text, _start(output)) for translated in outputs for text, output in zip(texts, translated, strict=True)]
+    # A model that repeats itself may write more than can be forced.
+    starts = [" ".join(one.split()[:LONGEST_SENTENCE])[:LONGEST_TEXT] for translated in outputs for one in translated]
+    pairs = list(zip(texts * len(MODELS), starts, strict=True))
     judged = judge(translator_in(str(folders[judge_name]), device), pairs)
     count = len(texts)
     return PrefixTranslations(

@@ -32,13 +32,13 @@ from attnviz.trace.interventions import Temperature
 from attnviz.ui import resources
 from attnviz.ui.embedding import in_session, in_theme
 from attnviz.ui.examples import DEFAULT_SENTENCE, SAMPLE
+from attnviz.ui.lab.analyses import finished_hypotheses_payload, tree_payload
 from attnviz.ui.lab.comparison_section import (
     COMPARED_KINDS,
     ComparedPair,
     compared_with,
     differing_sentences_html,
 )
-from attnviz.ui.lab.tree import finished_hypotheses_payload, tree_payload
 from attnviz.ui.pages import lab_page as lab_script
 from attnviz.ui.pages.lab_page import SECTIONS
 from attnviz.ui.payloads import PayloadRequest

@@ -29,7 +29,6 @@ from attnviz.model_folder import read_weights, weights_digest
 from attnviz.network import DecomposableConfig, TransformerConfig
 from attnviz.text import Tokenizer
 from attnviz.trace import TransformerTrace
-from attnviz.ui.pages.transformer_page import EXHIBITS
 from tests.conftest import REPOSITORY, ModelFactory
 from tests.detectors import random_detector
 from tests.saved_pages import flattened, saved_view
@@ -149,7 +148,8 @@ def test_saved_page_has_the_current_exhibit(page: Run, detector: Path, exhibit: 
     drawn = {(block["kind"], block["key"]) for block in flattened(saved.blocks)}
     shown = {(block["kind"], block["key"]) for block in blocks(app)}
     left_out = {"attention_row", "button", "copy_link", "definitions", "field", "file_link", "picture_files", "tables"}
-    view = {(kind, key) for kind, key in shown if key.endswith(f"-{EXHIBITS[exhibit].view_id}") and "row_" not in key}
+    (view_id,) = (key.removeprefix("room-") for kind, key in drawn if kind == "box" and key.startswith("room-"))
+    view = {(kind, key) for kind, key in shown if key.endswith(f"-{view_id}") and "row_" not in key}
     missing = {(kind, key) for kind, key in view - drawn if kind not in left_out | {"box", "details", "popover"}}
     assert missing == set()
     assert len(saved.payloads) >= len(set(saved.addresses()))

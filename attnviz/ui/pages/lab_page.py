@@ -24,15 +24,13 @@ from attnviz.ui.embedding import page_session
 from attnviz.ui.fields import segmented_control
 from attnviz.ui.glossary import opening
 from attnviz.ui.lab import LabSection
-from attnviz.ui.lab.analyses import ATTRIBUTIONS_SECTION, PERTURBATION_SECTION
+from attnviz.ui.lab.analyses import ATTRIBUTIONS_SECTION, PERTURBATION_SECTION, TREE_SECTION
 from attnviz.ui.lab.comparison_section import COMPARISON, COMPARISON_SECTION, SECTION
 from attnviz.ui.lab.neighbours_section import NEIGHBOURS_SECTION
-from attnviz.ui.lab.tree import TREE_SECTION
 from attnviz.ui.step.step_controls import key_help, shown_suspected_errors, step_controls
 from attnviz.ui.toolbar.controls import current_request
-from attnviz.ui.toolbar.downloads import download_box, offer_pictures, offers
+from attnviz.ui.toolbar.downloads import offers, page_downloads
 from attnviz.ui.toolbar.shown_translation import open_view, shown_translation, status
-from attnviz.ui.view import View
 
 SECTIONS: Mapping[str, LabSection] = {
     "perturbation-tests": PERTURBATION_SECTION,
@@ -53,7 +51,8 @@ def _draw() -> None:
     open_view(view, shown.request)
     waiting = st.empty()  # above the view, so that a spinner in it does not mount the view again
     with view_blocks(view.key("view")), box(view.key("room")):  # components/view.js stores its state on this element
-        opening("lab", TextSection(gettext("Lab"), (_introduction(),)))
+        question = gettext("What does each French word depend on? Each tab answers this question in its own way.")
+        opening("lab", TextSection(gettext("Lab"), (question,)))
         sentences = box(view.key("sentences"))
         with box("beside_section", row=True):
             titles = {name: section.title() for name, section in SECTIONS.items()}
@@ -62,28 +61,20 @@ def _draw() -> None:
             if shown.request:
                 status(view)
             copy_link(view.key("copy_link"))
+        section, session = SECTIONS[chosen], page_session()
         with box(view.key("section_panel")), waiting:
-            if reason := SECTIONS[chosen].offered.missing(view.trace):
+            if reason := section.offered.missing(view.trace):
                 plain_text(reason)
             else:
-                SECTIONS[chosen].draw(view)
-        choices = _session_entries(view, SECTIONS[chosen])
-        with files, download_box("downloads"):  # after the section's own choices, which a link may set
-            offer_pictures(view, "lab-pictures", choices, part=chosen)
+                section.draw(view)
+        keys = [key for choice in section.choices for key in (choice, view.key(choice))]
+        choices = {"session": {key: session[key] for key in keys if key in session}}
+        with files:  # after the section's own choices, which a link may set
+            page_downloads(view, "lab", choices, chosen)
         with sentences:
             step_controls(view)  # after the choice of the section, which is part of the address
         chart_tables(view, "lab-tables", choices, part=chosen)
         key_help(view, "signs", "attention", "heads", "writing", "scores", common_only=True)
-
-
-def _introduction() -> str:
-    return gettext("What does each French word depend on? Each tab answers this question in its own way.")
-
-
-def _session_entries(view: View, section: LabSection) -> dict[str, Any]:
-    """Return the choices that determine the figures of a section."""
-    session, keys = page_session(), [key for choice in section.choices for key in (choice, view.key(choice))]
-    return {"session": {key: session[key] for key in keys if key in session}}
 
 
 def _doubtful_step(trace: Any) -> int:

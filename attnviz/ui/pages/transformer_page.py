@@ -33,7 +33,7 @@ from attnviz.ui.page_state.linked import linked_entry
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, makes_payload
 from attnviz.ui.requests import on_request, request_button
 from attnviz.ui.toolbar.controls import current_request, sentence_box
-from attnviz.ui.toolbar.downloads import download_box, offer_lecture, offer_pictures, offers
+from attnviz.ui.toolbar.downloads import offers, page_downloads
 from attnviz.ui.toolbar.shown_translation import open_view, shown_translation
 from attnviz.ui.transformer import Exhibit, SentenceRequest, attention_row, five_models, heads_exhibit, pair
 from attnviz.ui.transformer.pair import SWAP
@@ -49,44 +49,6 @@ EXHIBITS: Mapping[str, Exhibit] = {
 }
 """By their names in the address, in the order of the page."""
 offers("exhibit", {name: exhibit.offered for name, exhibit in EXHIBITS.items()})
-
-
-def draw_transformer(request: SentenceRequest) -> None:
-    """Draw the row of weights for the sentence of `request`, and below it the exhibit that is open."""
-    exhibit_name = _open_exhibit_name()
-    exhibit = EXHIBITS.get(exhibit_name)
-    waiting, row_place, exhibit_place = st.empty(), box("transformer_row"), box("transformer_exhibit")
-    with waiting, st.spinner(gettext("Translating…")):
-        row, row_problem = _made(attention_row.make_view, request)
-        row = row and replace(row, main=request.view)
-    view, problem = row, ""
-    if exhibit and exhibit.view_id != attention_row.VIEW_ID:
-        with exhibit_place, waiting, st.spinner(gettext("Translating…")):
-            view, problem = _made(exhibit.make_view, request)
-        if view and not row:
-            view = replace(view, main=request.view)
-    if provider := row or view:  # before the row is drawn, which sends the address
-        _write_address(provider, exhibit_name)
-    with row_place:
-        _problem(row_problem, "row")
-        if row:
-            with box(row.key("room")):  # components/view.js stores the view's state on this element
-                attention_row.draw(row, request, exhibit_name)
-                if exhibit and view is row:
-                    _exhibit(row, exhibit, request, exhibit_name)
-    with exhibit_place:
-        _problem(problem, "exhibit")
-        if exhibit and view and view is not row:
-            with box(view.key("room")):
-                _exhibit(view, exhibit, request, exhibit_name)
-    with box("transformer_foot", row=True):
-        is_open = exhibit_name == "answers"
-        label = gettext("Close the comparison") if is_open else gettext("Compare all five models")
-        request_button(label, partial(_store_exhibit_name, "" if is_open else "answers"), key="compare_models")
-        if provider:
-            copy_link(provider.key("copy_link"))
-        glossary_box("glossary", "signs", "attention", "heads", "learning", "scores")
-    references(EXHIBIT_REFERENCES)
 
 
 def _open_exhibit_name() -> str:
@@ -105,17 +67,13 @@ def _store_exhibit_name(name: object) -> None:
     page_session()[EXHIBIT_PARAMETER] = name if name in EXHIBITS else None
 
 
-def _made(make_view: Callable[[SentenceRequest], View], request: SentenceRequest) -> tuple[View | None, str]:
-    """Return the view that `make_view` makes, or None and the reason why it cannot."""
+def _made(make_view: Callable[[SentenceRequest], View], request: SentenceRequest, name: str) -> View | None:
+    """Return the view that `make_view` makes, or draw the reason why it cannot."""
     try:
-        return make_view(request), ""
+        return make_view(request)
     except AttnvizError as error:
-        return None, str(error)
-
-
-def _problem(text: str, name: str) -> None:
-    if text:
-        message(text, f"transformer_problem_{name}")
+        message(str(error), f"transformer_problem_{name}")
+        return None
 
 
 def _exhibit(view: View, exhibit: Exhibit, request: SentenceRequest, exhibit_name: str) -> None:
@@ -124,9 +82,7 @@ def _exhibit(view: View, exhibit: Exhibit, request: SentenceRequest, exhibit_nam
     _exhibit_figures(view, exhibit, request, name)
     shown = {"request": request, "trace": trace, "session": {SWAP: page_session()[SWAP]}}
     chart_tables(view, "exhibit-tables", shown, part=name)
-    with download_box("downloads"):
-        offer_pictures(view, "exhibit-pictures", shown, part=name)
-        offer_lecture(view, "exhibit-lecture", shown, file_name(trace, f"{name}.html"), part=name)
+    page_downloads(view, "exhibit", shown, name, file_name(trace, f"{name}.html"))
 
 
 def _exhibit_figures(view: View, exhibit: Exhibit, request: SentenceRequest, name: ExhibitName) -> None:
@@ -160,7 +116,7 @@ def exhibit_lecture(asked: PayloadRequest) -> bytes:
         opening("transformer", exhibits_introduction())
         with box(view.key("room")):
             _exhibit_figures(view, EXHIBITS[name], request, name)
-            if EXHIBITS[name].view_id == attention_row.VIEW_ID:  # on the page, the row of weights has it
+            if view.id == attention_row.VIEW_ID:  # on the page, the row of weights has it
                 view_state(view)
         references(EXHIBIT_REFERENCES)
 
@@ -182,7 +138,41 @@ def _draw() -> None:
     open_view(shown.view, shown.request)
     settings = (request.device, request.beam) if request else ()
     with view_blocks("transformer_view"), box("transformer_blocks"):
-        draw_transformer(SentenceRequest(shown.view, *settings))
+        _row_and_exhibit(SentenceRequest(shown.view, *settings))
+
+
+def _row_and_exhibit(request: SentenceRequest) -> None:
+    """Draw the row of weights for the sentence of `request`, and below it the exhibit that is open."""
+    exhibit_name = _open_exhibit_name()
+    exhibit = EXHIBITS.get(exhibit_name)
+    waiting, row_place, exhibit_place = st.empty(), box("transformer_row"), box("transformer_exhibit")
+    with row_place, waiting, st.spinner(gettext("Translating…")):
+        row = _made(attention_row.make_view, request, "row")
+        row = row and replace(row, main=request.view)
+    view = row
+    if exhibit and exhibit is not attention_row.ATTENTION_ROW:  # which shares the view of the row
+        with exhibit_place, waiting, st.spinner(gettext("Translating…")):
+            view = _made(exhibit.make_view, request, "exhibit")
+        if view and not row:
+            view = replace(view, main=request.view)
+    if provider := row or view:  # before the row is drawn, which sends the address
+        _write_address(provider, exhibit_name)
+    if row:
+        with row_place, box(row.key("room")):  # components/view.js stores the view's state on this element
+            attention_row.draw(row, request, exhibit_name)
+            if exhibit and view is row:
+                _exhibit(row, exhibit, request, exhibit_name)
+    if exhibit and view and view is not row:
+        with exhibit_place, box(view.key("room")):
+            _exhibit(view, exhibit, request, exhibit_name)
+    with box("transformer_foot", row=True):
+        is_open = exhibit_name == "answers"
+        label = gettext("Close the comparison") if is_open else gettext("Compare all five models")
+        request_button(label, partial(_store_exhibit_name, "" if is_open else "answers"), key="compare_models")
+        if provider:
+            copy_link(provider.key("copy_link"))
+        glossary_box("glossary", "signs", "attention", "heads", "learning", "scores")
+    references(EXHIBIT_REFERENCES)
 
 
 TRANSFORMER_PAGE = Page("transformer", lambda: gettext("To the transformer"), _draw, shows_sentence=True)

@@ -20,7 +20,6 @@ from attnviz.ui.toolbar.controls import (
 from attnviz.ui.toolbar.downloads import share_and_save
 from attnviz.ui.toolbar.open_lesson import current_lesson, draw_lesson
 from attnviz.ui.toolbar.shown_translation import open_view, run_summary, shown_translation, status
-from attnviz.ui.view import shows
 
 
 def cache_default_translation() -> None:
@@ -38,23 +37,22 @@ def _draw() -> None:
         return
     drawn = controls(installed_models())
     shown = shown_translation(drawn.request, back=bool(drawn.request), steps=True)
-    view = None
-    if shown.view:
-        view = replace(shown.view, detail_level=page_detail_level(), show_beside=show_beside)
-        open_view(view, shown.request)
-        if view.trace.translated:
-            with drawn.tour:
-                tour_button()
+    if shown.view is None:
+        return
+    view = replace(shown.view, detail_level=page_detail_level(), show_beside=show_beside)
+    open_view(view, shown.request)
+    if view.trace.translated:
+        with drawn.tour:
+            tour_button()
     with drawn.share:
         share_and_save(view)
-    if view and shown.request:
+    if shown.request:
         drawn.run.caption(run_summary(view))
-        if shows(page_detail_level(), "numbers"):
+        if view.shows("numbers"):
             with drawn.status:
                 status(view)
-    if view:
-        with view_blocks(view.key("view")):
-            step_view(view)
+    with view_blocks(view.key("view")):
+        step_view(view)
 
 
 TRANSLATE_PAGE = Page("", lambda: gettext("Translate"), _draw, shows_sentence=True)

@@ -27,11 +27,7 @@ from attnviz.ui.glossary import glossary_box, opening, references, text_section
 from attnviz.ui.payloads import PayloadRequest, makes_payload
 from attnviz.ui.resources import translate
 from attnviz.ui.toolbar.controls import current_request, own_translation, sentence_box
-from attnviz.ui.toolbar.downloads import (
-    download_box,
-    offer_lecture,
-    offer_pictures,
-)
+from attnviz.ui.toolbar.downloads import page_downloads
 from attnviz.ui.toolbar.shown_translation import open_view, shown_translation
 from attnviz.ui.view import View, view_key
 from attnviz.ui.why import (
@@ -148,9 +144,7 @@ def _draw() -> None:
         _trio_sections(view, trio)
         shown_here = {"trio": trio, "growth": growth, "trace": trio.reference}
         with box("why_foot", row=True):
-            with download_box("downloads"):
-                offer_pictures(view, "why-pictures", shown_here)
-                offer_lecture(view, "why-lecture", shown_here, file_name(trio.reference, "why.html"))
+            page_downloads(view, "why", shown_here, lecture=file_name(trio.reference, "why.html"))
             copy_link(view.key("copy_link"))
         chart_tables(view, "why-tables", shown_here)
         references(WHY_REFERENCES)

@@ -91,9 +91,13 @@ def offer_pictures(view: View, name: str, shown: Shown, key: str = "export", **p
     followed_picture_files(view, at, key)
 
 
-def offer_lecture(view: View, name: str, shown: Shown, file: str, **parameters: str) -> None:
-    """Offer the page for a lecture of the payload `name`, for the current selection in `view`, as `file`."""
-    lecture_link(view, shown_address(name, {"view": view, **shown}, "{selection}", **parameters), file)
+def page_downloads(view: View, page: str, shown: Shown, part: str = "", lecture: str = "") -> None:
+    """Offer what a part of a page `offers` for the current selection in `view`, and the part as the file `lecture`."""
+    with download_box("downloads"):
+        offer_pictures(view, f"{page}-pictures", shown, part=part)
+        if lecture:
+            at = shown_address(f"{page}-lecture", {"view": view, **shown}, "{selection}", part=part)
+            lecture_link(view, at, lecture)
 
 
 def lecture_link(view: Keyed, at: str, file: str) -> None:
@@ -288,15 +292,14 @@ def picture_file(trace: Trace, offered: OfferedFigure, *, titled: bool = True) -
     return PictureFile(offered.title, file_name(trace, offered.name), draw)
 
 
-def share_and_save(view: View | None) -> None:
+def share_and_save(view: View) -> None:
     """Draw the link and the files of `view`.
 
     The browser mounts the contents of an open box only, and fetches them then, so that opening it asks nothing of the
     server.
     """
-    if view:
-        with view_blocks("share_view"), box("share_blocks", gap="xsmall"):
-            with box("share", row=True):
-                caption(gettext("The link opens the page as it is shown now."))
-                copy_link(view.key("copy_link"))
-            downloads(view)
+    with view_blocks("share_view"), box("share_blocks", gap="xsmall"):
+        with box("share", row=True):
+            caption(gettext("The link opens the page as it is shown now."))
+            copy_link(view.key("copy_link"))
+        downloads(view)

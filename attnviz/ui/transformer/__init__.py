@@ -39,8 +39,6 @@ class SentenceRequest:
 class Exhibit:
     """One part of the page. No exhibit imports another."""
 
-    view_id: str
-    """Id of the exhibit's view."""
     make_view: Callable[[SentenceRequest], View]
     """Computes the exhibit's trace and returns its view; raises AttnvizError with a sentence if that is impossible."""
     draw: Callable[[View, SentenceRequest], None]

@@ -263,4 +263,4 @@ def _pictures(asked: PayloadRequest) -> Iterator[OfferedFigure]:
     yield OfferedFigure(gettext("Multiplications"), "multiplications", partial(multiplications, _work(sources)))
 
 
-ATTENTION_ROW = Exhibit(VIEW_ID, make_view, _draw, OfferedPart(_pictures))
+ATTENTION_ROW = Exhibit(make_view, _draw, OfferedPart(_pictures))

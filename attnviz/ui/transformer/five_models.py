@@ -98,7 +98,7 @@ def _make_view(request: SentenceRequest) -> View:
                 names=", ".join(SHIPPED_MODELS),
             )
         )
-    return View(FIVE_MODELS.view_id, max(traces, key=lambda trace: len(trace.target_pieces)))
+    return View("answers", max(traces, key=lambda trace: len(trace.target_pieces)))
 
 
 def _all_traces(request: SentenceRequest) -> list[Any]:
@@ -187,4 +187,4 @@ def _tables(asked: PayloadRequest) -> NamedTables:
     yield gettext("The translations"), pd.DataFrame(frame).set_index(gettext("model"))
 
 
-FIVE_MODELS = Exhibit("answers", _make_view, _draw, OfferedPart(_pictures, _tables))
+FIVE_MODELS = Exhibit(_make_view, _draw, OfferedPart(_pictures, _tables))

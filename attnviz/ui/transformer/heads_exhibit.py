@@ -21,7 +21,7 @@ from attnviz.installed_models import TRANSFORMER_MODEL, check_installed, install
 from attnviz.languages import gettext
 from attnviz.trace import TransformerTrace
 from attnviz.trace.drawing import LONGEST_LABEL
-from attnviz.trace.parts import HEAD_KINDS, HeadKind
+from attnviz.trace.parts import HEAD_KINDS
 from attnviz.trace.transformer_trace import Head
 from attnviz.ui.components.chart import inline_figure
 from attnviz.ui.components.component import box, columns, explanation, html
@@ -47,14 +47,11 @@ HEAD = "head"
 def _make_view(request: SentenceRequest) -> View:
     check_installed(TRANSFORMER_MODEL)
     trace = request.trace_by(TRANSFORMER_MODEL)
-    on_request(HEAD, _store_head_name)
-    opened_head: Any = trace.head_named(str(page_session()[HEAD])) or best_head(trace)
-    page_session()[HEAD] = opened_head.name
-    return View(HEADS_EXHIBIT.view_id, opened_head)
-
-
-def _store_head_name(name: object) -> None:
-    page_session()[HEAD] = str(name)
+    session = page_session()
+    on_request(HEAD, lambda name: session.update({HEAD: str(name)}))
+    opened_head: Any = trace.head_named(str(session[HEAD])) or best_head(trace)
+    session[HEAD] = opened_head.name
+    return View("head", opened_head)
 
 
 def _draw(view: View, request: SentenceRequest) -> None:  # noqa: ARG001  same signature as the others
@@ -67,7 +64,9 @@ def _draw(view: View, request: SentenceRequest) -> None:  # noqa: ARG001  same s
         f'<h2 class="section opened">{head_title(opened_head)}</h2>'
         f'<p class="explanation">{kind_sentence(opened_head.kind)}</p>'
     )
-    step_controls(view, _player_names(opened_head.kind))
+    kind = opened_head.kind
+    spoken = {"encoder": ("en", "en"), "decoder": ("fr", "fr"), "cross": ("en", "fr")}[kind]
+    step_controls(view, PlayedLanguages(pair_labels(kind), spoken, second_is_written=kind != "encoder"))
     left, right = columns((11, 10), gap="large")
     with left:
         inline_figure(view, "heatmap", partial(heatmap, opened_head, end=True))
@@ -78,11 +77,6 @@ def _draw(view: View, request: SentenceRequest) -> None:  # noqa: ARG001  same s
         for place, stage in enumerate(HEAD_STAGES, 1):
             with box(view.key(f"stage_{stage.number}")):
                 draw_stage(view, stage, place)
-
-
-def _player_names(kind: HeadKind) -> PlayedLanguages:
-    spoken = {"encoder": ("en", "en"), "decoder": ("fr", "fr"), "cross": ("en", "fr")}[kind]
-    return PlayedLanguages(pair_labels(kind), spoken, second_is_written=kind != "encoder")
 
 
 @cached_for_all
@@ -130,7 +124,7 @@ def _pictures(asked: PayloadRequest) -> Iterator[OfferedFigure]:
         yield OfferedFigure(title, file, partial(figure.draw, subject), heading)
 
 
-HEADS_EXHIBIT = Exhibit("head", _make_view, _draw, OfferedPart(_pictures), HEAD)
+HEADS_EXHIBIT = Exhibit(_make_view, _draw, OfferedPart(_pictures), HEAD)
 
 _FILE = "heads.csv"
 """File in the model's folder that `attnviz evaluate --heads --heads-csv` writes."""

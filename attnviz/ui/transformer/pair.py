@@ -53,7 +53,7 @@ FRENCH = "pair"
 
 def _make_view(request: SentenceRequest) -> View:
     judgement = _judgement(request, request.sentence, _french(request))
-    return View(PAIR_EXHIBIT.view_id, pair_attention(judgement))
+    return View("two", pair_attention(judgement))
 
 
 def _judgement(request: SentenceRequest, english: str, french: str) -> Judgement:
@@ -193,7 +193,7 @@ def _tables(asked: PayloadRequest) -> NamedTables:
     yield gettext("The verdict"), verdict_table(judgement)
 
 
-PAIR_EXHIBIT = Exhibit("two", _make_view, _draw, OfferedPart(_pictures, _tables), SWAP)
+PAIR_EXHIBIT = Exhibit(_make_view, _draw, OfferedPart(_pictures, _tables), SWAP)
 
 
 _FIRST_WORD, _SECOND_WORD = "swap_one", "swap_other"
