@@ -56,8 +56,7 @@ from attnviz.text import LONGEST_SENTENCE, LONGEST_TEXT
 from attnviz.trace.parts import GradientNorms
 from attnviz.ui.components.chart import caption_payload, chart, fitting_payload, inline_figure, steady_payload
 from attnviz.ui.components.component import columns, details, explanation, plain_text
-from attnviz.ui.components.side_by_side import lane, lanes, rows_payload, translations_payload, version
-from attnviz.ui.components.view_state import view_state
+from attnviz.ui.components.side_by_side import lane, lanes, lanes_payload, translations_payload, version
 from attnviz.ui.fields import segmented_control
 from attnviz.ui.glossary import text_section
 from attnviz.ui.payloads import PayloadRequest, address, makes_payload
@@ -73,6 +72,7 @@ from attnviz.ui.resources import (
     translator_in,
     translator_of,
 )
+from attnviz.ui.step.step_controls import view_state
 from attnviz.ui.toolbar.downloads import NamedTables, OfferedFigure, OfferedPart, offered_bleu, offers
 from attnviz.ui.view import View
 from attnviz.ui.waiting import TURNS
@@ -323,7 +323,7 @@ def length_growth_payload(request: PayloadRequest) -> dict[str, Any]:
         versions = [version([])] * shorter + [version([(reference.french, 0, "")])]
         notes = [gettext("The reference translates only the whole sentence.")] * shorter + [reference.origin]
         rows.append(lane(gettext("Reference translation"), "", "", versions=versions, notes=notes))
-    return rows_payload(
+    return lanes_payload(
         f"{request.trace.fingerprint} growing",
         labels,
         rows,

@@ -39,6 +39,7 @@ from attnviz.ui.page_state.gold_state import set_gold
 from attnviz.ui.page_state.linked import SENTENCE_PAGES, clear_entries, follow_link
 from attnviz.ui.requests import begin_fragment, request_button
 from attnviz.ui.toolbar import opened_file
+from attnviz.ui.view import FilePair, GoldFile
 from attnviz.ui.waiting import in_turn
 
 if TYPE_CHECKING:
@@ -246,9 +247,9 @@ def _open_row(job: CorpusJob, row: dict[str, Any]) -> None:
     elif records:
         gold = None
         if scored := job.scored:
-            gold = opened_file.GoldFile.scored(job.gold_name, by_record(scored.gold, scored.places))
+            gold = GoldFile.scored(job.gold_name, by_record(scored.gold, scored.places))
         other = None if job.other is None else (job.other_name, job.other)
-        opened_file.choose_attention(opened_file.FileChoice(job.name, records, place, other=other, gold=gold))
+        opened_file.choose_attention(FilePair(job.name, records, place, other=other, gold=gold))
     go_to("")
     st.rerun()
 

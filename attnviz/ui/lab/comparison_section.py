@@ -40,12 +40,11 @@ from attnviz.ui.chrome import go_to
 from attnviz.ui.components.chart import chart, fitting_payload
 from attnviz.ui.components.component import box, explanation, html, message, plain_text
 from attnviz.ui.embedding import page_session
-from attnviz.ui.fields import option_segments, segmented_control, select_box, switch, text_box
+from attnviz.ui.fields import option_field, segmented_control, select_box, switch, text_box
 from attnviz.ui.lab import LabSection
 from attnviz.ui.page_state import inputs
 from attnviz.ui.page_state.linked import keep_for
-from attnviz.ui.page_state.selection import Selection
-from attnviz.ui.page_state.what_if_state import WHAT_IFS, stored_what_ifs
+from attnviz.ui.page_state.selection import WHAT_IFS, Selection, stored_what_ifs
 from attnviz.ui.payloads import PayloadRequest, makes_payload, shown_address
 from attnviz.ui.requests import request_button
 from attnviz.ui.resources import (
@@ -130,7 +129,7 @@ def compared_with(view: View) -> tuple[ComparedKind, str]:
     kind = session.get(view.key(_KIND))
     kind = cast("ComparedKind", kind) if kind in COMPARED_KINDS else COMPARED_KINDS[0]
     options, default = _other_options(view, kind)
-    other = session.get(view.key(_OTHERS.get(kind, "")))
+    other = session.get(view.key(_OTHERS[kind])) if kind in _OTHERS else None
     return kind, str(other) if other in options else default
 
 
@@ -317,9 +316,9 @@ def _switches(view: View, pair: ComparedPair) -> None:
         return
     with box(view.key("comparison_switches"), row=True):
         if all(map(has_posterior, pair.both)):
-            option_segments(view, "face", gettext("Attention before or after the word"), face_names())
+            option_field(view, "face", "segments", gettext("Attention before or after the word"), options=face_names())
         if pair.same_segmentation:
-            option_segments(view, "by", gettext("Rows and columns"), unit_names())
+            option_field(view, "by", "segments", gettext("Rows and columns"), options=unit_names())
         root_switch(view)
 
 

@@ -18,7 +18,6 @@ from attnviz.figures.subject import REQUIRES_TRANSLATION, Subject
 from attnviz.languages import gettext
 from attnviz.ui.chrome import Page
 from attnviz.ui.components.component import box, plain_text, view_blocks
-from attnviz.ui.components.copy_link import copy_link
 from attnviz.ui.components.tables import chart_tables
 from attnviz.ui.embedding import page_session
 from attnviz.ui.fields import segmented_control
@@ -29,7 +28,7 @@ from attnviz.ui.lab.comparison_section import COMPARISON, COMPARISON_SECTION, SE
 from attnviz.ui.lab.neighbours_section import NEIGHBOURS_SECTION
 from attnviz.ui.step.step_controls import key_help, shown_suspected_errors, step_controls
 from attnviz.ui.toolbar.controls import current_request
-from attnviz.ui.toolbar.downloads import offers, page_downloads
+from attnviz.ui.toolbar.downloads import copy_link, offers, page_downloads
 from attnviz.ui.toolbar.shown_translation import open_view, shown_translation, status
 
 SECTIONS: Mapping[str, LabSection] = {

@@ -64,7 +64,6 @@ from attnviz.ui.components.component import (
     section_heading,
     view_blocks,
 )
-from attnviz.ui.components.copy_link import copy_link
 from attnviz.ui.components.picture_files import PictureFile, followed_picture_files, picture_files
 from attnviz.ui.components.tables import tables, tables_payload
 from attnviz.ui.embedded_view import drawn_page
@@ -76,7 +75,7 @@ from attnviz.ui.page_state.linked import set_page_address
 from attnviz.ui.payloads import PayloadRequest, makes_payload, shown_address
 from attnviz.ui.requests import begin_fragment
 from attnviz.ui.resources import cached_for_all, model_configs
-from attnviz.ui.toolbar.downloads import NamedTables, download_box, lecture_link
+from attnviz.ui.toolbar.downloads import NamedTables, copy_link, download_box, lecture_link
 from attnviz.ui.view import Keyed
 from attnviz.ui.waiting import in_turn
 
@@ -447,8 +446,8 @@ def _file(
     """Return the figure that `draw` returns as it is saved, below its `heading`, by default its title."""
 
     def sheet() -> tuple[go.Figure, pd.DataFrame]:
-        spec = draw()
-        return titled_sheet(spec, heading or title, run.name, sentences), spec.frame()
+        spec, made_by = draw(), gettext("model {model}", model=shorten(run.name, 24))
+        return titled_sheet(spec, heading or title, made_by, sentences), spec.frame()
 
     return PictureFile(title, f"attnviz-learns-{name}", sheet)
 

@@ -21,10 +21,7 @@ from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.ui.chrome import Page
 from attnviz.ui.components.component import box, message, section_heading, view_blocks
-from attnviz.ui.components.copy_link import copy_link
-from attnviz.ui.components.equation import inline_equation
 from attnviz.ui.components.tables import chart_tables
-from attnviz.ui.components.view_state import view_state
 from attnviz.ui.embedded_view import drawn_page
 from attnviz.ui.embedding import page_session, theme_name
 from attnviz.ui.glossary import glossary_box, opening, references, text_section
@@ -32,8 +29,10 @@ from attnviz.ui.page_state import linked
 from attnviz.ui.page_state.linked import linked_entry
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, makes_payload
 from attnviz.ui.requests import on_request, request_button
+from attnviz.ui.step.stage_payloads import inline_equation
+from attnviz.ui.step.step_controls import view_state
 from attnviz.ui.toolbar.controls import current_request, sentence_box
-from attnviz.ui.toolbar.downloads import offers, page_downloads
+from attnviz.ui.toolbar.downloads import copy_link, offers, page_downloads
 from attnviz.ui.toolbar.shown_translation import open_view, shown_translation
 from attnviz.ui.transformer import Exhibit, SentenceRequest, attention_row, five_models, heads_exhibit, pair
 from attnviz.ui.transformer.pair import SWAP

@@ -18,16 +18,15 @@ from attnviz.languages import gettext
 from attnviz.ui.chrome import Page
 from attnviz.ui.components.chart import computed_chart
 from attnviz.ui.components.component import Box, box, details, message, plain_text, view_blocks
-from attnviz.ui.components.copy_link import copy_link
 from attnviz.ui.components.side_by_side import lanes
 from attnviz.ui.components.tables import chart_tables
-from attnviz.ui.components.view_state import view_state
 from attnviz.ui.embedded_view import drawn_page
 from attnviz.ui.glossary import glossary_box, opening, references, text_section
 from attnviz.ui.payloads import PayloadRequest, makes_payload
 from attnviz.ui.resources import translate
+from attnviz.ui.step.step_controls import view_state
 from attnviz.ui.toolbar.controls import current_request, own_translation, sentence_box
-from attnviz.ui.toolbar.downloads import page_downloads
+from attnviz.ui.toolbar.downloads import copy_link, page_downloads
 from attnviz.ui.toolbar.shown_translation import open_view, shown_translation
 from attnviz.ui.view import View, view_key
 from attnviz.ui.why import (

@@ -34,14 +34,9 @@ _VERIFIERS: LRUCache[Verifier] = LRUCache(12 << 20, size=lambda verifier: 2 * by
 """LRU cache of verifiers of all visitors: each holds its trace and, at most as large, values shared by all steps."""
 
 
-def inline_verification(view: View, payload: Mapping[str, Any]) -> None:
-    """Draw a badge that is the same at every step, from a payload that is sent with the page."""
-    component("verification_badge", key=view.key("verification"), data={**payload, "steps": view.steps})
-
-
-def verification(view: View, at: str, name: str = "verification") -> None:
-    """Draw the badge of the current step from the payload at the address `at`; `name` is unique in the view."""
-    component("verification_badge", key=view.key(name), data={"at": at, "steps": view.steps})
+def verification(view: View, data: Mapping[str, Any], name: str = "verification") -> None:
+    """Draw a badge from its payload, or of the current step from `{"at": address}`; `name` is unique in the view."""
+    component("verification_badge", key=view.key(name), data={**data, "steps": view.steps})
 
 
 def trace_verification(view: View, trace: Any, name: str = "verification", **parameters: Any) -> None:
@@ -49,7 +44,7 @@ def trace_verification(view: View, trace: Any, name: str = "verification", **par
     if weights_of(trace) is None:
         plain_text(not_verified_text(trace))
     else:
-        verification(view, address(trace, "verification", every=False, **parameters), name)
+        verification(view, {"at": address(trace, "verification", every=False, **parameters)}, name)
 
 
 def verification_badge(view: View) -> None:

@@ -38,9 +38,9 @@ from attnviz.ui.components.chart import inline_figure
 from attnviz.ui.components.component import explanation, plain_text, section_heading
 from attnviz.ui.components.gallery import cell, gallery, group
 from attnviz.ui.components.side_by_side import lanes, translations_payload
-from attnviz.ui.components.view_state import view_state
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address, makes_payload
 from attnviz.ui.resources import Rows, bleu_rows, bleu_scores, translate, weights_of
+from attnviz.ui.step.step_controls import view_state
 from attnviz.ui.step.verification_badge import badge_payload, verification, verification_rows
 from attnviz.ui.toolbar.downloads import NamedTables, OfferedFigure, OfferedPart, offered_bleu
 from attnviz.ui.transformer import Exhibit, SentenceRequest
@@ -52,7 +52,7 @@ def models_badge(view: View, traces: Iterable[Any], name: str = "verification") 
     verifiable = [trace for trace in traces if weights_of(trace) is not None]
     if verifiable:
         at = address(view.trace, "models-verification", every=False, traces=verifiable)
-        verification(view, at, name)
+        verification(view, {"at": at}, name)
 
 
 @makes_payload("models-verification")

@@ -24,17 +24,16 @@ from attnviz.trace.drawing import LONGEST_LABEL
 from attnviz.trace.parts import HEAD_KINDS
 from attnviz.trace.transformer_trace import Head
 from attnviz.ui.components.chart import inline_figure
-from attnviz.ui.components.component import box, columns, explanation, html
-from attnviz.ui.components.energy_decomposition import mount_energy_decomposition
+from attnviz.ui.components.component import box, columns, component, explanation, html
 from attnviz.ui.components.gallery import cell, gallery, group
-from attnviz.ui.components.player import PlayedLanguages
 from attnviz.ui.embedding import page_session
 from attnviz.ui.page_state.selection import source_of
 from attnviz.ui.payloads import PayloadRequest, address
 from attnviz.ui.requests import on_request
 from attnviz.ui.resources import cached_for_all, table_rows, weights_digest_of
-from attnviz.ui.step.stage_panels import draw_stage, stage_figures
-from attnviz.ui.step.step_controls import step_controls
+from attnviz.ui.step.stage_panels import draw_stage
+from attnviz.ui.step.stage_payloads import stage_figures
+from attnviz.ui.step.step_controls import PlayedLanguages, step_controls
 from attnviz.ui.step.verification_badge import trace_verification
 from attnviz.ui.toolbar.downloads import OfferedFigure, OfferedPart
 from attnviz.ui.transformer import Exhibit, SentenceRequest
@@ -72,7 +71,8 @@ def _draw(view: View, request: SentenceRequest) -> None:  # noqa: ARG001  same s
         inline_figure(view, "heatmap", partial(heatmap, opened_head, end=True))
     with right:
         trace_verification(view, opened_head)
-        mount_energy_decomposition(view, address(opened_head, ENERGY_DECOMPOSITION.name, every=True))
+        at = address(opened_head, ENERGY_DECOMPOSITION.name, every=True)
+        component("energy_decomposition", view.key("energy-decomposition"), {"at": at})
     with box(view.key("stages")):
         for place, stage in enumerate(HEAD_STAGES, 1):
             with box(view.key(f"stage_{stage.number}")):

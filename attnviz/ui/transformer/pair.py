@@ -31,16 +31,15 @@ from attnviz.trace import Judgement
 from attnviz.trace.aligned import AttentionView
 from attnviz.ui.components.chart import chart_payload, inline_chart, inline_figure
 from attnviz.ui.components.component import box, columns, explanation, plain_text, section_heading
-from attnviz.ui.components.equation import inline_equation
-from attnviz.ui.components.player import PlayedLanguages
 from attnviz.ui.embedding import embedding, page_session, theme_name
 from attnviz.ui.fields import select_box, text_box
 from attnviz.ui.page_state.linked import keep_for
 from attnviz.ui.payloads import PayloadRequest
 from attnviz.ui.requests import request_button
-from attnviz.ui.resources import cached_for_all, detector_folder, judgement_of, weights_of_detector
-from attnviz.ui.step.step_controls import step_controls
-from attnviz.ui.step.verification_badge import badge_payload, inline_verification, verification_rows
+from attnviz.ui.resources import cached_for_all, detector_folder, judgement_of, weights_of
+from attnviz.ui.step.stage_payloads import inline_equation
+from attnviz.ui.step.step_controls import PlayedLanguages, step_controls
+from attnviz.ui.step.verification_badge import badge_payload, verification, verification_rows
 from attnviz.ui.toolbar.downloads import NamedTables, OfferedFigure, OfferedPart
 from attnviz.ui.transformer import Exhibit, SentenceRequest
 from attnviz.ui.view import View
@@ -94,7 +93,7 @@ def _draw(view: View, request: SentenceRequest) -> None:
     judgement: Judgement = attention.record
     explanation(texts.detector_caption())
     step_controls(view, PlayedLanguages((gettext("English"), gettext("French")), second_is_written=False))
-    inline_verification(view, _verification_payload(judgement))
+    verification(view, _verification_payload(judgement))
     section_heading(gettext("Attend"), texts.attention_caption())
     left, right = columns((1, 1), gap="large")
     with left:
@@ -135,7 +134,7 @@ def _bag_sentence(judgement: Judgement, other: Judgement | None) -> str:
     """
     if other is None:
         return texts.comparisons_caption()
-    positions, weights = matching_positions(judgement, other), weights_of_detector(judgement)
+    positions, weights = matching_positions(judgement, other), weights_of(judgement)
     difference = None if positions is None else largest_difference(judgement, other, positions)
     exact = False
     if positions is not None and weights is not None:
@@ -162,7 +161,7 @@ def _comparison_payload(judgement: Judgement) -> dict[str, Any]:
 
 @cached_for_all
 def _verification_payload(judgement: Judgement) -> dict[str, Any]:
-    weights = weights_of_detector(judgement)
+    weights = weights_of(judgement)
     if weights is None:
         text = gettext(
             "Numbers not verified: the model that computed them, “{model}”, is not installed.", model=judgement.model

@@ -11,7 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from attnviz.figures.encoding import common_part, to_json
+from attnviz.figures.registry import StepFigure
 from attnviz.figures.spec import Spec
+from attnviz.figures.subject import Subject
 from attnviz.languages import gettext
 from attnviz.ui.components.component import component
 from attnviz.ui.embedding import theme_name
@@ -33,13 +35,12 @@ def _by_step(captions: Captions) -> dict[str, tuple[str, ...]]:
     return {str(step): ("", one) if isinstance(one, str) else one for step, one in by_step.items()}
 
 
-def chart_payload(figures: Mapping[int, Spec], captions: Captions) -> dict[str, Any]:
-    """Return the payload of a chart with a figure for each step.
+def chart_payload(figures: Mapping[int, Spec] | Mapping[str, Spec], captions: Captions) -> dict[str, Any]:
+    """Return the payload of a chart with a figure for each step, or for `_EVERY_STEP`.
 
-    `figures` are by 0-based step. The payload has what they have in common once, and what is different at each step.
-    Where the rows of a figure are steps, its `layout.meta` has `steps`, `rows` and `frame`, as
-    `attnviz.figures.heatmap` writes them: then a click on a row goes to its step, and the row of the current step is
-    framed.
+    Steps are 0-based. The payload has what the figures have in common once, and what is different at each step. Where
+    the rows of a figure are steps, its `layout.meta` has `steps`, `rows` and `frame`, as `attnviz.figures.heatmap`
+    writes them: then a click on a row goes to its step, and the row of the current step is framed.
     """
     template, values = common_part([spec.plotly(theme_name()) for spec in figures.values()]) if figures else ({}, [])
     return {
@@ -49,13 +50,19 @@ def chart_payload(figures: Mapping[int, Spec], captions: Captions) -> dict[str, 
     }
 
 
+def figure_payload(
+    figure: StepFigure, subjects: Sequence[Subject], caption: Callable[[Subject], tuple[str, ...]]
+) -> dict[str, Any]:
+    """Return the payload of a figure of several steps, each with its `caption`."""
+    return chart_payload(
+        {subject.step: figure.draw(subject) for subject in subjects},
+        {subject.step: caption(subject) for subject in subjects},
+    )
+
+
 def steady_payload(figure: Spec, captions: Captions = "") -> dict[str, Any]:
     """Return the payload of a chart that is the same at every step."""
-    return {
-        "template": to_json(figure.plotly(theme_name())),
-        "values": {_EVERY_STEP: "[]"},
-        "captions": _by_step(captions),
-    }
+    return chart_payload({_EVERY_STEP: figure}, captions)
 
 
 _EMPTY_LAYOUT = {
@@ -78,16 +85,10 @@ def fitting_payload(figures: Sequence[Spec], captions: Captions) -> dict[str, An
 
     `figures` have the same data, the widest first; the browser draws the first that fits its box.
     """
-    template, values = common_part([figure.plotly(theme_name()) for figure in figures])
-    return {
-        "template": to_json(template),
-        "values": {},
-        "fits": [
-            {"narrowest": figure.layout["meta"]["narrowest"], "values": to_json(own)}
-            for figure, own in zip(figures, values, strict=True)
-        ],
-        "captions": _by_step(captions),
-    }
+    payload = chart_payload(dict(enumerate(figures)), captions)
+    widths = [figure.layout["meta"]["narrowest"] for figure in figures]
+    fits = zip(widths, payload["values"].values(), strict=True)
+    return payload | {"values": {}, "fits": [{"narrowest": width, "values": values} for width, values in fits]}
 
 
 @cached_for_all
