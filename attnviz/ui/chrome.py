@@ -217,4 +217,4 @@ def _masthead(pages: Sequence[Page], current: Page) -> None:
 
 def _language_switch() -> None:
     codes = {code: code for code in LANGUAGES}
-    segmented_control(gettext("Language"), codes, key=LANGUAGE, default=language(), label_visibility="collapsed")
+    segmented_control(gettext("Language"), codes, key=LANGUAGE, default=language())

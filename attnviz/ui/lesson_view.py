@@ -20,7 +20,7 @@ from attnviz.lessons import AskedQuestion, Lesson, LessonSentence, asked_questio
 from attnviz.lessons.lesson_file import HEATMAP, NextWordPrediction, NumberPrediction
 from attnviz.text import SPACE
 from attnviz.trace.aligned import first_words
-from attnviz.ui.components.chart import EVERY_STEP, inline_chart, steady_payload
+from attnviz.ui.components.chart import steady_payload
 from attnviz.ui.components.component import box, component, hidden_box
 from attnviz.ui.embedded_view import drawn_page, made_with_attnviz
 from attnviz.ui.payloads import Payload
@@ -115,7 +115,7 @@ def lesson_view(given: AnsweredLesson) -> None:
                 for name, pictures in (("reveal", item.revealed), ("show", item.shown)):
                     with hidden_box(item.key(name)):
                         for picture in pictures:
-                            inline_chart(item, picture.payload(), picture.name)
+                            component("chart", item.key(picture.name), picture.payload())
 
 
 def _labels(given: AnsweredLesson) -> dict[str, str]:
@@ -234,7 +234,7 @@ class _Picture:
         spec = self.spec
         meta = {name: value for name, value in spec.layout["meta"].items() if name in _META}
         steady = replace(spec, layout=spec.layout | {"meta": meta})
-        return steady_payload(steady, {EVERY_STEP: self._caption()})
+        return steady_payload(steady, self._caption())
 
     def _caption(self) -> tuple[str, str]:
         """Return the title of the picture, and the sentence of its stage."""

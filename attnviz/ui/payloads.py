@@ -112,6 +112,14 @@ class PayloadRequest:
         return tuple(range(count)) if text == "all" else (_index(text, count),)
 
     @property
+    def step(self) -> int:
+        """The requested step of a payload that is of one only."""
+        step, *others = self.steps
+        if others:
+            raise UnknownPayloadError(self.name)
+        return step
+
+    @property
     def word(self) -> int | None:
         """Id of a piece that is requested in addition to those that the steps wrote."""
         text = self.parameters.get("word", "")

@@ -52,7 +52,7 @@ def test_step_figures_have_unique_names_and_titles(
 def test_server_makes_one_pdf_at_a_time_and_refuses_what_it_cannot_draw(
     trace: Trace, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
 ) -> None:
-    offered = OfferedFigure("Heatmap", "Alignment", "heatmap", lambda: heatmap(trace))
+    offered = OfferedFigure("Heatmap", "heatmap", lambda: heatmap(trace))
     files = [picture_file(trace, offered), diagram_file(View(MAIN, trace), 0, "machine")]
     asked, missing = {"pdf": file_name(trace, "heatmap")}, ""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from attnviz.analysis.comparison import (
@@ -97,16 +98,14 @@ def comparison_layouts(
     leads: ComparedSide = "first",
 ) -> list[Spec]:
     """Return the figure in each layout, the widest first."""
-    return [
-        comparison(
-            compared,
-            names,
-            end=choices.end,
-            root=choices.root,
-            colours=choices.colours,
-            across=across,
-            width=width,
-            leads=leads,
-        )
-        for across, width in _LAYOUTS.items()
-    ]
+    draw = drawn_comparison(compared, names, choices, leads)
+    return [draw(across=across, width=width) for across, width in _LAYOUTS.items()]
+
+
+def drawn_comparison(
+    compared: Comparison, names: tuple[str, str], choices: HeatmapChoices, leads: ComparedSide = "first"
+) -> partial[Spec]:
+    """Return what draws the figure with these display options."""
+    return partial(
+        comparison, compared, names, end=choices.end, root=choices.root, colours=choices.colours, leads=leads
+    )

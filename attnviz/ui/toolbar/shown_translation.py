@@ -34,7 +34,7 @@ from attnviz.ui.requests import on_request, request_button
 from attnviz.ui.resources import TranslateAgain, tokenizer_of, translate
 from attnviz.ui.step.what_if_panel import current_view, handle_what_if
 from attnviz.ui.toolbar import opened_file
-from attnviz.ui.toolbar.controls import TranslationRequest
+from attnviz.ui.toolbar.controls import TranslationRequest, request_address
 from attnviz.ui.toolbar.input_advice import draw_advice
 from attnviz.ui.toolbar.opened_file import attention_form
 from attnviz.ui.view import MAIN, View, shows
@@ -47,8 +47,8 @@ class ShownTranslation:
     """What a page shows; `view` is None if there is nothing to show."""
 
     view: View | None
-    asked: bool
-    """Whether it is the requested translation."""
+    request: TranslationRequest | None
+    """What was requested, if the view shows that."""
 
 
 def shown_translation(request: TranslationRequest | None, *, back: bool, steps: bool = False) -> ShownTranslation:
@@ -86,7 +86,7 @@ def shown_translation(request: TranslationRequest | None, *, back: bool, steps: 
             _notice(requested_trace, request.target or "")
             if not request.target and not requested_trace.imported:  # no one knows what an imported model reads
                 draw_advice(request.text, requested_trace)
-    return ShownTranslation(view, requested_trace is not None)
+    return ShownTranslation(view, request if requested_trace else None)
 
 
 def _view(first: Trace, request: TranslationRequest | None, opened: opened_file.OpenedFile | None) -> View:
@@ -100,18 +100,18 @@ def _view(first: Trace, request: TranslationRequest | None, opened: opened_file.
     return view
 
 
-def open_view(view: View, requested: Parameters | None) -> None:
-    """Initialise `view` from its link, store links drawn in it, and set the address parameters to those of `requested`.
+def open_view(view: View, request: TranslationRequest | None) -> None:
+    """Initialise `view` from its link, store links drawn in it, and set the address parameters to those of `request`.
 
-    Where `requested` is None, the previous parameters stay.
+    Where `request` is None, the previous parameters stay.
     """
     session = page_session()
     page_detail_level()
     read_link(offered_in(view))
     open_gold(view)
     on_request(view.key("links"), partial(set_drawn_links, view))
-    if requested is not None:
-        session[_ASKED] = requested
+    if request is not None:
+        session[_ASKED] = request_address(request)
     parameters: Parameters = session.get(_ASKED, {}) | language_address() | detail_level_address()
     set_page_address(view.identity, parameters)
 

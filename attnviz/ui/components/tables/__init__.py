@@ -18,6 +18,11 @@ def tables(view: Keyed, at: str, name: str) -> None:
     component("tables", key=view.key(name), data={"at": at})
 
 
+def chart_tables(view: View, name: str, shown: Shown, **parameters: str) -> None:
+    """Draw the box with the numbers of the page's charts, the tables of the payload `name`, as `table_box` does."""
+    table_box(view, gettext("The charts as tables"), "tables", name, shown, **parameters)
+
+
 def table_box(view: View, title: str, key: str, name: str, shown: Shown | None = None, **parameters: str) -> None:
     """Draw a box with `title` and the tables of the payload `name` for the current selection, made once it is open.
 
