@@ -254,9 +254,6 @@ def _browser_values(view: View, linked: Mapping[str, str]) -> dict[str, str]:
     return values
 
 
-_SELECTION = "selection"
-
-
 def linked_selection(view: View, linked: Mapping[str, str]) -> Selection:
     """Return the selection of an address; invalid values are ignored."""
     values = _browser_values(view, linked)
@@ -275,17 +272,6 @@ def linked_selection(view: View, linked: Mapping[str, str]) -> Selection:
         typed_foil="" if foil is None else values.get("typed_foil", ""),
         choices=replace(PAGE_CHOICES, **options),
     )
-
-
-def selection_entry(view: View, selection: Selection) -> dict[str, Selection]:
-    """Return the entry of the session state with a `selection`, while a payload is made."""
-    return {view.key(_SELECTION): selection}
-
-
-def selection_of(view: View) -> Selection:
-    """Return the selection of the payload that is made; the first step where there is none."""
-    selection: Selection = page_session().get(view.key(_SELECTION), Selection())
-    return selection
 
 
 def source_of(selection: Selection, trace: Trace) -> int:
