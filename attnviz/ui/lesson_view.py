@@ -109,7 +109,7 @@ def lesson_view(given: AnsweredLesson) -> None:
             "words": _labels(given),
             "items": [item.payload() for item in items],
         }
-        component("lesson", key="lesson", data=data)
+        component("lesson", "lesson", data)
         with box("lesson_pictures"):
             for item in items:
                 for name, pictures in (("reveal", item.revealed), ("show", item.shown)):

@@ -369,7 +369,7 @@ def _draw_tree(view: View) -> None:
     )
     chart(view, tree_address, "tree")
     section_heading(gettext("Finished hypotheses"))
-    component("hypotheses", key=view.key("hypotheses"), data={"at": hypotheses_address})
+    component("hypotheses", view.key("hypotheses"), {"at": hypotheses_address})
 
 
 def _how_to_read(beam: int) -> str:

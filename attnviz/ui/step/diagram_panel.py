@@ -138,7 +138,7 @@ def diagram_panel(view: View) -> None:
         "outline": _outline(view.trace),
         "caption": diagram_caption(view.trace),
     }
-    component("diagram", key=view.key("diagram"), data=payload)
+    component("diagram", view.key("diagram"), payload)
 
 
 @makes_payload("diagram", of_step=True)

@@ -74,7 +74,7 @@ def diagram_file(view: View, step: int, file: str) -> PictureFile:
 def file_link(view: Keyed | None, label: str, at: str, file: str, key: str) -> None:
     """Draw the link to the file at the address `at`, for the current selection in `view`; it is saved as `file`."""
     payload = {"label": label, "at": at, "file": file, "container": view.key("room") if view else ""}
-    component("file_link", key=key, data=payload, width="stretch" if view else "content")
+    component("file_link", key, payload, width="stretch" if view else "content")
 
 
 def download_box(key: str) -> Box:
@@ -314,4 +314,4 @@ def copy_link(key: str, address: str = "") -> None:
             "failed": "Copy the link from the address bar",
         }
     )
-    component("copy_link", key=key, data={"words": words, "address": address}, width="content")
+    component("copy_link", key, {"words": words, "address": address}, width="content")

@@ -141,7 +141,7 @@ def _share(name: str, lesson: Lesson) -> None:
 def draw_lesson(opened: OpenLesson) -> None:
     """Draw the lesson, in one of its languages, with a button that leaves it."""
     if opened.lesson is None and not opened.problem:
-        component("lesson_file", key="lesson_file", data={"content": None}, height=1)
+        component("lesson_file", "lesson_file", {"content": None}, height=1)
         on_request(LESSON, _reopen)
     elif opened.lesson is None:
         _draw_problem(opened.problem)
@@ -162,7 +162,7 @@ def _draw_valid(opened: OpenLesson, lesson: Lesson) -> None:
             _leave_button()
             _share(opened.name, lesson)
         if opened.name == OWN_LESSON:
-            component("lesson_file", key="lesson_file", data={"content": opened.content})
+            component("lesson_file", "lesson_file", {"content": opened.content})
             for warning in given.warnings:
                 with box("notice"):
                     plain_text(warning)

@@ -177,7 +177,7 @@ def draw(view: View, request: SentenceRequest, opened: str) -> None:
         with download_box("downloads_of_row"):
             offer_pictures(view, "row-pictures", {"sources": sources}, "export_row")
     at = address(sources.additive, "attention-row", every=True, sources=sources)
-    component("attention_row", key=view.key("attention_row"), data={"at": at, "opened": opened})
+    component("attention_row", view.key("attention_row"), {"at": at, "opened": opened})
     transformer = [sources.head.record] if sources.head else []
     models_badge(view, [sources.additive, sources.general, *transformer], "row_verification")
     if sources.head is None:
