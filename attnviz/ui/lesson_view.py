@@ -67,10 +67,10 @@ def answered(lesson: Lesson, translate: Translate) -> AnsweredLesson:
 
 
 @contextmanager
-def language_of(lesson: Lesson) -> Iterator[None]:
-    """Use the current language for a lesson that has it, else the first that it has."""
+def language_of(lesson: Lesson | None) -> Iterator[None]:
+    """Use the current language where there is no lesson, or it has that, else the first that it has."""
     before = language()
-    if lesson.languages and before not in lesson.languages:
+    if lesson and lesson.languages and before not in lesson.languages:
         set_language(lesson.languages[0])
     try:
         yield

@@ -28,7 +28,15 @@ from attnviz.trace.what_ifs import StoredWhatIfs, WhatIf, decode_what_ifs, encod
 from attnviz.ui.embedding import embedding, page_session
 from attnviz.ui.page_state.gold_state import gold_text
 from attnviz.ui.page_state.inputs import DETAIL_LEVEL, LANGUAGE, MODEL, SEARCH, SEARCHES
-from attnviz.ui.page_state.linked import SENTENCE_PAGES, ValidValues, clear_with_link, is_valid, link, linked_entry
+from attnviz.ui.page_state.linked import (
+    SENTENCE_PAGES,
+    ValidValues,
+    clear_with_link,
+    is_valid,
+    link,
+    linked_entry,
+    values_payload,
+)
 from attnviz.ui.resources import has_posterior, with_heads
 from attnviz.ui.view import DETAIL_LEVELS, View, view_key
 
@@ -194,16 +202,9 @@ def browser_parameters(view: View) -> list[dict[str, Any]]:
 
 
 def _as_json(parameter: Parameter, view: View) -> dict[str, Any]:
-    offered = parameter.offered(view)
-    numbers = offered if isinstance(offered, range) else range(0)
-    return {
-        "name": parameter.name,
-        "key": view.key(parameter.name),
-        "kind": parameter.kind,
-        "first": numbers.start,
-        "last": _LONGEST_TYPED if parameter.kind == "text" else numbers.stop - 1,
-        "values": [] if isinstance(offered, range) else list(offered),
-    }
+    own = {"name": parameter.name, "key": view.key(parameter.name), "kind": parameter.kind}
+    longest = {"last": _LONGEST_TYPED} if parameter.kind == "text" else {}
+    return own | values_payload(parameter.offered(view)) | longest
 
 
 def own_parameters(view: View) -> dict[str, str | None]:

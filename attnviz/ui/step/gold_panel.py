@@ -209,14 +209,14 @@ def link_drawing(view: View) -> None:
 
 def _place(view: View) -> tuple[int, int]:
     """Return the number of the pair in its file, and the number of pairs."""
-    return (view.file.number, view.file.count) if view.file else (1, 1)
+    return (view.file.number, len(view.file.file)) if view.file else (1, 1)
 
 
 def _files(view: View) -> list[list[dict[str, str]]]:
     """Return the files of this pair and, where the view shows one of several pairs of a file, those of all pairs."""
     files = list[tuple[str, dict[str, Any], str]]()
     files.append(("links-of-pair", gold_entries(view), file_name(view.trace, "links")))
-    if view.file and 1 < view.file.count <= MOST_SAVED:
+    if view.file and 1 < len(view.file.file) <= MOST_SAVED:
         name = f"attnviz-{Path(view.file.name).stem}-links"
         files.append(("links-of-file", {LINKS_OF_PAIRS: links_of_pairs()}, name))
     return [
@@ -261,7 +261,7 @@ def links_file(request: PayloadRequest) -> bytes:
     if file is None:
         raise UnknownPayloadError(request.name)
     records = list[Attention | None]()
-    for number in range(1, file.count + 1):
+    for number in range(1, len(file.file) + 1):
         try:
             found = file.record(number)
             linked = found and linked_record(found.words(), links_of_pair(file, number, found))
