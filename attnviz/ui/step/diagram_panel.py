@@ -36,7 +36,7 @@ from attnviz.trace import Trace
 from attnviz.trace.interventions import interventions_at
 from attnviz.ui.components.component import component, html, packed, plain_text
 from attnviz.ui.payloads import Payload, PayloadRequest, UnknownPayloadError, makes_payload, payload_address
-from attnviz.ui.step.stage_payloads import narration, stage_names
+from attnviz.ui.step.stage_panels import narration, stage_names
 from attnviz.ui.view import View
 
 LETTERS = 14

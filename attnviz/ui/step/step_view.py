@@ -42,10 +42,12 @@ from attnviz.ui.step.stage_panels import (
     draw_figures,
     draw_stage,
     energy_decomposition_panel,
+    facts,
     posterior_section,
     stage_boxes,
+    stage_names,
+    stages_of,
 )
-from attnviz.ui.step.stage_payloads import facts, stage_names, stages_of
 from attnviz.ui.step.step_controls import PlayedLanguages, key_help, step_controls, what_if_cards
 from attnviz.ui.step.tour_panel import tour
 from attnviz.ui.step.verification_badge import verification_badge

@@ -54,7 +54,7 @@ from attnviz.ui.fields import option_field
 from attnviz.ui.page_state.selection import source_of
 from attnviz.ui.payloads import PayloadRequest, address, makes_payload
 from attnviz.ui.resources import weights_of
-from attnviz.ui.step.stage_payloads import inline_equation
+from attnviz.ui.step.stage_panels import inline_equation
 from attnviz.ui.step.step_controls import player, view_state
 from attnviz.ui.step.verification_badge import trace_verification
 from attnviz.ui.toolbar.downloads import OfferedFigure, OfferedPart, download_box, offer_pictures, offers
