@@ -39,6 +39,7 @@ from attnviz.analysis.why_attention import (
     prefixes,
     shares_by_length_sentence,
 )
+from attnviz.errors import user_error
 from attnviz.evaluation.example_sentences import REFERENCE_TRANSLATIONS, TABLE_3, TECHNOLOGY
 from attnviz.figures.sentence_length_figure import bucket_of, sentence_growth
 from attnviz.figures.three_models_figure import forced_words_figure, gradient_norms
@@ -143,9 +144,7 @@ def _force_decoded(reference: Trace) -> tuple[Trace, ...]:
     """
     check_installed(*MODELS)
     if not reference.translation.strip():
-        raise AttnvizError(
-            gettext("The translation for forced decoding is empty. Try another sentence or translation.")
-        )
+        raise user_error("The translation for forced decoding is empty. Try another sentence or translation.")
     folders, device = installed_models(), device_of(reference)
     return tuple(
         translate(str(folders[name]), device, reference.source_text, 1, reference.translation) for name in MODELS

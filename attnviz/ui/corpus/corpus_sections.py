@@ -258,8 +258,8 @@ def _score_box(job: CorpusJob) -> None:
     """Draw the score of an attention file against gold links, and the box that takes a file of gold links."""
     if job.scored:
         error, (low, high) = job.scored.error, job.scored.error.interval
-        shares = {"aer": error.aer, "precision": error.precision, "recall": error.recall, "f1": error.f1}
-        shares |= {"low": low, "high": high}
+        shares = {"aer": error.aer, "low": low, "high": high}
+        shares |= {"precision": error.precision, "recall": error.recall, "f1": error.f1}
         sentence = gettext(
             "Alignment error rate {aer} (95\u00a0% confidence interval, by resampling the pairs: {low} to {high}), "
             "precision {precision}, recall {recall}, F1 {f1}.",

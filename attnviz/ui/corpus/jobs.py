@@ -27,6 +27,7 @@ from attnviz.corpora import Analyser, Progress, Settings, analyse_file
 from attnviz.corpora.corpus_lines import check_table, extensions_text, readable, without_compression
 from attnviz.corpora.measured_attention import table_of_attention
 from attnviz.corpora.table_metadata import table_metadata
+from attnviz.errors import user_error
 from attnviz.evaluation.scoring import ScoredLinks, by_record, score
 from attnviz.evaluation.two_files import LinkAgreement, link_agreement, with_tokens_of
 from attnviz.file_kinds import PARQUET
@@ -213,18 +214,14 @@ def begin(visitor: str, name: str, content: bytes, model: str, gold: bytes | Non
     Raise AttnvizError for an unsupported or too large file.
     """
     if not readable(Path(name)):
-        raise AttnvizError(
-            gettext(
-                "The file {name} cannot be used: its name must end in {endings}.", name=name, endings=extensions_text()
-            )
+        raise user_error(
+            "The file {name} cannot be used: its name must end in {endings}.", name=name, endings=extensions_text()
         )
     if len(content) > MOST_MEGABYTES * 10**6:
-        raise AttnvizError(
-            gettext(
-                "{name} is larger than {most} MB. Use the command attnviz corpus for this file.",
-                name=name,
-                most=MOST_MEGABYTES,
-            )
+        raise user_error(
+            "{name} is larger than {most} MB. Use the command attnviz corpus for this file.",
+            name=name,
+            most=MOST_MEGABYTES,
         )
     content = content_of(content, name, limits=UPLOAD_LIMITS).data
     # The uploaded name is displayed but never used as a path, except for its ending, which is a known one.
@@ -313,21 +310,19 @@ def _measure_pairs(model: str, pairs: str, content: bytes, gold: bytes | None, j
     job.skipped = tuple(result.named[:_MAX_REASONS])
     if not result.rows:
         reason = result.named[0][1] if result.named else gettext("it is empty")
-        raise AttnvizError(gettext("No line of {name} could be used: {reason}.", name=job.name, reason=reason))
+        raise user_error("No line of {name} could be used: {reason}.", name=job.name, reason=reason)
 
 
 def _measure_attention(name: str, uploads: Uploads, job: CorpusJob) -> None:
     """Measure every pair of attention files."""
     records, gold = records_of([content_of(content, file) for file, content in uploads.files]), uploads.gold
     if len(records) > MOST_LINES:
-        raise AttnvizError(
-            gettext(
-                "{name} has {count} sentence pairs; this page shows {most} at most. Use the command attnviz "
-                "attention with the option --table.",
-                name=name,
-                count=len(records),
-                most=MOST_LINES,
-            )
+        raise user_error(
+            "{name} has {count} sentence pairs; this page shows {most} at most. Use the command attnviz "
+            "attention with the option --table.",
+            name=name,
+            count=len(records),
+            most=MOST_LINES,
         )
     if (other := uploads.other) is not None:
         compared = read_bytes(other[1], other[0])

@@ -16,13 +16,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import parquet
 
-from attnviz import AttnvizError
 from attnviz.analysis.gold import GoldLinks
 from attnviz.corpora import MEASURES
 from attnviz.corpora.columns import ATTENTION_SCHEMA
+from attnviz.errors import user_error
 from attnviz.importing.attention_reader import read_bytes
 from attnviz.importing.records import AttentionRecords
-from attnviz.languages import gettext
 from attnviz.lru_cache import LRUCache
 from attnviz.ui.embedding import page_session
 from attnviz.ui.page_state import inputs
@@ -88,9 +87,7 @@ def _read(path: Path, columns: Sequence[str], **arguments: Any) -> Any:
         if any(table.schema.field(name).type != ATTENTION_SCHEMA.field(name).type for name in columns):
             raise ValueError("its columns hold something else")
     except (OSError, ValueError, KeyError, pa.ArrowException) as error:
-        raise AttnvizError(
-            gettext("The table {name} cannot be read: {error}.", name=path.stem, error=str(error)[:80])
-        ) from error
+        raise user_error("The table {name} cannot be read: {error}.", name=path.stem, error=str(error)[:80]) from error
     return table
 
 

@@ -28,9 +28,10 @@ from attnviz.analysis.comparison import (
     with_next_swapped,
     without_word,
 )
-from attnviz.analysis.labels import face_names, quote, shorten
+from attnviz.analysis.labels import quote, shorten
 from attnviz.analysis.learning import compared_guidance_sentence
 from attnviz.analysis.what_if_effects import SpacedWords, cards, spaced_words
+from attnviz.errors import user_error
 from attnviz.figures.comparison_figure import compared_words_table
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext, gettexts
@@ -40,7 +41,7 @@ from attnviz.ui.chrome import go_to
 from attnviz.ui.components.chart import chart, fitting_payload
 from attnviz.ui.components.component import box, explanation, html, message, plain_text
 from attnviz.ui.embedding import page_session
-from attnviz.ui.fields import option_field, segmented_control, select_box, switch, text_box
+from attnviz.ui.fields import segmented_control, select_box, switch, text_box
 from attnviz.ui.lab import LabSection
 from attnviz.ui.page_state import inputs
 from attnviz.ui.page_state.linked import keep_for
@@ -56,7 +57,7 @@ from attnviz.ui.resources import (
     translate,
 )
 from attnviz.ui.step.compared_attention import comparison_layouts
-from attnviz.ui.step.heatmap_panel import root_switch, unit_names
+from attnviz.ui.step.heatmap_panel import face_choice, root_switch, unit_choice
 from attnviz.ui.toolbar.downloads import NamedTables, OfferedFigure, OfferedPart, offered_comparison
 from attnviz.ui.view import View
 
@@ -138,22 +139,18 @@ def _selected_pair(view: View) -> ComparedPair:
     (kind, other), trace, session = compared_with(view), view.trace, page_session()
     if kind == "model":
         if not other:
-            raise AttnvizError(
-                gettext(
-                    "There is no other model to compare with. Put the folder of another model beside the folder of "
-                    "{model}.",
-                    model=trace.model,
-                )
+            raise user_error(
+                "There is no other model to compare with. Put the folder of another model beside the folder of "
+                "{model}.",
+                model=trace.model,
             )
         name = f"{trace.model}, {_what_if_name(view.number)}" if view.number else trace.model
         return ComparedPair(trace, _translation(other, trace.source_text, 1, trace.translation), (name, other))
     if kind == "what-if":
         if view.what_ifs is None or not view.what_ifs.what_ifs:
-            raise AttnvizError(
-                gettext(
-                    "This translation has no what-ifs yet. Make a what-if on the page Translate; you can then "
-                    "compare it on this page."
-                )
+            raise user_error(
+                "This translation has no what-ifs yet. Make a what-if on the page Translate; you can then "
+                "compare it on this page."
             )
         first, second = sorted((view.number, int(other)))
         traces = view.what_ifs.trace(first), view.what_ifs.trace(second)
@@ -161,10 +158,8 @@ def _selected_pair(view: View) -> ComparedPair:
         return ComparedPair(*traces, names, "first" if first == view.number else "other")
     sentence = str(session.get(view.key(_SENTENCE), trace.source_text))
     if sentence.split() == trace.source_text.split():
-        raise AttnvizError(
-            gettext(
-                "The two sentences to compare are the same: drop a word, swap two words, or write another sentence."
-            )
+        raise user_error(
+            "The two sentences to compare are the same: drop a word, swap two words, or write another sentence."
         )
     if reason := missing_model(trace):
         raise AttnvizError(reason)
@@ -316,9 +311,9 @@ def _switches(view: View, pair: ComparedPair) -> None:
         return
     with box(view.key("comparison_switches"), row=True):
         if all(map(has_posterior, pair.both)):
-            option_field(view, "face", "segments", gettext("Attention before or after the word"), options=face_names())
+            face_choice(view)
         if pair.same_segmentation:
-            option_field(view, "by", "segments", gettext("Rows and columns"), options=unit_names())
+            unit_choice(view)
         root_switch(view)
 
 

@@ -34,6 +34,7 @@ from attnviz.analysis.neighbours import (
     vectors_path,
 )
 from attnviz.architectures import architecture_of
+from attnviz.errors import user_error
 from attnviz.figures.spec import Spec
 from attnviz.figures.vector_map import vector_map, with_star
 from attnviz.installed_models import installed_models
@@ -123,10 +124,10 @@ def _vectors(name: str, version: str, digest: str, _trace: Trace) -> Vectors:  #
         pairs = [(number, source, target) for number, (source, target) in enumerate(sentence_pairs, 1)]
         return vectors_of_pairs(translator_in(str(installed_models()[_trace.model]), "cpu"), pairs)
     if (path := _vectors_file(name)) is None:
-        raise AttnvizError(gettext("No pair of this corpus has vectors."))
+        raise user_error("No pair of this corpus has vectors.")
     vectors = Vectors.load(path)
     if vectors.weights_digest != digest:
-        raise AttnvizError(gettext("The vectors of {name} come from another model than this translation.", name=name))
+        raise user_error("The vectors of {name} come from another model than this translation.", name=name)
     return vectors
 
 
@@ -136,7 +137,7 @@ def _index(name: str, version: str, digest: str, kind: VectorKind, _trace: Trace
     vectors = _vectors(name, version, digest, _trace)
     array = vectors.of(kind)
     if not len(array):
-        raise AttnvizError(gettext("No pair of this corpus has vectors."))
+        raise user_error("No pair of this corpus has vectors.")
     map_rows = np.unique(np.linspace(0, len(array) - 1, min(len(array), _MAX_MAP_POINTS)).astype(np.int64))
     projection = principal_map(array[map_rows])
     return VectorIndex(vectors, kind, array, map_rows, projection, projection.place(array[map_rows]))

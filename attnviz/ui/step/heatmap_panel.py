@@ -164,11 +164,10 @@ def _heatmap_payload(
 def _switches(view: View, *, only_words: bool) -> None:
     """Draw the options; with `only_words`, without the choice of rows and columns."""
     if has_posterior(view.trace):
-        label = gettext("Attention before or after the word")
-        option_field(view, "face", "segments", label, options=face_names())
+        face_choice(view)
     with box(view.key("heatmap_choices"), row=True):
         if not only_words:
-            option_field(view, "by", "segments", gettext("Rows and columns"), options=unit_names())
+            unit_choice(view)
         if not view.trace.attends:
             return
         root_switch(view)
@@ -206,14 +205,16 @@ def root_switch(view: View) -> None:
     option_field(view, "root", "switch", "√α", help=help_text)
 
 
-def unit_names() -> dict[str, str]:
-    """Return the names of what rows and columns may be."""
-    return gettexts(
-        {
-            "steps": "steps",
-            "words": "words",
-        }
-    )
+def face_choice(view: View) -> None:
+    """Draw the choice of attention before or after the word, or their difference."""
+    label = gettext("Attention before or after the word")
+    option_field(view, "face", "segments", label, options=face_names())
+
+
+def unit_choice(view: View) -> None:
+    """Draw the choice of what rows and columns are."""
+    names = gettexts({"steps": "steps", "words": "words"})
+    option_field(view, "by", "segments", gettext("Rows and columns"), options=names)
 
 
 def _introduction(view: View, *, only_words: bool) -> str:

@@ -34,6 +34,7 @@ from attnviz.analysis.labels import quoted_name, shorten
 from attnviz.analysis.page_texts import exhibit_titles
 from attnviz.analysis.why_attention import attention_name, short_kind_name
 from attnviz.browser_programs import KATEX
+from attnviz.errors import user_error
 from attnviz.figures.attention_forms_figure import multiplications, weights_row
 from attnviz.figures.registry import ENERGY_DECOMPOSITION, SOFTMAX
 from attnviz.figures.subject import Subject
@@ -137,9 +138,7 @@ def _sources(request: SentenceRequest) -> FormSources:
     check_installed(ADDITIVE_MODEL, GENERAL_MODEL)
     translation = str(request.trace_by(ADDITIVE_MODEL).translation)
     if not translation.strip():
-        raise AttnvizError(
-            gettext("The translation for forced decoding is empty. Try another sentence or translation.")
-        )
+        raise user_error("The translation for forced decoding is empty. Try another sentence or translation.")
     additive, general = (request.trace_by(model, translation) for model in (ADDITIVE_MODEL, GENERAL_MODEL))
     if not _have_same_pieces(additive, general):
         raise AttnvizError(_other_pieces_text(GENERAL_MODEL))

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from attnviz import AttnvizError
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.models_side_by_side import (
     ModelFacts,
@@ -22,6 +21,7 @@ from attnviz.analysis.models_side_by_side import (
 from attnviz.analysis.verification import Verification, discrepancy_text
 from attnviz.analysis.weight_shapes import MisfitError
 from attnviz.architectures import verifier_of
+from attnviz.errors import user_error
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.sentence_length_figure import bucket_of
 from attnviz.installed_models import (
@@ -91,12 +91,10 @@ _WARM_UP_SENTENCE = "What is computed first takes longer."
 def _make_view(request: SentenceRequest) -> View:
     traces = _all_traces(request)
     if not traces:
-        raise AttnvizError(
-            gettext(
-                "This part of the page compares the models {names}. None of these models is installed: install at "
-                "least one of them.",
-                names=", ".join(SHIPPED_MODELS),
-            )
+        raise user_error(
+            "This part of the page compares the models {names}. None of these models is installed: install at "
+            "least one of them.",
+            names=", ".join(SHIPPED_MODELS),
         )
     return View("answers", max(traces, key=lambda trace: len(trace.target_pieces)))
 

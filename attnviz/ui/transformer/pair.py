@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from attnviz import AttnvizError
 from attnviz.analysis import judgement as texts
 from attnviz.analysis.judgement import (
     largest_difference,
@@ -18,6 +17,7 @@ from attnviz.analysis.judgement import (
     with_words_swapped,
 )
 from attnviz.analysis.labels import shorten
+from attnviz.errors import user_error
 from attnviz.figures.judgement_figure import (
     aggregated_table,
     attend_figure,
@@ -59,12 +59,10 @@ def _judgement(request: SentenceRequest, english: str, french: str) -> Judgement
     """Return the verdict on a pair; raise AttnvizError on bad input, and where there is no detector."""
     folder = detector_folder()
     if folder is None:
-        raise AttnvizError(
-            gettext(
-                "This part of the page needs a detector: a model that says whether one sentence translates another. "
-                "No detector is installed. Train a detector with attnviz train --architecture decomposable and put "
-                "its folder in the folder of the models, for example as models/detector."
-            )
+        raise user_error(
+            "This part of the page needs a detector: a model that says whether one sentence translates another. "
+            "No detector is installed. Train a detector with attnviz train --architecture decomposable and put "
+            "its folder in the folder of the models, for example as models/detector."
         )
     return judgement_of(folder, request.device, english, french)
 
