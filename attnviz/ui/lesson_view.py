@@ -67,10 +67,10 @@ def answered(lesson: Lesson, translate: Translate) -> AnsweredLesson:
 
 
 @contextmanager
-def language_of(lesson: Lesson) -> Iterator[None]:
-    """Use the current language for a lesson that has it, else the first that it has."""
+def language_of(lesson: Lesson | None) -> Iterator[None]:
+    """Use the current language where there is no lesson, or it has that, else the first that it has."""
     before = language()
-    if lesson.languages and before not in lesson.languages:
+    if lesson and lesson.languages and before not in lesson.languages:
         set_language(lesson.languages[0])
     try:
         yield
@@ -109,7 +109,7 @@ def lesson_view(given: AnsweredLesson) -> None:
             "words": _labels(given),
             "items": [item.payload() for item in items],
         }
-        component("lesson", key="lesson", data=data)
+        component("lesson", "lesson", data)
         with box("lesson_pictures"):
             for item in items:
                 for name, pictures in (("reveal", item.revealed), ("show", item.shown)):

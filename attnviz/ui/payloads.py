@@ -40,7 +40,7 @@ from attnviz.languages import LANGUAGES, language, set_language
 from attnviz.lru_cache import LRUCache
 from attnviz.palette import ThemeName
 from attnviz.ui.embedding import embedding, in_session, in_theme, theme_name
-from attnviz.ui.page_state.selection import Selection, linked_selection, selection_entry
+from attnviz.ui.page_state.selection import Selection, linked_selection
 from attnviz.ui.resources import (
     bytes_of,
     call_of,
@@ -155,9 +155,8 @@ class PayloadRequest:
 
     @property
     def session(self) -> dict[Any, Any]:
-        """What stands for the session state while the payload is made: entries that are shown, and the selection."""
-        selected = selection_entry(self.view, self.selection) if "view" in self.shown else {}
-        return {**self.shown.get("session", {}), **selected}
+        """What stands for the session state while the payload is made: the entries that are shown."""
+        return {**self.shown.get("session", {})}
 
 
 def _index(text: str, count: int) -> int:

@@ -109,11 +109,6 @@ class FilePair:
     """Number of the opened file in this session: text typed for one file does not apply to the next."""
 
     @property
-    def count(self) -> int:
-        """Number of pairs in the file."""
-        return len(self.file)
-
-    @property
     def fingerprint(self) -> str:
         """Digest of the files and the choices: equal for pairs that are read and marked alike."""
         other, gold = self.other and self.other[1].pairs.digest, self.gold and (self.gold.name, self.gold.digest)

@@ -406,7 +406,7 @@ def _rows(job: CorpusJob, listed: table.SortedRows, choice: table.Choice, measur
         )
         # Another list begins at its top.
         shown_list = {"container": "corpus_list", "name": repr((chosen(table.TABLE), choice, part))}
-        component("kept_scroll", key="scroll_of_corpus_list", data=shown_list, height=1)
+        component("kept_scroll", "scroll_of_corpus_list", shown_list, height=1)
     st.caption(
         gettext(
             "Tick the box at the start of a row to see its sentence pair step by step. Your browser’s Back button "

@@ -320,7 +320,7 @@ def minimal_change_payload(request: PayloadRequest) -> dict[str, Any]:
 
 def _perturbation_pictures(request: PayloadRequest) -> Iterator[OfferedFigure]:
     trace, figure = request.trace, PERTURBATION_TESTS
-    subject = replace(subject_of(request.view), longest=LONGEST_LABEL)
+    subject = replace(subject_of(request), longest=LONGEST_LABEL)
     step, file = subject.step, f"step-{subject.step + 1}-{figure.name}"
     yield OfferedFigure(figure.title(subject), file, partial(figure.draw, subject), figure.headline(subject))
     yield OfferedFigure(_shuffled_title(), "shuffled", lambda: shuffled_figure(trace, _shuffled(trace), step=step))
@@ -333,7 +333,7 @@ def _perturbation_pictures(request: PayloadRequest) -> Iterator[OfferedFigure]:
 
 def _perturbation_tables(request: PayloadRequest) -> NamedTables:
     """Yield the likeliest pieces of each test of the current step."""
-    subject = subject_of(request.view)
+    subject = subject_of(request)
     table = perturbation_tests_likeliest_table(subject.perturbation_tests, subject.piece_or_id, subject.best_attention)
     yield gettext("Likeliest pieces of each test"), table
 
@@ -369,7 +369,7 @@ def _draw_tree(view: View) -> None:
     )
     chart(view, tree_address, "tree")
     section_heading(gettext("Finished hypotheses"))
-    component("hypotheses", key=view.key("hypotheses"), data={"at": hypotheses_address})
+    component("hypotheses", view.key("hypotheses"), {"at": hypotheses_address})
 
 
 def _how_to_read(beam: int) -> str:

@@ -171,7 +171,7 @@ def _draw(view: View) -> None:
     with left:
         section_heading(escape(gettext("The nearest")))
         at = address(view.trace, "neighbours", every=False, version=version, part=part)
-        component("neighbours", key=view.key("neighbours"), data={"at": at, "waiting": gettext("Computing…")})
+        component("neighbours", view.key("neighbours"), {"at": at, "waiting": gettext("Computing…")})
     with right:
         section_heading(escape(_map_title()))
         computed_chart(view, view.trace, "vector-map", "vector_map", version=version, part=part)

@@ -360,7 +360,7 @@ def _timeline(choices: LearningChoices, update: int | None) -> None:
             }
         ),
     }
-    component("timeline", key=VIEW.key("timeline"), data=payload)
+    component("timeline", VIEW.key("timeline"), payload)
     if embedding() is None:
         set_page_address(identity, language_address())
 

@@ -29,7 +29,7 @@ from attnviz.ui.page_state import linked
 from attnviz.ui.page_state.linked import linked_entry
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, makes_payload
 from attnviz.ui.requests import on_request, request_button
-from attnviz.ui.step.stage_payloads import inline_equation
+from attnviz.ui.step.stage_panels import inline_equation
 from attnviz.ui.step.step_controls import view_state
 from attnviz.ui.toolbar.controls import current_request, sentence_box
 from attnviz.ui.toolbar.downloads import copy_link, offers, page_downloads

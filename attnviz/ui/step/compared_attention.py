@@ -21,7 +21,7 @@ from attnviz.figures.spec import Spec
 from attnviz.languages import gettext
 from attnviz.trace.drawing import HeatmapChoices
 from attnviz.ui.components.chart import chart, fitting_payload
-from attnviz.ui.components.component import box, caption, component, html, plain_text
+from attnviz.ui.components.component import box, caption, component, html, message
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, makes_payload, shown_address
 from attnviz.ui.step.gold_panel import SHOWN_LINKS, cell_link, links_payload
 from attnviz.ui.view import Compared, View
@@ -37,8 +37,7 @@ def compared_attention_panel(view: View) -> None:
         try:
             agreement = link_agreement([view.trace], [compared.other])
         except AttnvizError as error:
-            with box(view.key("compare_told_files")):
-                plain_text(str(error))
+            message(str(error), view.key("compare_told_files"))
             return
         for remark in agreement.remarks:
             caption(remark)

@@ -23,7 +23,7 @@ from attnviz.trace.interventions import ReplaceWeights, Temperature
 from attnviz.trace.parts import head_choices
 from attnviz.trace.what_ifs import whole_weights
 from attnviz.ui.components.chart import inline_chart, steady_payload
-from attnviz.ui.components.component import box, component, html, plain_text
+from attnviz.ui.components.component import box, component, html, message
 from attnviz.ui.components.tables import chart_tables
 from attnviz.ui.embedding import embedding, page_session
 from attnviz.ui.examples import question, step_of_word
@@ -42,10 +42,12 @@ from attnviz.ui.step.stage_panels import (
     draw_figures,
     draw_stage,
     energy_decomposition_panel,
+    facts,
     posterior_section,
     stage_boxes,
+    stage_names,
+    stages_of,
 )
-from attnviz.ui.step.stage_payloads import facts, stage_names, stages_of
 from attnviz.ui.step.step_controls import PlayedLanguages, key_help, step_controls, what_if_cards
 from attnviz.ui.step.tour_panel import tour
 from attnviz.ui.step.verification_badge import verification_badge
@@ -97,8 +99,7 @@ def _step(view: View) -> None:
     key_help(view, common_only=view.simple)
     (stage,) = stages_of(view)
     draw_figures(view, stage, "h2")  # the summary has the title of the first
-    with box(view.key("missing_values_reason")):
-        plain_text(missing_values_reason())
+    message(missing_values_reason(), view.key("missing_values_reason"))
 
 
 def context_choice(view: View) -> None:

@@ -36,7 +36,7 @@ _VERIFIERS: LRUCache[Verifier] = LRUCache(12 << 20, size=lambda verifier: 2 * by
 
 def verification(view: View, data: Mapping[str, Any], name: str = "verification") -> None:
     """Draw a badge from its payload, or of the current step from `{"at": address}`; `name` is unique in the view."""
-    component("verification_badge", key=view.key(name), data={**data, "steps": view.steps})
+    component("verification_badge", view.key(name), {**data, "steps": view.steps})
 
 
 def trace_verification(view: View, trace: Any, name: str = "verification", **parameters: Any) -> None:

@@ -36,7 +36,6 @@ from attnviz.ui.components.tables import tables_payload
 from attnviz.ui.embedding import page_session
 from attnviz.ui.fields import switch
 from attnviz.ui.page_state.gold_state import gold_entries, gold_of
-from attnviz.ui.page_state.selection import selection_of
 from attnviz.ui.payloads import PayloadRequest, Shown, UnknownPayloadError, makes_payload, shown_address
 from attnviz.ui.resources import Rows, cached_posterior, has_posterior
 from attnviz.ui.step.compared_attention import drawn_comparison
@@ -75,7 +74,7 @@ def diagram_file(view: View, step: int, file: str) -> PictureFile:
 def file_link(view: Keyed | None, label: str, at: str, file: str, key: str) -> None:
     """Draw the link to the file at the address `at`, for the current selection in `view`; it is saved as `file`."""
     payload = {"label": label, "at": at, "file": file, "container": view.key("room") if view else ""}
-    component("file_link", key=key, data=payload, width="stretch" if view else "content")
+    component("file_link", key, payload, width="stretch" if view else "content")
 
 
 def download_box(key: str) -> Box:
@@ -179,7 +178,7 @@ def translation_pictures(request: PayloadRequest) -> dict[str, Any] | bytes:
 
 
 def _translation_pictures(request: PayloadRequest, step: int) -> Iterator[PictureFile]:
-    for one in pictures(request.view):
+    for one in pictures(request):
         yield picture_file(request.trace, one, titled=request.part == "titled")
     if has_diagram(request.trace):
         yield diagram_file(request.view, step, file_name(request.trace, f"step-{step + 1}-machine"))
@@ -219,7 +218,7 @@ def translation_file(request: PayloadRequest) -> bytes:
     if request.part not in _translation_files(trace):
         raise UnknownPayloadError(request.part)
     uses_weights = request.part != PRIOR_LINKS and (has_posterior(trace) or not trace.attends)
-    options = _heatmap_options(request.view)
+    options = _heatmap_options(request)
     if ending == "html":
         options = replace(options, step=request.selection.step, level=request.view.detail_level)
     else:  # printed figures have no margins
@@ -227,10 +226,10 @@ def translation_file(request: PayloadRequest) -> bytes:
     return contents(trace, ending, options, request.weights if uses_weights else None, request.view.what_ifs)
 
 
-def pictures(view: View, left_out: Collection[StepFigure] = ()) -> Iterator[OfferedFigure]:
+def pictures(request: PayloadRequest, left_out: Collection[StepFigure] = ()) -> Iterator[OfferedFigure]:
     """Yield the current figures: the heatmap, and those of the step, with the chosen energy and logit."""
-    options, trace = _heatmap_options(view), view.trace
-    subject = replace(subject_of(view), longest=options.longest)
+    options, view, trace = _heatmap_options(request), request.view, request.trace
+    subject = replace(subject_of(request), longest=options.longest)
     posterior, title, file = None, gettext("Heatmap"), "heatmap"
     if not trace.attends:
         title, file = gettext("A single vector for all steps"), "one-vector"
@@ -265,16 +264,17 @@ def offered_bleu(rows: Rows, sentence: str) -> OfferedFigure:
 def chart_tables_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the figures as tables, but for those that have a box of tables of their own."""
     view, step = request.view, request.selection.step
-    tables = [one.table for one in pictures(view, (ENERGY_DECOMPOSITION, LOGIT_ATTRIBUTION, CONTRAST))]
+    tables = [one.table for one in pictures(request, (ENERGY_DECOMPOSITION, LOGIT_ATTRIBUTION, CONTRAST))]
     if has_diagram(view.trace):
         name = gettext("Architecture diagram at step {step}", step=step + 1)
         tables.insert(1, (name, diagram_table(view.trace, step)))
     return tables_payload(tables)
 
 
-def _heatmap_options(view: View) -> FigureOptions:
+def _heatmap_options(request: PayloadRequest) -> FigureOptions:
     """Return the display options of the heatmap in the view, on white, with no step framed."""
-    chosen = shown_choices(selection_of(view), view, links=has_links(view))
+    view = request.view
+    chosen = shown_choices(request.selection, view, links=has_links(view))
     # Empty where those in the trace were removed.
     gold, margins = gold_of(view) or GoldLinks(), chosen.margins and view.trace.attends
     return FigureOptions(**vars(replace(chosen, gold=gold, margins=margins)))
@@ -314,4 +314,4 @@ def copy_link(key: str, address: str = "") -> None:
             "failed": "Copy the link from the address bar",
         }
     )
-    component("copy_link", key=key, data={"words": words, "address": address}, width="content")
+    component("copy_link", key, {"words": words, "address": address}, width="content")

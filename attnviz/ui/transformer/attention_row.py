@@ -55,7 +55,7 @@ from attnviz.ui.fields import option_field
 from attnviz.ui.page_state.selection import source_of
 from attnviz.ui.payloads import PayloadRequest, address, makes_payload
 from attnviz.ui.resources import weights_of
-from attnviz.ui.step.stage_payloads import inline_equation
+from attnviz.ui.step.stage_panels import inline_equation
 from attnviz.ui.step.step_controls import player, view_state
 from attnviz.ui.step.verification_badge import trace_verification
 from attnviz.ui.toolbar.downloads import OfferedFigure, OfferedPart, download_box, offer_pictures, offers
@@ -176,7 +176,7 @@ def draw(view: View, request: SentenceRequest, opened: str) -> None:
         with download_box("downloads_of_row"):
             offer_pictures(view, "row-pictures", {"sources": sources}, "export_row")
     at = address(sources.additive, "attention-row", every=True, sources=sources)
-    component("attention_row", key=view.key("attention_row"), data={"at": at, "opened": opened})
+    component("attention_row", view.key("attention_row"), {"at": at, "opened": opened})
     transformer = [sources.head.record] if sources.head else []
     models_badge(view, [sources.additive, sources.general, *transformer], "row_verification")
     if sources.head is None:

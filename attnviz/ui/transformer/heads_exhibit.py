@@ -31,8 +31,7 @@ from attnviz.ui.page_state.selection import source_of
 from attnviz.ui.payloads import PayloadRequest, address
 from attnviz.ui.requests import on_request
 from attnviz.ui.resources import cached_for_all, table_rows, weights_digest_of
-from attnviz.ui.step.stage_panels import draw_stage
-from attnviz.ui.step.stage_payloads import stage_figures
+from attnviz.ui.step.stage_panels import draw_stage, stage_figures
 from attnviz.ui.step.step_controls import PlayedLanguages, step_controls
 from attnviz.ui.step.verification_badge import trace_verification
 from attnviz.ui.toolbar.downloads import OfferedFigure, OfferedPart

@@ -37,7 +37,7 @@ from attnviz.ui.page_state.linked import keep_for
 from attnviz.ui.payloads import PayloadRequest
 from attnviz.ui.requests import request_button
 from attnviz.ui.resources import cached_for_all, detector_folder, judgement_of, weights_of
-from attnviz.ui.step.stage_payloads import inline_equation
+from attnviz.ui.step.stage_panels import inline_equation
 from attnviz.ui.step.step_controls import PlayedLanguages, step_controls
 from attnviz.ui.step.verification_badge import badge_payload, verification, verification_rows
 from attnviz.ui.toolbar.downloads import NamedTables, OfferedFigure, OfferedPart

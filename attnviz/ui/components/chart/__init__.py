@@ -106,7 +106,7 @@ def inline_figure(view: Keyed, name: str, draw: Callable[..., Spec], captions: C
 
 def inline_chart(view: Keyed, payload: Mapping[str, Any], name: str) -> None:
     """Draw a figure of `view` from a payload that is sent with the page."""
-    component("chart", key=view.key(name), data=dict(payload))
+    component("chart", view.key(name), dict(payload))
 
 
 def computed_chart(

@@ -24,7 +24,7 @@ def lanes(view: View, payload: dict[str, Any]) -> None:
     They are what `lanes_payload` or `translations_payload` returns, or `{"at": address, "waiting": text}` of it, with
     the text to show until it is computed.
     """
-    component("side_by_side", key=view.key("lanes"), data=payload)
+    component("side_by_side", view.key("lanes"), payload)
 
 
 def lanes_payload(

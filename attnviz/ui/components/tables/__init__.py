@@ -15,7 +15,7 @@ from attnviz.ui.view import Keyed, View
 
 def tables(view: Keyed, at: str, name: str) -> None:
     """Draw the tables of the payload at the address `at`, for the current selection in `view`."""
-    component("tables", key=view.key(name), data={"at": at})
+    component("tables", view.key(name), {"at": at})
 
 
 def chart_tables(view: View, name: str, shown: Shown, **parameters: str) -> None:
