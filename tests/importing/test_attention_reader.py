@@ -685,8 +685,11 @@ def test_numbers_of_an_exported_table_are_no_part_of_tokens(
 def test_a_table_may_hold_links_and_another_separator() -> None:
     (record,) = read_bytes(b"\ta\tb\nx\tS\t\ny\tp\ts\n")
     assert (record.sure, record.possible) == (((0, 0), (1, 1)), ((0, 1),))
-    (record,) = read_bytes(b";a;b\nx;0,5;0,5\ny;0,25;0,75\n")
-    assert np.allclose(record.alignment, ROWS)
+    for table in (b";a;b\nx;0,5;0,5\ny;0,25;0,75\n", b"a b\nx 0.5 0.5\ny 0.25 0.75\n"):
+        (record,) = read_bytes(table)
+        assert np.allclose(record.alignment, ROWS)
+    (record,) = read_bytes(b",a\nx,1\ny,1\n")
+    assert (record.words().source, record.words().target) == (("a",), ("x", "y"))
 
 
 # Lines

@@ -185,7 +185,7 @@ def test_what_ifs_file_round_trip_is_exact_and_opens_as_trace(translator: Transl
 def test_identity_is_of_what_is_asked_and_written() -> None:
     first = synthetic.trace()
     assert what_ifs_identity(synthetic.trace(seed=1)) == what_ifs_identity(first), "not of computed numbers"
-    others: dict[str, Any] = {name: "other" for name in ("model", "weights_digest", "device", "source_text")}
+    others: dict[str, Any] = dict.fromkeys(("model", "weights_digest", "device", "source_text"), "other")
     others |= {"search": Search("forced"), "target_ids": (9, EOS), "interventions": (Temperature(2.0),)}
     changed = [dataclasses.replace(first, **{name: other}) for name, other in others.items()]
     assert len({*map(what_ifs_identity, (first, *changed))}) == 1 + len(others)
