@@ -127,7 +127,7 @@ def test_pair_is_found_by_its_words(sides: list[tuple[str | None, str | None]], 
 
 @pytest.mark.parametrize(
     ("count", "size", "words", "refused"),
-    [(1, 3, "", False), (3, 3, "", False), (2, 3, "", True), (2, 3, "a", True), (2, 1, "", True), (2, 1, "a", False)],
+    [(1, 3, "", False), (3, 3, "", False), (2, 3, "", True), (3, 2, "a", True), (2, 1, "", True), (2, 1, "a", False)],
 )
 def test_other_numbers_of_pairs_are_refused(count: int, size: int, words: str, refused: bool) -> None:
     """But for one pair, or many for one whose words say which it is."""
@@ -141,8 +141,13 @@ def test_other_numbers_of_pairs_are_refused(count: int, size: int, words: str, r
 
 
 def test_command_prints_draws_and_writes_the_comparison(
-    files: Files, tmp_path: Path, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
+    files: Files,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    snapshot: SnapshotAssertion,
 ) -> None:
+    monkeypatch.setattr("attnviz.export.images.image", lambda figure, ending: f"{ending} {figure.to_json()}".encode())
     command = ["attention", str(files[0]), "--compare", str(files[1])]
     assert main(command) == 0
     captured = capsys.readouterr()
@@ -151,6 +156,7 @@ def test_command_prints_draws_and_writes_the_comparison(
     for ending in ("svg", "json", "csv"):
         assert main([*command, "-o", str(tmp_path / f"out.{ending}")]) == 0
     drawn = (tmp_path / "out.svg").read_text(encoding="utf-8")
+    assert drawn.startswith("svg ")
     assert "other.pharaoh minus first.txt" in drawn
     assert "voiture" in drawn
     written = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
