@@ -17,6 +17,7 @@ from attnviz.analysis.measures import error_between
 from attnviz.commands.main import main
 from attnviz.evaluation.two_files import (
     check_pair_counts,
+    check_same_pair,
     link_agreement,
     pair_place,
     pair_with_words_of,
@@ -138,6 +139,18 @@ def test_other_numbers_of_pairs_are_refused(count: int, size: int, words: str, r
     )
     with pytest.raises(AttnvizError) if refused else nullcontext():
         check_pair_counts(records, file)
+
+
+WORDS = st.lists(st.sampled_from(["a", "A", "ab", "b", "c"]), min_size=1, max_size=3)
+
+
+@given(WORDS, WORDS)
+def test_same_pair_has_the_same_letters_or_a_word_in_its_place(own: list[str], theirs: list[str]) -> None:
+    records = [attention(words, "x", np.full((1, len(words)), 1 / len(words))) for words in (own, theirs)]
+    one, other = (" ".join(words).casefold().split() for words in (own, theirs))
+    in_place = len(one) == len(other) and any(a == b for a, b in zip(one, other, strict=True))
+    with nullcontext() if in_place or "".join(one) == "".join(other) else pytest.raises(AttnvizError):
+        check_same_pair(*records)
 
 
 def test_command_prints_draws_and_writes_the_comparison(
