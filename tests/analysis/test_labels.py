@@ -16,7 +16,7 @@ from attnviz.analysis.findings import finding_sentence, findings_of
 from attnviz.analysis.labels import shorten
 from attnviz.analysis.numbers import duration
 from attnviz.architectures import narrate
-from attnviz.export.html_table import heatmap_html
+from attnviz.export.html_page import heatmap_html
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.spec import escape
 from attnviz.text import piece_name, with_symbols, without_isolates

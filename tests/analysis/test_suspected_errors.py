@@ -14,9 +14,9 @@ from attnviz.analysis.suspected_errors import (
     MOST_UNSURE,
     least_sure_step,
     passing_step,
-    runner_up,
     suspected_errors_of,
 )
+from attnviz.analysis.what_if_effects import foils_of
 from attnviz.text import EOS
 from attnviz.trace import Hypothesis
 from attnviz.trace.interventions import ExcludePosition, ForceWords
@@ -48,8 +48,7 @@ def test_runner_up_ends_a_repetition(shipped_translator: Translator[Trace]) -> N
     trace = shipped_translator.translate(DEEDS, beam=5)
     (suspect,) = suspected_errors_of(trace)
     assert (suspect.finding.kind, trace.words().target[suspect.finding.target or 0]) == (FindingKind.REPEATED, "pleuré")
-    other = runner_up(trace, suspect.step)
-    assert other is not None
+    other = foils_of(trace, suspect.step)[0]
     for change in (ForceWords((other[0],), suspect.step), ExcludePosition(suspect.source or 0, suspect.step)):
         interventions, target = translator_arguments(trace, change, held=False)
         changed = shipped_translator.translate(DEEDS, beam=5, target=target, interventions=interventions)

@@ -94,7 +94,7 @@ def test_log_likelihoods_equal_those_of_training(make_network: ModelFactory) -> 
     network, decoder = double_network(make_network, ("additive", "previous"))
     embedded = network.encoder.embedding(torch.tensor(SOURCE))
     previous = torch.tensor([[BOS, *TARGET[:-1]]])
-    logits = network.logits(torch.tensor([SOURCE]), torch.tensor([len(SOURCE)]), previous)
+    logits = network.output(network(torch.tensor([SOURCE]), torch.tensor([len(SOURCE)]), previous)[0])
     expected = torch.log_softmax(logits[0], -1)[range(len(TARGET)), list(TARGET)]
     np.testing.assert_allclose(target_log_likelihoods(network, decoder, embedded), expected, atol=1e-12)
 

@@ -110,7 +110,7 @@ def _assert_numbers(translator: Translator, tree: BeamTree, at: set[int]) -> Non
         if node.step not in at:
             continue
         before, path = (0.0, ()) if node.parent is None else (tree.nodes[node.parent].total, tree.path(node.parent))
-        steps = force(decoder, memory, (*tree.ids(index)[:-1], EOS), tree.interventions)
+        steps = force(decoder, memory, [(*tree.ids(index)[:-1], EOS)], tree.interventions)
         likely = decoder.output.log_probabilities(steps[-1].readout[:, 0])[0]
         assert node.log_probability == pytest.approx(float(likely[node.piece_id]), abs=1e-4)
         assert node.total == pytest.approx(before + node.log_probability, abs=1e-4)

@@ -125,7 +125,7 @@ def test_beam_search_equals_plain_search_of_each_sentence(beam: int, penalty: fl
         alone = memory.select([sentence])
 
         def likely(ids: tuple[int, ...], alone: Memory = alone) -> list[float]:
-            step = force(decoder, alone, [*ids, EOS], interventions)[-1]
+            step = force(decoder, alone, [[*ids, EOS]], interventions)[-1]
             numbers: list[float] = decoder.output.log_probabilities(step.readout[0, 0]).tolist()
             return numbers
 

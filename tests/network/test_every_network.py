@@ -59,7 +59,7 @@ def scores(network: Any) -> Tensor:
     source, target = torch.tensor([[5, 6, EOS]]), torch.tensor([[BOS, 9]])
     if isinstance(network, Decomposable):
         return network(source, torch.tensor([[9, EOS, PAD]])).logits
-    return network.logits(source, torch.tensor([3]), target)
+    return network.output(network(source, torch.tensor([3]), target)[0])
 
 
 @pytest.mark.parametrize("name", [*ATTENTION_KINDS, "transformer", "decomposable"])

@@ -32,7 +32,7 @@ def test_padded_batch_equals_numpy_recomputation(
     batch, lengths = pad_sequence([*map(torch.tensor, SOURCES)], batch_first=True), torch.tensor([*map(len, SOURCES)])
     previous = torch.tensor([(BOS, *TARGET[:-1])] * len(SOURCES))
     annotations, (readouts, alignment) = network.encoder(batch, lengths), network(batch, lengths, previous)
-    logits = network.logits(batch, lengths, previous)
+    logits = network.output(readouts)
     for row, source in enumerate(SOURCES):
         exact, length = recompute(weights, network.config.to_dict(), source, TARGET), len(source)
         found = {"annotations": annotations[row, :length], "alignment": alignment[row, :, :length]}
