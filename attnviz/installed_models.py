@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -11,13 +11,13 @@ from typing import Any
 from numpy.typing import NDArray
 from platformdirs import user_data_path
 
+from attnviz.bounds import TRANSLATORS
 from attnviz.environment import ATTNVIZ_MODELS
-from attnviz.errors import AttnvizError
-from attnviz.languages import gettext
+from attnviz.errors import user_error
 from attnviz.model_folder import (
     CONFIG_FILE,
+    DETECTOR,
     TRAINED_MODEL,
-    detector_folders,
     model_folders,
     read_weights,
     weights_digest,
@@ -58,7 +58,7 @@ def installed_models() -> InstalledModels:
 
     A name may come from an uploaded trace or lesson: looked up here, it never leads out of the searched folders.
     """
-    return _default_first({folder.name: folder for root in reversed(model_roots()) for folder in model_folders(root)})
+    return _installed(TRANSLATORS)
 
 
 def find_model(model: str | Path | None = None) -> Path:
@@ -77,18 +77,16 @@ def find_model(model: str | Path | None = None) -> Path:
         if folder.is_dir():
             trained = folder / TRAINED_MODEL
             if (trained / CONFIG_FILE).is_file() and not (folder / CONFIG_FILE).is_file():
-                raise AttnvizError(
-                    gettext("{folder} is the folder of a training. Its model is {model}.", folder=folder, model=trained)
+                raise user_error(
+                    "{folder} is the folder of a training. Its model is {model}.", folder=folder, model=trained
                 )
             return folder
     if not translators:
-        raise AttnvizError(gettext("No model is installed. Fetch one with: attnviz models {model}", model=_DEFAULT))
-    raise AttnvizError(
-        gettext(
-            "There is no model {model}. Give the path of a model folder, or the name of an installed model: {names}.",
-            model=model,
-            names=", ".join(installed),
-        )
+        raise user_error("No model is installed. Fetch one with: attnviz models {model}", model=_DEFAULT)
+    raise user_error(
+        "There is no model {model}. Give the path of a model folder, or the name of an installed model: {names}.",
+        model=model,
+        names=", ".join(installed),
     )
 
 
@@ -115,12 +113,10 @@ def installed_weights(model: str, digest: str) -> Mapping[str, NDArray[Any]]:
     for folder in installed_models().values():
         if weights_digest(folder) == digest:
             return _loaded_weights(folder, digest)
-    raise AttnvizError(
-        gettext(
-            "The model “{model}” that made this translation is not installed. Give its weights: "
-            "weights=attnviz.analysis.load_weights(model).",
-            model=model,
-        )
+    raise user_error(
+        "The model “{model}” that made this translation is not installed. Give its weights: "
+        "weights=attnviz.analysis.load_weights(model).",
+        model=model,
     )
 
 
@@ -131,11 +127,10 @@ def _loaded_weights(folder: Path, _digest: str) -> Mapping[str, NDArray[Any]]:
 
 def installed_detectors() -> InstalledModels:
     """Return the folders of the installed translation detectors, by name."""
-    return _default_first(
-        {folder.name: folder for root in reversed(model_roots()) for folder in detector_folders(root)}
-    )
+    return _installed((DETECTOR,))
 
 
-def _default_first(folders: Mapping[str, Path]) -> InstalledModels:
+def _installed(architectures: Collection[str]) -> InstalledModels:
+    folders = {one.name: one for root in reversed(model_roots()) for one in model_folders(root, architectures)}
     names = sorted(folders, key=lambda name: (name != _DEFAULT, name))
     return InstalledModels({name: folders[name] for name in names})

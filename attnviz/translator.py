@@ -35,7 +35,7 @@ from attnviz.decoding import (
 )
 from attnviz.decoding.by_architecture import PreparedNetwork, RecordT, prepare_network
 from attnviz.devices import resolve_device
-from attnviz.errors import AttnvizError
+from attnviz.errors import user_error
 from attnviz.installed_models import find_model
 from attnviz.languages import gettext
 from attnviz.model_folder import weights_digest
@@ -125,11 +125,9 @@ class Translator(Generic[RecordT]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Raise AttnvizError: a translator is shared by threads, and loaded in each process."""
-        raise AttnvizError(
-            gettext(
-                "A translator cannot be copied or pickled. Threads may share one; in another process, load the model "
-                "again with Translator.load."
-            )
+        raise user_error(
+            "A translator cannot be copied or pickled. Threads may share one; in another process, load the model "
+            "again with Translator.load."
         )
 
     def translate(
@@ -334,7 +332,7 @@ class Translator(Generic[RecordT]):
         for sentence, finished in enumerate(hypotheses):
             best = finished[0]
             if history is None:
-                path = self.prepared.forced_path(memory, best.ids, interventions)
+                path = self.prepared.forced_paths(memory, [best.ids], interventions)[0]
             else:
                 path = self.prepared.path(history, sentence, best.ids, best.parent)
             decoded = self._decoded(finished)
@@ -360,7 +358,8 @@ class Translator(Generic[RecordT]):
         ids = forced_target(forced_ids, interventions)
         if ids != forced_ids:
             translation = self.tokenizer.decode(ids)
-        return _Translation(self.prepared.forced_path(memory, ids, interventions), translation, Search("forced"), ())
+        path = self.prepared.forced_paths(memory, [ids], interventions)[0]
+        return _Translation(path, translation, Search("forced"), ())
 
     def translate_batch(self, texts: Sequence[str], *, beam: int = 5, length_penalty: float = 1.0) -> list[str]:
         """Translate many sentences in batches of similar length.

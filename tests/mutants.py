@@ -36,12 +36,14 @@ LIBRARIES = ("numpy", "pandas", "plotly.graph_objects", "pyarrow", "sacrebleu", 
 
 AREAS: dict[str, dict[str, str]] = {
     "decoding": {
-        "decoding/search": "decoding/random_networks decoding/greedy decoding/beam_tree decoding/search",
+        "decoding/search": (
+            "decoding/random_networks decoding/greedy decoding/beam_tree decoding/search importing/checkpoints"
+        ),
         "decoding/sentences decoding/applied_interventions": (
             "decoding/random_networks decoding/greedy decoding/batching decoding/interventions importing/checkpoints"
         ),
         "decoding/by_architecture": (
-            "decoding/beam_tree decoding/transformer decoding/interventions importing/checkpoints"
+            "decoding/beam_tree decoding/random_networks decoding/interventions decoding/search importing/checkpoints"
         ),
         "decoding/attribution": "decoding/attribution",
     },
@@ -67,7 +69,9 @@ AREAS: dict[str, dict[str, str]] = {
     },
     "hugging-face": {"importing/huggingface importing/huggingface_model": "importing/huggingface"},
     "what-ifs": {
-        "trace/interventions trace/what_ifs": "trace/what_ifs trace/interventions analysis/what_if_effects",
+        "trace/interventions trace/what_ifs": (
+            "trace/what_ifs trace/interventions analysis/what_if_effects trace/damaged_files"
+        ),
         "analysis/what_if_effects": "analysis/what_if_effects trace/what_ifs",
     },
 }
@@ -83,7 +87,18 @@ NAMES = {"min": "max", "any": "all", "argmin": "argmax", "minimum": "maximum", "
 NAMES |= {new: old for old, new in NAMES.items()}
 COMMUTATIVE = ("min", "max", "minimum", "maximum", "zip")
 _FAILED = re.compile(r"^(?:FAILED|ERROR) tests/(\S+)", re.MULTILINE)
-MESSAGES = ("_", "gettext", "gettexts", "ngettext", "AttnvizError", "warn", "cast", "TypeVar", "getLogger")
+MESSAGES = (
+    "_",
+    "gettext",
+    "gettexts",
+    "ngettext",
+    "AttnvizError",
+    "user_error",
+    "warn",
+    "cast",
+    "TypeVar",
+    "getLogger",
+)
 
 
 @dataclass(frozen=True)

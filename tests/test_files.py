@@ -20,7 +20,7 @@ from attnviz.checkpoint import load_model
 from attnviz.deadlines import with_deadline
 from attnviz.export import save
 from attnviz.files import check_regular, replace_text
-from attnviz.model_folder import FILES, WEIGHTS_FILE, count_parameters, detector_folders, weights_digest
+from attnviz.model_folder import DETECTOR, FILES, WEIGHTS_FILE, count_parameters, model_folders, weights_digest
 from attnviz.trace import Trace
 from tests.conftest import REPOSITORY
 from tests.figures import synthetic
@@ -123,7 +123,7 @@ def test_pipe_in_model_folder_is_refused(model_folder: Path, tmp_path: Path, nam
     for read in (load_model, weights_digest, count_parameters) if name == WEIGHTS_FILE else (load_model,):
         with pytest.raises(AttnvizError, match=name):
             with_deadline(60, functools.partial(read, folder))
-    assert with_deadline(60, lambda: detector_folders(folder.parent)) == []
+    assert with_deadline(60, lambda: model_folders(folder.parent, (DETECTOR,))) == []
 
 
 def test_pipe_named_by_the_user_is_read() -> None:

@@ -18,7 +18,8 @@ PACKAGE = REPOSITORY / "attnviz"
 
 LAYERS = (
     "environment",
-    "errors languages bounds browser_modules browser_programs fair_queue lru_cache memory lazy_pandas lazy_streamlit",
+    "languages bounds browser_modules browser_programs fair_queue lru_cache memory lazy_pandas lazy_streamlit",
+    "errors",
     "attention_kinds deadlines extras file_kinds files",
     "imported_families reading",
     "arguments text pair_files network versions",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -22,7 +21,7 @@ from attnviz.commands.options import (
     Positive,
     ReadingOptions,
 )
-from attnviz.commands.shared import rate_text, write_rows
+from attnviz.commands.shared import check_suffix, rate_text, report, report_more, write_rows
 from attnviz.errors import AttnvizError
 from attnviz.files import replace_text
 
@@ -96,14 +95,13 @@ def score_command(
         print_format(reverse, options.reverse)
         links = symmetrise(links, reverse, options.symmetrise or "grow-diag-final-and")
     scored = score(links, gold, samples=options.samples)
-    for remark in scored.remarks:
-        print(remark, file=sys.stderr)
+    report(*scored.remarks)
     _print_scores(scored)
     if options.errors:
         _print_errors(scored.error.word_errors, options.errors)
     if options.output is None:
         return
-    if options.output.suffix in _LINKS:
+    if options.output.suffix.lower() in _LINKS:
         convention = scored.convention
         replace_text(options.output, links.pharaoh(swapped=convention.swapped, base=convention.links_base))
     else:
@@ -112,11 +110,7 @@ def score_command(
 
 def _check(options: _Options) -> None:
     """Raise AttnvizError for options that do not fit together."""
-    endings = (".csv", ".json", *(_LINKS if options.reverse else ()))
-    if options.output is not None and options.output.suffix not in endings:
-        raise AttnvizError(
-            f"The name of the file {options.output} must end in {', '.join(endings[:-1])} or {endings[-1]}."
-        )
+    check_suffix(options.output, ".csv", ".json", *(_LINKS if options.reverse else ()))
     if options.by and not options.heads:
         raise AttnvizError("--by ranks heads. Add --heads.")
     if options.symmetrise and not options.reverse:
@@ -132,8 +126,7 @@ def _print_scores(scored: ScoredLinks) -> None:
     error = scored.error
     rows = [_row(str(number), one) for number, one in zip(scored.numbers, error.sentences, strict=True)]
     print(markdown_table(list(_COLUMNS), [*rows[:_PRINTED], _row("all", error)], 1))
-    if len(rows) > _PRINTED:
-        print(f"… and {len(rows) - _PRINTED} more pairs; -o FILE writes all of them.", file=sys.stderr)
+    report_more(len(rows), _PRINTED, " pairs; -o FILE writes all of them.")
     low, high = error.interval
     print(
         f"\nAlignment error rate (AER): {error.aer:.3f}; {error.confidence:.0%} bootstrap interval: {low:.3f} to "
@@ -146,10 +139,7 @@ def _print_errors(errors: Sequence[WordError] | None, most: int) -> None:
     from attnviz.evaluation.measurement_tables import markdown_table
 
     if errors is None:
-        print(
-            "Wrong word pairs cannot be named, because the words are unknown. Add --source-file and --target-file.",
-            file=sys.stderr,
-        )
+        report("Wrong word pairs cannot be named, because the words are unknown. Add --source-file and --target-file.")
         return
     if not errors:
         print("\nThere are no wrong word pairs.")
@@ -181,7 +171,7 @@ def _rank_heads(links: AttentionRecords, gold: AttentionRecords, options: _Optio
     )
     if output is None:
         return
-    if output.suffix == ".json":
+    if output.suffix.lower() == ".json":
         found.save(output)
     else:
         replace_text(output, found.table.to_csv(index_label="rank", lineterminator="\n"))
@@ -207,7 +197,7 @@ def _write(path: Path, scored: ScoredLinks, most: int | None) -> None:
     """Write the scores of every pair; in JSON also those of all pairs, and the `most` frequent wrong word pairs."""
     error = scored.error
     rows = [{"pair": number} | _fields(one) for number, one in zip(scored.numbers, error.sentences, strict=True)]
-    if path.suffix == ".json":
+    if path.suffix.lower() == ".json":
         whole = _fields(error) | {"interval": error.interval, "confidence": error.confidence, "pairs": rows}
         if most and error.word_errors is not None:
             whole["errors"] = [asdict(one) for one in error.word_errors[:most]]

@@ -12,7 +12,7 @@ import numpy as np
 
 from attnviz.arguments import check_each, check_texts
 from attnviz.decoding import FinishedHypothesis
-from attnviz.errors import AttnvizError
+from attnviz.errors import AttnvizError, user_error
 from attnviz.evaluation.bleu import bleu_of, corpus_scores, sentence_counts
 from attnviz.evaluation.forced import Advance, Likelihood, force_pairs, likelihoods, total_likelihood
 from attnviz.languages import gettext
@@ -80,11 +80,11 @@ def evaluate(
     check_texts(pairs)
     found = [tuple(pair) if isinstance(pair, Iterable) and not isinstance(pair, str) else () for pair in pairs]
     if not found or any(len(pair) != 2 for pair in found):
-        raise AttnvizError(gettext("Give a list of pairs: a source sentence and its translation."))
+        raise user_error("Give a list of pairs: a source sentence and its translation.")
     sources, targets = (list(side) for side in zip(*found, strict=True))
     translations = translator.translate_batch(sources, beam=beam, length_penalty=length_penalty)
     bleu, chrf = corpus_scores(translations, targets)
-    forced = likelihoods(force_pairs(translator, list(zip(sources, targets, strict=True)), lambda _: None), targets)
+    forced = likelihoods(force_pairs(translator, list(zip(sources, targets, strict=True))), targets)
     return Evaluation(bleu.value, chrf.value, total_likelihood(forced).perplexity)
 
 
@@ -146,7 +146,7 @@ def tune(
     corpora: Mapping[str, Sequence[tuple[str, str]]],
     beams: Sequence[int] = BEAMS,
     length_penalties: Sequence[float] = LENGTH_PENALTIES,
-    progress: Advance | None = None,
+    progress: Advance = lambda _: None,
 ) -> list[Trial]:
     """Return a trial for each width and penalty, sorted by width, then penalty.
 
@@ -178,14 +178,13 @@ def choose_hypothesis(finished: Sequence[FinishedHypothesis], length_penalty: fl
 
 
 def _search(
-    translator: Translator, pairs: Sequence[tuple[str, str]], beam: int, progress: Advance | None
+    translator: Translator, pairs: Sequence[tuple[str, str]], beam: int, progress: Advance
 ) -> list[list[FinishedHypothesis]]:
     hypotheses: list[list[FinishedHypothesis]] = []
     for start in range(0, len(pairs), _BLOCK):
         block = [source for source, _ in pairs[start : start + _BLOCK]]
         hypotheses += translator.search_batch(block, beam=beam, length_penalty=0.0)
-        if progress:
-            progress(len(block))
+        progress(len(block))
     return hypotheses
 
 

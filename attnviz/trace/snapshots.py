@@ -10,7 +10,6 @@ import hashlib
 import itertools
 import json
 import math
-import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -20,8 +19,9 @@ from typing import Any
 import numpy as np
 
 from attnviz import bounds
+from attnviz.arguments import check_version
 from attnviz.errors import AttnvizError
-from attnviz.files import check_regular, replace_text
+from attnviz.files import file_errors, replace_text
 from attnviz.trace.aligned import words_of
 from attnviz.trace.parts import FloatArray, Words
 from attnviz.trace.storage import check_characters, pack, unpack
@@ -30,7 +30,6 @@ FORMAT_NAME, SNAPSHOTS_VERSION = "attnviz-snapshots", 1
 FOLDER = "snapshots"
 """Subfolder of a model folder that holds the files of its run."""
 _LATEST = 10**9
-_DAMAGED = (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError, OverflowError, zlib.error)
 
 Curve = tuple[tuple[int, float], ...]
 """Pairs (update, value measured after it), in order of updates."""
@@ -115,25 +114,16 @@ class Snapshots:
     @classmethod
     def load(cls, path: str | Path) -> Snapshots:
         """Read what `save` wrote; raise AttnvizError, naming the file, where that fails."""
-        check_regular(path)
-        try:
+        with file_errors(path):
             fields = json.loads(Path(path).read_text(encoding="utf-8"))
             if not isinstance(fields, dict) or fields.get("format") != FORMAT_NAME:
                 raise ValueError("it is not marked as snapshots of a training run")
-            if fields.get("version") != SNAPSHOTS_VERSION:
-                raise ValueError(
-                    f"it has format version {bounds.shortened_repr(fields.get('version'))}, but this program reads "
-                    f"version {SNAPSHOTS_VERSION}"
-                )
+            check_version(str(path), fields.get("version"), SNAPSHOTS_VERSION)
             return _read(fields)
-        except OSError as error:
-            raise AttnvizError(f"{path} cannot be read: {error.strerror}.") from error
-        except _DAMAGED as error:
-            raise AttnvizError(f"{path} contains no snapshots of a training run, or is damaged ({error}).") from error
 
 
 def _read(fields: Mapping[str, Any]) -> Snapshots:
-    """Return the snapshots in `fields`; raise one of _DAMAGED where they are inconsistent."""
+    """Return the snapshots in `fields`; raise one of DAMAGED where they are inconsistent."""
     sentences = tuple(
         Sentence(entry["source"], entry["target"], tuple(entry["source_pieces"]), tuple(entry["target_pieces"]))
         for entry in fields["sentences"]

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.arguments import check_version
-from attnviz.errors import AttnvizError
+from attnviz.errors import AttnvizError, user_error
 from attnviz.languages import gettext
 from attnviz.trace.interventions import Intervention, from_json_dict, to_json_dict
 from attnviz.trace.parts import Heads, Hypothesis, Search
@@ -80,18 +80,13 @@ def decode(text: str, kinds: Mapping[str, Any], saved_as: FileFormat) -> dict[st
     format_name = record.get("format") if isinstance(record, dict) else None
     if format_name != saved_as.name:
         if isinstance(format_name, str) and format_name in FORMAT_NAMES:
-            raise AttnvizError(
-                gettext(
-                    "This file is the trace of a translation by another kind of model, {kind}. "
-                    "It cannot be opened here.",
-                    kind=_model_name(format_name),
-                )
+            raise user_error(
+                "This file is the trace of a translation by another kind of model, {kind}. It cannot be opened here.",
+                kind=_model_name(format_name),
             )
-        raise AttnvizError(
-            gettext(
-                "This is not an attnviz trace file: its field “format” is missing or unknown. Save a trace with "
-                "Trace.save, or with “Whole trace, JSON” in the box “Share and save”."
-            )
+        raise user_error(
+            "This is not an attnviz trace file: its field “format” is missing or unknown. Save a trace with "
+            "Trace.save, or with “Whole trace, JSON” in the box “Share and save”."
         )
     check_version(gettext("This trace"), record.get("version"), saved_as.version)
     claimed = sum(packed_size(value) for value in record.values() if isinstance(value, dict) and "zlib" in value)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from attnviz.arguments import checked_path
-from attnviz.errors import AttnvizError
+from attnviz.errors import AttnvizError, user_error
 from attnviz.files import replace_text
 from attnviz.languages import gettext
 from attnviz.text import EOS
@@ -66,7 +66,7 @@ class WhatIf:
         fields = record if isinstance(record, Mapping) else {}
         parent, held = fields.get("parent"), fields.get("held")
         if len(fields) != 3 or type(parent) is not int or parent < 0 or type(held) is not bool:
-            raise AttnvizError(gettext("This what-if cannot be read."))
+            raise user_error("This what-if cannot be read.")
         return cls(parent, from_json_dict(fields.get("intervention")), held)
 
 
@@ -88,7 +88,7 @@ def translator_arguments(parent: Record, intervention: Intervention, *, held: bo
     earlier, target = [one for one in parent.interventions if not isinstance(one, ForceWords)], tuple(parent.target_ids)
     step, words = intervention.step or 0, tuple[ForceWords, ...]()
     if step >= len(target):
-        raise AttnvizError(gettext("There is no step {found}.", found=step + 1))
+        raise user_error("There is no step {found}.", found=step + 1)
     if not isinstance(intervention, ForceWords):
         earlier = [one for one in earlier if not intervention.undoes(one)]
         # A temperature of all steps goes first, so that replaced rows stay as they are.
@@ -281,7 +281,7 @@ def _bytes(trace: Record) -> int:
 
 
 def _damaged() -> AttnvizError:
-    return AttnvizError(gettext("The what-ifs in this file are damaged. Save the file again."))
+    return user_error("The what-ifs in this file are damaged. Save the file again.")
 
 
 @dataclass(frozen=True)
@@ -311,9 +311,7 @@ class StoredWhatIfs:
             changed = dataclasses.replace(what_if, parent=what_ifs[current - 1].parent)
             return self._with((*what_ifs[: current - 1], changed, *what_ifs[current:]), current)
         if len(what_ifs) == MOST_WHAT_IFS:
-            raise AttnvizError(
-                gettext("There are {count} what-ifs already: remove one of them first.", count=MOST_WHAT_IFS)
-            )
+            raise user_error("There are {count} what-ifs already: remove one of them first.", count=MOST_WHAT_IFS)
         if what_if.parent > len(what_ifs):  # the parent was removed meanwhile
             return self
         return self._with((*what_ifs, what_if), len(what_ifs) + 1)
@@ -418,7 +416,7 @@ def decode_what_ifs(text: str) -> tuple[tuple[WhatIf, ...], tuple[str, ...]]:
         try:
             what_if = WhatIf.from_json_dict(record)
             if what_if.parent not in new_numbers:
-                raise AttnvizError(gettext("This what-if starts from another what-if, which is missing."))
+                raise user_error("This what-if starts from another what-if, which is missing.")
         except AttnvizError as error:
             problems.append(left_out_sentence(number, str(error)))
             continue

@@ -85,7 +85,7 @@ class Imported:
         network, _ = load_model(self.made)
         ids = (torch.tensor([trace.source_ids]), torch.tensor([len(trace.source_ids)]))
         with torch.inference_mode():
-            found = network.logits(*ids, torch.tensor([trace.previous_ids]))[0].numpy()
+            found = network.output(network(*ids, torch.tensor([trace.previous_ids]))[0])[0].numpy()
         return [found, recompute(self.weights, trace.config, trace.source_ids, trace.target_ids)["logits"]]
 
 

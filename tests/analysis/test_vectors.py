@@ -1,4 +1,4 @@
-"""Nearest neighbours and the principal component map, against independent float64 computations."""
+"""Units of vectors that are drawn: terms of source words, selection, and nearest annotations."""
 
 from __future__ import annotations
 
@@ -6,9 +6,67 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
+from attnviz.analysis.diagram import SHOWN_UNITS, SQUARES, WORDS, context_units, most_varied
 from attnviz.analysis.neighbours import METRICS, Metric, nearest, principal_map
 from attnviz.corpora.vectors import to_float32
+from tests.figures.synthetic import trace as make_trace
+
+LONGER = "The European agreement on economic questions was signed in the month of August ."
+
+
+@given(st.integers(0, 60), st.sampled_from(["additive", "general"]))
+def test_the_terms_add_up_to_the_context(seed: int, attention: str) -> None:
+    trace = make_trace(LONGER, attention=attention, seed=seed, hidden=10)
+    for step in range(len(trace.target_pieces)):
+        found = context_units(trace, step)
+        assert found.terms.dtype == np.float64
+        np.testing.assert_allclose(found.terms.sum(axis=0), found.context, atol=1e-5)
+        np.testing.assert_allclose(found.weights.sum(), 1, atol=1e-5)
+        np.testing.assert_array_equal(found.context, trace.contexts[step][found.units].astype(np.float64))
+        np.testing.assert_allclose(found.partial_sums[-1] + found.terms[-1], found.context, atol=1e-5)
+        np.testing.assert_array_equal(found.partial_sums[0], 0)
+        annotations, context = trace.annotations.astype(np.float64), trace.contexts[step].astype(np.float64)
+        lengths = np.sqrt((annotations**2).sum(axis=1) * (context**2).sum())
+        np.testing.assert_allclose(found.cosines, annotations @ context / lengths, atol=1e-9)
+
+
+@given(st.integers(0, 60))
+def test_selected_units_and_words_are_those_that_differ_and_weigh_most(seed: int) -> None:
+    trace = make_trace(LONGER, seed=seed, hidden=20)
+    found, words = context_units(trace, 3), trace.words()
+    contexts = trace.contexts.astype(np.float64)
+    far = np.abs(contexts[3] - contexts.mean(axis=0))
+    assert len(found.units) == SHOWN_UNITS
+    assert (np.diff(far[found.units]) <= 1e-12).all()
+    assert np.delete(far, found.units).max() <= far[found.units].min()
+    np.testing.assert_allclose(found.mean, contexts[:, found.units].mean(axis=0))
+    shares = np.array([trace.alignment[3, list(group)].sum() for group in words.source_groups])
+    assert len(found.words) == WORDS < len(shares)
+    assert list(found.words) == sorted(found.words)
+    assert np.delete(shares, found.words).max() <= shares[list(found.words)].min() + 1e-6
+    np.testing.assert_allclose(found.weights[:-1], shares[list(found.words)], atol=1e-6)
+    first = list(words.source_groups[found.words[0]])
+    np.testing.assert_allclose(
+        found.terms[0], trace.alignment[3, first] @ trace.annotations[first][:, found.units], atol=1e-6
+    )
+
+
+VECTORS = arrays(
+    np.float32, st.tuples(st.integers(1, 6), st.integers(1, 3 * SQUARES)), elements=st.floats(-9, 9, width=32)
+)
+
+
+@given(VECTORS)
+def test_most_varied_selects_the_units_of_largest_variance(vectors: np.ndarray) -> None:
+    chosen = most_varied(vectors)
+    assert len(chosen) == min(SQUARES, vectors.shape[1])
+    assert (np.diff(chosen) > 0).all()
+    spread = np.array([np.mean((unit - unit.mean()) ** 2) for unit in vectors.T.astype(np.float64)])
+    others = np.delete(spread, chosen)
+    if len(others):
+        assert others.max() <= spread[chosen].min() + 1e-12
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -50,11 +108,6 @@ def test_nearest_handles_any_count_ties_and_excluded_vectors(
         others = nearest(vectors[left], query, 1, metric)[0]
         last = found[-1]
         assert others.cosine <= last.cosine + 1e-9 if metric == "cosine" else others.distance >= last.distance - 1e-9
-
-
-def test_an_unknown_metric_is_refused() -> None:
-    with pytest.raises(ValueError, match="metric"):
-        nearest(np.eye(3), np.ones(3), metric="manhattan")  # type: ignore[arg-type]
 
 
 @given(st.integers(1, 30), st.integers(2, 8), st.integers(0, 999))
