@@ -20,7 +20,6 @@ from attnviz.arguments import check_version
 from attnviz.errors import AttnvizError, user_error
 from attnviz.languages import gettext
 from attnviz.trace.interventions import Intervention, from_json_dict, to_json_dict
-from attnviz.trace.parts import Heads, Hypothesis, Search
 
 _Result = TypeVar("_Result")
 
@@ -70,8 +69,8 @@ def encode_fields(fields: Mapping[str, Any], saved_as: FileFormat) -> str:
     return json.dumps(record, separators=(",", ":"))
 
 
-def decode(text: str, kinds: Mapping[str, Any], saved_as: FileFormat) -> dict[str, Any]:
-    """Return the fields that `encode_fields` wrote, each of its type in `kinds`.
+def decode(text: str, kind: Any, saved_as: FileFormat) -> dict[str, Any]:
+    """Return the fields that `encode_fields` wrote of a result of this `kind`.
 
     Raise AttnvizError where `text` is no trace or has another version; ValueError, KeyError, TypeError and the like
     where it is damaged.
@@ -89,10 +88,21 @@ def decode(text: str, kinds: Mapping[str, Any], saved_as: FileFormat) -> dict[st
             "Trace.save, or with “Whole trace, JSON” in the box “Share and save”."
         )
     check_version(gettext("This trace"), record.get("version"), saved_as.version)
+    return decode_fields(record, kind)
+
+
+def decode_fields(record: Mapping[str, Any], kind: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass of this `kind` in the object that `encode_fields` wrote, each of its type.
+
+    Raise ValueError, KeyError, TypeError and the like where they are damaged.
+    """
     claimed = sum(packed_size(value) for value in record.values() if isinstance(value, dict) and "zlib" in value)
     if claimed > LARGEST:
         raise ValueError("it claims to have more numbers than a translation can have")
-    return {name: _decoded(name, record[name], kind) for name, kind in kinds.items()}
+    hints = get_type_hints(kind)
+    return {
+        field.name: _decoded(field.name, record[field.name], hints[field.name]) for field in dataclasses.fields(kind)
+    }
 
 
 def check_characters(*texts: Iterable[str]) -> None:
@@ -117,7 +127,7 @@ def _encode(value: Any) -> Any:
         return to_json_dict(value)
     if isinstance(value, tuple):
         return [_encode(one) for one in value]
-    return dataclasses.asdict(value) if isinstance(value, (Search, Heads, Hypothesis)) else value
+    return dataclasses.asdict(value) if hasattr(value, "__dataclass_fields__") else value
 
 
 def pack(array: NDArray[Any]) -> dict[str, Any]:
@@ -163,7 +173,7 @@ def _decoded(name: str, value: Any, kind: Any) -> Any:
     elif origin is tuple:
         fits = isinstance(value, list)
         found = tuple(_decoded(name, one, choices[0]) for one in value)
-    elif kind in (Search, Hypothesis, Heads):
+    elif hasattr(kind, "__dataclass_fields__"):
         hints, fits = get_type_hints(kind), True
         found = kind(**{part: _decoded(name, one, hints[part]) for part, one in value.items()})
     elif kind == Intervention:
