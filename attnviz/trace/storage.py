@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.arguments import check_version
-from attnviz.errors import AttnvizError, user_error
+from attnviz.errors import AttnvizError, locate_errors, user_error
 from attnviz.languages import gettext
 from attnviz.trace.interventions import Intervention, from_json_dict, to_json_dict
 
@@ -52,13 +52,12 @@ def _model_name(format_name: str) -> str:
 def read_file(path: str | Path, read: Callable[[str], _Result]) -> _Result:
     """Return `read` of the text in `path`; raise AttnvizError, naming the file, where that fails."""
     try:
-        return read(Path(path).read_text(encoding="utf-8"))
+        with locate_errors(str(path)):
+            return read(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise AttnvizError(f"{path} cannot be read: {error.strerror}.") from error
     except UnicodeDecodeError as error:
         raise AttnvizError(f"{path} is not a text file, so it cannot be a trace file.") from error
-    except AttnvizError as error:
-        raise AttnvizError(f"{path}: {error}") from error
 
 
 def encode_fields(fields: Mapping[str, Any], saved_as: FileFormat) -> str:
