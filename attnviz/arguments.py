@@ -93,9 +93,9 @@ def check_number(what: str, value: object, most: float) -> None:
 
 
 def check_each(what: str, values: Any, kinds: tuple[type, ...]) -> None:
-    """Raise AttnvizError, naming `what`, unless each of the `values` is an instance of one of `kinds`."""
+    """Raise AttnvizError, naming `what`, unless each of the `values` is an instance of one of `kinds`, bool apart."""
     for value in values if isinstance(values, Iterable) and not isinstance(values, (str, bytes)) else (values,):
-        if not isinstance(value, kinds):
+        if not isinstance(value, kinds) or isinstance(value, bool):
             raise user_error(
                 "{found} is not one of the {what}: {kinds}.",
                 found=bounds.shortened_repr(value),

@@ -16,7 +16,7 @@ from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.weight_shapes import check_fit
 from attnviz.arguments import check_each, check_number, check_whole_argument
 from attnviz.errors import AttnvizError
-from attnviz.export.printing import with_label_room
+from attnviz.export.images import with_label_room
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.trace import Aligned, BeamTree, WhatIfs

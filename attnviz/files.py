@@ -26,7 +26,7 @@ from attnviz.languages import gettext
 if sys.platform != "win32":
     import fcntl
 
-DAMAGED = (
+DAMAGED: tuple[type[Exception], ...] = (
     OSError,
     EOFError,
     ValueError,

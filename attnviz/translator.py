@@ -332,7 +332,7 @@ class Translator(Generic[RecordT]):
         for sentence, finished in enumerate(hypotheses):
             best = finished[0]
             if history is None:
-                path = self.prepared.forced_path(memory, best.ids, interventions)
+                path = self.prepared.forced_paths(memory, [best.ids], interventions)[0]
             else:
                 path = self.prepared.path(history, sentence, best.ids, best.parent)
             decoded = self._decoded(finished)
@@ -358,7 +358,8 @@ class Translator(Generic[RecordT]):
         ids = forced_target(forced_ids, interventions)
         if ids != forced_ids:
             translation = self.tokenizer.decode(ids)
-        return _Translation(self.prepared.forced_path(memory, ids, interventions), translation, Search("forced"), ())
+        path = self.prepared.forced_paths(memory, [ids], interventions)[0]
+        return _Translation(path, translation, Search("forced"), ())
 
     def translate_batch(self, texts: Sequence[str], *, beam: int = 5, length_penalty: float = 1.0) -> list[str]:
         """Translate many sentences in batches of similar length.

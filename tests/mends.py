@@ -39,7 +39,7 @@ MENDS = (
         "attnviz/reading.py",
         'self.limits.check(values=text.count(",") + 8 * (text.count("[") + text.count("{")))',
         "pass",
-        "tests/test_reading.py::test_bomb_is_refused_while_another_thread_works",
+        _HOSTILE,
     ),
     Mend(
         "A member of an archive is unpacked as a whole, whatever its header claims.",

@@ -98,21 +98,6 @@ def test_traces_equal_single_ones_beyond_one_batch(
     assert any(len(limits) == 1 and history is None for limits, history in batches)
 
 
-@pytest.mark.parametrize("kind", [("additive", "previous"), ("location-aware", "current")], ids="-".join)
-def test_a_sentence_encoded_before_is_translated_as_at_first(
-    kind: tuple[str, str], make_network: ModelFactory, tokenizer: Tokenizer
-) -> None:
-    translator = Translator(make_network(*kind), tokenizer, "tiny", "digest")
-    for sentence in [*SENTENCES[:3], SENTENCES[0], SENTENCES[2]]:
-        again, at_first = (
-            translator.translate(sentence, beam=3),
-            Translator(translator.network, tokenizer, "tiny", "digest").translate(sentence, beam=3),
-        )
-        assert again.target_ids == at_first.target_ids
-        for quantity in RECORDED:
-            np.testing.assert_array_equal(getattr(again, quantity.name), getattr(at_first, quantity.name))
-
-
 def test_a_what_if_does_not_encode_its_sentence_again(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
     translator = Translator(make_network(*KINDS[0]), tokenizer)
     with patch.object(translator.prepared, "memory", wraps=translator.prepared.memory) as encoded:

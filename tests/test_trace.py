@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Trace, Translator, export, figures
-from attnviz.text import join_pieces
 from tests.snapshots import plain
 
 
@@ -28,20 +26,6 @@ def test_notebook_representation_is_the_heatmap(trace: Trace, snapshot: Snapshot
     assert plain(error.value) == snapshot
     assert f"Choose from: {', '.join(figures.step_figures(figures.Subject(trace, 0)))}." in str(error.value)
     assert trace._repr_html_() == export.heatmap_html(trace)
-
-
-def test_words_merge_by_sum_and_mean(trace: Trace) -> None:
-    words = trace.words()
-    np.testing.assert_allclose(words.alignment.sum(axis=1), 1, atol=1e-5)
-    assert words.alignment.shape == (len(words.target), len(words.source))
-    assert words.source[:2] == ("A", "girl")
-    assert words.source[-1] == "</s>"
-    for i, target in enumerate(words.target_groups):
-        for j, source in enumerate(words.source_groups):
-            block = trace.alignment[np.ix_(target, source)]
-            assert words.alignment[i, j] == pytest.approx(block.sum(axis=1).mean(), abs=1e-6)
-    for word, group in zip(words.source, words.source_groups, strict=True):
-        assert word == join_pieces(trace.source_surfaces[index] for index in group)
 
 
 def test_top_pieces_of_a_step(trace: Trace, snapshot: SnapshotAssertion) -> None:

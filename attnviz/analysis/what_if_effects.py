@@ -89,7 +89,7 @@ def step_change(before: Trace, after: Trace, step: int) -> StepChange:
     moment: Moment = "same" if before.target_ids[:step] == after.target_ids[:step] else "other words"
     moment = moment if step < len(before.target_ids) else "none"
     traces = (after,) if moment == "none" else (before, after)
-    *earlier, recorded_after = (_recorded_pieces(trace, step) for trace in traces)
+    *earlier, recorded_after = (recorded_pieces(trace, step) for trace in traces)
     recorded_before = earlier[0] if earlier else {}
     changes = {
         piece: PieceChange(
@@ -117,12 +117,18 @@ def step_change(before: Trace, after: Trace, step: int) -> StepChange:
     return StepChange(step, moment, context, state, tuple(pieces), written, written_before, (least, least_after))
 
 
-def _recorded_pieces(trace: Trace, step: int) -> dict[int, tuple[str, float]]:
-    """Return name and probability of the recorded pieces of a step, by id."""
+def recorded_pieces(trace: Record, step: int) -> dict[int, tuple[str, float]]:
+    """Return piece and probability of the recorded pieces of a step, by id: the likeliest, and the written one."""
     recorded = zip(trace.top_ids[step].tolist(), trace.top_pieces[step], trace.top_probabilities[step], strict=True)
     pieces = {piece: (name, float(p)) for piece, name, p in recorded}
     pieces.setdefault(trace.target_ids[step], (trace.target_pieces[step], float(trace.probabilities[step])))
     return pieces
+
+
+def foils_of(trace: Record, step: int) -> list[tuple[int, str, float]]:
+    """Return id, piece and probability of the recorded pieces that a step did not write, the likeliest first."""
+    recorded = recorded_pieces(trace, step)
+    return [(index, *recorded[index]) for index in recorded if index != trace.target_ids[step]]
 
 
 def _relative_change(before: NDArray[np.float32], after: NDArray[np.float32]) -> float:

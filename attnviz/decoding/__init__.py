@@ -2,7 +2,6 @@
 
 from attnviz.decoding.applied_interventions import force, forced_target
 from attnviz.decoding.attribution import attributions_of, gradient_norms_of
-from attnviz.decoding.by_architecture import rnnsearch_arrays
 from attnviz.decoding.search import (
     Candidate,
     DecodingPath,
@@ -37,7 +36,6 @@ __all__ = [
     "longest_target",
     "padded",
     "path_of",
-    "rnnsearch_arrays",
     "search",
     "sentence_ids",
     "target_ids",

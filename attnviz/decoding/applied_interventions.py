@@ -117,7 +117,7 @@ def forced_steps(
 
 
 @torch.inference_mode()
-def force_batch(
+def force(
     decoder: Stepping[MemoryT, StateT, StepT],
     memory: MemoryT,
     targets: Sequence[Sequence[int]],
@@ -125,13 +125,3 @@ def force_batch(
 ) -> list[StepT]:
     """Return the steps of all sentences in `memory`, as `forced_steps`."""
     return list(forced_steps(decoder, memory, targets, interventions))
-
-
-def force(
-    decoder: Stepping[MemoryT, StateT, StepT],
-    memory: MemoryT,
-    target: Sequence[int],
-    interventions: Sequence[Intervention] = (),
-) -> list[StepT]:
-    """Return the steps of the one sentence in `memory` with its `target`, as `forced_steps`."""
-    return force_batch(decoder, memory, [target], interventions)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic
 import torch
 from torch import Tensor
 
-from attnviz.decoding.applied_interventions import force, force_batch
+from attnviz.decoding.applied_interventions import force
 from attnviz.decoding.search import DecodingPath, SearchStep, largest, path_of
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
@@ -27,58 +27,63 @@ from attnviz.network.output import OutputLayer
 from attnviz.network.rnnsearch import Memory, StepDecoder
 from attnviz.network.searchable import SourceMemory, Stepping
 from attnviz.network.seq2seq import Seq2SeqMemory, Seq2SeqStepDecoder
-from attnviz.network.transformer import AttentionOutput, TransformerStepDecoder
+from attnviz.network.transformer import AttentionOutput, TransformerMemory, TransformerStepDecoder
 from attnviz.text import BOS
 from attnviz.trace import STORED_CANDIDATES, Record, Trace, TransformerTrace
 from attnviz.trace.interventions import ForceWords, Intervention, check_interventions
 from attnviz.trace.storage import LARGEST
 
 
-def rnnsearch_arrays(decoder: StepDecoder, memory: Memory, path: DecodingPath) -> dict[str, Tensor]:
+def _rnnsearch_arrays(decoder: StepDecoder, memory: Memory, path: DecodingPath) -> dict[str, Tensor]:
     """Return the arrays of the one sentence in `memory`, named and shaped as in `Trace`."""
-    column = partial(_column, path)
-    pieces, units, scorer = memory.annotations.shape[1], memory.keys.shape[-1], decoder.attention
-    alignment, initial = column("alignment")[:, :pieces], decoder.decoder.initial_state(memory.annotations)
+    arrays, column, scorer = _recurrent_arrays(decoder, memory, path), partial(_column, path), decoder.attention
+    alignment, initial = arrays["alignment"], decoder.decoder.initial_state(memory.annotations)
     gates = [column("reset_gate"), column("update_gate"), column("candidate")]
-    none = memory.keys.new_zeros(0 if scorer.reads_before else (units, 0))
-    return {
-        "annotations": memory.annotations[0],
+    none = memory.keys.new_zeros(0 if scorer.reads_before else (memory.keys.shape[-1], 0))
+    return arrays | {
         "initial_states": initial,
         "initial_memories": initial[:0],
-        "keys": memory.keys[0],
-        "queries": column("query"),
         "score_vector": torch.zeros(0) if scorer.score_vector is None else scorer.score_vector,
-        "features": column("features")[:, :pieces] if scorer.reads_before else alignment.new_zeros(*alignment.shape, 0),
+        "features": column("features")[:, : alignment.shape[1]]
+        if scorer.reads_before
+        else alignment.new_zeros(*alignment.shape, 0),
         "feature_weight": none if scorer.feature_weight is None else scorer.feature_weight,
-        "energies": column("energies")[:, :pieces],
-        "alignment": alignment,
         "contexts": alignment @ memory.annotations[0, :, : scorer.context_size],
         "gates": torch.stack(gates, dim=1)[:, None],
         "memories": gates[0][:, None][:, :0],
         "layer_states": column("state")[:, None],
-    } | _chosen(decoder.output, path)
+    }
 
 
-def seq2seq_arrays(decoder: Seq2SeqStepDecoder, memory: Seq2SeqMemory, path: DecodingPath) -> dict[str, Tensor]:
+def _seq2seq_arrays(decoder: Seq2SeqStepDecoder, memory: Seq2SeqMemory, path: DecodingPath) -> dict[str, Tensor]:
     """Return the arrays of the one sentence in `memory`, named and shaped as in `Trace`."""
-    column, pieces = partial(_column, path), memory.annotations.shape[1]
-    alignment = column("alignment")[:, :pieces]
-    return {
-        "annotations": memory.annotations[0],
+    arrays, column = _recurrent_arrays(decoder, memory, path), partial(_column, path)
+    return arrays | {
         "initial_states": memory.states[0],
         "initial_memories": memory.memories[0],
-        "keys": memory.keys[0],
-        "queries": column("query"),
         "score_vector": decoder.decoder.score_vector,
-        "features": alignment.new_zeros(*alignment.shape, 0),
+        "features": arrays["alignment"].new_zeros(*arrays["alignment"].shape, 0),
         "feature_weight": memory.keys.new_zeros(memory.keys.shape[-1], 0),
-        "energies": column("energies")[:, :pieces],
-        "alignment": alignment,
         "contexts": column("context"),
         "gates": column("gates"),
         "memories": column("memories"),
         "layer_states": column("states"),
-    } | _chosen(decoder.output, path)
+    }
+
+
+def _recurrent_arrays(
+    decoder: StepDecoder | Seq2SeqStepDecoder, memory: Memory | Seq2SeqMemory, path: DecodingPath
+) -> dict[str, Tensor]:
+    """Return the arrays that both recurrent architectures have, of the one sentence in `memory`."""
+    pieces, readouts, known = memory.annotations.shape[1], _column(path, "readout"), path.log_probabilities
+    return {
+        "annotations": memory.annotations[0],
+        "keys": memory.keys[0],
+        "queries": _column(path, "query"),
+        "energies": _column(path, "energies")[:, :pieces],
+        "alignment": _column(path, "alignment")[:, :pieces],
+        "readouts": readouts,
+    } | _chosen(decoder.output.log_probabilities(readouts) if known is None else _rows(path, known), path.ids)
 
 
 def _rows(path: DecodingPath, parts: Sequence[Tensor]) -> Tensor:
@@ -90,22 +95,15 @@ def _column(path: DecodingPath, name: str) -> Tensor:
     return _rows(path, [getattr(step, name) for step in path.steps])
 
 
-def _chosen(output: OutputLayer, path: DecodingPath) -> dict[str, Tensor]:
-    """Return the readouts of a path and the probabilities of the written and the likeliest pieces."""
-    readouts, known = _column(path, "readout"), path.log_probabilities
-    log_probabilities = output.log_probabilities(readouts) if known is None else _rows(path, known)
+def _chosen(log_probabilities: Tensor, ids: Sequence[int]) -> dict[str, Tensor]:
+    """Return the probabilities of the written pieces `ids` and of the likeliest, from those of all (Ty, K)."""
     top, top_ids = largest(log_probabilities, min(STORED_CANDIDATES, log_probabilities.shape[-1]))
-    chosen = log_probabilities.gather(1, torch.tensor(path.ids, device=top.device)[:, None])[:, 0]
-    return {
-        "readouts": readouts,
-        "log_probabilities": chosen,
-        "top_ids": top_ids.int(),
-        "top_probabilities": top.exp(),
-    }
+    chosen = log_probabilities.gather(1, torch.tensor(ids, device=top.device)[:, None])[:, 0]
+    return {"log_probabilities": chosen, "top_ids": top_ids.int(), "top_probabilities": top.exp()}
 
 
 @torch.inference_mode()
-def transformer_arrays(
+def _transformer_arrays(
     network: Transformer, output: OutputLayer, source: Sequence[int], target: Sequence[int]
 ) -> dict[str, Tensor]:
     """Return the numbers of one sentence and its translation, named and shaped as in `TransformerTrace`.
@@ -119,9 +117,6 @@ def transformer_arrays(
     previous = torch.tensor([[BOS, *target[:-1]]], device=device)
     decoded = network.decode(encoded.annotations, lengths, previous)
     readouts = decoded.readouts[0]
-    log_probabilities = output.log_probabilities(readouts)
-    top, top_ids = largest(log_probabilities, min(STORED_CANDIDATES, log_probabilities.shape[-1]))
-    chosen = log_probabilities.gather(1, torch.tensor(list(target), device=device)[:, None])[:, 0]
     return {
         **_of_layers("encoder", encoded.attention),
         **_of_layers("decoder", decoded.attention),
@@ -130,9 +125,7 @@ def transformer_arrays(
         "annotations": encoded.annotations[0],
         "decoder_streams": torch.cat(decoded.streams),
         "readouts": readouts,
-        "log_probabilities": chosen,
-        "top_ids": top_ids.int(),
-        "top_probabilities": top.exp(),
+        **_chosen(output.log_probabilities(readouts), target),
     }
 
 
@@ -173,177 +166,120 @@ class PreparedNetwork(ABC, Generic[RecordT]):
     """Class of its traces."""
     stores_steps = True
     """Whether a trace is made of the steps of the search."""
+    network: Network
     decoder: Stepping[Any, Any, Any]
+
+    @property
+    def fixed_attention(self) -> str:
+        """Message that interventions cannot change the attention; empty where they can."""
+        return ""
 
     @abstractmethod
     def memory(self, source: Tensor, lengths: Tensor) -> Any:
         """Return the memory of `source` ids (S, Tx), of which row s has `lengths[s]` pieces."""
 
     @abstractmethod
-    def check(self, interventions: Sequence[Intervention], source_pieces: int) -> None:
-        """Raise AttnvizError unless the network can apply these interventions to a sentence of this length."""
-
-    @abstractmethod
-    def path(
-        self, history: Sequence[SearchStep[Any]], sentence: int, ids: tuple[int, ...], hypothesis: int
-    ) -> DecodingPath:
-        """Return the steps that led to `ids`, as `decoding.path_of` does."""
-
-    @abstractmethod
-    def forced_path(
-        self, memory: SourceMemory, ids: Sequence[int], interventions: Sequence[Intervention]
-    ) -> DecodingPath:
-        """Return the path of the one sentence in `memory` with the pieces `ids`, EOS last, as its translation."""
-
-    @abstractmethod
-    def forced_paths(self, memory: SourceMemory, targets: Sequence[Sequence[int]]) -> list[DecodingPath]:
-        """Return the path of each sentence in `memory` with the pieces of its target, EOS last, as translation."""
-
-    @abstractmethod
-    def recorded_arrays(self, source: Sequence[int], memory: SourceMemory, path: DecodingPath) -> dict[str, Tensor]:
+    def recorded_arrays(self, source: Sequence[int], memory: Any, path: DecodingPath) -> dict[str, Tensor]:
         """Return the arrays of the trace of the one sentence in `memory`."""
 
-
-class _PreparedForSteps(PreparedNetwork[RecordT]):
-    """An architecture whose traces are made of the steps of the search."""
-
-    def path(
-        self, history: Sequence[SearchStep[Any]], sentence: int, ids: tuple[int, ...], hypothesis: int
-    ) -> DecodingPath:
-        """Return the steps that led to `ids`."""
-        return path_of(history, sentence, ids, hypothesis)
-
-    def forced_path(self, memory: Any, ids: Sequence[int], interventions: Sequence[Intervention]) -> DecodingPath:
-        """Force the decoder to write `ids`."""
-        steps = force(self.decoder, memory, ids, interventions)
-        return DecodingPath(tuple(ids), steps, [(0, 0)] * len(steps))
-
-    def forced_paths(self, memory: Any, targets: Sequence[Sequence[int]]) -> list[DecodingPath]:
-        """Force the decoder to write all targets in one batch."""
-        steps = force_batch(self.decoder, memory, targets)
-        return [DecodingPath(tuple(ids), steps[: len(ids)], [(row, 0)] * len(ids)) for row, ids in enumerate(targets)]
-
-
-class PreparedRNNsearch(_PreparedForSteps[Trace]):
-    """RNNsearch, prepared for decoding."""
-
-    record = Trace
-
-    def __init__(self, network: RNNsearch) -> None:
-        """Take a network in evaluation mode."""
-        self._network, self._encoder = network, PreparedEncoder(network.encoder)
-        self.decoder = self._decoder = StepDecoder(network)
-
-    def memory(self, source: Tensor, lengths: Tensor) -> Any:
-        """Return the `stepping.Memory` of `source` ids (S, Tx), of which row s has `lengths[s]` pieces."""
-        return self._decoder.memory(self._encoder(source, lengths), lengths)
-
     def check(self, interventions: Sequence[Intervention], source_pieces: int) -> None:
         """Raise AttnvizError unless the network can apply these interventions to a sentence of this length."""
+        if self.fixed_attention and not all(isinstance(one, ForceWords) for one in interventions):
+            raise AttnvizError(self.fixed_attention)
         check_interventions(
             interventions,
             source_pieces=source_pieces,
-            vocabulary_size=self._network.config.vocabulary_size,
-            attends=self._network.attends_once,
+            vocabulary_size=self.network.config.vocabulary_size,
+            attends=self.network.attends_once,
         )
 
-    def recorded_arrays(self, source: Sequence[int], memory: Any, path: DecodingPath) -> dict[str, Tensor]:
+    def path(
+        self, history: Sequence[SearchStep[Any]], sentence: int, ids: tuple[int, ...], hypothesis: int
+    ) -> DecodingPath:
+        """Return the steps that led to `ids`, as `decoding.path_of` does, where a trace is made of them."""
+        return path_of(history, sentence, ids, hypothesis) if self.stores_steps else DecodingPath(ids, [], [])
+
+    def forced_paths(
+        self, memory: SourceMemory, targets: Sequence[Sequence[int]], interventions: Sequence[Intervention] = ()
+    ) -> list[DecodingPath]:
+        """Return the path of each sentence in `memory` with the pieces of its target, EOS last, as translation."""
+        if not self.stores_steps:
+            return [DecodingPath(tuple(ids), [], []) for ids in targets]
+        steps = force(self.decoder, memory, targets, interventions)
+        return [DecodingPath(tuple(ids), steps[: len(ids)], [(row, 0)] * len(ids)) for row, ids in enumerate(targets)]
+
+
+class PreparedRNNsearch(PreparedNetwork[Trace]):
+    """RNNsearch, prepared for decoding."""
+
+    record = Trace
+    decoder: StepDecoder
+
+    def __init__(self, network: RNNsearch) -> None:
+        """Take a network in evaluation mode."""
+        self.network, self.decoder = network, StepDecoder(network)
+        self._encoder = PreparedEncoder(network.encoder)
+
+    def memory(self, source: Tensor, lengths: Tensor) -> Memory:
+        """Return the memory of `source` ids (S, Tx), of which row s has `lengths[s]` pieces."""
+        return self.decoder.memory(self._encoder(source, lengths), lengths)
+
+    def recorded_arrays(self, source: Sequence[int], memory: Memory, path: DecodingPath) -> dict[str, Tensor]:
         """Return the arrays of a `Trace`."""
-        return rnnsearch_arrays(self._decoder, memory, path)
+        return _rnnsearch_arrays(self.decoder, memory, path)
 
 
-class PreparedSeq2Seq(_PreparedForSteps[Trace]):
+class PreparedSeq2Seq(PreparedNetwork[Trace]):
     """An imported recurrent translator, prepared for decoding."""
 
     record = Trace
+    network: Seq2Seq
+    decoder: Seq2SeqStepDecoder
 
     def __init__(self, network: Seq2Seq) -> None:
         """Take a network in evaluation mode."""
-        self._network = network
-        self.decoder = self._decoder = Seq2SeqStepDecoder(network)
+        self.network, self.decoder = network, Seq2SeqStepDecoder(network)
 
-    def memory(self, source: Tensor, lengths: Tensor) -> Any:
-        """Return the `Seq2SeqMemory` of `source` ids (S, Tx), of which row s has `lengths[s]` pieces."""
-        annotations, ends = self._network.encoder(source, lengths)
-        return self._decoder.memory(annotations, ends, lengths)
+    @property
+    def fixed_attention(self) -> str:
+        """Message that interventions cannot change the attention."""
+        return gettext("This model was imported: you cannot change its attention, but you can force words.")
 
-    def check(self, interventions: Sequence[Intervention], source_pieces: int) -> None:
-        """Raise AttnvizError unless all interventions are forced words that the vocabulary has."""
-        _check_only_words(
-            interventions,
-            source_pieces,
-            self._network,
-            gettext("This model was imported: you cannot change its attention, but you can force words."),
-        )
+    def memory(self, source: Tensor, lengths: Tensor) -> Seq2SeqMemory:
+        """Return the memory of `source` ids (S, Tx), of which row s has `lengths[s]` pieces."""
+        annotations, ends = self.network.encoder(source, lengths)
+        return self.decoder.memory(annotations, ends, lengths)
 
-    def recorded_arrays(self, source: Sequence[int], memory: Any, path: DecodingPath) -> dict[str, Tensor]:
+    def recorded_arrays(self, source: Sequence[int], memory: Seq2SeqMemory, path: DecodingPath) -> dict[str, Tensor]:
         """Return the arrays of a `Trace`."""
-        return seq2seq_arrays(self._decoder, memory, path)
-
-
-def _check_only_words(
-    interventions: Sequence[Intervention], source_pieces: int, network: Network, message: str
-) -> None:
-    """Raise AttnvizError, with the message `message`, unless all interventions are valid forced words."""
-    if not all(isinstance(one, ForceWords) for one in interventions):
-        raise AttnvizError(message)
-    check_interventions(
-        interventions, source_pieces=source_pieces, vocabulary_size=network.config.vocabulary_size, attends=False
-    )
+        return _seq2seq_arrays(self.decoder, memory, path)
 
 
 class PreparedTransformer(PreparedNetwork[TransformerTrace]):
     """A transformer, prepared for decoding; once the target is known, one pass over both sides records it."""
 
     record, stores_steps = TransformerTrace, False
+    network: Transformer
+    decoder: TransformerStepDecoder
 
     def __init__(self, network: Transformer) -> None:
         """Take a network in evaluation mode."""
-        self._network = network
-        self.decoder = self._decoder = TransformerStepDecoder(network)
+        self.network, self.decoder = network, TransformerStepDecoder(network)
 
-    def memory(self, source: Tensor, lengths: Tensor) -> Any:
-        """Return the `TransformerMemory` of `source` ids (S, Tx), of which row s has `lengths[s]` pieces."""
-        return self._decoder.memory(self._network.encode(source, lengths).annotations, lengths)
-
-    def check(self, interventions: Sequence[Intervention], source_pieces: int) -> None:
-        """Raise AttnvizError unless all interventions are forced words: a transformer has many attentions to change."""
-        _check_only_words(
-            interventions,
-            source_pieces,
-            self._network,
-            gettext(
-                "This model is a transformer: you cannot change its many attention distributions, but you can force "
-                "words."
-            ),
+    @property
+    def fixed_attention(self) -> str:
+        """Message that interventions cannot change the attention: a transformer has many."""
+        return gettext(
+            "This model is a transformer: you cannot change its many attention distributions, but you can force words."
         )
 
-    def path(
-        self,
-        history: Sequence[SearchStep[Any]],
-        sentence: int,
-        ids: tuple[int, ...],
-        hypothesis: int,
-    ) -> DecodingPath:
-        """Return `ids` without steps."""
-        return DecodingPath(ids, [], [])
-
-    def forced_path(
-        self,
-        memory: SourceMemory,
-        ids: Sequence[int],
-        interventions: Sequence[Intervention],
-    ) -> DecodingPath:
-        """Return `ids` without steps."""
-        return DecodingPath(tuple(ids), [], [])
-
-    def forced_paths(self, memory: SourceMemory, targets: Sequence[Sequence[int]]) -> list[DecodingPath]:
-        """Return the ids of each target without steps."""
-        return [DecodingPath(tuple(ids), [], []) for ids in targets]
+    def memory(self, source: Tensor, lengths: Tensor) -> TransformerMemory:
+        """Return the memory of `source` ids (S, Tx), of which row s has `lengths[s]` pieces."""
+        return self.decoder.memory(self.network.encode(source, lengths).annotations, lengths)
 
     def recorded_arrays(self, source: Sequence[int], memory: SourceMemory, path: DecodingPath) -> dict[str, Tensor]:
         """Return the arrays of a `TransformerTrace`; raise AttnvizError where they are too large."""
-        return transformer_arrays(self._network, self._decoder.output, source, path.ids)
+        return _transformer_arrays(self.network, self.decoder.output, source, path.ids)
 
 
 def prepare_network(network: Network) -> PreparedNetwork[Any]:

@@ -8,17 +8,30 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from attnviz import bounds
 from attnviz.attention_kinds import check_known, kind_of
-from attnviz.imported_families import CHOICES, LINEAR_READOUTS
+from attnviz.imported_families import CHOICES
 
 
 @dataclass(frozen=True)
-class Seq2SeqConfig:
+class _Config:
+    """Base of the configs of all architectures."""
+
+    architecture: ClassVar[str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the known fields as a dictionary for JSON, with the architecture unless that is RNNsearch."""
+        named = {} if self.architecture == "rnnsearch" else {"architecture": self.architecture}
+        return named | {name: value for name, value in dataclasses.asdict(self).items() if value is not None}
+
+
+@dataclass(frozen=True)
+class Seq2SeqConfig(_Config):
     """Sizes and choices of an imported recurrent translator, with one vocabulary per side."""
 
+    architecture = "seq2seq"
     family: str
     """The program that trained the translator, a key of `FAMILIES`."""
     vocabulary_size: int
@@ -165,47 +178,20 @@ class Seq2SeqConfig:
         return self.readout in ("affine", "tanh")
 
     @property
-    def linear(self) -> bool:
-        """Whether the readout is linear in s_i, c_i and E y_{i-1}, so that a logit splits into contributions."""
-        return self.readout in LINEAR_READOUTS
-
-    @property
-    def gates(self) -> int:
-        """Number of blocks of n units that a cell computes.
-
-        A GRU has reset, update and candidate; an LSTM input, forget, candidate and output.
-        """
-        return 3 if self.cell == "gru" else 4
-
-    @property
     def readout_size(self) -> int:
         """r, the size of the readout."""
         joined = self.hidden_size + self.annotation_size + self.embedding_size
         return joined if self.readout == "joined" else self.hidden_size
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields and the architecture as a dictionary for JSON."""
-        return {"architecture": "seq2seq"} | dataclasses.asdict(self)
-
-    @classmethod
-    def from_dict(cls, fields: dict[str, Any]) -> Seq2SeqConfig:
-        """Return the config with these fields; raise ValueError for unknown, missing or invalid ones."""
-        settings = {name: value for name, value in fields.items() if name != "architecture"}
-        known = {field.name: field.default is dataclasses.MISSING for field in dataclasses.fields(cls)}
-        if unknown := sorted(set(settings) - set(known)):
-            raise ValueError(f"unknown field {', '.join(unknown)}")
-        if missing := [name for name, needed in known.items() if needed and name not in settings]:
-            raise ValueError(f"{missing[0]} is missing")
-        return cls(**settings)
 
 
 READOUT_STATES = ("previous", "current")
 
 
 @dataclass(frozen=True)
-class ModelConfig:
+class ModelConfig(_Config):
     """Sizes of an RNNsearch network, in the symbols of Bahdanau, Cho & Bengio (2014)."""
 
+    architecture = "rnnsearch"
     vocabulary_size: int
     """K, shared by source and target."""
     embedding_size: int = 256
@@ -248,20 +234,12 @@ class ModelConfig:
         """Size of each encoder direction; an annotation has twice as many numbers."""
         return self.hidden_size // 2 if kind_of(self.attention).halves else self.hidden_size
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the known fields as a dictionary for JSON."""
-        return {name: value for name, value in dataclasses.asdict(self).items() if value is not None}
-
-    @classmethod
-    def from_dict(cls, fields: dict[str, Any]) -> ModelConfig:
-        """Return the config with these fields; raise ValueError for unknown, missing or invalid ones."""
-        return cls(**_checked_fields(cls, fields))
-
 
 @dataclass(frozen=True)
-class TransformerConfig:
+class TransformerConfig(_Config):
     """Sizes of a transformer, in the symbols of Vaswani et al. (2017)."""
 
+    architecture = "transformer"
     vocabulary_size: int
     """K, shared by source and target."""
     model_size: int = 256
@@ -287,20 +265,12 @@ class TransformerConfig:
                 f"model_size must be even, because positions are pairs of sine and cosine, not {self.model_size}"
             )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields and the architecture as a dictionary for JSON."""
-        return {"architecture": "transformer"} | dataclasses.asdict(self)
-
-    @classmethod
-    def from_dict(cls, fields: dict[str, Any]) -> TransformerConfig:
-        """Return the config with these fields; raise ValueError for unknown, missing or invalid ones."""
-        return cls(**_checked_fields(cls, {name: value for name, value in fields.items() if name != "architecture"}))
-
 
 @dataclass(frozen=True)
-class DecomposableConfig:
+class DecomposableConfig(_Config):
     """Sizes of decomposable attention (Parikh et al. 2016), which detects translations."""
 
+    architecture = "decomposable"
     vocabulary_size: int
     """K, shared by source and target."""
     embedding_size: int = 256
@@ -314,20 +284,15 @@ class DecomposableConfig:
         """Raise ValueError, naming the field, unless every field is in range."""
         bounds.check_model(dataclasses.asdict(self))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields and the architecture as a dictionary for JSON."""
-        return {"architecture": "decomposable"} | dataclasses.asdict(self)
-
-    @classmethod
-    def from_dict(cls, fields: dict[str, Any]) -> DecomposableConfig:
-        """Return the config with these fields; raise ValueError for unknown, missing or invalid ones."""
-        return cls(**_checked_fields(cls, {name: value for name, value in fields.items() if name != "architecture"}))
-
 
 TrainableConfig = ModelConfig | TransformerConfig | DecomposableConfig
 """Configs of networks that this program trains."""
 AnyConfig = TrainableConfig | Seq2SeqConfig
 """Configs of every architecture."""
+CONFIGS: dict[str, type[AnyConfig]] = {
+    kind.architecture: kind for kind in (ModelConfig, TransformerConfig, Seq2SeqConfig, DecomposableConfig)
+}
+"""The class of the config of each architecture."""
 
 
 def read_fields(fields: dict[str, Any]) -> AnyConfig:
@@ -336,24 +301,12 @@ def read_fields(fields: dict[str, Any]) -> AnyConfig:
     Raise ValueError where the architecture or a field is unknown, missing or invalid.
     """
     architecture = fields.get("architecture", "rnnsearch")
-    bounds.check_one_of("architecture", architecture, bounds.ARCHITECTURE_NAMES)
-    if architecture == "transformer":
-        return TransformerConfig.from_dict(fields)
-    if architecture == "decomposable":
-        return DecomposableConfig.from_dict(fields)
-    if architecture == "seq2seq":
-        return Seq2SeqConfig.from_dict(fields)
-    return ModelConfig.from_dict({name: value for name, value in fields.items() if name != "architecture"})
-
-
-def _checked_fields(
-    cls: type[ModelConfig | TransformerConfig | DecomposableConfig], fields: dict[str, Any]
-) -> dict[str, Any]:
-    """Return `fields`; raise ValueError where `cls` lacks one of them or the vocabulary size is missing."""
-    known = {field.name for field in dataclasses.fields(cls)}
-    unknown = sorted(set(fields) - known)
-    if unknown:
+    bounds.check_one_of("architecture", architecture, tuple(CONFIGS))
+    kind = CONFIGS[architecture]
+    settings = {name: value for name, value in fields.items() if name != "architecture"}
+    needed = {field.name: field.default is dataclasses.MISSING for field in dataclasses.fields(kind)}
+    if unknown := sorted(settings.keys() - needed):
         raise ValueError(f"unknown field {', '.join(unknown)}")
-    if "vocabulary_size" not in fields:
-        raise ValueError("vocabulary_size is missing")
-    return fields
+    if missing := [name for name in needed if needed[name] and name not in settings]:
+        raise ValueError(f"{missing[0]} is missing")
+    return kind(**settings)

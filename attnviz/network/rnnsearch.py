@@ -30,7 +30,7 @@ from attnviz.network.model_config import ModelConfig
 from attnviz.network.output import OutputLayer
 from attnviz.network.products import FixedProduct
 from attnviz.network.scorers import scorer_class
-from attnviz.network.searchable import selected
+from attnviz.network.searchable import SourceMemory, selected
 
 
 class RNNsearchDecoder(nn.Module):
@@ -115,11 +115,6 @@ class RNNsearch(nn.Module):
         readouts: tuple[Tensor, Tensor] = self.decoder(self.encoder(source, lengths), lengths, previous)
         return readouts
 
-    def logits(self, source: Tensor, lengths: Tensor, previous: Tensor) -> Tensor:
-        """Return W_o t_i + b_o, (B, Ty, K)."""
-        logits: Tensor = self.output(self(source, lengths, previous)[0])
-        return logits
-
     @torch.no_grad()
     def initialise(self, generator: torch.Generator | None = None) -> None:
         """Initialise all weights.
@@ -147,11 +142,9 @@ _MANY = 16
 
 
 @dataclass(frozen=True)
-class Memory:
-    """The encoder's output for S sentences, as the decoder reads it."""
+class Memory(SourceMemory):
+    """The encoder's output for S sentences; the mask is (S, 1, Tx)."""
 
-    annotations: Tensor
-    """h_j, (S, Tx, 2n)."""
     keys: Tensor
     """Keys of the annotations, (S, Tx, n')."""
     values: Tensor | None
@@ -159,19 +152,6 @@ class Memory:
 
     Without attention, that of the annotation's forward half.
     """
-    mask: Tensor
-    """0 where attention is allowed and -inf elsewhere, (S, 1, Tx)."""
-
-    def select(self, rows: list[int]) -> Memory:
-        """Return the memory of the sentences `rows`."""
-        values = None if self.values is None else self.values[rows]
-        return Memory(self.annotations[rows], self.keys[rows], values, self.mask[rows])
-
-    def without_padding(self, row: int, length: int) -> Memory:
-        """Return the memory of one sentence without padding: `row` with its first `length` pieces."""
-        rows, columns = slice(row, row + 1), slice(length)
-        values = None if self.values is None else self.values[rows, columns]
-        return Memory(self.annotations[rows, columns], self.keys[rows, columns], values, self.mask[rows, :, columns])
 
 
 class DecoderState(NamedTuple):
@@ -283,7 +263,7 @@ class StepDecoder:
         attended = annotations[..., : self.attention.context_size]
         values = self.values(attended.flatten(0, 1)).unflatten(0, attended.shape[:2]) if len(attended) < _MANY else None
         mask = self.attention.mask(lengths, annotations.shape[1])
-        return Memory(annotations, self.attention.keys(annotations), values, mask[:, None])
+        return Memory(annotations, mask[:, None], self.attention.keys(annotations), values)
 
     def start(self, memory: Memory) -> DecoderState:
         """Return s_0, one hypothesis for each sentence."""

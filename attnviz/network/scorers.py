@@ -25,6 +25,7 @@ from attnviz.languages import gettext
 from attnviz.network.derivatives import taking_derivatives, tanh_
 from attnviz.network.model_config import ModelConfig
 from attnviz.network.recurrence import AttentiveGRUSequence, GRUSequence, gru_step
+from attnviz.network.searchable import additive_mask
 
 
 class DecoderRun(NamedTuple):
@@ -98,7 +99,7 @@ class Scorer(nn.Module):
         `lengths` (B,) counts each sentence's pieces; padding is always -inf.
         """
         positions = torch.arange(size, device=lengths.device)
-        return _mask(positions < lengths[:, None])
+        return additive_mask(positions >= lengths[:, None])
 
     def unroll(
         self,
@@ -321,7 +322,7 @@ class FixedContextScorer(Scorer):
 
     def mask(self, lengths: Tensor, size: int) -> Tensor:
         """Return the mask, (B, size): 0 at each sentence's last piece and -inf elsewhere; `lengths` (B,)."""
-        return _mask(torch.arange(size, device=lengths.device) == lengths[:, None] - 1)
+        return additive_mask(torch.arange(size, device=lengths.device) != lengths[:, None] - 1)
 
     def unroll(
         self,
@@ -355,8 +356,3 @@ def scorer_class(attention: str) -> Callable[[ModelConfig], Scorer]:
     if not isinstance(scorer, type) or not issubclass(scorer, Scorer):
         raise AttnvizError(gettext("{place} is not a subclass of attnviz.network.scorers.Scorer.", place=class_name))
     return scorer
-
-
-def _mask(allowed: Tensor) -> Tensor:
-    """Return 0 where the boolean tensor `allowed` holds and -inf elsewhere, in its shape."""
-    return torch.zeros(allowed.shape, device=allowed.device).masked_fill_(~allowed, float("-inf"))

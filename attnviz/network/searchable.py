@@ -1,12 +1,14 @@
-"""Protocols between networks and searches: what a decoder offers, and the selection of sentences from a batch.
+"""What networks offer to searches: memory, decoder and mask, and the selection of sentences from a batch.
 
 `rnnsearch`, `transformer` and `seq2seq` implement them.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterable, Sequence
-from typing import Protocol, Self, TypeVar
+from dataclasses import dataclass
+from typing import Any, Protocol, Self, TypeVar
 
 import torch
 from torch import Tensor
@@ -15,15 +17,43 @@ from attnviz.network.model_config import ModelConfig, Seq2SeqConfig, Transformer
 from attnviz.network.output import OutputLayer
 
 
-class SourceMemory(Protocol):
-    """The encoder's output for S sentences, as the decoder reads it."""
+@dataclass(frozen=True)
+class SourceMemory:
+    """The encoder's output for S sentences, as the decoder reads it; subclasses add fields."""
 
-    @property
-    def annotations(self) -> Tensor:
-        """The annotations, (S, Tx, .)."""
+    annotations: Tensor
+    """h_j, (S, Tx, .)."""
+    mask: Tensor
+    """0 where attention is allowed and -inf elsewhere, (S, ..., Tx)."""
 
     def select(self, rows: list[int]) -> Self:
         """Return the memory of the sentences `rows`."""
+        return self._changed(lambda _, part: part[rows])
+
+    def without_padding(self, row: int, length: int) -> Self:
+        """Return the memory of one sentence without padding: `row` with its first `length` pieces."""
+        rows, columns = slice(row, row + 1), slice(length)
+
+        def cut(name: str, part: Tensor) -> Tensor:
+            if name == "mask":
+                return part[rows, ..., columns]
+            return part[rows, ..., columns, :] if name in _BY_PIECE else part[rows]
+
+        return self._changed(cut)
+
+    def _changed(self, change: Callable[[str, Tensor], Tensor]) -> Self:
+        """Return the memory with each tensor changed, given the name of its field; a field may be a tuple or None."""
+        parts: dict[str, Any] = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        for name, part in parts.items():
+            if isinstance(part, tuple):
+                parts[name] = tuple(change(name, one) for one in part)
+            elif part is not None:
+                parts[name] = change(name, part)
+        return dataclasses.replace(self, **parts)
+
+
+_BY_PIECE = ("annotations", "keys", "values")
+"""Fields of a memory whose axis before the last is that of the source pieces."""
 
 
 class HypothesisState(Protocol):
@@ -83,3 +113,8 @@ def selected(parts: Iterable[Tensor], sentences: Sequence[int], hypotheses: Sequ
     index = torch.tensor(flat, device=parts[0].device)
     shape = len(sentences), -1
     return [part.flatten(0, 1).index_select(0, index).unflatten(0, shape) for part in parts]
+
+
+def additive_mask(masked: Tensor) -> Tensor:
+    """Return -inf where the boolean tensor `masked` holds and 0 elsewhere, in its shape."""
+    return torch.zeros(masked.shape, device=masked.device).masked_fill_(masked, float("-inf"))

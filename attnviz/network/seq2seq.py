@@ -25,7 +25,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from attnviz.network.model_config import Seq2SeqConfig
 from attnviz.network.output import OutputLayer
-from attnviz.network.searchable import selected
+from attnviz.network.searchable import SourceMemory, additive_mask, selected
 
 _PAD = 0
 """Id of padding, `text.PAD`, which this layer does not import."""
@@ -234,11 +234,6 @@ class Seq2Seq(nn.Module):
             alignment.append(step.alignment[:, 0])
         return torch.stack(readouts, dim=1), torch.stack(alignment, dim=1)
 
-    def logits(self, source: Tensor, lengths: Tensor, previous: Tensor) -> Tensor:
-        """Return W_o t_i + b_o, (B, Ty, K); arguments as for `forward`."""
-        logits: Tensor = self.output(self(source, lengths, previous)[0])
-        return logits
-
 
 def _cell(weights: list[Tensor], inputs: Tensor, state: Tensor, cell_state: Tensor) -> LayerOutputs:
     """Return state, cell state and gates of one layer, (R, n), (R, n) and (R, 3 or 4, n).
@@ -275,35 +270,15 @@ _RNN: dict[str, type[nn.GRU] | type[nn.LSTM]] = {"gru": nn.GRU, "lstm": nn.LSTM}
 
 
 @dataclass(frozen=True)
-class Seq2SeqMemory:
-    """The encoder's output for S sentences, as the decoder reads it."""
+class Seq2SeqMemory(SourceMemory):
+    """The encoder's output for S sentences; the mask is (S, 1, Tx)."""
 
-    annotations: Tensor
-    """h_j, (S, Tx, 2m)."""
+    keys: Tensor
+    """U_a h_j + b_a, (S, Tx, n')."""
     states: Tensor
     """s_0 of all layers, (S, L, n)."""
     memories: Tensor
     """Cell states before the first step, (S, L, n); (S, 0, n) for GRUs."""
-    keys: Tensor
-    """U_a h_j + b_a, (S, Tx, n')."""
-    mask: Tensor
-    """0 for pieces and -inf for padding, (S, 1, Tx)."""
-
-    def select(self, rows: list[int]) -> Seq2SeqMemory:
-        """Return the memory of the sentences `rows`."""
-        parts = (self.annotations, self.states, self.memories, self.keys, self.mask)
-        return Seq2SeqMemory(*(part[rows] for part in parts))
-
-    def without_padding(self, row: int, length: int) -> Seq2SeqMemory:
-        """Return the memory of one sentence without padding: `row` with its first `length` pieces."""
-        rows, columns = slice(row, row + 1), slice(length)
-        return Seq2SeqMemory(
-            self.annotations[rows, columns],
-            self.states[rows],
-            self.memories[rows],
-            self.keys[rows, columns],
-            self.mask[rows, :, columns],
-        )
 
 
 class Seq2SeqState(NamedTuple):
@@ -353,9 +328,8 @@ class Seq2SeqStepDecoder:
     def memory(self, annotations: Tensor, ends: LastStates, lengths: Tensor) -> Seq2SeqMemory:
         """Return the memory of `annotations` (S, Tx, 2m) with `lengths` (S,) pieces each, and the encoder's `ends`."""
         padded = torch.arange(annotations.shape[1], device=lengths.device) >= lengths[:, None]
-        mask = annotations.new_zeros(padded.shape).masked_fill_(padded, float("-inf"))
-        decoder = self.decoder
-        return Seq2SeqMemory(annotations, *decoder.first_states(ends), decoder.keys(annotations), mask[:, None])
+        keys, first = self.decoder.keys(annotations), self.decoder.first_states(ends)
+        return Seq2SeqMemory(annotations, additive_mask(padded)[:, None], keys, *first)
 
     def start(self, memory: Seq2SeqMemory) -> Seq2SeqState:
         """Return s_0 of every layer, one hypothesis for each sentence."""

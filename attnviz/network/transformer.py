@@ -22,7 +22,7 @@ from torch.nn.functional import embedding
 
 from attnviz.network.model_config import TransformerConfig
 from attnviz.network.output import OutputLayer
-from attnviz.network.searchable import selected
+from attnviz.network.searchable import SourceMemory, additive_mask, selected
 
 
 class AttentionOutput(NamedTuple):
@@ -247,11 +247,6 @@ class Transformer(nn.Module):
         alignments = torch.stack([attended.alignment.mean(1) for attended in decoded.cross])
         return self.dropout(decoded.readouts), alignments.mean(0)
 
-    def logits(self, source: Tensor, lengths: Tensor, previous: Tensor) -> Tensor:
-        """Return E t_i + b, (B, Ty, K)."""
-        logits: Tensor = self.output(self(source, lengths, previous)[0])
-        return logits
-
     @torch.no_grad()
     def initialise(self, generator: torch.Generator | None = None) -> None:
         """Initialise all weights: E is N(0, 1/sqrt(d)), other matrices are Glorot-uniform, gains 1 and biases 0."""
@@ -280,42 +275,22 @@ def sinusoids(first: int, count: int, size: int) -> NDArray[np.float64]:
 def source_mask(lengths: Tensor, size: int) -> Tensor:
     """Return 0 for pieces and -inf for padding of `size` source positions, (B, 1, 1, size)."""
     padding = torch.arange(size, device=lengths.device) >= lengths[:, None]
-    return _mask(padding)[:, None, None]
+    return additive_mask(padding)[:, None, None]
 
 
 def causal_mask(size: int, device: torch.device) -> Tensor:
     """Return 0 on and below the diagonal and -inf above it, (size, size)."""
-    return _mask(torch.ones(size, size, dtype=torch.bool, device=device).triu(1))
-
-
-def _mask(where: Tensor) -> Tensor:
-    """Return -inf where the boolean tensor `where` holds and 0 elsewhere."""
-    return torch.zeros(where.shape, device=where.device).masked_fill_(where, float("-inf"))
+    return additive_mask(torch.ones(size, size, dtype=torch.bool, device=device).triu(1))
 
 
 @dataclass(frozen=True)
-class TransformerMemory:
-    """The encoder's output for S sentences, as the decoder reads it."""
+class TransformerMemory(SourceMemory):
+    """The encoder's output for S sentences; the mask is (S, 1, 1, Tx)."""
 
-    annotations: Tensor
-    """The annotations, (S, Tx, d)."""
     keys: tuple[Tensor, ...]
     """Keys of each layer's cross-attention, (S, H, Tx, d/H)."""
     values: tuple[Tensor, ...]
     """Values of each layer's cross-attention, (S, H, Tx, d/H)."""
-    mask: Tensor
-    """0 for pieces and -inf for padding, (S, 1, 1, Tx)."""
-
-    def select(self, rows: list[int]) -> TransformerMemory:
-        """Return the memory of the sentences `rows`."""
-        keys, values = (tuple(part[rows] for part in parts) for parts in (self.keys, self.values))
-        return TransformerMemory(self.annotations[rows], keys, values, self.mask[rows])
-
-    def without_padding(self, row: int, length: int) -> TransformerMemory:
-        """Return the memory of one sentence without padding: `row` with its first `length` pieces."""
-        rows, columns = slice(row, row + 1), slice(length)
-        keys, values = (tuple(part[rows, :, columns] for part in parts) for parts in (self.keys, self.values))
-        return TransformerMemory(self.annotations[rows, columns], keys, values, self.mask[rows, ..., columns])
 
 
 class TransformerState(NamedTuple):
@@ -353,7 +328,7 @@ class TransformerStepDecoder:
         """Return the memory of `annotations` (S, Tx, d) with `lengths` (S,) pieces each."""
         projected = [layer.cross.keys_and_values(annotations) for layer in self._layers]
         keys, values = zip(*projected, strict=True)
-        return TransformerMemory(annotations, keys, values, source_mask(lengths, annotations.shape[1]))
+        return TransformerMemory(annotations, source_mask(lengths, annotations.shape[1]), keys, values)
 
     def start(self, memory: TransformerMemory) -> TransformerState:
         """Return an empty cache, one hypothesis for each sentence."""

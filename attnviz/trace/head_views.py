@@ -87,14 +87,16 @@ class HeadViews:
         """Views of this record by selected heads, so that equal selections return the same object."""
         return {self.heads: self}
 
-    def _check_heads(self, layer: int | None, head: int | None) -> None:
-        """Raise AttnvizError unless the layer exists and has such a head."""
+    def _check_heads(
+        self, layer: int | None, head: int | None, kinds: tuple[type, ...] = (int, np.integer, NoneType)
+    ) -> None:
+        """Raise AttnvizError unless the layer exists and has such a head, both of one of the `kinds`."""
         if self.head_weights.ndim != 4:
             if layer is head is None:
                 return
             raise user_error("This record has one attention matrix, not one for each head. Leave out layer and head.")
         layers, heads = self.head_weights.shape[:2]
-        check_each(gettext("layers and heads"), (layer, head), (int, np.integer, NoneType))
+        check_each(gettext("layers and heads"), (layer, head), kinds)
         if layer is None and head is not None:
             raise user_error("A head belongs to a layer: name the layer too, from 1 to {layers}.", layers=layers)
         if layer is not None and not -1 <= layer < layers:

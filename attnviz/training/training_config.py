@@ -8,12 +8,12 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from attnviz import bounds
 from attnviz.arguments import check_version
 from attnviz.attention_kinds import ATTENTION_KINDS
-from attnviz.bounds import ARCHITECTURE_NAMES, LARGEST_GUIDANCE, LARGEST_SIZE, LARGEST_VOCABULARY, MOST_LAYERS
+from attnviz.bounds import LARGEST_GUIDANCE, LARGEST_SIZE, LARGEST_VOCABULARY, MOST_LAYERS
 from attnviz.errors import AttnvizError
 from attnviz.model_folder import TRAINED_MODEL
 
@@ -120,7 +120,7 @@ class TrainingConfig:
         "architecture: rnnsearch, which uses the next six options; transformer, which uses the four options "
         "after those six; or decomposable (a detector of translations), which uses embedding_size and model_size",
         "rnnsearch",
-        ARCHITECTURE_NAMES,
+        ("rnnsearch", "transformer", "decomposable"),
     )
     embedding_size: int = _model("size of word embeddings, m", 256, (1, LARGEST_SIZE))
     hidden_size: int = _model(
@@ -272,30 +272,11 @@ class TrainingConfig:
             vocabulary_size: Number of pieces of the tokenizer.
         """
         # Imported here because importing torch would slow down `--help`.
-        from attnviz.network import DecomposableConfig, ModelConfig, TransformerConfig
+        from attnviz.network.model_config import CONFIGS
 
-        if self.architecture == "decomposable":
-            return DecomposableConfig(vocabulary_size, self.embedding_size, self.model_size, self.dropout)
-        if self.architecture == "transformer":
-            return TransformerConfig(
-                vocabulary_size=vocabulary_size,
-                model_size=self.model_size,
-                heads=self.heads,
-                layers=self.layers,
-                feedforward_size=self.feedforward_size,
-                dropout=self.dropout,
-            )
-        return ModelConfig(
-            vocabulary_size=vocabulary_size,
-            embedding_size=self.embedding_size,
-            hidden_size=self.hidden_size,
-            alignment_size=self.alignment_size,
-            maxout_size=self.maxout_size,
-            attention=self.attention,
-            readout_state=self.readout_state,
-            dropout=self.dropout,
-            guidance=self.guidance,
-        )
+        kind = cast("type[TrainableConfig]", CONFIGS[self.architecture])
+        own = {each.name: getattr(self, each.name) for each in dataclasses.fields(kind)}
+        return kind(**own | {"vocabulary_size": vocabulary_size})
 
     def to_json(self) -> str:
         """Return the fields and the version of the file format as JSON."""

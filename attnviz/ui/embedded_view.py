@@ -9,6 +9,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from html import escape
@@ -28,7 +29,7 @@ from attnviz.trace import WhatIfs
 from attnviz.trace.drawing import DetailLevel, HeatmapChoices
 from attnviz.trace.what_ifs import TranslatorArguments
 from attnviz.ui.components.component import collected
-from attnviz.ui.embedding import EmbeddedPayload, Embedding, embedded_in
+from attnviz.ui.embedding import Embedding, embedded_in
 from attnviz.ui.page_state.gold_state import take_links
 from attnviz.ui.page_state.selection import OPTIONS, PAGE_CHOICES, POSTERIOR_OPEN
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, made
@@ -100,7 +101,7 @@ class EmbeddedView:
         if self.translate_again is None:
             return View(MAIN, self.trace, self.what_ifs, self.number, self.level, self.step)
         with embedded_in(self._host("current", "light")):
-            view = current_view(MAIN, self.trace, make=self.translate_again)
+            view = current_view(self.trace, self.translate_again)
         return replace(view, detail_level=self.level, first_step=self.step)
 
     def answer(self, request: Mapping[str, Any]) -> None:
@@ -150,8 +151,11 @@ def embedded(host: Embedding, draw: Callable[[], object], steps: int) -> Drawn:
     """Return the blocks that `draw` draws for the current `host`, and all payloads that they fetch in any step."""
     with collected() as blocks:
         draw()
-    found = {address: _made(payload) for address, payload in host.payloads(steps)}
-    return {"blocks": blocks, "payloads": {address: one for address, one in found.items() if one is not None}}
+    payloads = {}
+    for address, name, shown, parameters in host.payloads(steps):
+        with suppress(UnknownPayloadError):
+            payloads[address] = made(PayloadRequest(shown, parameters, name))
+    return {"blocks": blocks, "payloads": payloads}
 
 
 def made_with_attnviz() -> str:
@@ -351,11 +355,3 @@ def _colours(theme: ThemeName) -> str:
 
 def _text(value: Any) -> str:
     return str(int(value)) if isinstance(value, bool) else str(value)
-
-
-def _made(payload: EmbeddedPayload) -> Any:
-    """Return a payload, None where there is none."""
-    try:
-        return made(PayloadRequest(payload.shown, payload.parameters, payload.name))
-    except UnknownPayloadError:
-        return None

@@ -60,6 +60,8 @@ _LONGEST_QUERY = 1 << 14
 """Characters of the longest query of an address."""
 
 
+Payload = dict[str, Any]
+"""What the browser gets, as JSON: its form is declared in `components/*.d.ts`."""
 Shown = Mapping[str, Any]
 """What is shown, by name: results, views, plain values, and tuples or mappings of them."""
 

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.judgement import pair_attention
-from attnviz.analysis.posterior import PosteriorAttention, posterior, posterior_attention
+from attnviz.analysis.posterior import PosteriorAttention, posterior_attention
 from attnviz.analysis.recomputation import Weights
 from attnviz.architectures import could_be_of
 from attnviz.errors import AttnvizError
@@ -173,18 +173,6 @@ def _detector(folder: str, device: str, files: Stamp) -> Detector:  # noqa: ARG0
     return Detector.load(folder, device=device)
 
 
-def weights_of_detector(judgement: Judgement) -> Weights | None:
-    """Return the weights that made a verdict, or None where that detector is no longer installed."""
-    folder = detector_folder()
-    if folder is None or folder.name != judgement.model:
-        return None
-    try:
-        digest, weights = _weights(str(folder), stamp(str(folder), WEIGHTS_FILE))
-    except AttnvizError:
-        return None
-    return weights if digest == judgement.weights_digest else None
-
-
 def devices() -> list[str]:
     """Return the choices of device: "auto", then the available ones."""
     from attnviz.devices import available_devices
@@ -265,7 +253,7 @@ class TranslateAgain:
 
     first: Any
     """The translation, whose model translates."""
-    device: str
+    device: str = "auto"
     beam: int | None = None
     """Beam width; None for that of `first`."""
 
@@ -353,7 +341,7 @@ def made_again(model: str, version: str, arguments: Sequence[Any]) -> Any:
     return result
 
 
-def weights_of(trace: Trace) -> Weights | None:
+def weights_of(trace: Record | Judgement) -> Weights | None:
     """Return the weights that made `trace`, or None where that model is missing or was replaced.
 
     All are float64, which verification needs, except the embeddings, of which a step reads one row.
@@ -374,17 +362,28 @@ def has_posterior(trace: Trace) -> bool:
 
 
 def cached_posterior(trace: Trace) -> NDArray[np.float64] | None:
-    """Return the posterior attention of `trace`, (Ty, Tx), or None where `has_posterior` is False.
+    """Return the posterior attention of `trace`, (Ty, Tx), or None where `has_posterior` is False."""
+    attention = posterior_attention_of(trace)
+    return None if attention is None else attention.heatmap_posterior
 
-    It is cached for all visitors.
+
+def posterior_attention_of(trace: Trace) -> PosteriorAttention | None:
+    """Return the prior, likelihood and posterior of `trace`, or None where `has_posterior` is False.
+
+    They are cached for all visitors.
     """
     installed = _installed_weights(trace) if has_posterior(trace) else None
-    return None if installed is None else _posterior(trace.fingerprint, *installed, trace)
+    return None if installed is None else _posterior_attention(trace.fingerprint, *installed, trace)
 
 
 @cached_in(FIGURE_CACHE)
-def _posterior(fingerprint: str, digest: str, _weights: Weights, _trace: Trace) -> NDArray[np.float64]:  # noqa: ARG001
-    return posterior(_trace, _weights)
+def _posterior_attention(
+    fingerprint: str,  # noqa: ARG001  part of the key
+    digest: str,  # noqa: ARG001  part of the key
+    _weights: Weights,
+    _trace: Trace,
+) -> PosteriorAttention:
+    return posterior_attention(_trace, _weights)
 
 
 def cached_attributions(trace: Trace) -> Attributions | None:
@@ -392,22 +391,20 @@ def cached_attributions(trace: Trace) -> Attributions | None:
 
     That is where `weights_of` returns None, the trace does not name its weights, or another kind of model made it.
     """
-    translator = _translator_of(trace)
-    if translator is None or not trace.weights_digest:
-        return None
-    try:
-        return translator.attributions(trace)
-    except AttnvizError:
-        return None
+    return _gradients(trace, lambda translator: translator.attributions(trace))
 
 
 def cached_gradient_norms(trace: Trace) -> GradientNorms | None:
     """Return `Translator.gradient_norms` of `trace`, or None where `cached_attributions` returns None."""
+    return _gradients(trace, lambda translator: translator.gradient_norms(trace))
+
+
+def _gradients(trace: Trace, compute: Callable[[Translator], _Result]) -> _Result | None:
     translator = _translator_of(trace)
     if translator is None or not trace.weights_digest:
         return None
     try:
-        return translator.gradient_norms(trace)
+        return compute(translator)
     except AttnvizError:
         return None
 
@@ -417,8 +414,7 @@ def cached_translations(folder: str, device: str, texts: Sequence[str], beam: in
     from attnviz.ui.waiting import TURNS
 
     with TURNS.released():
-        shared = _shared_translator(folder, _device_name(device), stamp(folder, *EVERY_FILE))
-        return shared.translator.translate_batch(texts, beam=beam)
+        return translator_in(folder, device).translate_batch(texts, beam=beam)
 
 
 def beam_tree_of(trace: Trace, beam: int) -> BeamTree | None:
@@ -448,34 +444,27 @@ def _translator_of(trace: Trace) -> Translator | None:
     """
     if _installed_weights(trace) is None:
         return None
-    folder = str(installed_models()[trace.model])
     device = trace.device if trace.device in devices() else "cpu"
-    return _shared_translator(folder, _device_name(device), stamp(folder, *EVERY_FILE)).translator
-
-
-def posterior_attention_of(trace: Trace) -> PosteriorAttention | None:
-    """Return the prior, likelihood and posterior of `trace`, or None where `has_posterior` is False.
-
-    They are cached for all visitors.
-    """
-    installed = _installed_weights(trace) if has_posterior(trace) else None
-    return None if installed is None else _posterior_attention(trace.fingerprint, *installed, trace)
-
-
-@cached_in(FIGURE_CACHE)
-def _posterior_attention(fingerprint: str, digest: str, _weights: Weights, _trace: Trace) -> PosteriorAttention:
-    return posterior_attention(_trace, _weights, _posterior(fingerprint, digest, _weights, _trace))
+    return translator_in(str(installed_models()[trace.model]), device)
 
 
 def tokenizer_of(trace: Record) -> Tokenizer | None:
     """Return the tokenizer of the model that made `trace`, or None where that model is not installed."""
     if (host := embedding()) is not None and host.tokenizer is not None:
         return host.tokenizer
-    # An attention matrix alone names no model.
-    folder = installed_models().get(trace.model) if trace.translated else None
+    folder = _folder_of(trace)
     if folder is None or _installed_weights(trace) is None:
         return None
     return _tokenizer(str(folder), stamp(folder, TOKENIZER_FILE, VOCABULARIES))
+
+
+def _folder_of(result: Any) -> Path | None:
+    """Return the folder of the installed model, or detector, that a result names."""
+    if isinstance(result, Judgement):
+        detector = detector_folder()
+        return detector if detector is not None and detector.name == result.model else None
+    # An attention matrix alone names no model.
+    return installed_models().get(result.model) if result.translated else None
 
 
 _FOUND: ContextVar[dict[str, tuple[str, Weights] | None] | None] = ContextVar("found", default=None)
@@ -487,7 +476,7 @@ def find_weights_once() -> None:
     _FOUND.set({})
 
 
-def _installed_weights(trace: Record) -> tuple[str, Weights] | None:
+def _installed_weights(trace: Record | Judgement) -> tuple[str, Weights] | None:
     """Return the digest and the weights of the model that made `trace`, or None where it is missing."""
     if (host := embedding()) is not None and host.weights is not None and could_be_of(trace, host.weights[1]):
         return host.weights
@@ -499,10 +488,8 @@ def _installed_weights(trace: Record) -> tuple[str, Weights] | None:
     return found[trace.fingerprint]
 
 
-def _search_weights(trace: Record) -> tuple[str, Weights] | None:
-    # An attention matrix alone names no model.
-    folder = installed_models().get(trace.model) if trace.translated else None
-    if folder is None:
+def _search_weights(trace: Record | Judgement) -> tuple[str, Weights] | None:
+    if (folder := _folder_of(trace)) is None:
         return None
     try:
         digest, weights = _weights(str(folder), stamp(folder, WEIGHTS_FILE))

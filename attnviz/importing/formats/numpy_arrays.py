@@ -1,7 +1,7 @@
 """Read NumPy files: .npy with a matrix or an array with batch, layer and head dimensions, and .npz with tokens too.
 
 Joey NMT's Python interface and others return such arrays. An .npz may also hold one array for each sentence. That of
-one pair may have further arrays (`PARTS`), named as the columns of `export.attention_parquet`.
+one pair may have further arrays (`PARTS`), named as the columns of `export.attention_files`.
 Nothing is unpickled.
 """
 

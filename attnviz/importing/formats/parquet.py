@@ -1,6 +1,6 @@
 """Read attention in Parquet files that this program wrote: by `attention -o FILE.parquet` or by `--table`.
 
-The columns of the former are the parts of a record (`export.attention_parquet.RECORD_SCHEMA`), named like NumPy arrays.
+The columns of the former are the parts of a record (`export.attention_files`), named like NumPy arrays.
 A table of measures has the whole record in its column `record`, as `Attention.to_json` writes it, and its measures are
 not read.
 """

@@ -23,7 +23,7 @@ from attnviz.languages import gettext
 from attnviz.trace.drawing import By
 from attnviz.ui.components.chart import chart, steady_payload
 from attnviz.ui.components.component import details, html, plain_text
-from attnviz.ui.fields import option_segments
+from attnviz.ui.fields import option_field
 from attnviz.ui.glossary import definitions
 from attnviz.ui.lab.cached_analyses import attribution_methods_of, unavailable_reason
 from attnviz.ui.page_state.selection import selection_of
@@ -42,7 +42,7 @@ def attributions_panel(view: View) -> None:
         plain_text(reason)
         return
     html(f'<p class="explanation">{_how_to_read()}</p>')
-    option_segments(view, "by", gettext("Rows and columns"), unit_names())
+    option_field(view, "by", "segments", gettext("Rows and columns"), options=unit_names())
     chart(
         view,
         address(view.trace, "attributions", every=True, options=("by",), sized=True),

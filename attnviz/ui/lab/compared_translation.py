@@ -17,7 +17,7 @@ from attnviz.ui.components.component import box
 from attnviz.ui.embedding import page_session
 from attnviz.ui.fields import segmented_control, switch, text_box
 from attnviz.ui.page_state import inputs
-from attnviz.ui.page_state.what_if_state import WHAT_IFS, stored_what_ifs
+from attnviz.ui.page_state.selection import WHAT_IFS, stored_what_ifs
 from attnviz.ui.requests import request_button
 from attnviz.ui.resources import devices, translate, weights_of
 from attnviz.ui.view import View

@@ -34,7 +34,7 @@ from attnviz.trace.drawing import By, Face, HeatmapChoices
 from attnviz.ui.components.chart import chart, fitting_payload
 from attnviz.ui.components.component import box, html, plain_text
 from attnviz.ui.embedding import page_session
-from attnviz.ui.fields import option_segments, segmented_control, select_box
+from attnviz.ui.fields import option_field, segmented_control, select_box
 from attnviz.ui.lab.compared_translation import (
     COMPARED_KIND,
     COMPARED_MODEL,
@@ -298,9 +298,10 @@ def _switches(view: View, pair: ComparedPair) -> None:
         return
     with box(view.key("comparison_switches"), row=True):
         if all(has_posterior(trace) for trace in (pair.first, pair.other)):
-            option_segments(view, "face", gettext("Attention before or after the word"), face_names())
+            label = gettext("Attention before or after the word")
+            option_field(view, "face", "segments", label, options=face_names())
         if is_same_segmentation(pair):
-            option_segments(view, "by", gettext("Rows and columns"), unit_names())
+            option_field(view, "by", "segments", gettext("Rows and columns"), options=unit_names())
         root_switch(view)
 
 

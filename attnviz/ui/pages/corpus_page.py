@@ -22,6 +22,7 @@ from attnviz.ui.page_state.inputs import DETAIL_LEVEL, open_listed_pair
 from attnviz.ui.page_state.linked import SENTENCE_PAGES, clear_entries, follow_link
 from attnviz.ui.toolbar import opened_file
 from attnviz.ui.toolbar.controls import current_request
+from attnviz.ui.view import FilePair, GoldFile
 
 if TYPE_CHECKING:
     from attnviz.ui.corpus.table import CorpusPair
@@ -64,8 +65,8 @@ def _open_attention(
 ) -> None:
     """Show a pair of an attention file on the first page, with its gold links and that of the `other` file."""
     _begin_translation()
-    marked = opened_file.GoldFile.scored(*gold) if gold else None
-    opened = opened_file.FileChoice(name, records, number, other=other, gold=marked)
+    marked = GoldFile.scored(*gold) if gold else None
+    opened = FilePair(name, records, number, other=other, gold=marked)
     opened_file.choose_attention(opened)
     go_to("")
     st.rerun()

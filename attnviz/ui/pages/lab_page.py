@@ -20,7 +20,6 @@ from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.ui.chrome import Page
 from attnviz.ui.components.component import box, view_blocks
-from attnviz.ui.components.copy_link import copy_link
 from attnviz.ui.components.picture_files import picture_files
 from attnviz.ui.components.tables import table_box, tables_payload
 from attnviz.ui.embedding import page_session
@@ -49,7 +48,7 @@ from attnviz.ui.page_state.inputs import DEVICE, SEARCH
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, makes_payload
 from attnviz.ui.step.step_controls import key_help, shown_suspected_errors, step_controls
 from attnviz.ui.toolbar.controls import current_request, request_address
-from attnviz.ui.toolbar.downloads import OfferedFigure, download_box, offer_pictures, picture_file
+from attnviz.ui.toolbar.downloads import OfferedFigure, copy_link, download_box, offer_pictures, picture_file
 from attnviz.ui.toolbar.shown_translation import open_view, shown_translation, status
 from attnviz.ui.view import View
 

@@ -12,6 +12,7 @@ import streamlit as st
 
 from attnviz import AttnvizError
 from attnviz import lazy_pandas as pd
+from attnviz.analysis.labels import shorten
 from attnviz.analysis.learning import (
     LEARNING_REFERENCES,
     LINK_MEASURES,
@@ -51,7 +52,6 @@ from attnviz.ui.components.component import (
     plain_text,
     view_blocks,
 )
-from attnviz.ui.components.copy_link import copy_link
 from attnviz.ui.components.picture_files import PictureFile, followed_picture_files, picture_files
 from attnviz.ui.components.tables import tables, tables_payload
 from attnviz.ui.embedded_view import drawn_page
@@ -70,7 +70,7 @@ from attnviz.ui.page_state.linked import set_page_address
 from attnviz.ui.payloads import PayloadRequest, makes_payload, shown_address
 from attnviz.ui.requests import begin_fragment
 from attnviz.ui.resources import cached_for_all, model_configs
-from attnviz.ui.toolbar.downloads import download_box, lecture_link
+from attnviz.ui.toolbar.downloads import copy_link, download_box, lecture_link
 from attnviz.ui.view import Keyed
 from attnviz.ui.waiting import in_turn
 
@@ -380,7 +380,8 @@ def _sheet(
 ) -> tuple[go.Figure, pd.DataFrame]:
     """Return the figure that `draw` returns as it is saved, and its numbers."""
     spec = draw()
-    return titled_sheet(spec, heading, model, sentences), spec.frame()
+    made_by = gettext("model {model}", model=shorten(model, 24))
+    return titled_sheet(spec, heading, made_by, sentences), spec.frame()
 
 
 def _tables(choices: LearningChoices) -> None:

@@ -21,11 +21,8 @@ from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.ui.chrome import Page
 from attnviz.ui.components.component import box, html, plain_text, view_blocks
-from attnviz.ui.components.copy_link import copy_link
-from attnviz.ui.components.equation import inline_equation
 from attnviz.ui.components.picture_files import picture_files
 from attnviz.ui.components.tables import table_box, tables_payload
-from attnviz.ui.components.view_state import view_state
 from attnviz.ui.embedded_view import drawn_page
 from attnviz.ui.embedding import page_session, theme_name
 from attnviz.ui.glossary import glossary_box, references, text_section
@@ -33,8 +30,11 @@ from attnviz.ui.page_state import linked
 from attnviz.ui.page_state.linked import linked_entry
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, makes_payload
 from attnviz.ui.requests import on_request, request_button
+from attnviz.ui.step.stage_payloads import inline_equation
+from attnviz.ui.step.step_controls import view_state
 from attnviz.ui.toolbar.controls import current_request, request_address, sentence_box
 from attnviz.ui.toolbar.downloads import (
+    copy_link,
     download_box,
     offer_lecture,
     offer_pictures,

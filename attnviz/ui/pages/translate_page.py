@@ -9,12 +9,12 @@ from attnviz.languages import gettext
 from attnviz.ui.chrome import Page
 from attnviz.ui.components.component import view_blocks
 from attnviz.ui.lab.compared_translation import show_beside
+from attnviz.ui.page_state.inputs import page_detail_level
 from attnviz.ui.resources import tokenizer_of, translate, weights_of
 from attnviz.ui.step.step_view import step_view
 from attnviz.ui.toolbar.controls import (
     controls,
     default_request,
-    page_detail_level,
     request_address,
     tour_button,
 )

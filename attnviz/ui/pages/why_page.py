@@ -20,14 +20,13 @@ from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.ui.chrome import Page
 from attnviz.ui.components.component import Box, box, details, plain_text, view_blocks
-from attnviz.ui.components.copy_link import copy_link
 from attnviz.ui.components.picture_files import picture_files
 from attnviz.ui.components.tables import tables, tables_payload
-from attnviz.ui.components.view_state import view_state
 from attnviz.ui.embedded_view import drawn_page
 from attnviz.ui.glossary import glossary_box, references, text_section
 from attnviz.ui.payloads import PayloadRequest, makes_payload, shown_address
 from attnviz.ui.resources import translate
+from attnviz.ui.step.step_controls import view_state
 from attnviz.ui.toolbar.controls import (
     TranslationRequest,
     current_request,
@@ -37,6 +36,7 @@ from attnviz.ui.toolbar.controls import (
 )
 from attnviz.ui.toolbar.downloads import (
     OfferedFigure,
+    copy_link,
     download_box,
     offer_lecture,
     offer_pictures,

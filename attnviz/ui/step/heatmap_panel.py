@@ -6,7 +6,6 @@ import dataclasses
 from collections.abc import Sequence
 from functools import partial
 from html import escape
-from typing import Any
 
 from attnviz import figures
 from attnviz import lazy_streamlit as st
@@ -25,7 +24,7 @@ from attnviz.analysis.learning import guidance_sentence, unguided_model
 from attnviz.analysis.measures import is_uniform
 from attnviz.analysis.transformer_steps import heads_name
 from attnviz.architectures import step_texts
-from attnviz.languages import gettext, ngettext
+from attnviz.languages import gettext, gettexts, ngettext
 from attnviz.palette import SCALES
 from attnviz.trace import Attention, Record, Trace
 from attnviz.trace.drawing import HeatmapChoices
@@ -33,9 +32,9 @@ from attnviz.trace.parts import head_choices
 from attnviz.ui.components.chart import chart, steady_payload
 from attnviz.ui.components.component import Box, box, caption, columns, details, html
 from attnviz.ui.embedding import embedding
-from attnviz.ui.fields import by_unit, option_segments, option_select, option_switch, select_box, shown_if
+from attnviz.ui.fields import by_unit, option_field, select_box, shown_if
 from attnviz.ui.page_state.selection import HEADS, Selection
-from attnviz.ui.payloads import PayloadRequest, makes_payload, shown_address
+from attnviz.ui.payloads import Payload, PayloadRequest, makes_payload, shown_address
 from attnviz.ui.requests import request_button
 from attnviz.ui.resources import cached_for_all, cached_posterior, has_posterior, model_configs, weights_digest_of
 from attnviz.ui.step.gold_panel import (
@@ -89,7 +88,7 @@ def heatmap_panel(view: View) -> None:
 
 
 @makes_payload("heatmap")
-def heatmap_payload(request: PayloadRequest) -> dict[str, Any]:
+def heatmap_payload(request: PayloadRequest) -> Payload:
     """Return the payload of the heatmap."""
     view = request.view
     chosen = shown_choices(request.selection, view, links=has_links(view))
@@ -156,7 +155,7 @@ def _heatmap_payload(
     digest: str,  # noqa: ARG001  of the weights, which the posterior depends on
     chosen: HeatmapChoices,
     gold: GoldLinks | None,
-) -> dict[str, Any]:
+) -> Payload:
     posterior = None if chosen.face == "before" else cached_posterior(trace)
     drawn = figures.heatmap(trace, chosen, gold=gold, posterior=posterior, longest=LONGEST)
     return steady_payload(drawn, {})
@@ -165,50 +164,56 @@ def _heatmap_payload(
 def _switches(view: View, *, only_words: bool) -> None:
     """Draw the options; with `only_words`, without the choice of rows and columns."""
     if has_posterior(view.trace):
-        option_segments(view, "face", gettext("Attention before or after the word"), face_names())
+        label = gettext("Attention before or after the word")
+        option_field(view, "face", "segments", label, options=face_names())
     with box(view.key("heatmap_choices"), row=True):
         if not only_words:
-            option_segments(view, "by", gettext("Rows and columns"), unit_names())
+            option_field(view, "by", "segments", gettext("Rows and columns"), options=unit_names())
         if not view.trace.attends:
             return
         root_switch(view)
-        option_switch(
-            view,
-            "end",
-            gettext("End mark"),
-            gettext(
-                "Show `</s>`, the end of the sentence. This end mark is a position like any other and gets a "
-                "share of the attention in every row. When the end mark is hidden, the rows add up to less than "
-                "1."
+        switches = {
+            "end": (
+                gettext("End mark"),
+                gettext(
+                    "Show `</s>`, the end of the sentence. This end mark is a position like any other and gets a "
+                    "share of the attention in every row. When the end mark is hidden, the rows add up to less than "
+                    "1."
+                ),
             ),
-        )
-        option_switch(
-            view,
-            "margins",
-            gettext("Margins"),
-            gettext(
-                "Bars below the heatmap show the total attention on each English word: Σ α down its column. Bars on "
-                "the right show the entropy H of each row in bits: how widely the row spreads its attention. The sums "
-                "and the entropies follow the choice shown in the heatmap: α, α′ or their difference. H is always "
-                "computed over pieces, even when the heatmap shows words."
+            "margins": (
+                gettext("Margins"),
+                gettext(
+                    "Bars below the heatmap show the total attention on each English word: Σ α down its column. Bars "
+                    "on the right show the entropy H of each row in bits: how widely the row spreads its attention. "
+                    "The sums and the entropies follow the choice shown in the heatmap: α, α′ or their difference. H "
+                    "is always computed over pieces, even when the heatmap shows words."
+                ),
             ),
-        )
-        option_switch(view, "values", gettext("Numbers"), gettext("Write its number into each cell."))
-        option_select(view, "colours", gettext("Colours"), {key: scale.name() for key, scale in SCALES.items()}, 260)
+            "values": (gettext("Numbers"), gettext("Write its number into each cell.")),
+        }
+        for name, (label, help_text) in switches.items():
+            option_field(view, name, "switch", label, help=help_text)
+        scales = {key: scale.name() for key, scale in SCALES.items()}
+        option_field(view, "colours", "select", gettext("Colours"), options=scales, width=260)
         if embedding() is None:
             gold_box(view)
 
 
 def root_switch(view: View) -> None:
     """Draw the option of colours that are linear in √α."""
-    option_switch(
-        view, "root", "√α", gettext("Colour by the square root of the weights, so that small weights can be seen.")
-    )
+    help_text = gettext("Colour by the square root of the weights, so that small weights can be seen.")
+    option_field(view, "root", "switch", "√α", help=help_text)
 
 
 def unit_names() -> dict[str, str]:
     """Return the names of what rows and columns may be."""
-    return {"steps": gettext("steps"), "words": gettext("words")}
+    return gettexts(
+        {
+            "steps": "steps",
+            "words": "words",
+        }
+    )
 
 
 def _introduction(view: View, *, only_words: bool) -> str:

@@ -24,7 +24,6 @@ from attnviz.analysis.weight_shapes import MisfitError
 from attnviz.architectures import verifier_of
 from attnviz.languages import gettext
 from attnviz.lru_cache import LRUCache
-from attnviz.trace import Record
 from attnviz.ui.components.component import component, plain_text
 from attnviz.ui.embedding import embedding
 from attnviz.ui.page_state.selection import POSTERIOR_OPEN
@@ -36,14 +35,9 @@ _VERIFIERS: LRUCache[Verifier] = LRUCache(12 << 20, size=lambda verifier: 2 * by
 """LRU cache of verifiers of all visitors: each holds its trace and, at most as large, values shared by all steps."""
 
 
-def inline_verification(view: View, payload: Mapping[str, Any]) -> None:
-    """Draw a badge that is the same at every step, from a payload that is sent with the page."""
-    component("verification_badge", key=view.key("verification"), data={**payload, "steps": view.steps})
-
-
-def verification(view: View, at: str, name: str = "verification") -> None:
-    """Draw the badge of the current step from the payload at the address `at`; `name` is unique in the view."""
-    component("verification_badge", key=view.key(name), data={"at": at, "steps": view.steps})
+def verification(view: View, data: Mapping[str, Any], name: str = "verification") -> None:
+    """Draw a badge from its payload, or of the current step from `{"at": address}`; `name` is unique in the view."""
+    component("verification_badge", key=view.key(name), data={**data, "steps": view.steps})
 
 
 def verification_badge(view: View, weights: Weights | None) -> None:
@@ -56,7 +50,7 @@ def verification_badge(view: View, weights: Weights | None) -> None:
         return
     # The posterior of all steps would take a minute to verify, where a view embeds all its payloads.
     options = ("face", POSTERIOR_OPEN) if embedding() is None else ()
-    verification(view, address(view.trace, "verification", every=False, word=True, options=options))
+    verification(view, {"at": address(view.trace, "verification", every=False, word=True, options=options)})
 
 
 @makes_payload("verification", of_step=True)
@@ -71,17 +65,7 @@ def verification_payload(request: PayloadRequest) -> dict[str, Any]:
             step, () if request.word is None else (request.word,), with_heatmap_posterior=shows_posterior
         )
     except MisfitError:  # the trace was altered, or made by another model
-        return misfit_payload(trace, step)
-    return badge_payload(trace, checks, step)
-
-
-def misfit_payload(trace: Record, step: int) -> dict[str, Any]:
-    """Return the payload of the badge where the installed model cannot have made `trace`."""
-    return {"holds": False, "summary": misfit_text(trace, step), "wrong": [], "about": "", "names": [], "rows": []}
-
-
-def badge_payload(trace: Record, checks: Verification, step: int) -> dict[str, Any]:
-    """Return the payload of the badge of 0-based `step`, from its `checks`."""
+        return {"holds": False, "summary": misfit_text(trace, step), "wrong": [], "about": "", "names": [], "rows": []}
     return {
         "holds": checks.holds,
         "summary": badge_text(checks, step),

@@ -5,7 +5,7 @@ The downloads are figures as they are drawn now, files of the whole translation,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
@@ -13,32 +13,31 @@ from typing import Any
 import plotly.graph_objects as go
 
 from attnviz import lazy_pandas as pd
+from attnviz.analysis.comparison import compare
 from attnviz.analysis.diagram import has_diagram
 from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.labels import face_names, step_heading
 from attnviz.analysis.stages import diagram_alt
 from attnviz.architectures import narrate, step_texts
-from attnviz.export.images import shortened_to_fit, translation_sheet
-from attnviz.export.printing import for_print
+from attnviz.export.images import for_print, shortened_to_fit, translation_sheet
 from attnviz.export.saved_files import FigureOptions, contents, file_name, heading
 from attnviz.figures.comparison_figure import comparison
 from attnviz.figures.heatmap import heatmap
-from attnviz.figures.registry import step_figures
+from attnviz.figures.registry import CONTRAST, ENERGY_DECOMPOSITION, LOGIT_ATTRIBUTION, StepFigure, step_figures
 from attnviz.figures.spec import Spec
-from attnviz.languages import gettext
+from attnviz.languages import gettext, gettexts
 from attnviz.palette import palette
 from attnviz.text import with_symbols
 from attnviz.trace import Trace
 from attnviz.ui.components.component import Box, box, caption, columns, component, popover_box, view_blocks
-from attnviz.ui.components.copy_link import copy_link
 from attnviz.ui.components.picture_files import PageDrawing, PictureFile, followed_picture_files, picture_files
+from attnviz.ui.components.tables import tables_payload
 from attnviz.ui.embedding import page_session
 from attnviz.ui.fields import switch
 from attnviz.ui.page_state.gold_state import gold_entries, gold_of
 from attnviz.ui.page_state.selection import selection_of
 from attnviz.ui.payloads import PayloadRequest, Shown, UnknownPayloadError, makes_payload, shown_address
-from attnviz.ui.resources import cached_posterior, has_posterior, weights_of
-from attnviz.ui.step.compared_attention import compared_in
+from attnviz.ui.resources import cached_posterior, has_posterior
 from attnviz.ui.step.diagram_panel import diagram_table
 from attnviz.ui.step.gold_panel import DRAW, has_links
 from attnviz.ui.step.heatmap_panel import shown_choices
@@ -147,44 +146,36 @@ def _translation_pictures(request: PayloadRequest, step: int) -> Iterator[Pictur
 
 def _translation_downloads(view: View, shown: Shown) -> None:
     """Offer the files of the whole translation, in two columns."""
-    trace = view.trace
-    weights = weights_of(trace) if has_posterior(trace) or not trace.attends else None
-    files = list(_translation_files(trace.attends, has_posterior_links=weights is not None).items())
+    files = list(_translation_files(view.trace).items())
     for start in range(0, len(files), 2):
         for column, (name_ending, label) in zip(columns((1, 1), gap="medium"), files[start : start + 2], strict=False):
             key = "whole_before" if name_ending == PRIOR_LINKS else f"whole_{name_ending.split('.')[1]}"
             at = shown_address("translation-file", {"view": view, **shown}, "{selection}", part=name_ending)
             with column:
-                file_link(view, label, at, file_name(trace, name_ending), key)
+                file_link(view, label, at, file_name(view.trace, name_ending), key)
 
 
-def _file_labels() -> dict[str, str]:
-    """Return the labels of the files of the whole translation, by the endings of their names."""
-    return {
-        "lecture.html": gettext("Web page for a lecture, HTML"),
-        "heatmap.tex": gettext("Heatmap for LaTeX, TikZ"),
-        POSTERIOR_LINKS: gettext("Word links by posterior attention, Pharaoh format"),
-        PRIOR_LINKS: gettext("Word links by attention, Pharaoh format"),
-        "trace.json": gettext("Whole trace, JSON"),
-    }
-
-
-def _translation_files(attends: bool, *, has_posterior_links: bool) -> dict[str, str]:
-    """Return the files of the whole translation: ending of the name, and label of the link.
-
-    Files of an alignment need a model that `attends`.
-    """
-    files = _file_labels()
-    if not has_posterior_links:
+def _translation_files(trace: Any) -> dict[str, str]:
+    """Return the files of a whole translation: ending of the name, and label of the link."""
+    files = gettexts(
+        {
+            "lecture.html": "Web page for a lecture, HTML",
+            "heatmap.tex": "Heatmap for LaTeX, TikZ",
+            POSTERIOR_LINKS: "Word links by posterior attention, Pharaoh format",
+            PRIOR_LINKS: "Word links by attention, Pharaoh format",
+            "trace.json": "Whole trace, JSON",
+        }
+    )
+    if not has_posterior(trace):
         del files[POSTERIOR_LINKS]
-    return {name: label for name, label in files.items() if attends or name.endswith((".html", ".json"))}
+    return {name: label for name, label in files.items() if trace.attends or name.endswith((".html", ".json"))}
 
 
 @makes_payload("translation-file", needs_server=True)
 def translation_file(request: PayloadRequest) -> bytes:
     """Return a file of the whole translation; the page for a lecture opens at the current step."""
     trace, ending = request.trace, request.part.rpartition(".")[2]
-    if request.part not in _file_labels():
+    if request.part not in _translation_files(trace):
         raise UnknownPayloadError(request.part)
     uses_weights = request.part != PRIOR_LINKS and (has_posterior(trace) or not trace.attends)
     options = _heatmap_options(request.view)
@@ -195,7 +186,7 @@ def translation_file(request: PayloadRequest) -> bytes:
     return contents(trace, ending, options, request.weights if uses_weights else None, request.view.what_ifs)
 
 
-def pictures(view: View) -> Iterator[OfferedFigure]:
+def pictures(view: View, left_out: Collection[StepFigure] = ()) -> Iterator[OfferedFigure]:
     """Yield the current figures: the heatmap, and those of the step, with the chosen energy and logit."""
     options, trace = _heatmap_options(view), view.trace
     subject = replace(subject_of(view), longest=options.longest)
@@ -207,15 +198,26 @@ def pictures(view: View) -> Iterator[OfferedFigure]:
         title, file = f"{title}, {face_names()[options.face]}", f"{file}-{options.face}"
     yield OfferedFigure(title, heading(trace, options), file, partial(heatmap, trace, options, posterior=posterior))
     for name, figure in step_figures(subject).items():
-        if figure.on_page:
+        if figure.on_page and figure not in left_out:
             file = f"step-{subject.step + 1}-{name}"
             yield OfferedFigure(figure.title(subject), figure.headline(subject), file, partial(figure.draw, subject))
     if view.compared:
         names = view.compared.names
         title = gettext("{first} and {other} side by side", first=names[0], other=names[1])
-        both = compared_in(view, view.compared)
+        both = compare(trace, view.compared.other)
         drawn = partial(comparison, both, names, end=options.end, root=options.root, colours=options.colours)
         yield OfferedFigure(gettext("Side by side"), title, "comparison", drawn)
+
+
+@makes_payload("chart-tables")
+def chart_tables_payload(request: PayloadRequest) -> dict[str, Any]:
+    """Return the payload of the figures as tables, but for those that have a box of tables of their own."""
+    view, step = request.view, request.selection.step
+    tables = [one.table for one in pictures(view, (ENERGY_DECOMPOSITION, LOGIT_ATTRIBUTION, CONTRAST))]
+    if has_diagram(view.trace):
+        name = gettext("Architecture diagram at step {step}", step=step + 1)
+        tables.insert(1, (name, diagram_table(view.trace, step)))
+    return tables_payload(tables)
 
 
 def _heatmap_options(view: View) -> FigureOptions:
@@ -249,3 +251,15 @@ def share_and_save(view: View | None) -> None:
                 caption(gettext("The link opens the page as it is shown now."))
                 copy_link(view.key("copy_link"))
             downloads(view)
+
+
+def copy_link(key: str, address: str = "") -> None:
+    """Draw the button; it copies this `address`, relative to the app, or that of the page as it is shown now."""
+    words = gettexts(
+        {
+            "copy": "Copy link",
+            "copied": "Link copied",
+            "failed": "Copy the link from the address bar",
+        }
+    )
+    component("copy_link", key=key, data={"words": words, "address": address}, width="content")

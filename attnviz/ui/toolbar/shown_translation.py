@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, cast
+from typing import cast
 
 import streamlit as st
 
@@ -27,15 +27,14 @@ from attnviz.ui.examples import DEFAULT_SENTENCE
 from attnviz.ui.fields import popover, uploader
 from attnviz.ui.page_state import inputs
 from attnviz.ui.page_state.gold_state import open_gold, set_drawn_links
-from attnviz.ui.page_state.inputs import is_listed_pair, language_address
+from attnviz.ui.page_state.inputs import detail_level_address, is_listed_pair, language_address, page_detail_level
 from attnviz.ui.page_state.linked import Parameters, read_link, set_page_address
-from attnviz.ui.page_state.selection import offered_in
-from attnviz.ui.page_state.what_if_state import WHAT_IF, stored_what_ifs
+from attnviz.ui.page_state.selection import WHAT_IF, offered_in, stored_what_ifs
 from attnviz.ui.requests import on_request, request_button
-from attnviz.ui.resources import tokenizer_of, translate
+from attnviz.ui.resources import TranslateAgain, tokenizer_of, translate
 from attnviz.ui.step.what_if_panel import current_view, handle_what_if
 from attnviz.ui.toolbar import opened_file
-from attnviz.ui.toolbar.controls import TranslationRequest, page_detail_level, page_level_address
+from attnviz.ui.toolbar.controls import TranslationRequest
 from attnviz.ui.toolbar.input_advice import draw_advice
 from attnviz.ui.toolbar.opened_file import attention_form
 from attnviz.ui.view import MAIN, View, shows
@@ -92,9 +91,8 @@ def shown_translation(request: TranslationRequest | None, *, back: bool, steps: 
 
 def _view(first: Trace, request: TranslationRequest | None, opened: opened_file.OpenedFile | None) -> View:
     """Return the view of `first`, requested or `opened`, or of its current what-if; draw messages about errors."""
-    settings: dict[str, Any] = {"device": request.device, "beam": request.beam} if request else {}
-    saved = opened.what_ifs if opened else None
-    view = current_view(MAIN, first, saved=saved, **settings)
+    again = TranslateAgain(first, request.device, request.beam) if request else TranslateAgain(first)
+    view = current_view(first, again, opened.what_ifs if opened else None)
     on_request(view.key(WHAT_IF), partial(handle_what_if, view))
     if problems := stored_what_ifs(MAIN).problems:
         _problem("\n".join(problems), key="what_if_problem")
@@ -114,7 +112,7 @@ def open_view(view: View, requested: Parameters | None) -> None:
     on_request(view.key("links"), partial(set_drawn_links, view))
     if requested is not None:
         session[_ASKED] = requested
-    parameters: Parameters = session.get(_ASKED, {}) | language_address() | page_level_address()
+    parameters: Parameters = session.get(_ASKED, {}) | language_address() | detail_level_address()
     set_page_address(view.identity, parameters)
 
 
@@ -213,19 +211,19 @@ def _file_notice(opened: opened_file.OpenedFile, back: bool) -> None:
 
 def _imported_notice(opened: opened_file.OpenedFile, back: bool) -> None:
     """Draw a message about imported attention and how it was read, with the button `back` to translating."""
-    name, trace, choice = opened.name, opened.trace, opened.choice
+    name, trace, pair = opened.name, opened.trace, opened.pair
     with st.container(horizontal=True, vertical_alignment="center"):
         st.text(gettext("The file {name} contains the {whose}.", name=name, whose=made_by(trace)), width="content")
         if back:
             _back_button()
-        if choice and choice.other:
+        if pair and pair.other:
             if opened.compared:
                 st.text(
-                    gettext("The comparison with {name} is below the heatmap.", name=choice.other[0]), width="content"
+                    gettext("The comparison with {name} is below the heatmap.", name=pair.other[0]), width="content"
                 )
-            stop = opened_file.stop_comparing
+            stop = partial(opened_file.show_without, "other")
             request_button(gettext("Stop comparing"), stop, key="compare_stop")
-        elif choice:
+        elif pair:
             with popover(gettext("Compare with another program"), key="compare_file", type="tertiary"):
                 uploader(
                     gettext("Attention or links of another program for the same sentence pairs, in any format"),
@@ -233,11 +231,11 @@ def _imported_notice(opened: opened_file.OpenedFile, back: bool) -> None:
                     key="compare_file",
                     megabytes=opened_file.LARGEST_MEGABYTES,
                 )
-        if choice and choice.gold:
-            st.text(gettext("Links marked by hand: {name}.", name=choice.gold.name), width="content")
-            leave = opened_file.close_gold
+        if pair and pair.gold:
+            st.text(gettext("Links marked by hand: {name}.", name=pair.gold.name), width="content")
+            leave = partial(opened_file.show_without, "gold")
             request_button(gettext("Close this file of links"), leave, key="gold_close")
-    sentences = [format_sentence(choice.file)] if choice else []
+    sentences = [format_sentence(pair.file)] if pair else []
     hint = gettext(
         "At the level of detail “Numbers”, you can draw links on the heatmap, or open a file of links marked by hand."
     )

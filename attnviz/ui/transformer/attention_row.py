@@ -43,16 +43,14 @@ from attnviz.text import SPACE, SPECIAL_PIECES, join_pieces, piece_name
 from attnviz.trace.drawing import LONGEST_LABEL
 from attnviz.ui.components.chart import EVERY_STEP, chart, inline_chart, steady_payload
 from attnviz.ui.components.component import box, columns, component, html, packed, plain_text
-from attnviz.ui.components.energy_decomposition import mount_energy_decomposition
-from attnviz.ui.components.equation import equation, inline_equation
 from attnviz.ui.components.picture_files import picture_files
-from attnviz.ui.components.player import player
-from attnviz.ui.components.view_state import view_state
 from attnviz.ui.embedding import theme_name
-from attnviz.ui.fields import option_segments
+from attnviz.ui.fields import option_field
 from attnviz.ui.page_state.selection import source_of
 from attnviz.ui.payloads import PayloadRequest, address, makes_payload
 from attnviz.ui.resources import cached_for_all, weights_of
+from attnviz.ui.step.stage_payloads import inline_equation
+from attnviz.ui.step.step_controls import player, view_state
 from attnviz.ui.step.verification_badge import verification
 from attnviz.ui.toolbar.downloads import OfferedFigure, download_box, offer_pictures, picture_file
 from attnviz.ui.transformer.exhibit import (
@@ -193,7 +191,7 @@ def draw(view: View, request: SentenceRequest, opened: str) -> None:
     names: dict[str, str] = {form: name for form, name in form_names().items() if form in view.forms}
     sources = _sources(request)
     with box(view.key("beside_form"), row=True):
-        option_segments(view, "form", gettext("Form of attention"), names)
+        option_field(view, "form", "segments", gettext("Form of attention"), options=names)
         with download_box("downloads_of_row"):
             offer_pictures(view, "row-pictures", {"sources": sources}, "export_row")
     attention_row(view, _payload_address(sources), opened)
@@ -274,16 +272,16 @@ def _energy_column(view: View, trace: Trace) -> None:
     """Draw the energy of the current cell in one model: its units, the softmax, the equation and its verification."""
     kind = str(trace.config["attention"])
     html(f'<h2 class="section">{attention_name(kind)} <small class="model">{trace.model}</small></h2>')
-    mount_energy_decomposition(
-        view, address(trace, ENERGY_DECOMPOSITION.name, every=True), f"energy_decomposition_{kind}"
-    )
+    at = address(trace, ENERGY_DECOMPOSITION.name, every=True)
+    component("energy_decomposition", view.key(f"energy_decomposition_{kind}"), {"at": at})
     chart(view, address(trace, "softmax", every=True), f"softmax_{kind}")
     with box(view.key(f"equations_{kind}")):
-        equation(view, f"energy_{kind}", address(trace, "equation-1", every=True))
+        at = address(trace, "equation-1", every=True)
+        component("equation", view.key(f"equation_energy_{kind}"), {"at": at})
     if weights_of(trace) is None:
         plain_text(not_verified_text(trace))
     else:
-        verification(view, address(trace, "verification", every=False), f"verification_{kind}")
+        verification(view, {"at": address(trace, "verification", every=False)}, f"verification_{kind}")
 
 
 def _work(traces: tuple[Trace, ...]) -> dict[str, Multiplications]:

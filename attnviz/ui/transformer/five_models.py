@@ -34,9 +34,9 @@ from attnviz.ui.components.chart import EVERY_STEP, inline_chart, steady_payload
 from attnviz.ui.components.component import html, plain_text
 from attnviz.ui.components.gallery import cell, gallery, group
 from attnviz.ui.components.side_by_side import lanes, lanes_payload, written_lane
-from attnviz.ui.components.view_state import view_state
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address, makes_payload
 from attnviz.ui.resources import Rows, bleu_rows, translate, weights_of
+from attnviz.ui.step.step_controls import view_state
 from attnviz.ui.step.verification_badge import verification, verification_rows
 from attnviz.ui.toolbar.downloads import OfferedFigure
 from attnviz.ui.transformer.exhibit import (
@@ -56,7 +56,7 @@ def models_badge(view: View, traces: Iterable[Any], name: str = "verification") 
     verifiable = [trace for trace in traces if weights_of(trace) is not None]
     if verifiable:
         at = address(view.trace, "models-verification", every=False, traces=verifiable)
-        verification(view, at, name)
+        verification(view, {"at": at}, name)
 
 
 @makes_payload("models-verification")

@@ -31,17 +31,16 @@ from attnviz.trace.drawing import LONGEST_LABEL
 from attnviz.trace.parts import HEAD_KINDS, HeadKind
 from attnviz.trace.transformer_trace import Head
 from attnviz.ui.components.chart import inline_chart, steady_payload
-from attnviz.ui.components.component import box, columns, html, plain_text
-from attnviz.ui.components.energy_decomposition import mount_energy_decomposition
+from attnviz.ui.components.component import box, columns, component, html, plain_text
 from attnviz.ui.components.gallery import cell, gallery, group
-from attnviz.ui.components.player import PlayedLanguages
 from attnviz.ui.embedding import page_session
 from attnviz.ui.page_state.selection import source_of
 from attnviz.ui.payloads import PayloadRequest, address
 from attnviz.ui.requests import on_request
 from attnviz.ui.resources import cached_for_all, weights_digest_of, weights_of
-from attnviz.ui.step.stage_panels import draw_stage, stage_figures
-from attnviz.ui.step.step_controls import step_controls
+from attnviz.ui.step.stage_panels import draw_stage
+from attnviz.ui.step.stage_payloads import stage_figures
+from attnviz.ui.step.step_controls import PlayedLanguages, step_controls
 from attnviz.ui.step.verification_badge import verification
 from attnviz.ui.toolbar.downloads import OfferedFigure
 from attnviz.ui.transformer.exhibit import (
@@ -89,8 +88,9 @@ def _draw(view: View, request: SentenceRequest) -> None:  # noqa: ARG001  same s
         if weights_of(view.trace) is None:
             plain_text(not_verified_text(view.trace))
         else:
-            verification(view, address(view.trace, "verification", every=False))
-        mount_energy_decomposition(view, address(view.trace, ENERGY_DECOMPOSITION.name, every=True))
+            verification(view, {"at": address(view.trace, "verification", every=False)})
+        at = address(view.trace, ENERGY_DECOMPOSITION.name, every=True)
+        component("energy_decomposition", view.key("energy-decomposition"), {"at": at})
     with box(view.key("stages")):
         for place, stage in enumerate(HEAD_STAGES, 1):
             with box(view.key(f"stage_{stage.number}")):

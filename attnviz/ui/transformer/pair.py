@@ -32,16 +32,15 @@ from attnviz.trace import Judgement
 from attnviz.trace.aligned import AttentionView
 from attnviz.ui.components.chart import EVERY_STEP, chart_payload, inline_chart, steady_payload
 from attnviz.ui.components.component import box, columns, html, plain_text
-from attnviz.ui.components.equation import inline_equation
-from attnviz.ui.components.player import PlayedLanguages
 from attnviz.ui.embedding import embedding, page_session, theme_name
 from attnviz.ui.fields import select_box, text_box
 from attnviz.ui.page_state.linked import keep_for
 from attnviz.ui.payloads import PayloadRequest
 from attnviz.ui.requests import request_button
-from attnviz.ui.resources import cached_for_all, detector_folder, judgement_of, weights_of_detector
-from attnviz.ui.step.step_controls import step_controls
-from attnviz.ui.step.verification_badge import inline_verification, verification_rows
+from attnviz.ui.resources import cached_for_all, detector_folder, judgement_of, weights_of
+from attnviz.ui.step.stage_payloads import inline_equation
+from attnviz.ui.step.step_controls import PlayedLanguages, step_controls
+from attnviz.ui.step.verification_badge import verification, verification_rows
 from attnviz.ui.toolbar.downloads import OfferedFigure
 from attnviz.ui.transformer.exhibit import Exhibit, SentenceRequest
 from attnviz.ui.view import View
@@ -89,7 +88,7 @@ def _draw(view: View, request: SentenceRequest) -> None:
     judgement: Judgement = attention.record
     html(f'<p class="explanation">{texts.detector_caption()}</p>')
     step_controls(view, PlayedLanguages((gettext("English"), gettext("French")), second_is_written=False))
-    inline_verification(view, _verification_payload(judgement))
+    verification(view, _verification_payload(judgement))
     html(f'<h2 class="section">{gettext("Attend")}</h2><p class="explanation">{texts.attention_caption()}</p>')
     left, right = columns((1, 1), gap="large")
     with left:
@@ -142,7 +141,7 @@ def _bag_sentence(judgement: Judgement, other: Judgement | None) -> str:
     """
     if other is None:
         return texts.comparisons_caption()
-    positions, weights = matching_positions(judgement, other), weights_of_detector(judgement)
+    positions, weights = matching_positions(judgement, other), weights_of(judgement)
     difference = None if positions is None else largest_difference(judgement, other, positions)
     exact = False
     if positions is not None and weights is not None:
@@ -171,7 +170,7 @@ def _comparison_payload(judgement: Judgement) -> dict[str, Any]:
 
 @cached_for_all
 def _verification_payload(judgement: Judgement) -> dict[str, Any]:
-    weights = weights_of_detector(judgement)
+    weights = weights_of(judgement)
     if weights is None:
         text = gettext(
             "Numbers not verified: the model that computed them, “{model}”, is not installed.", model=judgement.model

@@ -35,7 +35,7 @@ from attnviz.model_folder import read_config
 from attnviz.text import LONGEST_SENTENCE, LONGEST_TEXT
 from attnviz.ui.components.chart import EVERY_STEP, chart, inline_chart, steady_payload
 from attnviz.ui.components.component import columns, details, html, plain_text
-from attnviz.ui.components.side_by_side import lane, lanes, rows_payload, version
+from attnviz.ui.components.side_by_side import lane, lanes, lanes_payload, version
 from attnviz.ui.fields import segmented_control
 from attnviz.ui.glossary import text_section
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address, makes_payload
@@ -129,7 +129,7 @@ def length_growth_payload(request: PayloadRequest) -> dict[str, Any]:
                 ],
             )
         )
-    return rows_payload(
+    return lanes_payload(
         f"{request.trace.fingerprint} growing",
         labels,
         rows,

@@ -7,11 +7,13 @@ step waits for the server. This component has one template and the values that f
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from attnviz.figures.encoding import common_part, to_json
+from attnviz.figures.registry import StepFigure
 from attnviz.figures.spec import Spec
+from attnviz.figures.subject import Subject
 from attnviz.ui.components.component import component
 from attnviz.ui.embedding import theme_name
 from attnviz.ui.view import Keyed, View
@@ -24,13 +26,12 @@ Captions = Mapping[int, tuple[str, ...]] | Mapping[str, tuple[str, ...]]
 """Heading and sentences above the figure at each step, or at `EVERY_STEP`."""
 
 
-def chart_payload(figures: Mapping[int, Spec], captions: Captions) -> dict[str, Any]:
-    """Return the payload of a chart with a figure for each step.
+def chart_payload(figures: Mapping[int, Spec] | Mapping[str, Spec], captions: Captions) -> dict[str, Any]:
+    """Return the payload of a chart with a figure for each step, or for `EVERY_STEP`.
 
-    `figures` are by 0-based step. The payload has what they have in common once, and what is different at each step.
-    Where the rows of a figure are steps, its `layout.meta` has `steps`, `rows` and `frame`, as
-    `attnviz.figures.heatmap` writes them: then a click on a row goes to its step, and the row of the current step is
-    framed.
+    Steps are 0-based. The payload has what the figures have in common once, and what is different at each step. Where
+    the rows of a figure are steps, its `layout.meta` has `steps`, `rows` and `frame`, as `attnviz.figures.heatmap`
+    writes them: then a click on a row goes to its step, and the row of the current step is framed.
     """
     template, values = common_part([spec.plotly(theme_name()) for spec in figures.values()]) if figures else ({}, [])
     return {
@@ -40,13 +41,19 @@ def chart_payload(figures: Mapping[int, Spec], captions: Captions) -> dict[str, 
     }
 
 
+def figure_payload(
+    figure: StepFigure, subjects: Sequence[Subject], caption: Callable[[Subject], tuple[str, ...]]
+) -> dict[str, Any]:
+    """Return the payload of a figure of several steps, each with its `caption`."""
+    return chart_payload(
+        {subject.step: figure.draw(subject) for subject in subjects},
+        {subject.step: caption(subject) for subject in subjects},
+    )
+
+
 def steady_payload(figure: Spec, captions: Captions) -> dict[str, Any]:
     """Return the payload of a chart that is the same at every step; `captions` are by step."""
-    return {
-        "template": to_json(figure.plotly(theme_name())),
-        "values": {EVERY_STEP: "[]"},
-        "captions": {str(i): one for i, one in captions.items()},
-    }
+    return chart_payload({EVERY_STEP: figure}, captions)
 
 
 _EMPTY_LAYOUT = {
@@ -69,16 +76,10 @@ def fitting_payload(figures: Sequence[Spec], captions: Captions) -> dict[str, An
 
     `figures` have the same data, the widest first; the browser draws the first that fits its box.
     """
-    template, values = common_part([figure.plotly(theme_name()) for figure in figures])
-    return {
-        "template": to_json(template),
-        "values": {},
-        "fits": [
-            {"narrowest": figure.layout["meta"]["narrowest"], "values": to_json(own)}
-            for figure, own in zip(figures, values, strict=True)
-        ],
-        "captions": {str(step): one for step, one in captions.items()},
-    }
+    payload = chart_payload(dict(enumerate(figures)), captions)
+    widths = [figure.layout["meta"]["narrowest"] for figure in figures]
+    fits = zip(widths, payload["values"].values(), strict=True)
+    return payload | {"values": {}, "fits": [{"narrowest": width, "values": values} for width, values in fits]}
 
 
 def inline_chart(view: Keyed, payload: Mapping[str, Any], name: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,8 +9,8 @@ import numpy as np
 
 from attnviz.languages import gettext, language
 from attnviz.text import SPACE, SPECIAL_PIECES, join_pieces
-from attnviz.trace import FloatArray, Trace
-from attnviz.ui.components.component import component
+from attnviz.trace import Trace
+from attnviz.ui.components.component import component, packed
 from attnviz.ui.view import View
 
 _STRONGEST = 0.99
@@ -21,16 +20,26 @@ _STRONGEST = 0.99
 def lanes(view: View, payload: dict[str, Any]) -> None:
     """Draw the lanes of `view` and their controls.
 
-    They are what `lanes_payload` or `rows_payload` returns, or `{"at": address, "waiting": text}` of it, with the text
+    They are what `lanes_payload` returns, or `{"at": address, "waiting": text}` of it, with the text
     to show until it is computed.
     """
     component("side_by_side", key=view.key("lanes"), data=payload)
 
 
-def lanes_payload(identity: str, labels: Sequence[str], lane_payloads: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def lanes_payload(
+    identity: str,
+    labels: Sequence[str],
+    lane_payloads: Sequence[dict[str, Any]],
+    *,
+    slider: str = "",
+    result: str = "",
+    legend: Sequence[tuple[str, str]] = (),
+) -> dict[str, Any]:
     """Return the payload of the lanes `lane_payloads`, with one step for each of `labels`.
 
-    `identity` distinguishes these translations from others.
+    `identity` distinguishes these translations from others. Lanes that are rows below one another, each with a version
+    for each step, have a `slider`, which names the steps. `result` is a sentence about all lanes, above them. `legend`
+    has the meanings of shades, each with the class of its shade: `level-0` to `level-3`, or `omitted`.
     """
     words = {
         "previous": gettext("Previous"),
@@ -38,39 +47,17 @@ def lanes_payload(identity: str, labels: Sequence[str], lane_payloads: Sequence[
         "play": gettext("Play"),
         "pause": gettext("Pause"),
         "space": gettext("Space"),
-        "steps": gettext("Steps"),
-        "slider": "",
+        "steps": slider or gettext("Steps"),
+        "slider": slider,
     }
     return {
         "language": language(),
         "identity": identity,
         "labels": list(labels),
-        "result": "",
-        "legend": [],
-        "lanes": list(lane_payloads),
-        "words": words,
-    }
-
-
-def rows_payload(
-    identity: str,
-    labels: Sequence[str],
-    lane_payloads: Sequence[dict[str, Any]],
-    *,
-    slider: str,
-    result: str,
-    legend: Sequence[tuple[str, str]],
-) -> dict[str, Any]:
-    """Return the payload of lanes that are rows below one another, each with a version for each step.
-
-    `slider` names the steps. `result` is a sentence about all lanes, above them. `legend` has the meanings of shades,
-    each with the class of its shade: `level-0` to `level-3`, or `omitted`.
-    """
-    payload = lanes_payload(identity, labels, lane_payloads)
-    return payload | {
         "result": result,
         "legend": list(legend),
-        "words": payload["words"] | {"steps": slider, "slider": slider},
+        "lanes": list(lane_payloads),
+        "words": words,
     }
 
 
@@ -123,15 +110,11 @@ def written_lane(trace: Any, name: str, summary: str, strip_caption: str, notes:
 
 
 def _strip(trace: Trace, caption: str) -> dict[str, Any]:
+    """Return the context vectors as signed bytes on one scale: precise enough for colours."""
     contexts = trace.contexts if trace.attends else trace.contexts[:1]
-    return {"bytes": _bytes(contexts), "units": contexts.shape[1], "caption": caption}
-
-
-def _bytes(rows: FloatArray) -> str:
-    """Return numbers as signed bytes on one scale, in base64: precise enough for colours."""
-    limit = float(np.quantile(np.abs(rows), _STRONGEST)) or 1.0
-    whole = np.clip(np.round(rows / limit * 127), -127, 127).astype(np.int8)
-    return base64.b64encode(np.ascontiguousarray(whole).tobytes()).decode("ascii")
+    limit = float(np.quantile(np.abs(contexts), _STRONGEST)) or 1.0
+    whole = np.clip(np.round(contexts / limit * 127), -127, 127)
+    return {"bytes": packed(whole, "i1"), "units": contexts.shape[1], "caption": caption}
 
 
 def _part(pieces: Sequence[str], place: int) -> str:
