@@ -39,14 +39,12 @@ Three times the size for the longest sentence with 1000 units. Without a limit, 
 the memory.
 """
 
-FORMAT_NAMES = ("attnviz-trace", "attnviz-transformer-trace", "attnviz-judgement")
-"""Format names of the results, one for each class."""
-
-
-def _model_name(format_name: str) -> str:
-    """Return in words the models whose results have this format name."""
-    names = (gettext("recurrent translator"), "transformer", gettext("decomposable attention"))
-    return names[FORMAT_NAMES.index(format_name)]
+FORMAT_NAMES: Mapping[str, Callable[[], str]] = {
+    "attnviz-trace": lambda: gettext("recurrent translator"),
+    "attnviz-transformer-trace": lambda: "transformer",
+    "attnviz-judgement": lambda: gettext("decomposable attention"),
+}
+"""Format name of the results of each class, with a function that returns their models in words."""
 
 
 def read_file(path: str | Path, read: Callable[[str], _Result]) -> _Result:
@@ -80,7 +78,7 @@ def decode(text: str, kind: Any, saved_as: FileFormat) -> dict[str, Any]:
         if isinstance(format_name, str) and format_name in FORMAT_NAMES:
             raise user_error(
                 "This file is the trace of a translation by another kind of model, {kind}. It cannot be opened here.",
-                kind=_model_name(format_name),
+                kind=FORMAT_NAMES[format_name](),
             )
         raise user_error(
             "This is not an attnviz trace file: its field “format” is missing or unknown. Save a trace with "
