@@ -61,6 +61,7 @@ _OWN_NAMES = (*FURTHER, "gold", "words", "remarks")
 """Fields of the open format that are read under this name only."""
 MOST_INDEX = 10**6
 """Exclusive bound of an index of a token or word."""
+_DAMAGED: tuple[type[Exception], ...] = (*DAMAGED, safetensors.SafetensorError)
 _STORED_TYPES = ("float16", "float32", "float64", "int32", "int64")
 _DAMAGED: tuple[type[Exception], ...] = (*DAMAGED, safetensors.SafetensorError)
 
