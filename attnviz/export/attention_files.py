@@ -55,7 +55,7 @@ def attention_file_content(records: Sequence[Attention | None], ending: str, fir
     return _table(numbered)
 
 
-def linked_record(words: Words, gold: GoldLinks) -> Attention:
+def record_of_links(words: Words, gold: GoldLinks) -> Attention:
     """Return the links of `gold` between `words`, without `</s>`, as a record whose tokens are the words."""
     source, target = linkable_words(words)
     linked = sorted(gold.sure | gold.possible)
