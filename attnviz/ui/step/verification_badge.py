@@ -26,7 +26,7 @@ from attnviz.lru_cache import LRUCache
 from attnviz.ui.components.component import component, plain_text
 from attnviz.ui.embedding import embedding
 from attnviz.ui.page_state.selection import POSTERIOR_OPEN
-from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address, makes_payload
+from attnviz.ui.payloads import Payload, PayloadRequest, UnknownPayloadError, address, makes_payload
 from attnviz.ui.resources import bytes_of, weights_digest_of, weights_of
 from attnviz.ui.view import View
 
@@ -58,7 +58,7 @@ def verification_badge(view: View) -> None:
 
 
 @makes_payload("verification", of_step=True)
-def verification_payload(request: PayloadRequest) -> dict[str, Any]:
+def verification_payload(request: PayloadRequest) -> Payload:
     """Return the payload of a step's badge and checks; raise UnknownPayloadError where the model is not installed."""
     trace, step = request.trace, request.step
     if request.weights is None:
@@ -76,7 +76,7 @@ def verification_payload(request: PayloadRequest) -> dict[str, Any]:
 
 def badge_payload(
     summary: str, rows: Sequence[Sequence[str]] = (), wrong: Sequence[str] = (), *, holds: bool
-) -> dict[str, Any]:
+) -> Payload:
     """Return the payload of a badge: its text, whether all `holds`, the checks as `rows`, and what is `wrong`."""
     return {
         "holds": holds,
