@@ -137,17 +137,6 @@ def _module_name(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def test_components_and_pages_do_not_import_one_another() -> None:
-    faults = []
-    for path, name in _imports():
-        parts = name.split(".")
-        for package in ("components", "pages"):
-            if path.parts[:2] == ("ui", package) and parts[:3] == ["attnviz", "ui", package] and len(parts) > 4:
-                own = path.parts[2].removesuffix(".py")
-                faults += [f"{path} imports {name}"] if parts[3] not in ("component", own) else []
-    assert faults == []
-
-
 def test_packages_do_not_import_forbidden_modules() -> None:
     forbidden = {package: names.split() for packages, names in FORBIDDEN.items() for package in packages.split()}
     faults = []
