@@ -63,7 +63,6 @@ MOST_INDEX = 10**6
 """Exclusive bound of an index of a token or word."""
 _DAMAGED: tuple[type[Exception], ...] = (*DAMAGED, safetensors.SafetensorError)
 _STORED_TYPES = ("float16", "float32", "float64", "int32", "int64")
-_DAMAGED: tuple[type[Exception], ...] = (*DAMAGED, safetensors.SafetensorError)
 
 
 def by_name(fields: Mapping[Any, Any]) -> dict[str, Any]:
