@@ -36,7 +36,7 @@ PULLED_PIECES, COMPARED_WORDS = 5, 4
 def tour(view: View) -> None:
     """Mount the tour, hidden until it begins; only a page's own view has one."""
     if view.id == MAIN:
-        at = address(view.trace, "tour", every=True, simple=view.simple)
+        at = address(view.trace, "tour", simple=view.simple)
         component("tour", view.key("tour_card"), {"at": at}, height=1)
 
 

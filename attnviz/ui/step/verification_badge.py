@@ -53,8 +53,8 @@ def verification_badge(view: View) -> None:
     Posterior attention α′ is only verified where it is shown, since that takes all steps.
     """
     # The posterior of all steps would take a minute to verify, where a view embeds all its payloads.
-    options = ("face", POSTERIOR_OPEN) if embedding() is None else ()
-    trace_verification(view, view.trace, word=True, options=options)
+    options = f"&options={{face}}.{{{POSTERIOR_OPEN}}}" if embedding() is None else ""
+    trace_verification(view, view.trace, query=f"word={{word}}{options}")
 
 
 @makes_payload("verification", of_step=True)

@@ -463,7 +463,7 @@ def intervention_panel(view: View) -> None:
     """Draw the controls of the current step's attention, where it can be changed; other models may lend theirs."""
     if slider_labels(view.trace) is not None:
         data = {
-            "at": address(view.trace, "weight_controls", every=True),
+            "at": address(view.trace, "weight_controls"),
             "models": lenders(view.trace),
             "undo": view.number > 0,
             "problem": "\n".join(stored_what_ifs(view.id).problems),
