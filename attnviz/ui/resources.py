@@ -387,17 +387,11 @@ def posterior_attention_of(trace: Trace) -> PosteriorAttention | None:
     They are cached for all visitors.
     """
     installed = _installed_weights(trace) if has_posterior(trace) else None
-    return None if installed is None else _posterior_attention(trace.fingerprint, *installed, trace)
-
-
-@cached_in(FIGURE_CACHE)
-def _posterior_attention(
-    fingerprint: str,  # noqa: ARG001  part of the key
-    digest: str,  # noqa: ARG001  part of the key
-    _weights: Weights,
-    _trace: Trace,
-) -> PosteriorAttention:
-    return posterior_attention(_trace, _weights)
+    if installed is None:
+        return None
+    digest, weights = installed
+    found = FIGURE_CACHE.get(("posterior", trace.fingerprint, digest), lambda: posterior_attention(trace, weights))
+    return cast("PosteriorAttention", found)
 
 
 def cached_translations(folder: str, device: str, texts: Sequence[str], beam: int) -> list[str]:
