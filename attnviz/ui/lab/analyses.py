@@ -443,7 +443,7 @@ def finished_hypotheses_payload(request: PayloadRequest) -> dict[str, Any]:
                 "pieces": ids,
             }
         )
-    unit = gettext("score = log p per piece") if tree.length_penalty == 1 else gettext("score")
+    unit = gettext("score = log p per piece" if tree.length_penalty == 1 else "score")
     return {"unit": unit, "entries": entries, "replaced": len(current_ids)}
 
 

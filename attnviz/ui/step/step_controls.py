@@ -119,7 +119,7 @@ def key_help(view: View, *topics: Topic, common_only: bool = False, has_stages: 
         ("L", gettext("lecture mode, for a projector"), in_app),
     ]
     spans = "".join(f"<span><kbd>{keys}</kbd> {what}</span>" for keys, what, works in shortcuts if works)
-    click = gettext("or click a cell, a word, a bar or a strip") if attends else gettext("or click a French word")
+    click = gettext("or click a cell, a word, a bar or a strip" if attends else "or click a French word")
     label, key = gettext("Keys (?)"), "keys"
     if topics:
         label, key = gettext("What the words mean, and keys (?)"), "glossary"

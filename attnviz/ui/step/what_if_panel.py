@@ -328,16 +328,20 @@ def foils_payload(request: PayloadRequest) -> Payload:
     """Return the payload of the choices of another word at each requested step."""
     trace = request.trace
     return {
-        "words": {
-            "write": gettext("Write this instead"),
-            "typed": gettext("or type a word"),
-            "foils": gettext("Likeliest other pieces"),
+        "words": gettexts(
+            {
+                "write": "Write this instead",
+                "typed": "or type a word",
+                "foils": "Likeliest other pieces",
+            }
+        )
+        | {
             "then": gettext(
                 "The choice “Then”, beside the weights, decides whether the decoder rewrites the rest of the "
                 "translation or keeps it."
+                if trace.attends_once
+                else "The new word makes the decoder rewrite all later words."
             )
-            if trace.attends_once
-            else gettext("The new word makes the decoder rewrite all later words."),
         },
         "offers": {
             str(step): {
