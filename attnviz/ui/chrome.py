@@ -209,12 +209,8 @@ def _masthead(pages: Sequence[Page], current: Page) -> None:
         st.html(f'<div class="masthead"><h1 class="title">attnviz</h1>{tagline}</div>')
         if len(pages) > 1:
             page_links({page.path: page.title() for page in pages}, current.path)
-        _language_switch()
+        codes = {code: code for code in LANGUAGES}
+        segmented_control(gettext("Language"), codes, key=LANGUAGE, default=language())
         if _asks_to_sign_in() and st.user.is_logged_in:
             st.button(gettext("Sign out"), on_click=st.logout, type="tertiary", key="sign_out")
         lecture_mode(current.path)
-
-
-def _language_switch() -> None:
-    codes = {code: code for code in LANGUAGES}
-    segmented_control(gettext("Language"), codes, key=LANGUAGE, default=language())

@@ -240,7 +240,7 @@ class _Picture:
         """Return the title of the picture, and the sentence of its stage."""
         subject = self.asked.subject
         if self.name == HEATMAP:
-            return gettext("Alignment") if subject.trace.attends else gettext("A single vector for all steps"), ""
+            return gettext("Alignment" if subject.trace.attends else "A single vector for all steps"), ""
         figure = step_figure(subject, self.name)
         stage = stage_numbered(subject.trace, figure.stage)
         simple = self.asked.question.level == "idea"

@@ -427,32 +427,27 @@ def _packed(content: Any) -> tuple[bytes, str]:
 def address(
     trace: Any,
     name: str,
+    query: str = "",
     *,
-    every: bool,
-    word: bool = False,
-    options: Sequence[str] = (),
+    every: bool = True,
     version: str = "",
     part: str = "",
     simple: bool = False,
-    sized: bool = False,
     **shown: Any,
 ) -> str:
     """Return the address of the payload `name` of `trace`, in the current language and theme.
 
-    With `every`, the payload is of all steps; otherwise the address contains `{step}` for one. If the payload depends
-    on the chosen `word`, the address contains `{word}`; likewise the names of the display `options` that it depends on.
-    The `version` is that of further files that it is made from, and `part` the requested part. If `simple`, the payload
-    is that of the level *Idea*; if `sized`, it depends on the width of the window. What else is `shown`, such as the
-    `parent` of a what-if, is part of the request.
+    With `every`, the payload is of all steps; otherwise the address contains `{step}` for one. The `query` has what
+    else it depends on in the browser: the chosen `word={word}`, the width of the window `size={size}`, and display
+    options, such as `options={face}.{by}`. The `version` is that of further files that it is made from, and `part` the
+    requested part. If `simple`, the payload is that of the level *Idea*. What else is `shown`, such as the `parent` of
+    a what-if, is part of the request.
     """
-    query = [f"steps={'all' if every else '{step}'}"]
-    query += ["word={word}"] if word else []
-    query += ["size={size}"] if sized else []
-    query += [f"options={'.'.join(f'{{{option}}}' for option in options)}"] if options else []
+    steps = "steps=all" if every else "steps={step}"
     return shown_address(
         name,
         {"trace": trace, **shown},
-        "&".join(query),
+        "&".join(filter(None, (steps, query))),
         weights=(weights_digest_of(trace) or "")[:12],
         version=version,
         part=part,

@@ -25,7 +25,7 @@ from attnviz.analysis.judgement import pair_attention
 from attnviz.analysis.posterior import PosteriorAttention, posterior_attention
 from attnviz.analysis.recomputation import Weights
 from attnviz.architectures import could_be_of
-from attnviz.errors import AttnvizError
+from attnviz.errors import AttnvizError, user_error
 from attnviz.files import check_regular
 from attnviz.installed_models import installed_detectors, installed_models
 from attnviz.languages import gettext, language
@@ -276,12 +276,10 @@ class TranslateAgain:
     def __call__(self, change: TranslatorArguments) -> Trace:
         """Return the translation with a change; raise AttnvizError where it cannot be made."""
         if weights_of(self.first) is None:
-            raise AttnvizError(
-                gettext(
-                    "What-ifs need the model “{model}”, which made this translation. This model is not "
-                    "installed: add its model folder.",
-                    model=self.first.model,
-                )
+            raise user_error(
+                "What-ifs need the model “{model}”, which made this translation. This model is not "
+                "installed: add its model folder.",
+                model=self.first.model,
             )
         folder, beam = str(installed_models()[self.first.model]), self.beam or self.first.search.beam
         return translate(folder, self.device, self.first.source_text, beam, change.target, change.interventions)
@@ -327,7 +325,7 @@ def _version(result: Any) -> str:
 def uploaded(fingerprint: str) -> Any:
     """Return what was uploaded; raise AttnvizError where it is not available any more."""
     if (found := _UPLOADS.find(fingerprint)) is None:
-        raise AttnvizError(gettext("The file is not open any more. Open it again."))
+        raise user_error("The file is not open any more. Open it again.")
     return found
 
 
@@ -353,7 +351,7 @@ def made_again(model: str, version: str, arguments: Sequence[Any]) -> Any:
     else:
         result = folder and translate(str(folder), *arguments)
     if result is None or _version(result) != version:
-        raise AttnvizError(gettext("The model {model} was replaced or removed. Reload the page.", model=model))
+        raise user_error("The model {model} was replaced or removed. Reload the page.", model=model)
     return result
 
 
@@ -389,17 +387,11 @@ def posterior_attention_of(trace: Trace) -> PosteriorAttention | None:
     They are cached for all visitors.
     """
     installed = _installed_weights(trace) if has_posterior(trace) else None
-    return None if installed is None else _posterior_attention(trace.fingerprint, *installed, trace)
-
-
-@cached_in(FIGURE_CACHE)
-def _posterior_attention(
-    fingerprint: str,  # noqa: ARG001  part of the key
-    digest: str,  # noqa: ARG001  part of the key
-    _weights: Weights,
-    _trace: Trace,
-) -> PosteriorAttention:
-    return posterior_attention(_trace, _weights)
+    if installed is None:
+        return None
+    digest, weights = installed
+    found = FIGURE_CACHE.get(("posterior", trace.fingerprint, digest), lambda: posterior_attention(trace, weights))
+    return cast("PosteriorAttention", found)
 
 
 def cached_translations(folder: str, device: str, texts: Sequence[str], beam: int) -> list[str]:

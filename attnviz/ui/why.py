@@ -290,9 +290,7 @@ def growing_sentence(trace: Trace) -> None:
     """Draw the view of the translations of the prefixes of the sentence of `trace`, a translation of all of it."""
     count = len(prefixes(trace.source_text))
     view = View(GROWTH, trace, first_step=count - 1, step_count=count)
-    lanes_address, chart_address = (
-        address(trace, name, every=True, version=trio_stamp()) for name in ("growing", "growing-chart")
-    )
+    lanes_address, chart_address = (address(trace, name, version=trio_stamp()) for name in ("growing", "growing-chart"))
     lanes(view, {"at": lanes_address, "waiting": gettext("Translating…")})
     with details(gettext("Omissions by length, and how they are measured"), view.key("omissions")):
         beside, chart_column = columns([1, 2], gap="medium")

@@ -152,7 +152,7 @@ def _draw_attributions(view: View) -> None:
     pointing = gettext("Point at a cell to see it in all heatmaps. Click a cell to go to its step.")
     explanation(f"{grid_sentences()} {colours_sentence()} {pointing}")
     unit_choice(view)
-    computed_chart(view, view.trace, "attributions", options=("by",), sized=True)
+    computed_chart(view, view.trace, "attributions", query="size={size}&options={by}")
     explanation(attributions_caveat())
     with details(gettext("How to read each method, and its limits"), view.key("attributions_sentence")):
         texts = [
@@ -208,7 +208,7 @@ ATTRIBUTIONS_SECTION = LabSection(
 
 def _draw_perturbation_tests(view: View) -> None:
     """Draw the perturbation tests of the current step, and a button that opens the rest of the section."""
-    computed_chart(view, view.trace, "perturbation-tests", every=False, word=True, sized=True, prefetch=True)
+    computed_chart(view, view.trace, "perturbation-tests", every=False, query="word={word}&size={size}", prefetch=True)
     if disclosure(gettext("Explanations, and the tests of all steps"), key=view.key("all_steps")):
         _explanations(view)
         _all_steps(view)
@@ -364,9 +364,7 @@ def _draw_tree(view: View) -> None:
         plain_text(reason)
         return
     explanation(_how_to_read(int(chosen)))
-    tree_address, hypotheses_address = (
-        address(view.trace, name, every=True, part=chosen) for name in ("tree", "hypotheses")
-    )
+    tree_address, hypotheses_address = (address(view.trace, name, part=chosen) for name in ("tree", "hypotheses"))
     chart(view, tree_address, "tree")
     section_heading(gettext("Finished hypotheses"))
     component("hypotheses", view.key("hypotheses"), {"at": hypotheses_address})
@@ -445,7 +443,7 @@ def finished_hypotheses_payload(request: PayloadRequest) -> dict[str, Any]:
                 "pieces": ids,
             }
         )
-    unit = gettext("score = log p per piece") if tree.length_penalty == 1 else gettext("score")
+    unit = gettext("score = log p per piece" if tree.length_penalty == 1 else "score")
     return {"unit": unit, "entries": entries, "replaced": len(current_ids)}
 
 

@@ -264,7 +264,7 @@ def _choices(view: View) -> None:
         options, default = _other_options(view, kind)
         if options:
             label, key = (
-                gettext("The other model") if kind == "model" else gettext("The other"),
+                gettext("The other model" if kind == "model" else "The other"),
                 view.key(_OTHERS[kind]),
             )
             select_box(label, options, key=key, default=default, label_visibility="collapsed", parameter=key, width=240)

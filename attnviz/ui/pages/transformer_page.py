@@ -166,7 +166,7 @@ def _row_and_exhibit(request: SentenceRequest) -> None:
             _exhibit(view, exhibit, request, exhibit_name)
     with box("transformer_foot", row=True):
         is_open = exhibit_name == "answers"
-        label = gettext("Close the comparison") if is_open else gettext("Compare all five models")
+        label = gettext("Close the comparison" if is_open else "Compare all five models")
         request_button(label, partial(_store_exhibit_name, "" if is_open else "answers"), key="compare_models")
         if provider:
             copy_link(provider.key("copy_link"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 from attnviz.analysis.comparison import (
     ComparedSide,
@@ -22,7 +21,7 @@ from attnviz.languages import gettext
 from attnviz.trace.drawing import HeatmapChoices
 from attnviz.ui.components.chart import chart, fitting_payload
 from attnviz.ui.components.component import box, caption, component, html, message
-from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, makes_payload, shown_address
+from attnviz.ui.payloads import Payload, PayloadRequest, UnknownPayloadError, makes_payload, shown_address
 from attnviz.ui.step.gold_panel import SHOWN_LINKS, cell_link, links_payload
 from attnviz.ui.view import Compared, View
 
@@ -47,7 +46,7 @@ def compared_attention_panel(view: View) -> None:
         chart(view, at, "compared", waiting=gettext("Computing…"))
 
 
-def _links_payload(view: View, compared: Compared, agreement: LinkAgreement) -> dict[str, Any]:
+def _links_payload(view: View, compared: Compared, agreement: LinkAgreement) -> Payload:
     """Return the payload of a summary, and of the links that only one has, each a link to its cell."""
     (pair,) = agreement.pairs
     words, theirs, both = view.trace.words(), compared.other.words(), compare(view.trace, compared.other)
@@ -75,7 +74,7 @@ def _own_words(axis: SharedAxis) -> dict[int, int]:
 
 
 @makes_payload("compared")
-def compared_payload(request: PayloadRequest) -> dict[str, Any]:
+def compared_payload(request: PayloadRequest) -> Payload:
     """Return the payload of both heatmaps and their difference; raise UnknownPayloadError where there is one file."""
     view, compared = request.view, request.view.compared
     if compared is None:

@@ -29,7 +29,7 @@ from attnviz.analysis.gold import (
 )
 from attnviz.analysis.labels import face_names
 from attnviz.errors import AttnvizError
-from attnviz.export.attention_files import LINK_ENDINGS, attention_file_content, linked_record
+from attnviz.export.attention_files import LINK_ENDINGS, attention_file_content, record_of_links
 from attnviz.export.saved_files import file_name
 from attnviz.languages import gettext, language
 from attnviz.trace import Attention, Trace
@@ -256,7 +256,7 @@ def links_file(request: PayloadRequest) -> bytes:
     if ending not in LINK_ENDINGS:
         raise UnknownPayloadError(ending)
     if request.name == "links-of-pair":
-        record = linked_record(view.trace.words(), gold_of(view) or GoldLinks())
+        record = record_of_links(view.trace.words(), gold_of(view) or GoldLinks())
         return attention_file_content([record], ending, _place(view)[0])
     if file is None:
         raise UnknownPayloadError(request.name)
@@ -264,7 +264,7 @@ def links_file(request: PayloadRequest) -> bytes:
     for number in range(1, len(file.file) + 1):
         try:
             found = file.record(number)
-            linked = found and linked_record(found.words(), links_of_pair(file, number, found))
+            linked = found and record_of_links(found.words(), links_of_pair(file, number, found))
         except AttnvizError:  # the page of the pair says why it cannot be read
             linked = None
         records.append(linked)

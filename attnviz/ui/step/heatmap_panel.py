@@ -112,7 +112,7 @@ def _title(trace: Record | Attention) -> str:
     """Return the title of the heatmap, or of the figure that replaces it."""
     if not trace.attends:
         return gettext("A single vector for all steps")
-    return gettext("Self-attention") if trace.is_self_attention else gettext("Alignment")
+    return gettext("Self-attention" if trace.is_self_attention else "Alignment")
 
 
 def _heads_box(view: View) -> None:

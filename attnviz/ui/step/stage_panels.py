@@ -394,7 +394,7 @@ def _weights(view: View, figure: StepFigure) -> None:
 def _sum(view: View, figure: StepFigure) -> None:
     """Draw the growing sum where there is attention, and at the level *Idea* all heads."""
     if view.trace.attends and not view.simple:
-        component("context_growth", view.key("growth"), {"at": address(view.trace, "growth", every=True)})
+        component("context_growth", view.key("growth"), {"at": address(view.trace, "growth")})
         caption(f"{gettext('One column for each unit.')} {colour_legend()}")
         return
     _chart(view, figure)
@@ -452,7 +452,7 @@ def energy_decomposition_panel(view: View, weights: Weights | None) -> None:
         )
         _table(view)
         return
-    at = address(trace, ENERGY_DECOMPOSITION.name, every=True)
+    at = address(trace, ENERGY_DECOMPOSITION.name)
     component("energy_decomposition", view.key("energy-decomposition"), {"at": at})
     if trace.recurrent:
         html(f'<p class="explanation">{texts_of(trace.config["attention"]).units}</p>')

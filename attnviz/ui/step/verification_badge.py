@@ -26,7 +26,7 @@ from attnviz.lru_cache import LRUCache
 from attnviz.ui.components.component import component, plain_text
 from attnviz.ui.embedding import embedding
 from attnviz.ui.page_state.selection import POSTERIOR_OPEN
-from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address, makes_payload
+from attnviz.ui.payloads import Payload, PayloadRequest, UnknownPayloadError, address, makes_payload
 from attnviz.ui.resources import bytes_of, weights_digest_of, weights_of
 from attnviz.ui.view import View
 
@@ -53,12 +53,12 @@ def verification_badge(view: View) -> None:
     Posterior attention α′ is only verified where it is shown, since that takes all steps.
     """
     # The posterior of all steps would take a minute to verify, where a view embeds all its payloads.
-    options = ("face", POSTERIOR_OPEN) if embedding() is None else ()
-    trace_verification(view, view.trace, word=True, options=options)
+    options = f"&options={{face}}.{{{POSTERIOR_OPEN}}}" if embedding() is None else ""
+    trace_verification(view, view.trace, query=f"word={{word}}{options}")
 
 
 @makes_payload("verification", of_step=True)
-def verification_payload(request: PayloadRequest) -> dict[str, Any]:
+def verification_payload(request: PayloadRequest) -> Payload:
     """Return the payload of a step's badge and checks; raise UnknownPayloadError where the model is not installed."""
     trace, step = request.trace, request.step
     if request.weights is None:
@@ -76,7 +76,7 @@ def verification_payload(request: PayloadRequest) -> dict[str, Any]:
 
 def badge_payload(
     summary: str, rows: Sequence[Sequence[str]] = (), wrong: Sequence[str] = (), *, holds: bool
-) -> dict[str, Any]:
+) -> Payload:
     """Return the payload of a badge: its text, whether all `holds`, the checks as `rows`, and what is `wrong`."""
     return {
         "holds": holds,

@@ -109,24 +109,16 @@ def current_request() -> TranslationRequest | None:
     """
     if not (models := installed_models()):
         return None
-    session, name = page_session(), _open_request(models)
+    inputs.open_request(DEFAULT_SENTENCE, models)
+    session = page_session()
     target = str(session[inputs.TARGET]).strip()
     return TranslationRequest(
         str(session[inputs.SENTENCE]),
-        str(models[name]),
+        str(models[session[inputs.MODEL]]),
         str(session.get(inputs.DEVICE) or devices()[0]),
         inputs.beam_of(session[inputs.SEARCH]),
         target or None,
     )
-
-
-def _open_request(models: dict[str, Path]) -> str:
-    """Begin the request with the link; return the name of its model, one of `models`, which must not be empty."""
-    session = page_session()
-    inputs.open_request(DEFAULT_SENTENCE, models)
-    if session[inputs.MODEL] not in models:  # its folder is gone
-        session[inputs.MODEL] = next(iter(models))
-    return str(session[inputs.MODEL])
 
 
 def default_request(models: dict[str, Path]) -> TranslationRequest:
@@ -154,7 +146,7 @@ def request_address(request: TranslationRequest) -> dict[str, str | None]:
 
 def sentence_box(models: dict[str, Path]) -> None:
     """Draw the sentence box. Another sentence clears the visitor's own translation."""
-    _open_request(models)
+    inputs.open_request(DEFAULT_SENTENCE, models)
     text_box(
         gettext("English sentence"),
         key=inputs.SENTENCE,

@@ -152,11 +152,9 @@ def _requested_trace(request: TranslationRequest) -> Trace | None:
             gettext(
                 "The model knows no word of this sentence and reads every word as <unk>. The translation of unknown "
                 "words would mean nothing. Write words that the model has learned."
-            )
-            if trace.imported
-            else gettext(
-                "The model knows no part of this sentence and reads every part as <unk>. The translation of unknown "
-                "text would mean nothing. Write an English sentence in Latin letters."
+                if trace.imported
+                else "The model knows no part of this sentence and reads every part as <unk>. The translation of "
+                "unknown text would mean nothing. Write an English sentence in Latin letters."
             ),
             "problem",
         )

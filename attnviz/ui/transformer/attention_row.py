@@ -175,7 +175,7 @@ def draw(view: View, request: SentenceRequest, opened: str) -> None:
         option_field(view, "form", "segments", gettext("Form of attention"), options=names)
         with download_box("downloads_of_row"):
             offer_pictures(view, "row-pictures", {"sources": sources}, "export_row")
-    at = address(sources.additive, "attention-row", every=True, sources=sources)
+    at = address(sources.additive, "attention-row", sources=sources)
     component("attention_row", view.key("attention_row"), {"at": at, "opened": opened})
     transformer = [sources.head.record] if sources.head else []
     models_badge(view, [sources.additive, sources.general, *transformer], "row_verification")
@@ -227,11 +227,11 @@ def _energy_column(view: View, trace: Trace) -> None:
     """Draw the energy of the current cell in one model: its units, the softmax, the equation and its verification."""
     kind = str(trace.config["attention"])
     section_heading(f'{attention_name(kind)} <small class="model">{trace.model}</small>')
-    at = address(trace, ENERGY_DECOMPOSITION.name, every=True)
+    at = address(trace, ENERGY_DECOMPOSITION.name)
     component("energy_decomposition", view.key(f"energy_decomposition_{kind}"), {"at": at})
-    chart(view, address(trace, "softmax", every=True), f"softmax_{kind}")
+    chart(view, address(trace, "softmax"), f"softmax_{kind}")
     with box(view.key(f"equations_{kind}")):
-        at = address(trace, "equation-1", every=True)
+        at = address(trace, "equation-1")
         component("equation", view.key(f"equation_energy_{kind}"), {"at": at})
     trace_verification(view, trace, f"verification_{kind}")
 

@@ -70,7 +70,7 @@ def _draw(view: View, request: SentenceRequest) -> None:  # noqa: ARG001  same s
         inline_figure(view, "heatmap", partial(heatmap, opened_head, end=True))
     with right:
         trace_verification(view, opened_head)
-        at = address(opened_head, ENERGY_DECOMPOSITION.name, every=True)
+        at = address(opened_head, ENERGY_DECOMPOSITION.name)
         component("energy_decomposition", view.key("energy-decomposition"), {"at": at})
     with box(view.key("stages")):
         for place, stage in enumerate(HEAD_STAGES, 1):

@@ -222,7 +222,7 @@ def _choose_swap(sentence: str) -> None:
             index = select_box(label, names, key=key, default=str(default), disabled=chosen is not None, width=220)
             indices.append(int(index))
         request_button(
-            gettext("Undo the swap") if chosen else gettext("Swap them"),
+            gettext("Undo the swap" if chosen else "Swap them"),
             lambda: session.update({SWAP: None if chosen else ".".join(str(k + 1) for k in sorted(indices))}),
             key="swap_button",
             type="primary",

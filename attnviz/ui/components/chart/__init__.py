@@ -115,7 +115,6 @@ def computed_chart(
     name: str,
     key: str = "",
     *,
-    every: bool = True,
     prefetch: bool = False,
     **parameters: Any,
 ) -> None:
@@ -123,7 +122,7 @@ def computed_chart(
 
     `prefetch` is that of `chart`, and the others are those of `address`.
     """
-    at = address(trace, name, every=every, **parameters)
+    at = address(trace, name, **parameters)
     chart(view, at, key or name, waiting=gettext("Computing…"), prefetch=prefetch)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.analysis.models_side_by_side import model_name, step_caption
-from attnviz.languages import gettext, language, ngettext
+from attnviz.languages import gettext, gettexts, language, ngettext
 from attnviz.text import SPACE, follows_space, join_pieces
 from attnviz.trace import Trace
 from attnviz.ui.components.component import component, packed
@@ -42,15 +42,15 @@ def lanes_payload(
     for each step, have a `slider`, which names the steps. `result` is a sentence about all lanes, above them. `legend`
     has the meanings of shades, each with the class of its shade: `level-0` to `level-3`, or `omitted`.
     """
-    words = {
-        "previous": gettext("Previous"),
-        "next": gettext("Next"),
-        "play": gettext("Play"),
-        "pause": gettext("Pause"),
-        "space": gettext("Space"),
-        "steps": slider or gettext("Steps"),
-        "slider": slider,
-    }
+    words = gettexts(
+        {
+            "previous": "Previous",
+            "next": "Next",
+            "play": "Play",
+            "pause": "Pause",
+            "space": "Space",
+        }
+    ) | {"steps": slider or gettext("Steps"), "slider": slider}
     return {
         "language": language(),
         "identity": identity,

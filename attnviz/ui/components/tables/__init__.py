@@ -9,7 +9,7 @@ from attnviz import lazy_pandas as pd
 from attnviz.languages import gettext
 from attnviz.ui.components.component import component, details
 from attnviz.ui.embedding import embedding
-from attnviz.ui.payloads import Shown, shown_address
+from attnviz.ui.payloads import Payload, Shown, shown_address
 from attnviz.ui.view import Keyed, View
 
 
@@ -36,7 +36,7 @@ def table_box(view: View, title: str, key: str, name: str, shown: Shown | None =
         tables(view, at, f"{key}_rows")
 
 
-def tables_payload(named_tables: Iterable[tuple[str, pd.DataFrame]]) -> dict[str, Any]:
+def tables_payload(named_tables: Iterable[tuple[str, pd.DataFrame]]) -> Payload:
     """Return the payload of named tables."""
     return {
         "tables": [_table(name, table) for name, table in named_tables],
@@ -44,7 +44,7 @@ def tables_payload(named_tables: Iterable[tuple[str, pd.DataFrame]]) -> dict[str
     }
 
 
-def _table(name: str, table: pd.DataFrame) -> dict[str, Any]:
+def _table(name: str, table: pd.DataFrame) -> Payload:
     columns = [str(table.index.name or ""), *map(str, table.columns)]
     texts = [True, *(not pd.api.types.is_numeric_dtype(table[column]) for column in table.columns)]
     rows = [
