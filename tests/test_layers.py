@@ -53,7 +53,7 @@ UI_LAYERS = (
     "embedded_view",
     "lesson_view",
     "toolbar",
-    "corpus lab learns transformer why",
+    "corpus lab transformer why",
     "pages",
     "server",
 )
