@@ -68,7 +68,8 @@ def run(arguments: list[str], until: Iterator[bool] | None = None) -> bool:
 
 def test_command_killed_twice_ends_with_same_bytes(files: Files, tmp_path: Path) -> None:
     """The command `corpus` is interrupted in `tests/corpora`, and the writer of one file in `tests/test_files.py`."""
-    whole, killed, chance, kills = tmp_path / "whole", tmp_path / "killed", random.Random("train 2"), 0
+    whole, killed = (tmp_path / name / "run" for name in ("whole", "killed"))  # snapshots have the folder's name
+    chance, kills = random.Random("train 2"), 0
     commands = [train_command(tiny(files, output, average=2)) for output in (whole, killed)]
     started = time.monotonic()
     run(commands[0])
