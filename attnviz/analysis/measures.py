@@ -57,6 +57,12 @@ def ranked(values: NDArray[np.floating]) -> list[int]:
     return order
 
 
+def named_shares(shares: NDArray[np.floating], least: float) -> list[int]:
+    """Return the indices of the three largest `shares` (N,) that are at least `least`; at least that of the largest."""
+    order = ranked(shares)
+    return [k for k in order[:3] if shares[k] >= least] or order[:1]
+
+
 def ratios(parts: Array, wholes: Array, otherwise: float = 0) -> Array:
     """Return parts / wholes, (...) by (...) to (...), and `otherwise` where the whole is not positive."""
     result: Array = np.full(np.broadcast(parts, wholes).shape, otherwise, dtype=np.float64)

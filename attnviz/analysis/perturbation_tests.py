@@ -294,12 +294,11 @@ def shuffled(
     attentions = np.stack([permuted(row, permutations, seed, step) for step, row in enumerate(real)])
     change, unchanged = np.empty(attentions.shape[:2]), np.empty(attentions.shape[:2])
     for steps in readouts.blocks(permutations + 1):
-        logits = readouts.rough_logits(steps, np.concatenate([real[steps, None], attentions[steps]], axis=1))
-        written = logits[..., EOS:].argmax(axis=2)
-        logits -= logits.max(axis=2, keepdims=True)
-        np.exp(logits, out=logits)
-        logits /= logits.sum(axis=2, keepdims=True)
-        change[steps] = total_variation(logits[:, 1:], logits[:, :1])
+        probabilities = readouts.rough_probabilities(
+            steps, np.concatenate([real[steps, None], attentions[steps]], axis=1)
+        )
+        written = probabilities[..., EOS:].argmax(axis=2)
+        change[steps] = total_variation(probabilities[:, 1:], probabilities[:, :1])
         unchanged[steps] = written[:, 1:] == written[:, :1]
     return PermutationEffects(readouts.alignment.max(axis=1), np.median(change, axis=1), unchanged.mean(axis=1))
 

@@ -188,7 +188,7 @@ def posterior_attention(
     return PosteriorAttention(
         readouts.alignment,
         np.exp(readouts.alone),
-        bayes(readouts.alignment, readouts.alone),
+        posterior_of(readouts, "posterior"),
         posterior_of(readouts) if heatmap_posterior is None else heatmap_posterior,
     )
 

@@ -197,11 +197,7 @@ class StepEvaluation:
 
     def _float32_probabilities(self, attentions: Array) -> NDArray[np.float32]:
         """Return p(w) in float32 for each of the `attentions` (N, Tx): (N, K)."""
-        powers: NDArray[np.float32] = self.readouts.rough_logits(slice(self.step, self.step + 1), attentions[None])[0]
-        powers -= powers.max(axis=1, keepdims=True)
-        np.exp(powers, out=powers)
-        powers /= powers.sum(axis=1, keepdims=True)
-        return powers
+        return self.readouts.rough_probabilities(slice(self.step, self.step + 1), attentions[None])[0]
 
     @cached_property
     def _probabilities32(self) -> NDArray[np.float32]:

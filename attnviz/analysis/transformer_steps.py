@@ -68,31 +68,27 @@ def head_energy(head: TransformerTrace | Head, row: int) -> tuple[str, str]:
     energies = opened.energies[row]
     best = int(energies.argmax())
     name, energy = quoted_name(opened.source_pieces[best]), decimal(energies[best])
-    values: dict[str, object] = {
-        "asking": quoted_name(opened.target_pieces[row]),
-        "count": opened.visible_key_count(row),
-        "name": name,
-        "energy": energy,
-    }
-    if opened.kind == "encoder":
-        sentence = gettext(
-            "The query of {asking} is compared with the keys of all {count} English pieces, its own included. The key "
-            "of {name} fits the query best, with energy e = {energy}.",
-            **values,
-        )
-    elif opened.kind == "decoder":
-        sentence = gettext(
-            "The step that writes {asking} has read {count} pieces, starting with <s>; the later pieces are masked. "
-            "{name} fits the query of this step best, with energy e = {energy}.",
-            **values,
-        )
-    else:
-        sentence = gettext(
-            "The query, computed from the residual stream of the step that writes {asking}, says what the head looks "
-            "for. It is compared with the keys of all {count} annotations. The key of {name} fits the query best, with "
-            "energy e = {energy}.",
-            **values,
-        )
+    sentence = gettext(
+        {
+            "encoder": (
+                "The query of {asking} is compared with the keys of all {count} English pieces, its own included. The "
+                "key of {name} fits the query best, with energy e = {energy}."
+            ),
+            "decoder": (
+                "The step that writes {asking} has read {count} pieces, starting with <s>; the later pieces are "
+                "masked. {name} fits the query of this step best, with energy e = {energy}."
+            ),
+            "cross": (
+                "The query, computed from the residual stream of the step that writes {asking}, says what the head "
+                "looks for. It is compared with the keys of all {count} annotations. The key of {name} fits the query "
+                "best, with energy e = {energy}."
+            ),
+        }[opened.kind],
+        asking=quoted_name(opened.target_pieces[row]),
+        count=opened.visible_key_count(row),
+        name=name,
+        energy=energy,
+    )
     return sentence, gettext("{name} fits best, e = {energy}", name=name, energy=energy)
 
 

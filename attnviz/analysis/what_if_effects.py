@@ -15,7 +15,7 @@ from attnviz.analysis.labels import quote, quoted_name
 from attnviz.analysis.numbers import decimal, percent, significant
 from attnviz.errors import AttnvizError
 from attnviz.languages import format_share, gettext, gettexts
-from attnviz.text import EOS, SPACE, SPECIAL_PIECES, join_pieces
+from attnviz.text import EOS, SPACE, follows_space, join_pieces
 from attnviz.trace import Record, Trace, WhatIfs
 from attnviz.trace.interventions import (
     ExcludePosition,
@@ -362,7 +362,7 @@ def words_with_changes(trace: Trace, first: Trace) -> Iterator[Word]:
 
     A word of `first` that is missing between two that stayed is among them.
     """
-    return changed_words(_spaced_words(trace), _spaced_words(first))
+    return changed_words(spaced_words(trace), spaced_words(first))
 
 
 def changed_words(words: SpacedWords, first_words: SpacedWords) -> Iterator[Word]:
@@ -385,14 +385,14 @@ def changed_words(words: SpacedWords, first_words: SpacedWords) -> Iterator[Word
             yield from (Word(text, state, space) for text, space in words[start + j : start + last])
 
 
-def _spaced_words(trace: Trace) -> SpacedWords:
-    """Return the words of a translation without `</s>`, each with whether a space precedes it."""
-    words = zip(trace.words().target, trace.words().target_groups, strict=True)
+def spaced_words(trace: Trace, *, source: bool = False) -> SpacedWords:
+    """Return the words of a translation, or of its source, without `</s>`, each with whether a space precedes it."""
+    words, pieces = trace.words(), trace.source_surfaces if source else trace.target_pieces
+    names, groups = (words.source, words.source_groups) if source else (words.target, words.target_groups)
     spaced: list[tuple[str, bool]] = []
-    for text, group in words:
-        first = trace.target_pieces[group[0]]
-        if first != "</s>":
-            spaced.append((text, bool(spaced) and (first in SPECIAL_PIECES or first.startswith(SPACE))))
+    for text, group in zip(names, groups, strict=True):
+        if text != "</s>":
+            spaced.append((text, bool(spaced) and follows_space(pieces[group[0]])))
     return spaced
 
 

@@ -43,10 +43,10 @@ from attnviz.model_folder import (
     weights_digest,
 )
 from attnviz.text import Tokenizer
-from attnviz.trace import Aligned, BeamTree, Judgement, Record, Trace
+from attnviz.trace import Aligned, Judgement, Record, Trace
 from attnviz.trace.aligned import AttentionView
 from attnviz.trace.interventions import Intervention
-from attnviz.trace.parts import Attributions, GradientNorms, head_choices
+from attnviz.trace.parts import head_choices
 from attnviz.trace.what_ifs import TranslatorArguments
 from attnviz.ui.embedding import embedding, theme_name
 from attnviz.ui.view import FilePair
@@ -73,31 +73,45 @@ def model_configs() -> dict[str, dict[str, Any]]:
 Rows = tuple[Mapping[str, str], ...]
 
 
-def bleu_rows(names: Sequence[str], *, require_all: bool = True) -> Rows:
+def table_rows(folder: Path, name: str) -> Rows:
+    """Return the rows of the CSV file `name` in a folder; none where it is missing or unreadable."""
+    try:
+        return _read(folder / name, stamp(str(folder), name))
+    except (OSError, ValueError, csv.Error, AttnvizError):
+        return ()
+
+
+@cached_in(LRUCache(1 << 20, size=size_of))
+def _read(path: Path, file: Stamp) -> Rows:  # noqa: ARG001  part of the key
+    check_regular(path)
+    with path.open(encoding="utf-8", newline="") as lines:
+        return tuple(csv.DictReader(lines))
+
+
+def bleu_rows(names: Sequence[str]) -> Rows:
     """Return the rows of the installed models among `names`, one for each model and bucket of sentence lengths.
 
-    Return nothing if the file is missing or damaged, or, with `require_all`, if one of the models is not installed.
+    Return nothing if the file is missing or damaged.
     """
     folders = installed_models()
     installed = [name for name in names if name in folders]
-    if not installed or (require_all and len(installed) < len(names)):
+    if not installed:
         return ()
-    folder = folders[installed[-1]].resolve().parent
+    rows = table_rows(folders[installed[-1]].resolve().parent, LENGTH_FILE)
     try:
-        rows = _read(str(folder), stamp(str(folder), LENGTH_FILE))
-    except (OSError, ValueError, KeyError, AttnvizError):
+        for row in rows:
+            float(row["bleu"]), int(row["pairs"]), str(row["model"])  # raises where the file is damaged
+    except (ValueError, KeyError, TypeError):
         return ()
     return tuple(row for row in rows if row["model"] in installed)
 
 
-@cached_in(LRUCache(1 << 20, size=size_of))
-def _read(folder: str, file: tuple[tuple[int, ...], ...]) -> Rows:  # noqa: ARG001  part of the key
-    check_regular(Path(folder) / LENGTH_FILE)
-    with (Path(folder) / LENGTH_FILE).open(encoding="utf-8", newline="") as lines:
-        rows: list[dict[str, Any]] = list(csv.DictReader(lines))
+def bleu_scores(rows: Rows) -> dict[str, dict[str, float]]:
+    """Return the BLEU of each model by bucket of sentence lengths, the shortest first."""
+    scores: dict[str, dict[str, float]] = {}
     for row in rows:
-        float(row["bleu"]), int(row["pairs"]), str(row["model"])  # raises where the file is damaged
-    return tuple(rows)
+        scores.setdefault(row["model"], {})[row["words"]] = float(row["bleu"])
+    return scores
 
 
 Stamp = tuple[tuple[int, ...], ...]
@@ -131,6 +145,8 @@ def _content(value: Any) -> Any:
     """Return what is equal for equal contents: the fingerprint of a result."""
     if hasattr(value, "fingerprint"):
         return value.fingerprint
+    if isinstance(value, partial):
+        return value.func, _content(value.args), _content(value.keywords)
     if is_dataclass(value):
         return _content(vars(value))
     if isinstance(value, Mapping):
@@ -386,47 +402,12 @@ def _posterior_attention(
     return posterior_attention(_trace, _weights)
 
 
-def cached_attributions(trace: Trace) -> Attributions | None:
-    """Return `Translator.attributions` of `trace`, or None where that is impossible.
-
-    That is where `weights_of` returns None, the trace does not name its weights, or another kind of model made it.
-    """
-    return _gradients(trace, lambda translator: translator.attributions(trace))
-
-
-def cached_gradient_norms(trace: Trace) -> GradientNorms | None:
-    """Return `Translator.gradient_norms` of `trace`, or None where `cached_attributions` returns None."""
-    return _gradients(trace, lambda translator: translator.gradient_norms(trace))
-
-
-def _gradients(trace: Trace, compute: Callable[[Translator], _Result]) -> _Result | None:
-    translator = _translator_of(trace)
-    if translator is None or not trace.weights_digest:
-        return None
-    try:
-        return compute(translator)
-    except AttnvizError:
-        return None
-
-
 def cached_translations(folder: str, device: str, texts: Sequence[str], beam: int) -> list[str]:
     """Return the translations of `texts`, in batches and without traces; raise AttnvizError on bad input."""
     from attnviz.ui.waiting import TURNS
 
     with TURNS.released():
         return translator_in(folder, device).translate_batch(texts, beam=beam)
-
-
-def beam_tree_of(trace: Trace, beam: int) -> BeamTree | None:
-    """Return the beam search tree for the sentence of `trace`, or None where `weights_of` returns None.
-
-    It is searched with the interventions of `trace`. Raise AttnvizError where it does not reach the step of one.
-    """
-    translator = _translator_of(trace)
-    if translator is None:
-        return None
-    penalty = trace.search.length_penalty if trace.search.method == "beam" else 1.0
-    return translator.beam_tree(trace.source_text, beam=beam, length_penalty=penalty, interventions=trace.interventions)
 
 
 def translator_in(folder: str, device: str) -> Translator:
@@ -437,15 +418,49 @@ def translator_in(folder: str, device: str) -> Translator:
     return _shared_translator(folder, _device_name(device), stamp(folder, *EVERY_FILE)).translator
 
 
-def _translator_of(trace: Trace) -> Translator | None:
-    """Return the translator that made `trace`, or None where `weights_of` returns None.
+def translator_of(trace: Trace) -> Translator:
+    """Return the translator that made `trace`; raise AttnvizError where `weights_of` returns None.
 
     The calling thread uses it directly, outside the batching of visitors' translations.
     """
-    if _installed_weights(trace) is None:
-        return None
-    device = trace.device if trace.device in devices() else "cpu"
-    return translator_in(str(installed_models()[trace.model]), device)
+    if reason := missing_model(trace):
+        raise AttnvizError(reason)
+    return translator_in(str(installed_models()[trace.model]), device_of(trace))
+
+
+def device_of(trace: Trace) -> str:
+    """Return the device that made `trace`, or the CPU where it is missing."""
+    return trace.device if trace.device in devices() else "cpu"
+
+
+def missing_model(trace: Trace) -> str:
+    """Return that the model which made `trace` is not installed, as a sentence; empty where it is."""
+    if weights_of(trace) is not None:
+        return ""
+    return gettext(
+        "The model {model}, which made this translation, is not installed: install it first.", model=trace.model
+    )
+
+
+def cached_analysis(
+    name: str, trace: Trace, compute: Callable[[Weights], _Result], cache: LRUCache[object] | None = None
+) -> _Result:
+    """Return what `compute` computes from the weights of the model that made `trace`, cached for all visitors.
+
+    The analysis is cached by its name and the trace, in `cache` if given. Raise AttnvizError where the model is not
+    installed.
+    """
+    from attnviz.ui.waiting import TURNS
+
+    if (weights := weights_of(trace)) is None:
+        raise AttnvizError(missing_model(trace))
+    key = name, trace.fingerprint, weights_digest_of(trace)
+    with TURNS.released():
+        return cast("_Result", (_ANALYSES if cache is None else cache).get(key, lambda: compute(weights)))
+
+
+_ANALYSES: LRUCache[object] = LRUCache(12 << 20, size=size_of)
+"""LRU cache; the attributions of a sentence of sixty words take a quarter of a megabyte."""
 
 
 def tokenizer_of(trace: Record) -> Tokenizer | None:

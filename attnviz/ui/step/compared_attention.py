@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from attnviz.analysis.comparison import (
@@ -20,7 +21,7 @@ from attnviz.figures.spec import Spec
 from attnviz.languages import gettext
 from attnviz.trace.drawing import HeatmapChoices
 from attnviz.ui.components.chart import chart, fitting_payload
-from attnviz.ui.components.component import box, caption, component, html, plain_text
+from attnviz.ui.components.component import box, caption, component, html, message
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, makes_payload, shown_address
 from attnviz.ui.step.gold_panel import SHOWN_LINKS, cell_link, links_payload
 from attnviz.ui.view import Compared, View
@@ -36,8 +37,7 @@ def compared_attention_panel(view: View) -> None:
         try:
             agreement = link_agreement([view.trace], [compared.other])
         except AttnvizError as error:
-            with box(view.key("compare_told_files")):
-                plain_text(str(error))
+            message(str(error), view.key("compare_told_files"))
             return
         for remark in agreement.remarks:
             caption(remark)
@@ -97,16 +97,14 @@ def comparison_layouts(
     leads: ComparedSide = "first",
 ) -> list[Spec]:
     """Return the figure in each layout, the widest first."""
-    return [
-        comparison(
-            compared,
-            names,
-            end=choices.end,
-            root=choices.root,
-            colours=choices.colours,
-            across=across,
-            width=width,
-            leads=leads,
-        )
-        for across, width in _LAYOUTS.items()
-    ]
+    draw = drawn_comparison(compared, names, choices, leads)
+    return [draw(across=across, width=width) for across, width in _LAYOUTS.items()]
+
+
+def drawn_comparison(
+    compared: Comparison, names: tuple[str, str], choices: HeatmapChoices, leads: ComparedSide = "first"
+) -> partial[Spec]:
+    """Return what draws the figure with these display options."""
+    return partial(
+        comparison, compared, names, end=choices.end, root=choices.root, colours=choices.colours, leads=leads
+    )

@@ -51,7 +51,7 @@ def what_if_cards(view: View) -> None:
     The component is always mounted, so that the first what-if's card appears without delay.
     """
     payload = cards_payload(view.what_ifs, view.number) | {"folded": view.simple}
-    component("what_ifs", key=view.key("what_if_cards"), data=payload)
+    component("what_ifs", view.key("what_if_cards"), payload)
 
 
 def cards_payload(what_ifs: WhatIfs | None, number: int) -> Payload:
@@ -232,7 +232,7 @@ def player(view: View, suspected_errors: Sequence[Mapping[str, Any]] = (), pair:
     Words that are likely wrong have `suspected_errors` (`ui.step.step_controls`).
     """
     shown = {"simple": view.simple, "suspectedErrors": suspected_errors}
-    component("player", key=view.key("player"), data=player_payload(view.trace, pair) | shown)
+    component("player", view.key("player"), player_payload(view.trace, pair) | shown)
 
 
 @cached_for_all
@@ -324,7 +324,7 @@ def _is_end(pieces: tuple[str, ...], group: tuple[int, ...]) -> bool:
 
 def view_state(view: View, *, tour: bool = False) -> None:
     """Send the browser the state of `view`; with `tour`, the tour can be started there."""
-    component("view_state", key=view.key("view_state"), data=view_payload(view, tour=tour), height=1)
+    component("view_state", view.key("view_state"), view_payload(view, tour=tour), height=1)
 
 
 def view_payload(view: View, *, tour: bool = False) -> Payload:

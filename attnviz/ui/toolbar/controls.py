@@ -14,6 +14,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.analysis.page_texts import additive_and_general
+from attnviz.installed_models import SHIPPED_MODELS, installed_models
 from attnviz.languages import gettext, gettexts
 from attnviz.text import sentence_placeholder
 from attnviz.ui.components.component import component
@@ -95,17 +96,19 @@ def controls(models: dict[str, Path]) -> Controls:
                     target = own_translation()
                     with st.container(horizontal=True, key="settings"):
                         _choices(models, forced=bool(target))
-                    request = current_request(models)
+                    request = current_request()
                 run_box = st.container(key="ran")
         status_box = st.container(key="beside", width="stretch", horizontal=True, vertical_alignment="center")
     return Controls(request, tour_box, run_box, share_box, status_box)
 
 
-def current_request(models: dict[str, Path]) -> TranslationRequest:
+def current_request() -> TranslationRequest | None:
     """Return the request: what was chosen in the controls, which not every page draws, else the link's values.
 
-    The link's values become those of the controls. `models` (by name) must not be empty.
+    The link's values become those of the controls. Return None where there is no model.
     """
+    if not (models := installed_models()):
+        return None
     session, name = page_session(), _open_request(models)
     target = str(session[inputs.TARGET]).strip()
     return TranslationRequest(
@@ -133,11 +136,12 @@ def default_request(models: dict[str, Path]) -> TranslationRequest:
     )
 
 
-def request_address(request: TranslationRequest, models: dict[str, Path]) -> dict[str, str | None]:
+def request_address(request: TranslationRequest) -> dict[str, str | None]:
     """Return the address parameters of the last successful request, None for defaults.
 
     A link or a reload then never opens a request that fails.
     """
+    models = installed_models()
     name = next(name for name, folder in models.items() if str(folder) == request.folder)
     search = "greedy" if request.beam == 1 else f"beam {request.beam}"
     return {
@@ -197,7 +201,7 @@ def own_translation() -> str:
 
 def _choices(models: dict[str, Path], forced: bool) -> None:
     """Draw the choices of model, device and search, the last disabled where the translation is `forced`."""
-    all_shipped = {"en-fr", "small-additive", "small-dot", "small-fixed", "small-transformer"} <= set(models)
+    all_shipped = models.keys() >= set(SHIPPED_MODELS)
     select_box(
         gettext("Model"),
         {name: name for name in models},
@@ -261,7 +265,6 @@ def detail_level_switch() -> None:
         key=DETAIL_LEVEL,
         default=DEFAULT_LEVEL,
         then=choose_detail_level,
-        label_visibility="collapsed",
     )
     stored = {"name": cookie(DETAIL_LEVEL), "value": chosen_detail_level()}
     component("stored_choice", f"remembered_{DETAIL_LEVEL}", stored, height=1)

@@ -28,6 +28,7 @@ from attnviz.languages import gettext, gettexts
 from attnviz.lessons.lesson_file import FORMAT_FIELD
 from attnviz.trace import Attention, WhatIfs
 from attnviz.trace.tokens import is_escaped
+from attnviz.ui.components.component import message
 from attnviz.ui.embedding import page_session
 from attnviz.ui.fields import switch, text_box
 from attnviz.ui.fields import uploader as file_uploader
@@ -322,8 +323,7 @@ def attention_form() -> None:
                 then=partial(_open_sentence, pair),
             )
         if pair.problem:
-            with st.container(key="attention_problem"):
-                st.text(gettext("{name} was not opened.", name=pair.name) + " " + pair.problem)
+            message(gettext("{name} was not opened.", name=pair.name) + " " + pair.problem, "attention_problem")
             _token_boxes(pair)
 
 

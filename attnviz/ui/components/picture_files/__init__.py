@@ -56,7 +56,7 @@ def followed_picture_files(view: Keyed, at: str, key: str) -> None:
     They are those of the current selection in `view`; `picture_files` is at the address `at`.
     """
     payload = {"at": at, "container": view.key("room"), "words": _words()}
-    component("picture_files", key=key, data=payload)
+    component("picture_files", key, payload)
 
 
 def picture_files(files: Iterable[PictureFile], parameters: Mapping[str, str], caption: str = "") -> Payload | bytes:
