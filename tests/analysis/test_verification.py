@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.analysis import measures
-from attnviz.analysis.judgement import verify_judgement
+from attnviz.analysis.judgement import JudgementVerifier
 from attnviz.analysis.labels import quote
 from attnviz.analysis.likelihood import Readouts
 from attnviz.analysis.measures import coverage, entropy
@@ -324,7 +324,7 @@ def judgement(detector: Detector) -> Judgement:
 
 
 def test_verification_holds_for_a_correct_judgement(judgement: Judgement, detector_weights: Weights) -> None:
-    verification = verify_judgement(judgement, detector_weights)
+    verification = JudgementVerifier(judgement, detector_weights).verify(0)
     assert verification.holds, verification.discrepancies
     assert [check.quantity for check in verification.checks] == [quantity.name for quantity in JUDGEMENT_ARRAYS]
     assert verification.numbers == sum(getattr(judgement, quantity.name).size for quantity in JUDGEMENT_ARRAYS)
@@ -334,7 +334,9 @@ def test_verification_holds_for_a_correct_judgement(judgement: Judgement, detect
 def test_verification_names_an_altered_number(judgement: Judgement, detector_weights: Weights, quantity: Any) -> None:
     array = getattr(judgement, quantity.name).copy()
     array.flat[-1] += 0.01 * max(1.0, float(np.abs(array).max()))
-    verification = verify_judgement(dataclasses.replace(judgement, **{quantity.name: array}), detector_weights)
+    verification = JudgementVerifier(dataclasses.replace(judgement, **{quantity.name: array}), detector_weights).verify(
+        0
+    )
     assert not verification.holds
     found = {discrepancy.quantity: discrepancy.index for discrepancy in verification.discrepancies}
     assert found[quantity.name] == tuple(size - 1 for size in array.shape)
@@ -342,8 +344,8 @@ def test_verification_names_an_altered_number(judgement: Judgement, detector_wei
 
 def test_weights_of_another_detector_are_refused(judgement: Judgement, detector_weights: Weights) -> None:
     with pytest.raises(MisfitError, match="hidden_gain"):
-        verify_judgement(judgement, {**detector_weights, "hidden_gain": np.zeros(3)})
+        JudgementVerifier(judgement, {**detector_weights, "hidden_gain": np.zeros(3)}).verify(0)
     with pytest.raises(MisfitError, match=r"aggregate\.bias"):
-        verify_judgement(judgement, {**detector_weights, "aggregate.bias": np.zeros(3)})
+        JudgementVerifier(judgement, {**detector_weights, "aggregate.bias": np.zeros(3)}).verify(0)
     with pytest.raises(MisfitError, match="small"):
-        verify_judgement(dataclasses.replace(judgement, config={"vocabulary_size": 150}), detector_weights)
+        JudgementVerifier(dataclasses.replace(judgement, config={"vocabulary_size": 150}), detector_weights).verify(0)

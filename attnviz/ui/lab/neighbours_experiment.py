@@ -111,7 +111,7 @@ _DIGESTS: LRUCache[str] = LRUCache(1 << 16, size=len)
 
 
 def _build_index(vectors: Vectors, kind: VectorKind) -> VectorIndex:
-    array = vectors.of(kind)
+    array = vectors.arrays[kind]
     if not len(array):
         raise AttnvizError(gettext("No pair of this corpus has vectors."))
     map_rows = np.unique(np.linspace(0, len(array) - 1, min(len(array), _MAX_MAP_POINTS)).astype(np.int64))

@@ -11,11 +11,11 @@ from attnviz import AttnvizError
 from attnviz import lazy_pandas as pd
 from attnviz.analysis import judgement as texts
 from attnviz.analysis.judgement import (
+    JudgementVerifier,
     largest_difference,
     matching_positions,
     pair_attention,
     recompute_decomposable,
-    verify_judgement,
     with_words_swapped,
 )
 from attnviz.analysis.labels import shorten
@@ -177,7 +177,7 @@ def _verification_payload(judgement: Judgement) -> dict[str, Any]:
             "Numbers not verified: the model that computed them, “{model}”, is not installed.", model=judgement.model
         )
         return {"holds": False, "summary": text, "wrong": [], "about": "", "names": [], "rows": []}
-    verified = verify_judgement(judgement, weights)
+    verified = JudgementVerifier(judgement, weights).verify(0)
     return {
         "holds": verified.holds,
         "summary": texts.verdict_badge_text(verified),
