@@ -16,8 +16,7 @@ from PIL import Image
 from playwright.sync_api import Locator, Page, sync_playwright
 
 from attnviz.evaluation.example_sentences import FIGURE_3
-from attnviz.export.images import image
-from attnviz.export.printing import for_print
+from attnviz.export.images import for_print, image
 from attnviz.figures.sentence_length_figure import bleu_by_length
 from attnviz.ui.examples import DEFAULT_SENTENCE
 from attnviz.ui.resources import LENGTH_FILE

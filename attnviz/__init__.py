@@ -9,7 +9,7 @@ The public interface is what `attnviz.__all__` and the reference list. Everythin
 """
 
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from attnviz.errors import AttnvizError
 from attnviz.extras import import_on_use
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from attnviz.importing.attention_reader import read_attention
     from attnviz.importing.huggingface import from_huggingface
     from attnviz.installed_models import InstalledModels
-    from attnviz.trace.drawing import Drawing
     from attnviz.training.loop import train
     from attnviz.training.training_config import TrainingConfig
     from attnviz.translator import Translator
@@ -87,7 +86,7 @@ def models() -> "InstalledModels":
     return installed_models()
 
 
-def _displays() -> "Drawing":
+def _displays() -> Any:
     """Import the drawing functions, and Plotly with them, when something is first drawn."""
     from attnviz import displays
 

@@ -19,9 +19,9 @@ from functools import cache
 from importlib.metadata import entry_points
 from typing import Any
 
+from attnviz.bounds import shortened_repr
 from attnviz.environment import ATTNVIZ_SCORERS
-from attnviz.errors import AttnvizError
-from attnviz.languages import gettext
+from attnviz.errors import user_error
 
 GROUP = "attnviz.scorers"
 """Group of the entry points."""
@@ -80,8 +80,9 @@ def is_custom(name: object) -> bool:
 def check_known(name: object) -> None:
     """Raise ValueError unless `name` is one of ATTENTION_KINDS or has the form of a user's own kind."""
     if name not in ATTENTION_KINDS and not is_custom(name):
-        shown = repr(name) if len(repr(name)) <= 60 else f"{repr(name)[:57]}..."
-        raise ValueError(f"attention must be one of {', '.join(ATTENTION_KINDS)} or package.module:Class, not {shown}")
+        raise ValueError(
+            f"attention must be one of {', '.join(ATTENTION_KINDS)} or package.module:Class, not {shortened_repr(name)}"
+        )
 
 
 def kind_of(name: str) -> AttentionKind:
@@ -89,13 +90,11 @@ def kind_of(name: str) -> AttentionKind:
     if name in BUILT_IN_KINDS:
         return BUILT_IN_KINDS[name]
     if name not in registered():
-        raise AttnvizError(
-            gettext(
-                "The scorer “{name}” is a class from outside attnviz, so attnviz imports it only with your "
-                "permission. Give --scorer {name}, or set the environment variable {variable}={name}.",
-                name=name,
-                variable=ATTNVIZ_SCORERS,
-            )
+        raise user_error(
+            "The scorer “{name}” is a class from outside attnviz, so attnviz imports it only with your "
+            "permission. Give --scorer {name}, or set the environment variable {variable}={name}.",
+            name=name,
+            variable=ATTNVIZ_SCORERS,
         )
     return AttentionKind(name, name, str(getattr(resolve(name), "recomputation", "")))
 
@@ -106,7 +105,7 @@ def register(place: str) -> None:
     Raise AttnvizError where there is no such class.
     """
     if not is_custom(place):
-        raise AttnvizError(gettext("Name a scorer as package.module:Class, not as “{place}”.", place=place))
+        raise user_error("Name a scorer as package.module:Class, not as “{place}”.", place=place)
     resolve(place)
     os.environ[ATTNVIZ_SCORERS] = ",".join(dict.fromkeys([*_in_environment(), place]))
 
@@ -127,7 +126,7 @@ def resolve(place: str) -> Any:
     try:
         return getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError) as error:
-        raise AttnvizError(gettext("{place} cannot be imported: {error}.", place=place, error=error)) from error
+        raise user_error("{place} cannot be imported: {error}.", place=place, error=error) from error
 
 
 @cache

@@ -36,9 +36,19 @@ COARSE_PRECISIONS = ("auto", "int8", "fp32")
 """Number formats of the first pass over all pieces, which selects those that are computed in float32."""
 
 
+def is_whole(value: object, least: int, most: int) -> bool:
+    """Return whether `value` is an integer (not a bool) from `least` to `most`."""
+    return isinstance(value, SupportsIndex) and type(value) is not bool and least <= operator.index(value) <= most
+
+
+def is_real(value: object, least: float, most: float) -> bool:
+    """Return whether `value` is a finite number (not a bool) from `least` to `most`."""
+    return isinstance(value, (int, float)) and type(value) is not bool and least <= value <= most
+
+
 def check_whole(name: str, value: object, least: int, most: int) -> None:
     """Raise ValueError, naming the setting, unless `value` is an integer (not a bool) from `least` to `most`."""
-    if isinstance(value, bool) or not isinstance(value, SupportsIndex) or not least <= operator.index(value) <= most:
+    if not is_whole(value, least, most):
         raise ValueError(f"{name} must be a whole number from {least:,} to {most:,}, not {shortened_repr(value)}")
 
 
@@ -47,7 +57,7 @@ def check_real(name: str, value: object, least: float, most: float, *, without: 
 
     `without` excludes one of the two bounds.
     """
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not least <= value <= most or value == without:
+    if not is_real(value, least, most) or value == without:
         rule = f"from {least:g} to {most:g}" + ("" if without is None else f", {without:g} left out")
         raise ValueError(f"{name} must be a number {rule}, not {shortened_repr(value)}")
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
 import torch
 from safetensors import SafetensorError
@@ -17,9 +17,8 @@ from safetensors.torch import save
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-from attnviz.errors import AttnvizError
-from attnviz.files import replace_bytes, replace_text, replacing
-from attnviz.languages import gettext
+from attnviz.errors import AttnvizError, user_error
+from attnviz.files import file_errors, replace_bytes, replace_text, replacing
 from attnviz.model_folder import (
     CONFIG_FILE,
     MODEL_FORMAT,
@@ -27,7 +26,6 @@ from attnviz.model_folder import (
     TOKENIZER_FILE,
     VOCABULARIES,
     WEIGHTS_FILE,
-    damaged,
     read_config,
     read_weights,
 )
@@ -35,16 +33,13 @@ from attnviz.network import (
     AnyConfig,
     AnyNetwork,
     Decomposable,
-    DecomposableConfig,
-    ModelConfig,
     Network,
     Seq2SeqConfig,
-    TransformerConfig,
     build_network,
     read_fields,
 )
 from attnviz.text import Tokenizer
-from attnviz.vocabulary import WordTokenizer, load_tokenizer
+from attnviz.vocabulary import WordTokenizer
 
 
 def save_model(
@@ -85,16 +80,14 @@ def load_model(folder: str | Path) -> tuple[Network, Tokenizer]:
     Raise AttnvizError, naming the file, where one is missing, damaged, of another version or inconsistent with the
     others, and where the folder holds a detector.
     """
-    config = _read_config(Path(folder))
-    if isinstance(config, DecomposableConfig):
-        raise AttnvizError(
-            gettext(
-                "The model in {folder} does not translate: it tells whether one sentence is the translation of "
-                "another sentence. Give the folder of a translator.",
-                folder=folder,
-            )
+    network, tokenizer = _loaded(Path(folder))
+    if isinstance(network, Decomposable):
+        raise user_error(
+            "The model in {folder} does not translate: it tells whether one sentence is the translation of "
+            "another sentence. Give the folder of a translator.",
+            folder=folder,
         )
-    return _built(Path(folder), config)
+    return network, tokenizer
 
 
 def load_detector(folder: str | Path) -> tuple[Decomposable, Tokenizer]:
@@ -102,24 +95,20 @@ def load_detector(folder: str | Path) -> tuple[Decomposable, Tokenizer]:
 
     Raise AttnvizError as `load_model` does, and where the folder holds a translator.
     """
-    config = _read_config(Path(folder))
-    if not isinstance(config, DecomposableConfig):
-        raise AttnvizError(
-            gettext(
-                "The model in {folder} is a translator: it cannot tell whether one sentence is the translation of "
-                "another sentence. Give the folder of a translation detector.",
-                folder=folder,
-            )
+    network, tokenizer = _loaded(Path(folder))
+    if not isinstance(network, Decomposable):
+        raise user_error(
+            "The model in {folder} is a translator: it cannot tell whether one sentence is the translation of "
+            "another sentence. Give the folder of a translation detector.",
+            folder=folder,
         )
-    return _built(Path(folder), config)
+    return network, tokenizer
 
 
-@overload
-def _built(folder: Path, config: ModelConfig | TransformerConfig | Seq2SeqConfig) -> tuple[Network, Tokenizer]: ...
-@overload
-def _built(folder: Path, config: DecomposableConfig) -> tuple[Decomposable, Tokenizer]: ...
-def _built(folder: Path, config: AnyConfig) -> tuple[AnyNetwork, Tokenizer]:
-    """Load the network of this config from `folder`, ready for use, and its tokenizer."""
+def _loaded(folder: Path) -> tuple[AnyNetwork, Tokenizer]:
+    """Load the network in `folder`, ready for use, and its tokenizer."""
+    with file_errors(folder / CONFIG_FILE):
+        config = read_fields(read_config(folder))
     tokenizer = _read_tokenizer(folder, config)
     with torch.device("meta"), _SkipInitialisation():
         network = build_network(config)
@@ -128,45 +117,20 @@ def _built(folder: Path, config: AnyConfig) -> tuple[AnyNetwork, Tokenizer]:
     return network, tokenizer
 
 
-def _read_config(folder: Path) -> AnyConfig:
-    try:
-        return read_fields(read_config(folder))
-    except (ValueError, TypeError) as error:
-        raise AttnvizError(damaged(folder / CONFIG_FILE, error)) from error
-
-
 def _read_tokenizer(folder: Path, config: AnyConfig) -> Tokenizer:
-    if isinstance(config, Seq2SeqConfig):
-        return _read_vocabularies(folder, config)
-    tokenizer = Tokenizer.load(folder / TOKENIZER_FILE)
-    if len(tokenizer) != config.vocabulary_size:
-        raise AttnvizError(
-            gettext(
-                "{tokenizer} has {found} pieces but {config} says {expected}: the files belong to different models.",
-                tokenizer=folder / TOKENIZER_FILE,
-                found=len(tokenizer),
-                config=folder / CONFIG_FILE,
-                expected=config.vocabulary_size,
-            )
-        )
-    return tokenizer
-
-
-def _read_vocabularies(folder: Path, config: Seq2SeqConfig) -> Tokenizer:
-    """Load the vocabularies of an imported translator; raise AttnvizError where their sizes differ from the config."""
-    tokenizer = load_tokenizer(folder / VOCABULARIES)
-    sizes = ((tokenizer.source, config.source_vocabulary_size), (tokenizer, config.vocabulary_size))
-    for vocabulary, expected in sizes:
+    """Load the tokenizer, or an imported translator's; raise AttnvizError where its sizes differ from the config."""
+    imported = isinstance(config, Seq2SeqConfig)
+    path = folder / (VOCABULARIES if imported else TOKENIZER_FILE)
+    tokenizer = (WordTokenizer if imported else Tokenizer).load(path)
+    for vocabulary, size in ((tokenizer, "vocabulary_size"), (tokenizer.source, "source_vocabulary_size")):
+        expected = getattr(config, size, config.vocabulary_size)
         if len(vocabulary) != expected:
-            raise AttnvizError(
-                gettext(
-                    "{tokenizer} has {found} tokens but {config} says {expected}: the files belong to different "
-                    "models.",
-                    tokenizer=folder / VOCABULARIES,
-                    found=len(vocabulary),
-                    config=folder / CONFIG_FILE,
-                    expected=expected,
-                )
+            raise user_error(
+                "{tokenizer} has {found} pieces but {config} says {expected}: the files belong to different models.",
+                tokenizer=path,
+                found=len(vocabulary),
+                config=folder / CONFIG_FILE,
+                expected=expected,
             )
     return tokenizer
 
@@ -191,35 +155,28 @@ def _read_weights(folder: Path, expected: dict[str, Tensor]) -> dict[str, Tensor
     path, weights = folder / WEIGHTS_FILE, read_weights(folder)
     if set(weights) != set(expected):
         odd = ", ".join(sorted(set(weights) ^ set(expected))[:3])
-        raise AttnvizError(
-            gettext(
-                "The tensors in the file {path} do not match the model’s config. Missing or unexpected tensors: "
-                "{names}.",
-                path=path,
-                names=odd,
-            )
+        raise user_error(
+            "The tensors in the file {path} do not match the model’s config. Missing or unexpected tensors: {names}.",
+            path=path,
+            names=odd,
         )
     for name, values in weights.items():
         if values.shape != expected[name].shape:
-            raise AttnvizError(
-                gettext(
-                    "The tensors in the file {path} do not match the model’s config: {name} has shape {found}, not "
-                    "{expected}.",
-                    path=path,
-                    name=name,
-                    found=values.shape,
-                    expected=tuple(expected[name].shape),
-                )
+            raise user_error(
+                "The tensors in the file {path} do not match the model’s config: {name} has shape {found}, not "
+                "{expected}.",
+                path=path,
+                name=name,
+                found=values.shape,
+                expected=tuple(expected[name].shape),
             )
     tensors = {name: torch.tensor(values, dtype=torch.float32) for name, values in weights.items()}
     for name, tensor in tensors.items():
         # Extremes are NaN where a weight is. They take a tenth of the time of `isfinite` for each weight.
         if not torch.stack(tensor.aminmax()).isfinite().all():
-            raise AttnvizError(
-                gettext(
-                    "The model file {path} is damaged: {name} holds numbers that are not finite. Restore the file.",
-                    path=path,
-                    name=name,
-                )
+            raise user_error(
+                "The model file {path} is damaged: {name} holds numbers that are not finite. Restore the file.",
+                path=path,
+                name=name,
             )
     return tensors

@@ -1,4 +1,4 @@
-"""Functions that draw traces or make data frames of them, which implement `attnviz.trace.drawing.Drawing`."""
+"""Functions that draw traces or make data frames of them, which methods of records call by `trace.drawing`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.weight_shapes import check_fit
 from attnviz.arguments import check_each, check_number, check_whole_argument
 from attnviz.errors import AttnvizError
-from attnviz.export.printing import with_label_room
+from attnviz.export.images import with_label_room
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.trace import Aligned, BeamTree, WhatIfs
@@ -106,7 +106,7 @@ def links_frame(record: Aligned, threshold: float | None = None) -> pd.DataFrame
     if not record.attends:
         raise AttnvizError(_no_attention())
     if threshold is not None:
-        check_number(gettext("threshold"), threshold, 0, 1)
+        check_number(gettext("threshold"), threshold, 1)
     words = record.words().linkable
     rows = [
         (i, j, words.target[i], words.source[j], float(words.alignment[i, j]), possible)

@@ -3,6 +3,8 @@
 import contextlib
 from collections.abc import Iterator
 
+from attnviz import languages
+
 
 class AttnvizError(Exception):
     """An error that the user can fix.
@@ -10,6 +12,11 @@ class AttnvizError(Exception):
     The message says what is wrong and what to do. The page and the command line display it as it is; any other
     exception is a bug of the program.
     """
+
+
+def user_error(sentence: str, /, **values: object) -> AttnvizError:
+    """Return the error with a sentence in the current language; `sentence` and `values` are those of `gettext`."""
+    return AttnvizError(languages.gettext(sentence, **values))
 
 
 class MissingFontWarning(UserWarning):

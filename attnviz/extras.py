@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from typing import Any
 
-from attnviz.errors import AttnvizError
-from attnviz.languages import gettext
+from attnviz.errors import user_error
 
 EXTRAS = {
     "anywidget": "notebook",
@@ -29,12 +28,11 @@ def naming_extra() -> Iterator[None]:
         library = (error.name or "").partition(".")[0]
         if library not in EXTRAS:
             raise
-        message = gettext(
+        raise user_error(
             "This needs the package {library}, which is not installed. Install it with: pip install 'attnviz[{extra}]'",
             library=library,
             extra=EXTRAS[library],
-        )
-        raise AttnvizError(message) from error
+        ) from error
 
 
 def import_on_use(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:

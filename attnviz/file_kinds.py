@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Iterable
 from pathlib import Path
 
-from attnviz.errors import AttnvizError
+from attnviz.errors import AttnvizError, user_error
 from attnviz.languages import gettext
 
 STANDARD_INPUT = "standard input"
@@ -49,8 +49,8 @@ def check_start(start: bytes, name: str) -> None:
             raise AttnvizError(_convert(name, encoding, 1, ""))
     for signature, kind in KINDS_OF_FILES.items():
         if start.startswith(signature):
-            raise AttnvizError(
-                gettext("The file is not text: its format is {kind}. Unpack the file, or export it as text.", kind=kind)
+            raise user_error(
+                "The file is not text: its format is {kind}. Unpack the file, or export it as text.", kind=kind
             )
 
 

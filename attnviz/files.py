@@ -1,4 +1,4 @@
-"""Replace files atomically, refuse pipes and devices, read ZIP archives within a size limit.
+"""Replace files atomically, refuse pipes and devices, name damaged files, read ZIP archives within a size limit.
 
 `DAMAGED` lists the exceptions of damaged array files.
 """
@@ -20,13 +20,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from attnviz.errors import AttnvizError
+from attnviz.errors import AttnvizError, user_error
 from attnviz.languages import gettext
 
 if sys.platform != "win32":
     import fcntl
 
-DAMAGED = (
+DAMAGED: tuple[type[Exception], ...] = (
     OSError,
     EOFError,
     ValueError,
@@ -120,9 +120,26 @@ def check_regular(path: str | Path) -> None:
     except (OSError, ValueError):
         return
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
-        raise AttnvizError(
-            gettext("{path} is a pipe or a device. Replace it by a regular file, or remove it.", path=path)
-        )
+        raise user_error("{path} is a pipe or a device. Replace it by a regular file, or remove it.", path=path)
+
+
+@contextlib.contextmanager
+def file_errors(path: str | Path, *further: type[Exception]) -> Iterator[None]:
+    """Turn the exceptions of reading a file, DAMAGED and `further` ones, into an AttnvizError that names the file.
+
+    Raise it too where `path` is no regular file (`check_regular`).
+    """
+    check_regular(path)
+    damage: tuple[type[Exception], ...] = (*DAMAGED, *further)
+    try:
+        yield
+    except OSError as error:
+        raise user_error(
+            "The file {path} cannot be read: {error}.", path=path, error=error.strerror or error
+        ) from error
+    except damage as error:
+        reason = gettext("{name} is missing", name=error) if isinstance(error, KeyError) else str(error)[:300]
+        raise user_error("The file {path} is damaged ({error}). Restore the file.", path=path, error=reason) from error
 
 
 class ArchiveReader:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -11,20 +11,27 @@ from typing import Any
 from numpy.typing import NDArray
 from platformdirs import user_data_path
 
+from attnviz.bounds import TRANSLATORS
 from attnviz.environment import ATTNVIZ_MODELS
-from attnviz.errors import AttnvizError
+from attnviz.errors import AttnvizError, user_error
 from attnviz.languages import gettext
 from attnviz.model_folder import (
     CONFIG_FILE,
+    DETECTOR,
     TRAINED_MODEL,
-    detector_folders,
     model_folders,
     read_weights,
     weights_digest,
 )
 
-_DEFAULT = "en-fr"
-"""Name of the model that comes first."""
+FIXED_CONTEXT_MODEL, GENERAL_MODEL, ADDITIVE_MODEL, TRANSFORMER_MODEL, LARGE_MODEL = SHIPPED_MODELS = (
+    "small-fixed",
+    "small-dot",
+    "small-additive",
+    "small-transformer",
+    "en-fr",
+)
+"""Names of the shipped models: fixed context vector, general attention, additive attention, transformer, large one."""
 _PACKAGE = Path(__file__).resolve().parent
 
 
@@ -58,7 +65,26 @@ def installed_models() -> InstalledModels:
 
     A name may come from an uploaded trace or lesson: looked up here, it never leads out of the searched folders.
     """
-    return _default_first({folder.name: folder for root in reversed(model_roots()) for folder in model_folders(root)})
+    return _installed(TRANSLATORS)
+
+
+def missing_models(*names: str) -> str:
+    """Return which of these models are not installed, as a sentence; empty where all are."""
+    absent = [name for name in names if name not in installed_models()]
+    if not absent:
+        return ""
+    return gettext(
+        "This part of the page needs the models {names}. Models not installed: {absent}. attnviz supplies the missing "
+        "models in its folder “models”: copy or symlink them into the folder of your own models.",
+        names=", ".join(names),
+        absent=", ".join(absent),
+    )
+
+
+def check_installed(*names: str) -> None:
+    """Raise AttnvizError where one of these models is not installed."""
+    if reason := missing_models(*names):
+        raise AttnvizError(reason)
 
 
 def find_model(model: str | Path | None = None) -> Path:
@@ -77,18 +103,16 @@ def find_model(model: str | Path | None = None) -> Path:
         if folder.is_dir():
             trained = folder / TRAINED_MODEL
             if (trained / CONFIG_FILE).is_file() and not (folder / CONFIG_FILE).is_file():
-                raise AttnvizError(
-                    gettext("{folder} is the folder of a training. Its model is {model}.", folder=folder, model=trained)
+                raise user_error(
+                    "{folder} is the folder of a training. Its model is {model}.", folder=folder, model=trained
                 )
             return folder
     if not translators:
-        raise AttnvizError(gettext("No model is installed. Fetch one with: attnviz models {model}", model=_DEFAULT))
-    raise AttnvizError(
-        gettext(
-            "There is no model {model}. Give the path of a model folder, or the name of an installed model: {names}.",
-            model=model,
-            names=", ".join(installed),
-        )
+        raise user_error("No model is installed. Fetch one with: attnviz models {model}", model=LARGE_MODEL)
+    raise user_error(
+        "There is no model {model}. Give the path of a model folder, or the name of an installed model: {names}.",
+        model=model,
+        names=", ".join(installed),
     )
 
 
@@ -115,12 +139,10 @@ def installed_weights(model: str, digest: str) -> Mapping[str, NDArray[Any]]:
     for folder in installed_models().values():
         if weights_digest(folder) == digest:
             return _loaded_weights(folder, digest)
-    raise AttnvizError(
-        gettext(
-            "The model “{model}” that made this translation is not installed. Give its weights: "
-            "weights=attnviz.analysis.load_weights(model).",
-            model=model,
-        )
+    raise user_error(
+        "The model “{model}” that made this translation is not installed. Give its weights: "
+        "weights=attnviz.analysis.load_weights(model).",
+        model=model,
     )
 
 
@@ -131,11 +153,10 @@ def _loaded_weights(folder: Path, _digest: str) -> Mapping[str, NDArray[Any]]:
 
 def installed_detectors() -> InstalledModels:
     """Return the folders of the installed translation detectors, by name."""
-    return _default_first(
-        {folder.name: folder for root in reversed(model_roots()) for folder in detector_folders(root)}
-    )
+    return _installed((DETECTOR,))
 
 
-def _default_first(folders: Mapping[str, Path]) -> InstalledModels:
-    names = sorted(folders, key=lambda name: (name != _DEFAULT, name))
+def _installed(architectures: Collection[str]) -> InstalledModels:
+    folders = {one.name: one for root in reversed(model_roots()) for one in model_folders(root, architectures)}
+    names = sorted(folders, key=lambda name: (name != LARGE_MODEL, name))
     return InstalledModels({name: folders[name] for name in names})

@@ -6,6 +6,7 @@ import functools
 import hashlib
 import json
 import math
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,8 @@ from numpy.typing import NDArray
 
 from attnviz import bounds
 from attnviz.arguments import check_version, checked_path
-from attnviz.errors import AttnvizError
-from attnviz.files import check_regular
-from attnviz.languages import gettext
+from attnviz.errors import AttnvizError, user_error
+from attnviz.files import file_errors
 
 MODEL_FORMAT = "attnviz-model"
 MODEL_VERSION = 2
@@ -36,21 +36,10 @@ DETECTOR = "decomposable"
 """Architecture of a model that detects translations and does not translate."""
 
 
-def model_folders(root: str | Path = "models") -> list[Path]:
-    """Return the folders of translators in `root`, sorted by name; detectors are excluded."""
+def model_folders(root: str | Path = "models", architectures: Collection[str] = bounds.TRANSLATORS) -> list[Path]:
+    """Return the folders in `root` of models of these architectures, by default translators, sorted by name."""
     folders = sorted(path.parent for path in Path(root).glob(f"*/{CONFIG_FILE}"))
-    return [folder for folder in folders if is_translator(folder)]
-
-
-def is_translator(folder: str | Path) -> bool:
-    """Return whether `folder` holds a model that translates."""
-    return (Path(folder) / CONFIG_FILE).is_file() and architecture(folder) in bounds.TRANSLATORS
-
-
-def detector_folders(root: str | Path = "models") -> list[Path]:
-    """Return the folders of detectors in `root`, sorted by name."""
-    folders = sorted(path.parent for path in Path(root).glob(f"*/{CONFIG_FILE}"))
-    return [folder for folder in folders if architecture(folder) == DETECTOR]
+    return [folder for folder in folders if architecture(folder) in architectures]
 
 
 def stamp(folder: str | Path, *names: str) -> tuple[tuple[int, ...], ...]:
@@ -81,12 +70,8 @@ def weights_digest(folder: str | Path) -> str:
 
 @functools.lru_cache(maxsize=64)
 def _digest(path: Path, _: tuple[int, ...]) -> str:
-    check_regular(path)
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise AttnvizError(_unreadable(path, error)) from error
+    with file_errors(path), path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def read_weights(folder: str | Path) -> dict[str, NDArray[Any]]:
@@ -105,21 +90,10 @@ def read_weights(folder: str | Path) -> dict[str, NDArray[Any]]:
     import safetensors.numpy
 
     path = checked_path(folder) / WEIGHTS_FILE
-    check_regular(path)
-    try:
-        weights = safetensors.numpy.load_file(path)
-        odd = [name for name, values in weights.items() if values.dtype.kind != "f"]
-        if odd:
+    with file_errors(path, safetensors.SafetensorError):
+        weights = safetensors.numpy.load_file(path.resolve(strict=True))
+        if odd := [name for name, values in weights.items() if values.dtype.kind != "f"]:
             raise ValueError(f"{odd[0]} holds no floating-point numbers")
-    except FileNotFoundError as error:
-        raise AttnvizError(gettext("The model file {path} is missing. Restore the file.", path=path)) from error
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, safetensors.SafetensorError) as error:
-        message = gettext(
-            "The model file {path} is damaged or cut short ({error}). Restore the file.",
-            path=path,
-            error=str(error)[:300],
-        )
-        raise AttnvizError(message) from error
     return weights
 
 
@@ -129,15 +103,9 @@ def count_parameters(folder: str | Path) -> int:
     Raise AttnvizError, naming the file, where it cannot be read.
     """
     path = Path(folder) / WEIGHTS_FILE
-    check_regular(path)
-    try:
-        with path.open("rb") as file:
-            head = json.loads(file.read(int.from_bytes(file.read(8), "little")))
+    with file_errors(path), path.open("rb") as file:
+        head = json.loads(file.read(int.from_bytes(file.read(8), "little")))
         return sum(math.prod(entry["shape"]) for name, entry in head.items() if name != "__metadata__")
-    except OSError as error:
-        raise AttnvizError(_unreadable(path, error)) from error
-    except (ValueError, KeyError, TypeError, AttributeError, MemoryError, OverflowError) as error:
-        raise AttnvizError(damaged(path, error)) from error
 
 
 def read_config(folder: str | Path) -> dict[str, Any]:
@@ -146,32 +114,20 @@ def read_config(folder: str | Path) -> dict[str, Any]:
     Raise AttnvizError, naming the file, where it is missing, damaged or of another version.
     """
     path = Path(folder) / CONFIG_FILE
-    check_regular(path)
-    try:
+    with file_errors(path):
         fields = json.loads(path.read_text(encoding="utf-8"))
         if "format" not in fields and {"model_type", "architectures"} & {*fields}:
-            raise AttnvizError(
-                gettext(
-                    "{folder} is a model of Hugging Face, which attnviz does not use as its own. Read its attention "
-                    "with attnviz attention {folder} --source-file FILE, or in Python with "
-                    "attnviz.from_huggingface.",
-                    folder=folder,
-                )
+            raise user_error(
+                "{folder} is a model of Hugging Face, which attnviz does not use as its own. Read its attention "
+                "with attnviz attention {folder} --source-file FILE, or in Python with "
+                "attnviz.from_huggingface.",
+                folder=folder,
             )
         if fields["format"] != MODEL_FORMAT:
             raise ValueError("it is not marked as one of this program's")
         check_version(str(path), fields["version"], MODEL_VERSION)
         settings = dict(fields["model"])
         bounds.check_model(settings)
-    except OSError as error:
-        raise AttnvizError(_unreadable(path, error)) from error
-    except KeyError as error:
-        message = gettext(
-            "The model file {path} is damaged: {name} is missing. Restore the file.", path=path, name=error
-        )
-        raise AttnvizError(message) from error
-    except (ValueError, TypeError, AttributeError, RecursionError) as error:
-        raise AttnvizError(damaged(path, error)) from error
     return settings
 
 
@@ -190,12 +146,3 @@ def _architecture(path: Path, _: tuple[int, ...]) -> str:
         return str(read_config(path.parent).get("architecture", "rnnsearch"))
     except AttnvizError:
         return "rnnsearch"
-
-
-def damaged(path: Path, reason: object) -> str:
-    """Return the message that `path` is damaged."""
-    return gettext("The model file {path} is damaged: {error}. Restore the file.", path=path, error=reason)
-
-
-def _unreadable(path: Path, error: OSError) -> str:
-    return gettext("The model file {path} cannot be read: {error}.", path=path, error=error.strerror)

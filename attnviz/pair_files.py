@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from attnviz.errors import AttnvizError
+from attnviz.errors import AttnvizError, user_error
 from attnviz.file_kinds import shell_argument
 from attnviz.languages import gettext, ngettext
 from attnviz.reading import read_text_lines
@@ -78,8 +78,8 @@ def pairs_in(lines: Iterable[str], path: Path, *, skip_malformed: bool = False) 
             pairs.append((columns[0], columns[1]))
     check_share(path, number, skipped, samples, skip_malformed=skip_malformed and bool(pairs))
     if not pairs:
-        raise AttnvizError(
-            gettext("The file {path} holds no sentence pair. Write one pair per line: source<TAB>target.", path=path)
+        raise user_error(
+            "The file {path} holds no sentence pair. Write one pair per line: source<TAB>target.", path=path
         )
     return Pairs(pairs, skipped)
 

@@ -22,7 +22,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
-from attnviz.errors import AttnvizError
+from attnviz.errors import AttnvizError, user_error
 from attnviz.file_kinds import GZIP, NPY, PARQUET, UTF_8_MARK, XZ, ZIP, check_start, encoding_message
 from attnviz.languages import gettext
 
@@ -52,16 +52,14 @@ class Limits:
         """Raise AttnvizError where a count exceeds its limit."""
         if bytes > self.bytes:
             most = self.bytes / 10**6 if self.bytes % 10**6 else self.bytes // 10**6
-            raise AttnvizError(gettext("The file is larger than {most} MB.", most=most))
+            raise user_error("The file is larger than {most} MB.", most=most)
         if lines > self.lines:
-            raise AttnvizError(gettext("The file has more than {most} lines. Divide the file.", most=f"{self.lines:,}"))
+            raise user_error("The file has more than {most} lines. Divide the file.", most=f"{self.lines:,}")
         if pairs > self.pairs:
-            raise AttnvizError(
-                gettext("The file has more than {most} sentence pairs. Divide the file.", most=f"{self.pairs:,}")
-            )
+            raise user_error("The file has more than {most} sentence pairs. Divide the file.", most=f"{self.pairs:,}")
         if values > self.values:
-            raise AttnvizError(
-                gettext("The file has more than {most} numbers and texts. Divide the file.", most=f"{self.values:,}")
+            raise user_error(
+                "The file has more than {most} numbers and texts. Divide the file.", most=f"{self.values:,}"
             )
 
 
@@ -245,12 +243,10 @@ class Content:
             return lines
         if self.text.lstrip()[:1] in ("{", "["):
             return [""]
-        raise AttnvizError(
-            gettext(
-                "A line of the file has {count} characters; at most {most} can be read.",
-                count=f"{length:,}",
-                most=f"{self.limits.cell:,}",
-            )
+        raise user_error(
+            "A line of the file has {count} characters; at most {most} can be read.",
+            count=f"{length:,}",
+            most=f"{self.limits.cell:,}",
         )
 
     @cached_property
@@ -311,10 +307,10 @@ def _decoded_as(data: bytes, encoding: str) -> str:
     try:
         text = data.decode(encoding)
     except LookupError as error:  # no codec of this name, or one that makes no text, such as hex
-        raise AttnvizError(gettext("{encoding} is not a text encoding.", encoding=encoding[:40])) from error
+        raise user_error("{encoding} is not a text encoding.", encoding=encoding[:40]) from error
     except ValueError as error:
-        raise AttnvizError(
-            gettext("The file cannot be read as {encoding}: {error}.", encoding=encoding[:40], error=str(error)[:80])
+        raise user_error(
+            "The file cannot be read as {encoding}: {error}.", encoding=encoding[:40], error=str(error)[:80]
         ) from error
     return text.removeprefix("\ufeff")
 

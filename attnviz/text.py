@@ -5,11 +5,12 @@ from __future__ import annotations
 import functools
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Self
 
 from attnviz.errors import AttnvizError
-from attnviz.files import check_regular
+from attnviz.files import file_errors
 from attnviz.languages import gettext
 
 PAD, UNK, BOS, EOS = 0, 1, 2, 3
@@ -86,16 +87,25 @@ def is_too_long(text: str) -> bool:
     return len(text) > LONGEST_TEXT or len(text.split()) > LONGEST_SENTENCE
 
 
-class _Letters(dict[int, int]):
-    """Character map for `str.translate` that turns combining marks and joiners into letters."""
+class _CharacterMap(dict[int, int]):
+    """Map for `str.translate` that a function makes, character by character, as they occur."""
+
+    def __init__(self, change: Callable[[int], int]) -> None:
+        self._change = change
 
     def __missing__(self, character: int) -> int:
-        mark = unicodedata.category(chr(character)).startswith("M") or character in (0x200C, 0x200D)
-        replacement = self[character] = ord("a") if mark else character
-        return replacement
+        changed = self[character] = self._change(character)
+        return changed
 
 
-_LETTERS = _Letters()
+def _letter(character: int) -> int:
+    """Return a letter in place of a combining mark or a joiner."""
+    return (
+        ord("a") if unicodedata.category(chr(character)).startswith("M") or character in (0x200C, 0x200D) else character
+    )
+
+
+_LETTERS = _CharacterMap(_letter)
 
 
 def is_combining(character: str) -> bool:
@@ -252,22 +262,10 @@ class Tokenizer:
         return cls(model.getvalue())
 
     @classmethod
-    def load(cls, path: str | Path) -> Tokenizer:
+    def load(cls, path: str | Path) -> Self:
         """Load a tokenizer file; raise AttnvizError, naming the file, where that fails."""
-        path = Path(path)
-        check_regular(path)
-        try:
-            return cls(path.read_bytes())
-        except OSError as error:
-            message = gettext("The tokenizer {path} cannot be read: {error}.", path=path, error=error.strerror)
-            raise AttnvizError(message) from error
-        except ValueError as error:
-            message = gettext(
-                "The tokenizer {path} is damaged or was not made by attnviz ({error}). Restore the file.",
-                path=path,
-                error=error,
-            )
-            raise AttnvizError(message) from error
+        with file_errors(path):
+            return cls(Path(path).read_bytes())
 
 
 def word_groups(pieces: Sequence[str]) -> tuple[tuple[int, ...], ...]:
@@ -340,22 +338,17 @@ def typed_surfaces(pieces: Sequence[str], text: str) -> tuple[str, ...]:
     return tuple(surfaces)
 
 
-class _Symbols(dict[int, int]):
-    """Character map for `str.translate` that turns characters without a glyph into symbols."""
-
-    def __missing__(self, character: int) -> int:
-        symbol = character
-        if character <= 0x1F:
-            symbol = 0x2400 + character
-        elif character == 0x7F:
-            symbol = 0x2421
-        elif unicodedata.category(chr(character)) in ("Cc", "Cs", "Zl", "Zp") or character & 0xFFFE == 0xFFFE:
-            symbol = 0xFFFD
-        self[character] = symbol
-        return symbol
+def _symbol(character: int) -> int:
+    """Return a symbol in place of a character without a glyph."""
+    if character <= 0x1F:
+        return 0x2400 + character
+    if character == 0x7F:
+        return 0x2421
+    has_none = unicodedata.category(chr(character)) in ("Cc", "Cs", "Zl", "Zp") or character & 0xFFFE == 0xFFFE
+    return 0xFFFD if has_none else character
 
 
-_SYMBOLS = _Symbols()
+_SYMBOLS = _CharacterMap(_symbol)
 
 
 def with_symbols(text: str) -> str:
@@ -364,6 +357,11 @@ def with_symbols(text: str) -> str:
     XML, so SVG too, cannot hold most of them, and a page shows nothing in their place.
     """
     return text if text.isprintable() else text.translate(_SYMBOLS)
+
+
+def follows_space(piece: str) -> bool:
+    """Return whether a space precedes a piece in a text, unless it is the first."""
+    return piece.startswith(SPACE) or piece in SPECIAL_PIECES
 
 
 def join_pieces(pieces: Iterable[str]) -> str:

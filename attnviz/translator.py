@@ -35,7 +35,7 @@ from attnviz.decoding import (
 )
 from attnviz.decoding.by_architecture import PreparedNetwork, RecordT, prepare_network
 from attnviz.devices import resolve_device
-from attnviz.errors import AttnvizError
+from attnviz.errors import user_error
 from attnviz.installed_models import find_model
 from attnviz.languages import gettext
 from attnviz.model_folder import weights_digest
@@ -125,11 +125,9 @@ class Translator(Generic[RecordT]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Raise AttnvizError: a translator is shared by threads, and loaded in each process."""
-        raise AttnvizError(
-            gettext(
-                "A translator cannot be copied or pickled. Threads may share one; in another process, load the model "
-                "again with Translator.load."
-            )
+        raise user_error(
+            "A translator cannot be copied or pickled. Threads may share one; in another process, load the model "
+            "again with Translator.load."
         )
 
     def translate(
@@ -236,9 +234,8 @@ class Translator(Generic[RecordT]):
         Raises:
             AttnvizError: As in `translate`.
         """
+        self.check(text, beam=beam, length_penalty=length_penalty, interventions=interventions)
         source = sentence_ids(self.tokenizer, text)
-        check_search(beam, length_penalty)
-        self.prepared.check(interventions, len(source))
         growth: list[list[Candidate]] = []
         with torch.inference_mode():
             memory, limit = self._memory([source]), longest_target(len(source))

@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from attnviz import bounds
-from attnviz.errors import AttnvizError
-from attnviz.files import check_regular
-from attnviz.languages import gettext
+from attnviz.errors import user_error
 from attnviz.text import BOS, EOS, PAD, SPACE, SPECIAL_PIECES, UNK, Tokenizer, normalise, word_spans
 
 _CONTINUES = "@@"
@@ -77,13 +74,11 @@ class WordTokenizer(Tokenizer):
         """Return the ids of a sentence with the special pieces at its ends."""
         sentence = [*([BOS] if self._opened else []), *ids, *([EOS] if self._closed else [])]
         if self._filled and len(sentence) > self._filled:
-            raise AttnvizError(
-                gettext(
-                    "This model has attention weights for {most} positions, but the sentence has {count} tokens with "
-                    "its end mark. Shorten the sentence.",
-                    most=self._filled,
-                    count=len(sentence),
-                )
+            raise user_error(
+                "This model has attention weights for {most} positions, but the sentence has {count} tokens with "
+                "its end mark. Shorten the sentence.",
+                most=self._filled,
+                count=len(sentence),
             )
         return [*sentence, *[PAD] * (self._filled - len(sentence))]
 
@@ -125,27 +120,6 @@ def serialised(
     """
     fields = {"source": list(source), "target": list(target), "opened": opened, "closed": closed, "filled": filled}
     return (json.dumps(fields, ensure_ascii=False, indent=0) + "\n").encode("utf-8")
-
-
-def load_tokenizer(path: Path) -> WordTokenizer:
-    """Load the vocabularies in `path`; raise AttnvizError, naming the file, where that fails."""
-    check_regular(path)
-    try:
-        return WordTokenizer(path.read_bytes())
-    except OSError as error:
-        raise AttnvizError(
-            gettext(
-                "Cannot read the vocabulary file {path}: {error}. Check this file.", path=path, error=error.strerror
-            )
-        ) from error
-    except (ValueError, RecursionError) as error:
-        raise AttnvizError(
-            gettext(
-                "The vocabulary file {path} is damaged ({error}). Import the model again.",
-                path=path,
-                error=str(error)[:200],
-            )
-        ) from error
 
 
 def _tokens(fields: Mapping[str, Any], side: str) -> list[str]:

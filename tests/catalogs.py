@@ -25,7 +25,7 @@ import attnviz
 from attnviz.languages import LOCALES, read_catalog
 
 PACKAGE = Path(attnviz.__file__).parent
-MESSAGES = {"gettext": 1, "gettexts": 1, "ngettext": 2}
+MESSAGES = {"gettext": 1, "gettexts": 1, "ngettext": 2, "user_error": 1}
 """How many of a function's arguments are English sentences."""
 
 PSEUDO = "eo"

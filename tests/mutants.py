@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import ast
 import importlib
-import json
 import os
 import random
 import re
@@ -37,12 +36,14 @@ LIBRARIES = ("numpy", "pandas", "plotly.graph_objects", "pyarrow", "sacrebleu", 
 
 AREAS: dict[str, dict[str, str]] = {
     "decoding": {
-        "decoding/search": "decoding/random_networks decoding/greedy decoding/beam_tree decoding/search",
+        "decoding/search": (
+            "decoding/random_networks decoding/greedy decoding/beam_tree decoding/search importing/checkpoints"
+        ),
         "decoding/sentences decoding/applied_interventions": (
             "decoding/random_networks decoding/greedy decoding/batching decoding/interventions importing/checkpoints"
         ),
         "decoding/by_architecture": (
-            "decoding/beam_tree decoding/transformer decoding/interventions importing/checkpoints"
+            "decoding/beam_tree decoding/random_networks decoding/interventions decoding/search importing/checkpoints"
         ),
         "decoding/attribution": "decoding/attribution",
     },
@@ -68,7 +69,9 @@ AREAS: dict[str, dict[str, str]] = {
     },
     "hugging-face": {"importing/huggingface importing/huggingface_model": "importing/huggingface"},
     "what-ifs": {
-        "trace/interventions trace/what_ifs": "trace/what_ifs trace/interventions analysis/what_if_effects",
+        "trace/interventions trace/what_ifs": (
+            "trace/what_ifs trace/interventions analysis/what_if_effects trace/damaged_files"
+        ),
         "analysis/what_if_effects": "analysis/what_if_effects trace/what_ifs",
     },
 }
@@ -84,7 +87,18 @@ NAMES = {"min": "max", "any": "all", "argmin": "argmax", "minimum": "maximum", "
 NAMES |= {new: old for old, new in NAMES.items()}
 COMMUTATIVE = ("min", "max", "minimum", "maximum", "zip")
 _FAILED = re.compile(r"^(?:FAILED|ERROR) tests/(\S+)", re.MULTILINE)
-MESSAGES = ("_", "gettext", "gettexts", "ngettext", "AttnvizError", "warn", "cast", "TypeVar", "getLogger")
+MESSAGES = (
+    "_",
+    "gettext",
+    "gettexts",
+    "ngettext",
+    "AttnvizError",
+    "user_error",
+    "warn",
+    "cast",
+    "TypeVar",
+    "getLogger",
+)
 
 
 @dataclass(frozen=True)
@@ -200,32 +214,8 @@ def random_faults(area: str, count: int, seed: int) -> list[Fault]:
     return faults
 
 
-class _QuickestFirst:
-    """A plugin of pytest that runs quick files first, and of each file quick tests, by the times of the run before."""
-
-    def __init__(self, path: Path) -> None:
-        """Take the file of the times."""
-        self._path = path
-        self._known: dict[str, float] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-        self._found = dict[str, float]()
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Add the time of a test, of its fixtures too, to that of the test and of its file."""
-        for name in (report.nodeid.partition("::")[0], report.nodeid):
-            self._found[name] = self._found.get(name, 0) + report.duration
-
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Order the tests, file by file: fixtures of a file are made once."""
-        items.sort(key=lambda one: [self._known.get(name, 0) for name in (one.nodeid.partition("::")[0], one.nodeid)])
-
-    def pytest_sessionfinish(self, exitstatus: int) -> None:
-        """Write the times of a run without failure."""
-        if not exitstatus:
-            self._path.write_text(json.dumps(self._known | self._found), encoding="utf-8")
-
-
 def run_tests(copy: Path, tests: Sequence[str], limit: int) -> tuple[str, float]:
-    """Run tests of the copy in a process of its own, the quickest first, for at most so many seconds of a processor.
+    """Run tests of the copy in a process of its own, for at most so many seconds of a processor.
 
     Return "killed", "SURVIVED" or "timeout", and the seconds.
     """
@@ -240,7 +230,7 @@ def run_tests(copy: Path, tests: Sequence[str], limit: int) -> tuple[str, float]
             sys.path[0], sys.dont_write_bytecode = str(copy), True
             sys.modules.pop("tests", None)
             options = ["-x", "-q", "-n0", "-p", "no:cacheprovider", "--snapshot-warn-unused", *tests]
-            code = pytest.main(options, [_QuickestFirst(copy / "times.json")])
+            code = pytest.main(options)
         finally:
             sys.stdout.flush()
             os._exit(code)  # the copy, whose `with` this process must not leave, is the other one's

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from pathlib import Path
 
 from attnviz.commands.models import PUBLISHED
 from tests.conftest import REPOSITORY
@@ -12,21 +11,14 @@ from tests.conftest import REPOSITORY
 
 def published_models() -> dict[str, dict[str, dict[str, int | str]]]:
     """Return, for each model folder of the repository, the size in bytes and the SHA-256 of its files."""
-    folders = sorted(path.parent for path in (REPOSITORY / "models").glob("*/config.json"))
-    return {folder.name: {_name(path, folder): _stated(path) for path in _files(folder)} for folder in folders}
-
-
-def _files(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.rglob("*") if path.is_file())
-
-
-def _name(path: Path, folder: Path) -> str:
-    return path.relative_to(folder).as_posix()
-
-
-def _stated(path: Path) -> dict[str, int | str]:
-    content = path.read_bytes()
-    return {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+    found: dict[str, dict[str, dict[str, int | str]]] = {}
+    for folder in sorted(path.parent for path in (REPOSITORY / "models").glob("*/config.json")):
+        contents = {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+        found[folder.name] = {
+            path.relative_to(folder).as_posix(): {"bytes": len(one), "sha256": hashlib.sha256(one).hexdigest()}
+            for path, one in contents.items()
+        }
+    return found
 
 
 if __name__ == "__main__":

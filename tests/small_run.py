@@ -1,20 +1,28 @@
-"""A training run of seconds on a tiny text, with models saved on the way, for tests of how a model learns."""
+"""Training runs of seconds on a tiny artificial text, and what is compared of two runs."""
 
 from __future__ import annotations
 
+import csv
 import itertools
 import json
 from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file
 
 from attnviz.training import TrainingConfig, train
 
-MOMENTS = (0, 20, 60, 150)
-_SUBJECTS = {"the cat": "le chat", "the dog": "le chien", "a girl": "une fille", "the king": "le roi"}
-_VERBS = {"sees": "voit", "likes": "aime", "finds": "trouve"}
-_OBJECTS = {"a red house": "une maison rouge", "the black sea": "la mer noire", "a blue book": "un livre bleu"}
+_SUBJECTS = {"the cat": "le chat", "the dog": "le chien", "a girl": "une fille", "my friend": "mon ami"}
+_VERBS = {"sees": "voit", "likes": "aime", "wants": "veut", "finds": "trouve"}
+_OBJECTS = {"the house": "la maison", "a red book": "un livre rouge", "the sea": "la mer", "bread": "du pain"}
+_OBJECTS |= {"it": "cela"}
+_TIMED = ("seconds", "tokens_per_second")
+Files = tuple[Path, Path]
 
 
-def write_texts(folder: Path) -> tuple[Path, Path]:
+def write_texts(folder: Path) -> Files:
     """Write a training and a validation file in which French puts adjectives after nouns; return their paths."""
     triples = list(itertools.product(_SUBJECTS.items(), _VERBS.items(), _OBJECTS.items()))
     lines = [f"{s[0]} {v[0]} {o[0]}.\t{s[1]} {v[1]} {o[1]}.\n" for s, v, o in triples]
@@ -25,54 +33,71 @@ def write_texts(folder: Path) -> tuple[Path, Path]:
     return training, validation
 
 
-def kept_run(folder: Path, *, guidance: float = 0.0, name: str = "run", keep_at: tuple[int, ...] = MOMENTS) -> Path:
-    """Train in `folder`/`name` on the texts of `write_texts`; return that folder."""
-    training, validation = write_texts(folder)
-    config = TrainingConfig(
-        data=(str(training),),
-        validation=(str(validation),),
-        output=str(folder / name),
-        vocabulary_size=90,
-        embedding_size=16,
-        hidden_size=24,
-        alignment_size=16,
-        maxout_size=16,
-        batch_tokens=120,
-        updates=MOMENTS[-1],
-        warmup=10,
-        learning_rate=1e-2,
-        matrix_rate=0.0,
-        validate_every=50,
-        checkpoint_every=50,
-        bleu_sentences=6,
-        snapshots=4,
-        keep_at=keep_at,
-        dropout=0.0,
-        device="cpu",
-        precision="fp32",
-        threads=1,
-        patience=0,
-        guidance=guidance,
-    )
-    train(config)
-    return folder / name
+def tiny(files: Files, output: Path, **changes: Any) -> TrainingConfig:
+    """Return the config of a run of seconds in `output`, with changes."""
+    settings: dict[str, Any] = {
+        "data": (str(files[0]),),
+        "validation": (str(files[1]),),
+        "output": str(output),
+        "vocabulary_size": 80,
+        "embedding_size": 16,
+        "hidden_size": 24,
+        "alignment_size": 16,
+        "maxout_size": 16,
+        "batch_tokens": 120,
+        "updates": 60,
+        "warmup": 10,
+        "learning_rate": 1e-2,
+        "matrix_rate": 0.0,
+        "validate_every": 20,
+        "checkpoint_every": 7,
+        "bleu_sentences": 8,
+        "snapshots": 4,
+        "snapshot_sentences": ("the cat sees it.\tle chat voit cela.",),
+        "device": "cpu",
+        "precision": "fp32",
+        "threads": 1,
+        "patience": 0,
+    }
+    return TrainingConfig(**(settings | changes))
+
+
+def log_of(output: Path) -> list[dict[str, str]]:
+    """Return the rows of a run's log without their times."""
+    with (output / "log.csv").open(newline="", encoding="utf-8") as file:
+        return [{name: row[name] for name in row if name not in _TIMED} for row in csv.DictReader(file)]
+
+
+def run_until_validation(config: TrainingConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run, and stop as by Ctrl-C when it comes to validate for the first time."""
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("attnviz.training.loop._Run._validate", stop)
+        with pytest.raises(KeyboardInterrupt):
+            train(config)
+
+
+def assert_same_run(one: Path, other: Path) -> None:
+    """Assert that the last checkpoints of two runs, by their folders, are the same bit for bit, and their logs."""
+    expected, found = (load_file(output / "checkpoint.safetensors") for output in (one, other))
+    assert expected.keys() == found.keys()
+    for name, tensor in expected.items():
+        assert torch.equal(tensor, found[name]), name
+    assert log_of(one) == log_of(other)
 
 
 LINKS = "".join(
-    json.dumps({"id": str(k), "en": en.split(), "fr": fr.split(), "S": links, "P": []}) + "\n"
-    for k, (en, fr, links) in enumerate(
-        [
-            (
-                "the cat sees a red house .",
-                "le chat voit une maison rouge .",
-                [[0, 0], [1, 1], [2, 2], [3, 3], [4, 5], [5, 4], [6, 6]],
-            ),
-            (
-                "a girl likes the black sea .",
-                "une fille aime la mer noire .",
-                [[0, 0], [1, 1], [2, 2], [3, 3], [4, 5], [5, 4], [6, 6]],
-            ),
-        ]
+    json.dumps({"id": source, "en": source.split(), "fr": target.split(), "S": links, "P": []}) + "\n"
+    for source, target, links in (
+        (
+            "the cat sees a red book .",
+            "le chat voit un livre rouge .",
+            [[0, 0], [1, 1], [2, 2], [3, 3], [4, 5], [5, 4], [6, 6]],
+        ),
+        ("a girl likes the house .", "une fille aime la maison .", [[k, k] for k in range(6)]),
     )
 )
 """Gold links of two sentences of the text, in the format of gold files."""

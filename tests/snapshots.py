@@ -5,12 +5,15 @@ from __future__ import annotations
 import errno
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from syrupy.extensions.amber import AmberSnapshotExtension
 from syrupy.location import PyTestLocation
 from syrupy.types import SnapshotIndex
 
+from attnviz.errors import AttnvizError
 from attnviz.languages import LANGUAGES, language
 
 
@@ -58,3 +61,10 @@ def plain(text: object, *folders: Path) -> str:
     for cause in _OS_ERRORS:
         found = found.replace(f": {cause}", ": <cause>")
     return _CAUSE.sub("(<cause>)", found)
+
+
+def refusal(call: Callable[[], object], *folders: Path) -> str:
+    """Return the plain message of the AttnvizError that a call raises."""
+    with pytest.raises(AttnvizError) as error:
+        call()
+    return plain(error.value, *folders)

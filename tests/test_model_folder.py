@@ -1,4 +1,4 @@
-"""Reading of a model folder without torch: arrays, digest, settings and their bounds."""
+"""Model folders: saved, loaded, and read without torch. Damaged ones are in `test_translator.py`."""
 
 from __future__ import annotations
 
@@ -10,10 +10,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from attnviz import AttnvizError, Translator, analysis, model_folder
+from attnviz.attention_kinds import ATTENTION_KINDS
+from attnviz.checkpoint import load_model, save_model
 from attnviz.model_folder import stamp, weights_digest
 from attnviz.network import TransformerConfig
+from attnviz.text import Tokenizer
+from tests.conftest import ModelFactory
 
 
 @pytest.fixture
@@ -53,32 +58,6 @@ def test_replaced_file_of_same_size_and_time_is_noticed(folder: Path) -> None:
     assert stamp(folder, "nowhere") == ((),)
 
 
-BAD = {
-    "vocabulary_size": [4, 1_000_001, 10**400, -1, True, 80.0, "80", None, [80]],
-    "embedding_size": [0, 65_537, 2**63, True, 1.5, "12", None, {}],
-    "hidden_size": [0, 65_537, -(10**30), False, float("inf")],
-    "alignment_size": [0, 10**9, True, float("nan")],
-    "maxout_size": [0, 10**9, True, []],
-    "attention": ["softmax", "", 1, None, ["additive"], {}],
-    "readout_state": ["next", 0, None, []],
-    "dropout": [-0.1, 1, 1.0, float("nan"), float("inf"), 10**400, True, "0.1", None],
-    "heads": [8],
-}
-
-
-@pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in BAD.items() for value in values])
-def test_setting_out_of_bounds_is_named(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: object
-) -> None:
-    monkeypatch.setattr("attnviz.checkpoint.build_network", lambda _: pytest.fail("the network was built"))
-    record = json.loads((folder / "config.json").read_text())
-    record["model"][name] = value
-    (folder / "config.json").write_text(json.dumps(record))
-    with pytest.raises(AttnvizError, match=rf"config\.json.*{name}") as raised:
-        Translator.load(folder, device="cpu")
-    assert len(str(raised.value)) < 400
-
-
 def test_architecture_is_read_from_current_config(folder: Path) -> None:
     assert model_folder.architecture(folder) == "rnnsearch"
     path = folder / "config.json"
@@ -89,3 +68,38 @@ def test_architecture_is_read_from_current_config(folder: Path) -> None:
         path.write_text(unreadable)
         assert model_folder.architecture(folder) == "rnnsearch"
     assert model_folder.architecture(folder / "nowhere") == "rnnsearch"
+
+
+@pytest.mark.parametrize("attention", ATTENTION_KINDS)
+def test_network_is_loaded_as_saved(
+    tmp_path: Path, make_network: ModelFactory, tokenizer: Tokenizer, attention: str
+) -> None:
+    network = make_network(attention, "current")
+    save_model(tmp_path / "new" / "folder", network, tokenizer, dtype=torch.float32)
+    loaded, its_tokenizer = load_model(tmp_path / "new" / "folder")
+    assert loaded.config == network.config
+    assert its_tokenizer.model == tokenizer.model
+    assert not loaded.training
+    assert not any(parameter.requires_grad for parameter in loaded.parameters())
+    expected = network.state_dict()
+    assert loaded.state_dict().keys() == expected.keys()
+    for name, tensor in loaded.state_dict().items():
+        assert torch.equal(tensor, expected[name]), name
+
+
+def test_interrupted_save_leaves_old_model(
+    tmp_path: Path, make_network: ModelFactory, tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save_model(tmp_path, make_network(), tokenizer)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    network = make_network()
+    network.decoder.output.bias.add_(1)
+
+    def killed(path: Path, _tensors: object) -> None:
+        path.write_bytes(b"half of the weights")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("attnviz.checkpoint.write_tensors", killed)
+    with pytest.raises(KeyboardInterrupt):
+        save_model(tmp_path, network, tokenizer)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,14 @@ from attnviz.view.notebook import StepView
 from tests.saved_pages import flattened
 
 SENTENCE = "A green house."
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _few_steps() -> Iterator[None]:
+    """End translations after eight steps: a random network never ends one, and each step takes time to draw."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("attnviz.translator.longest_target", lambda _: 8)
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -33,24 +33,15 @@ def translators(make_network: ModelFactory, tokenizer: Tokenizer) -> dict[tuple[
     return {kind: Translator(make_network(*kind), tokenizer, "tiny", "digest") for kind in KINDS}
 
 
+SAME = (
+    *("source_text", "translation", "source_pieces", "target_pieces", "source_ids", "target_ids", "source_surfaces"),
+    *("unknown_characters", "search", "config", "model", "weights_digest", "device", "interventions"),
+)
+
+
 def assert_alike(one: Trace, other: Trace) -> None:
     """Assert that two traces tell of the same translation, to the accuracy of float32."""
-    for name in (
-        "source_text",
-        "translation",
-        "source_pieces",
-        "target_pieces",
-        "source_ids",
-        "target_ids",
-        "source_surfaces",
-        "unknown_characters",
-        "search",
-        "config",
-        "model",
-        "weights_digest",
-        "device",
-        "interventions",
-    ):
+    for name in SAME:
         assert getattr(one, name) == getattr(other, name), name
     for quantity in RECORDED:
         if quantity.name != "top_ids":  # the order of equally likely pieces may differ
@@ -96,21 +87,6 @@ def test_traces_equal_single_ones_beyond_one_batch(
         assert_alike(one, other)
     assert any(len(limits) > 1 and history is not None for limits, history in batches)
     assert any(len(limits) == 1 and history is None for limits, history in batches)
-
-
-@pytest.mark.parametrize("kind", [("additive", "previous"), ("location-aware", "current")], ids="-".join)
-def test_a_sentence_encoded_before_is_translated_as_at_first(
-    kind: tuple[str, str], make_network: ModelFactory, tokenizer: Tokenizer
-) -> None:
-    translator = Translator(make_network(*kind), tokenizer, "tiny", "digest")
-    for sentence in [*SENTENCES[:3], SENTENCES[0], SENTENCES[2]]:
-        again, at_first = (
-            translator.translate(sentence, beam=3),
-            Translator(translator.network, tokenizer, "tiny", "digest").translate(sentence, beam=3),
-        )
-        assert again.target_ids == at_first.target_ids
-        for quantity in RECORDED:
-            np.testing.assert_array_equal(getattr(again, quantity.name), getattr(at_first, quantity.name))
 
 
 def test_a_what_if_does_not_encode_its_sentence_again(make_network: ModelFactory, tokenizer: Tokenizer) -> None:

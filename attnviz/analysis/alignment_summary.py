@@ -10,6 +10,7 @@ from attnviz.analysis.findings import identical_findings
 from attnviz.analysis.labels import quoted_name
 from attnviz.analysis.measures import attended_words, entropy, is_uniform, ranked
 from attnviz.analysis.numbers import percent
+from attnviz.analysis.what_if_effects import foils_of
 from attnviz.languages import gettext, ngettext
 from attnviz.trace import Aligned, Record
 
@@ -167,11 +168,11 @@ def _attention_sentences(trace: Aligned, step: int) -> list[str]:
 
 def _certainty_sentence(trace: Record, step: int) -> str:
     p = float(trace.probabilities[step])
-    foils = [k for k, index in enumerate(trace.top_ids[step]) if index != trace.target_ids[step]]
+    foils = foils_of(trace, step)
     sure = gettext("sure" if p >= SURE else "fairly sure" if p >= UNSURE else "unsure")
     if not foils:
         return gettext("The model was {sure} of the word.", sure=sure)
-    foil, q = trace.top_pieces[step][foils[0]], float(trace.top_probabilities[step][foils[0]])
+    _, foil, q = foils[0]
     name, share = quoted_name(foil), percent(q)
     if q > p:
         return gettext("The model preferred {name}, with probability {share}.", name=name, share=share)

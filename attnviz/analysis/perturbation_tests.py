@@ -79,7 +79,7 @@ def adversary(trace: Trace, step: int, weights: Weights | None = None, *, bound:
 
 def adversarial_weights(evaluation: StepEvaluation, bound: float = BOUND) -> Array:
     """Return the weights of `adversary`, (Tx,); raise AttnvizError for a bound outside 0 to 1."""
-    check_number(gettext("bound"), bound, 0, 1)
+    check_number(gettext("bound"), bound, 1)
     alignment, limit = evaluation.alignment, _USED_SHARE * bound
     start_points = _start_points(evaluation, limit)
     # Climb from each start twice: along the gradient, and along the natural gradient of p(w).

@@ -25,7 +25,7 @@ from attnviz.analysis.findings import (
 from attnviz.analysis.labels import quote, quoted_name
 from attnviz.analysis.measures import attended_words
 from attnviz.analysis.numbers import percent
-from attnviz.analysis.what_if_effects import SpacedWords, Word, changed_words
+from attnviz.analysis.what_if_effects import SpacedWords, Word, changed_words, foils_of
 from attnviz.analysis.word_classes import FUNCTION_WORDS
 from attnviz.languages import format_share, gettext
 from attnviz.text import EOS
@@ -114,13 +114,6 @@ def least_sure_step(trace: Record) -> int:
     words = [_probability(trace, target) for target in range(len(trace.words().target))]
     content = [finding for finding in words if _is_content(trace, finding)]
     return _suspected_error(trace, min(content or words, key=lambda finding: finding.value)).step
-
-
-def runner_up(trace: Record, step: int) -> tuple[int, float, str] | None:
-    """Return id, probability and text of the likeliest piece that 0-based `step` did not write, if there is one."""
-    candidates = zip(trace.top_ids[step].tolist(), trace.top_probabilities[step], trace.top_pieces[step], strict=True)
-    others = ((index, float(p), piece) for index, p, piece in candidates if index != trace.target_ids[step])
-    return next(others, None)
 
 
 def _suspected_error(trace: Record, finding: Finding) -> SuspectedError:
@@ -277,10 +270,10 @@ def _attended(trace: Record, suspect: SuspectedError) -> CardLine:
 
 
 def _runner_up(trace: Record, suspect: SuspectedError) -> CardLine | None:
-    other = runner_up(trace, suspect.step)
-    if other is None:
+    foils = foils_of(trace, suspect.step)
+    if not foils:
         return None
-    index, probability, piece = other
+    index, piece, probability = foils[0]
     text = gettext(
         "{other} has probability {share}; {written} has probability {own}.",
         other=quoted_name(piece),

@@ -15,7 +15,7 @@ from attnviz.analysis.labels import quote, quoted_name
 from attnviz.analysis.numbers import decimal, percent, significant
 from attnviz.errors import AttnvizError
 from attnviz.languages import format_share, gettext, gettexts
-from attnviz.text import EOS, SPACE, SPECIAL_PIECES, join_pieces
+from attnviz.text import EOS, SPACE, follows_space, join_pieces
 from attnviz.trace import Record, Trace, WhatIfs
 from attnviz.trace.interventions import (
     ExcludePosition,
@@ -89,7 +89,7 @@ def step_change(before: Trace, after: Trace, step: int) -> StepChange:
     moment: Moment = "same" if before.target_ids[:step] == after.target_ids[:step] else "other words"
     moment = moment if step < len(before.target_ids) else "none"
     traces = (after,) if moment == "none" else (before, after)
-    *earlier, recorded_after = (_recorded_pieces(trace, step) for trace in traces)
+    *earlier, recorded_after = (recorded_pieces(trace, step) for trace in traces)
     recorded_before = earlier[0] if earlier else {}
     changes = {
         piece: PieceChange(
@@ -117,12 +117,18 @@ def step_change(before: Trace, after: Trace, step: int) -> StepChange:
     return StepChange(step, moment, context, state, tuple(pieces), written, written_before, (least, least_after))
 
 
-def _recorded_pieces(trace: Trace, step: int) -> dict[int, tuple[str, float]]:
-    """Return name and probability of the recorded pieces of a step, by id."""
+def recorded_pieces(trace: Record, step: int) -> dict[int, tuple[str, float]]:
+    """Return piece and probability of the recorded pieces of a step, by id: the likeliest, and the written one."""
     recorded = zip(trace.top_ids[step].tolist(), trace.top_pieces[step], trace.top_probabilities[step], strict=True)
     pieces = {piece: (name, float(p)) for piece, name, p in recorded}
     pieces.setdefault(trace.target_ids[step], (trace.target_pieces[step], float(trace.probabilities[step])))
     return pieces
+
+
+def foils_of(trace: Record, step: int) -> list[tuple[int, str, float]]:
+    """Return id, piece and probability of the recorded pieces that a step did not write, the likeliest first."""
+    recorded = recorded_pieces(trace, step)
+    return [(index, *recorded[index]) for index in recorded if index != trace.target_ids[step]]
 
 
 def _relative_change(before: NDArray[np.float32], after: NDArray[np.float32]) -> float:
@@ -356,7 +362,7 @@ def words_with_changes(trace: Trace, first: Trace) -> Iterator[Word]:
 
     A word of `first` that is missing between two that stayed is among them.
     """
-    return changed_words(_spaced_words(trace), _spaced_words(first))
+    return changed_words(spaced_words(trace), spaced_words(first))
 
 
 def changed_words(words: SpacedWords, first_words: SpacedWords) -> Iterator[Word]:
@@ -379,14 +385,14 @@ def changed_words(words: SpacedWords, first_words: SpacedWords) -> Iterator[Word
             yield from (Word(text, state, space) for text, space in words[start + j : start + last])
 
 
-def _spaced_words(trace: Trace) -> SpacedWords:
-    """Return the words of a translation without `</s>`, each with whether a space precedes it."""
-    words = zip(trace.words().target, trace.words().target_groups, strict=True)
+def spaced_words(trace: Trace, *, source: bool = False) -> SpacedWords:
+    """Return the words of a translation, or of its source, without `</s>`, each with whether a space precedes it."""
+    words, pieces = trace.words(), trace.source_surfaces if source else trace.target_pieces
+    names, groups = (words.source, words.source_groups) if source else (words.target, words.target_groups)
     spaced: list[tuple[str, bool]] = []
-    for text, group in words:
-        first = trace.target_pieces[group[0]]
-        if first != "</s>":
-            spaced.append((text, bool(spaced) and (first in SPECIAL_PIECES or first.startswith(SPACE))))
+    for text, group in zip(names, groups, strict=True):
+        if text != "</s>":
+            spaced.append((text, bool(spaced) and follows_space(pieces[group[0]])))
     return spaced
 
 

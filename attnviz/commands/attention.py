@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import json
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,16 +23,20 @@ from attnviz.commands.options import (
 )
 from attnviz.commands.shared import (
     check_outputs,
+    check_suffix,
     gold_from,
     gold_links_for,
     option_that_reads,
+    print_pairs,
     rate_text,
+    report,
     report_escapes,
+    report_more,
     with_gold_tokens,
-    write_rows,
+    write_pairs,
 )
 from attnviz.errors import AttnvizError
-from attnviz.files import replace_bytes, replace_text
+from attnviz.files import replace_bytes
 from attnviz.trace.drawing import DetailLevel
 
 if TYPE_CHECKING:
@@ -47,6 +49,8 @@ if TYPE_CHECKING:
 
 _DRAWN = ("svg", "png", "pdf", "html", "csv", "tex")
 """File suffixes of outputs with one pair."""
+TABLE_ENDINGS = (".csv", ".parquet")
+"""File suffixes of tables of measures."""
 _NAMED = 10
 """Number of pairs without a record that are named."""
 _SHOWN = 3
@@ -104,10 +108,9 @@ def open_records(
     if len(names) == 1 and is_model_folder(names[0]):
         sentences = _sentences(reading, gold)
         if gold and sentences["target"] is None:
-            print(
+            report(
                 "The model writes its own translations, because the gold links come without target words. If they are "
-                "of other translations, add --target-file.",
-                file=sys.stderr,
+                "of other translations, add --target-file."
             )
         return read_attention(names[0], **vars(reading) | sentences, attributions=attributions)
     with local_files(source_files(names, is_part)) as files:
@@ -128,7 +131,7 @@ def _sentences(reading: ReadingOptions, gold: AttentionRecords | str | None) -> 
         words = [joined_words(gold.tokens(index)[place]) for index in range(len(gold))]
         if found[side] is None and all(words):
             found[side] = [detokenise(one or ()) for one in words]
-            print(f"The {side} sentences are those of the gold file.", file=sys.stderr)
+            report(f"The {side} sentences are those of the gold file.")
     return found
 
 
@@ -159,8 +162,7 @@ def attention_command(
             f"Gold links are drawn in files that end in {', '.join(f'.{one}' for one in GOLD_ENDINGS)}, and counted in "
             "--table. Give -o such a name, add --table, or use the command score."
         )
-    if options.table is not None and options.table.suffix.lower() not in (".csv", ".parquet"):
-        raise AttnvizError(f"A table ends in .parquet or .csv, so {options.table} was not written.")
+    check_suffix(options.table, *TABLE_ENDINGS)
     gold = gold_from(options.gold, reading.encoding) if options.gold else None
     records = with_gold_tokens(open_records(files, reading, (options.output, options.table), gold=gold), gold)
     print_format(records)
@@ -230,16 +232,12 @@ def write_table(records: AttentionRecords, path: Path, gold: Any = None) -> int:
 
     scored = score(records, gold) if gold else None
     table = table_of_attention(records, by_record(scored.error.sentences, scored.places) if scored else ())
-    for remark in scored.remarks if scored else ():
-        print(remark, file=sys.stderr)
-    try:
-        with replacing(path) as temporary:
-            if path.suffix.lower() == ".csv":
-                csv.write_csv(plain_columns(table), temporary)
-            else:
-                parquet.write_table(table, temporary, compression="zstd")
-    except OSError as error:
-        raise AttnvizError(f"The file {path} cannot be written: {error.strerror}.") from error
+    report(*(scored.remarks if scored else ()))
+    with replacing(path) as temporary:
+        if path.suffix.lower() == ".csv":
+            csv.write_csv(plain_columns(table), temporary)
+        else:
+            parquet.write_table(table, temporary, compression="zstd")
     rows: int = table.num_rows
     return rows
 
@@ -249,7 +247,7 @@ def print_format(records: AttentionRecords, name: str = "") -> None:
     from attnviz.importing.records import format_sentence
 
     sentence = format_sentence(records)
-    print(f"{name}: {sentence}" if name else sentence, file=sys.stderr)
+    report(f"{name}: {sentence}" if name else sentence)
 
 
 def print_remarks(records: list[Attention]) -> None:
@@ -267,7 +265,7 @@ def print_remarks(records: list[Attention]) -> None:
         counts_by_remark[gold_links_sentence(*counts)] = len(drawn)
     for remark, count in counts_by_remark.items():
         part = "" if count == len(records) else gettext(" ({count} of {all} pairs)", count=count, all=len(records))
-        print(f"{remark}{part}", file=sys.stderr)
+        report(f"{remark}{part}")
 
 
 def _has_links(records: AttentionRecords) -> bool:
@@ -282,8 +280,7 @@ def _chosen(records: AttentionRecords, options: _Options, *, draws: bool) -> lis
         return [records[options.sentence - 1]]
     if draws:
         if len(records) > 1:
-            shown = f"The figure shows sentence pair 1 of {len(records)}; choose another pair with --sentence."
-            print(shown, file=sys.stderr)
+            report(f"The figure shows sentence pair 1 of {len(records)}; choose another pair with --sentence.")
         return [records[0]]
     chosen = [records.filled(index) for index in range(len(records))]
     if records.problems and not any(chosen):
@@ -298,8 +295,7 @@ def _print(records: AttentionRecords, chosen: list[Attention | None]) -> None:
     for record in chosen[:_SHOWN]:
         parts = ("", "", "") if record is None else (record.source_text, record.translation, links_text(record))
         print("\t".join(parts))
-    if len(chosen) > _SHOWN:
-        print(f"… and {len(chosen) - _SHOWN} more of the {len(records)} sentence pairs", file=sys.stderr)
+    report_more(len(chosen), _SHOWN, f" of the {len(records)} sentence pairs")
 
 
 def _print_unread(records: AttentionRecords, indices: Sequence[int]) -> None:
@@ -307,16 +303,13 @@ def _print_unread(records: AttentionRecords, indices: Sequence[int]) -> None:
     from attnviz.text import abbreviated
 
     if blank := [index + 1 for index in indices if records.is_blank(index)]:
-        print(
+        report(
             f"{len(blank)} of {len(records)} pairs have a blank line as source or target, and no links: "
-            f"{abbreviated(blank)}.",
-            file=sys.stderr,
+            f"{abbreviated(blank)}."
         )
     problems = list(records.problems.values())
-    for problem in problems[:_NAMED]:
-        print(f"Left out: {problem}", file=sys.stderr)
-    if len(problems) > _NAMED:
-        print(f"… and {len(problems) - _NAMED} more pairs that cannot be read", file=sys.stderr)
+    report(*(f"Left out: {problem}" for problem in problems[:_NAMED]))
+    report_more(len(problems), _NAMED, " pairs that cannot be read")
 
 
 def _print_empty(records: list[Attention]) -> None:
@@ -325,15 +318,14 @@ def _print_empty(records: list[Attention]) -> None:
 
     empty = sum(not links_text(record) for record in records)
     if empty:
-        print(
+        report(
             f"{empty} of {len(records)} pairs have no links: their target words are linked to nothing, or attend "
-            "most to </s>.",
-            file=sys.stderr,
+            "most to </s>."
         )
 
 
-_PRINTED, _LONGEST = 20, 40
-"""Number of pairs that are printed, and of characters of their links; a file has all."""
+_LONGEST = 40
+"""Characters of the links of a pair that are printed; a file has all."""
 _TABLES, _PICTURES = ("csv", "json"), ("svg", "png", "pdf")
 
 
@@ -342,9 +334,7 @@ def _compare_files(files: Sequence[str], compared: str, options: _Options, readi
     from attnviz.evaluation.two_files import link_agreement, with_tokens_of
 
     ending = options.ending
-    if options.output is not None and ending not in (*_TABLES, *_PICTURES):
-        endings = ", ".join(f".{one}" for one in (*_TABLES, *_PICTURES))
-        raise AttnvizError(f"The name of the file {options.output} must end in one of {endings}.")
+    check_suffix(options.output, *(f".{one}" for one in (*_TABLES, *_PICTURES)))
     if options.table or options.gold:
         raise AttnvizError("Leave out --table and --gold where two files are compared.")
     first, other = (open_records(names, reading, (options.output,)) for names in (files, [compared]))
@@ -352,8 +342,7 @@ def _compare_files(files: Sequence[str], compared: str, options: _Options, readi
     for records, name in ((first, " ".join(files)), (other, compared)):
         print_format(records, name)
     agreement = link_agreement(first, other)
-    for remark in agreement.remarks:
-        print(remark, file=sys.stderr)
+    report(*agreement.remarks)
     if options.sentence is not None:
         first.pair_numbered(options.sentence)
     names = (Path(files[0]).name, Path(compared).name)
@@ -370,21 +359,19 @@ def _compare_files(files: Sequence[str], compared: str, options: _Options, readi
         place, index = next((place, index) for index in chosen if (place := agreement.places[index]) is not None)
         _draw((first[place], other[index]), names, options.output, ending)
     else:
-        _write(options.output, agreement, chosen)
+        rows = [_fields(agreement.numbers[index], agreement.pairs[index]) for index in chosen]
+        write_pairs(options.output, rows, {"aer": agreement.aer})
 
 
 def _print_agreement(agreement: LinkAgreement, chosen: Sequence[int], names: tuple[str, str]) -> None:
-    from attnviz.evaluation.measurement_tables import markdown_table
-
-    rows = [_row(str(agreement.numbers[index]), agreement.pairs[index]) for index in chosen[:_PRINTED]]
+    rows = [_row(str(agreement.numbers[index]), agreement.pairs[index]) for index in chosen]
+    total = list[list[str]]()
     if len(chosen) > 1:
         sums = [
             sum(len(getattr(pair, name)) for pair in agreement.pairs) for name in ("shared", "only_first", "only_other")
         ]
-        rows.append(["all", *map(str, sums), rate_text(agreement.aer)])
-    print(markdown_table(["pair", "both", f"only {names[0]}", f"only {names[1]}", "AER"], rows, 1))
-    if len(chosen) > _PRINTED:
-        print(f"… and {len(chosen) - _PRINTED} more pairs; -o FILE writes all of them.", file=sys.stderr)
+        total.append(["all", *map(str, sums), rate_text(agreement.aer)])
+    print_pairs(["pair", "both", f"only {names[0]}", f"only {names[1]}", "AER"], rows, total)
     print(f"\nAlignment error rate (AER) between the files: {rate_text(agreement.aer)}.")
 
 
@@ -402,15 +389,6 @@ def _shortened(links: frozenset[Link]) -> str:
     if len(text) <= _LONGEST:
         return text or "–"
     return f"{text[:_LONGEST].rpartition(' ')[0]} … ({len(links)})"
-
-
-def _write(path: Path, agreement: LinkAgreement, chosen: Sequence[int]) -> None:
-    """Write the links that both or only one of them has for every pair, and in JSON the error rate of all pairs."""
-    rows = [_fields(agreement.numbers[index], agreement.pairs[index]) for index in chosen]
-    if path.suffix.lower() == ".json":
-        replace_text(path, json.dumps({"aer": agreement.aer, "pairs": rows}, indent=1) + "\n")
-    else:
-        write_rows(path, rows, [*rows[0]])
 
 
 def _fields(number: int, pair: PairAgreement) -> dict[str, Any]:

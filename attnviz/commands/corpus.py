@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Group, Parameter
 from cyclopts.validators import Number
 
-from attnviz.commands.attention import open_records, print_format, write_table
+from attnviz.commands.attention import TABLE_ENDINGS, open_records, print_format, write_table
 from attnviz.commands.options import (
     AS_INPUT,
     OUTPUT_OPTIONS,
@@ -29,7 +29,7 @@ from attnviz.commands.options import (
     Share,
     SkipMalformed,
 )
-from attnviz.commands.shared import check_outputs, print_skipped, progress, report_escapes
+from attnviz.commands.shared import check_outputs, check_suffix, print_skipped, progress, report_escapes
 from attnviz.errors import AttnvizError
 from attnviz.memory import keep_few_shapes
 
@@ -159,8 +159,7 @@ def corpus_command(
 
 def _of_attention(files: Sequence[str], options: _Options, reading: ReadingOptions) -> None:
     """Write one table of attention files of another program."""
-    if options.output.suffix not in (".csv", ".parquet"):
-        raise AttnvizError(f"A table ends in .parquet or .csv, so {options.output} was not written.")
+    check_suffix(options.output, *TABLE_ENDINGS)
     records = open_records(files, reading, (options.output,))
     print_format(records)
     print(f"{options.output}: {write_table(records, options.output, options.gold)} rows")
@@ -222,8 +221,7 @@ def _tables(names: list[str], options: _Options) -> dict[str, Path]:
 
     files = source_files(names)
     if files == names and len(files) == 1:
-        if options.output.suffix != ".parquet":
-            raise AttnvizError(f"The table must be a .parquet file, not {options.output}.")
+        check_suffix(options.output, ".parquet")
         return {files[0]: options.output}
     for name in ("gold", "vectors"):
         if getattr(options, name) is not None:

@@ -7,7 +7,6 @@ models, sections and the output form: text, Markdown or JSON.
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,7 +29,15 @@ from attnviz.commands.options import (
     SkipMalformed,
     Unescape,
 )
-from attnviz.commands.shared import model_text, printing_to, progress, report_escapes, write_rows
+from attnviz.commands.shared import (
+    check_suffix,
+    model_text,
+    printing_to,
+    progress,
+    report,
+    report_escapes,
+    write_rows,
+)
 from attnviz.errors import AttnvizError
 from attnviz.files import replace_text
 from attnviz.installed_models import find_model
@@ -153,8 +160,7 @@ def _check(files: Sequence[Path], options: _Options) -> None:
         raise AttnvizError("The options --by-length and --tune need a file of sentence pairs. Add such a file.")
     if (options.csv or options.figure) and not options.by_length:
         raise AttnvizError("The options --csv and --figure write the table of BLEU by length. Add --by-length.")
-    if options.figure and options.figure.suffix not in (".html", ".json"):
-        raise AttnvizError(f"The figure must be a .html or .json file, not {options.figure}.")
+    check_suffix(options.figure, ".html", ".json")
     if options.heads and not any(map(_is_gold, files)):
         raise AttnvizError("The option --heads needs a file of gold links (.jsonl). Add such a file.")
     if options.heads_csv and not options.heads:
@@ -187,7 +193,7 @@ def _read(files: Sequence[Path], options: _Options) -> tuple[Corpora, SkippedLin
             if file_pairs.skipped:
                 skipped[label] = file_pairs.skipped
                 lines = "line" if len(file_pairs.skipped) == 1 else "lines"
-                print(f"{path}: {len(file_pairs.skipped)} {lines} skipped", file=sys.stderr)
+                report(f"{path}: {len(file_pairs.skipped)} {lines} skipped")
     gold = _read_gold([path for path in files if _is_gold(path)], options.limit)
     return pairs, skipped, gold, _read_gold(options.threshold_from, None)
 
@@ -283,7 +289,7 @@ def _write(records: Sequence[TableRow], options: _Options) -> None:
         from attnviz.figures.sentence_length_figure import bleu_by_length
 
         figure = bleu_by_length(records).figure()
-        is_json = options.figure.suffix == ".json"
+        is_json = options.figure.suffix.lower() == ".json"
         replace_text(options.figure, figure.to_json() + "\n" if is_json else figure.to_html(include_plotlyjs=True))
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import shutil
-import sys
 from pathlib import Path
 from typing import Annotated
 
 from attnviz.commands.options import AS_OUTPUT, Folder
+from attnviz.commands.shared import report
 
 _EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 
@@ -23,4 +23,4 @@ def examples_command(folder: Annotated[Folder, AS_OUTPUT] = Path(), /) -> None:
         if path.is_file() and not copy.exists():
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, copy)
-    print(f"The example files are in {folder.resolve()}.", file=sys.stderr)
+    report(f"The example files are in {folder.resolve()}.")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -28,7 +27,7 @@ from attnviz.commands.options import (
     Positive,
     TokenText,
 )
-from attnviz.commands.shared import gold_from, gold_links_for, option_that_reads, with_gold_tokens
+from attnviz.commands.shared import gold_from, gold_links_for, option_that_reads, report, with_gold_tokens
 from attnviz.errors import AttnvizError, locate_errors
 from attnviz.figures.registry import FIGURES, figure_named
 from attnviz.figures.subject import INTERVENTION
@@ -190,7 +189,7 @@ def _draw(text: str | None, options: _Options, heads: HeadOptions, model: ModelO
     if weights is None and ending == "html":  # a page uses those of the installed model that made the trace
         weights = _weights(trace, ModelOptions())
     if weights is None and ending in WITHOUT_THE_MODEL and not links_of_attention:
-        print(f"{WITHOUT_THE_MODEL[ending]}: that {missing}", file=sys.stderr)
+        report(f"{WITHOUT_THE_MODEL[ending]}: that {missing}")
     save(trace, options.output, figure_options, weights, what_ifs)
 
 
@@ -223,8 +222,7 @@ def _imported(folder: Path) -> Iterator[Path]:
     from attnviz.importing.family import load_checkpoint, write_checkpoint
 
     checkpoint = load_checkpoint(folder)
-    for remark in checkpoint.remarks:
-        print(remark, file=sys.stderr)
+    report(*checkpoint.remarks)
     with tempfile.TemporaryDirectory() as temporary:
         model = Path(temporary) / checkpoint.name
         write_checkpoint(checkpoint, model)
@@ -269,8 +267,7 @@ def _attention(records: AttentionRecords, options: _Options) -> Attention:
             )
         except AttnvizError as error:
             raise AttnvizError(f"{error} {_advice(records, pair, options)}".strip()) from error
-    for remark in remark_sentences(trace):
-        print(remark, file=sys.stderr)
+    report(*remark_sentences(trace))
     return trace
 
 

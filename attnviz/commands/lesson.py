@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
 from attnviz.commands.options import AS_INPUT, AS_OUTPUT, ModelOptions, Output
-from attnviz.errors import AttnvizError, locate_errors
+from attnviz.commands.shared import check_suffix, report
+from attnviz.errors import locate_errors
 from attnviz.languages import LANGUAGES
 
 if TYPE_CHECKING:
@@ -37,8 +37,7 @@ def lesson_command(
     from attnviz.lessons import read_lesson, shipped_lessons
     from attnviz.ui.lesson_view import answered, lesson_html
 
-    if output.suffix.lower() != ".html":
-        raise AttnvizError(f"A lesson becomes a web page. Give a file name that ends in .html, not {output}.")
+    check_suffix(output, ".html")
     path = Path(file)
     if not path.exists():
         path = shipped_lessons().get(file, path)
@@ -46,8 +45,7 @@ def lesson_command(
     set_language(language)
     with locate_errors(str(path)):
         given = answered(lesson, _Translators(model).translate)
-    for warning in given.warnings:
-        print(f"attnviz: {path}: {warning}", file=sys.stderr)
+    report(*(f"attnviz: {path}: {warning}" for warning in given.warnings))
     replace_bytes(output, lesson_html(given))
 
 

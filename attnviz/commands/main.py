@@ -31,7 +31,7 @@ from cyclopts.exceptions import (
 from cyclopts.help import DefaultFormatter
 
 from attnviz import __version__
-from attnviz.commands.shared import STDIN, check_outputs
+from attnviz.commands.shared import STDIN, check_outputs, report
 from attnviz.errors import AttnvizError
 from attnviz.extras import naming_extra
 
@@ -233,10 +233,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         finally:
             sys.stdout.flush()
     except CycloptsError as error:
-        print(_sentence(error), file=sys.stderr)
+        report(_sentence(error))
         return 2
     except AttnvizError as error:
-        print(f"attnviz: {error}", file=sys.stderr)
+        report(f"attnviz: {error}")
         return 2
     except BrokenPipeError:  # the reader closed the pipe, as in `| head`
         _discard_output()
@@ -245,11 +245,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         _discard_output()  # rich, which prints the help, exits where the pipe is closed
     except OSError as error:
-        print(f"attnviz: {_place(error)} cannot be read or written: {error.strerror or error}.", file=sys.stderr)
+        report(f"attnviz: {_place(error)} cannot be read or written: {error.strerror or error}.")
         return 2
     except KeyboardInterrupt as interrupt:
         if str(interrupt):
-            print(f"attnviz: {interrupt}", file=sys.stderr)
+            report(f"attnviz: {interrupt}")
         return 130
     return 0
 
@@ -314,7 +314,7 @@ def _check_path(name: str, value: object) -> None:
 
 def _print_warning(message: Warning | str, *_: object, **__: object) -> None:
     """Print a warning as one sentence, without the line of the program."""
-    print(f"attnviz: {message}", file=sys.stderr)
+    report(f"attnviz: {message}")
 
 
 def _register_scorers(places: Sequence[str]) -> None:

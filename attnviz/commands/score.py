@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -22,7 +21,7 @@ from attnviz.commands.options import (
     Positive,
     ReadingOptions,
 )
-from attnviz.commands.shared import rate_text, write_rows
+from attnviz.commands.shared import check_suffix, print_pairs, rate_text, report, write_pairs
 from attnviz.errors import AttnvizError
 from attnviz.files import replace_text
 
@@ -34,8 +33,8 @@ if TYPE_CHECKING:
 _COLUMNS = ("pair", "links", "sure", "AER", "precision", "recall", "F1")
 _LINKS = (".pharaoh", ".txt")
 """File suffixes of outputs with links."""
-_PRINTED = 20
-"""Number of pairs that are printed; a file has all."""
+_HEADS = 20
+"""Number of heads that are printed; a file has all."""
 
 
 @INPUT_OPTIONS
@@ -96,14 +95,13 @@ def score_command(
         print_format(reverse, options.reverse)
         links = symmetrise(links, reverse, options.symmetrise or "grow-diag-final-and")
     scored = score(links, gold, samples=options.samples)
-    for remark in scored.remarks:
-        print(remark, file=sys.stderr)
+    report(*scored.remarks)
     _print_scores(scored)
     if options.errors:
         _print_errors(scored.error.word_errors, options.errors)
     if options.output is None:
         return
-    if options.output.suffix in _LINKS:
+    if options.output.suffix.lower() in _LINKS:
         convention = scored.convention
         replace_text(options.output, links.pharaoh(swapped=convention.swapped, base=convention.links_base))
     else:
@@ -112,11 +110,7 @@ def score_command(
 
 def _check(options: _Options) -> None:
     """Raise AttnvizError for options that do not fit together."""
-    endings = (".csv", ".json", *(_LINKS if options.reverse else ()))
-    if options.output is not None and options.output.suffix not in endings:
-        raise AttnvizError(
-            f"The name of the file {options.output} must end in {', '.join(endings[:-1])} or {endings[-1]}."
-        )
+    check_suffix(options.output, ".csv", ".json", *(_LINKS if options.reverse else ()))
     if options.by and not options.heads:
         raise AttnvizError("--by ranks heads. Add --heads.")
     if options.symmetrise and not options.reverse:
@@ -127,13 +121,9 @@ def _check(options: _Options) -> None:
 
 def _print_scores(scored: ScoredLinks) -> None:
     """Print the scores of the first pairs, and of all pairs together."""
-    from attnviz.evaluation.measurement_tables import markdown_table
-
     error = scored.error
     rows = [_row(str(number), one) for number, one in zip(scored.numbers, error.sentences, strict=True)]
-    print(markdown_table(list(_COLUMNS), [*rows[:_PRINTED], _row("all", error)], 1))
-    if len(rows) > _PRINTED:
-        print(f"… and {len(rows) - _PRINTED} more pairs; -o FILE writes all of them.", file=sys.stderr)
+    print_pairs(_COLUMNS, rows, [_row("all", error)])
     low, high = error.interval
     print(
         f"\nAlignment error rate (AER): {error.aer:.3f}; {error.confidence:.0%} bootstrap interval: {low:.3f} to "
@@ -146,10 +136,7 @@ def _print_errors(errors: Sequence[WordError] | None, most: int) -> None:
     from attnviz.evaluation.measurement_tables import markdown_table
 
     if errors is None:
-        print(
-            "Wrong word pairs cannot be named, because the words are unknown. Add --source-file and --target-file.",
-            file=sys.stderr,
-        )
+        report("Wrong word pairs cannot be named, because the words are unknown. Add --source-file and --target-file.")
         return
     if not errors:
         print("\nThere are no wrong word pairs.")
@@ -169,7 +156,7 @@ def _rank_heads(links: AttentionRecords, gold: AttentionRecords, options: _Optio
 
     found, output = find_heads(links, gold, by=options.by), options.output
     columns = ["rank", "layer", "head", "AER", "precision", "recall", "F1", "mutual", "erased"]
-    print(markdown_table(columns, list(head_rows(found, _PRINTED)), 1))
+    print(markdown_table(columns, list(head_rows(found, _HEADS)), 1))
     if found.tied > 1:
         print(
             f"\n{found.tied} heads tie for the best value of “{found.by}”; alignment_heads begins with the first of "
@@ -181,7 +168,7 @@ def _rank_heads(links: AttentionRecords, gold: AttentionRecords, options: _Optio
     )
     if output is None:
         return
-    if output.suffix == ".json":
+    if output.suffix.lower() == ".json":
         found.save(output)
     else:
         replace_text(output, found.table.to_csv(index_label="rank", lineterminator="\n"))
@@ -207,10 +194,7 @@ def _write(path: Path, scored: ScoredLinks, most: int | None) -> None:
     """Write the scores of every pair; in JSON also those of all pairs, and the `most` frequent wrong word pairs."""
     error = scored.error
     rows = [{"pair": number} | _fields(one) for number, one in zip(scored.numbers, error.sentences, strict=True)]
-    if path.suffix == ".json":
-        whole = _fields(error) | {"interval": error.interval, "confidence": error.confidence, "pairs": rows}
-        if most and error.word_errors is not None:
-            whole["errors"] = [asdict(one) for one in error.word_errors[:most]]
-        replace_text(path, json.dumps(whole, indent=1) + "\n")
-    else:
-        write_rows(path, rows, ["pair", *_fields(error)])
+    whole = _fields(error) | {"interval": error.interval, "confidence": error.confidence}
+    if most and error.word_errors is not None:
+        whole["errors"] = [asdict(one) for one in error.word_errors[:most]]
+    write_pairs(path, rows, whole)

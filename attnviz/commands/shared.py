@@ -6,6 +6,7 @@ import contextlib
 import csv
 import io
 import itertools
+import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -27,6 +28,27 @@ STDIN = "/dev/stdin"
 
 _SHOWN = 5
 """Number of skipped lines of a file that are printed."""
+_PAIRS = 20
+"""Number of pairs that are printed; a file has all."""
+
+
+def report(*lines: object) -> None:
+    """Print remarks to standard error, each on a line."""
+    for line in lines:
+        print(line, file=sys.stderr)
+
+
+def report_more(count: int, shown: int, rest: str) -> None:
+    """Say how many of `count` items were not `shown`, if any; `rest` ends the sentence."""
+    if count > shown:
+        report(f"… and {count - shown} more{rest}")
+
+
+def check_suffix(path: Path | None, *endings: str) -> None:
+    """Raise AttnvizError where the name of a file that is to be written ends in none of the `endings`."""
+    if path is not None and path.suffix.lower() not in endings:
+        known = f"{', '.join(endings[:-1])} or {endings[-1]}".removeprefix(" or ")
+        raise AttnvizError(f"The name of the file {path} must end in {known}.")
 
 
 def progress(unit: str, total: int | None = None, hidden: bool = False) -> tqdm[NoReturn]:
@@ -147,10 +169,9 @@ def report_escapes(lines: Iterable[tuple[int, str]], unit: str = "Line") -> bool
 
     for number, text in lines:
         if is_escaped(text.split()):
-            print(
+            report(
                 f"{unit} {number} has escape sequences of Moses' tokenizer, such as &apos; or @-@. Add --unescape to "
-                "decode them.",
-                file=sys.stderr,
+                "decode them."
             )
             return True
     return False
@@ -158,10 +179,8 @@ def report_escapes(lines: Iterable[tuple[int, str]], unit: str = "Line") -> bool
 
 def print_skipped(named: Sequence[tuple[int, str]], count: int, line: str = "Line") -> None:
     """Print number and reason of the first of `count` skipped lines; `line` begins each message."""
-    for number, reason in named[:_SHOWN]:
-        print(f"{line} {number} was skipped: {reason}.", file=sys.stderr)
-    if count > _SHOWN:
-        print(f"… and {count - _SHOWN} more.", file=sys.stderr)
+    report(*(f"{line} {number} was skipped: {reason}." for number, reason in named[:_SHOWN]))
+    report_more(count, _SHOWN, ".")
 
 
 def write_rows(path: Path, rows: Sequence[Mapping[str, object]], columns: Sequence[str]) -> None:
@@ -171,6 +190,22 @@ def write_rows(path: Path, rows: Sequence[Mapping[str, object]], columns: Sequen
     writer.writeheader()
     writer.writerows(rows)
     replace_text(path, text.getvalue())
+
+
+def print_pairs(columns: Sequence[str], rows: Sequence[Sequence[str]], total: Sequence[Sequence[str]]) -> None:
+    """Print the rows of the first pairs as a table, and the `total` below them."""
+    from attnviz.evaluation.measurement_tables import markdown_table
+
+    print(markdown_table(columns, [*rows[:_PAIRS], *total], 1))
+    report_more(len(rows), _PAIRS, " pairs; -o FILE writes all of them.")
+
+
+def write_pairs(path: Path, rows: Sequence[Mapping[str, object]], whole: Mapping[str, object]) -> None:
+    """Write the rows of all pairs as CSV, or as JSON with the fields of the `whole`."""
+    if path.suffix.lower() == ".json":
+        replace_text(path, json.dumps({**whole, "pairs": rows}, indent=1) + "\n")
+    else:
+        write_rows(path, rows, [*rows[0]])
 
 
 def rate_text(rate: float | None) -> str:

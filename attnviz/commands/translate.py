@@ -15,7 +15,16 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 from cyclopts import Parameter
 
 from attnviz.commands.options import AS_INPUT, AS_OUTPUT, INPUT_OPTIONS, Beam, ModelOptions, Output, Positive, Unescape
-from attnviz.commands.shared import STDIN, input_lines, model_text, numbered, printing_to, progress, report_escapes
+from attnviz.commands.shared import (
+    STDIN,
+    input_lines,
+    model_text,
+    numbered,
+    printing_to,
+    progress,
+    report,
+    report_escapes,
+)
 from attnviz.errors import AttnvizError, locate_errors
 from attnviz.installed_models import find_model
 
@@ -78,7 +87,7 @@ def translate_command(
     find_model(model.model)  # fails before input is read
     typed = text in (None, STDIN) and sys.stdin.isatty()
     if typed:
-        print("Type one sentence per line; Ctrl+D ends the input.", file=sys.stderr)
+        report("Type one sentence per line; Ctrl+D ends the input.")
     blocks = _blocks(numbered(input_lines(text or STDIN)), 1 if typed else options.batch_size)
     first = next(blocks, None)
     if first is None:
@@ -119,10 +128,7 @@ def _report_unknown(characters: Sequence[str], where: str = "") -> None:
     """Print the characters that the model does not know; `where` says in which line the first are."""
     if characters:
         listed = " ".join(characters[:_LISTED]) + (" …" if len(characters) > _LISTED else "")
-        print(
-            f"The model has never seen these parts of the text{where} and reads each as <unk>: {listed}",
-            file=sys.stderr,
-        )
+        report(f"The model has never seen these parts of the text{where} and reads each as <unk>: {listed}")
 
 
 def _translated(translator: Translator, block: Sequence[tuple[int, str]], options: _Options) -> Iterator[str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from attnviz.analysis.posterior import DEFAULT, POSTERIOR_KINDS, PosteriorKind
+from attnviz.arguments import check_choice
 from attnviz.bounds import COARSE_PRECISIONS
 from attnviz.errors import AttnvizError
 
@@ -164,16 +165,10 @@ class Settings:
         from attnviz.decoding import check_search
 
         check_search(self.beam)
-        if self.kind is not None and self.kind not in POSTERIOR_KINDS:
-            raise AttnvizError(
-                f"There is no variant {self.kind!r} of posterior attention. Choose one of "
-                f"{', '.join(POSTERIOR_KINDS)}, or none."
-            )
+        if self.kind is not None:
+            check_choice("kind", self.kind, POSTERIOR_KINDS)
         if not 0 < self.threshold <= 1:
             raise AttnvizError(f"The threshold must be above 0 and at most 1, not {self.threshold}.")
-        if self.precision not in COARSE_PRECISIONS:
-            raise AttnvizError(
-                f"There is no precision {self.precision!r}. Choose one of {', '.join(COARSE_PRECISIONS)}."
-            )
+        check_choice("precision", self.precision, COARSE_PRECISIONS)
         if self.batch_size < 1:
             raise AttnvizError(f"The batch size must be at least 1, not {self.batch_size}.")

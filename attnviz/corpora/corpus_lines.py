@@ -19,7 +19,7 @@ from typing import Any
 import pyarrow as pa
 
 from attnviz.analysis.gold import parse_sure_and_possible
-from attnviz.errors import AttnvizError
+from attnviz.errors import AttnvizError, user_error
 from attnviz.evaluation.alignment import GoldAlignment, detokenise, parse_gold
 from attnviz.languages import gettext, ngettext
 from attnviz.pair_files import (
@@ -96,22 +96,18 @@ def read_lines(path: Path, gold: Path | None = None) -> Iterator[Line | Skipped]
     links = itertools.chain(read_text_lines(gold, _LIMITS), itertools.repeat(None))
     for line, gold_line in zip(_lines(path), links, strict=False):
         if gold_line is None:
-            raise AttnvizError(
-                gettext(
-                    "The file {gold} has fewer lines than {path}. A gold file must have one line for each sentence "
-                    "pair, and an empty line for a pair without links.",
-                    gold=gold,
-                    path=path,
-                )
-            )
-        yield _with_gold(line, gold_line)
-    if next(links) is not None:
-        raise AttnvizError(
-            gettext(
-                "The file {gold} has more lines than {path}. A gold file must have one line for each sentence pair.",
+            raise user_error(
+                "The file {gold} has fewer lines than {path}. A gold file must have one line for each sentence "
+                "pair, and an empty line for a pair without links.",
                 gold=gold,
                 path=path,
             )
+        yield _with_gold(line, gold_line)
+    if next(links) is not None:
+        raise user_error(
+            "The file {gold} has more lines than {path}. A gold file must have one line for each sentence pair.",
+            gold=gold,
+            path=path,
         )
 
 
@@ -123,11 +119,9 @@ def unescaped_line(line: Line | Skipped) -> Line | Skipped:
     if isinstance(line, Skipped):
         return line
     if line.gold is not None:
-        raise AttnvizError(
-            gettext(
-                "With --unescape, words are joined at @-@, so the links marked by hand would count the wrong words. "
-                "Leave out --unescape, or the links."
-            )
+        raise user_error(
+            "With --unescape, words are joined at @-@, so the links marked by hand would count the wrong words. "
+            "Leave out --unescape, or the links."
         )
     target = None if line.target is None else unescaped_text(line.target)
     return Line(line.number, unescaped_text(line.source), target)
@@ -151,11 +145,9 @@ def check_lines(path: Path, limit: int | None = None) -> None:
 def check_name(path: Path) -> None:
     """Raise AttnvizError unless the file exists and has a readable extension."""
     if not readable(path):
-        raise AttnvizError(
-            gettext("The name of the file {path} must end in {endings}.", path=path, endings=extensions_text())
-        )
+        raise user_error("The name of the file {path} must end in {endings}.", path=path, endings=extensions_text())
     if not path.is_file():
-        raise AttnvizError(gettext("There is no file {path}.", path=path))
+        raise user_error("There is no file {path}.", path=path)
 
 
 def extensions_text() -> str:
@@ -236,7 +228,7 @@ def _parquet_rows(path: Path) -> Iterator[Line | Skipped]:
     with _opened_table(path) as (file, repeating):
         names = [next((name for name in known if name in file.schema_arrow.names), None) for known in _COLUMN_NAMES]
         if names[0] is None:
-            raise AttnvizError(gettext("The file has no column “source”."))
+            raise user_error("The file has no column “source”.")
         numbers = itertools.count(1)
         at_once = min(_ROWS_AT_ONCE, max(1, LIMITS.bytes // repeating)) if repeating else _ROWS_AT_ONCE
         for batch in file.iter_batches(at_once, columns=[name for name in names if name is not None]):
@@ -261,7 +253,7 @@ def _line_or_skipped(number: int, source: str, target: str | None = None) -> Lin
     for name, text in (("source", source), ("target", target)):
         if text is None or (text.strip() and "\ufffd" not in text and not is_too_long(text)):
             continue
-        what = gettext("the source") if name == "source" else gettext("the target")
+        what = gettext("the source" if name == "source" else "the target")
         if not text.strip():
             return Skipped(number, gettext("{what} is empty", what=what))
         if "\ufffd" in text:
@@ -355,11 +347,9 @@ def table_files(files: list[str], folder: Path) -> dict[str, Path]:
     for file in files:
         table = folder / f"{without_compression(Path(file)).stem}.parquet"
         if table in tables.values():
-            raise AttnvizError(
-                gettext(
-                    "The tables of two files would both be named {table}. Measure files of the same name one by one.",
-                    table=table,
-                )
+            raise user_error(
+                "The tables of two files would both be named {table}. Measure files of the same name one by one.",
+                table=table,
             )
         tables[file] = table
     return tables
@@ -402,7 +392,7 @@ def _files_of(name: str, accepted: Callable[[Path], bool]) -> list[str]:
         else:
             return [name]
         if not files:
-            raise AttnvizError(gettext("{name} has no file that can be read.", name=name))
+            raise user_error("{name} has no file that can be read.", name=name)
         return files if is_local else [system.unstrip_protocol(file) for file in files]
 
 
@@ -422,11 +412,11 @@ def _opening(name: str) -> Iterator[None]:
     except AttnvizError:
         raise
     except ImportError as error:
-        raise AttnvizError(
-            gettext("To read {name}, install the package of its file system. {reason}.", name=name, reason=error)
+        raise user_error(
+            "To read {name}, install the package of its file system. {reason}.", name=name, reason=error
         ) from error
     except FileNotFoundError as error:
-        raise AttnvizError(gettext("There is no file {name}.", name=name)) from error
+        raise user_error("There is no file {name}.", name=name) from error
     except Exception as error:
         reason = str(error).strip().rstrip(".") or type(error).__name__
-        raise AttnvizError(gettext("{name} cannot be read: {reason}.", name=name, reason=reason[:200])) from error
+        raise user_error("{name} cannot be read: {reason}.", name=name, reason=reason[:200]) from error

@@ -32,6 +32,7 @@ from attnviz.files import remove_abandoned, replacing
 from attnviz.installed_models import find_model
 from attnviz.model_folder import weights_digest
 from attnviz.pair_files import Skipped
+from attnviz.reading import reading_errors
 
 _Window = list[Line | Skipped]
 WINDOW = 1000
@@ -184,11 +185,8 @@ class Progress:
 
 
 def _digest(file: Path) -> str:
-    try:
-        with file.open("rb") as opened:
-            return hashlib.file_digest(opened, "sha256").hexdigest()
-    except OSError as error:
-        raise AttnvizError(f"The file {file} cannot be read: {error.strerror or error}.") from error
+    with reading_errors(file), file.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
 class _Task(NamedTuple):

@@ -41,7 +41,7 @@ def write_vectors(
     output: Path,
     translator: Translator[Any],
     most: int = MOST_VECTORS,
-    advance: Callable[[int], object] | None = None,
+    advance: Callable[[int], object] = lambda _: None,
 ) -> Vectors:
     """Write to `output` the vectors of pairs of a `table` of `analyse_file`, at most `most` of each kind; return them.
 
@@ -58,7 +58,7 @@ def vectors_of_pairs(
     translator: Translator[Any],
     pairs: Iterable[_Texts],
     most: int = MOST_VECTORS,
-    advance: Callable[[int], object] | None = None,
+    advance: Callable[[int], object] = lambda _: None,
 ) -> Vectors:
     """Return the vectors of `pairs`, in order, at most `most` of each kind.
 
@@ -76,8 +76,7 @@ def vectors_of_pairs(
         if max(sizes.values()) > most:
             break
         found.append((pair, arrays))
-        if advance:
-            advance(max(sizes.values()))
+        advance(max(sizes.values()))
     empty = [np.zeros((0, 0), np.float16)]
     joined = {kind: np.concatenate([arrays[kind] for _, arrays in found] or empty) for kind in VECTOR_KINDS}
     return Vectors(translator.name, translator.weights_digest, tuple(pair for pair, _ in found), joined)

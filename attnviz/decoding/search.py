@@ -138,7 +138,7 @@ def longest_target(source_pieces: int) -> int:
 def check_search(beam: int, length_penalty: float = 1.0) -> None:
     """Raise AttnvizError unless the beam width and the length penalty are within bounds."""
     check_whole_argument(gettext("width of the beam"), beam, 1, WIDEST_BEAM)
-    check_number(gettext("length penalty"), length_penalty, 0, _MOST_PENALTY)
+    check_number(gettext("length penalty"), length_penalty, _MOST_PENALTY)
 
 
 @torch.inference_mode()

@@ -72,7 +72,7 @@ def target_ids(tokenizer: Tokenizer, target: str | Sequence[int]) -> list[int]:
             )
         )
     ids = [int(piece) for piece in target]
-    _check_pieces(what, len(ids), _LONGEST_PIECES + 1)
+    _check_pieces(what, len(ids) - 1)
     inside = all(UNK <= piece < len(tokenizer) and piece not in (BOS, EOS) for piece in ids[:-1])
     if not inside or ids[-1:] != [EOS]:
         raise AttnvizError(
@@ -117,13 +117,13 @@ def _ids(tokenizer: Tokenizer, text: str, what: str) -> list[int]:
     ids = tokenizer.encode(text)
     if not ids:
         raise AttnvizError(gettext("The {what} is empty. Type a {what}.", what=what))
-    _check_pieces(what, len(ids), _LONGEST_PIECES)
+    _check_pieces(what, len(ids))
     return tokenizer.sentence(ids)
 
 
-def _check_pieces(what: str, count: int, most: int) -> None:
-    """Raise AttnvizError, which calls the text `what`, where it has more than `most` pieces."""
-    if count > most:
+def _check_pieces(what: str, count: int) -> None:
+    """Raise AttnvizError where a text, which the message calls `what`, has too many pieces before EOS."""
+    if count > _LONGEST_PIECES:
         raise AttnvizError(
             gettext(
                 "The {what} splits into {count} pieces; at most {most} can be shown. Shorten the {what}.",

@@ -68,7 +68,7 @@ def alignment_section(
     models: Sequence[Model],
     gold: Mapping[str, Sequence[GoldAlignment]],
     choosing: Mapping[str, Sequence[GoldAlignment]],
-    progress: Advance | None = None,
+    progress: Advance,
     judges: Sequence[Judge] = (),
     *,
     heads: bool = False,
@@ -91,8 +91,12 @@ def alignment_section(
                 find = partial(head_alignments, model.translator, chosen)
                 rated = _error_rates(f"{model.name}, {heads_name(chosen)}", WHEN[0], find, gold, choosing)
                 records += [record | _head_columns(model, chosen) for record in rated]
-        for when in WHEN if network.attends_once else WHEN[:1]:
-            records += _model_rows(model, when, gold, choosing, progress)
+        readings = (
+            partial(word_alignments, model.translator),
+            partial(posterior_alignments, model.translator, progress=progress),
+        )
+        for when, find in zip(WHEN, readings[: 1 + network.attends_once], strict=False):
+            records += _error_rates(model.name, when, find, gold, choosing)
     for judge in judges:
         for direction in DIRECTIONS:
             find = partial(detected_alignments, judge.detector, both=direction == DIRECTIONS[1])
@@ -136,19 +140,6 @@ def _all_heads(config: Any) -> list[Heads]:
     layers = range(config.layers)
     single = [Heads(layer, head) for layer in layers for head in range(config.heads)]
     return [*(Heads(layer) for layer in layers), *single]
-
-
-def _model_rows(
-    model: Model,
-    when: str,
-    gold: Mapping[str, Sequence[GoldAlignment]],
-    choosing: Mapping[str, Sequence[GoldAlignment]],
-    progress: Advance | None,
-) -> list[TableRow]:
-    if when == WHEN[0]:
-        return _error_rates(model.name, when, partial(word_alignments, model.translator), gold, choosing)
-    find = partial(posterior_alignments, model.translator, progress=progress)
-    return _error_rates(model.name, when, find, gold, choosing)
 
 
 def _error_rates(

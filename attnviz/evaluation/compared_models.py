@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ import numpy as np
 
 from attnviz.arguments import check_each, check_texts
 from attnviz.decoding import FinishedHypothesis
-from attnviz.errors import AttnvizError
+from attnviz.errors import locate_errors, user_error
 from attnviz.evaluation.bleu import bleu_of, corpus_scores, sentence_counts
 from attnviz.evaluation.forced import Advance, Likelihood, force_pairs, likelihoods, total_likelihood
 from attnviz.languages import gettext
@@ -80,11 +80,11 @@ def evaluate(
     check_texts(pairs)
     found = [tuple(pair) if isinstance(pair, Iterable) and not isinstance(pair, str) else () for pair in pairs]
     if not found or any(len(pair) != 2 for pair in found):
-        raise AttnvizError(gettext("Give a list of pairs: a source sentence and its translation."))
+        raise user_error("Give a list of pairs: a source sentence and its translation.")
     sources, targets = (list(side) for side in zip(*found, strict=True))
     translations = translator.translate_batch(sources, beam=beam, length_penalty=length_penalty)
     bleu, chrf = corpus_scores(translations, targets)
-    forced = likelihoods(force_pairs(translator, list(zip(sources, targets, strict=True)), lambda _: None), targets)
+    forced = likelihoods(force_pairs(translator, list(zip(sources, targets, strict=True))), targets)
     return Evaluation(bleu.value, chrf.value, total_likelihood(forced).perplexity)
 
 
@@ -102,14 +102,11 @@ def translate_all(
             for beam in beams:
                 translations: list[str] = []
                 started = time.perf_counter()
-                for start in range(0, len(pairs), _BLOCK):
-                    block = [source for source, _ in pairs[start : start + _BLOCK]]
-                    try:
-                        translated = model.translator.translate_batch(block, beam=beam, length_penalty=length_penalty)
-                    except AttnvizError as error:
-                        raise AttnvizError(f"Translating {corpus} failed after {start} pairs: {error}") from error
-                    translations += translated
-                    progress(len(block))
+                for block in _blocks(pairs, progress):
+                    with locate_errors(f"Translating {corpus} failed after {len(translations)} pairs"):
+                        translations += model.translator.translate_batch(
+                            block, beam=beam, length_penalty=length_penalty
+                        )
                 results.append(TranslatedCorpus(model, corpus, beam, translations, time.perf_counter() - started))
     return results
 
@@ -146,7 +143,7 @@ def tune(
     corpora: Mapping[str, Sequence[tuple[str, str]]],
     beams: Sequence[int] = BEAMS,
     length_penalties: Sequence[float] = LENGTH_PENALTIES,
-    progress: Advance | None = None,
+    progress: Advance = lambda _: None,
 ) -> list[Trial]:
     """Return a trial for each width and penalty, sorted by width, then penalty.
 
@@ -178,15 +175,20 @@ def choose_hypothesis(finished: Sequence[FinishedHypothesis], length_penalty: fl
 
 
 def _search(
-    translator: Translator, pairs: Sequence[tuple[str, str]], beam: int, progress: Advance | None
+    translator: Translator, pairs: Sequence[tuple[str, str]], beam: int, progress: Advance
 ) -> list[list[FinishedHypothesis]]:
     hypotheses: list[list[FinishedHypothesis]] = []
+    for block in _blocks(pairs, progress):
+        hypotheses += translator.search_batch(block, beam=beam, length_penalty=0.0)
+    return hypotheses
+
+
+def _blocks(pairs: TextPairs, progress: Advance) -> Iterator[list[str]]:
+    """Yield the sources of some pairs at a time, and advance after each."""
     for start in range(0, len(pairs), _BLOCK):
         block = [source for source, _ in pairs[start : start + _BLOCK]]
-        hypotheses += translator.search_batch(block, beam=beam, length_penalty=0.0)
-        if progress:
-            progress(len(block))
-    return hypotheses
+        yield block
+        progress(len(block))
 
 
 def _rescored(

@@ -14,11 +14,11 @@ from typing import Any, NamedTuple, SupportsIndex, overload
 
 import numpy as np
 
-from attnviz.analysis.gold import GoldLinks, as_gold_links
+from attnviz.analysis.gold import as_gold_links
 from attnviz.analysis.measures import links as largest_links
 from attnviz.arguments import check_whole_argument
 from attnviz.bounds import shortened_repr
-from attnviz.errors import AttnvizError
+from attnviz.errors import AttnvizError, user_error
 from attnviz.evaluation.alignment import memberships
 from attnviz.importing.attention_reader import read_attention
 from attnviz.importing.records import AttentionRecords
@@ -29,9 +29,6 @@ from attnviz.trace import Aligned, Attention
 from attnviz.trace.parts import OneLine
 from attnviz.trace.tokens import to_pieces
 from attnviz.trace.word_link_text import Counted, Counting, CountingError, Link, Links, infer_counting
-
-Sides = tuple[list[str] | None, list[str] | None]
-"""Source and target words of a pair, as far as they are known."""
 
 
 class WordMap(NamedTuple):
@@ -49,40 +46,71 @@ class WordMap(NamedTuple):
         return index if index < 0 else self.size + index - len(self.owners)
 
 
+class SideWords(NamedTuple):
+    """The words of one side of a pair."""
+
+    words: list[str] | None = None
+    """None where they are unknown."""
+    map: WordMap | None = None
+    """The words that links mean; None where links count words."""
+
+    def joined(self, other: SideWords) -> SideWords:
+        """Return these words, or the `other` ones where these are unknown."""
+        return other if self.words is None else self
+
+
+_UNKNOWN = (SideWords(), SideWords())
+
+
+class LinkedPair(NamedTuple):
+    """The links of one pair, with the words that they join."""
+
+    links: Links
+    """Links as in the file."""
+    sides: tuple[SideWords, ...] = _UNKNOWN
+    """Source and target."""
+
+    def between_words(self, base: int) -> Links:
+        """Return the links between words, from 0, without those of special tokens; `base` is the first token's."""
+        moved, maps = self.links.moved(-base, -base), [side.map for side in self.sides]
+        if maps == [None, None]:
+            return moved
+
+        def words(group: frozenset[Link]) -> frozenset[Link]:
+            mapped = ([map_.word(n) if map_ else n for n, map_ in zip(link, maps, strict=True)] for link in group)
+            return frozenset((j, i) for j, i in mapped if j is not None and i is not None)
+
+        sure = words(moved.all - moved.possible)
+        every = sure | words(moved.possible)
+        return Links(every, every - sure)
+
+
 @dataclass(frozen=True)
 class FileLinks:
     """The links of every pair of one file."""
 
-    pairs: Sequence[Links]
-    """Links as in the file."""
-    bases: tuple[int, ...]
+    pairs: Sequence[LinkedPair]
+    bases: tuple[int, ...] = (0,)
     """Possible numbers of the first token, 0 or 1; links from a matrix count from 0."""
-    words: Sequence[Sides]
-    maps: Sequence[tuple[WordMap | None, WordMap | None]]
-    """For both sides of each pair, the words that links mean; None where links count words."""
-    numbers: Sequence[int] | None = None
+    given_numbers: Sequence[int] | None = None
     """Numbers of the pairs, from 1, where the file gives them."""
     places: Sequence[int | None] = ()
     """Index in the file of each pair; None for a pair of the other file that this file lacks."""
     remarks: tuple[str, ...] = ()
     """In sentences."""
 
+    @property
+    def numbers(self) -> Sequence[int]:
+        """Numbers of the pairs, from 1, in order where the file gives none."""
+        return self.given_numbers or range(1, len(self.pairs) + 1)
+
     def turned(self) -> FileLinks:
         """Return the links with source and target swapped."""
-        return replace(
-            self,
-            pairs=[pair.swapped() for pair in self.pairs],
-            words=[(target, source) for source, target in self.words],
-            maps=[(target, source) for source, target in self.maps],
-        )
+        return replace(self, pairs=[LinkedPair(pair.links.swapped(), pair.sides[::-1]) for pair in self.pairs])
 
     def from_zero(self, base: int) -> list[Links]:
         """Return the links of each pair between words, from 0; links out of range stay out of range."""
-        moved = (pair.moved(-base, -base) for pair in self.pairs)
-        return [
-            pair if maps == (None, None) else _between_words(pair, maps)
-            for pair, maps in zip(moved, self.maps, strict=True)
-        ]
+        return [pair.between_words(base) for pair in self.pairs]
 
     def out_of_range(self, base: int, others: FileLinks) -> list[tuple[int, Link]]:
         """Return the links to tokens that do not exist: number of the pair, and the link as in the file.
@@ -90,35 +118,22 @@ class FileLinks:
         The words of the pairs of `others` count where this file has none.
         """
         faulty = list[tuple[int, Link]]()
-        for index, pair in enumerate(self.pairs):
-            if not pair.all:
+        for number, (links, sides), other in zip(self.numbers, self.pairs, others.pairs, strict=True):
+            if not links.all:
                 continue
             sizes = list[float]()
-            for map_, own, theirs in zip(self.maps[index], self.words[index], others.words[index], strict=True):
-                tokens = map_.owners if map_ else theirs if own is None else own
+            for own, theirs in zip(sides, other.sides, strict=True):
+                tokens = own.map.owners if own.map else own.joined(theirs).words
                 sizes.append(math.inf if tokens is None else len(tokens))
-            highest = [max(places) - base for places in zip(*pair.all, strict=True)]
+            highest = [max(places) - base for places in zip(*links.all, strict=True)]
             if base == 0 and all(high < size for high, size in zip(highest, sizes, strict=True)):
                 continue
-            number = self.numbers[index] if self.numbers else index + 1
             faulty += [
                 (number, link)
-                for link in sorted(pair.all)
+                for link in sorted(links.all)
                 if not all(0 <= place - base < size for place, size in zip(link, sizes, strict=True))
             ]
         return faulty
-
-
-def _between_words(links: Links, maps: tuple[WordMap | None, WordMap | None]) -> Links:
-    """Return links between tokens, from 0, as links between words, without those of special tokens."""
-
-    def words(group: frozenset[Link]) -> frozenset[Link]:
-        moved = ((maps[0].word(j) if maps[0] else j, maps[1].word(i) if maps[1] else i) for j, i in group)
-        return frozenset((j, i) for j, i in moved if j is not None and i is not None)
-
-    sure = words(links.all - links.possible)
-    every = sure | words(links.possible)
-    return Links(every, every - sure)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -142,7 +157,7 @@ class SymmetrisedLinks(OneLine, Sequence[frozenset[Link]]):
     def __getitem__(self, index: int | slice) -> frozenset[Link] | list[frozenset[Link]]:
         """Return the links of the pair at 0-based `index`, or a list for a slice."""
         pairs = self.file.pairs
-        return [pair.all for pair in pairs[index]] if isinstance(index, slice) else pairs[index].all
+        return [pair.links.all for pair in pairs[index]] if isinstance(index, slice) else pairs[index].links.all
 
     def pharaoh(self, *, swapped: bool = False, base: int = 0) -> str:
         """Return the links as text, one line for each pair; lines of pairs that the file lacks are empty.
@@ -152,7 +167,7 @@ class SymmetrisedLinks(OneLine, Sequence[frozenset[Link]]):
             base: Number that is subtracted from the numbers of words.
         """
         check_whole_argument(gettext("base"), base, -1, 1)
-        lines = dict(zip(self.file.numbers or range(1, len(self) + 1), self, strict=True))
+        lines = dict(zip(self.file.numbers, self, strict=True))
         texts = [
             " ".join(f"{j - base}-{i - base}" for j, i in sorted(link[::-1] if swapped else link for link in links))
             for links in (lines.get(number, ()) for number in range(1, max(lines) + 1))
@@ -171,15 +186,18 @@ def side_of(links: Any, *, gold: bool = False) -> FileLinks:
     if isinstance(links, Aligned):
         links = [links]
     if not isinstance(links, Iterable):
-        raise AttnvizError(
-            gettext("Give a file of links, records, or a list of links, not {found}.", found=shortened_repr(links))
-        )
-    given, pairs, words = [*links], list[Links](), list[Sides]()
-    for item in [given] if given and all(map(_is_link, given)) else given:
-        record = item if isinstance(item, Aligned) else None
-        pairs.append(_links_of(as_gold_links(item)) if record is None else _record_links(record, gold=gold))
-        words.append((None, None) if record is None else linkable(record))
-    return word_side(pairs, words)
+        raise user_error("Give a file of links, records, or a list of links, not {found}.", found=shortened_repr(links))
+    given = [*links]
+    items = [given] if given and all(map(_is_link, given)) else given
+    return FileLinks([_pair_of(item, gold=gold) for item in items], places=range(len(items)))
+
+
+def _pair_of(item: Any, *, gold: bool) -> LinkedPair:
+    """Return the links of a record, or of what `as_gold_links` reads."""
+    if isinstance(item, Aligned):
+        return pair_of_record(item, _record_links(item, gold=gold))
+    links = as_gold_links(item)
+    return LinkedPair(Links(links.sure | links.possible, links.possible))
 
 
 def _is_link(item: Any) -> bool:
@@ -187,13 +205,10 @@ def _is_link(item: Any) -> bool:
     return isinstance(item, Sequence) and len(item) == 2 and all(isinstance(one, SupportsIndex) for one in item)
 
 
-def word_side(pairs: Sequence[Links], words: Sequence[Sides], numbers: Sequence[int] | None = None) -> FileLinks:
-    """Return links between words, from 0."""
-    return FileLinks(pairs, (0,), words, [(None, None)] * len(pairs), numbers, range(len(pairs)))
-
-
-def _links_of(gold: GoldLinks) -> Links:
-    return Links(gold.sure | gold.possible, gold.possible)
+def pair_of_record(record: Aligned, links: Links) -> LinkedPair:
+    """Return links between the words of a record, which count from 0, without special tokens."""
+    words = record.words().linkable
+    return LinkedPair(links, tuple(SideWords(list(side)) for side in (words.source, words.target)))
 
 
 def _record_links(record: Aligned, *, gold: bool) -> Links:
@@ -208,12 +223,6 @@ def _record_links(record: Aligned, *, gold: bool) -> Links:
         return Links(frozenset(words.links), frozenset(record.possible))
     between = np.asarray(words.alignment, dtype=np.float64)
     return Links(frozenset(largest_links(between)) if between.size else frozenset())
-
-
-def linkable(record: Aligned) -> Sides:
-    """Return the source and target words of a record, without special tokens."""
-    words = record.words().linkable
-    return list(words.source), list(words.target)
 
 
 def _records_side(records: AttentionRecords, *, gold: bool) -> FileLinks:
@@ -236,9 +245,8 @@ def _records_side(records: AttentionRecords, *, gold: bool) -> FileLinks:
         problems = damaged if linked else [*records.problems.values()]
         remarks += [abbreviated(problems, " ")] if problems else []
     if not linked:
-        words = [linkable(record) for record in loaded.values()]
-        side = word_side([_record_links(record, gold=gold) for record in loaded.values()], words, numbers)
-        return replace(side, places=places, remarks=tuple(remarks))
+        found = [_pair_of(record, gold=gold) for record in loaded.values()]
+        return FileLinks(found, (0,), numbers, places, tuple(remarks))
     pairs = [file_pairs[place].links or Links(frozenset()) for place in places]
     tokens = [file_pairs[place].sides for place in places]
     counting = _counting(records, pairs, tokens)
@@ -252,12 +260,11 @@ def _records_side(records: AttentionRecords, *, gold: bool) -> FileLinks:
                 )
             )
     ends, special = bool(counting and counting.ends), records.options.special
-    words, maps = list[Sides](), list[tuple[WordMap | None, WordMap | None]]()
-    for pair in tokens:
-        source, target = (_words_of(side, special, ends=ends) for side in pair)
-        words.append((source[0], target[0]))
-        maps.append((source[1], target[1]))
-    return FileLinks(pairs, _bases(records, pairs, counting), words, maps, numbers, places, tuple(remarks))
+    found = [
+        LinkedPair(links, tuple(_words_of(side, special, ends=ends) for side in sides))
+        for links, sides in zip(pairs, tokens, strict=True)
+    ]
+    return FileLinks(found, _bases(records, pairs, counting), numbers, places, tuple(remarks))
 
 
 def pair_numbers(records: AttentionRecords) -> list[int] | None:
@@ -271,7 +278,9 @@ def _numbers(pairs: Iterable[SentencePair], first: int | None) -> list[int] | No
     return known if known and len({*known}) == len(lines) else None
 
 
-def _counting(records: AttentionRecords, pairs: Sequence[Links], tokens: Sequence[Sides]) -> Counting | None:
+def _counting(
+    records: AttentionRecords, pairs: Sequence[Links], tokens: Sequence[Iterable[list[str] | None]]
+) -> Counting | None:
     """Return how the links of a file count; None where they do not fit the tokens."""
     counted = list[Counted]()
     for number, (links, sides) in enumerate(zip(pairs, tokens, strict=True), 1):
@@ -292,27 +301,25 @@ def _bases(records: AttentionRecords, pairs: Sequence[Links], counting: Counting
     return (1,) if counting and counting.remark == "counted-from-1" else (0, 1)
 
 
-def _words_of(
-    tokens: list[str] | None, special: Sequence[str], *, ends: bool
-) -> tuple[list[str] | None, WordMap | None]:
+def _words_of(tokens: list[str] | None, special: Sequence[str], *, ends: bool) -> SideWords:
     """Return the words that tokens form by their subword marks, and which word each token belongs to.
 
     With `ends`, a token after the last means `</s>`.
     """
     if not tokens:
-        return tokens, WordMap([None], 0) if ends and tokens is not None else None
+        return SideWords(tokens, WordMap([None], 0) if ends and tokens is not None else None)
     pieces = to_pieces(tokens, special)
     words = [""] * (max(pieces.words) + 1)
     for piece, word in zip(pieces.pieces, pieces.words, strict=True):
         if word >= 0:
             words[word] += piece.lstrip("\u2581")
     owners = [None if word < 0 else word for word in pieces.words] + [None] * ends
-    return words, None if owners == [*range(len(words))] else WordMap(owners, len(words))
+    return SideWords(words, None if owners == [*range(len(words))] else WordMap(owners, len(words)))
 
 
 def joined_words(tokens: list[str] | None) -> list[str] | None:
     """Return the words that tokens form by their subword marks."""
-    return _words_of(tokens, (), ends=False)[0]
+    return _words_of(tokens, (), ends=False).words
 
 
 def matched(predicted: FileLinks, reference: FileLinks, remarks: list[str]) -> tuple[FileLinks, FileLinks]:
@@ -321,12 +328,12 @@ def matched(predicted: FileLinks, reference: FileLinks, remarks: list[str]) -> t
     Append to `remarks`. Raise AttnvizError where the pairs cannot be matched.
     """
     remarks += [*predicted.remarks, *reference.remarks]
-    if predicted.numbers is None and reference.numbers is None:
+    if predicted.given_numbers is None and reference.given_numbers is None:
         if len(predicted.pairs) != len(reference.pairs):
             raise different_pairs(len(predicted.pairs), len(reference.pairs))
         return predicted, reference
     own, theirs, remark = common_numbers(
-        predicted.numbers, len(predicted.pairs), reference.numbers, len(reference.pairs)
+        predicted.given_numbers, len(predicted.pairs), reference.given_numbers, len(reference.pairs)
     )
     remarks += [remark] if remark else []
     place_of = {number: index for index, number in enumerate(own)}
@@ -353,13 +360,11 @@ def matched(predicted: FileLinks, reference: FileLinks, remarks: list[str]) -> t
         )
     predicted = replace(
         predicted,
-        pairs=[Links(frozenset()) if place is None else predicted.pairs[place] for place in places],
-        words=[(None, None) if place is None else predicted.words[place] for place in places],
-        maps=[(None, None) if place is None else predicted.maps[place] for place in places],
-        numbers=theirs,
+        pairs=[LinkedPair(Links(frozenset())) if place is None else predicted.pairs[place] for place in places],
+        given_numbers=theirs,
         places=[None if place is None else predicted.places[place] for place in places],
     )
-    return predicted, replace(reference, numbers=theirs)
+    return predicted, replace(reference, given_numbers=theirs)
 
 
 def common_numbers(
@@ -397,25 +402,21 @@ def common_numbers(
 
 def different_pairs(links: int, gold: int) -> AttnvizError:
     """Return the error for two files with different numbers of sentence pairs."""
-    return AttnvizError(
-        gettext(
-            "One file has links for {links} sentence pairs, but the other file has links for {gold}. Compared files "
-            "must hold the same sentence pairs, in the same order.",
-            links=links,
-            gold=gold,
-        )
+    return user_error(
+        "One file has links for {links} sentence pairs, but the other file has links for {gold}. Compared files "
+        "must hold the same sentence pairs, in the same order.",
+        links=links,
+        gold=gold,
     )
 
 
 def different_words(number: int, own: Sequence[str], others: Sequence[str]) -> AttnvizError:
     """Return the error for a pair, counted from 1, whose words are not the same in both files."""
-    return AttnvizError(
-        gettext(
-            "The words of pair {number} differ: one file has “{own}”, the other file has “{gold}”.",
-            number=number,
-            own=" ".join(own)[:60],
-            gold=" ".join(others)[:60],
-        )
+    return user_error(
+        "The words of pair {number} differ: one file has “{own}”, the other file has “{gold}”.",
+        number=number,
+        own=" ".join(own)[:60],
+        gold=" ".join(others)[:60],
     )
 
 
@@ -424,30 +425,31 @@ def in_words_of(reference: FileLinks, side: FileLinks) -> FileLinks:
 
     Raise AttnvizError where the words differ.
     """
-    maps = list[tuple[WordMap | None, WordMap | None]]()
-    for index, words in enumerate(zip(side.maps, side.words, reference.words, strict=True)):
-        number = side.numbers[index] if side.numbers else index + 1
-        source, target = (_mapped(*one, number) for one in zip(*words, strict=True))
-        maps.append((source, target))
-    return replace(side, maps=maps)
+    pairs = [
+        LinkedPair(
+            own.links, tuple(_mapped(mine, other, number) for mine, other in zip(own.sides, theirs.sides, strict=True))
+        )
+        for number, own, theirs in zip(side.numbers, side.pairs, reference.pairs, strict=True)
+    ]
+    return replace(side, pairs=pairs)
 
 
-def _mapped(map_: WordMap | None, mine: list[str] | None, theirs: list[str] | None, number: int) -> WordMap | None:
-    """Return the map of links to the word in `theirs` that holds most of each of `mine`, where their numbers differ."""
-    if mine is None or theirs is None or len(mine) == len(theirs):
-        return map_
-    if "".join(mine) != "".join(theirs):
-        raise different_words(number, mine, theirs)
-    owners = [int(word) for word in memberships(mine, theirs).argmax(axis=0)]
-    tokens = range(len(mine)) if map_ is None else map_.owners
-    return WordMap([None if word is None else owners[word] for word in tokens], len(theirs))
+def _mapped(mine: SideWords, theirs: SideWords, number: int) -> SideWords:
+    """Return the words, with links mapped to the words of `theirs` that hold most of each if their numbers differ."""
+    words, others = mine.words, theirs.words
+    if words is None or others is None or len(words) == len(others):
+        return mine
+    if "".join(words) != "".join(others):
+        raise different_words(number, words, others)
+    owners = [int(word) for word in memberships(words, others).argmax(axis=0)]
+    tokens = range(len(words)) if mine.map is None else mine.map.owners
+    return SideWords(words, WordMap([None if word is None else owners[word] for word in tokens], len(others)))
 
 
 def with_words_of(side: FileLinks, reference: FileLinks) -> FileLinks:
     """Return the links with the words and maps of the reference, on each side where they have none."""
-    words, maps = list[Sides](), list[tuple[WordMap | None, WordMap | None]]()
-    for own, own_maps, theirs, their_maps in zip(side.words, side.maps, reference.words, reference.maps, strict=True):
-        known = [one is not None for one in own]
-        words.append((own[0] if known[0] else theirs[0], own[1] if known[1] else theirs[1]))
-        maps.append((own_maps[0] if known[0] else their_maps[0], own_maps[1] if known[1] else their_maps[1]))
-    return replace(side, words=words, maps=maps)
+    pairs = [
+        LinkedPair(own.links, tuple(map(SideWords.joined, own.sides, theirs.sides)))
+        for own, theirs in zip(side.pairs, reference.pairs, strict=True)
+    ]
+    return replace(side, pairs=pairs)

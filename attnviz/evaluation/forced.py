@@ -106,7 +106,7 @@ Posterior = Callable[["DecodedBatch", Sequence[EncodedPair]], Sequence[NDArray[n
 
 
 def force_pairs(
-    translator: Translator[Any], pairs: Sequence[tuple[str, str]], progress: Advance | None = None
+    translator: Translator[Any], pairs: Sequence[tuple[str, str]], progress: Advance = lambda _: None
 ) -> list[ForcedPair]:
     """Force the decoder to write the target of each (source, target).
 
@@ -123,7 +123,7 @@ def force_encoded(
     pairs: Sequence[EncodedPair],
     posterior: Posterior | None = None,
     batch_size: int = _BATCH,
-    progress: Advance | None = None,
+    progress: Advance = lambda _: None,
 ) -> list[ForcedPair]:
     """Force the decoder to write each target, in batches of similar length, of at most `batch_size` pairs.
 
@@ -145,8 +145,7 @@ def force_encoded(
                 translator.network.attends,
                 translator.network.attends_once,
             )
-        if progress:
-            progress(len(batch))
+        progress(len(batch))
     return [forced[place] for place in range(len(pairs))]
 
 

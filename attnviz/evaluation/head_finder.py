@@ -17,11 +17,10 @@ from numpy.typing import NDArray
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.measures import links, mutual_links
 from attnviz.arguments import checked_path
-from attnviz.errors import AttnvizError
+from attnviz.errors import user_error
 from attnviz.evaluation.scoring import GoldScorer
 from attnviz.files import replace_text
 from attnviz.importing.attention_reader import read_attention
-from attnviz.languages import gettext
 from attnviz.reading import reading_errors
 from attnviz.trace import Aligned
 from attnviz.trace.parts import OneLine
@@ -74,7 +73,7 @@ class FoundHeads(OneLine):
         with reading_errors(path):
             fields = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
         if not isinstance(fields, dict):
-            raise AttnvizError(gettext("The file {path} is not a JSON object.", path=path))
+            raise user_error("The file {path} is not a JSON object.", path=path)
         # transformers 5 ignores further fields of a generation config that it made from a model's config.
         fields.pop("_from_model_config", None)
         replace_text(path, json.dumps(fields | {"alignment_heads": self.alignment_heads}, indent=2) + "\n")
@@ -109,19 +108,15 @@ def find_heads(records: Any, gold: Any = None, *, by: Criterion | None = None) -
     measures = _Measures(_listed(records), gold)
     chosen = by or measures.criteria[0]
     if chosen not in CRITERIA:
-        raise AttnvizError(
-            gettext(
-                "Heads can be ranked by one of {names}, not by {name}.", names=", ".join(CRITERIA), name=repr(by)[:40]
-            )
+        raise user_error(
+            "Heads can be ranked by one of {names}, not by {name}.", names=", ".join(CRITERIA), name=repr(by)[:40]
         )
     if chosen not in measures.criteria:
-        raise AttnvizError(
-            gettext("To rank heads by the alignment error rate, give gold links.")
+        raise user_error(
+            "To rank heads by the alignment error rate, give gold links."
             if chosen == "aer"
-            else gettext(
-                "The records have no attribution by erasure. Make the records with from_huggingface and "
-                "attributions=True."
-            )
+            else "The records have no attribution by erasure. Make the records with from_huggingface and "
+            "attributions=True."
         )
     rows = [{"layer": head[0], "head": head[1], **measures.of([head])} for head in measures.heads]
     table = pd.DataFrame(rows, columns=list(_COLUMNS))
@@ -140,17 +135,15 @@ def _listed(records: Any) -> list[Aligned]:
         records = read_attention(records)
     found = list(records) if isinstance(records, Iterable) else [records]
     if not found:
-        raise AttnvizError(gettext("There is no record, so there are no heads to rank."))
+        raise user_error("There is no record, so there are no heads to rank.")
     shapes = {np.shape(getattr(record, "head_weights", ()))[:-2] for record in found}
     if any(len(shape) != 2 for shape in shapes):
-        raise AttnvizError(
-            gettext(
-                "At least one record has only one attention matrix, so it has no heads to rank. Give records with the "
-                "attention of every head, as from_huggingface makes them."
-            )
+        raise user_error(
+            "At least one record has only one attention matrix, so it has no heads to rank. Give records with the "
+            "attention of every head, as from_huggingface makes them."
         )
     if len(shapes) > 1:
-        raise AttnvizError(gettext("The records have different numbers of layers or heads."))
+        raise user_error("The records have different numbers of layers or heads.")
     return found
 
 

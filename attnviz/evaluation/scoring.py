@@ -23,17 +23,16 @@ from attnviz.analysis.measures import (
 )
 from attnviz.analysis.measures import links as largest_links
 from attnviz.arguments import check_choice, check_number, check_seed, check_whole_argument
-from attnviz.errors import AttnvizError
+from attnviz.errors import AttnvizError, user_error
 from attnviz.evaluation.file_links import (
     FileLinks,
-    Sides,
+    LinkedPair,
     SymmetrisedLinks,
     in_words_of,
-    linkable,
     matched,
+    pair_of_record,
     side_of,
     with_words_of,
-    word_side,
 )
 from attnviz.languages import gettext, ngettext
 from attnviz.trace import Aligned
@@ -116,8 +115,9 @@ class GoldScorer:
         return score_links([pair.all for pair in found], self._gold, samples=0)
 
     def _matched(self, matrices: Sequence[NDArray[np.float64]]) -> tuple[FileLinks, FileLinks]:
-        pairs = [Links(frozenset(largest_links(matrix)) if matrix.size else frozenset()) for matrix in matrices]
-        return matched(word_side(pairs, [linkable(record) for record in self._records]), self._file, [])
+        links = [Links(frozenset(largest_links(matrix)) if matrix.size else frozenset()) for matrix in matrices]
+        predicted = FileLinks(list(map(pair_of_record, self._records, links)), places=range(len(links)))
+        return matched(predicted, self._file, [])
 
 
 def alignment_error(
@@ -152,7 +152,7 @@ def score(
 ) -> ScoredLinks:
     """Return `alignment_error` with remarks: pairs left out, base and direction of the links, links out of range."""
     check_whole_argument(gettext("samples"), samples, 0, _MOST_SAMPLES)
-    check_number(gettext("confidence"), confidence, 0, 1)
+    check_number(gettext("confidence"), confidence, 1)
     check_seed(seed)
     remarks = list[str]()
     predicted, reference = matched(side_of(links), side_of(gold, gold=True), remarks)
@@ -177,10 +177,10 @@ def score(
             )
         )
     error = score_links(best.links, gold_pairs, samples=samples, confidence=confidence, seed=seed)
-    words = with_words_of(reference, best.side).words
-    error = replace(error, word_errors=_word_errors(best.links, gold_pairs, words))
-    numbers = tuple(reference.numbers or range(1, len(gold_pairs) + 1))
-    return ScoredLinks(error, tuple(remarks), tuple(gold_pairs), best.convention, numbers, tuple(predicted.places))
+    pairs = with_words_of(reference, best.side).pairs
+    error = replace(error, word_errors=_word_errors(best.links, gold_pairs, pairs))
+    numbers, places = tuple(reference.numbers), tuple(predicted.places)
+    return ScoredLinks(error, tuple(remarks), tuple(gold_pairs), best.convention, numbers, places)
 
 
 def _swap_remark(best: ChosenConvention) -> str:
@@ -195,11 +195,12 @@ def _swap_remark(best: ChosenConvention) -> str:
 
 
 def _word_errors(
-    found: Sequence[frozenset[Link]], gold: Sequence[GoldLinks], words: Sequence[Sides]
+    found: Sequence[frozenset[Link]], gold: Sequence[GoldLinks], pairs: Sequence[LinkedPair]
 ) -> tuple[WordError, ...] | None:
     """Return the wrong word pairs, the most frequent first; None where the words of a pair with one are unknown."""
     counts = Counter[tuple[str, str, bool]]()
-    for links, pair, (source, target) in zip(found, gold, words, strict=True):
+    for links, pair, (_, sides) in zip(found, gold, pairs, strict=True):
+        source, target = (side.words for side in sides)
         wrong = [(link, True) for link in links - pair.sure - pair.possible]
         wrong += [(link, False) for link in pair.sure - links]
         if wrong and (source is None or target is None):
@@ -232,8 +233,10 @@ def symmetrise(a: Any, b: Any, method: Method = "grow-diag-final-and") -> Symmet
     best = choose_convention(reverse, first, same_tokens=True)
     base = best.convention.gold_base
     pairs = [
-        Links(SYMMETRISATION_METHODS[method](one.all, other))
-        for one, other in zip(first.from_zero(base), best.links, strict=True)
+        LinkedPair(
+            Links(SYMMETRISATION_METHODS[method](one.all, other)), tuple(side._replace(map=None) for side in pair.sides)
+        )
+        for one, other, pair in zip(first.from_zero(base), best.links, first.pairs, strict=True)
     ]
     remarks.append(_direction_remark(best))
     if base or best.convention.links_base:
@@ -245,9 +248,7 @@ def symmetrise(a: Any, b: Any, method: Method = "grow-diag-final-and") -> Symmet
             )
         )
     bases = (0, 1) if first.bases == (0, 1) and base == 0 else (0,)
-    maps = [(None, None)] * len(pairs)
-    file = FileLinks(pairs, bases, first.words, maps, first.numbers, first.places)
-    return SymmetrisedLinks(file, tuple(remarks))
+    return SymmetrisedLinks(replace(first, pairs=pairs, bases=bases, remarks=()), tuple(remarks))
 
 
 def _direction_remark(best: ChosenConvention) -> str:
@@ -296,7 +297,7 @@ def choose_convention(predicted: FileLinks, reference: FileLinks, *, same_tokens
         try:
             rates[convention] = score_links(found, gold, samples=0).aer or 0.0
         except ValueError as error:
-            raise AttnvizError(gettext("Neither file has links.")) from error
+            raise user_error("Neither file has links.") from error
     usual = next(iter(rates))
     best = min(rates, key=lambda convention: (rates[convention], convention != usual))
     if rates[best] > rates[usual] - _CLEARLY:
@@ -307,17 +308,17 @@ def choose_convention(predicted: FileLinks, reference: FileLinks, *, same_tokens
 def _shared_words(side: FileLinks, reference: FileLinks) -> int:
     """Return how many words both files have on the same side of the same pair."""
     return sum(
-        len({*map(str.casefold, mine)} & {*map(str.casefold, theirs)})
-        for words in zip(side.words, reference.words, strict=True)
-        for mine, theirs in zip(*words, strict=True)
-        if mine and theirs
+        len({*map(str.casefold, mine.words)} & {*map(str.casefold, theirs.words)})
+        for own, other in zip(side.pairs, reference.pairs, strict=True)
+        for mine, theirs in zip(own.sides, other.sides, strict=True)
+        if mine.words and theirs.words
     )
 
 
 def gold_links(best: ChosenConvention, reference: FileLinks) -> list[GoldLinks]:
     """Return the gold links of each pair from 0; raise AttnvizError where there is none, or one is out of range."""
-    if not any(pair.all for pair in reference.pairs):
-        raise AttnvizError(gettext("The gold file has no links."))
+    if not any(pair.links.all for pair in reference.pairs):
+        raise user_error("The gold file has no links.")
     if faulty := reference.out_of_range(best.convention.gold_base, best.side):
         raise AttnvizError(
             ngettext(

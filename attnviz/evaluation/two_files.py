@@ -10,7 +10,7 @@ from typing import Any
 
 from attnviz.analysis.gold import GoldLinks, linkable_words, validated
 from attnviz.analysis.measures import PairAgreement, error_between
-from attnviz.errors import AttnvizError
+from attnviz.errors import AttnvizError, user_error
 from attnviz.evaluation.file_links import (
     FileLinks,
     common_numbers,
@@ -93,16 +93,14 @@ def link_agreement(first: Any, other: Any) -> LinkAgreement:
         )
     other_links = (pair.all for pair in theirs.from_zero(other_base))
     pairs = tuple(PairAgreement(one, two) for one, two in zip(best.links, other_links, strict=True))
-    numbers = tuple(theirs.numbers or range(1, len(pairs) + 1))
-    return LinkAgreement(pairs, tuple(remarks), numbers, tuple(own.places))
+    return LinkAgreement(pairs, tuple(remarks), tuple(theirs.numbers), tuple(own.places))
 
 
 def _remarks_on_words(first: FileLinks, other: FileLinks) -> list[str]:
     """Return a sentence about words that differ; raise AttnvizError where no word is the same at the same place."""
     differing = dict[int, tuple[str, str]]()
-    numbers = other.numbers or range(1, len(other.pairs) + 1)
-    for number, *pairs in zip(numbers, first.words, other.words, strict=True):
-        for own, theirs in zip(*pairs, strict=True):
+    for number, *pairs in zip(other.numbers, first.pairs, other.pairs, strict=True):
+        for (own, _), (theirs, _) in zip(*(sides for _, sides in pairs), strict=True):
             if not own or not theirs or len(own) != len(theirs) or own == theirs:
                 continue
             if not any(one.casefold() == two.casefold() for one, two in zip(own, theirs, strict=True)):
@@ -220,12 +218,10 @@ def check_same_pair(record: Aligned, shown: Aligned) -> None:
     for own, theirs in zip(*sides, strict=True):
         has_word = len(own) == len(theirs) and any(map(_same_word, own, theirs))
         if not has_word and _letters(own) != _letters(theirs):
-            raise AttnvizError(
-                gettext(
-                    "The file has the words “{other}”, but the sentence pair shown has the words “{shown}”.",
-                    other=" ".join(own)[:60],
-                    shown=" ".join(theirs)[:60],
-                )
+            raise user_error(
+                "The file has the words “{other}”, but the sentence pair shown has the words “{shown}”.",
+                other=" ".join(own)[:60],
+                shown=" ".join(theirs)[:60],
             )
 
 

@@ -1,4 +1,8 @@
-"""Bytes of a file of attention records: JSON lines, word links, a Parquet table, or NumPy arrays of one record."""
+"""Bytes of a file of attention records: JSON lines, word links, a Parquet table, or NumPy arrays of one record.
+
+The parts of a record have the same names in a Parquet table and among NumPy arrays. Links are 0-based: `links` between
+pieces, `sure` and `possible` between words.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ import csv
 import io
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
+from typing import Any
 
 import numpy as np
 
@@ -50,10 +55,7 @@ def attention_file_content(records: Sequence[Attention | None], ending: str, fir
                 endings=", ".join(f".{one}" for one in ATTENTION_FILE_ENDINGS if one != "npz"),
             )
         )
-    # Imported here: pyarrow takes 36 MiB.
-    from attnviz.export.attention_parquet import table_content
-
-    return table_content(numbered)
+    return _table(numbered)
 
 
 def linked_record(words: Words, gold: GoldLinks) -> Attention:
@@ -95,22 +97,49 @@ def _link_table(record: Attention) -> str:
     return without_isolates(file.getvalue())
 
 
+_PAIRS = ("links", "sure", "possible")
+_PARTS = ("source_word_of", "target_word_of", *FURTHER, *_PAIRS, "kind", "origin", "remarks")
+"""Parts of a record besides its tokens and weights."""
+
+
 def _arrays(record: Attention) -> bytes:
     """Return all parts of a record as NumPy arrays, the weights of all its heads as (L, H, Ty, Tx) or (Ty, Tx)."""
     sink = io.BytesIO()
-    parts = {
-        "format": np.array(record.saved_as.name),
-        "source": np.array(record.source_pieces),
-        "target": np.array(record.target_pieces),
+    parts: dict[str, Any] = {
+        "format": record.saved_as.name,
+        "source": record.source_pieces,
+        "target": record.target_pieces,
         "matrix": record.head_weights if record.head_weights.size else record.alignment,
-        "source_word_of": record.source_word_of,
-        "target_word_of": record.target_word_of,
-        **{name: getattr(record, name) for name in FURTHER},
-        **{name: np.array(getattr(record, name), np.int32) for name in ("links", "sure", "possible")},
-        **{name: np.array(number) for name, number in asdict(record.heads).items() if number is not None},
-        "kind": np.array(record.kind),
-        "origin": np.array(record.origin),
-        "remarks": np.array(record.remarks, str),
+        **{name: number for name, number in asdict(record.heads).items() if number is not None},
+        **{name: part for name in _PARTS if np.size(part := getattr(record, name))},
     }
-    np.savez_compressed(sink, **{name: array for name, array in parts.items() if array.size})
+    np.savez_compressed(sink, **parts)
     return sink.getvalue()
+
+
+def _table(numbered: Sequence[tuple[int, Attention]]) -> bytes:
+    """Return the content of a Parquet file with a row for each record and its number."""
+    import pyarrow as pa  # here, since it takes 36 MiB
+    from pyarrow import parquet
+
+    links, matrix = pa.list_(pa.struct([("j", pa.int16()), ("i", pa.int16())])), pa.list_(pa.list_(pa.float32()))
+    texts = dict.fromkeys(("source", "target", "kind", "origin"), pa.string())
+    several = dict.fromkeys(("source_pieces", "target_pieces", "remarks"), pa.list_(pa.string()))
+    words = dict.fromkeys(("source_word_of", "target_word_of"), pa.list_(pa.int16()))
+    matrices = dict.fromkeys(("alignment", *FURTHER), matrix) | {"head_weights": pa.list_(pa.list_(matrix))}
+    numbers = {"number": pa.int32(), "layer": pa.int16(), "head": pa.int16()}
+    rows = [
+        {"number": number, "source": record.source_text, "target": record.translation}
+        | {"layer": record.heads.layer, "head": record.heads.head}
+        | {name: _plain(getattr(record, name)) for name in (*several, *matrices, *_PARTS)}
+        for number, record in numbered
+    ]
+    schema = pa.schema(numbers | texts | several | words | matrices | dict.fromkeys(_PAIRS, links))
+    sink = io.BytesIO()
+    parquet.write_table(pa.Table.from_pylist(rows, schema), sink, write_page_checksum=True)
+    return sink.getvalue()
+
+
+def _plain(part: Any) -> Any:
+    """Return a part of a record as Parquet has it: None for an empty matrix."""
+    return (part.tolist() or None) if isinstance(part, np.ndarray) else part

@@ -17,8 +17,7 @@ from attnviz.analysis.recomputation import Weights
 from attnviz.architectures import step_texts
 from attnviz.errors import AttnvizError
 from attnviz.export.html_page import page_html
-from attnviz.export.images import ImageFormat, image, translation_sheet
-from attnviz.export.printing import for_print
+from attnviz.export.images import ImageFormat, for_print, image, translation_sheet
 from attnviz.export.tikz import heatmap_tikz
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.registry import CONTRAST, LOGIT_ATTRIBUTION, step_figure

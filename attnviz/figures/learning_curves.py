@@ -51,6 +51,7 @@ _PANEL, _GAP, _TOP, _BOTTOM, _LEGEND = 150, 34, 26, 48, 24
 """Heights in pixels."""
 _MARK_HALF_WIDTH = 0.006
 """Half the width of the mark, as a share of the width."""
+_AWAY = 2 * "\N{NO-BREAK SPACE}"
 _LABEL_LINE = 0.13
 """Height of a line of a label, as a share of a panel's height."""
 _LONGEST_NAME = 24
@@ -127,8 +128,8 @@ def attention_curves(
         if levels:
             flat = tuple((at, float(np.mean(levels))) for at in (run.updates[0], run.updates[-1]))
             lines.append(_line(flat, baseline, 0) | _thin("quiet"))
-        # Long names have several lines, each after a space.
-        texts = ["<br>".join(f" {part}" for part in textwrap.wrap(each["name"], _LONGEST_NAME)) for each in lines]
+        # Long names have several lines, each away from the mark at the line's end.
+        texts = ["<br>".join(f"{_AWAY}{part}" for part in textwrap.wrap(each["name"], _LONGEST_NAME)) for each in lines]
         at_ends = numbers([each["x"][-1] for each in lines], texts, 12) | {
             "y": _apart([each["y"][-1] for each in lines], end),
             "textfont": {"size": 12, "color": [each["line"]["color"] for each in lines]},

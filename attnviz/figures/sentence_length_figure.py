@@ -27,7 +27,8 @@ def bleu_by_length(rows: Sequence[Mapping[str, Any]], marked_length: int | None 
     buckets = {str(row["words"]): int(row["pairs"]) for row in rows}
     words, models = (np.array([str(row[name]) for row in rows]) for name in ("words", "model"))
     bleu, low, high = (
-        np.array([float(row[name] or "nan") for row in rows]) for name in ("bleu", "bleu_low", "bleu_high")
+        np.array([float("nan" if row[name] in (None, "") else row[name]) for row in rows])
+        for name in ("bleu", "bleu_low", "bleu_high")
     )
     curves: list[Part] = []
     told, hover = [], gettext("{words} words: BLEU {bleu}", words="%{x}", bleu="%{y:.1f}")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from attnviz.arguments import also_spelled, check_texts
-from attnviz.errors import AttnvizError, locate_errors
+from attnviz.errors import AttnvizError, locate_errors, user_error
 from attnviz.importing.formats import DETECTED, FORMATS, tensors
 from attnviz.importing.formats.soft_alignments import token_lines
 from attnviz.importing.huggingface import sentences_of_model
@@ -100,10 +100,8 @@ def _records_of_model(
     """Return the attention that a model of Hugging Face in `folder` computes for the given sentences."""
     source, target = sides
     if source is None:
-        raise AttnvizError(
-            gettext(
-                "{path} is a model of Hugging Face. Give the source sentences that the model should read.", path=folder
-            )
+        raise user_error(
+            "{path} is a model of Hugging Face. Give the source sentences that the model should read.", path=folder
         )
     pairs = sentences_of_model(folder, source, _fitted(target, len(source)), attributions=attributions)
     reason = gettext("The folder has a model of Hugging Face’s transformers, which was run on the sentences.")
@@ -130,21 +128,17 @@ def records_of(
         with locate_errors(content.name):
             files.append(_sentences_of(content, name, None if several else _count(sides)))
             if files[-1].format != files[0].format:
-                raise AttnvizError(
-                    gettext(
-                        "This file has the format {format}, but {first} has the format {other}. Read files of one "
-                        "format at a time.",
-                        format=files[-1].format,
-                        first=contents[0].name,
-                        other=files[0].format,
-                    )
+                raise user_error(
+                    "This file has the format {format}, but {first} has the format {other}. Read files of one "
+                    "format at a time.",
+                    format=files[-1].format,
+                    first=contents[0].name,
+                    other=files[0].format,
                 )
     if several and any(sides) and not all(map(_lines_from_0, files)):
-        raise AttnvizError(
-            gettext(
-                "The sentence numbers in the files are not 0, 1, 2, … without a gap. Give source and target sentences "
-                "for one file at a time."
-            )
+        raise user_error(
+            "The sentence numbers in the files are not 0, 1, 2, … without a gap. Give source and target sentences "
+            "for one file at a time."
         )
     pairs = join_sentences(files)
     if pairs[0].line is None:
@@ -169,7 +163,7 @@ def _paths(path: Any) -> list[Path] | None:
         return [Path(path)]
     files = sorted(one for one in Path(path).iterdir() if one.is_file() and is_part(one))
     if not files:
-        raise AttnvizError(gettext("The folder {path} has no attention file.", path=path))
+        raise user_error("The folder {path} has no attention file.", path=path)
     return files
 
 
@@ -185,12 +179,10 @@ def _sentences_of(content: Content, name: str | None = None, count: int | None =
     """
     formats = [one for one in FORMATS if name and name.lower() in (one.name, *one.aliases)]
     if name is not None and not formats:
-        raise AttnvizError(
-            gettext(
-                "There is no format {name}. Choose from {names}.",
-                name=name[:40],
-                names=", ".join(dict.fromkeys(one.name for one in FORMATS)),
-            )
+        raise user_error(
+            "There is no format {name}. Choose from {names}.",
+            name=name[:40],
+            names=", ".join(dict.fromkeys(one.name for one in FORMATS)),
         )
     for one in formats or DETECTED:
         if (pairs := one.read(content, count)) is None:
@@ -254,12 +246,9 @@ def _fitted(side: TokenSide | None, count: int) -> TokenSide | None:
     if side is None or len(side) == count:
         return side
     if len(side) < count or any(side[count:]):
-        raise AttnvizError(
-            gettext(
-                "Sentence pairs: {pairs}; sentences given: {count}. Give one sentence for each pair, in the same "
-                "order.",
-                pairs=count,
-                count=len(side),
-            )
+        raise user_error(
+            "Sentence pairs: {pairs}; sentences given: {count}. Give one sentence for each pair, in the same order.",
+            pairs=count,
+            count=len(side),
         )
     return side[:count]

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from attnviz.errors import AttnvizError
+from attnviz.errors import AttnvizError, user_error
 from attnviz.importing.unsupported import classes_message
 from attnviz.languages import gettext
 from attnviz.reading import Limits, json_error, json_values, open_content, reading_errors
@@ -83,12 +83,10 @@ def read_checkpoint(path: Path, padded_length: int | None = None) -> Stored:
     if folder != path:
         found = [files for files in found if path in files] or [[path]]
     if not found:
-        raise AttnvizError(
-            gettext(
-                "{folder} contains no checkpoint. A checkpoint is a file that ends in {endings}.",
-                folder=folder,
-                endings=", ".join(CHECKPOINT_ENDINGS),
-            )
+        raise user_error(
+            "{folder} contains no checkpoint. A checkpoint is a file that ends in {endings}.",
+            folder=folder,
+            endings=", ".join(CHECKPOINT_ENDINGS),
         )
     remarks = list[str]()
     if len(found) > 1:
@@ -144,13 +142,11 @@ def _loaded(path: Path) -> object:
     except Exception as error:  # a damaged file makes torch.load raise nearly any exception
         if classes := _foreign_classes(path, error):
             raise AttnvizError(classes_message(path, classes)) from error
-        raise AttnvizError(
-            gettext(
-                "{path} cannot be read as a checkpoint ({kind}). Save only the tensors: "
-                "torch.save(model.state_dict(), path).",
-                path=path,
-                kind=type(error).__name__,
-            )
+        raise user_error(
+            "{path} cannot be read as a checkpoint ({kind}). Save only the tensors: "
+            "torch.save(model.state_dict(), path).",
+            path=path,
+            kind=type(error).__name__,
         ) from error
 
 
@@ -171,19 +167,17 @@ def _named_arrays(path: Path, content: object) -> dict[str, Array]:
     named = _entries(option_fields(content))
     tensors = {name: value for name, value in named.items() if isinstance(value, torch.Tensor)}
     if not any(tensor.is_floating_point() for tensor in tensors.values()):
-        raise AttnvizError(gettext("{path} contains no named tensors: save model.state_dict().", path=path))
+        raise user_error("{path} contains no named tensors: save model.state_dict().", path=path)
     if unread := [name for name, value in named.items() if not _is_plain(value)]:
-        raise AttnvizError(
-            gettext(
-                "{path} contains {name}, which is no tensor of real numbers. attnviz does not read packed, quantized, "
-                "sparse or expanded weights, nor weights without values (device “meta”).",
-                path=path,
-                name=unread[0][:80],
-            )
+        raise user_error(
+            "{path} contains {name}, which is no tensor of real numbers. attnviz does not read packed, quantized, "
+            "sparse or expanded weights, nor weights without values (device “meta”).",
+            path=path,
+            name=unread[0][:80],
         )
     arrays = {name: tensor.detach().double().numpy() for name, tensor in tensors.items()}
     if not all(np.isfinite(array).all() for array in arrays.values()):
-        raise AttnvizError(gettext("{path} contains NaN or infinite values.", path=path))
+        raise user_error("{path} contains NaN or infinite values.", path=path)
     # DataParallel puts "module." before every name, torch.compile "_orig_mod.", a Lightning module the name of its
     # attribute. A file of the encoder or decoder alone keeps names such as "gru.weight_ih_l0".
     shared = os.path.commonprefix(list(arrays))  # noqa: RUF071 - no paths, but names with dots
@@ -237,12 +231,10 @@ def read_vocabulary(folder: Path, side: str) -> Vocabulary:
     names = (f"{side}.txt", f"{side}.json", _JOEYS[side])
     path = next((path for name in names if (path := folder / name).is_file()), None)
     if path is None:
-        raise AttnvizError(
-            gettext(
-                "{folder} has no vocabulary {file}. Add this file, with one token a line, in the order of the ids.",
-                folder=folder,
-                file=names[0],
-            )
+        raise user_error(
+            "{folder} has no vocabulary {file}. Add this file, with one token a line, in the order of the ids.",
+            folder=folder,
+            file=names[0],
         )
     content = open_content(path)
     with reading_errors(path):
@@ -260,12 +252,10 @@ def vocabulary_of(value: object, name: str) -> Vocabulary:
         by_id = {place: token for token, place in value.items() if isinstance(place, int)}
         value = [by_id.get(place) for place in range(len(value))]
     if not isinstance(value, (list, tuple)) or not all(isinstance(token, str) for token in value):
-        raise AttnvizError(
-            gettext(
-                "The vocabulary {name} must be a list of tokens in the order of their ids, or an object with the id of "
-                "each token, from 0.",
-                name=name,
-            )
+        raise user_error(
+            "The vocabulary {name} must be a list of tokens in the order of their ids, or an object with the id of "
+            "each token, from 0.",
+            name=name,
         )
     return Vocabulary(value, name)
 

@@ -19,11 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.errors import AttnvizError
+from attnviz.errors import user_error
 from attnviz.importing.checkpoint_folder import Stored, Vocabulary, option_fields
 from attnviz.importing.program import Program, StoredWeights
 from attnviz.importing.unsupported import fairseq_way_out
-from attnviz.languages import gettext
 from attnviz.reading import open_content, reading_errors
 
 _SPECIAL = ("<s>", "<pad>", "</s>", "<unk>")
@@ -52,15 +51,13 @@ def _dictionaries(stored: Stored) -> tuple[Vocabulary, Vocabulary]:
     for source, target in (languages, ("src", "tgt"), ("source", "target")):
         if source in found and target in found:
             return _dictionary(found[source]), _dictionary(found[target])._replace(start="</s>")
-    raise AttnvizError(
-        gettext(
-            "{folder} has no dictionaries {source} and {target}. Copy the dictionaries there from the folder that "
-            "fairseq-preprocess wrote. If their languages are unknown, call the dictionaries dict.src.txt and "
-            "dict.tgt.txt.",
-            folder=stored.folder,
-            source=f"dict.{languages[0]}.txt",
-            target=f"dict.{languages[1]}.txt",
-        )
+    raise user_error(
+        "{folder} has no dictionaries {source} and {target}. Copy the dictionaries there from the folder that "
+        "fairseq-preprocess wrote. If their languages are unknown, call the dictionaries dict.src.txt and "
+        "dict.tgt.txt.",
+        folder=stored.folder,
+        source=f"dict.{languages[0]}.txt",
+        target=f"dict.{languages[1]}.txt",
     )
 
 
@@ -78,7 +75,7 @@ def _dictionary(path: Path) -> Vocabulary:
         for line in content.lines:
             token, _, count = line.removesuffix(_FLAG).rpartition(" ")
             if not count.isdigit():
-                raise AttnvizError(gettext("Each line must have a token and its count."))
+                raise user_error("Each line must have a token and its count.")
             tokens.append(token)
     return Vocabulary(tokens, str(path))
 

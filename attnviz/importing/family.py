@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from attnviz.errors import AttnvizError
+from attnviz.errors import AttnvizError, user_error
 from attnviz.importing.bentrevett import BENTREVETT
 from attnviz.importing.checkpoint_folder import Stored, read_checkpoint
 from attnviz.importing.d2l import D2L
@@ -18,7 +18,6 @@ from attnviz.importing.opennmt import OPENNMT
 from attnviz.importing.program import Checkpoint, Program
 from attnviz.importing.pytorch_tutorial import PYTORCH_TUTORIAL, PYTORCH_TUTORIAL_2017
 from attnviz.importing.unsupported import known_message
-from attnviz.languages import gettext
 
 _PROGRAMS: tuple[Program, ...] = (BENTREVETT, PYTORCH_TUTORIAL, PYTORCH_TUTORIAL_2017, JOEY, D2L, FAIRSEQ, OPENNMT)
 """What no tensor identifies is read by the one with the most tensors of these names, to say how it differs."""
@@ -36,12 +35,10 @@ def load_checkpoint(
     """
     path = Path(path)
     if not path.exists():
-        raise AttnvizError(
-            gettext(
-                "There is no {path}. Give the folder that contains the checkpoint and its vocabularies, or the path of "
-                "the checkpoint in this folder.",
-                path=path,
-            )
+        raise user_error(
+            "There is no {path}. Give the folder that contains the checkpoint and its vocabularies, or the path of "
+            "the checkpoint in this folder.",
+            path=path,
         )
     return read_translator(renamed(read_checkpoint(path, padded_length), rename or {}))
 
@@ -51,7 +48,7 @@ def renamed(stored: Stored, names: Mapping[str, str]) -> Stored:
     tensors = dict(stored.tensors)
     for old, new in names.items():
         if not any(name.startswith(old) for name in tensors):
-            raise AttnvizError(gettext("The checkpoint has no tensor whose name begins with “{name}”.", name=old))
+            raise user_error("The checkpoint has no tensor whose name begins with “{name}”.", name=old)
         tensors = {new + name.removeprefix(old) if name.startswith(old) else name: a for name, a in tensors.items()}
     return replace(stored, tensors=tensors)
 
@@ -81,9 +78,7 @@ def write_checkpoint(checkpoint: Checkpoint, folder: str | Path, *, half: bool =
     if half and (
         large := [name for name, array in checkpoint.weights.items() if np.abs(array).max() > np.finfo(np.float16).max]
     ):
-        raise AttnvizError(
-            gettext("{name} holds numbers that are too large for float16: leave out --half.", name=large[0])
-        )
+        raise user_error("{name} holds numbers that are too large for float16: leave out --half.", name=large[0])
     # Number of pieces up to which a source sentence is filled with padding, which attention reaches.
     filled = settings["source_length"] if settings["attends_padding"] else 0
     try:
@@ -98,7 +93,7 @@ def write_checkpoint(checkpoint: Checkpoint, folder: str | Path, *, half: bool =
         )
         config = Seq2SeqConfig(**settings)
     except ValueError as error:
-        raise AttnvizError(gettext("The vocabularies cannot be used: {error}.", error=error)) from error
+        raise user_error("The vocabularies cannot be used: {error}.", error=error) from error
     with torch.device("meta"):
         network = build_network(config)
     weights = {

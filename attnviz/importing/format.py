@@ -9,9 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.errors import AttnvizError
+from attnviz.errors import user_error
 from attnviz.importing.sentence_pair import Sentences
-from attnviz.languages import gettext
 from attnviz.reading import Content
 from attnviz.trace import MOST_TOKENS
 
@@ -60,14 +59,12 @@ def matrix_of(rows: Sequence[Sequence[str]]) -> NDArray[np.float64]:
     Raise AttnvizError where rows differ in length, or exceed the largest size.
     """
     if not rows or max(len(rows), len(rows[0])) > MOST_TOKENS + 1 or len({*map(len, rows)}) > 1:
-        raise AttnvizError(
-            gettext(
-                "The rows of weights of a sentence pair must have the same length. A pair may have at most {most} rows "
-                "of at most {most} weights.",
-                most=MOST_TOKENS + 1,
-            )
+        raise user_error(
+            "The rows of weights of a sentence pair must have the same length. A pair may have at most {most} rows "
+            "of at most {most} weights.",
+            most=MOST_TOKENS + 1,
         )
     for row in rows:
         if not are_weights(row):
-            raise AttnvizError(gettext("“{text}” is not a row of weights.", text=" ".join(row)[:60]))
+            raise user_error("“{text}” is not a row of weights.", text=" ".join(row)[:60])
     return np.array(rows, dtype=np.float64)

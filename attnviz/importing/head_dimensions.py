@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.errors import AttnvizError
-from attnviz.languages import gettext
+from attnviz.errors import user_error
 from attnviz.trace.parts import Heads
 
 _Array = NDArray[Any]
@@ -30,23 +29,19 @@ def split_batch(array: _Array, count: int) -> tuple[list[_Array], bool]:
     """
     leading = array.shape[:-2]
     if not 2 <= array.ndim <= 5 or not array.size:
-        raise AttnvizError(
-            gettext(
-                "An attention array has 2 to 5 dimensions; the last two are target and source tokens. This array "
-                "has shape {shape}.",
-                shape=_shape_name(array),
-            )
+        raise user_error(
+            "An attention array has 2 to 5 dimensions; the last two are target and source tokens. This array "
+            "has shape {shape}.",
+            shape=_shape_name(array),
         )
     if count <= 1:
         return [array], len(leading) > 2 or leading[:1] == (1,)
     if count not in leading:
-        raise AttnvizError(
-            gettext(
-                "The array has shape {shape}, but there are {count} sentence pairs. One dimension before the "
-                "last two must have size {count}.",
-                shape=_shape_name(array),
-                count=count,
-            )
+        raise user_error(
+            "The array has shape {shape}, but there are {count} sentence pairs. One dimension before the "
+            "last two must have size {count}.",
+            shape=_shape_name(array),
+            count=count,
         )
     axis = 1 if len(leading) == 3 and leading[1] == count else leading.index(count)
     return [*np.moveaxis(array, axis, 0)], True
@@ -67,12 +62,10 @@ def choose_heads(array: _Array, choice: Heads) -> tuple[NDArray[np.float64], dic
         leading.pop(1 if leading[1] == 1 else leading.index(1))
     in_layers = len(leading) == 2
     if len(leading) > 2 or (not in_layers and None not in (choice.layer, choice.head)):
-        raise AttnvizError(
-            gettext(
-                "The array has shape {shape}: it is not clear which dimensions are layers and heads. Save the "
-                "array of one sentence pair as (layers, heads, target tokens, source tokens).",
-                shape=_shape_name(array),
-            )
+        raise user_error(
+            "The array has shape {shape}: it is not clear which dimensions are layers and heads. Save the "
+            "array of one sentence pair as (layers, heads, target tokens, source tokens).",
+            shape=_shape_name(array),
         )
     if not in_layers:
         leading.insert(1 if choice.head is None and choice.layer is not None else 0, 1)
@@ -82,21 +75,20 @@ def choose_heads(array: _Array, choice: Heads) -> tuple[NDArray[np.float64], dic
         if index is None:
             continue
         if not -leading[axis] <= index < leading[axis]:
-            raise AttnvizError(_missing_message(name, index, array))
+            raise user_error(
+                {
+                    "layer": "The array of shape {shape} has no layer {number}. Layers are numbered from 0.",
+                    "head": "The array of shape {shape} has no head {number}. Heads are numbered from 0.",
+                }[name],
+                number=index,
+                shape=_shape_name(array),
+            )
         heads[name] = index % leading[axis]
         chosen = chosen.take([index], axis)
     if in_layers and not head_alone and leading != [1, 1]:
         return by_head, heads, ""
     remark = "mean-of-heads" if chosen.shape[:2] != (1, 1) else "one-head" if choice != MEAN_OF_HEADS else ""
     return chosen.mean(axis=(0, 1)), None, remark
-
-
-def _missing_message(name: str, number: int, array: _Array) -> str:
-    """Return that `array` has no layer or head of this number."""
-    values = {"number": number, "shape": _shape_name(array)}
-    if name == "layer":
-        return gettext("The array of shape {shape} has no layer {number}. Layers are numbered from 0.", **values)
-    return gettext("The array of shape {shape} has no head {number}. Heads are numbered from 0.", **values)
 
 
 def _shape_name(array: _Array) -> str:

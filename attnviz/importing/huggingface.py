@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.arguments import check_whole_argument
-from attnviz.errors import AttnvizError
+from attnviz.errors import user_error
 from attnviz.importing.huggingface_model import LanguageModel, Run, open_language_model
 from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
@@ -106,11 +106,11 @@ def _fields(
 ) -> dict[str, Any]:
     """Return the attention of a model in the open format (`attnviz.trace.attention_record`)."""
     if not isinstance(text, str) or not isinstance(target, str | None):
-        raise AttnvizError(
-            gettext("Text and target must be one string each. For several texts, call the function once for each text.")
+        raise user_error(
+            "Text and target must be one string each. For several texts, call the function once for each text."
         )
     if not text.strip():
-        raise AttnvizError(gettext("There is no text: write a sentence."))
+        raise user_error("There is no text: write a sentence.")
     if kind is not None:
         check_kind(kind)
     model, tokenizer = language_model
@@ -147,18 +147,16 @@ def _weights(model: Any, output: Any, side: str) -> NDArray[np.float64]:
     layers = getattr(output, f"{side}attentions", None)  # (1, H, Ty, Tx) each
     name = type(model).__name__
     if not layers or any(layer is None or layer.ndim != 4 for layer in layers):
-        raise AttnvizError(
-            gettext(
-                "{name} returned no attention weights. If the model has attention, load it with "
-                'attn_implementation="eager".',
-                name=name,
-            )
+        raise user_error(
+            "{name} returned no attention weights. If the model has attention, load it with "
+            'attn_implementation="eager".',
+            name=name,
         )
     if len({layer.shape for layer in layers}) > 1:
-        raise AttnvizError(gettext("The layers of {name} have different numbers of heads.", name=name))
+        raise user_error("The layers of {name} have different numbers of heads.", name=name)
     if 4 * sum(layer.numel() for layer in layers) > LARGEST:
-        raise AttnvizError(
-            gettext("The attention of all heads takes more than {most} MB. Give a shorter text.", most=LARGEST // 10**6)
+        raise user_error(
+            "The attention of all heads takes more than {most} MB. Give a shorter text.", most=LARGEST // 10**6
         )
     weights = torch.stack([layer[0].double().cpu() for layer in layers])
     if layers[0].dtype.itemsize < 4:  # in half precision rows sum to 1 only approximately; an empty row stays empty
@@ -172,13 +170,11 @@ def _only_kind(model: Any, weights: NDArray[np.float64], kind: HeadKind | None) 
     causal = not np.triu(weights, 1).any() and (weights.shape[-1] > 1 or model.can_generate())
     found: HeadKind = "decoder" if causal else "encoder"
     if kind not in (None, found):
-        raise AttnvizError(
-            gettext(
-                "{name} has no attention of the kind “{kind}”. Leave out the kind, or give “{found}”.",
-                name=type(model).__name__,
-                kind=kind,
-                found=found,
-            )
+        raise user_error(
+            "{name} has no attention of the kind “{kind}”. Leave out the kind, or give “{found}”.",
+            name=type(model).__name__,
+            kind=kind,
+            found=found,
         )
     return found
 
@@ -205,19 +201,15 @@ def _attributions(language_model: LanguageModel, run: Run, kind: HeadKind) -> di
     is_pair, ids, labels = model.config.is_encoder_decoder, run.inputs["input_ids"], run.labels
     logits = getattr(run.output, "logits", None)
     if is_pair and kind != "cross":
-        raise AttnvizError(
-            gettext("The attributions of an encoder-decoder model can be computed only with its cross-attention.")
-        )
+        raise user_error("The attributions of an encoder-decoder model can be computed only with its cross-attention.")
     if logits is None or logits.ndim != 3 or logits.shape[-1] <= int(labels.max()):
-        raise AttnvizError(
-            gettext(
-                "{name} predicts no tokens, so there is no probability to attribute. Load the model with its "
-                "language modelling head.",
-                name=type(model).__name__,
-            )
+        raise user_error(
+            "{name} predicts no tokens, so there is no probability to attribute. Load the model with its "
+            "language modelling head.",
+            name=type(model).__name__,
         )
     if kind == "encoder" and tokenizer.mask_token_id is None:
-        raise AttnvizError(gettext("The tokenizer has no mask token, so the model cannot predict a hidden token."))
+        raise user_error("The tokenizer has no mask token, so the model cannot predict a hidden token.")
     embedding = (model.get_encoder() if is_pair else model).get_input_embeddings()
 
     def log_probabilities(rows: Any) -> Any:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from attnviz.errors import AttnvizError
+from attnviz.errors import AttnvizError, user_error
 from attnviz.extras import naming_extra
 from attnviz.languages import gettext
 from attnviz.trace import MOST_TOKENS
@@ -65,12 +65,10 @@ class LanguageModel(NamedTuple):
 
         ids = torch.cat([self.tokenizer(**one, return_tensors="pt")["input_ids"] for one in sentences], dim=1)
         if not 1 <= ids.shape[1] <= self._most:
-            raise AttnvizError(
-                gettext(
-                    "The source or the target has {count} tokens; from 1 to {most} can be shown.",
-                    count=ids.shape[1],
-                    most=self._most,
-                )
+            raise user_error(
+                "The source or the target has {count} tokens; from 1 to {most} can be shown.",
+                count=ids.shape[1],
+                most=self._most,
             )
         return ids.to(self.model.device).long()
 
@@ -84,21 +82,16 @@ class LanguageModel(NamedTuple):
         import torch
 
         if target is None and not self.model.can_generate():
-            raise AttnvizError(
-                gettext(
-                    "{name} cannot write a target. Give the target, or load the model with its language modelling "
-                    "head.",
-                    name=type(self.model).__name__,
-                )
+            raise user_error(
+                "{name} cannot write a target. Give the target, or load the model with its language modelling head.",
+                name=type(self.model).__name__,
             )
         labels = None if target is None else self._ids([{"text_target": target}])
         start = self._start(labels)
         if start is None:
-            raise AttnvizError(
-                gettext(
-                    "The model has no start token for its decoder. Set model.generation_config.decoder_start_token_id "
-                    "to the id of this token."
-                )
+            raise user_error(
+                "The model has no start token for its decoder. Set model.generation_config.decoder_start_token_id "
+                "to the id of this token."
             )
         if labels is not None:
             return torch.nn.functional.pad(labels, (1, 0), value=start)
@@ -110,7 +103,7 @@ class LanguageModel(NamedTuple):
             return_dict_in_generate=False,
         )
         if written.shape[1] < 2:
-            raise AttnvizError(gettext("The model wrote nothing."))
+            raise user_error("The model wrote nothing.")
         return written
 
     def _start(self, labels: Any) -> Any:
@@ -191,23 +184,19 @@ def _from_pretrained(kind: str, name: str | os.PathLike[str]) -> Any:
     try:
         return loader.from_pretrained(str(name))
     except Exception as error:  # the hub's client and damaged files raise nearly any exception
-        raise AttnvizError(
-            gettext(
-                "transformers cannot load {name}, neither as a folder on this machine nor from Hugging Face: {reason}",
-                name=name,
-                reason=" ".join(str(error).split())[:200],
-            )
+        raise user_error(
+            "transformers cannot load {name}, neither as a folder on this machine nor from Hugging Face: {reason}",
+            name=name,
+            reason=" ".join(str(error).split())[:200],
         ) from error
 
 
 def _check_reads_text(model: type) -> None:
     """Raise AttnvizError for another class than a model of transformers, or a model of speech or images."""
     if getattr(model, "main_input_name", None) != "input_ids":
-        raise AttnvizError(
-            gettext(
-                "attnviz runs only models of Hugging Face’s transformers that read text, not {name}. Give such a "
-                "model, its folder or its name on the hub. You can save the attention of another model as an array "
-                "and open it with attnviz.read_attention.",
-                name=model.__name__,
-            )
+        raise user_error(
+            "attnviz runs only models of Hugging Face’s transformers that read text, not {name}. Give such a "
+            "model, its folder or its name on the hub. You can save the attention of another model as an array "
+            "and open it with attnviz.read_attention.",
+            name=model.__name__,
         )

@@ -19,7 +19,7 @@ from typing import Any
 
 import yaml
 
-from attnviz.errors import AttnvizError
+from attnviz.errors import user_error
 from attnviz.importing.checkpoint_folder import Stored, option_fields
 from attnviz.importing.program import Program, StoredWeights
 from attnviz.languages import gettext
@@ -51,17 +51,16 @@ def _model_section(path: Path) -> list[Any]:
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
-        message = gettext(
+        raise user_error(
             "{path} cannot be read ({kind}). This Joey NMT configuration must name the activation and the first "
             "decoder state, which the checkpoint does not contain.",
             path=path,
             kind=type(error).__name__,
-        )
-        raise AttnvizError(message) from error
+        ) from error
     model = option_fields(option_fields(content).get("model"))
     sides = [model.get(side) for side in ("encoder", "decoder")]
     if not all(isinstance(side, Mapping) and isinstance(side.get("embeddings", {}), Mapping) for side in sides):
-        raise AttnvizError(gettext("{path} has no section “model” with an encoder and a decoder.", path=path))
+        raise user_error("{path} has no section “model” with an encoder and a decoder.", path=path)
     return sides
 
 

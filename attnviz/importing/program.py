@@ -11,7 +11,7 @@ import numpy as np
 
 from attnviz.analysis.recomputation import rnn_weight_names
 from attnviz.analysis.weight_shapes import imported_weight_shapes
-from attnviz.errors import AttnvizError
+from attnviz.errors import AttnvizError, user_error
 from attnviz.imported_families import FAMILIES
 from attnviz.importing.checkpoint_folder import Stored, Vocabulary
 from attnviz.importing.unsupported import way_out
@@ -243,24 +243,20 @@ def _special_first(weights: StoredWeights, side: str, vocabulary: Vocabulary, *,
     tokens, embeddings = vocabulary.tokens, weights[f"{side}.embedding.weight"]
     rows = len(embeddings)
     if rows != len(tokens):
-        raise AttnvizError(
-            gettext(
-                "The vocabulary {name} has {count} tokens, but the checkpoint has {rows} embeddings.",
-                name=vocabulary.name,
-                count=len(tokens),
-                rows=rows,
-            )
+        raise user_error(
+            "The vocabulary {name} has {count} tokens, but the checkpoint has {rows} embeddings.",
+            name=vocabulary.name,
+            count=len(tokens),
+            rows=rows,
         )
     first = list[int]()
     for spellings in SPECIAL:
         place = next((tokens.index(spelling) for spelling in spellings if spelling in tokens), rows)
         if place == rows and not add:
-            raise AttnvizError(
-                gettext(
-                    "The vocabulary {name} must contain at least one of the tokens {tokens}.",
-                    name=vocabulary.name,
-                    tokens=", ".join(spellings),
-                )
+            raise user_error(
+                "The vocabulary {name} must contain at least one of the tokens {tokens}.",
+                name=vocabulary.name,
+                tokens=", ".join(spellings),
             )
         first.append(place)
     order = [*first, *(place for place in range(rows) if place not in first)]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, overload
 
-from attnviz.errors import AttnvizError
+from attnviz.errors import AttnvizError, user_error
 from attnviz.importing.sentence_pair import DEFAULT_OPTIONS, Options, SentencePair, Sentences
 from attnviz.languages import gettext
 from attnviz.text import abbreviated
@@ -95,12 +95,10 @@ class AttentionRecords(Sequence[Attention]):
     def pair_numbered(self, number: int) -> SentencePair:
         """Return the pair with `number`, from 1, and its tokens; raise AttnvizError where there is none."""
         if not 1 <= number <= len(self):
-            raise AttnvizError(
-                gettext(
-                    "There is no sentence {number}: the number of sentences in the file is {count}.",
-                    number=number,
-                    count=len(self),
-                )
+            raise user_error(
+                "There is no sentence {number}: the number of sentences in the file is {count}.",
+                number=number,
+                count=len(self),
             )
         return self.pair(number - 1)
 
@@ -116,12 +114,10 @@ class AttentionRecords(Sequence[Attention]):
         sides = list[Tokens | None]()
         for typed, side in ((source, self.source), (target, self.target)):
             if not typed and side is not None and not 0 <= line < len(side):
-                raise AttnvizError(
-                    gettext(
-                        "The file has a pair for line {line}, but the given source or target has only {count} lines.",
-                        line=line + 1,
-                        count=len(side),
-                    )
+                raise user_error(
+                    "The file has a pair for line {line}, but the given source or target has only {count} lines.",
+                    line=line + 1,
+                    count=len(side),
                 )
             sides.append(typed or (None if side is None else side[line]))
         return pair.with_tokens(sides[0], sides[1])
@@ -138,11 +134,9 @@ class AttentionRecords(Sequence[Attention]):
         """Return the record of the pair at 0-based `index`; `source` and `target` replace all other tokens."""
         pair = self.pair(index, source, target)
         if [] in pair.sides:
-            raise AttnvizError(
-                gettext(
-                    "The source or the target is a blank line, so there is nothing to show. Give a source and a "
-                    "target sentence, or leave the pair out."
-                )
+            raise user_error(
+                "The source or the target is a blank line, so there is nothing to show. Give a source and a "
+                "target sentence, or leave the pair out."
             )
         given: dict[str, Any] = {"normalise": normalise, "unescape": unescape}
         chosen = {name: value for name, value in given.items() if value is not None}

@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.errors import AttnvizError
+from attnviz.errors import AttnvizError, user_error
 from attnviz.importing.head_dimensions import MEAN_OF_HEADS, choose_heads
 from attnviz.languages import gettext
 from attnviz.trace import MOST_TOKENS, Attention
@@ -145,7 +145,7 @@ class SentencePair:
             if choice != MEAN_OF_HEADS:
                 found["heads"] = heads
         elif array.ndim <= 2 and options.heads != MEAN_OF_HEADS:
-            raise AttnvizError(gettext("The file has one matrix per sentence pair: leave out layer and head."))
+            raise user_error("The file has one matrix per sentence pair: leave out layer and head.")
         if array.ndim < 2 or not array.size:
             return {}
         mean = array.mean(axis=tuple(range(array.ndim - 2)))  # (Ty, Tx)
@@ -194,11 +194,13 @@ class SentencePair:
 
     def _missing_message(self, sides: Sequence[str]) -> str:
         """Return the message that says which tokens must be given besides the file."""
-        message = {
-            "source target": gettext("The file has no tokens. Give the source and target tokens, separated by spaces."),
-            "source": gettext("The file has no source tokens. Give the source tokens, separated by spaces."),
-            "target": gettext("The file has no target tokens. Give the target tokens, separated by spaces."),
-        }[" ".join(sides)]
+        message = gettext(
+            {
+                "source target": "The file has no tokens. Give the source and target tokens, separated by spaces.",
+                "source": "The file has no source tokens. Give the source tokens, separated by spaces.",
+                "target": "The file has no target tokens. Give the target tokens, separated by spaces.",
+            }[" ".join(sides)]
+        )
         try:
             shape = np.shape(self.fields.get("matrix", ()))
         except ValueError:  # rows of different lengths
@@ -271,8 +273,8 @@ class Sentences:
 
     items: Sequence[Any] = field(repr=False)
     """Unparsed data of each pair."""
-    read: Callable[[Any], SentencePair] = field(repr=False)
-    """Parse one item; raise AttnvizError where it is damaged."""
+    read: Callable[[Any], SentencePair] = field(default=lambda pair: pair, repr=False)
+    """Parse one item, unless it is a pair already; raise AttnvizError where it is damaged."""
     title: str = ""
     """Program or format, for display; empty: the title of the format."""
     ends: Ends = "consistent"
@@ -328,8 +330,6 @@ def join_sentences(parts: Sequence[Sentences]) -> Sentences:
         return pair if pair.line is None else dataclasses.replace(pair, line=pair.line + before)
 
     if len({part.base for part in parts}) > 1:
-        raise AttnvizError(
-            gettext("Some of the files count tokens from 0, and other files from 1. Read the files one by one.")
-        )
+        raise user_error("Some of the files count tokens from 0, and other files from 1. Read the files one by one.")
     digest, size = " ".join(part.digest for part in parts), sum(part.size for part in parts)
     return dataclasses.replace(parts[0], items=items, read=read, remarks=(), first=None, digest=digest, size=size)

@@ -19,7 +19,7 @@ from attnviz.trace.parts import FloatArray, Words
 from attnviz.trace.saved import SavedResult
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import pandas as pd
     from numpy.typing import NDArray
@@ -133,19 +133,19 @@ class AttentionMatrix:
         """Return the links between words of a record that was made from links; empty where it has weights only."""
         return ()
 
-    def _special_words(self, source: Groups, target: Groups) -> tuple[frozenset[int], frozenset[int]]:
-        """Return which of the groups of pieces are special tokens instead of words, for source and target."""
-        sides = zip((self.source_surfaces, self.typed_target), (source, target), strict=True)
-        found = [
-            frozenset(n for n, group in enumerate(groups) if pieces[group[0]] in MARKS) for pieces, groups in sides
-        ]
-        return found[0], found[1]
+    def _are_special(self) -> tuple[Sequence[bool], Sequence[bool]]:
+        """Return of each source and target piece whether it is a special token instead of a part of a word."""
+        return [piece in MARKS for piece in self.source_surfaces], [piece in MARKS for piece in self.typed_target]
 
     @cached_property
     def _words(self) -> Words:
         groups = self.word_groups()
         words = words_of(self.source_surfaces, self.typed_target, self.alignment, groups)
-        return dataclasses.replace(words, links=self._links_between_words(), special=self._special_words(*groups))
+        source, target = (
+            frozenset(n for n, group in enumerate(side) if marks[group[0]])
+            for side, marks in zip(groups, self._are_special(), strict=True)
+        )
+        return dataclasses.replace(words, links=self._links_between_words(), special=(source, target))
 
     def heatmap(
         self,
@@ -192,7 +192,7 @@ class AttentionMatrix:
 
     def _repr_html_(self) -> str:
         """Return the alignment as an HTML table without scripts, for notebooks that cannot show the view."""
-        return drawing().table_html(self)
+        return str(drawing().table_html(self))
 
 
 def words_of(
@@ -265,7 +265,8 @@ class Aligned(AttentionMatrix, SavedResult):
         Raises:
             AttnvizError: There is no attention.
         """
-        return drawing().to_frame(self)
+        frame: pd.DataFrame = drawing().to_frame(self)
+        return frame
 
     def links_frame(self, threshold: float | None = None) -> pd.DataFrame:
         """Return one row for each link between words, without `</s>`: what `.pharaoh` files hold, with the words.
@@ -283,7 +284,8 @@ class Aligned(AttentionMatrix, SavedResult):
         Raises:
             AttnvizError: There is no attention.
         """
-        return drawing().links_frame(self, threshold)
+        frame: pd.DataFrame = drawing().links_frame(self, threshold)
+        return frame
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from attnviz.errors import AttnvizError
-from attnviz.languages import gettext, ngettext
+from attnviz.errors import AttnvizError, user_error
+from attnviz.languages import ngettext
 from attnviz.trace.parts import HEAD_KINDS, FloatArray
-from attnviz.trace.tokens import MOST_TOKENS, Pieces, has_assumed_special, to_pieces
+from attnviz.trace.tokens import MOST_TOKENS, Pieces, has_assumed_special, to_pieces, too_many_tokens
 
 WIDEST_STATE = 16_384
 LinkTuple = tuple[tuple[int, int], ...]
@@ -49,13 +49,11 @@ def checked_pieces(
     weights = _numbers(matrix, "matrix", dimensions=(2, 4))
     if weights.min() < 0:
         row, column = np.argwhere(weights < 0)[0].tolist()[-2:]
-        raise AttnvizError(
-            gettext(
-                "The weight in row {row}, column {column} is negative: {value}. Weights must be 0 or more.",
-                value=f"{weights[weights < 0][0]:g}",
-                row=row + 1,
-                column=column + 1,
-            )
+        raise user_error(
+            "The weight in row {row}, column {column} is negative: {value}. Weights must be 0 or more.",
+            value=f"{weights[weights < 0][0]:g}",
+            row=row + 1,
+            column=column + 1,
         )
     sides = _tokens_with_end(_split(source), _split(target), weights.shape[-2:], remarks)
     _check_orientation(weights.mean(axis=tuple(range(weights.ndim - 2))))
@@ -78,7 +76,7 @@ def split_tokens(text: Tokens) -> list[str]:
     if isinstance(text, str):
         return [token for token in _BETWEEN.split(text) if token]
     if not isinstance(text, Sequence | np.ndarray) or not all(isinstance(token, str) for token in text):
-        raise AttnvizError(gettext("Tokens must be a list of strings, or one string with spaces between the tokens."))
+        raise user_error("Tokens must be a list of strings, or one string with spaces between the tokens.")
     return [str(token) for token in text]
 
 
@@ -89,21 +87,15 @@ def _check_special(special: object) -> None:
         or not isinstance(special, Collection)
         or not all(isinstance(one, str) for one in special)
     ):
-        raise AttnvizError(gettext('“special” must be a list of tokens that are no words, such as ["<s>"].'))
+        raise user_error('“special” must be a list of tokens that are no words, such as ["<s>"].')
 
 
 def _split(tokens: Tokens) -> list[str]:
     tokens_found = split_tokens(tokens)
     if not tokens_found:
-        raise AttnvizError(gettext("Source and target must each have at least one token."))
+        raise user_error("Source and target must each have at least one token.")
     if len(tokens_found) > MOST_TOKENS:
-        raise AttnvizError(
-            gettext(
-                "The source or the target has {count} tokens; at most {most} can be shown.",
-                count=len(tokens_found),
-                most=MOST_TOKENS,
-            )
-        )
+        raise too_many_tokens(len(tokens_found))
     return tokens_found
 
 
@@ -122,29 +114,21 @@ def _numbers(
         if isinstance(values, tuple):
             raise _several_matrices(name) from error
         if row := _row_without_numbers(values):
-            raise AttnvizError(
-                gettext("Row {row} of {name} holds a value that is not a number.", name=name, row=row)
-            ) from error
-        raise AttnvizError(
-            gettext("{name} is not a table of numbers: all rows must have the same length.", name=name)
-        ) from error
+            raise user_error("Row {row} of {name} holds a value that is not a number.", name=name, row=row) from error
+        raise user_error("{name} is not a table of numbers: all rows must have the same length.", name=name) from error
     if matrix.ndim > 2 and matrix.ndim not in dimensions:
         raise _several_matrices(name)
     if matrix.ndim not in dimensions or not matrix.size:
         shape = " × ".join(map(str, matrix.shape)) or "1"
-        raise AttnvizError(
-            gettext("{name} must have rows and columns, but its shape is {shape}.", name=name, shape=shape)
-        )
+        raise user_error("{name} must have rows and columns, but its shape is {shape}.", name=name, shape=shape)
     is_valid = np.isfinite(matrix) | (matrix == -np.inf if empty else False)
     is_faulty = ~is_valid | (np.isfinite(matrix) & (np.abs(matrix) > 1e30))
     if is_faulty.any():
         row = int(np.argwhere(is_faulty)[0][-2]) + 1
-        raise AttnvizError(
-            gettext(
-                "Row {row} of {name} holds a value that is not a number, is infinite, or is larger than 1e30.",
-                name=name,
-                row=row,
-            )
+        raise user_error(
+            "Row {row} of {name} holds a value that is not a number, is infinite, or is larger than 1e30.",
+            name=name,
+            row=row,
         )
     return matrix
 
@@ -163,12 +147,10 @@ def _row_without_numbers(values: Any) -> int | None:
 
 def _several_matrices(name: str) -> AttnvizError:
     """Return the error for several matrices in one, such as a model of Hugging Face returns."""
-    return AttnvizError(
-        gettext(
-            "{name} holds several matrices, one for each layer, head or step. Use attnviz.read_attention with "
-            "source=, target=, layer= and head=, or give the model itself to attnviz.from_huggingface.",
-            name=name,
-        )
+    return user_error(
+        "{name} holds several matrices, one for each layer, head or step. Use attnviz.read_attention with "
+        "source=, target=, layer= and head=, or give the model itself to attnviz.from_huggingface.",
+        name=name,
     )
 
 
@@ -189,22 +171,18 @@ def _tokens_with_end(
         return source + ["</s>"] * (columns - len(source)), target + ["</s>"] * (rows - len(target))
     size_texts = matrix_size_texts(rows, columns)
     if (rows, columns) == (len(source), len(target)):
-        raise AttnvizError(
-            gettext(
-                "The matrix looks transposed. The matrix has {rows}, one per source token, and {columns}, one "
-                "per target token. Transpose the matrix, so that each row is a target token.",
-                **size_texts,
-            )
-        )
-    raise AttnvizError(
-        gettext(
-            "The matrix has {rows} and {columns}, but there are {target} and {source}. Give a row for each target "
-            "token and a column for each source token; one extra row or column is read as </s>. If words were cut "
-            "into pieces, give the pieces as tokens.",
-            target=ngettext("{count} target token", "{count} target tokens", len(target)),
-            source=ngettext("{count} source token", "{count} source tokens", len(source)),
+        raise user_error(
+            "The matrix looks transposed. The matrix has {rows}, one per source token, and {columns}, one "
+            "per target token. Transpose the matrix, so that each row is a target token.",
             **size_texts,
         )
+    raise user_error(
+        "The matrix has {rows} and {columns}, but there are {target} and {source}. Give a row for each target "
+        "token and a column for each source token; one extra row or column is read as </s>. If words were cut "
+        "into pieces, give the pieces as tokens.",
+        target=ngettext("{count} target token", "{count} target tokens", len(target)),
+        source=ngettext("{count} source token", "{count} source tokens", len(source)),
+        **size_texts,
     )
 
 
@@ -220,12 +198,10 @@ def _check_orientation(weights: NDArray[np.float64]) -> None:
     """Raise AttnvizError where columns sum to 1 and rows do not, which scaling would hide."""
     rows, columns = (weights.sum(axis=axis) for axis in (1, 0))
     if not is_distribution(rows).all() and (np.abs(columns - 1) <= ROUNDED).all():
-        raise AttnvizError(
-            gettext(
-                "Each column of the matrix adds up to 1, but not each row: the matrix looks transposed. Each row "
-                "must belong to a target token, and each column to a source token. Transpose the matrix, or "
-                "exchange source and target."
-            )
+        raise user_error(
+            "Each column of the matrix adds up to 1, but not each row: the matrix looks transposed. Each row "
+            "must belong to a target token, and each column to a source token. Transpose the matrix, or "
+            "exchange source and target."
         )
 
 
@@ -250,15 +226,13 @@ def _check_sums(weights: NDArray[np.float64], remarks: list[str]) -> None:
     wrong = ~is_distribution(sums)
     if wrong.any():
         *place, row = np.argwhere(wrong)[0].tolist()
-        raise AttnvizError(
-            gettext(
-                "Row {row} adds up to {sum}, not to 1. The sums of all rows go from {least} to {most}. If the "
-                "rows contain weights, scale every row so that it adds up to 1.",
-                row=row + 1,
-                sum=f"{sums[(*place, row)]:.4g}",
-                least=f"{sums.min():.4g}",
-                most=f"{sums.max():.4g}",
-            )
+        raise user_error(
+            "Row {row} adds up to {sum}, not to 1. The sums of all rows go from {least} to {most}. If the "
+            "rows contain weights, scale every row so that it adds up to 1.",
+            row=row + 1,
+            sum=f"{sums[(*place, row)]:.4g}",
+            least=f"{sums.min():.4g}",
+            most=f"{sums.max():.4g}",
         )
     if (sums == 0).any():
         remarks.append("empty-rows")
@@ -267,12 +241,10 @@ def _check_sums(weights: NDArray[np.float64], remarks: list[str]) -> None:
 def check_kind(kind: object) -> None:
     """Raise AttnvizError unless `kind` is one of attention."""
     if kind not in HEAD_KINDS:
-        raise AttnvizError(
-            gettext(
-                "The kind of attention must be one of {kinds}, not {kind}.",
-                kinds=", ".join(sorted(HEAD_KINDS, key=lambda one: one != "cross")),  # the default first
-                kind=repr(kind)[:40],
-            )
+        raise user_error(
+            "The kind of attention must be one of {kinds}, not {kind}.",
+            kinds=", ".join(sorted(HEAD_KINDS, key=lambda one: one != "cross")),  # the default first
+            kind=repr(kind)[:40],
         )
 
 
@@ -280,15 +252,11 @@ def _check_kind(kind: str, sides: tuple[list[str], list[str]], weights: NDArray[
     """Raise AttnvizError unless the `kind` of attention is known and fits both sides and the weights."""
     check_kind(kind)
     if kind != "cross" and sides[0] != sides[1]:
-        raise AttnvizError(
-            gettext("In self-attention, a sequence attends to itself: source and target must be the same tokens.")
-        )
+        raise user_error("In self-attention, a sequence attends to itself: source and target must be the same tokens.")
     if kind == "decoder" and np.triu(weights, 1).any():
-        raise AttnvizError(
-            gettext(
-                "Decoder self-attention is causal, but here a token attends to a later token. Give the kind "
-                "“encoder” instead."
-            )
+        raise user_error(
+            "Decoder self-attention is causal, but here a token attends to a later token. Give the kind "
+            "“encoder” instead."
         )
 
 
@@ -299,9 +267,7 @@ def pairs_of(links: object) -> LinkTuple:
     except (TypeError, ValueError):
         pairs = (("", ""),)
     if not all(type(index) is int and 0 <= index < MOST_TOKENS for link in pairs for index in link):
-        raise AttnvizError(
-            gettext("A link must be a pair of numbers: source word and target word, both counted from 0.")
-        )
+        raise user_error("A link must be a pair of numbers: source word and target word, both counted from 0.")
     return tuple(sorted(set(pairs)))
 
 
@@ -315,14 +281,12 @@ def checked_numbers(
     """Return energies, states and attributions by their names, each (0,) where it was not given."""
     rows = weights.shape[-2]
     if energies is not None and weights.ndim > 2:
-        raise AttnvizError(
-            gettext("The energies belong to one matrix, but there are several heads. Leave out the energies.")
-        )
+        raise user_error("The energies belong to one matrix, but there are several heads. Leave out the energies.")
     found = {"energies": _energies(energies, weights, remarks), "states": _states(states, rows)}
     for name, values in attributions.items():
         found[name] = np.zeros(0, np.float32) if values is None else _numbers(values, name).astype(np.float32)
         if values is not None and found[name].shape != weights.shape[-2:]:
-            raise AttnvizError(gettext("“{name}” must have the shape of the matrix.", name=name))
+            raise user_error("“{name}” must have the shape of the matrix.", name=name)
     return found
 
 
@@ -332,8 +296,8 @@ def _energies(values: ArrayLike | None, weights: NDArray[np.float64], remarks: l
         return np.zeros(0, np.float32)
     energies = _numbers(values, "energies", empty=True)
     if energies.shape != weights.shape or not np.isfinite(energies).any(axis=1).all():
-        raise AttnvizError(
-            gettext("The energies must have the shape of the matrix, with at least one finite energy in every row.")
+        raise user_error(
+            "The energies must have the shape of the matrix, with at least one finite energy in every row."
         )
     powers = np.exp(energies - energies.max(axis=1, keepdims=True))
     if np.abs(powers / powers.sum(axis=1, keepdims=True) - weights).max() > _ENERGY_TOLERANCE:
@@ -347,10 +311,8 @@ def _states(values: ArrayLike | None, rows: int) -> FloatArray:
         return np.zeros(0, np.float32)
     states = _numbers(values, "states")
     if len(states) != rows or states.shape[1] > WIDEST_STATE:
-        raise AttnvizError(
-            gettext(
-                "The states must have one row for each target token, with at most {most} numbers per row.",
-                most=WIDEST_STATE,
-            )
+        raise user_error(
+            "The states must have one row for each target token, with at most {most} numbers per row.",
+            most=WIDEST_STATE,
         )
     return states.astype(np.float32)

@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from attnviz.arguments import also_spelled, check_version
-from attnviz.errors import AttnvizError
+from attnviz.errors import AttnvizError, user_error
 from attnviz.languages import gettext
 from attnviz.text import join_pieces
 from attnviz.trace import storage, word_link_text
@@ -209,11 +209,9 @@ class Attention(HeadViews, Aligned):
         numbers = {(int(self.source_word_of[j]), int(self.target_word_of[i])) for j, i in self.links}
         return tuple(sorted(link for link in numbers if -1 not in link))
 
-    def _special_words(self, source: Groups, target: Groups) -> tuple[frozenset[int], frozenset[int]]:
-        """Return which of the groups of pieces are special tokens instead of words, for source and target."""
-        sides = zip((self.source_word_of, self.target_word_of), (source, target), strict=True)
-        found = [frozenset(n for n, group in enumerate(groups) if words[group[0]] < 0) for words, groups in sides]
-        return found[0], found[1]
+    def _are_special(self) -> tuple[Sequence[bool], Sequence[bool]]:
+        """Return of each source and target piece whether it is a special token instead of a part of a word."""
+        return (self.source_word_of < 0).tolist(), (self.target_word_of < 0).tolist()
 
     def sizes(self) -> dict[str, int]:
         """Return the value of each size symbol in the table of quantities."""
@@ -237,14 +235,13 @@ class Attention(HeadViews, Aligned):
         for name, words in (("source", self.source_word_of), ("target", self.target_word_of)):
             if [n for group in _groups(words) if (n := int(words[group[0]])) != -1] != [*range(words.max() + 1)]:
                 raise ValueError(f"the words of the {name} are not in order")
-        source, target = int(self.source_word_of.max()) + 1, int(self.target_word_of.max()) + 1
-        for j, i in (*self.sure, *self.possible):
-            if not (0 <= j < source and 0 <= i < target):
-                raise ValueError(f"the link {j}-{i} is of no words: there are {source} and {target}, from 0")
-        source, target = len(self.source_pieces), len(self.target_pieces)
-        for j, i in self.links:
-            if not (0 <= j < source and 0 <= i < target):
-                raise ValueError(f"the link {j}-{i} is of no tokens: there are {source} and {target}, from 0")
+        for unit, links, source, target in (
+            ("words", (*self.sure, *self.possible), self.source_word_of.max() + 1, self.target_word_of.max() + 1),
+            ("tokens", self.links, len(self.source_pieces), len(self.target_pieces)),
+        ):
+            for j, i in links:
+                if not (0 <= j < source and 0 <= i < target):
+                    raise ValueError(f"the link {j}-{i} is of no {unit}: there are {source} and {target}, from 0")
 
     def check_numbers(self) -> None:
         """Raise ValueError unless the weights are not negative and each row sums to 1 (within ROUNDED) or to 0."""
@@ -295,7 +292,7 @@ class Attention(HeadViews, Aligned):
         try:
             fields = json.loads(text)
         except (TypeError, ValueError, RecursionError) as error:
-            raise AttnvizError(gettext("The text is not JSON: {error}.", error=error)) from error
+            raise user_error("The text is not JSON: {error}.", error=error) from error
         return from_fields(fields)
 
 
@@ -367,7 +364,7 @@ def attention(
     left, right, weights = checked_pieces(source, target, matrix, kind, special, remarks, normalise=normalise)
     further = checked_numbers(weights, energies, states, {"gradient": gradient, "erased": erased}, remarks)
     if not isinstance(origin, str) or len(origin) > LONGEST_ORIGIN:
-        raise AttnvizError(gettext("“origin” must be a string of at most {most} characters.", most=LONGEST_ORIGIN))
+        raise user_error("“origin” must be a string of at most {most} characters.", most=LONGEST_ORIGIN)
     of_heads, sure_links = weights.astype(np.float32), pairs_of(sure)
     return _checked(
         Attention(
@@ -392,28 +389,22 @@ def _checked(record: Attention) -> Attention:
     try:
         record.check()
     except (ValueError, IndexError) as error:
-        raise AttnvizError(
-            gettext("The fields of this attention object do not fit together: {error}.", error=error)
-        ) from error
+        raise user_error("The fields of this attention object do not fit together: {error}.", error=error) from error
     return record
 
 
 def from_fields(fields: object, *, normalise: bool = False) -> Attention:
     """Return the attention in an object of the open format; raise AttnvizError where it is none."""
     if not isinstance(fields, Mapping):
-        raise AttnvizError(
-            gettext("This JSON does not hold attention: it must have the fields source, target and matrix.")
-        )
+        raise user_error("This JSON does not hold attention: it must have the fields source, target and matrix.")
     if fields.get("format", Attention.saved_as.name) != Attention.saved_as.name:
-        raise AttnvizError(
-            gettext(
-                "This JSON is not in the attention format of attnviz: its field “format” is {format}.",
-                format=repr(fields["format"])[:60],
-            )
+        raise user_error(
+            "This JSON is not in the attention format of attnviz: its field “format” is {format}.",
+            format=repr(fields["format"])[:60],
         )
     check_version(gettext("This attention object"), fields.get("version", 1), Attention.saved_as.version)
     if missing := [name for name in ("source", "target", "matrix") if name not in fields]:
-        raise AttnvizError(gettext("Fields missing from this attention object: {names}.", names=", ".join(missing)))
+        raise user_error("Fields missing from this attention object: {names}.", names=", ".join(missing))
     gold = _gold(fields.get("gold") or {})
     named = (*FURTHER, "kind", "origin", "special")
     record = attention(
@@ -441,9 +432,7 @@ def _gold(value: object) -> Mapping[str, Any]:
     except AttnvizError:
         links = word_link_text.Links(frozenset())
     if not links.all:
-        raise AttnvizError(
-            gettext('The field "gold" must be an object with two lists of links, "sure" and "possible".')
-        )
+        raise user_error('The field "gold" must be an object with two lists of links, "sure" and "possible".')
     return {"sure": links.all - links.possible, "possible": links.possible}
 
 
@@ -451,9 +440,7 @@ def _with_heads(record: Attention, chosen: object) -> Attention:
     """Return the record with the alignment of the chosen heads; raise AttnvizError where there are none such."""
     numbers = [chosen.get(name) for name in ("layer", "head")] if isinstance(chosen, Mapping) else [""]
     if not all(number is None or type(number) is int for number in numbers):
-        raise AttnvizError(
-            gettext("The field “heads” must hold “layer” and “head”: each is an index counted from 0, or null.")
-        )
+        raise user_error("The field “heads” must hold “layer” and “head”: each is an index counted from 0, or null.")
     return record.select_heads(*numbers)
 
 
@@ -463,7 +450,7 @@ def _with_words_and_remarks(record: Attention, words: object, remarks: object) -
     Raise AttnvizError where they do not fit.
     """
     if not isinstance(remarks, Sequence) or not all(isinstance(remark, str) for remark in remarks):
-        raise AttnvizError(gettext("“remarks” must be a list of strings."))
+        raise user_error("“remarks” must be a list of strings.")
     all_remarks = tuple(dict.fromkeys((*remarks, *record.remarks)))
     record = dataclasses.replace(record, remarks=all_remarks)
     if words is not None:
@@ -484,10 +471,8 @@ def _word_numbers(value: object, pieces: Sequence[str]) -> IntArray:
     elif numbers and pieces[-1] == "</s>":
         numbers[-1] = -1
     if len(numbers) != len(pieces) or not all(type(n) is int and -1 <= n < MOST_TOKENS for n in numbers):
-        raise AttnvizError(
-            gettext(
-                "The field “words” must have two lists, “source” and “target”: for each token, the number of its "
-                "word, counted from 0."
-            )
+        raise user_error(
+            "The field “words” must have two lists, “source” and “target”: for each token, the number of its "
+            "word, counted from 0."
         )
     return np.array(numbers, np.int32)

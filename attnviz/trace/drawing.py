@@ -1,4 +1,4 @@
-"""`Drawing`: protocol and registry of the functions that draw traces, and make data frames of them.
+"""Options of the functions that draw traces, and make data frames of them, and the registry of these functions.
 
 `attnviz/__init__.py` registers `attnviz.displays`, so that traces import neither Plotly, pandas nor higher layers.
 """
@@ -7,17 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict, Unpack, get_args
+from typing import Any, Literal, TypedDict, get_args
 
 from numpy.typing import NDArray
 
 from attnviz.arguments import also_spelled, check_whole_argument
 from attnviz.languages import gettext
 from attnviz.palette import DEFAULT_COLOURS, Colours, ThemeName
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 By = Literal["steps", "words"]
 """What a row and a column stand for: a decoder step and a source piece, or a word, whose number is a mean or a sum."""
@@ -111,48 +107,6 @@ def shows(level: DetailLevel, element_level: DetailLevel) -> bool:
     return DETAIL_LEVELS.index(level) >= DETAIL_LEVELS.index(element_level)
 
 
-class Drawing(Protocol):
-    """The functions that the methods of a record or of a beam tree call, whose classes this module does not import."""
-
-    def draw_heatmap(
-        self,
-        trace: Any,
-        weights: Mapping[str, NDArray[Any]] | None,
-        theme: ThemeName,
-        **choices: Unpack[HeatmapOptions],
-    ) -> Any:
-        """Return the alignment as a Plotly figure."""
-
-    def draw_step(self, trace: Any, step: int, picture: str, **options: Unpack[StepFigureOptions]) -> Any:
-        """Return the figure `picture` of 0-based `step` as a Plotly figure."""
-
-    def draw_beam_tree(self, tree: Any, theme: ThemeName, **options: Unpack[BeamTreeOptions]) -> Any:
-        """Return a beam search as a Plotly figure."""
-
-    def table_html(self, trace: Any) -> str:
-        """Return the alignment as an HTML table without scripts."""
-
-    def draw_page(
-        self,
-        trace: Any,
-        choices: HeatmapChoices | None = None,
-        *,
-        level: DetailLevel = "numbers",
-        weights: Mapping[str, NDArray[Any]] | None = None,
-        what_ifs: Any = None,
-    ) -> str:
-        """Return an HTML page with the step view."""
-
-    def mime_bundle(self, trace: Any, include: Any, exclude: Any) -> Any:
-        """Return what a notebook displays, by media types; None without anywidget."""
-
-    def to_frame(self, record: Any) -> pd.DataFrame:
-        """Return one row for each step and source piece."""
-
-    def links_frame(self, record: Any, threshold: float | None = None) -> pd.DataFrame:
-        """Return one row for each link between words."""
-
-
 def step_index(trace: Any, step: int) -> int:
     """Return a 0-based step, also for negative indices; raise AttnvizError where there is none."""
     steps = len(trace.target_pieces)
@@ -160,17 +114,17 @@ def step_index(trace: Any, step: int) -> int:
     return range(steps)[step]
 
 
-_provider: Callable[[], Drawing] | None = None
+_provider: Callable[[], Any] | None = None
 
 
-def register_drawing(provider: Callable[[], Drawing]) -> None:
-    """Register `provider`, which returns the drawing functions; it is called when something is first drawn."""
+def register_drawing(provider: Callable[[], Any]) -> None:
+    """Register `provider`, which returns the module of the drawing functions; it is called when one is first needed."""
     global _provider  # one for the whole program, set once
     _provider = provider
 
 
-def drawing() -> Drawing:
-    """Return the registered drawing functions; raise RuntimeError where none are registered."""
+def drawing() -> Any:
+    """Return the module of the drawing functions; raise RuntimeError where none is registered."""
     if _provider is None:
         raise RuntimeError("nobody has been named to draw traces")
     return _provider()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from functools import cached_property
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Self
@@ -10,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from attnviz.arguments import check_each
-from attnviz.errors import AttnvizError
+from attnviz.errors import user_error
 from attnviz.languages import gettext
-from attnviz.trace.parts import FloatArray, Heads
+from attnviz.trace.parts import FloatArray, Heads, fields_of_dataclass
 
 
 class HeadViews:
@@ -69,8 +68,9 @@ class HeadViews:
             return self._views[heads]
         # The constructor would copy all arrays; they are read-only, so both records may share them.
         view = object.__new__(type(self))
-        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # type: ignore[arg-type]
-        vars(view).update(fields | self._changed_fields(heads) | {"heads": heads, "_views": self._views})
+        vars(view).update(
+            fields_of_dataclass(self) | self._changed_fields(heads) | {"heads": heads, "_views": self._views}
+        )
         return self._views.setdefault(heads, view)
 
     def _changed_fields(self, _: Heads) -> dict[str, Any]:
@@ -87,38 +87,31 @@ class HeadViews:
         """Views of this record by selected heads, so that equal selections return the same object."""
         return {self.heads: self}
 
-    def _check_heads(self, layer: int | None, head: int | None) -> None:
-        """Raise AttnvizError unless the layer exists and has such a head."""
+    def _check_heads(
+        self, layer: int | None, head: int | None, kinds: tuple[type, ...] = (int, np.integer, NoneType)
+    ) -> None:
+        """Raise AttnvizError unless the layer exists and has such a head, both of one of the `kinds`."""
         if self.head_weights.ndim != 4:
             if layer is head is None:
                 return
-            raise AttnvizError(
-                gettext("This record has one attention matrix, not one for each head. Leave out layer and head.")
-            )
+            raise user_error("This record has one attention matrix, not one for each head. Leave out layer and head.")
         layers, heads = self.head_weights.shape[:2]
-        check_each(gettext("layers and heads"), (layer, head), (int, np.integer, NoneType))
+        check_each(gettext("layers and heads"), (layer, head), kinds)
         if layer is None and head is not None:
-            raise AttnvizError(
-                gettext("A head belongs to a layer: name the layer too, from 1 to {layers}.", layers=layers)
-            )
+            raise user_error("A head belongs to a layer: name the layer too, from 1 to {layers}.", layers=layers)
         if layer is not None and not -1 <= layer < layers:
-            raise AttnvizError(
-                gettext(
-                    "Layer {number} (index {index}) does not exist: this transformer has layers 1 to {layers}.",
-                    number=layer + 1,
-                    index=layer,
-                    layers=layers,
-                )
+            raise user_error(
+                "Layer {number} (index {index}) does not exist: this transformer has layers 1 to {layers}.",
+                number=layer + 1,
+                index=layer,
+                layers=layers,
             )
         if head is not None and not 0 <= head < heads:
-            raise AttnvizError(
-                gettext(
-                    "Head {number} (index {index}) does not exist: each layer of this transformer has heads 1 to "
-                    "{heads}.",
-                    number=head + 1,
-                    index=head,
-                    heads=heads,
-                )
+            raise user_error(
+                "Head {number} (index {index}) does not exist: each layer of this transformer has heads 1 to {heads}.",
+                number=head + 1,
+                index=head,
+                heads=heads,
             )
 
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from attnviz import bounds
 from attnviz.arguments import check_each
-from attnviz.errors import AttnvizError
+from attnviz.errors import AttnvizError, user_error
 from attnviz.languages import gettext, ngettext
 from attnviz.text import EOS
 
@@ -79,16 +79,14 @@ class ReplaceWeights(_Row):
         """Raise AttnvizError unless some weight is above 0 and none below, and the lender is known."""
         weights = _numbers(self.weights)
         if not (min(weights) >= 0 and _FAINTEST <= max(weights) <= _HEAVIEST):
-            raise AttnvizError(
-                gettext("Give one finite weight of at least 0 for each source piece, and at least one weight above 0.")
+            raise user_error(
+                "Give one finite weight of at least 0 for each source piece, and at least one weight above 0."
             )
         object.__setattr__(self, "weights", tuple(0 if weight < _FAINTEST else weight for weight in weights))
         _check_step(self.step)
         known = self.lender in LENDERS and isinstance(self.of, str) and len(self.of) <= LONGEST_LENDER
         if not known or not (self.of.isdecimal() if self.lender == "step" else self.of.isprintable()):
-            raise AttnvizError(
-                gettext("Attention weights cannot be copied from {found}.", found=repr(self.of)[:LONGEST_LENDER])
-            )
+            raise user_error("Attention weights cannot be copied from {found}.", found=repr(self.of)[:LONGEST_LENDER])
 
     @property
     def only(self) -> int | None:
@@ -123,9 +121,7 @@ class ReplaceEnergies(_Row):
         """Raise AttnvizError unless the energies are in range."""
         object.__setattr__(self, "energies", _numbers(self.energies))
         if max(map(abs, self.energies)) > _STRONGEST:
-            raise AttnvizError(
-                gettext("An energy must lie between {least:g} and {most:g}.", least=-_STRONGEST, most=_STRONGEST)
-            )
+            raise user_error("An energy must lie between {least:g} and {most:g}.", least=-_STRONGEST, most=_STRONGEST)
         _check_step(self.step)
 
     def enter(self, _energies: Any, array: MakeArray) -> Any:
@@ -149,13 +145,11 @@ class Temperature:
         """Raise AttnvizError where the temperature is out of range."""
         least, most = TEMPERATURES
         if not _is_number(self.temperature) or not (least <= self.temperature <= most or self.temperature == math.inf):
-            raise AttnvizError(
-                gettext(
-                    "A temperature must be from {least:g} to {most:g}, or infinite, not {found}.",
-                    least=least,
-                    most=most,
-                    found=bounds.shortened_repr(self.temperature),
-                )
+            raise user_error(
+                "A temperature must be from {least:g} to {most:g}, or infinite, not {found}.",
+                least=least,
+                most=most,
+                found=bounds.shortened_repr(self.temperature),
             )
         object.__setattr__(self, "temperature", float(self.temperature))
         _check_step(self.step)
@@ -218,7 +212,7 @@ class ForceWords:
         if not _is_index(self.step):
             raise _no_step(self.step)
         if not _is_index(self.replaced) or not self.replaced:
-            raise AttnvizError(gettext("A change must replace at least one piece."))
+            raise user_error("A change must replace at least one piece.")
 
     @property
     def steps(self) -> range:
@@ -233,8 +227,8 @@ KINDS: Mapping[str, type[Intervention]] = {kind.kind: kind for kind in get_args(
 """The class of each kind of intervention, by its name in JSON."""
 
 
-def interventions_at(interventions: Iterable[Intervention], step: int) -> tuple[AttentionIntervention, ...]:
-    """Return the interventions on the attention of 0-based `step`, in their order."""
+def interventions_at(interventions: Iterable[Intervention], step: int | None) -> tuple[AttentionIntervention, ...]:
+    """Return the interventions on the attention of 0-based `step`, in their order; with None, those of all steps."""
     return tuple(one for one in interventions if not isinstance(one, ForceWords) and one.step in (None, step))
 
 
@@ -265,13 +259,12 @@ def check_interventions(
     if pieces and max(pieces) >= vocabulary_size:
         raise _no_piece(max(pieces))
     if len(forced_words(interventions)) < len(pieces):
-        raise AttnvizError(gettext("Only one word can be forced at a step."))
+        raise user_error("Only one word can be forced at a step.")
     if not attends and not all(isinstance(one, ForceWords) for one in interventions):
-        raise AttnvizError(gettext("This model has no attention to change. Choose a model with attention."))
+        raise user_error("This model has no attention to change. Choose a model with attention.")
     for step in {one.step for one in interventions}:
         # Interventions of all steps act here as well; None stands for a step without one of its own.
-        acting = [one for one in interventions if not isinstance(one, ForceWords) and one.step in (None, step)]
-        _check_positions(acting, source_pieces)
+        _check_positions(interventions_at(interventions, step), source_pieces)
 
 
 def to_json_dict(intervention: Intervention) -> dict[str, Any]:
@@ -300,7 +293,7 @@ def from_json_dict(record: object) -> Intervention:
 
 def impossible() -> AttnvizError:
     """Return the error for an intervention that cannot be read."""
-    return AttnvizError(gettext("This change to the translation is not possible."))
+    return user_error("This change to the translation is not possible.")
 
 
 def _check_positions(acting: Iterable[AttentionIntervention], source_pieces: int) -> None:
@@ -326,27 +319,21 @@ def _check_positions(acting: Iterable[AttentionIntervention], source_pieces: int
                     raise _no_position(position)
                 allowed = allowed - {position}
     if not allowed:
-        raise AttnvizError(
-            gettext("The step would have no source piece to attend to. Leave at least one source piece.")
-        )
+        raise user_error("The step would have no source piece to attend to. Leave at least one source piece.")
 
 
 def _no_position(found: object) -> AttnvizError:
-    return AttnvizError(
-        gettext("No source piece has the index {found}; indices start at 0.", found=bounds.shortened_repr(found))
-    )
+    return user_error("No source piece has the index {found}; indices start at 0.", found=bounds.shortened_repr(found))
 
 
 def _no_piece(found: object) -> AttnvizError:
-    return AttnvizError(
-        gettext("The decoder cannot write the vocabulary piece with id {found}.", found=bounds.shortened_repr(found))
+    return user_error(
+        "The decoder cannot write the vocabulary piece with id {found}.", found=bounds.shortened_repr(found)
     )
 
 
 def _no_step(found: object) -> AttnvizError:
-    return AttnvizError(
-        gettext("No step has the index {found}; indices start at 0.", found=bounds.shortened_repr(found))
-    )
+    return user_error("No step has the index {found}; indices start at 0.", found=bounds.shortened_repr(found))
 
 
 def _check_step(step: object) -> None:
@@ -370,6 +357,6 @@ def _numbers(values: object) -> tuple[float, ...]:
     listed = values.tolist() if isinstance(values, np.ndarray) else values
     numbers = list(listed) if isinstance(listed, (list, tuple)) else []
     if not numbers or not all(_is_number(value) and abs(value) <= _HEAVIEST for value in numbers):
-        raise AttnvizError(gettext("Weights and energies must be finite numbers, one for each source piece."))
+        raise user_error("Weights and energies must be finite numbers, one for each source piece.")
     rounded = np.array(numbers, np.float32).tolist()
     return tuple(int(number) if number.is_integer() else number for number in rounded)

@@ -28,6 +28,11 @@ def float64(values: ArrayLike) -> Array:
     return np.asarray(values, dtype=np.float64)
 
 
+def fields_of_dataclass(result: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass by name, in order."""
+    return {field.name: getattr(result, field.name) for field in dataclasses.fields(result)}
+
+
 class OneLine:
     """Base of dataclasses whose `repr` is one line: an array is its shape, and anything long its number of items."""
 

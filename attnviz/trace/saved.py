@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import inspect
-import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, ClassVar, Self, TextIO, get_type_hints
+from typing import Any, ClassVar, Self, TextIO
 
 import numpy as np
 
 from attnviz.arguments import checked_path
-from attnviz.errors import AttnvizError
-from attnviz.files import replace_text
-from attnviz.languages import gettext
+from attnviz.errors import user_error
+from attnviz.files import DAMAGED, replace_text
 from attnviz.trace import storage
+from attnviz.trace.parts import fields_of_dataclass
 from attnviz.trace.quantity import Quantity, quantity_table
 
 
@@ -55,8 +53,8 @@ class SavedResult(ABC):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy and unpickle through the constructor, so that copies are immutable too."""
-        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        plain = {name: dict(value) if isinstance(value, MappingProxyType) else value for name, value in fields.items()}
+        fields = fields_of_dataclass(self).items()
+        plain = {name: dict(value) if isinstance(value, MappingProxyType) else value for name, value in fields}
         return _restore, (type(self), plain)
 
     @abstractmethod
@@ -127,8 +125,7 @@ class SavedResult(ABC):
 
     def to_json(self) -> str:
         """Return the result as one JSON object; arrays are compressed little-endian bytes in base64."""
-        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        return storage.encode_fields(fields, self.saved_as)
+        return storage.encode_fields(fields_of_dataclass(self), self.saved_as)
 
     @classmethod
     def from_json(cls, text: str) -> Self:
@@ -143,38 +140,25 @@ class SavedResult(ABC):
         Raises:
             AttnvizError: The text is not a result of this class.
         """
-        hints = get_type_hints(cls)
-        kinds = {field.name: hints[field.name] for field in dataclasses.fields(cls)}
         try:
-            record = cls(**storage.decode(text, kinds, cls.saved_as))
+            record = cls(**storage.decode(text, cls, cls.saved_as))
             record.check()
-        except (
-            KeyError,
-            ValueError,
-            TypeError,
-            IndexError,
-            AttributeError,
-            RecursionError,
-            OverflowError,
-            zlib.error,
-        ) as error:
-            message = gettext(
+        except DAMAGED as error:
+            raise user_error(
                 "This trace is damaged ({kind}: {error}). Save the trace again.",
                 kind=type(error).__name__,
                 error=str(error)[:300],
-            )
-            raise AttnvizError(message) from error
+            ) from error
         return record
 
     @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of all fields except the computing time; results with the same fingerprint display the same."""
         digest = hashlib.sha256()
-        for field in dataclasses.fields(self):
-            value = getattr(self, field.name)
+        for name, value in fields_of_dataclass(self).items():
             if isinstance(value, np.ndarray):
                 digest.update(repr(value.shape).encode() + value.tobytes())
-            elif field.name != "seconds":
+            elif name != "seconds":
                 value = dict(value) if isinstance(value, Mapping) else value
                 digest.update(repr(value).encode("utf-8", "backslashreplace"))
         return digest.hexdigest()

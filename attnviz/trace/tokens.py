@@ -12,8 +12,7 @@ from functools import cache
 from itertools import groupby
 from typing import NamedTuple
 
-from attnviz.errors import AttnvizError
-from attnviz.languages import gettext
+from attnviz.errors import AttnvizError, user_error
 from attnviz.text import CONTINUED, SPACE, SPECIAL_PIECES, word_groups
 
 LONGEST_TOKEN = 200
@@ -164,27 +163,30 @@ def _is_utf8(part: bytes) -> bool:
         return False
 
 
+def too_many_tokens(count: int) -> AttnvizError:
+    """Return the error for a side with more tokens than can be shown."""
+    return user_error(
+        "The source or the target has {count} tokens; at most {most} can be shown.", count=count, most=MOST_TOKENS
+    )
+
+
 def check_token(number: int, token: object) -> None:
     """Raise AttnvizError unless `token` is displayable text that is not blank; `number` counts from 1."""
     if not isinstance(token, str) or not token.strip():
-        raise AttnvizError(
-            gettext(
-                "Token {number} is empty or not a string: every token must have at least one visible character.",
-                number=number,
-            )
+        raise user_error(
+            "Token {number} is empty or not a string: every token must have at least one visible character.",
+            number=number,
         )
     if len(token) > LONGEST_TOKEN:
-        raise AttnvizError(
-            gettext(
-                "Token {number} has {count} characters; at most {most} can be shown.",
-                number=number,
-                count=len(token),
-                most=LONGEST_TOKEN,
-            )
+        raise user_error(
+            "Token {number} has {count} characters; at most {most} can be shown.",
+            number=number,
+            count=len(token),
+            most=LONGEST_TOKEN,
         )
     if any("\ud800" <= character <= "\udfff" for character in token):
-        raise AttnvizError(
-            gettext("Token {number} holds half a character (a lone surrogate), which cannot be shown.", number=number)
+        raise user_error(
+            "Token {number} holds half a character (a lone surrogate), which cannot be shown.", number=number
         )
 
 

@@ -280,7 +280,7 @@ class TransformerTrace(HeadViews, Record):
             AttnvizError: There is no such head.
         """
         check_choice("kind", kind, HEAD_KINDS)
-        self._check_heads(layer, head)
+        self._check_heads(layer, head, (int, np.integer))
         self_attends, writes = kind == "encoder", kind == "decoder"
         return Head(
             record=self,

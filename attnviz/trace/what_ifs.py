@@ -6,6 +6,7 @@ In a file, in a link and in the browser a what-if is the same JSON object; in a 
 from __future__ import annotations
 
 import base64
+import contextlib
 import dataclasses
 import json
 import math
@@ -19,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from attnviz.arguments import checked_path
-from attnviz.errors import AttnvizError
+from attnviz.errors import AttnvizError, user_error
 from attnviz.files import replace_text
 from attnviz.languages import gettext
 from attnviz.text import EOS
@@ -66,7 +67,7 @@ class WhatIf:
         fields = record if isinstance(record, Mapping) else {}
         parent, held = fields.get("parent"), fields.get("held")
         if len(fields) != 3 or type(parent) is not int or parent < 0 or type(held) is not bool:
-            raise AttnvizError(gettext("This what-if cannot be read."))
+            raise user_error("This what-if cannot be read.")
         return cls(parent, from_json_dict(fields.get("intervention")), held)
 
 
@@ -88,7 +89,7 @@ def translator_arguments(parent: Record, intervention: Intervention, *, held: bo
     earlier, target = [one for one in parent.interventions if not isinstance(one, ForceWords)], tuple(parent.target_ids)
     step, words = intervention.step or 0, tuple[ForceWords, ...]()
     if step >= len(target):
-        raise AttnvizError(gettext("There is no step {found}.", found=step + 1))
+        raise user_error("There is no step {found}.", found=step + 1)
     if not isinstance(intervention, ForceWords):
         earlier = [one for one in earlier if not intervention.undoes(one)]
         # A temperature of all steps goes first, so that replaced rows stay as they are.
@@ -202,11 +203,14 @@ class WhatIfs:
         Raises:
             AttnvizError: The text is neither.
         """
-        kind = _kind(text)
-        if kind is Attention:
-            return cls(Attention.from_json(text))  # without a model there are no what-ifs
-        first = kind.from_json(text)
-        fields = json.loads(text)
+        fields = None
+        with contextlib.suppress(ValueError, RecursionError):  # `from_json` of a result explains them
+            fields = json.loads(text)
+        format_name = fields.get("format") if isinstance(fields, dict) else None
+        kinds: dict[object, type[Any]] = {kind.saved_as.name: kind for kind in (TransformerTrace, Attention)}
+        first = kinds.get(str(format_name), Trace).from_json(text)
+        if fields is None or isinstance(first, Attention):  # without a model there are no what-ifs
+            return cls(first)
         written = fields.pop(_FIELD, [])
         if not isinstance(written, list) or len(written) > MOST_WHAT_IFS:
             raise _damaged()
@@ -257,16 +261,6 @@ def with_descendants(what_ifs: Sequence[WhatIf], number: int) -> set[int]:
     return numbers
 
 
-def _kind(text: str) -> type[Any]:
-    """Return the class that the file's "format" field names; `Trace`, whose errors explain, where it is unknown."""
-    try:
-        fields = json.loads(text)
-    except (ValueError, RecursionError):
-        fields = None
-    format_name = fields.get("format") if isinstance(fields, dict) else None
-    return {kind.saved_as.name: kind for kind in (TransformerTrace, Attention)}.get(str(format_name), Trace)
-
-
 def _read(written: object, number: int, first: Mapping[str, Any], kind: type[Record]) -> tuple[WhatIf, Record]:
     """Return what-if `number` (0-based) and its trace, from the file of `first`, a record of this `kind`."""
     fields = dict(written) if isinstance(written, Mapping) else {}
@@ -281,7 +275,7 @@ def _bytes(trace: Record) -> int:
 
 
 def _damaged() -> AttnvizError:
-    return AttnvizError(gettext("The what-ifs in this file are damaged. Save the file again."))
+    return user_error("The what-ifs in this file are damaged. Save the file again.")
 
 
 @dataclass(frozen=True)
@@ -311,9 +305,7 @@ class StoredWhatIfs:
             changed = dataclasses.replace(what_if, parent=what_ifs[current - 1].parent)
             return self._with((*what_ifs[: current - 1], changed, *what_ifs[current:]), current)
         if len(what_ifs) == MOST_WHAT_IFS:
-            raise AttnvizError(
-                gettext("There are {count} what-ifs already: remove one of them first.", count=MOST_WHAT_IFS)
-            )
+            raise user_error("There are {count} what-ifs already: remove one of them first.", count=MOST_WHAT_IFS)
         if what_if.parent > len(what_ifs):  # the parent was removed meanwhile
             return self
         return self._with((*what_ifs, what_if), len(what_ifs) + 1)
@@ -418,7 +410,7 @@ def decode_what_ifs(text: str) -> tuple[tuple[WhatIf, ...], tuple[str, ...]]:
         try:
             what_if = WhatIf.from_json_dict(record)
             if what_if.parent not in new_numbers:
-                raise AttnvizError(gettext("This what-if starts from another what-if, which is missing."))
+                raise user_error("This what-if starts from another what-if, which is missing.")
         except AttnvizError as error:
             problems.append(left_out_sentence(number, str(error)))
             continue

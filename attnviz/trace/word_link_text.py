@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from attnviz.errors import AttnvizError
+from attnviz.errors import AttnvizError, user_error
 from attnviz.languages import gettext
 from attnviz.trace.tokens import MOST_TOKENS
 
@@ -79,12 +79,7 @@ def _groups(text: str) -> list[str]:
 def parse_links(text: str) -> Links:
     """Return the links in `text`, which may be blank; raise AttnvizError, quoting it, for anything that is no link."""
     groups = _groups(text)
-    if len(groups) > MOST_LINKS:
-        raise AttnvizError(
-            gettext(
-                "A sentence pair has {count} links; at most {most} can be read.", count=len(groups), most=MOST_LINKS
-            )
-        )
+    _check_count(len(groups))
     if _PLAIN.fullmatch(text.strip()):
         indices = [int(index) for index in _PLACE.findall(text)]
         return Links(frozenset(zip(indices[::2], indices[1::2], strict=True)))
@@ -93,12 +88,10 @@ def parse_links(text: str) -> Links:
     for group in groups:
         match = LINK.fullmatch(group)
         if match is None:
-            raise AttnvizError(
-                gettext(
-                    "“{found}” is not a link. Write links as 0-0 1?2: source token, sign, target token. The sign "
-                    "is - for a sure link and ? for a link that is only possible.",
-                    found=group[:40],
-                )
+            raise user_error(
+                "“{found}” is not a link. Write links as 0-0 1?2: source token, sign, target token. The sign "
+                "is - for a sure link and ? for a link that is only possible.",
+                found=group[:40],
             )
         link = (int(match[1]), int(match[3]))
         links.add(link)
@@ -108,16 +101,18 @@ def parse_links(text: str) -> Links:
         if share := match[5] or match[6]:
             shares[link] = float(share)
     if shares and (len(shares) < len(links) or max(shares.values()) > 1):
-        raise AttnvizError(gettext("Give a probability from 0 to 1 to every link, or to none."))
+        raise user_error("Give a probability from 0 to 1 to every link, or to none.")
     return Links(frozenset(links), frozenset(possible - sure), shares, annotated=annotated)
+
+
+def _check_count(links: int) -> None:
+    if links > MOST_LINKS:
+        raise user_error("A sentence pair has {count} links; at most {most} can be read.", count=links, most=MOST_LINKS)
 
 
 def links_of(pairs: Sequence[Link]) -> Links:
     """Return `pairs` as links, without checking indices; raise AttnvizError where there are too many."""
-    if len(pairs) > MOST_LINKS:
-        raise AttnvizError(
-            gettext("A sentence pair has {count} links; at most {most} can be read.", count=len(pairs), most=MOST_LINKS)
-        )
+    _check_count(len(pairs))
     return Links(frozenset(pairs))
 
 

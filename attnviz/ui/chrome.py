@@ -14,7 +14,7 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.languages import LANGUAGES, gettext, language
+from attnviz.languages import LANGUAGES, gettext, gettexts, language
 from attnviz.ui.components.component import component
 from attnviz.ui.embedding import page_session, theme_name
 from attnviz.ui.fields import drop_restored_values, restore_values, segmented_control
@@ -43,30 +43,34 @@ def page_links(titles: Mapping[str, str], current: str) -> None:
     """
     pages = [{"path": path, "title": title} for path, title in titles.items()]
     data = {"pages": pages, "current": current, "label": gettext("Pages")}
-    component("page_links", key="pages", data=data, width="content")
+    component("page_links", "pages", data, width="content")
 
 
 def _link_messages(problems: Mapping[str, Mapping[str, Any]]) -> None:
     """Draw messages about the `problems` of the link, by the names of its parameters, and those that views report."""
-    words = {
-        "number": gettext("In this link “{name}” is “{value}”, but it must be a whole number from {first} to {last}."),
-        "choice": gettext("In this link “{name}” is “{value}”, but it must be one of these: {listed}."),
-    }
-    component("link_messages", key="link_messages", data={"problems": problems, "words": words})
+    words = gettexts(
+        {
+            "number": "In this link “{name}” is “{value}”, but it must be a whole number from {first} to {last}.",
+            "choice": "In this link “{name}” is “{value}”, but it must be one of these: {listed}.",
+        }
+    )
+    component("link_messages", "link_messages", {"problems": problems, "words": words})
 
 
 def lecture_mode(page: str) -> None:
     """Draw the button of lecture mode on `page`, by its path, and in the mode those that leave it and go black."""
-    words = {
-        "present": gettext("Present"),
-        "leave": gettext("Leave lecture mode"),
-        "escape": gettext("Esc"),
-        "blacken": gettext("Black screen"),
-        "entered": gettext("Lecture mode is on; Escape leaves it."),
-        "left": gettext("Lecture mode is off."),
-    }
+    words = gettexts(
+        {
+            "present": "Present",
+            "leave": "Leave lecture mode",
+            "escape": "Esc",
+            "blacken": "Black screen",
+            "entered": "Lecture mode is on; Escape leaves it.",
+            "left": "Lecture mode is off.",
+        }
+    )
     payload = {"page": page, "language": language(), "words": words}
-    component("lecture_mode", key="lecture_mode", data=payload, width="content")
+    component("lecture_mode", "lecture_mode", payload, width="content")
 
 
 @dataclass(frozen=True)
@@ -213,4 +217,4 @@ def _masthead(pages: Sequence[Page], current: Page) -> None:
 
 def _language_switch() -> None:
     codes = {code: code for code in LANGUAGES}
-    segmented_control(gettext("Language"), codes, key=LANGUAGE, default=language(), label_visibility="collapsed")
+    segmented_control(gettext("Language"), codes, key=LANGUAGE, default=language())

@@ -9,6 +9,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from html import escape
@@ -20,6 +21,7 @@ from attnviz.analysis.recomputation import Weights
 from attnviz.architectures import step_texts
 from attnviz.browser_modules import COMPONENTS, bundle, component_files, module_path
 from attnviz.browser_programs import KATEX, PLOTLY, SERIF_FAMILY, serif_style
+from attnviz.errors import AttnvizError
 from attnviz.figures.encoding import to_json
 from attnviz.languages import LANGUAGES, gettext, language, set_language
 from attnviz.palette import FONT, ThemeName, palette
@@ -28,7 +30,7 @@ from attnviz.trace import WhatIfs
 from attnviz.trace.drawing import DetailLevel, HeatmapChoices
 from attnviz.trace.what_ifs import TranslatorArguments
 from attnviz.ui.components.component import collected
-from attnviz.ui.embedding import EmbeddedPayload, Embedding, embedded_in
+from attnviz.ui.embedding import Embedding, embedded_in
 from attnviz.ui.page_state.gold_state import take_links
 from attnviz.ui.page_state.selection import OPTIONS, PAGE_CHOICES, POSTERIOR_OPEN
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, made
@@ -100,7 +102,7 @@ class EmbeddedView:
         if self.translate_again is None:
             return View(MAIN, self.trace, self.what_ifs, self.number, self.level, self.step)
         with embedded_in(self._host("current", "light")):
-            view = current_view(MAIN, self.trace, make=self.translate_again)
+            view = current_view(self.trace, self.translate_again)
         return replace(view, detail_level=self.level, first_step=self.step)
 
     def answer(self, request: Mapping[str, Any]) -> None:
@@ -150,8 +152,11 @@ def embedded(host: Embedding, draw: Callable[[], object], steps: int) -> Drawn:
     """Return the blocks that `draw` draws for the current `host`, and all payloads that they fetch in any step."""
     with collected() as blocks:
         draw()
-    found = {address: _made(payload) for address, payload in host.payloads(steps)}
-    return {"blocks": blocks, "payloads": {address: one for address, one in found.items() if one is not None}}
+    payloads = {}
+    for address, name, shown, parameters in host.payloads(steps):
+        with suppress(UnknownPayloadError, AttnvizError):
+            payloads[address] = made(PayloadRequest(shown, parameters, name))
+    return {"blocks": blocks, "payloads": payloads}
 
 
 def made_with_attnviz() -> str:
@@ -166,15 +171,17 @@ def drawn_page(
     steps: int = 0,
     footer: Callable[[], str] = made_with_attnviz,
     languages: Sequence[str] = tuple(LANGUAGES),
+    session: Mapping[Any, Any] | None = None,
 ) -> bytes:
     """Return an HTML page of what `draw` draws, with its payloads of so many `steps`; a reader chooses no options.
 
-    `name` distinguishes its payloads from others; the further arguments are those of `html_page`.
+    `name` distinguishes its payloads from others, and `session` has what stands in the session state; the further
+    arguments are those of `html_page`.
     """
     options = {option: values[:1] for option, values in OPTIONS.items()}
 
     def drawn(theme: ThemeName, _: int) -> Drawn:
-        host = Embedding(f"{name}-{language()}-{theme}", theme, options)
+        host = Embedding(f"{name}-{language()}-{theme}", theme, options, session={**(session or {})})
         with embedded_in(host):
             return embedded(host, draw, steps)
 
@@ -351,11 +358,3 @@ def _colours(theme: ThemeName) -> str:
 
 def _text(value: Any) -> str:
     return str(int(value)) if isinstance(value, bool) else str(value)
-
-
-def _made(payload: EmbeddedPayload) -> Any:
-    """Return a payload, None where there is none."""
-    try:
-        return made(PayloadRequest(payload.shown, payload.parameters, payload.name))
-    except UnknownPayloadError:
-        return None

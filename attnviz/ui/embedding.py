@@ -9,10 +9,10 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator, Mapping, MutableMapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from attnviz import lazy_streamlit as st
 from attnviz.analysis.recomputation import Weights
@@ -22,15 +22,11 @@ from attnviz.text import Tokenizer
 Session = MutableMapping[Any, Any]
 """Streamlit's session state (`st.session_state`), or a dictionary in its place."""
 _PLACE = re.compile(r"\{(\w+)\}")
+_Value = TypeVar("_Value")
 
 
-@dataclass(frozen=True)
-class EmbeddedPayload:
-    """A payload that travels with a view: its name, what it is made of, and the parameters of its address."""
-
-    name: str
-    shown: Mapping[str, Any]
-    parameters: Mapping[str, str]
+_Payload = tuple[str, Mapping[str, Any], Mapping[str, str]]
+"""Name of a payload that travels with a view, what is shown, and the parameters of its address."""
 
 
 @dataclass
@@ -51,7 +47,7 @@ class Embedding:
     """Of the model that made the translation; None for that of the installed model."""
     session: Session = field(default_factory=dict)
     """Stands for the session state."""
-    _templates: dict[str, EmbeddedPayload] = field(default_factory=dict)
+    _templates: dict[str, _Payload] = field(default_factory=dict)
     """By address with placeholders, also in the parameters."""
 
     def address(self, name: str, shown: Mapping[str, Any], parameters: Mapping[str, str], query: str) -> str:
@@ -61,21 +57,21 @@ class Embedding:
         address = f"{self.name}/{len(self._templates)}/{name}?{query}"
         of_query = dict(part.split("=", 1) for part in query.split("&") if "=" in part)
         given = {key: value for key, value in parameters.items() if value}
-        self._templates[address] = EmbeddedPayload(name, shown, given | of_query)
+        self._templates[address] = name, shown, given | of_query
         return address
 
-    def payloads(self, steps: int) -> Iterator[tuple[str, EmbeddedPayload]]:
-        """Yield each payload that a reader can come to see in so many `steps`, with its address."""
-        for address, payload in self._templates.items():
+    def payloads(self, steps: int) -> Iterator[tuple[str, str, Mapping[str, Any], Mapping[str, str]]]:
+        """Yield each payload that a reader can come to see in so many `steps`: address, name, shown, parameters."""
+        for address, (name, shown, parameters) in self._templates.items():
             for filling in self._fillings(address, steps):
 
                 def filled(text: str, filling: Mapping[str, str] = filling) -> str:
                     return _PLACE.sub(lambda place: filling[place[1]], text)
 
-                options = {name: filling.get(name, values[0]) for name, values in self.options.items()}
-                own = {name: filled(value) for name, value in payload.parameters.items()}
+                options = {option: filling.get(option, values[0]) for option, values in self.options.items()}
+                own = {parameter: filled(value) for parameter, value in parameters.items()}
                 of_step = {"step": str(int(filling["step"]) + 1)} if "{step}" in address else {}
-                yield filled(address), EmbeddedPayload(payload.name, payload.shown, options | own | of_step)
+                yield filled(address), name, shown, options | own | of_step
 
     def _fillings(self, address: str, steps: int) -> Iterator[dict[str, str]]:
         """Yield the values of the placeholders in an address, as the browser fills them (`filledAddress`)."""
@@ -97,27 +93,28 @@ def embedding() -> Embedding | None:
 
 
 @contextmanager
+def set_within(variable: ContextVar[_Value], value: _Value) -> Iterator[None]:
+    """Set a context variable within."""
+    token = variable.set(value)
+    try:
+        yield
+    finally:
+        variable.reset(token)
+
+
+@contextmanager
 def embedded_in(host: Embedding) -> Iterator[None]:
     """Make `host` the current one."""
-    token = _CURRENT.set(host)
-    try:
-        with in_session(host.session), in_theme(host.theme):
-            yield
-    finally:
-        _CURRENT.reset(token)
+    with set_within(_CURRENT, host), in_session(host.session), in_theme(host.theme):
+        yield
 
 
 _THEME: ContextVar[ThemeName | None] = ContextVar("theme", default=None)
 
 
-@contextmanager
-def in_theme(theme: ThemeName) -> Iterator[None]:
+def in_theme(theme: ThemeName) -> AbstractContextManager[None]:
     """Draw within in the colours of a theme."""
-    token = _THEME.set(theme)
-    try:
-        yield
-    finally:
-        _THEME.reset(token)
+    return set_within(_THEME, theme)
 
 
 def theme_name() -> ThemeName:
@@ -125,14 +122,9 @@ def theme_name() -> ThemeName:
     return _THEME.get() or ("dark" if st.context.theme.type == "dark" else "light")
 
 
-@contextmanager
-def in_session(session: Session) -> Iterator[None]:
+def in_session(session: Session) -> AbstractContextManager[None]:
     """Let `session` stand for the session state: of a host, or of a page whose payload is made."""
-    token = _SESSION.set(session)
-    try:
-        yield
-    finally:
-        _SESSION.reset(token)
+    return set_within(_SESSION, session)
 
 
 def page_session() -> Session:

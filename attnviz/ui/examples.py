@@ -12,7 +12,7 @@ from pathlib import Path
 
 from attnviz.environment import ATTNVIZ_CORPORA
 from attnviz.evaluation.example_sentences import FIGURE_3, TABLE_3
-from attnviz.languages import gettext
+from attnviz.languages import gettext, gettexts
 from attnviz.trace import Record, Trace
 
 DEFAULT_SENTENCE = "The green house at the end of the street is very old."
@@ -130,15 +130,17 @@ def first_step(trace: Trace) -> int:
 
 def example_kind_name(kind: str) -> str:
     """Return the display name of a kind of sentence."""
-    return {
-        "Changes of order": gettext("Changes of order"),
-        "Long-distance agreement": gettext("Long-distance agreement"),
-        "One word, several": gettext("One word, several"),
-        "Names and numbers": gettext("Names and numbers"),
-        "Mistakes, and why": gettext("Mistakes, and why"),
-        "From Bahdanau et al., Fig. 3": gettext("From Bahdanau et al., Fig. 3"),
-        "Long": gettext("Long"),
-    }[kind]
+    return gettexts(
+        {
+            "Changes of order": "Changes of order",
+            "Long-distance agreement": "Long-distance agreement",
+            "One word, several": "One word, several",
+            "Names and numbers": "Names and numbers",
+            "Mistakes, and why": "Mistakes, and why",
+            "From Bahdanau et al., Fig. 3": "From Bahdanau et al., Fig. 3",
+            "Long": "Long",
+        }
+    )[kind]
 
 
 SAMPLE = Path(__file__).parent / "corpus" / "sample.tsv"

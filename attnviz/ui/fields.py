@@ -11,14 +11,12 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
 from attnviz import lazy_streamlit as st
 from attnviz.languages import gettext
-from attnviz.ui.components.component import Width, box, component, in_view, popover_box
-from attnviz.ui.components.field import field
+from attnviz.ui.components.component import Width, box, component, in_view, popover_box, view_blocks
 from attnviz.ui.embedding import embedding, page_session
 from attnviz.ui.page_state.linked import add_parameters, linked_entry
 from attnviz.ui.requests import call_in_rerun, on_request
@@ -61,9 +59,9 @@ def text_box(
     in pixels, for a box of several lines, which Ctrl+Enter sends; by default the box is as high as its text. With a
     `parameter`, the text begins with the link and is in the address, unless it is the default.
     """
-    data = {"placeholder": placeholder, "height": height, "button": button, "singleLine": single_line}
-    style = _Style(label, label_visibility == "visible", help)
-    return str(_draw("text", style, key, default, _is_text, then, parameter, **data))
+    data: dict[str, Any] = {"placeholder": placeholder, "height": height, "button": button, "singleLine": single_line}
+    data |= {"labelled": label_visibility == "visible", "help": help}
+    return str(_draw("text", label, key, default, _is_text, then, parameter, **data))
 
 
 def select_box(
@@ -71,7 +69,7 @@ def select_box(
     options: Mapping[str, str],
     *,
     key: str,
-    default: str,
+    default: str | None = None,
     then: Callable[[], object] | None = None,
     label_visibility: Literal["visible", "collapsed"] = "visible",
     help: str = "",  # noqa: A002  as Streamlit's
@@ -81,12 +79,12 @@ def select_box(
 ) -> str:
     """Draw a box of choices; return the chosen value, which the session state has under `key`.
 
-    `options` maps values to labels in the current language; `default` is one of the values. When a visitor chooses,
-    `then` is called before the page is drawn again. `width` is in pixels. With a `parameter`, the value
-    begins with the link and is in the address, unless it is the default.
+    `options` maps values to labels in the current language; `default` is one of the values, by default the first.
+    When a visitor chooses, `then` is called before the page is drawn again. `width` is in pixels. With a `parameter`,
+    the value begins with the link and is in the address, unless it is the default.
     """
-    style = _Style(label, label_visibility == "visible", help, disabled, width)
-    return str(_draw("select", style, key, default, options.__contains__, then, parameter, options=[*options.items()]))
+    data: dict[str, Any] = {"labelled": label_visibility == "visible", "help": help, "disabled": disabled}
+    return _choice("select", label, options, key, default, then, parameter, width=width, **data)
 
 
 def segmented_control(
@@ -94,15 +92,28 @@ def segmented_control(
     options: Mapping[str, str],
     *,
     key: str,
-    default: str,
+    default: str | None = None,
     then: Callable[[], object] | None = None,
-    label_visibility: Literal["visible", "collapsed"] = "visible",
+    label_visibility: Literal["visible", "collapsed"] = "collapsed",
     parameter: str = "",
 ) -> str:
     """Draw the options as adjacent buttons; otherwise like `select_box`."""
-    style = _Style(label, label_visibility == "visible", width="content")
-    accepts, names = options.__contains__, [*options.items()]
-    return str(_draw("segments", style, key, default, accepts, then, parameter, options=names))
+    labelled = label_visibility == "visible"
+    return _choice("segments", label, options, key, default, then, parameter, width="content", labelled=labelled)
+
+
+def _choice(
+    kind: str,
+    label: str,
+    options: Mapping[str, str],
+    key: str,
+    default: str | None,
+    then: Callable[[], object] | None,
+    parameter: str,
+    **data: Any,
+) -> str:
+    names, first = [*options.items()], next(iter(options), "") if default is None else default
+    return str(_draw(kind, label, key, first, [*options].__contains__, then, parameter, options=names, **data))
 
 
 def switch(
@@ -119,8 +130,7 @@ def switch(
     When a visitor turns it, `then` is called before the page is drawn again. With a `parameter`, whether it is on
     begins with the link and is in the address, unless it is the default.
     """
-    style = _Style(label, labelled=False, help=help, width="content")
-    return bool(_draw("switch", style, key, default, _is_bool, then, parameter))
+    return bool(_draw("switch", label, key, default, _is_bool, then, parameter, help=help, width="content"))
 
 
 def disclosure(label: str, *, key: str) -> bool:
@@ -128,18 +138,7 @@ def disclosure(label: str, *, key: str) -> bool:
 
     The session state has that under `key`. The caller draws the section below while it is open.
     """
-    return bool(_draw("disclosure", _Style(label, labelled=False), key, False, _is_bool, None))
-
-
-@dataclass(frozen=True)
-class _Style:
-    """Label, help and width of a field."""
-
-    label: str
-    labelled: bool
-    help: str = ""
-    disabled: bool = False
-    width: Width = "stretch"
+    return bool(_draw("disclosure", label, key, False, _is_bool))
 
 
 def _is_text(value: Any) -> bool:
@@ -152,12 +151,14 @@ def _is_bool(value: Any) -> bool:
 
 def _draw(
     kind: str,
-    style: _Style,
+    label: str,
     key: str,
     default: Any,
     accepts: Callable[[Any], bool],
-    then: Callable[[], object] | None,
+    then: Callable[[], object] | None = None,
     parameter: str = "",
+    *,
+    width: Width = "stretch",
     **data: Any,
 ) -> Any:
     """Draw a field; return its value."""
@@ -167,9 +168,9 @@ def _draw(
         parse = "1".__eq__ if kind == "switch" else str
         linked_entry(key, default, parameter=parameter, offered=offered, parse=parse, noted=True)
     restored = session.get(_RESTORED, {})
-    if key in restored and _is_accepted(accepts, value := restored.pop(key)):
+    if key in restored and accepts(value := restored.pop(key)):
         session[key] = value
-    if key not in session or not _is_accepted(accepts, session[key]):
+    if key not in session or not accepts(session[key]):
         session[key] = default
     value = session[key]
     if parameter:
@@ -177,42 +178,55 @@ def _draw(
         add_parameters({parameter: None if value == default else text})
 
     def set_value(given: Any) -> None:
-        if _is_accepted(accepts, given):
+        if accepts(given):
             page_session()[key] = given
             if then:
                 then()
 
     on_request(key, set_value)
-    payload = data | {"kind": kind, "value": value, "label": style.label, "labelled": style.labelled}
-    field(key, payload | {"help": style.help, "disabled": style.disabled}, style.width)
+    _mount(key, kind, label, width, value=value, **data)
     return value
 
 
-def _is_accepted(accepts: Callable[[Any], bool], value: Any) -> bool:
-    try:
-        return accepts(value)
-    except TypeError:  # the browser may send an unhashable value
-        return False
+_DEFAULTS = {
+    "value": "",
+    "labelled": False,
+    "help": "",
+    "disabled": False,
+    "options": [],
+    "placeholder": "",
+    "height": 0,
+    "button": "",
+    "singleLine": False,
+    "option": "",
+}
+"""Payload of a field (`FieldPayload`), except for what each field has of its own."""
 
 
-def option_segments(view: View, name: str, label: str, options: Mapping[str, str]) -> None:
-    """Draw the values of the option `name`, each with its text, as adjacent buttons."""
-    _option(view, name, "segments", label, options=[*options.items()])
+def _mount(key: str, kind: str, label: str, width: Width, **data: Any) -> None:
+    """Mount a field; what its `data` lack has its default.
+
+    Streamlit stores a component's state under its key, so that the component of a field outside a view has another one.
+    """
+    help_name = gettext("Help for {name}", name=label) if data.get("help") else ""
+    payload = _DEFAULTS | {"key": key, "kind": kind, "label": label, "helpName": help_name} | data
+    with view_blocks(f"field_{key}", width=width), box(key, width=width):
+        component("field", "", payload)
 
 
-def option_select(view: View, name: str, label: str, options: Mapping[str, str], width: int) -> None:
-    """Draw the values of the option `name`, each with its text, as a box of choices; `width` is in pixels."""
-    _option(view, name, "select", label, width, options=[*options.items()])
+def option_field(
+    view: View, name: str, kind: Literal["segments", "select", "switch", "disclosure"], label: str, **data: Any
+) -> None:
+    """Draw the choice of the option `name`, which the browser owns; nothing where it is fixed.
 
-
-def option_switch(view: View, name: str, label: str, help: str) -> None:  # noqa: A002  as Streamlit's
-    """Draw the option `name` as a switch."""
-    _option(view, name, "switch", label, help=help)
-
-
-def option_disclosure(view: View, name: str, label: str) -> None:
-    """Draw a button that opens and closes a section by the option `name`; page.css hides the closed section."""
-    _option(view, name, "disclosure", label, "stretch")
+    Its values may be adjacent buttons ("segments") or a box of choices ("select"), whose `options` map values to their
+    labels. A "switch" may have a `help`. A "disclosure" opens and closes a section, which page.css hides. `width` is
+    that of the field, by default of its content.
+    """
+    host = embedding()
+    if host is None or len(host.options[name]) > 1:
+        options = [*data.pop("options", {}).items()]
+        _mount(view.key(name), kind, label, data.pop("width", "content"), option=name, options=options, **data)
 
 
 def shown_if(condition: str, text: str) -> str:
@@ -223,12 +237,6 @@ def shown_if(condition: str, text: str) -> str:
 def by_unit(words: str, steps: str) -> str:
     """Return as HTML the text for a heatmap by words and that for one by steps, of which one is shown."""
     return shown_if("words", words) + shown_if("steps", steps)
-
-
-def _option(view: View, name: str, kind: str, label: str, width: Width = "content", **data: Any) -> None:
-    host = embedding()
-    if host is None or len(host.options[name]) > 1:
-        field(view.key(name), data | {"kind": kind, "option": name, "label": label}, width)
 
 
 def popover(label: str, *, key: str, **arguments: Any) -> Any:

@@ -5,14 +5,14 @@ The definitions are here, by topic; sections and references come from the caller
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from typing import Literal
 
 from attnviz.analysis.page_texts import TextSection
 from attnviz.browser_programs import KATEX
 from attnviz.languages import gettext, language
-from attnviz.ui.components.component import component, details, html, popover_box
+from attnviz.ui.components.component import box, component, details, html, popover_box, view_blocks
 
 
 def text_section(section: TextSection, french: str = "", *, heading: bool = True) -> None:
@@ -26,6 +26,12 @@ def text_section(section: TextSection, french: str = "", *, heading: bool = True
     if section.warning:
         top += f'<p class="warning"><strong>{escape(section.warning)}</strong></p>'
     html(f'<div class="text-section{columns}">{top}{"".join(paragraphs)}</div>')
+
+
+def opening(page: str, section: TextSection) -> None:
+    """Draw the introduction of a page."""
+    with view_blocks(f"{page}_introduction"), box(f"{page}_opening"):
+        text_section(section)
 
 
 def references(listed: Sequence[tuple[str, str, str]]) -> None:
@@ -56,158 +62,144 @@ def definitions(key: str, texts: Iterable[str]) -> None:
 
 def glossary(*topics: Topic) -> Iterator[str]:
     """Yield the definitions of the terms of `topics`, with **terms**, `signs` and $formulas$."""
-    for topic in topics:
-        yield from _TOPICS[topic]()
-
-
-def _signs() -> Iterator[str]:
-    """Yield the meaning of the signs in sentences and numbers."""
-    yield gettext("**Piece**: a frequent word, or a part of a rarer word. The model reads and writes pieces.")
-    yield gettext(
-        "**·** before a piece, as in ·cycle: the piece continues the word before it. In the English and French "
-        "sentences, a thin line separates the pieces of a word."
-    )
-    yield gettext(
-        "**`<s>`, `</s>`, `<unk>`**: the start mark, the end mark of a sentence, and text that the model does not "
-        "know. The end mark is a piece like any other: it gets attention, too."
+    texts: dict[Topic, list[str]] = {
+        "signs": [
+            gettext("**Piece**: a frequent word, or a part of a rarer word. The model reads and writes pieces."),
+            gettext(
+                "**·** before a piece, as in ·cycle: the piece continues the word before it. In the English and French "
+                "sentences, a thin line separates the pieces of a word."
+            ),
+            gettext(
+                "**`<s>`, `</s>`, `<unk>`**: the start mark, the end mark of a sentence, and text that the model does "
+                "not know. The end mark is a piece like any other: it gets attention, too."
+            ),
+        ],
+        "attention": [
+            gettext(
+                "**Encoder** and **decoder**: the half of a translator that reads the English sentence, and the half "
+                "that writes the French sentence."
+            ),
+            gettext(
+                "**Annotation** $h_j$: the list of numbers that the encoder computes for piece $j$, after reading the "
+                "sentence in both directions."
+            ),
+            gettext("**State** $s_i$: the decoder’s memory after step $i$, a list of numbers."),
+            gettext(
+                "**Query** and **key**: two lists of numbers. The query is computed from the decoder’s state, the key "
+                "from an annotation; together they give the energy."
+            ),
+            gettext(
+                "**Energy** $e_{ij}$: how well the decoder’s state before step $i$ fits annotation $j$. An energy can "
+                "be any number, even a negative one."
+            ),
+            gettext(
+                "**Attention weight** $\\alpha_{ij}$: the share of attention that step $i$ gives to piece $j$; the "
+                "softmax computes it from the energies."
+            ),
+            gettext(
+                "**√α**: a switch. With it, the colours show the square root of the weight, so that small weights are "
+                "visible."
+            ),
+            gettext(
+                "**Context vector** $c_i$: the sum of the annotations, each multiplied by its weight. It is what the "
+                "decoder gets of the English sentence at step $i$; what it got at earlier steps lives on in its state."
+            ),
+        ],
+        "heads": [
+            gettext(
+                "**Embedding**: the list of numbers for a piece alone, before the model reads the pieces around it."
+            ),
+            gettext(
+                "**Head**: a part of a transformer that computes one attention distribution at each step, from its own "
+                "queries, keys and values. The energy of a head says how well its query fits a key; papers on "
+                "transformers call the energy **score**."
+            ),
+            gettext(
+                "**Value**: the list of numbers that a piece gives to a head. The head multiplies this value by the "
+                "weight of the piece."
+            ),
+            gettext(
+                "**Layer**: heads side by side, followed by a feed-forward network. The output of a layer is the input "
+                "of the next layer."
+            ),
+            gettext(
+                "**Residual stream**: the list of numbers that runs through all layers of a transformer. Each block "
+                "(attention or feed-forward network) reads this list and adds something to it."
+            ),
+            gettext("**Mask**: the mask gives the weight 0 to words that are not written yet."),
+        ],
+        "writing": [
+            gettext(
+                "**Gate**: a number from 0 to 1 for each unit. At 0, the gate blocks a value; at 1, it lets the whole "
+                "value through. **Candidate**: the proposed new state. The update gate decides how much of the "
+                "candidate is used. **GRU**, gated recurrent unit: a network with such gates that computes the next "
+                "state."
+            ),
+            gettext(
+                "**Saturated** unit: a unit whose input is so far from 0 that its tanh is almost 1 or −1, and hardly "
+                "changes any more."
+            ),
+            gettext("**Maxout**: a layer that takes its numbers in pairs and keeps only the larger of each pair."),
+            gettext(
+                "**Logit**: the score of a piece, before the softmax turns all scores into probabilities. If the logit "
+                "of piece A is 1 larger than that of piece B, then A is 2.7 times as likely as B."
+            ),
+            gettext(
+                "**Entropy** $H$: how widely a step spreads its attention, in bits. The entropy is 0 when one piece "
+                "gets all the attention. If several pieces get equal attention, doubling their number raises the "
+                "entropy by 1 bit."
+            ),
+            gettext(
+                "**Prior**: the attention weight of a piece before the word is known. **Likelihood**: how likely the "
+                "word is if the context is that piece’s annotation alone. **Posterior**: prior times likelihood, "
+                "divided by the sum of these products over all pieces. The posterior is the attention once the word is "
+                "known."
+            ),
+            gettext(
+                "**Coverage**: the attention that a source word gets in all steps together. The coverage is about 1 "
+                "for a source word translated by one word."
+            ),
+            gettext(
+                "**Greedy search**: the decoder takes the likeliest piece at each step. **Beam search**: the decoder "
+                "keeps a few of the best partial translations at each step."
+            ),
+            gettext(
+                "**Pharaoh**: a text format for word links. Words are counted from 0: `0-1` links the first source "
+                "word with the second target word."
+            ),
+        ],
+        "learning": [
+            gettext(
+                "**Fixed vector**: one list of numbers, always of the same length, that must hold a whole sentence. A "
+                "model without attention translates from the fixed vector alone."
+            ),
+            gettext("**Recurrence**: reading or writing word by word, and passing a state from each word to the next."),
+            gettext("**Update**: one change of all parameters of a model, after the model has seen some sentences."),
+            gettext("**Loss**: how much the right words surprise a model, on average. A lower loss is better."),
+            gettext(
+                "**Gradient**: how much a result, such as the loss, would change if one number in the model were a "
+                "little different. Training uses gradients to improve the model."
+            ),
+        ],
+        "scores": [
+            gettext(
+                "**BLEU**: a score from 0 to 100 for how many sequences of one to four words a translation shares with "
+                "a human translation."
+            ),
+            gettext(
+                "**chrF2**: a score like BLEU that compares sequences of up to six letters instead of words. A wrong "
+                "ending lowers chrF2 less than a wrong word."
+            ),
+            gettext(
+                "**AER**, alignment error rate: how far the attention disagrees with word links marked by hand. The "
+                "AER is 0 when all links agree, and 1 when no link agrees."
+            ),
+        ],
+    }
+    decimal_sign = gettext(
+        "**0.5**: this page writes numbers with the decimal sign of your language; files always use a point."
     )
     if language() != "en":
-        yield gettext(
-            "**0.5**: this page writes numbers with the decimal sign of your language; files always use a point."
-        )
-
-
-def _attention() -> Iterator[str]:
-    """Yield the terms of attention, from annotation to context vector."""
-    yield gettext(
-        "**Encoder** and **decoder**: the half of a translator that reads the English sentence, and the half "
-        "that writes the French sentence."
-    )
-    yield gettext(
-        "**Annotation** $h_j$: the list of numbers that the encoder computes for piece $j$, after reading the "
-        "sentence in both directions."
-    )
-    yield gettext("**State** $s_i$: the decoder’s memory after step $i$, a list of numbers.")
-    yield gettext(
-        "**Query** and **key**: two lists of numbers. The query is computed from the decoder’s state, the key from an "
-        "annotation; together they give the energy."
-    )
-    yield gettext(
-        "**Energy** $e_{ij}$: how well the decoder’s state before step $i$ fits annotation $j$. An energy can be "
-        "any number, even a negative one."
-    )
-    yield gettext(
-        "**Attention weight** $\\alpha_{ij}$: the share of attention that step $i$ gives to piece $j$; the "
-        "softmax computes it from the energies."
-    )
-    yield gettext(
-        "**√α**: a switch. With it, the colours show the square root of the weight, so that small weights are visible."
-    )
-    yield gettext(
-        "**Context vector** $c_i$: the sum of the annotations, each multiplied by its weight. It is what the decoder "
-        "gets of the English sentence at step $i$; what it got at earlier steps lives on in its state."
-    )
-
-
-def _heads() -> Iterator[str]:
-    """Yield the terms of a transformer and of what leads to it."""
-    yield gettext("**Embedding**: the list of numbers for a piece alone, before the model reads the pieces around it.")
-    yield gettext(
-        "**Head**: a part of a transformer that computes one attention distribution at each step, from its own "
-        "queries, keys and values. The energy of a head says how well its query fits a key; papers on transformers "
-        "call the energy **score**."
-    )
-    yield gettext(
-        "**Value**: the list of numbers that a piece gives to a head. The head multiplies this value by the "
-        "weight of the piece."
-    )
-    yield gettext(
-        "**Layer**: heads side by side, followed by a feed-forward network. The output of a layer is the input of the "
-        "next layer."
-    )
-    yield gettext(
-        "**Residual stream**: the list of numbers that runs through all layers of a transformer. Each block "
-        "(attention or feed-forward network) reads this list and adds something to it."
-    )
-    yield gettext("**Mask**: the mask gives the weight 0 to words that are not written yet.")
-
-
-def _writing() -> Iterator[str]:
-    """Yield the terms of decoding, of measures over whole sentences and of files."""
-    yield gettext(
-        "**Gate**: a number from 0 to 1 for each unit. At 0, the gate blocks a value; at 1, it lets the whole "
-        "value through. **Candidate**: the proposed new state. The update gate decides how much of the candidate "
-        "is used. **GRU**, gated recurrent unit: a network with such gates that computes the next state."
-    )
-    yield gettext(
-        "**Saturated** unit: a unit whose input is so far from 0 that its tanh is almost 1 or −1, and hardly "
-        "changes any more."
-    )
-    yield gettext("**Maxout**: a layer that takes its numbers in pairs and keeps only the larger of each pair.")
-    yield gettext(
-        "**Logit**: the score of a piece, before the softmax turns all scores into probabilities. If the logit of "
-        "piece A is 1 larger than that of piece B, then A is 2.7 times as likely as B."
-    )
-    yield gettext(
-        "**Entropy** $H$: how widely a step spreads its attention, in bits. The entropy is 0 when one piece gets "
-        "all the attention. If several pieces get equal attention, doubling their number raises the entropy by 1 "
-        "bit."
-    )
-    yield gettext(
-        "**Prior**: the attention weight of a piece before the word is known. **Likelihood**: how likely the "
-        "word is if the context is that piece’s annotation alone. **Posterior**: prior times likelihood, divided "
-        "by the sum of these products over all pieces. The posterior is the attention once the word is known."
-    )
-    yield gettext(
-        "**Coverage**: the attention that a source word gets in all steps together. The coverage is about 1 for a "
-        "source word translated by one word."
-    )
-    yield gettext(
-        "**Greedy search**: the decoder takes the likeliest piece at each step. **Beam search**: the decoder "
-        "keeps a few of the best partial translations at each step."
-    )
-    yield gettext(
-        "**Pharaoh**: a text format for word links. Words are counted from 0: `0-1` links the first source word "
-        "with the second target word."
-    )
-
-
-def _learning() -> Iterator[str]:
-    """Yield the terms of training and of models without attention."""
-    yield gettext(
-        "**Fixed vector**: one list of numbers, always of the same length, that must hold a whole sentence. A model "
-        "without attention translates from the fixed vector alone."
-    )
-    yield gettext("**Recurrence**: reading or writing word by word, and passing a state from each word to the next.")
-    yield gettext("**Update**: one change of all parameters of a model, after the model has seen some sentences.")
-    yield gettext("**Loss**: how much the right words surprise a model, on average. A lower loss is better.")
-    yield gettext(
-        "**Gradient**: how much a result, such as the loss, would change if one number in the model were a "
-        "little different. Training uses gradients to improve the model."
-    )
-
-
-def _scores() -> Iterator[str]:
-    """Yield the terms of translation and alignment scores."""
-    yield gettext(
-        "**BLEU**: a score from 0 to 100 for how many sequences of one to four words a translation shares with a "
-        "human translation."
-    )
-    yield gettext(
-        "**chrF2**: a score like BLEU that compares sequences of up to six letters instead of words. A wrong ending "
-        "lowers chrF2 less than a wrong word."
-    )
-    yield gettext(
-        "**AER**, alignment error rate: how far the attention disagrees with word links marked by hand. The AER is 0 "
-        "when all links agree, and 1 when no link agrees."
-    )
-
-
-_TOPICS: Mapping[Topic, Callable[[], Iterator[str]]] = {
-    "signs": _signs,
-    "attention": _attention,
-    "heads": _heads,
-    "writing": _writing,
-    "learning": _learning,
-    "scores": _scores,
-}
+        texts["signs"].append(decimal_sign)
+    for topic in topics:
+        yield from texts[topic]

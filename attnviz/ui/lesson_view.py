@@ -15,14 +15,15 @@ from attnviz.architectures import stage_numbered
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.registry import step_figure
 from attnviz.figures.spec import Spec
-from attnviz.languages import format_number, format_share, gettext, language, ngettext, set_language
+from attnviz.languages import format_number, format_share, gettext, gettexts, language, ngettext, set_language
 from attnviz.lessons import AskedQuestion, Lesson, LessonSentence, asked_questions
 from attnviz.lessons.lesson_file import HEATMAP, NextWordPrediction, NumberPrediction
 from attnviz.text import SPACE
 from attnviz.trace.aligned import first_words
-from attnviz.ui.components.chart import EVERY_STEP, inline_chart, steady_payload
+from attnviz.ui.components.chart import steady_payload
 from attnviz.ui.components.component import box, component, hidden_box
 from attnviz.ui.embedded_view import drawn_page, made_with_attnviz
+from attnviz.ui.payloads import Payload
 
 Translate = Callable[[LessonSentence], tuple[Any, Weights | None]]
 """Returns the translation of a sentence, with the weights of its model for pictures that need them."""
@@ -66,10 +67,10 @@ def answered(lesson: Lesson, translate: Translate) -> AnsweredLesson:
 
 
 @contextmanager
-def language_of(lesson: Lesson) -> Iterator[None]:
-    """Use the current language for a lesson that has it, else the first that it has."""
+def language_of(lesson: Lesson | None) -> Iterator[None]:
+    """Use the current language where there is no lesson, or it has that, else the first that it has."""
     before = language()
-    if lesson.languages and before not in lesson.languages:
+    if lesson and lesson.languages and before not in lesson.languages:
         set_language(lesson.languages[0])
     try:
         yield
@@ -108,51 +109,54 @@ def lesson_view(given: AnsweredLesson) -> None:
             "words": _labels(given),
             "items": [item.payload() for item in items],
         }
-        component("lesson", key="lesson", data=data)
+        component("lesson", "lesson", data)
         with box("lesson_pictures"):
             for item in items:
                 for name, pictures in (("reveal", item.revealed), ("show", item.shown)):
                     with hidden_box(item.key(name)):
                         for picture in pictures:
-                            inline_chart(item, picture.payload(), picture.name)
+                            component("chart", item.key(picture.name), picture.payload())
 
 
 def _labels(given: AnsweredLesson) -> dict[str, str]:
     """Return the texts of a lesson; the browser fills `{i}`, `{n}`, `{hits}` and `{right}`."""
     lesson = given.lesson
-    return {
+    return gettexts(
+        {
+            "how": "The button “Next” works once you have answered.",
+            "start": "Start",
+            "previous": "Back",
+            "next": "Next",
+            "finish": "See the score",
+            "check": "Check the answer",
+            "place": "{i} of {n}",
+            "progress": "Progress",
+            "score": "Right answers so far: {hits} of {n}",
+            "options": "Answers to choose from",
+            "not_a_number": "Type a number.",
+            "right": "Right: {right}",
+            "wrong": "Not quite. Right answer: {right}",
+            "right_option": "right answer",
+            "wrong_option": "your answer",
+            "english": "English sentence",
+            "french": "French translation",
+            "summary": "Your score",
+            "hits": "You answered {hits} of {n} questions right.",
+            "unanswered": "no answer",
+            "name": "Your name",
+            "sheet": "Download the answer sheet (CSV)",
+            "file": "answers",
+            "column_name": "name",
+            "column_question": "question",
+            "column_answer": "answer",
+            "column_right": "right answer",
+            "column_score": "score",
+            "again": "Start again",
+        }
+    ) | {
         "title": str(lesson.title),
         "about": "" if lesson.about is None else str(lesson.about),
         "duration": lesson_length(lesson),
-        "how": gettext("The button “Next” works once you have answered."),
-        "start": gettext("Start"),
-        "previous": gettext("Back"),
-        "next": gettext("Next"),
-        "finish": gettext("See the score"),
-        "check": gettext("Check the answer"),
-        "place": gettext("{i} of {n}"),
-        "progress": gettext("Progress"),
-        "score": gettext("Right answers so far: {hits} of {n}"),
-        "options": gettext("Answers to choose from"),
-        "not_a_number": gettext("Type a number."),
-        "right": gettext("Right: {right}"),
-        "wrong": gettext("Not quite. Right answer: {right}"),
-        "right_option": gettext("right answer"),
-        "wrong_option": gettext("your answer"),
-        "english": gettext("English sentence"),
-        "french": gettext("French translation"),
-        "summary": gettext("Your score"),
-        "hits": gettext("You answered {hits} of {n} questions right."),
-        "unanswered": gettext("no answer"),
-        "name": gettext("Your name"),
-        "sheet": gettext("Download the answer sheet (CSV)"),
-        "file": gettext("answers"),
-        "column_name": gettext("name"),
-        "column_question": gettext("question"),
-        "column_answer": gettext("answer"),
-        "column_right": gettext("right answer"),
-        "column_score": gettext("score"),
-        "again": gettext("Start again"),
     }
 
 
@@ -187,7 +191,7 @@ class _Item:
         """The pictures that appear with the answer."""
         return [_Picture(self.asked, name) for name in self.asked.question.reveal]
 
-    def payload(self) -> dict[str, Any]:
+    def payload(self) -> Payload:
         """Return the question as JSON, and its answer: `LessonItem` in `lesson.d.ts`."""
         question, answer, trace = self.asked.question, self.asked.answer, self.asked.subject.trace
         number = question.prediction if isinstance(question.prediction, NumberPrediction) else None
@@ -225,12 +229,12 @@ class _Picture:
     asked: AskedQuestion
     name: str
 
-    def payload(self) -> dict[str, Any]:
+    def payload(self) -> Payload:
         """Return the payload of the chart."""
         spec = self.spec
         meta = {name: value for name, value in spec.layout["meta"].items() if name in _META}
         steady = replace(spec, layout=spec.layout | {"meta": meta})
-        return steady_payload(steady, {EVERY_STEP: self._caption()})
+        return steady_payload(steady, self._caption())
 
     def _caption(self) -> tuple[str, str]:
         """Return the title of the picture, and the sentence of its stage."""
@@ -286,7 +290,7 @@ def right_answer(asked: AskedQuestion) -> str:
     return " / ".join(str(answer.options[place]) for place in answer.right)
 
 
-def _words(trace: Any, side: str, count: int | None) -> list[dict[str, Any]]:
+def _words(trace: Any, side: str, count: int | None) -> list[Payload]:
     """Return the first `count` words of one side, or all, without the end mark, and whether a space precedes each."""
     words = trace.words()
     texts, groups = getattr(words, side), getattr(words, f"{side}_groups")

@@ -40,7 +40,7 @@ from attnviz.languages import LANGUAGES, language, set_language
 from attnviz.lru_cache import LRUCache
 from attnviz.palette import ThemeName
 from attnviz.ui.embedding import embedding, in_session, in_theme, theme_name
-from attnviz.ui.page_state.selection import Selection, linked_selection, selection_entry
+from attnviz.ui.page_state.selection import Selection, linked_selection
 from attnviz.ui.resources import (
     bytes_of,
     call_of,
@@ -60,6 +60,8 @@ _LONGEST_QUERY = 1 << 14
 """Characters of the longest query of an address."""
 
 
+Payload = dict[str, Any]
+"""What the browser gets, as JSON: its form is declared in `components/*.d.ts`."""
 Shown = Mapping[str, Any]
 """What is shown, by name: results, views, plain values, and tuples or mappings of them."""
 
@@ -110,6 +112,14 @@ class PayloadRequest:
         return tuple(range(count)) if text == "all" else (_index(text, count),)
 
     @property
+    def step(self) -> int:
+        """The requested step of a payload that is of one only."""
+        step, *others = self.steps
+        if others:
+            raise UnknownPayloadError(self.name)
+        return step
+
+    @property
     def word(self) -> int | None:
         """Id of a piece that is requested in addition to those that the steps wrote."""
         text = self.parameters.get("word", "")
@@ -145,9 +155,8 @@ class PayloadRequest:
 
     @property
     def session(self) -> dict[Any, Any]:
-        """What stands for the session state while the payload is made: entries that are shown, and the selection."""
-        selected = selection_entry(self.view, self.selection) if "view" in self.shown else {}
-        return {**self.shown.get("session", {}), **selected}
+        """What stands for the session state while the payload is made: the entries that are shown."""
+        return {**self.shown.get("session", {})}
 
 
 def _index(text: str, count: int) -> int:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, TypeGuard
 
 from attnviz import lazy_streamlit as st
-from attnviz.languages import gettext
+from attnviz.languages import gettexts
 from attnviz.ui.components.component import component, in_view
 from attnviz.ui.embedding import page_session
 from attnviz.ui.page_state.inputs import use_chosen_language
@@ -135,14 +135,14 @@ OUTBOX = "outbox"
 def receive() -> None:
     """Receive the requests of the browser, first in every run, and call what the last run left to this one."""
     begin_requests()
-    payload = {
-        "offline": gettext(
-            "No connection to the server. You can still go to another step or stage. Other pages, translations and "
-            "changes wait until the connection is back."
-        ),
-        "page": gettext("No connection to the server. The page opens when the connection is back."),
-    }
-    state = component("outbox", key=OUTBOX, data=payload, default={"sent": None}, on_sent_change=lambda: None, height=1)
+    payload = gettexts(
+        {
+            "offline": "No connection to the server. You can still go to another step or stage. Other pages, "
+            "translations and changes wait until the connection is back.",
+            "page": "No connection to the server. The page opens when the connection is back.",
+        }
+    )
+    state = component("outbox", OUTBOX, payload, default={"sent": None}, on_sent_change=lambda: None, height=1)
     box = inbox()
     box.queue_requests(state.sent)
     box.run_actions()
@@ -180,7 +180,7 @@ def end_page(page: Mapping[str, Any]) -> None:
             st.rerun()
         del box.waiting[0]
     payload = {"handledByTab": box.handled(), "serverId": box.memory, "page": dict(page)}
-    component("acknowledgement", key="acknowledgement", data=payload, height=1)
+    component("acknowledgement", "acknowledgement", payload, height=1)
 
 
 def on_request(key: str, act: Handler) -> None:

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.judgement import pair_attention
-from attnviz.analysis.posterior import PosteriorAttention, posterior, posterior_attention
+from attnviz.analysis.posterior import PosteriorAttention, posterior_attention
 from attnviz.analysis.recomputation import Weights
 from attnviz.architectures import could_be_of
 from attnviz.errors import AttnvizError
@@ -43,14 +43,14 @@ from attnviz.model_folder import (
     weights_digest,
 )
 from attnviz.text import Tokenizer
-from attnviz.trace import Aligned, BeamTree, Judgement, Record, Trace
+from attnviz.trace import Aligned, Judgement, Record, Trace
 from attnviz.trace.aligned import AttentionView
 from attnviz.trace.interventions import Intervention
-from attnviz.trace.parts import Attributions, GradientNorms, head_choices
+from attnviz.trace.parts import head_choices
 from attnviz.trace.what_ifs import TranslatorArguments
 from attnviz.ui.embedding import embedding, theme_name
 from attnviz.ui.view import FilePair
-from attnviz.vocabulary import load_tokenizer
+from attnviz.vocabulary import WordTokenizer
 
 if TYPE_CHECKING:  # they import torch, which a view of imported attention does not need
     from attnviz.detector import Detector
@@ -73,31 +73,45 @@ def model_configs() -> dict[str, dict[str, Any]]:
 Rows = tuple[Mapping[str, str], ...]
 
 
-def bleu_rows(names: Sequence[str], *, require_all: bool = True) -> Rows:
+def table_rows(folder: Path, name: str) -> Rows:
+    """Return the rows of the CSV file `name` in a folder; none where it is missing or unreadable."""
+    try:
+        return _read(folder / name, stamp(str(folder), name))
+    except (OSError, ValueError, csv.Error, AttnvizError):
+        return ()
+
+
+@cached_in(LRUCache(1 << 20, size=size_of))
+def _read(path: Path, file: Stamp) -> Rows:  # noqa: ARG001  part of the key
+    check_regular(path)
+    with path.open(encoding="utf-8", newline="") as lines:
+        return tuple(csv.DictReader(lines))
+
+
+def bleu_rows(names: Sequence[str]) -> Rows:
     """Return the rows of the installed models among `names`, one for each model and bucket of sentence lengths.
 
-    Return nothing if the file is missing or damaged, or, with `require_all`, if one of the models is not installed.
+    Return nothing if the file is missing or damaged.
     """
     folders = installed_models()
     installed = [name for name in names if name in folders]
-    if not installed or (require_all and len(installed) < len(names)):
+    if not installed:
         return ()
-    folder = folders[installed[-1]].resolve().parent
+    rows = table_rows(folders[installed[-1]].resolve().parent, LENGTH_FILE)
     try:
-        rows = _read(str(folder), stamp(str(folder), LENGTH_FILE))
-    except (OSError, ValueError, KeyError, AttnvizError):
+        for row in rows:
+            float(row["bleu"]), int(row["pairs"]), str(row["model"])  # raises where the file is damaged
+    except (ValueError, KeyError, TypeError):
         return ()
     return tuple(row for row in rows if row["model"] in installed)
 
 
-@cached_in(LRUCache(1 << 20, size=size_of))
-def _read(folder: str, file: tuple[tuple[int, ...], ...]) -> Rows:  # noqa: ARG001  part of the key
-    check_regular(Path(folder) / LENGTH_FILE)
-    with (Path(folder) / LENGTH_FILE).open(encoding="utf-8", newline="") as lines:
-        rows: list[dict[str, Any]] = list(csv.DictReader(lines))
+def bleu_scores(rows: Rows) -> dict[str, dict[str, float]]:
+    """Return the BLEU of each model by bucket of sentence lengths, the shortest first."""
+    scores: dict[str, dict[str, float]] = {}
     for row in rows:
-        float(row["bleu"]), int(row["pairs"]), str(row["model"])  # raises where the file is damaged
-    return tuple(rows)
+        scores.setdefault(row["model"], {})[row["words"]] = float(row["bleu"])
+    return scores
 
 
 Stamp = tuple[tuple[int, ...], ...]
@@ -131,6 +145,8 @@ def _content(value: Any) -> Any:
     """Return what is equal for equal contents: the fingerprint of a result."""
     if hasattr(value, "fingerprint"):
         return value.fingerprint
+    if isinstance(value, partial):
+        return value.func, _content(value.args), _content(value.keywords)
     if is_dataclass(value):
         return _content(vars(value))
     if isinstance(value, Mapping):
@@ -171,18 +187,6 @@ def _detector(folder: str, device: str, files: Stamp) -> Detector:  # noqa: ARG0
     from attnviz.detector import Detector
 
     return Detector.load(folder, device=device)
-
-
-def weights_of_detector(judgement: Judgement) -> Weights | None:
-    """Return the weights that made a verdict, or None where that detector is no longer installed."""
-    folder = detector_folder()
-    if folder is None or folder.name != judgement.model:
-        return None
-    try:
-        digest, weights = _weights(str(folder), stamp(str(folder), WEIGHTS_FILE))
-    except AttnvizError:
-        return None
-    return weights if digest == judgement.weights_digest else None
 
 
 def devices() -> list[str]:
@@ -265,7 +269,7 @@ class TranslateAgain:
 
     first: Any
     """The translation, whose model translates."""
-    device: str
+    device: str = "auto"
     beam: int | None = None
     """Beam width; None for that of `first`."""
 
@@ -353,7 +357,7 @@ def made_again(model: str, version: str, arguments: Sequence[Any]) -> Any:
     return result
 
 
-def weights_of(trace: Trace) -> Weights | None:
+def weights_of(trace: Record | Judgement) -> Weights | None:
     """Return the weights that made `trace`, or None where that model is missing or was replaced.
 
     All are float64, which verification needs, except the embeddings, of which a step reads one row.
@@ -374,83 +378,9 @@ def has_posterior(trace: Trace) -> bool:
 
 
 def cached_posterior(trace: Trace) -> NDArray[np.float64] | None:
-    """Return the posterior attention of `trace`, (Ty, Tx), or None where `has_posterior` is False.
-
-    It is cached for all visitors.
-    """
-    installed = _installed_weights(trace) if has_posterior(trace) else None
-    return None if installed is None else _posterior(trace.fingerprint, *installed, trace)
-
-
-@cached_in(FIGURE_CACHE)
-def _posterior(fingerprint: str, digest: str, _weights: Weights, _trace: Trace) -> NDArray[np.float64]:  # noqa: ARG001
-    return posterior(_trace, _weights)
-
-
-def cached_attributions(trace: Trace) -> Attributions | None:
-    """Return `Translator.attributions` of `trace`, or None where that is impossible.
-
-    That is where `weights_of` returns None, the trace does not name its weights, or another kind of model made it.
-    """
-    translator = _translator_of(trace)
-    if translator is None or not trace.weights_digest:
-        return None
-    try:
-        return translator.attributions(trace)
-    except AttnvizError:
-        return None
-
-
-def cached_gradient_norms(trace: Trace) -> GradientNorms | None:
-    """Return `Translator.gradient_norms` of `trace`, or None where `cached_attributions` returns None."""
-    translator = _translator_of(trace)
-    if translator is None or not trace.weights_digest:
-        return None
-    try:
-        return translator.gradient_norms(trace)
-    except AttnvizError:
-        return None
-
-
-def cached_translations(folder: str, device: str, texts: Sequence[str], beam: int) -> list[str]:
-    """Return the translations of `texts`, in batches and without traces; raise AttnvizError on bad input."""
-    from attnviz.ui.waiting import TURNS
-
-    with TURNS.released():
-        shared = _shared_translator(folder, _device_name(device), stamp(folder, *EVERY_FILE))
-        return shared.translator.translate_batch(texts, beam=beam)
-
-
-def beam_tree_of(trace: Trace, beam: int) -> BeamTree | None:
-    """Return the beam search tree for the sentence of `trace`, or None where `weights_of` returns None.
-
-    It is searched with the interventions of `trace`. Raise AttnvizError where it does not reach the step of one.
-    """
-    translator = _translator_of(trace)
-    if translator is None:
-        return None
-    penalty = trace.search.length_penalty if trace.search.method == "beam" else 1.0
-    return translator.beam_tree(trace.source_text, beam=beam, length_penalty=penalty, interventions=trace.interventions)
-
-
-def translator_in(folder: str, device: str) -> Translator:
-    """Return the translator of the model in `folder`, with its current files, for background work.
-
-    Raise AttnvizError where it cannot be loaded.
-    """
-    return _shared_translator(folder, _device_name(device), stamp(folder, *EVERY_FILE)).translator
-
-
-def _translator_of(trace: Trace) -> Translator | None:
-    """Return the translator that made `trace`, or None where `weights_of` returns None.
-
-    The calling thread uses it directly, outside the batching of visitors' translations.
-    """
-    if _installed_weights(trace) is None:
-        return None
-    folder = str(installed_models()[trace.model])
-    device = trace.device if trace.device in devices() else "cpu"
-    return _shared_translator(folder, _device_name(device), stamp(folder, *EVERY_FILE)).translator
+    """Return the posterior attention of `trace`, (Ty, Tx), or None where `has_posterior` is False."""
+    attention = posterior_attention_of(trace)
+    return None if attention is None else attention.heatmap_posterior
 
 
 def posterior_attention_of(trace: Trace) -> PosteriorAttention | None:
@@ -463,19 +393,93 @@ def posterior_attention_of(trace: Trace) -> PosteriorAttention | None:
 
 
 @cached_in(FIGURE_CACHE)
-def _posterior_attention(fingerprint: str, digest: str, _weights: Weights, _trace: Trace) -> PosteriorAttention:
-    return posterior_attention(_trace, _weights, _posterior(fingerprint, digest, _weights, _trace))
+def _posterior_attention(
+    fingerprint: str,  # noqa: ARG001  part of the key
+    digest: str,  # noqa: ARG001  part of the key
+    _weights: Weights,
+    _trace: Trace,
+) -> PosteriorAttention:
+    return posterior_attention(_trace, _weights)
+
+
+def cached_translations(folder: str, device: str, texts: Sequence[str], beam: int) -> list[str]:
+    """Return the translations of `texts`, in batches and without traces; raise AttnvizError on bad input."""
+    from attnviz.ui.waiting import TURNS
+
+    with TURNS.released():
+        return translator_in(folder, device).translate_batch(texts, beam=beam)
+
+
+def translator_in(folder: str, device: str) -> Translator:
+    """Return the translator of the model in `folder`, with its current files, for background work.
+
+    Raise AttnvizError where it cannot be loaded.
+    """
+    return _shared_translator(folder, _device_name(device), stamp(folder, *EVERY_FILE)).translator
+
+
+def translator_of(trace: Trace) -> Translator:
+    """Return the translator that made `trace`; raise AttnvizError where `weights_of` returns None.
+
+    The calling thread uses it directly, outside the batching of visitors' translations.
+    """
+    if reason := missing_model(trace):
+        raise AttnvizError(reason)
+    return translator_in(str(installed_models()[trace.model]), device_of(trace))
+
+
+def device_of(trace: Trace) -> str:
+    """Return the device that made `trace`, or the CPU where it is missing."""
+    return trace.device if trace.device in devices() else "cpu"
+
+
+def missing_model(trace: Trace) -> str:
+    """Return that the model which made `trace` is not installed, as a sentence; empty where it is."""
+    if weights_of(trace) is not None:
+        return ""
+    return gettext(
+        "The model {model}, which made this translation, is not installed: install it first.", model=trace.model
+    )
+
+
+def cached_analysis(
+    name: str, trace: Trace, compute: Callable[[Weights], _Result], cache: LRUCache[object] | None = None
+) -> _Result:
+    """Return what `compute` computes from the weights of the model that made `trace`, cached for all visitors.
+
+    The analysis is cached by its name and the trace, in `cache` if given. Raise AttnvizError where the model is not
+    installed.
+    """
+    from attnviz.ui.waiting import TURNS
+
+    if (weights := weights_of(trace)) is None:
+        raise AttnvizError(missing_model(trace))
+    key = name, trace.fingerprint, weights_digest_of(trace)
+    with TURNS.released():
+        return cast("_Result", (_ANALYSES if cache is None else cache).get(key, lambda: compute(weights)))
+
+
+_ANALYSES: LRUCache[object] = LRUCache(12 << 20, size=size_of)
+"""LRU cache; the attributions of a sentence of sixty words take a quarter of a megabyte."""
 
 
 def tokenizer_of(trace: Record) -> Tokenizer | None:
     """Return the tokenizer of the model that made `trace`, or None where that model is not installed."""
     if (host := embedding()) is not None and host.tokenizer is not None:
         return host.tokenizer
-    # An attention matrix alone names no model.
-    folder = installed_models().get(trace.model) if trace.translated else None
+    folder = _folder_of(trace)
     if folder is None or _installed_weights(trace) is None:
         return None
     return _tokenizer(str(folder), stamp(folder, TOKENIZER_FILE, VOCABULARIES))
+
+
+def _folder_of(result: Any) -> Path | None:
+    """Return the folder of the installed model, or detector, that a result names."""
+    if isinstance(result, Judgement):
+        detector = detector_folder()
+        return detector if detector is not None and detector.name == result.model else None
+    # An attention matrix alone names no model.
+    return installed_models().get(result.model) if result.translated else None
 
 
 _FOUND: ContextVar[dict[str, tuple[str, Weights] | None] | None] = ContextVar("found", default=None)
@@ -487,7 +491,7 @@ def find_weights_once() -> None:
     _FOUND.set({})
 
 
-def _installed_weights(trace: Record) -> tuple[str, Weights] | None:
+def _installed_weights(trace: Record | Judgement) -> tuple[str, Weights] | None:
     """Return the digest and the weights of the model that made `trace`, or None where it is missing."""
     if (host := embedding()) is not None and host.weights is not None and could_be_of(trace, host.weights[1]):
         return host.weights
@@ -499,10 +503,8 @@ def _installed_weights(trace: Record) -> tuple[str, Weights] | None:
     return found[trace.fingerprint]
 
 
-def _search_weights(trace: Record) -> tuple[str, Weights] | None:
-    # An attention matrix alone names no model.
-    folder = installed_models().get(trace.model) if trace.translated else None
-    if folder is None:
+def _search_weights(trace: Record | Judgement) -> tuple[str, Weights] | None:
+    if (folder := _folder_of(trace)) is None:
         return None
     try:
         digest, weights = _weights(str(folder), stamp(folder, WEIGHTS_FILE))
@@ -525,5 +527,5 @@ def _weights(folder: str, file: Stamp) -> tuple[str, dict[str, NDArray[np.floati
 @cached_in(LRUCache(8 << 20, size=lambda tokenizer: len(tokenizer.model)))
 def _tokenizer(folder: str, file: Stamp) -> Tokenizer:  # noqa: ARG001  part of the key
     if architecture(folder) == IMPORTED_ARCHITECTURE:
-        return load_tokenizer(Path(folder) / VOCABULARIES)
+        return WordTokenizer.load(Path(folder) / VOCABULARIES)
     return Tokenizer.load(Path(folder) / TOKENIZER_FILE)

@@ -142,26 +142,16 @@ def _payload(request: Request) -> Response:
     return answer
 
 
-def _script(request: Request) -> Response:
-    """Return a script by its name, or 404; cached for ever, since its name changes with its content."""
-    text = _script_text(request.url.path.rpartition("/")[2])
-    if text is None:
-        return Response(status_code=404)
-    return _response(_compressed(text), request, "text/javascript", FOR_EVER)
-
-
-def _font(request: Request) -> Response:
-    """Return a font by its file name, or 404; cached for ever."""
+def _static_file(request: Request) -> Response:
+    """Return a script or a font by its name, or 404; cached for ever, since its name changes with its content."""
     name = request.url.path.rpartition("/")[2]
+    for program in (PLOTLY, KATEX):
+        if program.file_name == name:
+            return _response(_compressed(program.text), request, "text/javascript", FOR_EVER)
     for font in SERIF:
         if font.file_name == name:
             return Response(font.content, media_type="font/woff2", headers={"Cache-Control": FOR_EVER})
     return Response(status_code=404)
-
-
-def _script_text(name: str) -> str | None:
-    """Return the script served under a name, or None where there is none."""
-    return next((program.text for program in (PLOTLY, KATEX) if program.file_name == name), None)
 
 
 async def _module(request: Request) -> Response:
@@ -319,10 +309,10 @@ class _PageHeaders:
 
 
 ROUTES = [
-    _route(PLOTLY.file_name, _script),
-    _route(KATEX.file_name, _script),
+    _route(PLOTLY.file_name, _static_file),
+    _route(KATEX.file_name, _static_file),
     Route("/{folders:path}attnviz-modules-{digest}/{path:path}", _module),
-    _route("attnviz-{font}.woff2", _font),
+    _route("attnviz-{font}.woff2", _static_file),
     Route("/{folders:path}attnviz-payload/{digest}/{name}", _request, methods=["HEAD", "POST"]),
     _route("attnviz-payload/{digest}/{name}", _payload),
     _route("_stcore/metrics", lambda _: PlainTextResponse("Not Found", 404)),

@@ -10,7 +10,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from functools import partialmethod
 from typing import Any
@@ -24,6 +24,7 @@ from streamlit.delta_generator import DeltaGenerator
 from attnviz.environment import ATTNVIZ_VISITORS
 from attnviz.languages import gettext, ngettext
 from attnviz.reading import UPLOADED, reading_for
+from attnviz.ui.embedding import set_within
 
 IDLE_SECONDS = 15 * 60.0
 """Seconds without a rerun after which a visitor may be replaced by the next in the queue."""
@@ -182,14 +183,9 @@ TRANSLATING_FOR: ContextVar[tuple[str | None, DeltaGenerator | None]] = ContextV
 """Random id of the visitor for whom this thread translates, and where the page shows the position of the sentence."""
 
 
-@contextmanager
-def translating_for(visitor: str | None, place: DeltaGenerator | None = None) -> Iterator[None]:
+def translating_for(visitor: str | None, place: DeltaGenerator | None = None) -> AbstractContextManager[None]:
     """Translate within in the turns of a visitor, if given, and show the position of the sentence in a place."""
-    token = TRANSLATING_FOR.set((visitor, place))
-    try:
-        yield
-    finally:
-        TRANSLATING_FOR.reset(token)
+    return set_within(TRANSLATING_FOR, (visitor, place))
 
 
 class UploadQuota:

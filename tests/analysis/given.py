@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import product
 from typing import Any
@@ -14,9 +15,16 @@ from attnviz import Translator
 from attnviz.analysis.logit_attribution import LogitAttribution, logit_attributions
 from attnviz.analysis.recomputation import RecurrentEquations, RecurrentState, softmax
 from attnviz.network.model_config import READOUT_STATES
-from attnviz.text import Tokenizer
+from attnviz.text import EOS, Tokenizer
 from attnviz.trace import Trace
-from attnviz.trace.interventions import ReplaceWeights
+from attnviz.trace.interventions import (
+    ExcludePosition,
+    ForceWords,
+    Intervention,
+    ReplaceEnergies,
+    ReplaceWeights,
+    Temperature,
+)
 from attnviz.trace.trace import GATES
 from tests.conftest import SENTENCES, ModelFactory
 
@@ -30,6 +38,25 @@ SIZES = {
     "maxout_size": st.integers(1, 12),
     "alignment_size": st.integers(1, 12),
 }
+
+
+def drawn_interventions(pieces: int, vocabulary: int, *, attends: bool = True) -> st.SearchStrategy[list[Intervention]]:
+    """Return a strategy for interventions on a source of `pieces`, at the first steps.
+
+    Every search reaches these steps, since no hypothesis ends before a forced word.
+    """
+    steps, piece = st.integers(0, 1), st.integers(EOS + 1, vocabulary - 1)
+    rows = st.lists(st.floats(0.01, 3), min_size=pieces, max_size=pieces)
+    only = tuple(float(j == pieces - 1) for j in range(pieces))
+    attention: st.SearchStrategy[Intervention] = st.one_of(
+        st.builds(Temperature, st.sampled_from([0.2, 1.0, 3.0, math.inf]), st.none() | steps),
+        st.builds(ExcludePosition, st.integers(0, pieces - 2), st.none() | steps),
+        st.builds(ReplaceWeights, st.just(only) | rows, st.none() | steps),
+        st.builds(ReplaceEnergies, rows, st.none() | steps),
+    )
+    words = st.lists(piece, min_size=1, max_size=2).map(lambda ids: [ForceWords(tuple(ids), 2)])
+    changes = st.tuples(st.lists(attention, max_size=3 * attends), words).map(lambda both: [*both[0], *both[1]])
+    return st.just([]) | changes
 
 
 def forced_trace(

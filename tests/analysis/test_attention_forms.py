@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz.analysis.attention_forms import AttentionForm, Form, count_multiplications, instructive_step
+from attnviz.analysis.attention_forms import AttentionForm, count_multiplications, instructive_step
 from attnviz.analysis.models_side_by_side import bleu_gap_sentence
 from attnviz.analysis.numbers import decimal
 from attnviz.analysis.numpy_scorers import scorer_of
@@ -16,68 +20,33 @@ def form(*rows: tuple[float, float]) -> AttentionForm:
     return AttentionForm(np.array(rows, np.float32))
 
 
-def test_step_with_the_largest_change_comes_first_if_all_forms_prefer_the_same_piece() -> None:
-    forms: dict[Form, AttentionForm] = {
-        "additive": form((0.6, 0.4), (0.6, 0.4), (0.6, 0.4)),
-        "general": form((0.0, 1.0), (0.7, 0.3), (0.9, 0.1)),
-    }
-    assert instructive_step(forms) == 2
+@pytest.mark.parametrize(
+    ("additive", "general", "step"),
+    [
+        ([(0.6, 0.4)] * 3, [(0.0, 1.0), (0.7, 0.3), (0.9, 0.1)], 2),
+        ([(0.6, 0.4)] * 2, [(0.3, 0.7), (0.0, 1.0)], 1),
+    ],
+    ids=["of those where all prefer the same piece", "where the forms never agree"],
+)
+def test_step_with_the_largest_change_is_shown(additive: list, general: list, step: int) -> None:
+    forms = {"additive": form(*additive), "general": form(*general)}
+    assert instructive_step(forms) == step  # type: ignore[arg-type]
 
 
-def test_step_with_the_largest_change_is_taken_if_the_forms_never_agree() -> None:
-    forms: dict[Form, AttentionForm] = {
-        "additive": form((0.6, 0.4), (0.6, 0.4)),
-        "general": form((0.3, 0.7), (0.0, 1.0)),
-    }
-    assert instructive_step(forms) == 1
-
-
-class Counted:
-    """A number that counts all multiplications and tanh evaluations of such numbers."""
-
-    multiplied = squashed = 0
-
-    def __mul__(self, other: Counted) -> Counted:
-        Counted.multiplied += 1
-        return self
-
-    def __add__(self, other: Counted) -> Counted:
-        return self
-
-    def tanh(self) -> Counted:
-        Counted.squashed += 1
-        return self
-
-
-def numbers(*shape: int) -> np.ndarray:
-    return np.array([Counted() for _ in range(int(np.prod(shape)))], dtype=object).reshape(shape)
-
-
-@pytest.mark.parametrize(("n", "units", "source", "target"), [(3, 5, 4, 2), (4, 4, 1, 1), (2, 7, 6, 5)])
-@pytest.mark.parametrize("kind", ["additive", "general"])
-def test_formula_matches_the_counted_multiplications(
-    kind: str, n: int, units: int, source: int, target: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    scorer = scorer_of({"attention": kind})
-    decoder = {name: numbers(*shape) for name, shape in scorer.weight_shapes(n, units, source).items()}
-    monkeypatch.setattr(np, "asarray", lambda values, **_: values)  # keep the objects of v_a
-    Counted.multiplied = Counted.squashed = 0
-    keys = scorer.keys(decoder, numbers(source, 2 * n))  # type: ignore[arg-type]
-    for_keys = Counted.multiplied
-    for_queries = for_pairs = 0
-    for _ in range(target):
-        before = Counted.multiplied
-        query = scorer.query(decoder, numbers(n))  # type: ignore[arg-type]
-        for_queries += Counted.multiplied - before
-        before = Counted.multiplied
-        found = scorer.activations(query, keys)
-        if kind == "additive":  # the dot product adds up its activations without a score vector
-            found = found @ scorer.score_vector(decoder, units)
-        for_pairs += Counted.multiplied - before
-    expected = count_multiplications({"attention": kind, "hidden_size": n, "alignment_size": units}, source, target)
-    counted = (for_keys, for_queries, for_pairs, Counted.squashed)
-    assert (expected.keys, expected.queries, expected.pairs, expected.tanh) == counted
-    assert expected.total == for_keys + for_queries + for_pairs
+@given(n=st.integers(1, 9), units=st.integers(1, 9), source=st.integers(1, 9), target=st.integers(1, 9))
+def test_multiplications_are_those_of_the_products(n: int, units: int, source: int, target: int) -> None:
+    """Of a matrix product (a, b) (b, c) there are a b c; the queries are multiplied at every step."""
+    for kind in ("additive", "general"):
+        shapes = scorer_of({"attention": kind}).weight_shapes(n, units, source)
+        matrices = [math.prod(shape) for name, shape in shapes.items() if len(shape) == 2]
+        inner = units if kind == "additive" else n
+        found = count_multiplications({"attention": kind, "hidden_size": n, "alignment_size": units}, source, target)
+        pairs = target * source * inner
+        of_queries = target * n * units if kind == "additive" else 0
+        assert sorted(matrices) == sorted([2 * n * inner, n * units][: len(matrices)])
+        assert (found.keys, found.queries, found.pairs) == (source * 2 * n * inner, of_queries, pairs)
+        assert found.tanh == (pairs if kind == "additive" else 0)
+        assert found.total == found.keys + found.queries + found.pairs
 
 
 @pytest.mark.usefixtures("each_language")

@@ -14,22 +14,17 @@ from attnviz.analysis.attribution_methods import ATTRIBUTION_METHODS, kendall
 from attnviz.analysis.logit_attribution import logit_attributions
 from attnviz.text import Tokenizer
 from attnviz.trace.interventions import ExcludePosition
-from attnviz.trace.parts import Attributions
-from tests.analysis.given import KINDS, SIZES, forced_trace
-from tests.conftest import SENTENCES, ModelFactory
+from tests.analysis.given import KINDS, SIZES, centred_attributions, forced_trace
+from tests.conftest import ModelFactory
 from tests.strategies import FEW
 
 
-def trace_with_attributions(make_network: ModelFactory, tokenizer: Tokenizer, kind, **sizes: int):
-    trace, weights = forced_trace(make_network, tokenizer, kind, **sizes)
-    attributions = Translator(make_network(*kind, **sizes), tokenizer).attributions(trace)
-    return trace, weights, analysis.attribution_methods(trace, weights, attributions)
-
-
-@settings(max_examples=FEW)
+@settings(max_examples=FEW // 2)
 @given(**SIZES)
 def test_every_method_has_a_row_for_each_step(make_network: ModelFactory, tokenizer: Tokenizer, kind, **sizes) -> None:
-    trace, weights, found = trace_with_attributions(make_network, tokenizer, kind, **sizes)
+    trace, weights = forced_trace(make_network, tokenizer, kind, **sizes)
+    attributions = Translator(make_network(*kind, **sizes), tokenizer).attributions(trace)
+    found = analysis.attribution_methods(trace, weights, attributions)
     assert found.names == ATTRIBUTION_METHODS
     for name in found.names:
         matrix, shares, support = found.matrices[name], found.shares(name), found.support(name)
@@ -52,13 +47,10 @@ def test_added_logits_match_the_logit_attribution_of_each_step(
     trace, weights = forced_trace(make_network, tokenizer, kind)
     each = [one.source for one in logit_attributions(trace, weights, list(enumerate(trace.target_ids)))]
     np.testing.assert_allclose(analysis.added_logits(trace, weights), each, atol=1e-6)
-    vocabulary = range(len(weights["decoder.output.bias"]))
-    centred = analysis.attribution_methods(trace, weights).matrices["logit_attribution"]
-    for step in (0, 4):
-        mean = np.mean(
-            [one.source for one in logit_attributions(trace, weights, [(step, word) for word in vocabulary])], axis=0
-        )
-        np.testing.assert_allclose(centred[step], each[step] - mean, atol=1e-6)
+    cells = list(enumerate(trace.target_ids))
+    centred = [one.source for one in centred_attributions(trace, weights, cells)]
+    found = analysis.attribution_methods(trace, weights).matrices["logit_attribution"]
+    np.testing.assert_allclose(found, centred, atol=1e-6)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -68,7 +60,7 @@ def test_erasure_equals_the_loss_when_a_position_is_excluded(
     trace, weights = forced_trace(make_network, tokenizer, kind)
     erased = analysis.attribution_methods(trace, weights).matrices["erased"]
     assert (erased < 0).any()
-    for step, j in product((0, 3), range(erased.shape[1])):
+    for step, j in product((0, 3), range(0, erased.shape[1], 3)):
         without, _ = forced_trace(make_network, tokenizer, kind, [ExcludePosition(j, step=step)])
         lost = trace.log_probabilities[step] - without.log_probabilities[step]
         assert erased[step, j] == pytest.approx(lost, abs=3e-5)
@@ -109,12 +101,3 @@ def test_agreement_matches_its_definition() -> None:
     assert over_all.most_agreeing() == ("attention", "posterior")
     with pytest.raises(AttnvizError):
         analysis.agreement(found, 2)
-
-
-def test_methods_agree_above_chance_for_the_shipped_model(shipped_model, shipped_translator) -> None:
-    translator, weights = shipped_translator, analysis.load_weights(shipped_model)
-    trace = translator.translate(SENTENCES[0], beam=1)
-    found = analysis.attribution_methods(trace, weights, translator.attributions(trace))
-    top = analysis.agreement(found).top
-    assert top.min() > 2 / len(trace.source_pieces)
-    assert isinstance(translator.attributions(trace), Attributions)

@@ -30,17 +30,8 @@ def test_numbers_keep_three_digits(value: float) -> None:
     assert read == pytest.approx(value, rel=6e-3, abs=1e-45)
 
 
-@pytest.mark.parametrize("kind", ["additive", "general", "none"])
-def test_no_line_holds_two_vectors(kind: str) -> None:
-    """Such a line would be wider than a phone; a browser test measures the equations of the small models."""
-    for equation in equations(synthetic.trace(attention=kind), 1):
-        for line in equation.latex.split(r"\\[2pt]"):
-            assert line.count(r"\begin{bmatrix}") <= 1, line
-
-
 def test_equations_have_the_numbers_of_the_step() -> None:
-    trace = synthetic.trace()
-    step = 2
+    trace, step = synthetic.trace(), 2
     best = int(trace.alignment[step].argmax())
     energy, softmax, context, state, word = (equation.latex for equation in equations(trace, step))
     assert energy.endswith(number(float(trace.energies[step, best])) + r"\end{aligned}")
@@ -48,21 +39,17 @@ def test_equations_have_the_numbers_of_the_step() -> None:
     assert vector(trace.keys[best]) in energy
     assert softmax.endswith(number(float(trace.alignment[step, best])) + r"\end{aligned}")
     assert vector(trace.contexts[step]) in context
-    assert vector(trace.states[step]) in state
     assert number(float(trace.probabilities[step])) in word
     assert "s_{2}" in energy  # the query is the state before the step
-
-
-def test_the_written_out_unit_of_the_state_is_right() -> None:
-    trace = synthetic.trace()
-    state = next(equation for equation in equations(trace, 1) if equation.stage == 4).latex
-    unit = int(re.search(r"s_\{2,(\d+)\}", state)[1]) - 1
-    gate, proposal = trace.update_gates[1, unit], trace.candidate_states[1, unit]
-    mixed = (1 - gate) * proposal + gate * trace.previous_states[1, unit]
-    assert mixed == pytest.approx(trace.states[1, unit], abs=1e-5)
+    assert vector(trace.states[step]) in state
+    unit = int(re.search(r"s_\{3,(\d+)\}", state)[1]) - 1  # is written out
+    gate, proposal, before = (
+        array[step, unit] for array in (trace.update_gates, trace.candidate_states, trace.previous_states)
+    )
+    assert (1 - gate) * proposal + gate * before == pytest.approx(trace.states[step, unit], abs=1e-5)
     assert rf"{number(1 - gate)}\,({number(proposal)})" in state
-    assert rf"{number(gate)}\,({number(trace.previous_states[1, unit])})" in state
-    assert number(float(trace.states[1, unit])) in state
+    assert rf"{number(gate)}\,({number(before)})" in state
+    assert number(float(trace.states[step, unit])) in state
 
 
 @given(st.text(max_size=30).filter(lambda piece: piece not in ("</s>", "<unk>", "▁")))
@@ -93,24 +80,13 @@ def test_note_names_the_readout_state(snapshot: SnapshotAssertion) -> None:
 EXHIBITS = [lines for lines in EQUATION_LINES.values() if lines]
 
 
-def right_hand_side(line: str) -> str:
-    """Return the right-hand side of an equation: a new name on the left needs no mark."""
-    return line.partition("=")[2]
-
-
-def test_former_line_is_the_line_of_the_previous_exhibit() -> None:
-    for below, above in itertools.pairwise(EXHIBITS):
-        assert [before for _, before in above if before] == [
-            one.partition(r", \quad")[0] for (one, _), (_, before) in zip(below, above, strict=True) if before
-        ]
-
-
-def test_lines_that_changed_since_the_previous_exhibit_are_marked() -> None:
+def test_changed_lines_are_marked_with_the_line_of_the_previous_exhibit() -> None:
     for below, above in itertools.pairwise(EXHIBITS):
         for (one, _), (now, before) in zip(below, above, strict=True):
-            softmax = r"\operatorname{softmax}" in now
-            changed = not softmax and right_hand_side(one) != right_hand_side(now)
-            assert bool(before) == changed, now
+            assert before in ("", one.partition(r", \quad")[0])
+            # A new name on the left needs no mark.
+            same = one.partition("=")[2] == now.partition("=")[2]
+            assert bool(before) != (same or r"\operatorname{softmax}" in now), now
     assert [bool(before) for _, before in EXHIBITS[0]] == [True, False, False]  # from additive to dot product
 
 
@@ -135,18 +111,8 @@ def test_every_symbol_of_the_equations_has_a_place_in_the_diagram(attention: str
     trace = dataclasses.replace(trace, config=dict(trace.config) | {"readout_state": readout})
     symbols, found = symbols_of(equation_templates(trace), 2), set(drawn(diagram_terms(trace), 2))
     assert {one for one in symbols if one[0] not in ALWAYS or "\u0303" in one} <= found
-    assert {
-        "Wo",
-        "bo",
-        "Uo",
-        "Vo",
-        "Co",
-        "b",
-        "E",
-        "z3",
-        "s\u03033",
-        "p",
-    } <= symbols  # the parser finds them in the LaTeX
+    found_in_latex = ["Wo", "bo", "Uo", "Vo", "Co", "b", "E", "z3", "s\u03033", "p"]
+    assert {*found_in_latex} <= symbols
     assert {"additive": {"Wa", "Ua", "va"}, "general": {"P"}, "none": set()}[attention] <= symbols
     letters = {one for one in found if one[0].isalpha()}
     assert letters <= symbols | {"hj"}  # the diagram has no symbol that the equations lack

@@ -73,51 +73,34 @@ def test_link_errors_match_the_definition(pair: tuple[Words, GoldLinks]) -> None
 
 
 @given(pairs())
-def test_gold_links_round_trip_and_digest_identifies_the_words(pair: tuple[Words, GoldLinks]) -> None:
+def test_links_round_trip_and_their_digest_identifies_the_words(pair: tuple[Words, GoldLinks]) -> None:
     words, gold = pair
-    if gold:
-        assert parse_gold_links(gold.text(), words) == gold
-        assert parse_gold_links(gold.text().replace("?", "p"), words) == gold
     source, target = linkable_words(words)
-    mark, longer, swapped = (
-        PairLinks.of(*sides, gold).digest for sides in ((source, target), ((*source, "more"), target), (target, source))
-    )
+    stored, longer = PairLinks.of(source, target, gold), PairLinks.of((*source, "more"), target, gold)
+    other, swapped = PairLinks.of(source, (*target, "more"), gold), PairLinks.of(target, source, gold)
+    mark = stored.digest
     assert len(mark) == 12
-    assert longer[6:] == mark[6:]
-    assert longer[:6] != mark[:6] != swapped[:6]
-
-
-@given(pairs())
-def test_pair_links_round_trip_and_tell_whose_words_they_join(pair: tuple[Words, GoldLinks]) -> None:
-    words, gold = pair
-    source, target = linkable_words(words)
-    stored, other = PairLinks.of(source, target, gold), PairLinks.of(source, (*target, "more"), gold)
-    assert stored.joins(words)
-    assert stored.joins_source(words)
+    assert longer.digest[6:] == mark[6:]
+    assert longer.digest[:6] != mark[:6] != swapped.digest[:6]
+    assert (stored.joins(words), stored.joins_source(words)) == (True, True)
     assert (other.joins(words), other.joins_source(words)) == (False, True)
-    assert not PairLinks.of((*source, "more"), target, gold).joins_source(words)
+    assert not longer.joins_source(words)
     if gold:
+        assert parse_gold_links(gold.text(), words) == parse_gold_links(gold.text().replace("?", "p"), words) == gold
         assert [PairLinks.parse(one.text(), words) for one in (stored, other)] == [stored, other]
-        without_digest = stored.text().partition(".")[2]
-        assert PairLinks.parse(without_digest, words) == stored
+        assert PairLinks.parse(stored.text().partition(".")[2], words) == stored  # without digest
 
 
 def test_invalid_or_too_many_links_are_refused(snapshot: SnapshotAssertion) -> None:
-    def error_message(text: str, words: Words) -> str:
-        with pytest.raises(AttnvizError) as error:
-            parse_gold_links(text, words)
-        return str(error.value)
-
-    words = words_of(np.eye(4))
+    words, messages = words_of(np.eye(4)), []
     assert parse_gold_links("0-0 2?1 2-1", words) == GoldLinks(frozenset({(0, 0), (2, 1)}), frozenset())
-    assert [
-        error_message("0-0 3-0", words),
-        error_message("0-0 3-0 1-7 9-9", words),
-        error_message("1?7", words),
-        error_message("0-0 1;1", words),
-    ] == snapshot
     many = " ".join(f"{k // 25}-{k % 25}" for k in range(MOST_GOLD_LINKS + 1))
-    assert str(MOST_GOLD_LINKS) in error_message(many, words_of(np.eye(26)))
+    for text in ("0-0 3-0", "0-0 3-0 1-7 9-9", "1?7", "0-0 1;1", many):
+        with pytest.raises(AttnvizError) as error:
+            parse_gold_links(text, words_of(np.eye(26)) if text == many else words)
+        messages.append(str(error.value))
+    assert str(MOST_GOLD_LINKS) in messages.pop()
+    assert messages == snapshot
 
 
 def test_stored_links_exclude_the_end_of_sentence() -> None:

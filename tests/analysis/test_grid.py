@@ -28,6 +28,19 @@ def test_difference_is_after_minus_before_and_its_rows_sum_to_zero(source: str, 
     trace = synthetic.trace(source, target, seed=seed)
     posterior = some_posterior(trace.alignment.shape, seed)
     before, after, difference = (grid(trace, by, face=face, posterior=posterior) for face in FACES)
+    whole = grid(trace, by, face="after", posterior=posterior)
+    shown = posterior if by == "steps" else trace.words().merged(posterior)
+    np.testing.assert_array_equal(whole.shown, shown)
+    np.testing.assert_allclose(whole.covered, coverage(shown))
+    if by == "steps":
+        np.testing.assert_allclose(whole.entropies, entropy(posterior))
+        cut = grid(trace, by, end=False, face="after", posterior=posterior)
+        np.testing.assert_array_equal(cut.shown, posterior[:-1, :-1])
+        np.testing.assert_allclose(cut.covered, whole.covered[:-1])
+    plain = grid(trace, by)
+    for field in dataclasses.fields(plain):
+        one, other = getattr(plain, field.name), getattr(before, field.name)
+        assert np.array_equal(one, other) if isinstance(one, np.ndarray) else one == other
     for cells in (before, after, difference):
         np.testing.assert_array_equal(cells.alpha, before.shown)
     np.testing.assert_allclose(after.shown - before.shown, difference.shown, atol=2e-7)
@@ -40,28 +53,6 @@ def test_difference_is_after_minus_before_and_its_rows_sum_to_zero(source: str, 
     assert low == -high
     assert np.abs(difference.shown).max() <= high <= 1
     assert before.range == after.range == (0, 1)
-
-
-def test_face_after_shows_the_posterior_and_its_margins() -> None:
-    trace = synthetic.trace()
-    posterior = some_posterior(trace.alignment.shape, 7)
-    cells = grid(trace, "steps", end=False, face="after", posterior=posterior)
-    np.testing.assert_array_equal(cells.shown, posterior[:-1, :-1])
-    np.testing.assert_allclose(cells.covered, coverage(posterior)[:-1])
-    np.testing.assert_allclose(cells.entropies, entropy(posterior)[:-1])
-
-
-def test_face_before_ignores_the_posterior() -> None:
-    trace = synthetic.trace()
-    plain, with_posterior = (
-        grid(trace, "words"),
-        grid(trace, "words", posterior=some_posterior(trace.alignment.shape, 7)),
-    )
-    for field in dataclasses.fields(plain):
-        one, other = getattr(plain, field.name), getattr(with_posterior, field.name)
-        assert np.array_equal(one, other) if isinstance(one, np.ndarray) else one == other
-    np.testing.assert_array_equal(plain.shown, trace.words().alignment)
-    np.testing.assert_array_equal(plain.entropies[-1], entropy(trace.alignment)[-1])
 
 
 @pytest.mark.parametrize("face", ["after", "difference"])

@@ -24,8 +24,6 @@ from attnviz.languages import set_language
 from attnviz.training.log import CURVES
 from tests.figures.test_learning import run
 
-EACH_LANGUAGE = pytest.mark.usefixtures("each_language")
-
 
 def test_every_measure_has_a_name_and_a_definition() -> None:
     every = {*LINK_MEASURES, *ROW_MEASURES, *QUALITY_MEASURES, *CURVES}
@@ -45,35 +43,24 @@ CONFIGS: dict[str, dict[str, Any]] = {
 }
 
 
-@EACH_LANGUAGE
-def test_guided_models_are_named(snapshot: SnapshotAssertion) -> None:
-    assert guidance_sentence(CONFIGS["guided"]) == snapshot
-    assert guidance_definition([run(guidance=0.0)], CONFIGS) == ""
-    alone = guidance_definition([run(guidance=0.5)], {})
-    assert guidance_definition([run(guidance=0.5)], CONFIGS).removeprefix(alone) == snapshot(name="models")
-    names = ("one", "other")
-    assert compared_guidance_sentence(CONFIGS["free"], CONFIGS["guided"], names) == snapshot(name="compared")
-    for other in ("old", "fixed", "guided"):
-        assert compared_guidance_sentence(CONFIGS["guided"], CONFIGS[other], names) == ""
-
-
-@EACH_LANGUAGE
-def test_measured_values_text_has_the_latest_values_of_an_update(snapshot: SnapshotAssertion) -> None:
+@pytest.mark.usefixtures("each_language")
+def test_sentences_about_measured_values_and_guidance(snapshot: SnapshotAssertion) -> None:
     found = replace(run(), curves={"loss": ((10, 7.251),), "bleu": ((100, 3.14),), "training": ((50, 6.5),)})
-    assert measured_values_text(found, 0) == ""
-    assert [
-        measured_values_text(found, 99),
-        measured_values_text(found, 100),
-        measured_values_text(replace(found, curves={"training": ((50, 6.5),)}), 60),
-    ] == snapshot
-
-
-@EACH_LANGUAGE
-def test_halfway_sentence_lists_measures_in_the_order_of_learning(snapshot: SnapshotAssertion) -> None:
     curves = {"content": ((0, 0.0), (100, 0.5)), "articles": ((0, 0.0), (60, 0.3), (100, 0.4)), "marks": ((0, 0.1),)}
-    sentence = halfway_sentence(replace(run(), curves=curves))
-    names = learning_measure_names()
-    assert sentence.index(f"{names['articles']} 40") < sentence.index(f"{names['content']} 50")
-    assert names["marks"] not in sentence
-    assert sentence == snapshot
-    assert halfway_sentence(replace(run(), curves={})) == ""
+    halfway, names = halfway_sentence(replace(run(), curves=curves)), learning_measure_names()
+    assert halfway.index(f"{names['articles']} 40") < halfway.index(f"{names['content']} 50"), "by when it is learned"
+    assert names["marks"] not in halfway
+    alone, sides = guidance_definition([run(guidance=0.5)], {}), ("one", "other")
+    assert {
+        "latest values": [measured_values_text(found, update) for update in (99, 100)],
+        "values without a moment": measured_values_text(replace(found, curves={"training": ((50, 6.5),)}), 60),
+        "halfway": halfway,
+        "guided": guidance_sentence(CONFIGS["guided"]),
+        "guided models": guidance_definition([run(guidance=0.5)], CONFIGS).removeprefix(alone),
+        "compared": compared_guidance_sentence(CONFIGS["free"], CONFIGS["guided"], sides),
+    } == snapshot
+    nothing = [
+        compared_guidance_sentence(CONFIGS["guided"], CONFIGS[other], sides) for other in ("old", "fixed", "guided")
+    ]
+    nothing += [guidance_definition([run(guidance=0.0)], CONFIGS), measured_values_text(found, 0)]
+    assert {*nothing, halfway_sentence(replace(run(), curves={}))} == {""}

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import array_shapes, arrays
 
 from attnviz import attention
 from attnviz.analysis.gold import GoldLinks
@@ -22,17 +21,9 @@ from attnviz.analysis.measures import (
     score_links,
 )
 
-rows = arrays(np.float64, array_shapes(min_dims=2, max_dims=2, max_side=12), elements=st.floats(0, 1)).map(
-    lambda weights: (weights + 1e-9) / (weights + 1e-9).sum(axis=1, keepdims=True)
-)
 
-
-def test_entropy_of_example_rows() -> None:
-    alignment = [[1, 0, 0, 0], [0.25, 0.25, 0.25, 0.25], [0.5, 0.5, 0, 0], [0.5, 0.25, 0.125, 0.125]]
-    assert entropy(alignment).tolist() == [0, 2, 1, 1.75]
-
-
-def test_links_of_an_example_alignment() -> None:
+def test_entropy_and_links_of_examples() -> None:
+    assert entropy([[1, 0, 0, 0], [0.25] * 4, [0.5, 0.25, 0.125, 0.125]]).tolist() == [0, 2, 1.75]
     alignment = [[0.1, 0.9, 0.0], [0.6, 0.2, 0.2], [0.4, 0.2, 0.4]]
     assert links(alignment) == [(0, 1), (0, 2), (1, 0)]
     assert links(alignment, threshold=0.4) == [(0, 1), (0, 2), (1, 0), (2, 2)]
@@ -69,6 +60,7 @@ def test_scores_match_error_rate_and_the_interval_is_valid(sentences: list[tuple
     assert scored.aer == pytest.approx(rate.aer)
     assert (scored.precision or 0) == pytest.approx(rate.precision)
     assert (scored.recall or 0) == pytest.approx(rate.recall)
+    assert score_links(found, gold, samples=0).interval == (0, 1)
     low, high = scored.interval
     assert 0 <= low <= high <= 1
     assert score_links(found, gold, samples=200).interval == scored.interval
@@ -77,14 +69,14 @@ def test_scores_match_error_rate_and_the_interval_is_valid(sentences: list[tuple
 
 
 def test_the_interval_covers_the_rate_of_the_population() -> None:
-    """About 95 % of the intervals of 200 samples of 60 sentences contain the true error rate."""
+    """About 95 % of the intervals of 100 samples of 60 sentences contain the true error rate."""
     chance, held = np.random.default_rng(0), 0
     gold = [GoldLinks(frozenset({(n, n) for n in range(5)}))] * 60
-    for _ in range(200):
+    for _ in range(100):
         found = [[(n, n if hit else n + 9) for n, hit in enumerate(chance.random(5) < 0.7)] for _ in gold]
-        low, high = score_links(found, gold, samples=300).interval
+        low, high = score_links(found, gold, samples=200).interval
         held += low <= 0.3 <= high
-    assert 175 <= held <= 199
+    assert 88 <= held <= 99
 
 
 ENGLISH = ["In", "1992", ",", "Mr", "Smith", "and", "Ms", "Jones", "signed", "37", "letters", "in", "Paris", "."]

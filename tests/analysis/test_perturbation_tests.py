@@ -25,16 +25,6 @@ SINGLE = 1e-4
 """The recomputation reads a context in double precision, a trace has its annotations in single."""
 
 
-def steps_by_test(perturbation_tests: analysis.PerturbationTests) -> dict[str, analysis.PerturbedStep]:
-    return {
-        "real": perturbation_tests.real,
-        "uniform": perturbation_tests.uniform,
-        "without strongest": perturbation_tests.without_strongest,
-        "adversary": perturbation_tests.adversary,
-        "permuted": perturbation_tests.permuted[3],
-    }
-
-
 @settings(max_examples=FEW)
 @given(step=st.integers(0, 6), **SIZES)
 def test_perturbed_steps_match_the_recomputation(
@@ -43,7 +33,8 @@ def test_perturbed_steps_match_the_recomputation(
     trace, weights = forced_trace(make_network, tokenizer, kind, **sizes)
     results = analysis.perturbation_tests(trace, step, weights, permutations=5)
     real = step_probabilities(trace, weights, step, trace.alignment[step])
-    for name, perturbed in steps_by_test(results).items():
+    tests = {name: getattr(results, name) for name in ("real", "uniform", "without_strongest", "adversary")}
+    for name, perturbed in (tests | {"permuted": results.permuted[3]}).items():
         assert perturbed.weights.sum() == pytest.approx(1, abs=1e-12)
         assert perturbed.weights.min() >= 0
         expected = step_probabilities(trace, weights, step, perturbed.weights)
@@ -57,35 +48,26 @@ def test_perturbed_steps_match_the_recomputation(
 
 @settings(max_examples=FEW)
 @given(step=st.integers(0, 6), seed=st.integers(0, 99), **SIZES)
-def test_likelihood_slopes_match_finite_differences(
+def test_slopes_match_finite_differences(
     make_network: ModelFactory, tokenizer: Tokenizer, kind, step: int, seed: int, **sizes: int
 ) -> None:
+    """Of the log-likelihood of a piece, and of the total variation."""
     trace, weights = forced_trace(make_network, tokenizer, kind, **sizes)
     evaluation, chance = StepEvaluation(trace, step, weights), np.random.default_rng(seed)
     points = chance.dirichlet(np.ones(len(evaluation.alignment)), size=2)
     piece = int(chance.integers(len(evaluation.probabilities)))
     heights, slopes = evaluation.log_likelihood_and_slopes(points, piece)
     np.testing.assert_allclose(np.exp(heights), evaluation.distributions(points)[:, piece])
-    ways, near = chance.normal(size=points.shape), 1e-7
-    ends = [evaluation.log_likelihood_and_slopes(points + sign * near * ways, piece)[0] for sign in (1, -1)]
-    expected = (ends[0] - ends[1]) / (2 * near)
-    # The maxout has kinks at ties; no point drawn here is within 1e-6 of one.
-    np.testing.assert_allclose((slopes * ways).sum(axis=1), expected, rtol=1e-4, atol=1e-6)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_change_slopes_match_finite_differences_of_total_variation(make_network: ModelFactory, tokenizer, kind) -> None:
-    trace, weights = forced_trace(make_network, tokenizer, kind)
-    evaluation, chance = StepEvaluation(trace, 2, weights), np.random.default_rng(3)
-    points = chance.dirichlet(np.ones(len(evaluation.alignment)), size=4)
-    change, slopes = evaluation.change_and_slopes(points)
+    change, slopes_of_change = evaluation.change_and_slopes(points)
     np.testing.assert_allclose(change, evaluation.change(points), rtol=1e-6)
     ways, near = chance.normal(size=points.shape), 1e-7
-    ends = [
-        total_variation(evaluation.distributions(points + sign * near * ways), evaluation.probabilities)
-        for sign in (1, -1)
-    ]
-    np.testing.assert_allclose((slopes * ways).sum(axis=1), (ends[0] - ends[1]) / (2 * near), rtol=1e-3, atol=1e-5)
+    ends = [points + sign * near * ways for sign in (1, -1)]
+    logs = [evaluation.log_likelihood_and_slopes(end, piece)[0] for end in ends]
+    variations = [total_variation(evaluation.distributions(end), evaluation.probabilities) for end in ends]
+    # The maxout and |x| have kinks; no point drawn here is within 1e-6 of one.
+    for found, (more, less) in ((slopes, logs), (slopes_of_change, variations)):
+        expected = (more - less) / (2 * near)
+        np.testing.assert_allclose((found * ways).sum(axis=1), expected, rtol=1e-3, atol=1e-5)
 
 
 @settings(max_examples=FEW)
@@ -174,72 +156,53 @@ def test_total_variation_and_jensen_shannon_of_examples() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_one_hot_attention_can_be_tested(make_network: ModelFactory, tokenizer: Tokenizer, kind) -> None:
-    length = len(tokenizer.encode(SENTENCES[2])) + 1
-    only = ReplaceWeights(tuple(float(j == 2) for j in range(length)))
+    only = ReplaceWeights(tuple(float(j == 2) for j in range(len(tokenizer.encode(SENTENCES[2])) + 1)))
     trace, weights = forced_trace(make_network, tokenizer, kind, [only])
     results = analysis.perturbation_tests(trace, 1, weights, permutations=4)
-    assert results.real.weights[2] == 1
-    assert results.without_strongest.weights[2] == 0
+    assert (results.real.weights[2], results.without_strongest.weights[2]) == (1, 0)
     np.testing.assert_allclose(results.without_strongest.weights.sum(), 1)
     assert results.adversary.total_variation <= 0.01
     assert analysis.best_attention(trace, 1, weights).likelihood >= results.real.likelihood * (1 - 1e-9)
-    distances = analysis.minimal_change(trace, weights).distances
-    assert np.all(distances > 0)
-    answers = analysis.attribution_methods(trace, weights)
-    assert np.all(answers.matrices["posterior"][:, 2] == 1)
-
-
-def most_likely_piece(probabilities: np.ndarray) -> int:
-    return int(probabilities[EOS:].argmax()) + EOS
+    assert np.all(analysis.minimal_change(trace, weights).distances > 0)
+    assert np.all(analysis.attribution_methods(trace, weights).matrices["posterior"][:, 2] == 1)
 
 
 @settings(max_examples=FEW)
 @given(**SIZES)
-def test_minimal_change_makes_the_step_write_another_piece(
+def test_minimal_change_writes_another_piece_and_no_random_change_is_much_smaller(
     make_network: ModelFactory, tokenizer: Tokenizer, kind, **sizes: int
 ) -> None:
     trace, weights = forced_trace(make_network, tokenizer, kind, **sizes)
-    found = analysis.minimal_change(trace, weights)
+    found, chance = analysis.minimal_change(trace, weights), np.random.default_rng(0)
     assert found.distances.shape == (len(trace.target_ids),)
     for step, distance in enumerate(found.distances):
-        evaluation = found.weights[step]
-        real = trace.alignment[step].astype(np.float64)
-        assert evaluation.min() >= 0
-        assert evaluation.sum() == pytest.approx(1)
-        assert most_likely_piece(step_probabilities(trace, weights, step, real)) == found.first_ids[step]
-        again = most_likely_piece(step_probabilities(trace, weights, step, evaluation))
-        assert again == found.second_ids[step]
+        changed, real = found.weights[step], trace.alignment[step].astype(np.float64)
+        assert changed.min() >= 0
+        assert changed.sum() == pytest.approx(1)
+        again = [step_probabilities(trace, weights, step, row)[EOS:].argmax() + EOS for row in (real, changed)]
+        assert again == [found.first_ids[step], found.second_ids[step]]
         if np.isinf(distance):
-            np.testing.assert_allclose(evaluation, real, atol=1e-6)
-            assert again == found.first_ids[step]
+            np.testing.assert_allclose(changed, real, atol=1e-6)
+            assert again[0] == again[1]
         else:
-            assert distance == pytest.approx(np.abs(evaluation - real / real.sum()).sum(), abs=1e-9)
+            assert distance == pytest.approx(np.abs(changed - real / real.sum()).sum(), abs=1e-9)
             assert 0 < distance <= 2
-            assert again != found.first_ids[step]
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_random_search_finds_no_much_smaller_change(make_network: ModelFactory, tokenizer: Tokenizer, kind) -> None:
-    trace, weights = forced_trace(make_network, tokenizer, kind)
-    found, chance = analysis.minimal_change(trace, weights), np.random.default_rng(0)
-    for step, distance in enumerate(found.distances):
-        evaluation = StepEvaluation(trace, step, weights)
-        count = len(evaluation.alignment)
-        ends = np.concatenate([np.eye(count), chance.dirichlet(np.full(count, 0.2), size=100)])
+            assert again[0] != again[1]
+        evaluation, count = StepEvaluation(trace, step, weights), len(real)
+        ends = np.concatenate([np.eye(count), chance.dirichlet(np.full(count, 0.2), size=30)])
         shares = np.linspace(0, 1, 33)[1:, None, None]
         lines = (evaluation.alignment + shares * (ends - evaluation.alignment)).reshape(-1, count)
         pieces = evaluation.distributions(lines)[:, EOS:].argmax(axis=1) + EOS
-        changed = np.abs(lines - evaluation.alignment).sum(axis=1)[pieces != found.first_ids[step]]
-        assert distance <= min(changed, default=np.inf) * 1.05
+        moved = np.abs(lines - evaluation.alignment).sum(axis=1)[pieces != found.first_ids[step]]
+        assert distance <= min(moved, default=np.inf) * 1.05
 
 
 def test_distance_is_infinite_when_no_weights_change_the_piece(
     make_network: ModelFactory, tokenizer: Tokenizer
 ) -> None:
     trace, weights = forced_trace(make_network, tokenizer, KINDS[0])
-    # The bias makes one piece the likeliest under any weights.
     bias = np.zeros_like(weights["decoder.output.bias"])
-    bias[7] = 1000
+    bias[7] = 1000  # makes one piece the likeliest under any weights
     found = analysis.minimal_change(trace, weights | {"decoder.output.bias": bias})
     assert np.all(np.isinf(found.distances))
     assert np.all(found.first_ids == 7)

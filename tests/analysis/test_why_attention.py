@@ -32,22 +32,16 @@ from tests.conftest import SENTENCES, ModelFactory
 KINDS = ("none", "general", "additive")
 
 
-def forced_translation(make_network: ModelFactory, tokenizer: Tokenizer, kind: str, target: str = SENTENCES[3]):
-    return Translator(make_network(kind), tokenizer, name=f"small-{kind}").translate(SENTENCES[2], target=target)
-
-
 def test_word_log_probability_is_the_sum_over_its_pieces(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
-    traces = [forced_translation(make_network, tokenizer, kind) for kind in KINDS]
-    found = forced_word_probabilities(traces)
-    assert found.words == traces[0].words().target
-    assert found.attentions == KINDS
+    translators = [Translator(make_network(kind), tokenizer, name=f"small-{kind}") for kind in KINDS]
+    traces = [one.translate(SENTENCES[2], target=SENTENCES[3]) for one in translators]
+    found, words = forced_word_probabilities(traces), traces[0].words()
+    assert (found.words, found.attentions) == (words.target, KINDS)
     assert found.models == ("small-none", "small-general", "small-additive")
-    assert any(len(group) > 1 for group in traces[0].words().target_groups)
+    assert any(len(group) > 1 for group in words.target_groups)
     for trace, logs in zip(traces, found.log_probabilities, strict=True):
-        np.testing.assert_allclose(logs.sum(), trace.log_probabilities.sum(dtype=np.float64), rtol=1e-6)
-        for group, log in zip(trace.words().target_groups, logs, strict=True):
-            likely = np.exp(trace.log_probabilities[list(group)].astype(float)).prod()
-            np.testing.assert_allclose(np.exp(log), likely, rtol=1e-5)
+        pieces = trace.log_probabilities.astype(np.float64)
+        np.testing.assert_allclose(logs, [pieces[list(group)].sum() for group in words.target_groups], rtol=1e-5)
     np.testing.assert_allclose(found.lag(0, 2), found.log_probabilities[2] - found.log_probabilities[0])
 
 
@@ -57,27 +51,23 @@ def forced_words_from(fixed: list[float], other: list[float]) -> ForcedWords:
 
 
 @pytest.mark.usefixtures("each_language")
-def test_forgetting_sentences_describe_the_probabilities(snapshot: SnapshotAssertion) -> None:
+def test_sentences_describe_forgetting_and_lengths(snapshot: SnapshotAssertion) -> None:
     faded = forgetting_sentences(forced_words_from([0.5, 0.5, 0.05, 0.004], [0.5, 0.5, 0.4, 0.4]), 1)
     assert significant(np.sqrt(8 * 100)) in faded[0]
     assert decimal(0.004, 3) in faded[2]
-    assert faded == snapshot(name="fading")
-    assert forgetting_sentences(forced_words_from([0.1, 0.1, 0.2, 0.2], [0.5] * 4), 1) == snapshot(
-        name="low from the beginning"
-    )
-    assert forgetting_sentences(forced_words_from([0.5] * 4, [0.4] * 4), 1) == snapshot(name="no loss")
-    many = forgetting_sentences(forced_words_from([0.01] * 4, [0.5] * 4), 1)
-    assert "w3" not in many[-1]  # only three are named
-    assert many[-1] == snapshot(name="many words")
-
-
-@pytest.mark.usefixtures("each_language")
-def test_bleu_of_short_and_long_sentences_is_compared(snapshot: SnapshotAssertion) -> None:
+    many = forgetting_sentences(forced_words_from([0.01] * 4, [0.5] * 4), 1)[-1]
+    assert "w3" not in many  # only three are named
     buckets = "1-10", ">50"
-    assert shares_by_length_sentence(buckets, (20.0, 1.3), (29.9, 12.2)) == snapshot(name="attention falls less")
     without = shares_by_length_sentence(buckets, (20.0, 1.3), (20.0, 22.0))
-    assert without == snapshot(name="attention does not fall")
     assert decimal(22.0, 1) not in without
+    assert {
+        "fading": faded,
+        "low from the beginning": forgetting_sentences(forced_words_from([0.1, 0.1, 0.2, 0.2], [0.5] * 4), 1),
+        "no loss": forgetting_sentences(forced_words_from([0.5] * 4, [0.4] * 4), 1),
+        "many words": many,
+        "attention falls less": shares_by_length_sentence(buckets, (20.0, 1.3), (29.9, 12.2)),
+        "attention does not fall": without,
+    } == snapshot
 
 
 @given(st.integers(1, 400))

@@ -7,36 +7,20 @@ measure has baselines. Rows and columns are words without `</s>`, so that a row 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.word_classes import is_article, is_content, is_punctuation
+from attnviz.evaluation.alignment import GoldAlignment
 from attnviz.trace.word_link_text import Link
 
 Alignment = NDArray[np.float64]
 """Attention by words, (target words, source words)."""
 CLASSES = ("marks", "content", "nouns", "articles", "exchanged")
 """Classes of links."""
-
-
-class LinkedPair(Protocol):
-    """A sentence pair with gold links."""
-
-    @property
-    def source(self) -> tuple[str, ...]:
-        """The source words."""
-
-    @property
-    def target(self) -> tuple[str, ...]:
-        """The target words."""
-
-    @property
-    def sure(self) -> Collection[Link]:
-        """The sure links."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +32,7 @@ class MeasuredValue:
     """Number of links, pairs of neighbours or sentences that it averages over."""
 
 
-def learning_measures(gold: Sequence[LinkedPair], alignments: Sequence[Alignment]) -> dict[str, MeasuredValue]:
+def learning_measures(gold: Sequence[GoldAlignment], alignments: Sequence[Alignment]) -> dict[str, MeasuredValue]:
     """Return the measures of the alignments of the sentence pairs `gold`.
 
     - `marks`, `content`, `nouns`, `articles`, `exchanged`: mean of alpha_ij over the links of the class
@@ -71,13 +55,13 @@ def learning_measures(gold: Sequence[LinkedPair], alignments: Sequence[Alignment
     return {name: MeasuredValue(float(np.mean(values)), len(values)) for name, values in collected.items() if values}
 
 
-def learning_baselines(gold: Sequence[LinkedPair]) -> dict[str, dict[str, float]]:
+def learning_baselines(gold: Sequence[GoldAlignment]) -> dict[str, dict[str, float]]:
     """Return the baselines of each of the `learning_measures`: attention without training, and the gold links.
 
     These are `alike` (uniform), `diagonal`, and `links`, which gives each target word uniform weights on its sure
     links.
     """
-    baselines: Mapping[str, Callable[[LinkedPair], Alignment]] = {
+    baselines: Mapping[str, Callable[[GoldAlignment], Alignment]] = {
         "alike": uniform_attention,
         "diagonal": diagonal_attention,
         "links": link_attention,
@@ -89,13 +73,13 @@ def learning_baselines(gold: Sequence[LinkedPair]) -> dict[str, dict[str, float]
     return levels
 
 
-def single_links(pair: LinkedPair) -> set[Link]:
+def single_links(pair: GoldAlignment) -> set[Link]:
     """Return the sure links whose words have no other sure link."""
     sources, targets = Counter(j for j, _ in pair.sure), Counter(i for _, i in pair.sure)
     return {(j, i) for j, i in pair.sure if sources[j] == targets[i] == 1}
 
 
-def exchanged_neighbours(pair: LinkedPair) -> list[Link]:
+def exchanged_neighbours(pair: GoldAlignment) -> list[Link]:
     """Return (i, j) where target words i and i + 1 have single links to source words j + 1 and j.
 
     Such neighbours have changed places, as most adjectives and nouns do between English and French.
@@ -104,7 +88,7 @@ def exchanged_neighbours(pair: LinkedPair) -> list[Link]:
     return sorted((i, j - 1) for j, i in single if (j - 1, i + 1) in single)
 
 
-def link_classes(pair: LinkedPair) -> dict[str, set[Link]]:
+def link_classes(pair: GoldAlignment) -> dict[str, set[Link]]:
     """Return the single links of each class.
 
     `exchanged` are those of `exchanged_neighbours`. Of the others, `marks` join two punctuation marks, `articles` two
@@ -125,7 +109,7 @@ def link_classes(pair: LinkedPair) -> dict[str, set[Link]]:
     return classes
 
 
-def are_nouns(pair: LinkedPair, j: int, i: int) -> bool:
+def are_nouns(pair: GoldAlignment, j: int, i: int) -> bool:
     """Return whether content words j and i, 0-based, are nouns by a rule that needs no tagger.
 
     Each directly follows an article, and the French word is no adjective that may precede a noun. Most nouns are
@@ -151,19 +135,19 @@ def diagonality(alignment: Alignment) -> float:
     return float(1 - (shares * distances).sum(axis=1).mean() / distances.mean())
 
 
-def uniform_attention(pair: LinkedPair) -> Alignment:
+def uniform_attention(pair: GoldAlignment) -> Alignment:
     """Return uniform attention: 1/J for each of J source words."""
     return np.full((len(pair.target), len(pair.source)), 1 / len(pair.source))
 
 
-def diagonal_attention(pair: LinkedPair) -> Alignment:
+def diagonal_attention(pair: GoldAlignment) -> Alignment:
     """Return attention of each target word to the source word at the same relative position."""
     rows, columns = len(pair.target), len(pair.source)
     places = ((np.arange(rows) + 0.5) * columns / rows).astype(int)
     return np.eye(columns)[places]
 
 
-def link_attention(pair: LinkedPair) -> Alignment:
+def link_attention(pair: GoldAlignment) -> Alignment:
     """Return uniform attention of each target word to its sure links; words without links have uniform attention."""
     linked = np.zeros((len(pair.target), len(pair.source)))
     for j, i in pair.sure:

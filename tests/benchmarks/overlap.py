@@ -20,7 +20,7 @@ from attnviz.files import replace_text
 from attnviz.pair_files import Pair, read_pairs
 from attnviz.reading import read_text_lines
 from attnviz.text import normalise
-from tests.benchmarks.shared import exit_status
+from tests.benchmarks.harness import exit_status
 
 LETTERS = 12
 """Number of letters and digits below which a sentence counts as short, since "Thank you." occurs everywhere."""
@@ -84,43 +84,24 @@ def lines_of(paths: Iterable[Path]) -> Iterable[str]:
         yield from read_text_lines(path)
 
 
-def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
-    command = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    command.add_argument(
-        "tests",
-        nargs="+",
-        type=Path,
-        metavar="TEST",
-        help="test files: .tsv with source<TAB>target, or .jsonl with gold links",
-    )
-    command.add_argument(
-        "--data", nargs="+", type=Path, required=True, metavar="TRAINING", help="training files, .tsv or .tsv.xz"
-    )
-    command.add_argument(
-        "-o",
-        "--output",
-        type=Path,
-        metavar="FOLDER",
-        help="folder for copies of the .tsv test files without pairs found in TRAINING",
-    )
-    return command.parse_args(arguments)
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print a Markdown table, one row for each test file; return the exit status."""
-    return exit_status(lambda: _run(_options(arguments)))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    tests, output = "with source<TAB>target, or .jsonl with gold links", "folder for the .tsv tests without such pairs"
+    parser.add_argument("tests", nargs="+", type=Path, metavar="TEST", help=f".tsv {tests}")
+    parser.add_argument("--data", nargs="+", type=Path, required=True, metavar="TRAINING", help=".tsv or .tsv.xz")
+    parser.add_argument("-o", "--output", type=Path, metavar="FOLDER", help=output)
+    return exit_status(lambda: _run(parser.parse_args(arguments)))
 
 
 def _run(options: argparse.Namespace) -> None:
-    tests = [_pairs(path) for path in options.tests]
-    columns = ["file", "pairs", "source in training", "target in training", "both", f"either, under {LETTERS} letters"]
-    found_overlaps = overlaps(tests, lines_of(options.data))
-    rows = []
-    for path, pairs, overlap in zip(options.tests, tests, found_overlaps, strict=True):
-        counts = (overlap.pairs, overlap.source, overlap.target, overlap.both, overlap.short)
+    tests, rows = [_pairs(path) for path in options.tests], []
+    for path, pairs, found in zip(options.tests, tests, overlaps(tests, lines_of(options.data)), strict=True):
+        counts = (found.pairs, found.source, found.target, found.both, found.short)
         rows.append([Path(path.parent.name, path.name).as_posix(), *(f"{count:,}" for count in counts)])
         if options.output and path.suffix != ".jsonl":
-            _write(options.output / path.name, [pairs[place] for place in overlap.clean])
+            _write(options.output / path.name, [pairs[place] for place in found.clean])
+    columns = ["file", "pairs", "source in training", "target in training", "both", f"either, under {LETTERS} letters"]
     print(markdown_table(columns, rows))
 
 

@@ -31,8 +31,8 @@ from attnviz.training.preparation import SETTINGS
 from attnviz.training.training_config import TrainingConfig
 from attnviz.training.validation import fixed_pairs, take_snapshot, validation_pairs
 from attnviz.translator import Translator
+from tests.benchmarks.harness import exit_status
 from tests.benchmarks.learning_measures import learning_baselines, learning_measures
-from tests.benchmarks.shared import exit_status
 
 
 @dataclass(frozen=True)
@@ -150,41 +150,20 @@ def measurement_table(snapshots: Snapshots) -> str:
     return "\n".join("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
 
 
-def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
-    command = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    command.add_argument(
-        "run_folder", metavar="RUN", type=Path, help="folder of a training run made with train --keep-at"
-    )
-    command.add_argument(
-        "-o",
-        "--output",
-        type=Path,
-        required=True,
-        help=".json file to write; models that it already contains are not measured again",
-    )
-    command.add_argument(
-        "--sentences",
-        type=Path,
-        help="file of sentence pairs, one source<TAB>translation per line; their alignments are stored (default: "
-        "the sentences of the run’s own snapshots)",
-    )
-    command.add_argument(
-        "--links",
-        type=Path,
-        nargs="+",
-        default=[],
-        help="files of gold links (.jsonl), to measure the alignment error rate and the mean attention on each "
-        "kind of link",
-    )
-    command.add_argument("--limit", type=int, default=300, help="number of validation pairs for loss and BLEU")
-    command.add_argument("--name", default="", help="name of the run on the page (default: the name of its folder)")
-    command.add_argument("--device", default="auto", help="device: auto, cpu, cuda, cuda:1 or mps")
-    return command.parse_args(arguments)
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure each saved model, write the file after each, and print a table; return the exit status."""
-    return exit_status(lambda: _run(_options(arguments)))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("run_folder", metavar="RUN", type=Path, help="folder of a run made with train --keep-at")
+    output = ".json file to write; models that it already contains are not measured again"
+    parser.add_argument("-o", "--output", type=Path, required=True, help=output)
+    sentences = "file of source<TAB>target whose alignments are stored (default: those of the run’s own snapshots)"
+    parser.add_argument("--sentences", type=Path, help=sentences)
+    gold = "files of gold links (.jsonl), to measure the alignment error rate and the attention on each kind of link"
+    parser.add_argument("--links", type=Path, nargs="+", default=[], help=gold)
+    parser.add_argument("--limit", type=int, default=300, help="number of validation pairs for loss and BLEU")
+    parser.add_argument("--name", default="", help="name of the run on the page (default: the name of its folder)")
+    parser.add_argument("--device", default="auto", help="device: auto, cpu, cuda, cuda:1 or mps")
+    return exit_status(lambda: _run(parser.parse_args(arguments)))
 
 
 def _run(options: argparse.Namespace) -> None:

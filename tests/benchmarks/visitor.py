@@ -10,15 +10,12 @@ import json
 import re
 import secrets
 import time
-import urllib.request
 from collections import defaultdict
 from collections.abc import Iterator
-from http.cookies import SimpleCookie
 from typing import Any, Self
 from urllib.parse import urlsplit
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.proto.Common_pb2 import FileURLs, UploadedFileInfo
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.asyncio.client import ClientConnection, connect
@@ -99,31 +96,6 @@ class Visitor:
         places = [name for name, place in self._places.items() if everything or not re.search(_ON_DEMAND, place)]
         return sum([await self._fetch(name, "Attnviz-Later: 1\r\n") for name in places])
 
-    async def upload(self, name: str, content: bytes) -> float:
-        """Give the page a file to open; return the seconds until it had taken or refused it."""
-        message = BackMsg()
-        message.file_urls_request.request_id = "1"
-        message.file_urls_request.file_names.append(name)
-        message.file_urls_request.session_id = self.session
-        started = time.perf_counter()
-        await self._socket.send(message.SerializeToString())
-        async with asyncio.timeout(PATIENCE):
-            while not (answer := ForwardMsg.FromString(await self._payload())).HasField("file_urls_response"):
-                pass
-        place: FileURLs = answer.file_urls_response.file_urls[0]
-        await self._put(place.upload_url, name, content)
-        # the uploader of a file to compare with has a key with "compare"
-        uploaders = [
-            widget
-            for key, widget in self._widgets.items()
-            if "file" in (words := key.split("_")) and "compare" not in words
-        ]
-        state = WidgetState(id=uploaders[-1])
-        info = UploadedFileInfo(name=name, size=len(content), file_id=place.file_id, file_urls=place)
-        state.file_uploader_state_value.uploaded_file_info.append(info)
-        await self._run("take a file", state)
-        return time.perf_counter() - started
-
     async def _request(self, what: str, *requests: tuple[str, Any]) -> float:
         """Send requests, by key and value, as outbox.js does; return the seconds until the page has run with them."""
         first, self._requests = self._requests + 1, self._requests + len(requests)
@@ -135,26 +107,6 @@ class Visitor:
         if self._handled != self._requests:
             raise Mistake(f"to {what} was not handled: {self._handled} of {self._requests} requests")
         return took
-
-    async def _put(self, path: str, name: str, content: bytes) -> None:
-        """Send a file as a form of a browser does."""
-        border = "visitorsfile"
-        disposition = f'Content-Disposition: form-data; name="{name}"; filename="{name}"'
-        body = f"--{border}\r\n{disposition}\r\n\r\n".encode() + content + f"\r\n--{border}--\r\n".encode()
-
-        def put() -> None:
-            with urllib.request.urlopen(f"{self._address}/_stcore/health", timeout=PATIENCE) as answer:
-                cookie = SimpleCookie(answer.headers["Set-Cookie"])["_streamlit_xsrf"].value
-            headers = {
-                "Content-Type": f"multipart/form-data; boundary={border}",
-                "X-Xsrftoken": cookie,
-                "Cookie": f"_streamlit_xsrf={cookie}",
-            }
-            request = urllib.request.Request(f"{self._address}{path}", data=body, headers=headers, method="PUT")
-            with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
-                answer.read()
-
-        await asyncio.to_thread(put)
 
     async def _fetch(self, name: str, headers: str = "") -> float:
         """Fetch what the component `name` draws from, if it fetches that; return the seconds that took."""

@@ -12,9 +12,6 @@ from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
-from syrupy.assertion import SnapshotAssertion
-from syrupy.location import PyTestLocation
-from syrupy.types import SnapshotIndex
 
 from attnviz import Trace
 from attnviz.environment import ATTNVIZ_CORPORA
@@ -22,29 +19,12 @@ from attnviz.translator import Translator
 from tests.browser.server import CHROMIUM_FLAGS, READY, find_chromium, running_server
 from tests.browser.views import EXAMPLE, WIDE, address_with
 from tests.conftest import SHIPPED_MODEL
-from tests.snapshots import SentenceSnapshot
 
 Opener = Callable[..., Page]
 
 PATIENCE = 60_000
 """Timeout of an assertion in milliseconds, as of an action: a busy machine draws charts below the window late."""
 expect.set_options(timeout=PATIENCE)
-
-
-class PageSnapshot(SentenceSnapshot):
-    """Snapshots named after the test without its parameters: texts are the same in every window."""
-
-    @classmethod
-    def get_snapshot_name(cls, *, test_location: PyTestLocation, index: SnapshotIndex = 0) -> str:
-        """Return the name of an assertion in its test."""
-        name = super().get_snapshot_name(test_location=test_location, index=index)
-        return test_location.methodname + name.removeprefix(test_location.snapshot_name)
-
-
-@pytest.fixture
-def snapshot(snapshot: SnapshotAssertion) -> SnapshotAssertion:
-    """Compare a text of the page with the snapshot file of the test's module and language."""
-    return snapshot.use_extension(PageSnapshot)
 
 
 def skip_or_fail(reason: str) -> NoReturn:
@@ -173,7 +153,7 @@ def open_page(request: pytest.FixtureRequest, profile: BrowserContext, address: 
             if f"{name}=" not in query:
                 query += f"{'&' if query else '?'}{name}={value}"
         page.goto(f"{address}/{path}{address_with(query)}")
-        page.wait_for_selector(ready, timeout=120_000)  # the first page waits for torch
+        page.wait_for_selector(ready, timeout=5 * PATIENCE)  # the first page waits for torch
         return page
 
     yield open_at

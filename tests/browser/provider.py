@@ -44,15 +44,8 @@ def authorize(request: Request) -> RedirectResponse:
 async def token(request: Request) -> JSONResponse:
     given = await request.form()
     now = int(time.time())
-    claims = {
-        "iss": ISSUER,
-        "sub": "1",
-        "aud": "attnviz",
-        "iat": now,
-        "exp": now + 600,
-        "name": "Ada",
-        "nonce": nonces.pop(str(given["code"])),
-    }
+    claims = {"iss": ISSUER, "sub": "1", "aud": "attnviz", "iat": now, "exp": now + 600, "name": "Ada"}
+    claims["nonce"] = nonces.pop(str(given["code"]))
     signed = jwt.encode({"alg": "RS256", "kid": "key"}, claims, KEY)
     return JSONResponse({"access_token": "token", "token_type": "Bearer", "expires_in": 600, "id_token": signed})
 

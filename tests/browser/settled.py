@@ -54,13 +54,6 @@ def wait_until_still(node: Locator) -> None:
     node.evaluate(WAIT_UNTIL_STILL)
 
 
-def unfold(box: Locator) -> None:
-    """Open an expander."""
-    title = box.locator("summary").first
-    wait_until_still(title)
-    title.click()
-
-
 WAIT_UNTIL_STILL = """async (node) => {
   const where = () => node.getBoundingClientRect().top;
   for (let since = performance.now(), last = where(); performance.now() - since < 500; ) {

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import Any
-from urllib.parse import quote, quote_plus
+from urllib.parse import quote_plus
 
 import pytest
-from playwright.sync_api import Page, Route, expect
-from syrupy.assertion import SnapshotAssertion
+from playwright.sync_api import Route, expect
 
 from tests.browser.conftest import Opener
 from tests.browser.server import READY
 from tests.browser.settled import go_to_page, settled
 from tests.browser.test_page import NEW, expect_step, query
-from tests.browser.views import EXAMPLE, on_both, open_share
+from tests.browser.views import COUNT_MESSAGES, EXAMPLE, on_both, open_share
 
 pytestmark = pytest.mark.browser
 
@@ -30,17 +28,13 @@ CHOSEN = {
 }
 
 
-def drawn_choices(page: Page) -> dict[str, Any]:
-    """Return the parts of the heatmap and the stages that the choices change."""
-    found: dict[str, Any] = page.evaluate(
-        """() => {
-          const chart = (key) => document.querySelector(`.st-key-${key} .js-plotly-plot`);
-          const { data, layout } = chart("heatmap");
-          return { columns: layout.xaxis.ticktext, rows: layout.yaxis.ticktext, scale: data[0].colorscale,
-            pictures: data.length, order: Array.from(chart("softmax").data[0].y) };
-        }"""
-    )
-    return found
+DRAWN = """() => {
+  const chart = (key) => document.querySelector(`.st-key-${key} .js-plotly-plot`);
+  const { data, layout } = chart("heatmap");
+  return { columns: layout.xaxis.ticktext, rows: layout.yaxis.ticktext, scale: data[0].colorscale,
+    pictures: data.length, order: Array.from(chart("softmax").data[0].y) };
+}"""
+"""JavaScript for the parts of the heatmap and the stages that the choices change."""
 
 
 def test_url_stores_every_display_option_and_can_be_copied(open_page: Opener) -> None:
@@ -64,7 +58,7 @@ def test_url_stores_every_display_option_and_can_be_copied(open_page: Opener) ->
     assert query(page) == chosen
     page.wait_for_function("() => document.querySelector('.st-key-heatmap .js-plotly-plot').data.length === 3")
     page.wait_for_function("() => document.querySelector('.st-key-heatmap .js-plotly-plot').data[0].colorscale[2]")
-    before = drawn_choices(page)
+    before = page.evaluate(DRAWN)
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     open_share(page)
     page.get_by_role("button", name="Copy link").click()
@@ -73,55 +67,17 @@ def test_url_stores_every_display_option_and_can_be_copied(open_page: Opener) ->
     page.reload()
     page.wait_for_function("() => document.querySelector('.st-key-heatmap .js-plotly-plot')?.data?.length === 3")
     page.wait_for_function("() => document.querySelector('.st-key-softmax .js-plotly-plot')?.data")
-    assert drawn_choices(page) == before
+    assert page.evaluate(DRAWN) == before
     assert query(page) == chosen
-
-
-def test_invalid_link_values_are_reported_until_another_is_chosen(
-    open_page: Opener, snapshot: SnapshotAssertion
-) -> None:
-    page = open_page(
-        f"?sentence={quote(EXAMPLE)}&section=beans&by=letters&step=x", path="lab", ready=".st-key-link_problem p"
-    )
-    problems = page.locator(".st-key-link_problem p")
-    expect(problems).to_have_count(3)
-    assert problems.all_inner_texts() == snapshot
-    page.locator(".st-key-section").get_by_role("radio").nth(1).click()
-    expect(problems).to_have_count(2)
-    page.locator(".st-key-section").get_by_role("radio").first.click()
-    page.wait_for_function("() => !new URL(location.href).searchParams.has('section')")
-    page.get_by_role("radio", name="fr", exact=True).click()
-    expect(problems).to_have_count(2)
-    expect(problems.filter(has_text="letters")).to_have_count(1)
-    page.locator(".page-links a").first.click()
-    expect(problems).to_have_count(0)
-
-
-def expect_step_in(page: Page, step: int, words: str) -> None:
-    """Wait until page and address are at `step`; `words` is the word for step in the page's language."""
-    expect(page.locator(".facts h2")).to_have_text(re.compile(f"^{words} {step} "))
-    expect(page.locator("[class*='st-key-room']").first).to_have_attribute("data-step", str(step - 1))
-    page.wait_for_url(re.compile(rf"[?&#]step={step}(&|$)"))
-
-
-RUNS = """() => {
-  const { send } = WebSocket.prototype;
-  window.sent = 0;
-  WebSocket.prototype.send = function (...message) {
-    window.sent += 1;
-    return send.apply(this, message);
-  };
-}"""
-"""Count the messages that the browser sends to the server."""
 
 
 def test_steps_display_options_and_boxes_send_no_message_to_the_server(open_page: Opener) -> None:
     page = open_page("?step=1")
     settled(page)
-    page.evaluate(RUNS)
+    page.evaluate(COUNT_MESSAGES)
     for number in range(2, 8):
         page.keyboard.press("ArrowRight")
-        expect_step_in(page, number, "Step")
+        expect_step(page, number)
     page.locator(".player .source .word").nth(1).click()
     page.wait_for_url(re.compile("source="))
     settled(page)
@@ -141,24 +97,20 @@ def test_steps_display_options_and_boxes_send_no_message_to_the_server(open_page
     assert page.evaluate("window.sent") == 0
 
 
-CHECKED = "[aria-checked=true]"
-
-
 @on_both
 def test_typed_sentence_is_on_every_page_and_back_restores_the_one_before(open_page: Opener) -> None:
     page = open_page("?step=3")
     box = page.locator(".st-key-sentence textarea")
-    for name in ("Why attention?", "To the transformer", "Translate", "Lab", "Translate"):  # the first click of a visit
+    for name in ("Why attention?", "Translate", "Lab", "Translate"):  # the first click of a visit
         left = page.url
         go_to_page(page, name)
-        if name != "Lab":
-            expect(box).to_have_value(EXAMPLE)
     page.go_back()
     page.wait_for_url(left)
     go_to_page(page, "Translate")
+    expect(box).to_have_value(EXAMPLE)
     expect(page.locator(".facts h2")).to_have_text(re.compile("^Step 3 "))
-    expect(page.locator(".st-key-depth").locator(CHECKED)).to_have_text("Everything")
-    for number, way in enumerate(("Why attention?", "To the transformer", "Translate", "Why attention?", "Translate")):
+    expect(page.locator(".st-key-depth [aria-checked=true]")).to_have_text("Everything")
+    for number, way in enumerate(("Why attention?", "To the transformer", "Translate")):
         box.fill(text := f"Dog {number} runs.")
         go_to_page(page, way)
         expect(page).to_have_url(re.compile(re.escape(quote_plus(text))))
@@ -173,6 +125,7 @@ RELOAD_THEN_TRANSLATE = """async (text) => {
 }"""
 
 
+@pytest.mark.nightly
 def test_reload_keeps_a_sentence_that_was_handled_after_the_reload_began(open_page: Opener) -> None:
     page = open_page("?step=2")
     held: list[Route] = []

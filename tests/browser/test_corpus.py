@@ -7,16 +7,15 @@ from pathlib import Path
 from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import expect
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.corpora import Settings, analyse_file
 from attnviz.trace.interventions import Temperature
 from tests.browser.conftest import Opener
-from tests.browser.contrast import faint
-from tests.browser.settled import go_to_page, settled, wait_until_still
+from tests.browser.settled import go_to_page, wait_until_still
 from tests.browser.test_axe import violations
-from tests.browser.texts import text_of
+from tests.browser.views import text_of
 from tests.conftest import SHIPPED_MODEL
 from tests.snapshots import without_numbers
 from tests.what_if_links import link
@@ -58,23 +57,17 @@ def test_sample_can_be_brushed_filtered_and_opened_by_pair(open_page: Opener) ->
     expect(summary).to_contain_text(SOME)
     expect(page).to_have_url(re.compile("show=omitted"))
     place = page.url
-
     rows = page.locator(ROWS).bounding_box()
     assert rows is not None
     page.mouse.click(rows["x"] + 16, rows["y"] + 35 + 17)
     page.wait_for_selector(".st-key-alignment", timeout=60_000)
-    for again in (False, True):
-        page.wait_for_url(lambda url: "target=" in url and "show=" not in url)
-        if again:
-            page.reload()
-            page.wait_for_selector(".st-key-alignment", timeout=60_000)
-        page.go_back()
-        page.wait_for_selector(ROWS)
-        expect(page).to_have_url(place)
-        expect(summary).to_contain_text(SOME)
-        if not again:
-            page.go_forward()
-            page.wait_for_selector(".st-key-alignment", timeout=60_000)
+    page.wait_for_url(lambda url: "target=" in url and "show=" not in url)
+    page.reload()
+    page.wait_for_selector(".st-key-alignment", timeout=60_000)
+    page.go_back()
+    page.wait_for_selector(ROWS)
+    expect(page).to_have_url(place)
+    expect(summary).to_contain_text(SOME)
 
 
 SCROLLED = """(top) => [...document.querySelectorAll(".st-key-corpus_list *")].some((node) =>
@@ -95,7 +88,6 @@ def test_uploaded_file_and_server_table_open_in_french(open_page: Opener, corpor
     own.write_text("I am hungry.\tJ'ai faim.\none\ttwo\tthree\nIt rains.\tIl pleut.\n", encoding="utf-8")
     page.locator(".st-key-corpus_own button").click()
     box = page.locator("[data-testid=stPopoverBody] [data-testid=stFileUploader]")
-    _expect_empty_uploader(box)
     box.locator("input[type=file]").set_input_files(own)
     expect(summary).to_contain_text("2 paires sur 2 de miennes.tsv", timeout=60_000)
     expect(box).to_have_count(0)  # it is closed
@@ -104,25 +96,9 @@ def test_uploaded_file_and_server_table_open_in_french(open_page: Opener, corpor
     page.keyboard.press("Escape")
     expect(page.get_by_text(re.compile("^Ligne 2\u00a0: "))).to_be_hidden()
 
-    (tmp_path / "miennes.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR")
-    page.locator(".st-key-corpus_own button").click()
-    _expect_empty_uploader(box)
-    box.locator("input[type=file]").set_input_files(tmp_path / "miennes.png")
-    expect(page.locator(".st-key-corpus_problem")).to_contain_text("miennes.png", timeout=60_000)
-    expect(summary).to_contain_text("2 paires sur 2 de miennes.tsv")
     page.locator(".st-key-corpus_sample button").click()
     expect(summary).to_contain_text("29 paires sur 200", timeout=60_000)
-    expect(page.locator(".st-key-corpus_problem")).to_have_count(0)
-    expect(page.locator(".st-key-corpus_said")).to_have_count(1)
-    assert faint(page, more_than=15) == []
     assert violations(page) == []
-
-
-def _expect_empty_uploader(box: Locator) -> None:
-    """Expect an uploader without a file, in French."""
-    label = box.locator("button p").evaluate("node => getComputedStyle(node, '::after').content")
-    assert label == '"Choisir des fichiers"'
-    expect(box.get_by_text(re.compile(r"\.(tsv|png)"))).to_have_count(0)
 
 
 def test_a_pair_opens_with_the_model_that_measured_it_and_leads_back_to_its_place(open_page: Opener) -> None:
@@ -150,9 +126,6 @@ def test_a_pair_opens_with_the_model_that_measured_it_and_leads_back_to_its_plac
     rows.wait_for()
     expect(page).to_have_url(place)
     page.wait_for_function(SCROLLED, arg=105)
-    page.locator('.page-links a[data-page=""]').click()
-    page.get_by_role("button", name="Clear").click()
-    expect(back).to_have_count(0)
 
 
 PAIR = "the green house .\tla maison verte ."
@@ -203,11 +176,5 @@ def test_files_of_links_become_a_table_are_scored_compared_and_opened(
     open_row(2)
     both = page.locator(".st-key-compared_attention")
     expect(both).to_contain_text("Only first.txt has “green” → “maison” (1-1).")
-    settled(page, ".st-key-compared")
-    names = both.locator(".chart").evaluate("(chart) => chart._fullData.map(({ name }) => name)")
-    assert names[:3] == ["first", "other", "difference"]
     both.get_by_role("button", name="Only other.pharaoh has “green” → “verte” (1-2).").click()
     expect(page.locator(".facts h2")).to_have_text(re.compile("^Step 3 of 4"))
-    expect(both.locator(".chart-box > p").first).to_contain_text("“verte”. Most attention: first.txt “house” (1.00)")
-    page.locator(".st-key-compare_stop button").click()
-    expect(both).to_have_count(0)

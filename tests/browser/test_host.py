@@ -1,25 +1,20 @@
-"""A hosted app: visitor limit, sign-in, base URL path, log privacy, and no requests to other machines."""
+"""A hosted app: lost connections and restarts, visitor limit, sign-in, base URL path and log privacy."""
 
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, Request, WebSocketRoute, expect
+from playwright.sync_api import Browser, Page, expect
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.text import LONGEST_SENTENCE
-from attnviz.trace.interventions import ExcludePosition, to_json_dict
-from tests.browser.conftest import skip_or_fail
 from tests.browser.server import READY, REPOSITORY, free_port, running_server, serving
-from tests.browser.settled import settled
-from tests.browser.test_what_if import dispatch_change, expect_shown
-from tests.browser.texts import text_of
+from tests.browser.views import text_of
 from tests.conftest import SHIPPED_MODEL
 
 pytestmark = pytest.mark.browser
@@ -53,6 +48,7 @@ COUNT_DIALOGS = """() => {
 """JavaScript that counts in `dialogs` how often Streamlit opens a dialog."""
 
 
+@pytest.mark.nightly
 def test_page_link_without_a_server_says_that_the_page_waits_and_opens_it_later(
     chromium: Browser, tmp_path: Path, snapshot: SnapshotAssertion
 ) -> None:
@@ -78,42 +74,6 @@ def test_page_link_without_a_server_says_that_the_page_waits_and_opens_it_later(
         expect(page.locator(".page-links [aria-current]")).to_have_text("Lab", timeout=60_000)
         expect(notice).to_be_hidden()
         expect(page.locator(".st-key-room")).to_have_attribute("data-step", "1")
-
-
-def test_restarted_server_is_sent_a_request_once_for_steps_and_what_ifs(chromium: Browser, tmp_path: Path) -> None:
-    port, posted, connected, is_cut = str(free_port()), list[Request](), list[WebSocketRoute](), True
-
-    def stream(socket: WebSocketRoute) -> None:
-        if is_cut:
-            socket.close()
-        else:
-            connected.append(socket.connect_to_server())
-
-    with ExitStack() as stack:
-        with run_app(tmp_path, PORT=port) as (address, _):
-            page = open_as_visitor(chromium, stack, f"{address}/?depth=everything&sentence=A+man+sleeps.")
-            page.wait_for_selector(READY, timeout=120_000)
-            settled(page)
-            # The page must not run again at first: that would tell the new server what is shown.
-            page.route_web_socket("**/_stcore/stream", stream)
-        stack.enter_context(run_app(tmp_path, PORT=port))
-        page.on("request", lambda request: posted.append(request) if request.method == "POST" else None)
-        for step in (2, 3):
-            page.keyboard.press("ArrowRight")
-            badge = page.locator(".st-key-verification .badge")
-            expect(badge).to_contain_text(f"step {step}", timeout=120_000)
-        digests = [one.url.split("/")[-2] for one in posted]
-        assert len(digests) == len(set(digests)) > 0
-        assert all("A man sleeps." in str(one.post_data) for one in posted)
-        is_cut = False
-        while not connected:
-            page.wait_for_timeout(100)
-        page.wait_for_selector(".stApp[data-test-script-state=running]", timeout=120_000)
-        settled(page)
-        dispatch_change(page, to_json_dict(ExcludePosition(1, 1)))
-        expect_shown(page, 1, 2)
-        settled(page)
-        expect(page.locator(".st-key-what_changed")).to_be_visible()
 
 
 @pytest.mark.nightly
@@ -145,15 +105,16 @@ def test_visitor_queues_while_all_seats_are_taken(chromium: Browser, tmp_path: P
 
 @pytest.mark.nightly
 def test_user_can_sign_in_and_out(chromium: Browser, tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+    port, provider, secrets = free_port(), free_port(), tmp_path / "secrets.toml"
+    command = [sys.executable, str(Path(__file__).with_name("provider.py")), str(provider)]
+    keys, log = f"http://127.0.0.1:{provider}/keys", tmp_path / "provider.log"
+    secrets.write_text(
+        f'[auth]\nredirect_uri = "http://127.0.0.1:{port}/oauth2callback"\ncookie_secret = "a secret of a test"\n'
+        'client_id = "attnviz"\nclient_secret = "another"\n'
+        f'server_metadata_url = "http://127.0.0.1:{provider}/.well-known/openid-configuration"\n'
+    )
     with ExitStack() as stack:
-        port, provider = free_port(), free_port()
-        _provider(stack, provider, tmp_path)
-        secrets = tmp_path / "secrets.toml"
-        secrets.write_text(
-            f'[auth]\nredirect_uri = "http://127.0.0.1:{port}/oauth2callback"\ncookie_secret = "a secret of a test"\n'
-            'client_id = "attnviz"\nclient_secret = "another"\n'
-            f'server_metadata_url = "http://127.0.0.1:{provider}/.well-known/openid-configuration"\n'
-        )
+        stack.enter_context(serving(command, keys, log, folder=REPOSITORY, environment=dict(os.environ)))
         address, _ = stack.enter_context(run_app(tmp_path, STREAMLIT_SECRETS_FILES=str(secrets), PORT=str(port)))
         page = open_as_visitor(chromium, stack, address)
         for _ in range(2):  # and once more
@@ -163,19 +124,3 @@ def test_user_can_sign_in_and_out(chromium: Browser, tmp_path: Path, snapshot: S
             expect(page.get_by_role("button", name="Sign in")).to_be_visible()
             expect(page.locator(".st-key-sentence")).to_have_count(0)
             assert text_of(page.locator(".st-key-sign_in")) == snapshot(name="signed out")
-
-
-def _provider(stack: ExitStack, port: int, folder: Path) -> None:
-    command = [sys.executable, str(Path(__file__).with_name("provider.py")), str(port)]
-    keys, log = f"http://127.0.0.1:{port}/keys", folder / "provider.log"
-    stack.enter_context(serving(command, keys, log, folder=REPOSITORY, environment=dict(os.environ)))
-
-
-@pytest.mark.nightly
-def test_app_works_without_a_network(tmp_path: Path) -> None:
-    """In a network namespace that has nothing but its own loopback, the page opens and translates."""
-    if subprocess.run(["unshare", "--net", "true"], check=False, capture_output=True).returncode:
-        skip_or_fail("this machine lets nobody make a network namespace")
-    command = ["unshare", "--net", sys.executable, "-m", "tests.browser.offline", str(tmp_path)]
-    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stderr[-3000:]

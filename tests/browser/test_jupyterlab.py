@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.jupyterlab import command, run_notebook, running_jupyterlab, write_notebook
 from tests.browser.test_axe import guest_violations
-from tests.browser.test_step_show import play_twice
+from tests.browser.test_step_show import play
 
 pytestmark = [pytest.mark.browser, pytest.mark.nightly]
 
@@ -73,7 +73,7 @@ def test_keys_step_only_while_the_focus_is_in_the_view(page: Page) -> None:
 def test_step_is_played_and_a_what_if_is_made_by_a_click(page: Page) -> None:
     page.emulate_media(reduced_motion="no-preference")
     root = page.locator(".attnviz-guest .diagram").first
-    play_twice(root)
+    play(root)
     root.locator(".close").click()
     page.emulate_media(reduced_motion="reduce")
     view = page.locator(".attnviz-guest").first

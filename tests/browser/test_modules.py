@@ -24,10 +24,6 @@ FETCHED = r"""
 
 
 def test_each_module_is_fetched_once(chromium: Browser, address: str) -> None:
-    check_each_module_is_fetched_once(chromium, address)
-
-
-def check_each_module_is_fetched_once(chromium: Browser, address: str) -> None:
     """Open two pages as a new visitor, whose cache is empty, and check the requests for modules."""
     with chromium.new_context() as context:
         page = context.new_page()

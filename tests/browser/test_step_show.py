@@ -1,4 +1,4 @@
-"""The step that is shown as it is computed: its numbers, its still, its scenes, its pauses, and the player."""
+"""Architecture diagram, and the step that it shows as it is computed: numbers, scenes, stills, and the player."""
 
 from __future__ import annotations
 
@@ -10,64 +10,98 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from attnviz import Trace
-from attnviz.analysis.diagram import drawn_units
+from attnviz.analysis.step_equations import equation_templates
 from attnviz.architectures import narrate
-from attnviz.translator import Translator
-from attnviz.ui.step.diagram_panel import diagram_payload
 from tests.browser.conftest import Opener
-from tests.browser.settled import bring_into_sight
-from tests.browser.test_diagram import diagram
+from tests.browser.settled import bring_into_sight, settled
 from tests.browser.test_page import expect_step
-from tests.browser.views import EXAMPLE, on_both
-from tests.conftest import SHIPPED_MODEL
+from tests.browser.views import SHOWN, on_both
+from tests.equation_symbols import symbols_of
 
 pytestmark = pytest.mark.browser
-STEP = 2
-"""The step of most tests, from 0."""
-PLAY = 6000
-"""Milliseconds of a show at speed 1."""
-LEAST = 0.05
-"""The opacity below which nobody reads a number."""
+WRITTEN = """(drawing) => [...drawing.querySelectorAll(".symbol:not(.formula), .sign")].map((one) => one.textContent)"""
+"""JavaScript for the symbols in the diagram, with repetitions."""
 
+
+def diagram(page: Page) -> Any:
+    """Return the drawing, once it is in the window and stands still."""
+    page.wait_for_selector(".st-key-diagram .drawing")
+    drawing = page.locator(".st-key-diagram .drawing")
+    bring_into_sight(drawing)
+    page.wait_for_selector(".st-key-diagram .diagram:not([data-waiting]) .ribbon[d]", state="attached")
+    page.wait_for_function(
+        """() => {
+          const now = document.querySelector(".st-key-diagram .drawing").innerHTML, before = window.diagramBefore;
+          window.diagramBefore = now;
+          return now === before;
+        }""",
+        polling=150,
+    )
+    return drawing
+
+
+THICKNESS = """(drawing) => {
+  const flow = drawing.querySelector(".frame.context");
+  const whole = Math.max(flow.width.baseVal.value, flow.height.baseVal.value) - 3;
+  return [...drawing.querySelectorAll(".ribbon")].map((ribbon) => {
+    const spots = (ribbon.getAttribute("d") ?? "").match(/-?[\\d.]+/g)?.map(Number) ?? [];
+    if (!spots.length) return 0;
+    const middle = spots.length / 2; // the last of one edge, and the first of the other
+    const [x0, y0, x1, y1] = spots.slice(middle - 2, middle + 2);
+    return Math.hypot(x1 - x0, y1 - y0) / whole;
+  });
+}"""
+
+
+@on_both
+def test_diagram_draws_the_numbers_of_the_step_and_leads_to_its_stages(open_page: Opener, opening: Trace) -> None:
+    page = open_page("?step=3")
+    settled(page)
+    drawing = diagram(page)
+    symbols = drawing.evaluate(WRITTEN)
+    assert symbols_of(equation_templates(opening), 2) - {"hj"} <= set(symbols)
+    assert symbols.count("hj") >= 3, "forward, backward and concatenated states"
+    alt = drawing.get_attribute("aria-label")
+    for stage in narrate(opening, 2):
+        assert stage.outcome.replace("\u00a0", " ") in alt.replace("\u00a0", " ")
+    np.testing.assert_allclose(drawing.evaluate(THICKNESS), opening.alignment[2], atol=0.004)
+    page.keyboard.press("ArrowRight")
+    expect_step(page, 4)
+    np.testing.assert_allclose(diagram(page).evaluate(THICKNESS), opening.alignment[3], atol=0.004)
+    assert {"s4", "s3", "z4", "s\u03034"} <= set(diagram(page).evaluate(WRITTEN))
+
+    expect(drawing.locator(".way")).to_have_count(5)
+    expect(drawing.locator("[tabindex]")).to_have_count(0)  # the keyboard has the cards above
+    for stage, part in ((4, ".way >> nth=3 >> .hit-area"), (3, "[data-stage='3'] .frame.context")):
+        diagram(page).locator(part).click(force=True)
+        expect(page.locator(f".st-key-stage_{stage} h3").first).to_be_in_viewport()
+        page.mouse.wheel(0, -100)  # otherwise the growing page would scroll to the stage again
+    drawing = diagram(page)
+    drawing.locator(".column").nth(1).click(position={"x": 10, "y": 10})
+    page.wait_for_function(f"() => {SHOWN}.source === 1")
+    expect(drawing.locator(".piece.seen.lit").nth(0)).to_be_attached()
+    drawing.locator(".column").nth(4).hover()
+    expect(drawing.locator(".ribbon").nth(4)).to_have_class("ribbon seen")
+    expect(drawing.locator(".ribbon").nth(1)).to_have_class("ribbon")
+
+
+SCENES = ("Query", "Energies", "Exponential", "Weights", "Mixture", "State", "Word")
+SHOW_TIME = 6000
+"""Milliseconds of a show at speed 1."""
 MOMENT = """(root, time) => {
   const slider = root.querySelector(".time");
   slider.value = time;
   slider.dispatchEvent(new Event("input", { bubbles: true }));
   const readable = (selector) => [...root.querySelectorAll(selector)].map((node) =>
-    Number(node.style.opacity || 1) < LEAST ? "" : node.textContent);
-  const squares = [...root.querySelectorAll(".computed > .frame.context")].flatMap((frame) =>
-    [...frame.parentNode.querySelectorAll("rect[fill]")].map((square) =>
-      (square.getAttribute("fill").includes("minus") ? -1 : 1) * Number(square.getAttribute("fill-opacity")) ** 2));
+    Number(node.style.opacity || 1) < 0.05 ? "" : node.textContent);
   return {
     energies: readable(".number:not(.weight, .sum, .factor)"),
     row: readable(".number.weight"),
-    sum: readable(".sum")[0] ?? "",
-    factor: root.querySelector(".moment > .vector")?.style.opacity === "0" ? "" : readable(".factor")[0] ?? "",
     count: root.querySelector(".count").textContent,
     scene: root.querySelector(".scene").textContent,
-    squares,
   };
-}""".replace("LEAST", str(LEAST))
-"""JavaScript that goes to a moment; returns the readable numbers there, and the squares of the context vector."""
-
-
-@pytest.fixture(scope="module")
-def example() -> Trace:
-    if not SHIPPED_MODEL.is_dir():
-        pytest.skip("models/en-fr is not there")
-    return Translator.load(SHIPPED_MODEL, device="cpu").translate(EXAMPLE, beam=5)
-
-
-def opened_show(page: Page) -> Locator:
-    """Open the show of the current step, paused; return the diagram."""
-    root = page.locator(".st-key-diagram .diagram")
-    diagram(page)
-    root.locator(".run").click()
-    if root.locator(".run").get_attribute("data-state") == "playing":
-        root.locator(".run").click()
-    root.locator(".speed button").nth(1).click()
-    expect(root.locator(".run")).to_have_attribute("data-state", "paused")
-    return root
+}"""
+"""JavaScript that goes to a moment; returns the numbers that can be read there."""
 
 
 def still_of(root: Locator) -> str:
@@ -75,8 +109,16 @@ def still_of(root: Locator) -> str:
     return re.sub(r" (seen|lit)\b", "", str(root.locator(".drawing").evaluate("(drawing) => drawing.innerHTML")))
 
 
-def play_twice(root: Locator) -> None:
-    """Show the step twice, with a pause; check that the last frame is the still."""
+BEGIN_AND_PAUSE = """async (run) => {
+  run.click();
+  while (run.dataset.state !== "playing") await new Promise(requestAnimationFrame);
+  run.click();
+}"""
+"""JavaScript that pauses a show at once: from Python, it may end before it is paused."""
+
+
+def play(root: Locator) -> None:
+    """Show the step, with a pause; check that the last frame is the still."""
     run = root.locator(".run")
     expect(run).to_have_text("Show this step")
     expect(root.locator(".piece").first).to_be_visible()
@@ -84,100 +126,59 @@ def play_twice(root: Locator) -> None:
     while (now := still_of(root)) != still:  # it may be on its way to another step
         still = now
         root.page.wait_for_timeout(700)
-    for words in ("Show this step", "Show again"):
-        expect(run).to_have_text(words)
-        run.click()
-        expect(run).to_have_text("Pause")
-        root.locator(".speed button").nth(1).click()
-        expect(root.locator(".moment")).to_have_count(1)
-        run.click()
-        expect(run).to_have_text("Go on")
-        run.click()
-        expect(run).to_have_text("Show again", timeout=30_000)
-        assert still_of(root) == still
-
-
-def weight_text(weight: float) -> str:
-    return "·" if weight < 0.005 else f"{weight:.2f}"
+    run.evaluate(BEGIN_AND_PAUSE)
+    expect(root.locator(".moment")).to_have_count(1)
+    expect(run).to_have_text("Go on")
+    root.locator(".speed button").last.click()
+    run.click()
+    expect(run).to_have_text("Show again")
+    assert still_of(root) == still
 
 
 @on_both
-def test_every_number_of_a_moment_is_one_of_the_trace(open_page: Opener, example: Trace) -> None:
-    page = open_page(f"?step={STEP + 1}&depth=numbers", motion=True)
-    expect_step(page, STEP + 1)
-    root = opened_show(page)
-    energies, weights = (np.asarray(rows[STEP], np.float64) for rows in (example.energies, example.alignment))
+def test_numbers_of_a_show_are_those_of_the_trace_and_its_end_is_the_still(open_page: Opener, opening: Trace) -> None:
+    page = open_page("?step=3&depth=numbers", motion=True)
+    expect_step(page, 3)
+    diagram(page)
+    root = page.locator(".st-key-diagram .diagram")
+    run = root.locator(".run")
+    play(root)
+    root.locator(".scenes button", has_text="Weights").click()
+    expect(run).to_have_attribute("data-state", "paused")
+    expect(root.locator(".scene")).to_have_text("Weights")
+
+    energies, weights = (np.asarray(rows[2], np.float64) for rows in (opening.energies, opening.alignment))
     powers = np.exp(energies - energies.max())
-    rows = {
-        "energies": [f"{energy:.1f}" for energy in energies],
-        "powers": [weight_text(power) for power in powers],
-        "weights": [weight_text(weight) for weight in weights],
-    }
-    payload = diagram_payload(example, [STEP], {STEP: narrate(example, STEP)})
-    drawn = example.annotations[:, drawn_units(example).annotation].astype(np.float64) / payload["limits"]["annotation"]
-    sums = np.vstack([np.zeros(drawn.shape[1]), np.cumsum(weights[:, None] * drawn, axis=0)])
-    order, scenes, counts = [], [], set()
-    for time in range(0, PLAY, 50):
+    rows = {name: ["·" if w < 0.005 else f"{w:.2f}" for w in row] for name, row in (("exp", powers), ("α", weights))}
+    rows |= {"e": [f"{energy:.1f}" for energy in energies]}
+    order, scenes = [], []
+    for time in range(0, SHOW_TIME, 100):
         moment: dict[str, Any] = root.evaluate(MOMENT, time)
         scenes.append(moment["scene"])
-        for j, energy in enumerate(moment["energies"]):
-            assert energy in ("", rows["energies"][j])
+        assert all(energy in ("", rows["e"][j]) for j, energy in enumerate(moment["energies"]))
         if any(moment["row"]):
-            (name,) = [name for name, row in rows.items() if row == moment["row"]]
-            order.append(name)
-            total = {"energies": "", "powers": f"sum {powers.sum():.2f}", "weights": "sum 100\u00a0%"}[name]
-            assert moment["sum"] in ("", total)
+            order += [name for name, row in rows.items() if row == moment["row"]][:1] or [str(moment["row"])]
         if found := re.match(r"(\d+) of (\d+)", moment["count"]):
-            k = int(found[1])
-            counts.add(k)
-            assert int(found[2]) == len(weights)
-            ends = np.sort(sums[[k, min(k + 1, len(weights))]], axis=0)
-            squares = np.array(moment["squares"])
-            assert np.all(squares >= np.clip(ends[0], -1, 1) - 0.01), "the sum of fewer pieces"
-            assert np.all(squares <= np.clip(ends[1], -1, 1) + 0.01), "the sum of more pieces"
-            if moment["factor"]:
-                assert moment["factor"] == f"× {weights[k]:.2f}"
-    assert list(dict.fromkeys(order)) == ["energies", "powers", "weights"]
-    assert list(dict.fromkeys(scenes)) == ["Query", "Energies", "Exponential", "Weights", "Mixture", "State", "Word"]
-    assert int(np.argmax(weights)) in counts
-    assert len(counts) > len(weights) / 2
+            assert int(found[1]) <= int(found[2]) == len(weights)
+    assert list(dict.fromkeys(order)) == ["e", "exp", "α"]
+    assert tuple(dict.fromkeys(scenes)) == SCENES
 
-
-@on_both
-def test_a_show_ends_at_the_still_and_a_click_plays_one_scene(open_page: Opener) -> None:
-    page = open_page(f"?step={STEP + 1}&depth=idea", motion=True)
-    expect_step(page, STEP + 1)
-    diagram(page)
-    root = page.locator(".st-key-diagram .diagram")
-    still = still_of(root)
-    play_twice(root)
-    for name in ("Weights", "Energies"):
-        scene = root.locator(".scenes button", has_text=name)
-        scene.click()
-        expect(root.locator(".run")).to_have_attribute("data-state", "playing")
-        expect(root.locator(".run")).to_have_attribute("data-state", "paused", timeout=30_000)
-        expect(scene).to_have_attribute("aria-current", "step")
-        expect(root.locator(".scene")).to_have_text(name)
-    expect(root.locator(".moment")).to_have_count(1)
+    # The player waits until each step is shown, while the diagram is in sight.
+    player = page.locator(".player .play")
+    root.evaluate(MOMENT, SHOW_TIME / 2)
+    root.locator(".speed button").first.click()
+    player.dispatch_event("click")
+    expect(run).to_have_attribute("data-state", "playing")
+    expect_step(page, 4)
+    player.dispatch_event("click")
+    expect(run).to_have_attribute("data-state", "paused")
     root.locator(".close").click()
-    assert still_of(root) == still
-    expect(root.locator(".run")).to_be_focused()
+    expect(run).to_be_focused()
 
 
-def test_at_idea_a_scene_stays_until_its_sentence_is_read(open_page: Opener) -> None:
-    page = open_page(f"?step={STEP + 1}&depth=idea", motion=True)
-    diagram(page)
-    root = page.locator(".st-key-diagram .diagram")
-    root.locator(".run").click()
-    expect(root.locator(".speed [aria-pressed=true]")).to_have_text("½×")
-    page.wait_for_timeout(4000)
-    expect(root.locator(".scene")).to_have_text("Query")
-    expect(root.locator(".run")).to_have_text("Pause")
-    expect(root.locator(".scene")).to_have_text("Energies")
-
-
+@pytest.mark.nightly
 def test_reduced_motion_gets_a_still_of_each_scene(open_page: Opener) -> None:
-    page = open_page(f"?step={STEP + 1}&depth=idea", motion=False)
+    page = open_page("?step=3&depth=idea", motion=False)
     diagram(page)
     root = page.locator(".st-key-diagram .diagram")
     seen, run, still = [], root.locator(".run"), still_of(root)
@@ -186,23 +187,6 @@ def test_reduced_motion_gets_a_still_of_each_scene(open_page: Opener) -> None:
         expect(run).to_have_attribute("data-state", "paused")
         seen.append(root.locator(".scene").inner_text())
         run.click()
-    assert [*seen, root.locator(".scene").inner_text()] == [
-        *("Query", "Energies", "Exponential", "Weights", "Mixture", "State", "Word")
-    ]
+    assert (*seen, root.locator(".scene").inner_text()) == SCENES
     expect(run).to_have_text("Show again")
     assert still_of(root) == still
-
-
-def test_the_player_waits_until_a_step_is_shown(open_page: Opener) -> None:
-    page = open_page("?step=1&depth=idea", motion=True)
-    root = opened_show(page)
-    bring_into_sight(root.locator(".run"))
-    page.locator(".player .play").click()
-    expect(root.locator(".run")).to_have_attribute("data-state", "playing")
-    page.wait_for_timeout(2000)
-    expect_step(page, 1)
-    expect_step(page, 2)
-    expect(root.locator(".run")).to_have_attribute("data-state", "playing")
-    page.locator(".player .play").click()
-    expect(root.locator(".run")).to_have_attribute("data-state", "paused")
-    expect_step(page, 2)

@@ -10,19 +10,15 @@ from playwright.sync_api import Locator, Page, expect
 
 from attnviz.ui.examples import DEFAULT_SENTENCE
 from tests.browser.conftest import Opener
-from tests.browser.contrast import faint
 from tests.browser.settled import bring_into_sight, wait_until_idle
 from tests.browser.test_axe import violations
-from tests.browser.views import at_night, on_both
+from tests.browser.views import COUNT_MESSAGES, on_both
 
 pytestmark = pytest.mark.browser
 
-
 SENTENCE = "sentence=Two+dogs+play+in+the+snow."
 
-
 ROW = ".attention-row .weights td"
-
 
 FORMS = {
     "Additive": "additive",
@@ -32,27 +28,14 @@ FORMS = {
     "Heads": "heads",
 }
 
-
 EXHIBITS = {"General": "dot", "Dot product": "pair", "Heads": "heads"}
 
-
-FADING = "document.getAnimations().filter(({ effect }) => effect.target.closest?.('.attention-row .weights')).length"
-"""How many cells are fading."""
-
-
-SHADES = """(cells) => cells.map((cell) => [
-  Number(getComputedStyle(cell).backgroundColor.match(/\\d+/)[0]) / 255,
-  { "<": 0, ">": 0.995 }[cell.textContent[0]] ?? parseInt(cell.textContent) / 100,
-])"""
+SHARES = """(cells) => cells.map(({ textContent }) =>
+  ({ "<": 0, ">": 0.995 })[textContent[0]] ?? parseInt(textContent) / 100)"""
 
 
 def form_button(page: Page, name: str) -> Locator:
     return page.locator(".st-key-form-energies").get_by_role("radio", name=name, exact=True)
-
-
-def cells(page: Page) -> Locator:
-    """Return the cells of the row of weights."""
-    return page.locator(ROW)
 
 
 def assert_form(page: Page, name: str) -> None:
@@ -62,7 +45,7 @@ def assert_form(page: Page, name: str) -> None:
     page.wait_for_url(lambda url: ("form-energies=" not in url) if default else f"form-energies={FORMS[name]}" in url)
     expect(page.locator(".attention-row .head:visible")).to_have_count(4 if name == "Heads" else 0)
     expect(page.locator(".attention-row .energies")).to_be_visible(visible=name != "Heads")
-    assert sum(share for _, share in cells(page).evaluate_all(SHADES)) == pytest.approx(1, abs=0.05)
+    assert sum(page.locator(ROW).evaluate_all(SHARES)) == pytest.approx(1, abs=0.05)
     marks = page.locator(".attention-row .katex-html .mord.text", has_text="changed")
     expect(marks).to_have_count(0 if default else 1)
 
@@ -71,49 +54,39 @@ def assert_form(page: Page, name: str) -> None:
 def test_five_forms_change_the_row_and_ask_nothing_of_the_server(open_page: Opener) -> None:
     page = open_page(f"?{SENTENCE}", path="transformer", ready=ROW)
     wait_until_idle(page)
-    page.emulate_media(reduced_motion="no-preference")
-    form_button(page, "Dot product").click()
-    assert page.evaluate(FADING) > 0
-    form_button(page, "Additive").click()
-    page.emulate_media(reduced_motion="reduce")
-    sent: list[str] = []
-    page.on("request", lambda request: sent.append(request.url))
-    page.evaluate(
-        """() => { const send = WebSocket.prototype.send; window.sent = 0;
-        WebSocket.prototype.send = function (...given) { window.sent += 1; return send.apply(this, given); }; }"""
-    )
-    texts = []
+    page.evaluate(COUNT_MESSAGES)
+    form_button(page, "Additive").focus()
     for name in FORMS:
-        form_button(page, name).click()
         assert_form(page, name)
-        texts.append([page.locator(f".attention-row .{part}").inner_text() for part in ("numbers", "change")])
-        assert page.evaluate(FADING) == 0, "motion is reduced"
-        for grey, share in cells(page).evaluate_all(SHADES):
-            assert grey == pytest.approx(share, abs=0.01)
-        assert faint(page, more_than=5, within=".attention-row") == []
-        assert violations(page) == []
-    assert len({str(one) for one in texts}) == 5
+        if name in ("Additive", "Heads"):
+            assert violations(page) == []
+        if name != "Heads":
+            page.keyboard.press("ArrowRight")
     assert page.evaluate("window.sent") == 0
-    # The badges below ask for their verification when nothing else waits, which may be late.
-    assert [url for url in sent if "attnviz" in url and "katex" not in url and "-verification?" not in url] == []
 
     page.go_back()
     assert_form(page, "Scaled")
-    page.go_back()
-    assert_form(page, "Dot product")
     wait_until_idle(page)
     page.reload()
     page.wait_for_selector(ROW)
-    assert_form(page, "Dot product")
+    assert_form(page, "Scaled")
     wait_until_idle(page)
     page.go_back()
-    assert_form(page, "General")
-    page.go_forward()
     assert_form(page, "Dot product")
+
+    # The words are one tab stop, too.
+    page.locator(".attention-row .words [aria-current]").focus()
+    page.keyboard.press("End")
+    word = page.locator(".attention-row .words [aria-current]")
+    expect(word).to_have_text("</s>")
+    expect(word).to_be_focused()
+    page.keyboard.press("Tab")
+    expect(page.locator(".attention-row .exhibit")).to_be_focused()
     assert page.evaluate("document.querySelector('.stMain').scrollWidth <= innerWidth")
 
 
-@pytest.mark.parametrize(("lang", "width", "height"), [("fr", 1280, 720), at_night("en", 1440, 900)])
+@pytest.mark.nightly
+@pytest.mark.parametrize(("lang", "width", "height"), [("fr", 1280, 720), ("en", 1440, 900)])
 def test_row_fits_one_screen_in_every_form(open_page: Opener, width: int, height: int, lang: str) -> None:
     sentence = f"sentence={quote(DEFAULT_SENTENCE)}"
     page = open_page(f"?{sentence}&lang={lang}", path="transformer", ready=ROW, width=width, height=height)
@@ -130,35 +103,6 @@ def test_row_fits_one_screen_in_every_form(open_page: Opener, width: int, height
         assert box["y"] + box["height"] <= badge["y"]
         assert badge["y"] + badge["height"] <= height
     assert page.evaluate("document.querySelector('.stMain').scrollTop") == 0
-
-
-def test_forms_and_words_are_one_tab_stop_each(open_page: Opener) -> None:
-    page = open_page(f"?{SENTENCE}", path="transformer", ready=ROW)
-    wait_until_idle(page)
-    form_button(page, "Additive").focus()
-    for name in list(FORMS)[1:]:
-        page.keyboard.press("ArrowRight")
-        expect(form_button(page, name)).to_be_focused()
-        assert_form(page, name)
-    page.keyboard.press("ArrowRight")
-    expect(form_button(page, "Self-attention")).to_be_focused()
-    page.keyboard.press("ArrowRight")  # round to the first
-    assert_form(page, "Additive")
-    page.keyboard.press("Tab")
-    expect(page.locator(".st-key-downloads_of_row button").first).to_be_focused()
-    page.keyboard.press("Tab")
-    word = page.locator(".attention-row .words [aria-current]")
-    expect(word).to_be_focused()
-    before = word.inner_text()
-    page.keyboard.press("End")
-    expect(word).to_have_text("</s>")
-    expect(word).to_be_focused()
-    page.keyboard.press("ArrowLeft")
-    expect(word).to_have_text(".")
-    expect(page.locator(".attention-row caption")).to_contain_text("a full stop")
-    assert before != "."
-    page.keyboard.press("Tab")
-    expect(page.locator(".attention-row .exhibit")).to_be_focused()
 
 
 @on_both
@@ -187,40 +131,26 @@ def test_row_is_saved_and_each_exhibit_opens_behind_its_form_and_works(open_page
         expect(exhibit).to_have_count(1)
         assert_form(page, name)
         if name == "General":  # the exhibit and the row show the same step, and both listen to keys
-            boxes = page.locator(".energy-decomposition-box")
-            expect(boxes).to_have_count(2)
-            bring_into_sight(boxes.first)
+            bring_into_sight(page.locator(".energy-decomposition-box").first)
             page.evaluate("document.activeElement.blur()")
             page.keyboard.press("ArrowRight")
             page.wait_for_url(re.compile("step-energies="))
             word = page.locator(".attention-row .words [aria-current]")
             expect(word).to_have_text(page.locator(".player .target [aria-current]").first.inner_text())
-            for box in boxes.all():  # charts outside the window are drawn later
-                bring_into_sight(box)
-                expect(box.locator(".js-plotly-plot")).to_be_visible()
         if name == "Dot product":
             text = page.locator(".st-key-bag-two p").inner_text()
             page.get_by_role("button", name="Swap them").click()
             expect(page.locator(".st-key-bag-two p")).not_to_have_text(text, use_inner_text=True)
         assert page.evaluate("document.querySelector('.stMain').scrollWidth <= innerWidth")
 
-    # A head, by the keyboard and by the mouse: one of the encoder, whose sentence asks itself.
-    opened = page.locator("button.cell[aria-checked='true']")
+    # A head of the encoder, whose sentence asks itself.
     expect(page.locator("button.cell")).to_have_count(36)
-    code = opened.get_attribute("data-code")
-    opened.focus()
-    page.keyboard.press("ArrowRight")
-    page.wait_for_url(lambda url: "head=" in url and f"head={code}" not in url)
-    expect(opened).to_be_focused()
     page.locator("button.cell[data-code='encoder.1.2']").click()
     page.wait_for_url(re.compile(r"head=encoder\.1\.2"))
     wait_until_idle(page)
     expect(page.locator(".player .target")).to_have_attribute("lang", "en")
-    expect(page.locator(".player .target .word").first).to_have_text("Two")
-    for stage in range(1, 5):
-        bring_into_sight(page.locator(f".st-key-stage_{stage}-head"))
-        expect(page.locator(f".st-key-stage_{stage}-head .js-plotly-plot")).to_be_visible()
-    assert faint(page, more_than=30) == []
+    bring_into_sight(page.locator(".st-key-stage_1-head"))
+    expect(page.locator(".st-key-stage_1-head .js-plotly-plot")).to_be_visible()
 
     page.get_by_role("button", name="Compare all five models").click()
     page.wait_for_url(re.compile("exhibit=answers"))

@@ -8,7 +8,6 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Opener
-from tests.browser.contrast import faint
 from tests.browser.settled import settled
 from tests.browser.test_page import query
 from tests.browser.views import SHOWN, on_both
@@ -66,7 +65,6 @@ def answer_all(card: Locator, *, keys: bool) -> int:
         else:
             card.locator(".word").nth(3).click()
             expect(card.locator(".given")).to_have_count(1)
-            assert faint(card.page, more_than=30, within="tour") == []
             card.locator(".onward").click()
         count += 1
     return count
@@ -92,8 +90,6 @@ def test_tour_runs_from_first_stop_to_score_and_restores_the_view(open_page: Ope
         wait_for_stop(page, number)
         if number == 4:
             check_pulled_energy(page, card)
-        if number in (4, 6):
-            assert faint(page, more_than=30, within="tour") == []
     card.locator(".next").click()
     wait_for_stop(page, 7)
     for hidden in (".st-key-heatmap .js-plotly-plot", ".player .source", ".st-key-softmax", ".st-key-diagram svg"):
@@ -109,7 +105,6 @@ def test_tour_runs_from_first_stop_to_score_and_restores_the_view(open_page: Ope
     assert count >= 3
     expect(card.locator(".hits")).to_have_text(re.compile(rf"^Correct answers, judged by α.*: \d of {count}"))
     expect(card.locator(".chance")).to_contain_text(re.compile(rf"\d\.\d of {count}"))
-    expect(card.locator("li")).to_have_count(count)
     expect(page.locator(".st-key-heatmap .js-plotly-plot")).to_be_visible()
     if keys:
         page.keyboard.press("Escape")
@@ -119,8 +114,6 @@ def test_tour_runs_from_first_stop_to_score_and_restores_the_view(open_page: Ope
     expect_tour_closed(page)
     page.wait_for_function(f"() => {SHOWN}.step === 1")
     assert view_state(page) == before
-    page.keyboard.press("ArrowRight")  # the player handles arrow keys again
-    page.wait_for_function(f"() => {SHOWN}.step === 2")
     page.locator(".st-key-tour_button button").click()
     wait_for_stop(page, 1)
     card.locator(".dots button").last.click()
@@ -129,31 +122,18 @@ def test_tour_runs_from_first_stop_to_score_and_restores_the_view(open_page: Ope
     expect(page.locator(CARD)).to_have_count(0)
 
 
-def _percentage(text: str) -> float:
-    """Return the number of a text such as "72 %" or "> 99 %"."""
-    return float(text.removesuffix("%").strip("<>\u00a0"))
-
-
 def check_pulled_energy(page: Page, card: Locator) -> None:
     """Change an energy: the weights follow, on the card and on the page, and can be reset."""
     share, bar = card.locator(".share output").nth(1), page.locator(".st-key-attention .hand").nth(1)
     before, own = share.inner_text(), bar.get_attribute("aria-valuenow")
-    ribbon = page.locator(".st-key-diagram .ribbon").nth(3)
-    drawn = ribbon.get_attribute("d") or ""
-    slider = card.locator("input[type='range']").nth(1)
-    slider.focus()
+    card.locator("input[type='range']").nth(1).focus()
     page.keyboard.press("End")
     expect(share).not_to_have_text(before)
-    assert _percentage(share.inner_text()) > 50
     expect(bar).not_to_have_attribute("aria-valuenow", own or "")
-    expect(ribbon).not_to_have_attribute("d", drawn)
     expect(page.locator("[data-previewed] .st-key-diagram")).to_be_attached()
-    shares = [_percentage(text) for text in card.locator(".share output").all_inner_texts()]
-    assert 90 < sum(shares) < 100.5
     card.locator(".pull > .plain").click()
     expect(share).to_have_text(before)
     expect(bar).to_have_attribute("aria-valuenow", own or "")
-    expect(ribbon).to_have_attribute("d", drawn)
     expect(page.locator("[data-previewed]")).to_have_count(0)
 
 
@@ -163,10 +143,6 @@ def test_tour_survives_history_language_and_sentence_changes(open_page: Opener) 
     settled(page, ".st-key-heatmap")
     assert query(page)["step"] == "2", "the link has the step shown before the tour"
     page.keyboard.press("ArrowRight")
-    wait_for_stop(page, 4)
-    card.locator(".dot").nth(1).click()
-    wait_for_stop(page, 2)
-    page.go_back()
     wait_for_stop(page, 4)
     page.go_back()
     wait_for_stop(page, 3)
@@ -184,7 +160,6 @@ def test_tour_survives_history_language_and_sentence_changes(open_page: Opener) 
     expect(card.locator("h2")).to_have_text("Mixture (context vector)")
     card.locator(".dots button").nth(6).click()  # which *Idea* does not have
     wait_for_stop(page, 7)
-    expect(card.locator(".count")).to_have_text("Stop 7 of 8")
     expect(card.locator(".texts")).to_contain_text("Bayes")
     page.go_back()
     wait_for_stop(page, 5)

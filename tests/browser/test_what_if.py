@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import Any
-from urllib.parse import parse_qs, quote, urlsplit
+from urllib.parse import quote
 
 import numpy as np
 import pytest
@@ -18,16 +18,14 @@ from attnviz.ui.examples import EXAMPLES
 from tests.browser.conftest import Opener
 from tests.browser.settled import settled
 from tests.browser.test_page import expect_step, query, type_sentence
-from tests.browser.views import EXAMPLE, NARROW, SHOWN, everywhere, on_both
+from tests.browser.views import EXAMPLE, NARROW, SHOWN, on_both
 from tests.conftest import SHIPPED_MODEL
 from tests.what_if_links import link, only
 
 pytestmark = pytest.mark.browser
 
-
 STEP, EUROPEAN = 3, 4
 """1-based step, as in the URL, and 0-based source piece: attention to it alone changes the word of the step."""
-
 
 AT = f"?search=greedy&step={STEP}&sentence={quote(EXAMPLE)}"
 
@@ -53,12 +51,6 @@ def weights(page: Page) -> list[float]:
     """Return the weights whose bars are drawn."""
     drawn: list[float] = page.locator(".st-key-softmax .chart").evaluate("(chart) => Array.from(chart._fullData[1].x)")
     return drawn
-
-
-def bar_labels(page: Page) -> list[str]:
-    """Return the numbers at the ends of the bars of weights."""
-    texts: list[str] = page.locator(".st-key-softmax .chart").evaluate("(chart) => Array.from(chart._fullData[2].text)")
-    return [text.strip() for text in texts]
 
 
 def expect_weight(page: Page, piece: int, least: float, most: float) -> None:
@@ -100,105 +92,19 @@ def grasp(page: Page, piece: int, by: float = 0) -> tuple[float, float, float]:
     return x, y, unit
 
 
-def what_ifs(page: Page) -> list[str]:
-    return parse_qs(urlsplit(page.url).query).get("what_ifs", [])
-
-
-def positions(page: Page) -> Any:
-    """Return the positions and sizes of all parts of the stages on the page."""
-    return page.evaluate(
-        """() => {
-          const drawn = "[class*='st-key-stage_'], .weight_controls, .st-key-softmax .chart";
-          const nodes = [...document.querySelectorAll(drawn)];
-          return nodes.map((node) => {
-            const { x, y, width, height } = node.getBoundingClientRect();
-            return [x, y + document.querySelector(".stMain").scrollTop, width, height].map(Math.round);
-          });
-        }"""
-    )
-
-
-OUTDATED = (
-    ".facts > p",
-    ".facts .outcome",
-    ".player .shown",
-    ".st-key-heatmap .chart-box",
-    ".st-key-softmax .chart-box > p",
-    ".st-key-stage_5",
-    ".st-key-diagram .likely",
-)
-"""Parts of the page that show the step before a change of its weights."""
-
-
-def expect_outdated(page: Page, outdated: bool) -> None:
-    """Wait until what shows the step before a change is faded and said to be so, or until none of it is."""
-    for name in OUTDATED:
-        expect(page.locator(name).first).to_have_css("opacity", "0.35" if outdated else "1")
-    expect(page.locator(".weight_controls .outdated")).to_be_visible(visible=outdated)
-    expect(page.locator(".weight_controls .hint")).to_be_visible(visible=not outdated)
-    expect(page.locator(".st-key-softmax .chart")).to_have_css("opacity", "1")
-
-
-@on_both
-def test_dragged_bar_previews_weights_without_the_server(open_page: Opener, greedy_trace: Trace) -> None:
-    page = open_page(AT)
-    expect_step(page, STEP)
-    settled(page)
-    alpha = greedy_trace.alignment[STEP - 1].astype(float)
-    scroll_to_bar(page, EUROPEAN)
-    page.evaluate(
-        """() => {
-          window.tried = 0;
-          document.querySelector(".st-key-room").addEventListener("attnviz:try", () => { tried += 1; });
-        }"""
-    )
-    before = positions(page)
-    expect_outdated(page, False)
-    grasp(page, EUROPEAN, 0.5)
-    expect_weight(page, EUROPEAN, 0.48, 0.52)
-    expect_outdated(page, True)
-    now = np.array(weights(page))
-    assert now.sum() == pytest.approx(1, abs=1e-6)
-    others = [j for j in range(len(alpha)) if j != EUROPEAN]
-    np.testing.assert_allclose(now[others] / now[others].sum(), alpha[others] / alpha[others].sum(), atol=1e-5)
-    assert bar_labels(page)[EUROPEAN] == f"{now[EUROPEAN]:.2f}"
-    announced = float(bar(page, EUROPEAN).get_attribute("aria-valuenow") or "nan")
-    assert announced == pytest.approx(float(now[EUROPEAN]), abs=1e-4)
-    expect(bar(page, EUROPEAN).locator("output")).to_be_visible()
-    assert positions(page) == before
-    page.keyboard.press("Escape")
-    expect_weight(page, EUROPEAN, alpha[EUROPEAN] - 1e-3, alpha[EUROPEAN] + 1e-3)
-    expect_outdated(page, False)
-    page.mouse.up()
-    # Escape cancelled the drag, and did not reach the page.
-    assert page.evaluate(f"() => {SHOWN}.source") == int(alpha.argmax())
-    assert page.evaluate("() => tried") == 0
-    assert not what_ifs(page)
-
-
 @pytest.mark.nightly
 @on_both
 def test_weights_can_be_changed_by_keyboard(open_page: Opener, greedy_trace: Trace, european_only: Trace) -> None:
     page = open_page(AT)
     expect_step(page, STEP)
     settled(page)
-    page.locator(".st-key-glossary button").focus()
-    for _ in range(40):
-        page.keyboard.press("Tab")
-        if page.evaluate(
-            "() => document.activeElement.getAttribute('role') === 'slider'"
-            " && document.activeElement.classList.contains('hand')"
-        ):
-            break
     strongest = int(greedy_trace.alignment[STEP - 1].argmax())
-    expect(bar(page, strongest)).to_be_focused()  # the bars are one tab stop
+    bar(page, strongest).focus()
     for _ in range(abs(EUROPEAN - strongest)):
         page.keyboard.press("ArrowDown" if strongest < EUROPEAN else "ArrowUp")
     expect(bar(page, EUROPEAN)).to_be_focused()
-    stops = page.locator(".st-key-softmax .hand").evaluate_all(
-        "(bars) => bars.filter((bar) => bar.tabIndex === 0).length"
-    )
-    assert stops == 1
+    tab_stops = "(bars) => bars.filter((bar) => bar.tabIndex === 0).length"
+    assert page.locator(".st-key-softmax .hand").evaluate_all(tab_stops) == 1
     page.wait_for_function(f"() => {SHOWN}.source === {EUROPEAN}")  # "here" is where the focus is
     for key, least, most in (
         ("ArrowRight", 0.04, 0.06),
@@ -225,13 +131,6 @@ def test_weights_can_be_changed_by_keyboard(open_page: Opener, greedy_trace: Tra
     page.locator(".weight_controls .undo").focus()
     page.keyboard.press("Enter")
     expect_translation(page, greedy_trace)
-    bar(page, EUROPEAN).focus()
-    page.locator(".weight_controls .only").focus()
-    page.keyboard.press("Enter")
-    expect_translation(page, european_only)
-    page.locator(".weight_controls .undo").click()
-    expect_translation(page, greedy_trace)
-
     # The temperature of all steps.
     slider = page.locator(".weight_controls .degrees")
     slider.focus()
@@ -249,15 +148,10 @@ def test_weights_can_be_changed_by_keyboard(open_page: Opener, greedy_trace: Tra
     expect_translation(page, greedy_trace)
 
     # Weights of another distribution.
-    page.locator(".weight_controls summary").focus()
-    page.keyboard.press("Enter")
-    page.keyboard.press("Tab")
+    page.locator(".weight_controls summary").click()
     lender = page.locator(".weight_controls .lender")
-    expect(lender).to_be_focused()
     lender.select_option("posterior")
-    page.keyboard.press("Tab")
-    expect(page.locator(".weight_controls .take")).to_be_focused()
-    page.keyboard.press("Enter")
+    page.locator(".weight_controls .take").click()
     expect(page.locator(".what_ifs .card").last).to_contain_text("uses its posterior attention")
     settled(page)
     np.testing.assert_allclose(weights(page), posterior(greedy_trace, load_weights(SHIPPED_MODEL))[STEP - 1], atol=2e-3)
@@ -308,12 +202,9 @@ def test_horizontal_touch_drags_a_bar_and_vertical_touch_scrolls(open_page: Open
 
 AT_STEP_3 = "?sentence=The+green+house+at+the+end+of+the+street+is+very+old.&step=3"
 
-
 ONLY_GREEN = only(14, 2, 1)
 
-
 HOT = Temperature(5.0)
-
 
 _WRITTEN = """
 (node) => [...node.childNodes].filter((one) => one.nodeName !== "DEL")
@@ -341,7 +232,7 @@ def expect_shown(page: Page, number: int, count: int) -> None:
     expect(page.locator(".what_ifs [aria-busy]")).to_have_count(0)
 
 
-@everywhere
+@on_both
 def test_what_ifs_are_added_selected_and_removed_and_are_in_url_and_history(open_page: Opener) -> None:
     page = open_page(AT_STEP_3)
     settled(page)
@@ -360,10 +251,6 @@ def test_what_ifs_are_added_selected_and_removed_and_are_in_url_and_history(open
     expect_shown(page, 2, 3)
     assert cards(page).nth(2).locator("mark, del").count() > 0, "differences are marked"
     expect(page.locator(".st-key-status")).to_contain_text("what-if 2")
-    box = page.locator(".what_ifs ol").bounding_box()
-    assert box is not None
-    assert box["x"] >= 0
-    assert box["x"] + box["width"] <= page.viewport_size["width"]
     page.wait_for_url(re.compile("what_if=2"))
     left, card_texts = query(page), cards(page).all_inner_texts()
 
@@ -393,7 +280,7 @@ def test_what_ifs_are_added_selected_and_removed_and_are_in_url_and_history(open
 BANK, GREETINGS, DEEDS = EXAMPLES["Mistakes, and why"]
 
 
-@everywhere
+@on_both
 def test_marks_open_cards_that_lead_to_the_step_and_to_another_hypothesis(open_page: Opener) -> None:
     page = open_page(f"?sentence={quote(DEEDS)}")
     settled(page)
@@ -402,11 +289,6 @@ def test_marks_open_cards_that_lead_to_the_step_and_to_another_hypothesis(open_p
     box = mark.bounding_box()
     assert box is not None
     assert min(box["width"], box["height"]) >= 24
-    for _ in range(2):
-        mark.click()
-        expect(card.locator("dt")).to_have_count(4)
-        mark.click()
-        expect(card).to_be_hidden()
     mark.click()
     card.get_by_role("button", name=re.compile("Show step")).click()
     expect_step(page, 25)

@@ -8,7 +8,6 @@ from playwright.sync_api import Locator, Page, expect
 from attnviz.analysis.why_attention import prefixes
 from attnviz.evaluation.example_sentences import TECHNOLOGY
 from tests.browser.conftest import Opener
-from tests.browser.contrast import faint
 from tests.browser.settled import bring_into_sight, wait_until_idle
 from tests.browser.test_axe import violations
 from tests.browser.test_page import query
@@ -21,13 +20,6 @@ SECTIONS = ".st-key-section_gradients-why > summary"
 GROWN = ".st-key-lanes-length .lane"
 """The rows of the growing sentence."""
 SENTENCE = "sentence=Two+dogs+play+in+the+snow."
-
-
-def open_why(open_page: Opener, query: str = "") -> Page:
-    """Open the page as a link does, with the keyboard on the three translations."""
-    page = open_page(f"?{SENTENCE}{query}", path="why", ready=SECTIONS)
-    use_translations(page)
-    return page
 
 
 def use_translations(page: Page) -> None:
@@ -55,63 +47,28 @@ def wait_for_step(page: Page, step: int, view: str = "why") -> None:
     expect(lanes(page, view).locator(".at")).to_have_value(str(step - 1))
 
 
-MOVED = """(slider) => new Promise((go) => {
-  const look = () => (Number(slider.value) > 0 ? go() : setTimeout(look, 20));
-  look();
-})"""
-"""JavaScript that waits until a slider has moved from its start."""
-
-
-def visible_text(lane: Locator) -> str:
-    """Return the visible part of a translation."""
-    return str(lane.locator(".part:not(.later)").evaluate_all("parts => parts.map(part => part.textContent).join('')"))
-
-
-def assert_fits_the_window(page: Page) -> None:
-    assert page.evaluate("document.querySelector('.stMain').scrollWidth <= innerWidth")
-
-
 @on_both
 def test_three_translations_step_together(open_page: Opener) -> None:
-    page = open_why(open_page)
+    page = open_page(f"?{SENTENCE}", path="why", ready=SECTIONS)
+    use_translations(page)
     three = lanes(page).locator(".lane")
     expect(three).to_have_count(3)
-    assert_fits_the_window(page)
-    first = [visible_text(three.nth(k)) for k in range(3)]
     strips = [three.nth(k).locator("canvas").evaluate("canvas => canvas.toDataURL()") for k in range(3)]
     page.keyboard.press("ArrowRight")
     wait_for_step(page, 2)
-    assert all(len(visible_text(three.nth(k))) > len(first[k]) for k in range(3))
     after = [three.nth(k).locator("canvas").evaluate("canvas => canvas.toDataURL()") for k in range(3)]
-    assert after[0] == strips[0]  # one vector for all steps
-    assert after[1] != strips[1]
-    assert after[2] != strips[2]
+    assert [one == other for one, other in zip(strips, after, strict=True)] == [True, False, False]  # the fixed vector
     lanes(page).locator(".next").click()
     wait_for_step(page, 3)
-    page.keyboard.press("End")
-    assert "Deux chiens" in visible_text(three.nth(2))
-    assert visible_text(three.nth(2)).endswith("</s>")
-    slider = lanes(page).locator(".at")
-    slider.focus()
-    page.keyboard.press("Home")
-    wait_for_step(page, 1)
-    page.keyboard.press("ArrowRight")
-    wait_for_step(page, 2)
-    assert query(page)["step-why"] == "2"
-    words = three.nth(2).locator(".word")
-    bars = words.evaluate_all("all => all.map(word => Number(getComputedStyle(word).getPropertyValue('--bar')))")
-    assert sum(bars) == pytest.approx(1, abs=0.02)
+    assert query(page)["step-why"] == "3"
     transport = lanes(page).locator(".transport").bounding_box()
-    page.keyboard.press("Space")  # plays to the last step
-    expect(lanes(page).locator(".verb")).to_have_text("Pause")
-    slider.evaluate(MOVED)  # wait in the browser: from Python, a step may end before it is seen
-    page.keyboard.press("Space")
-    expect(lanes(page).locator(".verb")).to_have_text("Play")
+    slider = lanes(page).locator(".at")
     last = int(slider.get_attribute("max") or 0)
     slider.fill(str(last - 1))
     lanes(page).locator(".play").click()
     wait_for_step(page, last + 1)
     expect(lanes(page).locator(".verb")).to_have_text("Play")
+    expect(three.nth(2).locator(".part:not(.later)").last).to_have_text("</s>")
     assert lanes(page).locator(".transport").bounding_box() == transport, "the layout does not shift"
 
 
@@ -130,7 +87,7 @@ def test_page_opens_short_on_a_whole_sentence_and_shortens_it(open_page: Opener)
     expect(fixed.locator(".source .text")).to_contain_text("protection of personal data.")
     assert fixed.locator("s").count() > 2 * rows.locator(".lane").nth(2).locator("s").count()
     expect(rows.locator(".lane .target .text").last).to_contain_text("Les technologies ont transformé")
-    assert_fits_the_window(page)
+    assert page.evaluate("document.querySelector('.stMain').scrollWidth <= innerWidth")
     wait_until_idle(page)
     height, asked = rows.bounding_box()["height"], []
     page.on("request", lambda request: asked.append(request.url))
@@ -147,7 +104,6 @@ def test_page_opens_short_on_a_whole_sentence_and_shortens_it(open_page: Opener)
     page.keyboard.press("End")
     expect(fixed.locator(".source .text")).to_contain_text("protection of personal data.")
     assert "step-length" not in query(page)
-    assert faint(page, more_than=30) == []
     assert violations(page) == []
 
     # Closed sections fetch nothing; an opened one draws its chart in its width.

@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from _pytest.mark import ParameterSet
-from playwright.sync_api import Page
+from playwright.sync_api import Locator, Page
 
 from attnviz.evaluation.example_sentences import FIGURE_3
 from attnviz.ui.page_state.selection import VIEW_PARAMETERS
@@ -47,7 +47,7 @@ class View(NamedTuple):
 
 
 WIDE, NARROW = View(1440, 900, dark=False), View(390, 844, dark=False)
-WIDE_DARK, NARROW_DARK = WIDE._replace(dark=True), NARROW._replace(dark=True)
+NARROW_DARK = NARROW._replace(dark=True)
 
 SHOWN = "document.querySelector('.st-key-room').attnvizView"
 """JavaScript for what the page's own view shows: step and source piece, from 0, and the order of rows."""
@@ -67,12 +67,18 @@ def within(first: View, *others: View) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("open_page", [first, *map(at_night, others)], indirect=True, ids=str)
 
 
-everywhere = within(WIDE, WIDE_DARK, NARROW, NARROW_DARK)
-"""Runs a test in every window; the first is wide and light."""
 on_both = within(WIDE, NARROW_DARK)
 """Runs a test on a wide light screen and, in the nightly suite, on a dark telephone."""
-on_a_telephone = within(NARROW_DARK, WIDE)
-"""Runs a test on a dark telephone and, in the nightly suite, on a wide light screen."""
+
+COUNT_MESSAGES = """() => {
+  const { send } = WebSocket.prototype;
+  window.sent = 0;
+  WebSocket.prototype.send = function (...message) {
+    window.sent += 1;
+    return send.apply(this, message);
+  };
+}"""
+"""JavaScript that counts in `sent` the messages that the browser sends to the server."""
 
 
 def on_screen(page: Page, key: str, x: float, y: float) -> tuple[float, float]:
@@ -109,3 +115,8 @@ def _open_more(page: Page, tab: int) -> None:
     if not box.is_visible():
         page.locator(".st-key-more button").first.click()
     box.get_by_role("tab").nth(tab).click()
+
+
+def text_of(box: Locator) -> str:
+    """Return the text of a box on one line, as snapshots store it."""
+    return " ".join(box.inner_text().split())

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import io
+import itertools
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -16,15 +18,18 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import read_attention
 from attnviz.analysis.neighbours import MOST_VECTORS
 from attnviz.analysis.posterior import POSTERIOR_KINDS
+from attnviz.checkpoint import save_model
 from attnviz.commands import main as module
 from attnviz.commands.corpus import _Options as CorpusOptions
 from attnviz.commands.main import attnviz_app, main
 from attnviz.commands.options import HeadOptions, ReadingOptions
 from attnviz.corpora import Settings
+from attnviz.text import LONGEST_SENTENCE, Tokenizer
 from attnviz.training import TrainingConfig
-from attnviz.training.training_config import TRAINING_PRESETS
+from attnviz.training.training_config import TRAINING_GROUPS, TRAINING_PRESETS
 from attnviz.translator import Translator
-from tests.conftest import REPOSITORY, SENTENCES
+from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
+from tests.snapshots import plain
 
 COMMANDS = [name for commands in module._COMMANDS.values() for name in commands]
 MODEL_COMMANDS = {"translate", "align", "figure", "lesson", "corpus", "evaluate", "train", "app"}
@@ -35,69 +40,99 @@ def _parsed(*arguments: str) -> dict[str, Any]:
     return bound.arguments
 
 
-@pytest.mark.parametrize("columns", [80, 120])
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_fits_and_names_real_defaults(
-    command: str, columns: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setenv("COLUMNS", "80")
     assert main([command, "--help"]) == 0
     shown = capsys.readouterr().out
     assert shown.startswith(f"Usage: attnviz {command}")
-    assert max(map(len, shown.splitlines())) == columns
+    assert max(map(len, shown.splitlines())) == 80
     assert "None" not in shown
     assert "default: False" not in shown
     assert "--quiet" in shown
     assert ("--scorer" in shown) == (command in MODEL_COMMANDS)
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["translte", "A dog."],
-        ["translate", "--bem", "3"],
-        ["translate", "--precision", "int3"],
-        ["translate", "--beam"],
-        ["translate", "--beam", "0"],
-        ["translate", "--beam", "many"],
-        ["translate", "A", "dog."],
-        ["translate", "nowhere.txt"],
-        ["translate", "A dog.", "--model", "nowhere", "--scorer", "nowhere:Class"],
-        ["align", "--layer", "0"],
-        ["align", "--threshold", "2"],
-        ["corpus", "a.tsv"],
-        ["corpus", "a.tsv", "-o", "b.parquet", "--vectors", "200001"],
-        ["evaluate", "--json", "--markdown"],
-        ["evaluate", "--beam", "1,none"],
-        ["score", "--gold", "x"],
-        ["attention", "x", "--scorer", "a:B"],
-        ["train", "--preset", "large"],
-        ["train", "--data", "a", "--validation", "b", "--output", "c", "--clip", "-1"],
-    ],
-    ids=" ".join,
-)
+def test_help_of_training_lists_every_setting_in_its_group(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["train", "--help"]) == 0
+    panels = {panel.split()[0]: panel for panel in capsys.readouterr().out.split("╭─ ")[1:]}
+    assert [*panels] == [*TRAINING_GROUPS, "Options"]
+    for field in dataclasses.fields(TrainingConfig):
+        assert f"--{field.name.replace('_', '-')} " in panels[field.metadata["group"]]
+    assert "--scorer " in panels["Model"]
+
+
+FAULTS = """
+translte 'A dog.'
+translate --bem 3
+translate --precision int3
+translate --beam
+translate --beam 0
+translate --beam many
+translate A dog.
+translate nowhere.txt
+translate 'A dog.' --model nowhere --scorer nowhere:Class
+translate --model MODEL ''
+translate --model MODEL 'LONG'
+align --layer 0
+align --threshold 2
+align --model MODEL nowhere.tsv
+align --model FIXED -
+figure 'A dog.' -o x.gif
+figure -o x.svg
+figure 'A dog.' --trace x.json -o x.svg
+figure --trace nowhere.json -o x.tex
+figure --model MODEL 'A dog.' -o nowhere/x.tex
+figure --model MODEL 'A dog.' --target 'Un chien.' -o x.tex --step 99
+figure 'A dog.' -o x.csv --picture state
+figure 'A dog.' -o x.tex --margins
+figure 'A dog.' -o x.csv --picture state --step 1 --margins
+corpus a.tsv
+corpus a.tsv -o b.parquet --vectors 200001
+evaluate
+evaluate --json --markdown
+evaluate --beam 1,none
+evaluate --model MODEL nowhere.tsv
+evaluate --model MODEL nowhere.jsonl
+evaluate nowhere.tsv --csv out.csv
+evaluate nowhere.tsv --by-length --figure out.png
+evaluate nowhere.jsonl --tune
+evaluate nowhere.tsv --threshold-from nowhere.jsonl
+score --gold x
+attention x --scorer a:B
+train
+train --preset large
+train --data a --validation b --output c --clip -1
+train --data nowhere.tsv --validation nowhere.tsv --output unmade
+app --runs nowhere
+"""
+"""Commands that are refused; LONG is a sentence beyond the limit, and FIXED a model without attention."""
+
+
 def test_error_is_one_sentence(
-    arguments: list[str], capfd: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
+    model_folder: Path,
+    make_network: ModelFactory,
+    tokenizer: Tokenizer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    snapshot: SnapshotAssertion,
 ) -> None:
-    assert main(arguments) == 2
-    out, errors = capfd.readouterr()
-    assert (out, errors.count("\n")) == ("", 1)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "stdin", io.StringIO("A dog.\tUn chien.\n"))
+    save_model(tmp_path / "fixed", make_network("none"), tokenizer)
+    names = {"MODEL": str(model_folder), "FIXED": "fixed", "LONG": "dog " * (LONGEST_SENTENCE + 1)}
+    errors = dict[str, str]()
+    for command in FAULTS.strip().splitlines():
+        arguments = [names.get(word, word) for word in shlex.split(command)]
+        assert main(arguments) == 2, command
+        out, error = capfd.readouterr()
+        assert (out, error.count("\n")) == ("", 1), command
+        assert error.startswith("attnviz"), command
+        errors[command] = plain(error.rstrip("\n"), tmp_path, model_folder)
     assert errors == snapshot
-
-
-def test_wrong_model_is_refused_without_torch() -> None:
-    program = (
-        "import sys\nsys.modules['torch'] = None\nfrom attnviz.commands.main import main\n"
-        "for command in sys.argv[1:]: assert main([*command.split(), '--model', 'nowhere']) == 2, command"
-    )
-    commands = ["translate A", "translate", "align", "figure A -o x.svg", "corpus x.tsv -o x.parquet"]
-    done = subprocess.run(
-        [sys.executable, "-c", program, *commands], cwd=REPOSITORY, capture_output=True, text=True, check=False
-    )
-    assert (done.returncode, done.stdout) == (0, ""), done.stderr
-    lines = done.stderr.splitlines()
-    assert len(lines) == len(commands)
-    assert all("nowhere" in line for line in lines)
 
 
 def test_file_and_standard_input_are_translated_to_a_file(
@@ -152,19 +187,16 @@ import in.pt -o OUTPUT
 """Commands that read a file in.*, or those of a pattern or folder, and write the same file."""
 
 
-@pytest.mark.parametrize("spelling", ["itself", "link", "detour"])
 def test_output_that_is_an_input_is_refused(
-    spelling: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-    snapshot: SnapshotAssertion,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
 ) -> None:
+    """The output is the file itself, a link to it or a detour, in turns."""
     monkeypatch.chdir(tmp_path)
     Path("folder").mkdir()
     Path("x.json").write_text('{"attention": [[1.0]], "source": ["a"], "target": ["b"]}')
     errors = dict[str, str]()
-    for command in OUTPUT_AND_INPUT.split("\n")[1:-1]:
+    spellings = itertools.cycle(("itself", "link", "detour"))
+    for command, spelling in zip(OUTPUT_AND_INPUT.split("\n")[1:-1], spellings, strict=False):
         read = next(word for word in command.split()[1:] if word[:2] in ("in", "i*", "fo"))
         given = Path(read.replace("*", "n").replace("folder", "folder/in.json"))
         given.write_text("kept")
@@ -183,11 +215,10 @@ def test_output_that_is_an_input_is_refused(
     assert {command: error for command, error in errors.items() if error != expected} == {}
 
 
-@pytest.mark.parametrize("command", ["translate", "align -"])
-def test_output_that_is_standard_input_is_refused(command: str, tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+def test_output_that_is_standard_input_is_refused(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     (given := tmp_path / "in.txt").write_text("kept")
     with given.open() as file:
-        program = [sys.executable, "-m", "attnviz", *command.split(), "-o", str(given)]
+        program = [sys.executable, "-m", "attnviz", "translate", "-o", str(given)]
         done = subprocess.run(program, cwd=REPOSITORY, stdin=file, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.replace(str(given), "OUTPUT") == snapshot

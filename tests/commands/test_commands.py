@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import re
 import shutil
 import subprocess
 import sys
-from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -25,88 +23,40 @@ from attnviz.commands.main import main
 from attnviz.evaluation.alignment import between_tokens
 from attnviz.model_folder import read_weights
 from attnviz.text import LONGEST_SENTENCE, Tokenizer
-from attnviz.training.training_config import TRAINING_GROUPS, TrainingConfig
 from attnviz.translator import Translator
 from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
 from tests.saved_pages import saved_view
-from tests.snapshots import plain
-
-
-@pytest.fixture
-def run(model_folder: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
-    """Return a function that runs a command in this process, with the tiny model: exit code, output, errors.
-
-    Errors are without the progress bar, which appears after a second and so only on a busy machine.
-    """
-
-    def run_command(*arguments: str, given: str | bytes | None = None) -> tuple[int, str, str]:
-        if given is not None:
-            content = given.encode() if isinstance(given, str) else given
-            monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
-        own = ("train", "app")
-        options = [] if arguments[0] in own else ["--model", str(model_folder), "--device", "cpu"]
-        try:
-            code = main([arguments[0], *options, *arguments[1:]])
-        except SystemExit as ended:
-            code = int(ended.code or 0)
-        captured = capfd.readouterr()
-        return code, captured.out, re.sub(r"\r[^\r\n]*\n?", "", captured.err)
-
-    return run_command
-
-
-def _process(*arguments: str, given: str | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "attnviz", *arguments],
-        cwd=REPOSITORY,
-        input=given,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-        encoding="utf-8",
-    )
 
 
 def _one_sentence(errors: str) -> bool:
     return errors.count("\n") == 1 and "Traceback" not in errors
 
 
-def test_translate_sentence_argument(model_folder: Path, translator: Translator) -> None:
-    done = _process("translate", SENTENCES[0], "--model", str(model_folder), "--device", "cpu")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == translator.translate(SENTENCES[0], beam=5).translation + "\n"
-
-
-@pytest.mark.parametrize("redirection", [">&-", "> /dev/full"])
-@pytest.mark.parametrize("buffering", [{}, {"PYTHONUNBUFFERED": "1"}], ids=["buffered", "unbuffered"])
-def test_output_that_cannot_be_written_is_named(redirection: str, buffering: dict[str, str]) -> None:
-    done = _shell(f"models {redirection}", **buffering)
-    assert done.returncode == 2
-    assert done.stderr.startswith("attnviz: Standard output ")
-    assert _one_sentence(done.stderr)
-
-
-def test_closed_input_is_empty_and_closed_errors_are_discarded(model_folder: Path) -> None:
-    done = _shell(f"translate --device cpu --model '{model_folder}' <&-")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert _one_sentence(done.stderr)
-    done = _shell("translate --model nowhere 'A dog.' 2>&-")
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", "")
-
-
-def _shell(command: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run a command in a shell, with standard streams as the shell redirects them."""
-    return subprocess.run(
-        ["bash", "-c", f"'{sys.executable}' -m attnviz {command}"],
+@pytest.mark.parametrize(
+    ("command", "variables", "said"),
+    [
+        ("models >&-", {}, "attnviz: Standard output "),
+        ("models > /dev/full", {}, "attnviz: Standard output "),
+        ("models > /dev/full", {"PYTHONUNBUFFERED": "1"}, "attnviz: Standard output "),
+        ("translate --model MODEL <&-", {}, "attnviz: "),
+        ("translate --model nowhere 'A dog.' 2>&-", {}, ""),
+    ],
+)
+def test_closed_and_full_streams_of_a_shell(
+    command: str, variables: dict[str, str], said: str, model_folder: Path
+) -> None:
+    done = subprocess.run(
+        ["bash", "-c", f"'{sys.executable}' -m attnviz {command.replace('MODEL', str(model_folder))}"],
         cwd=REPOSITORY,
-        env={name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"} | environment,
+        env={name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"} | variables,
         capture_output=True,
         text=True,
         check=False,
         timeout=120,
         encoding="utf-8",
     )
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", len(said) > 0)
+    assert done.stderr.startswith(said)
 
 
 LONG = "x" * 5000
@@ -214,62 +164,14 @@ def test_escapes_of_moses_are_reported_and_decoded(run, tokenised: tuple[str, ..
     assert run("align", *tokenised, given=f"{given}\tun chien\n")[2].startswith("Line 1 ")
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["translate", ""],
-        ["translate", "dog " * (LONGEST_SENTENCE + 1)],
-        ["translate", "A dog.", "--device", "abacus"],
-        ["align", "nowhere.tsv"],
-        ["figure", "A dog.", "-o", "x.gif"],
-        ["figure", "-o", "x.svg"],
-        ["figure", "A dog.", "--trace", "x.json", "-o", "x.svg"],
-        ["figure", "--trace", "nowhere.json", "-o", "x.tex"],
-        ["figure", "A dog.", "-o", "nowhere/x.tex"],
-        ["figure", "A dog.", "-o", "x.tex", "--step", "99"],
-        ["figure", "A dog.", "-o", "x.csv", "--picture", "state"],
-        ["figure", "A dog.", "-o", "x.tex", "--margins"],
-        ["figure", "A dog.", "-o", "x.csv", "--picture", "state", "--step", "1", "--margins"],
-        ["evaluate", "nowhere.tsv"],
-        ["evaluate"],
-        ["evaluate", "nowhere.jsonl"],
-        ["evaluate", "nowhere.tsv", "--csv", "out.csv"],
-        ["evaluate", "nowhere.tsv", "--by-length", "--figure", "out.png"],
-        ["evaluate", "nowhere.jsonl", "--tune"],
-        ["evaluate", "nowhere.tsv", "--threshold-from", "nowhere.jsonl"],
-        ["train"],
-        ["train", "--data", "nowhere.tsv", "--validation", "nowhere.tsv", "--output", "unmade"],
-        ["app", "--runs", "nowhere"],
-    ],
-    ids=" ".join,
-)
-def test_bad_input_exits_with_code_2_and_one_line(
-    run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    code, out, errors = run(*arguments)
-    assert (code, out) == (2, "")
-    assert errors.startswith("attnviz")
-    assert _one_sentence(errors)
-
-
-def test_align_refuses_a_model_without_attention(
-    run, tmp_path: Path, make_network: ModelFactory, tokenizer: Tokenizer, snapshot: SnapshotAssertion
-) -> None:
-    save_model(tmp_path / "fixed", make_network("none"), tokenizer)
-    code, out, errors = run("align", "--model", str(tmp_path / "fixed"), given=PAIRS)
-    assert (code, out) == (2, "")
-    assert plain(errors, tmp_path) == snapshot
-    assert _one_sentence(errors)
-
-
 PAIRS = f"{SENTENCES[0]}\t{SENTENCES[1]}\n{SENTENCES[2]}\t{SENTENCES[3]}\n"
 
 
-@pytest.mark.parametrize("when", [[], ["--after"], ["--before"]])
+@pytest.mark.parametrize("when", [[], ["--before"]])
 def test_align_prints_pharaoh_links_over_words(run, when: list[str], translator: Translator, model_folder) -> None:
     code, out, _ = run("align", *when, given=PAIRS)
     assert code == 0
+    _, linked, _ = run("align", *when, "--threshold", "0.05", "--words", given=PAIRS)
     lines = out.splitlines()
     assert len(lines) == 2
     for line, source, target in zip(lines, SENTENCES[0:3:2], SENTENCES[1:4:2], strict=True):
@@ -280,21 +182,10 @@ def test_align_prints_pharaoh_links_over_words(run, when: list[str], translator:
         best = words.alignment.argmax(axis=1)
         expected = {(int(j), i) for i, j in enumerate(best) if i < len(best) - 1 and words.source[j] != "</s>"}
         assert found == expected
-
-
-def test_align_with_threshold_and_words(run, tmp_path: Path, translator: Translator) -> None:
-    path = tmp_path / "pairs.tsv"
-    path.write_text(PAIRS, encoding="utf-8")
-    code, out, _ = run("align", str(path), "--before", "--threshold", "0.05", "--words")
-    assert code == 0
-    source, target, found = out.splitlines()[0].split("\t")
-    words = translator.translate(SENTENCES[0], target=SENTENCES[1]).words()
-    assert source.split() == list(words.source[:-1])
-    assert target.split() == list(words.target[:-1])
-    expected = [
-        (j, i) for j, i in links(words.alignment, 0.05) if i < len(words.target) - 1 and j < len(words.source) - 1
-    ]
-    assert found == " ".join(f"{j}-{i}" for j, i in expected)
+        last, row = (len(side) - 1 for side in (words.source, words.target))
+        several = " ".join(f"{j}-{i}" for j, i in links(words.alignment, 0.05) if i < row and j < last)
+        text = [" ".join(words.source[:-1]), " ".join(words.target[:-1]), several]
+        assert "\t".join(text) in linked.splitlines()
 
 
 def test_align_links_the_tokens_of_tokenised_text(run, translator: Translator) -> None:
@@ -318,34 +209,14 @@ def test_figure_of_sentence_and_of_saved_trace(run, tmp_path: Path, translator: 
     assert done == (0, "", "")
     trace = Trace.load(saved)
     assert trace.fingerprint == translator.translate(SENTENCES[0], target=SENTENCES[1]).fingerprint
-    done = run(
-        "figure",
-        SENTENCES[0],
-        "-o",
-        str(tmp_path / "x.tex"),
-        *given,
-        "--by",
-        "words",
-        "--colors",
-        "cividis",
-        "--root",
-        "--end",
-        "--step",
-        "2",
-    )
-    assert done == (0, "", "")
+    options = ["--by", "words", "--colors", "cividis", "--root", "--end", "--step", "2"]
+    assert run("figure", SENTENCES[0], "-o", str(tmp_path / "x.tex"), *given, *options) == (0, "", "")
     expected = export.heatmap_tikz(trace, by="words", colors="cividis", root=True, end=True, step=1)
     assert (tmp_path / "x.tex").read_text(encoding="utf-8") == expected
-    # A saved trace needs no model, nor torch.
-    start = "import sys\nsys.modules['torch'] = None\n"
-    program = start + "from attnviz.commands.main import main\nsys.exit(main(sys.argv[1:]))"
-    arguments = ["figure", "--trace", str(saved), "-o", str(tmp_path / "x.csv"), "--picture", "state", "--step", "1"]
-    done = subprocess.run(
-        [sys.executable, "-c", program, *arguments], cwd=REPOSITORY, capture_output=True, text=True, check=False
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    table = (tmp_path / "x.csv").read_text(encoding="utf-8-sig")
-    assert table == export.table(trace, export.FigureOptions(picture="state", step=0)).to_csv()
+    table = tmp_path / "x.csv"
+    assert run("figure", "--trace", str(saved), "-o", str(table), "--picture", "state", "--step", "1")[0] == 0
+    expected = export.table(trace, export.FigureOptions(picture="state", step=0)).to_csv()
+    assert table.read_text(encoding="utf-8-sig") == expected
 
 
 def test_figure_finds_the_installed_model_that_made_the_trace(
@@ -377,43 +248,55 @@ def test_figure_finds_the_installed_model_that_made_the_trace(
     assert saved_view(page.read_text(encoding="utf-8")).values_of("face") == ["before"]
 
 
-def test_train_then_translate(run, tmp_path: Path) -> None:
-    (pairs := tmp_path / "pairs.tsv").write_text(PAIRS * 5, encoding="utf-8")
-    (tokenizer := tmp_path / "tokenizer.model").write_bytes(Tokenizer.train(SENTENCES, 150).model)
-    sizes = "--hidden-size 8 --embedding-size 8 --alignment-size 8 --maxout-size 8"
-    options = f"{sizes} --updates 3 --validate-every 3 --device cpu".split()
-    files = ["--data", f"{pairs}=2", "--validation", str(pairs), "--tokenizer", str(tokenizer)]
-    code, out, errors = run("train", *files, "--output", str(tmp_path / "run"), *options)
-    assert (code, out.splitlines()[-1]) == (0, str(tmp_path / "run" / "model")), errors
-    code, _, errors = run("translate", "A dog.", "--model", str(tmp_path / "run" / "model"))
-    assert code == 0, errors
+class Started(Exception):
+    pass
 
 
-def test_train_help_lists_every_config_field_in_its_group(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["train", "--help"]) == 0
-    panels = {panel.split()[0]: panel for panel in capsys.readouterr().out.split("╭─ ")[1:]}
-    assert [*panels] == [*TRAINING_GROUPS, "Options"]
-    for field in fields(TrainingConfig):
-        assert f"--{field.name.replace('_', '-')} " in panels[field.metadata["group"]]
-    assert "--scorer " in panels["Model"]
+@pytest.mark.parametrize(
+    ("arguments", "variable", "named", "own"),
+    [
+        ([], "", set(), False),
+        (["--host", "example.org", "--host", "*.example.org"], "", {"example.org", "*.example.org"}, False),
+        (["--address", "0.0.0.0"], "*.hf.space other.test", {"*.hf.space", "other.test"}, True),
+    ],
+)
+def test_app_accepts_local_and_configured_host_names(
+    arguments: list[str], variable: str, named: set[str], own: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command: list[str] = []
+
+    def start(_program: str, given: list[str], _environment: object) -> None:
+        command.extend(given)
+        raise Started
+
+    monkeypatch.setenv("ATTNVIZ_HOSTS", variable)
+    monkeypatch.setattr(os, "execve", start)
+    monkeypatch.chdir(Path.cwd())
+    with pytest.raises(Started):
+        main(["app", *arguments])
+    hosts = {command[place + 1] for place, word in enumerate(command) if word == "--server.allowedHosts"}
+    assert {"localhost", "127.0.0.1", "::1", *named} <= hosts
+    assert "*" not in hosts
+    if not own:
+        assert hosts == {"localhost", "127.0.0.1", "::1", *named}
 
 
-def test_help_does_not_import_torch() -> None:
-    program = """
-import contextlib, sys
-sys.modules["torch"] = None
-from attnviz.commands.main import main
-for name in sys.argv[1:]:
-    with contextlib.suppress(SystemExit):
-        main([name, "--help"] if name else ["--help"])
-    print(chr(12))
-"""
-    names = ["", "translate", "align", "figure", "evaluate", "train", "app"]
-    done = subprocess.run(
-        [sys.executable, "-c", program, *names], cwd=REPOSITORY, capture_output=True, text=True, check=False
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    usages = done.stdout.split("\f\n")
-    assert len(usages) == len(names) + 1
-    for name, usage in zip(names, usages, strict=False):
-        assert usage.startswith(f"Usage: attnviz {name}".rstrip())
+EXAMPLES = REPOSITORY / "attnviz" / "examples"
+
+
+def test_examples_are_copied_into_the_folder(tmp_path: Path) -> None:
+    assert main(["examples", str(tmp_path / "new")]) == 0
+    files = [path.relative_to(EXAMPLES) for path in EXAMPLES.rglob("*") if path.is_file()]
+    assert len(files) > 10
+    assert all((tmp_path / "new" / path).read_bytes() == (EXAMPLES / path).read_bytes() for path in files)
+
+
+def test_files_of_the_working_directory_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("pairs.tsv").write_text("mine")
+    assert main(["examples"]) == 0
+    assert Path("pairs.tsv").read_text() == "mine"
+    assert Path("my-model/config.json").is_file()
+    assert capsys.readouterr().out == ""

@@ -9,13 +9,12 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.commands.main import main
-from attnviz.lessons import LessonSentence, read_lesson, shipped_lessons
+from attnviz.lessons import LessonSentence, read_lesson
 from attnviz.model_folder import read_weights
 from attnviz.trace import Trace
 from attnviz.translator import Translator
 from attnviz.ui.lesson_view import answered, lesson_html
-from tests.conftest import SENTENCES, SHIPPED_MODEL
-from tests.saved_pages import page_payload, saved_view
+from tests.conftest import SENTENCES
 from tests.snapshots import plain
 
 LESSON = f"""
@@ -39,20 +38,6 @@ def test_page_is_that_of_the_model(tmp_path: Path, model_folder: Path, translato
         return translator.translate(sentence.sentence, beam=1), read_weights(model_folder)
 
     assert page.read_bytes() == lesson_html(answered(read_lesson(path), translate))
-
-
-@pytest.mark.parametrize("name", shipped_lessons())
-def test_shipped_lesson_by_name(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shipped_model: Path
-) -> None:
-    monkeypatch.setenv("ATTNVIZ_MODELS", str(SHIPPED_MODEL.parent))
-    monkeypatch.chdir(tmp_path)
-    assert main(["lesson", name, "-o", "lesson.html", "--language", "fr", "--device", "cpu"]) == 0
-    text = (tmp_path / "lesson.html").read_text(encoding="utf-8")
-    assert page_payload(text)["language"] == "fr"
-    (lesson,) = saved_view(text, "fr").mounted("lesson")
-    assert len(lesson["items"]) >= 8
-    assert len(text) < 3_000_000
 
 
 def test_question_whose_answer_is_shown_gets_a_warning(

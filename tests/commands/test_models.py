@@ -21,6 +21,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import Translator, installed_models
 from attnviz.commands import models
 from attnviz.commands.main import main
+from attnviz.deadlines import with_deadline
 from attnviz.environment import ATTNVIZ_MODELS, ATTNVIZ_MODELS_URL
 from tests.conftest import REPOSITORY
 from tests.published_models import published_models
@@ -38,22 +39,61 @@ def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.fixture
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
-    """Serve a copy of the shipped models; yield the address and the folder."""
-    root = tmp_path_factory.mktemp("served")
-    shutil.copytree(REPOSITORY / "models" / NAME, root / NAME)
+class _Handler(http.server.SimpleHTTPRequestHandler):
+    """Serves all files, the weights well or as a hostile server does."""
 
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *_: object) -> None:
-            pass
+    how = "well"
+    asked: ClassVar[list[str]] = []
 
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(root))) as server:
+    def log_message(self, *_: object) -> None:
+        pass
+
+    def do_GET(self) -> None:
+        self.asked.append(self.path)
+        if self.how == "well" or not self.path.endswith("model.safetensors"):
+            super().do_GET()
+            return
+        with contextlib.suppress(OSError):  # the client hangs up
+            if self.how == "slow head":
+                self.wfile.write(b"HTTP/1.0 200 OK\r\n")
+                self._send(b"X-Header: x\r\n", pause=0.05)
+            self.send_response(200)
+            if self.how == "packed":
+                self.send_header("Content-Encoding", "gzip")
+            self.end_headers()
+            if self.how == "packed":
+                self.wfile.write(gzip.compress(bytes(10**9 // 8), 1) * 8)
+            elif self.how == "cut":
+                self.wfile.write(b"half")
+            else:
+                self._send(bytes(1 << 16) if self.how == "endless" else b"x", pause=self.how == "dripping" and 0.05)
+
+    def _send(self, part: bytes, pause: float) -> None:
+        while True:
+            self.wfile.write(part)
+            time.sleep(pause)
+
+
+@contextlib.contextmanager
+def serving(root: Path, how: str = "well") -> Iterator[tuple[str, type[_Handler]]]:
+    """Serve the model folders in `root`; yield the address and the class that answers."""
+    handler = type("Handler", (_Handler,), {"how": how, "asked": []})
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(handler, directory=str(root))) as server:
+        server.daemon_threads = True
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
-        yield f"http://127.0.0.1:{server.server_port}", root
+        yield f"http://127.0.0.1:{server.server_port}", handler
         server.shutdown()
         thread.join()
+
+
+@pytest.fixture
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    """Serve a copy of a shipped model; yield the address and the folder."""
+    root = tmp_path_factory.mktemp("served")
+    shutil.copytree(REPOSITORY / "models" / NAME, root / NAME)
+    with serving(root) as (address, _):
+        yield address, root
 
 
 def test_list_of_published_models_is_up_to_date() -> None:
@@ -114,56 +154,18 @@ def test_what_cannot_be_fetched_is_said(
     assert (empty / "full" / NAME / "notes.txt").read_text() == "mine"
 
 
-class _Hostile(http.server.SimpleHTTPRequestHandler):
-    """Serves all files but the weights as they are."""
-
-    how = "well"
-    asked: ClassVar[list[str]] = []
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-    def do_GET(self) -> None:
-        self.asked.append(self.path)
-        if self.how == "well" or not self.path.endswith("model.safetensors"):
-            super().do_GET()
-            return
-        with contextlib.suppress(OSError):  # the client hangs up
-            if self.how == "slow head":
-                self.wfile.write(b"HTTP/1.0 200 OK\r\n")
-                self._send(b"X-Header: x\r\n", pause=0.05)
-            self.send_response(200)
-            if self.how == "packed":
-                self.send_header("Content-Encoding", "gzip")
-            self.end_headers()
-            if self.how == "packed":
-                self.wfile.write(gzip.compress(bytes(10**9 // 8), 1) * 8)
-            elif self.how == "cut":
-                self.wfile.write(b"half")
-            else:
-                self._send(bytes(1 << 16) if self.how == "endless" else b"x", pause=self.how == "dripping" and 0.05)
-
-    def _send(self, part: bytes, pause: float) -> None:
-        while True:
-            self.wfile.write(part)
-            time.sleep(pause)
-
-
 @pytest.mark.parametrize("how", ["endless", "packed", "dripping", "slow head", "cut"])
 def test_hostile_server_is_refused_and_fetching_goes_on_later(
     how: str, empty: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(models, "_PATIENCE", 10.0 if how in ("endless", "packed", "cut") else 1.0)
-    monkeypatch.setattr(models, "_SLOWEST", 10**9)
-    handler = type("Handler", (_Hostile,), {"how": how, "asked": []})
-    server = http.server.ThreadingHTTPServer(
-        ("127.0.0.1", 0), functools.partial(handler, directory=str(REPOSITORY / "models"))
-    )
-    server.daemon_threads = True
-    with server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        address = f"http://127.0.0.1:{server.server_port}"
+    with serving(REPOSITORY / "models", how) as (address, handler):
+
+        def deadline(_: float, call: functools.partial[bytes]) -> bytes:
+            """Wait long for all files but those that never end."""
+            never = handler.how in ("dripping", "slow head") and call.args[0].endswith("model.safetensors")
+            return with_deadline(1.0 if never else 600.0, call)
+
+        monkeypatch.setattr(models, "with_deadline", deadline)
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         assert NAME in refused(capsys, NAME, "--from", address)
         assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 500_000  # KiB
@@ -171,8 +173,6 @@ def test_hostile_server_is_refused_and_fetching_goes_on_later(
         handler.how = "well"
         handler.asked.clear()
         assert main(["models", NAME, "--from", address]) == 0
-        server.shutdown()
-        thread.join()
     assert NAME in installed_models.installed_models()
     assert [path.rpartition("/")[2] for path in handler.asked][-1] == "config.json"
     assert not any(path.endswith("README.md") for path in handler.asked)  # it was fetched before the weights

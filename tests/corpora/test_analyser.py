@@ -6,21 +6,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from attnviz.analysis import load_weights
 from attnviz.analysis.findings import finding_sentence, findings_of
 from attnviz.analysis.measures import coverage, entropy, error_rate, links
 from attnviz.analysis.posterior import posterior_words
-from attnviz.corpora import MEASURES, SCHEMA, Line, Settings
+from attnviz.corpora import SCHEMA, Line, Settings
 from attnviz.corpora.analyser import Analyser
 from attnviz.errors import AttnvizError
 from attnviz.evaluation.alignment import GoldAlignment
 from attnviz.evaluation.bleu import sentence_bleu, sentence_chrf
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES
-from tests.strategies import FEW
 
 PAIRS = list(zip(SENTENCES[::2], SENTENCES[1::2], strict=True))
 LINES = [Line(number, *pair) for number, pair in enumerate([*PAIRS, ("Une fille", "é 日本 fille")], 1)]
@@ -64,23 +61,6 @@ def test_rows_match_the_traces_of_their_pairs(translator: Translator, model_fold
     last = table.to_pylist()[-1]
     assert (last["copied_words"], last["unknown_words"]) == (1, 1)
     assert last["copied_share"] == pytest.approx(1 / 3)
-
-
-@settings(max_examples=FEW)
-@given(st.data())
-def test_rows_are_independent_of_batching_and_order(translator: Translator, data: st.DataObject) -> None:
-    order = data.draw(st.permutations(range(len(LINES))))
-    size = data.draw(st.integers(1, 4))
-    start = data.draw(st.integers(0, len(LINES) - 1))
-    chosen = order[start:]
-    together = Analyser(translator, Settings(batch_size=64))(LINES)[0].to_pylist()
-    rows = Analyser(translator, Settings(batch_size=size))([LINES[k] for k in chosen])[0].to_pylist()
-    assert [row["number"] for row in rows] == [LINES[k].number for k in chosen]
-    for row, k in zip(rows, chosen, strict=True):
-        for measure in (one for one in MEASURES if one.name in SCHEMA.names):
-            one, other = row[measure.name], together[k][measure.name]
-            assert one == other or one == pytest.approx(other, rel=1e-3, abs=1e-4), measure.name
-        assert row["source_words"] == together[k]["source_words"]
 
 
 def test_translations_are_scored_against_their_references(translator: Translator) -> None:

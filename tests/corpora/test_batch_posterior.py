@@ -7,34 +7,20 @@ import pytest
 import torch
 
 from attnviz import Translator
-from attnviz.analysis import load_weights
 from attnviz.analysis.likelihood import Readouts
 from attnviz.analysis.posterior import (
-    DEFAULT,
     POSTERIOR_KINDS,
     PosteriorKind,
     posterior,
     posterior_of,
-    posterior_words,
 )
 from attnviz.corpora import batch_posterior
 from attnviz.corpora.batch_posterior import BatchPosterior
 from attnviz.evaluation.forced import EncodedPair, force_decode, force_encoded
+from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer
-from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
-
-FOLDER = REPOSITORY / "models" / "small-additive"
-PAIRS = [
-    ("Two dogs play in the snow.", "Deux chiens jouent dans la neige."),
-    ("A red bicycle.", "Un vélo rouge."),
-    ("The agreement on the European Economic Area was signed.", "L'accord sur l'espace économique a été signé."),
-    ("£ 5 for a 東 sign", "5 £ pour un 東 signe"),
-]
-
-
-@pytest.fixture(scope="module")
-def translator() -> Translator:
-    return Translator.load(FOLDER, "cpu", "fp32")
+from tests.conftest import SENTENCES, ModelFactory
+from tests.transformers import random_transformer
 
 
 @pytest.mark.parametrize("readout_state", ["previous", "current"])
@@ -62,18 +48,10 @@ def test_batch_posterior_matches_that_of_single_sentences(
         np.testing.assert_allclose(near.posterior.sum(1), 1)
 
 
-def test_words_of_a_batch_match_those_of_single_pairs(translator: Translator) -> None:
-    pairs = [EncodedPair.of(translator.tokenizer, *pair) for pair in PAIRS]
-    forced = force_encoded(translator, pairs, BatchPosterior(translator, DEFAULT))
-    for pair, (source, target) in zip(forced, PAIRS, strict=True):
-        trace = translator.translate(source, target=target)
-        words, expected = pair.words(), trace.words()
-        assert (words.source, words.target) == (expected.source, expected.target)
-        assert (words.source_groups, words.target_groups) == (expected.source_groups, expected.target_groups)
-        np.testing.assert_allclose(words.alignment, expected.alignment, atol=1e-5)
-        after = posterior_words(trace, load_weights(FOLDER))
-        # Small weights of the posterior are estimated.
-        np.testing.assert_allclose(words.merged(pair.posterior), after.alignment, atol=0.02)
+def test_heads_have_no_posterior(translator: Translator, tokenizer: Tokenizer) -> None:
+    heads = Translator(random_transformer(TransformerConfig(len(tokenizer), 16, 4, 2, 12), 2), tokenizer)
+    with pytest.raises(ValueError, match="more than one"):
+        force_encoded(heads, [EncodedPair.of(tokenizer, *SENTENCES[:2])], BatchPosterior(translator, "posterior"))
 
 
 def estimated(readouts: Readouts, likely: np.ndarray, kind: PosteriorKind) -> tuple[np.ndarray, np.ndarray]:

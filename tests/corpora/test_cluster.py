@@ -27,23 +27,12 @@ pytestmark = [pytest.mark.nightly, pytest.mark.filterwarnings("ignore::Deprecati
 
 
 def analyse_on_cluster(
-    folder: Path,
-    output: Path,
-    model: Path,
-    advance: Callable[[Progress], object] | None = None,
-    cluster: Cluster | None = None,
+    folder: Path, output: Path, model: Path, advance: Callable[[Progress], object] | None = None
 ) -> dict[Path, TableMetadata]:
     """Return the metadata of the table of each file in a folder."""
     tables = {Path(file): table for file, table in table_files(source_files([str(folder)]), output).items()}
-    return analyse_files(
-        tables,
-        model,
-        Settings(beam=1),
-        cluster=cluster or Cluster(actors=2),
-        window=4,
-        skip_malformed=True,
-        advance=advance,
-    )
+    settings, cluster = Settings(beam=1), Cluster(actors=2)
+    return analyse_files(tables, model, settings, cluster=cluster, window=4, skip_malformed=True, advance=advance)
 
 
 @pytest.fixture(scope="module")
@@ -131,20 +120,8 @@ def test_command_reports_the_error_of_an_actor(
     capsys: pytest.CaptureFixture[str],
     snapshot: SnapshotAssertion,
 ) -> None:
-    arguments = [
-        "corpus",
-        "--skip-malformed",
-        "--ray",
-        str(folder),
-        "--kind",
-        "none",
-        "-o",
-        str(tmp_path / "out"),
-        "--actors",
-        "1",
-        "--model",
-        str(model_folder),
-    ]
+    arguments = ["corpus", "--skip-malformed", "--ray", str(folder), "--kind", "none", "-o", str(tmp_path / "out")]
+    arguments += ["--actors", "1", "--model", str(model_folder)]
     damaged = folder / "damaged.parquet"
     parquet.write_table(pa.table({"source": ["Two dogs play in the snow."] * 9}), damaged, use_dictionary=False)
     whole = damaged.read_bytes()
@@ -163,19 +140,3 @@ def test_command_reports_the_error_of_an_actor(
     assert re.findall(r"\d+", plain(printed.out, tmp_path)) == ["45", "49", "4", "6"]
     assert re.findall(r"\S+\.parquet: .*", printed.err) == snapshot(name="skipped")
     assert "ray" not in printed.err.lower()
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        ["--actors", "2"],
-        ["--address", "auto"],
-        ["--ray", "--workers", "2"],
-        ["--ray", "--device", "cpu"],
-    ],
-)
-def test_incompatible_options_are_refused(
-    folder: Path, model_folder: Path, wrong: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["corpus", str(folder), "-o", "out.parquet", "--model", str(model_folder), *wrong]) == 2
-    assert "--ray" in capsys.readouterr().err

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
 import json
-import lzma
 from pathlib import Path
 
 import pyarrow as pa
@@ -24,15 +22,6 @@ TEXT = "".join(f"{a}\t{b}\n" for a, b in PAIRS)
 
 def pairs(path: Path) -> list[tuple[str, str | None]]:
     return [(line.source, line.target) for line in read_lines(path) if isinstance(line, Line)]
-
-
-@pytest.mark.parametrize(("ending", "pack"), [("", bytes), (".gz", gzip.compress), (".xz", lzma.compress)])
-@pytest.mark.parametrize("mark", ["", "\ufeff"])
-def test_plain_and_compressed_text_files_are_read(tmp_path: Path, ending: str, pack, mark: str) -> None:
-    path = tmp_path / f"pairs.tsv{ending}"
-    path.write_bytes(pack((mark + TEXT.replace("\n", "\r\n")).encode()))
-    assert pairs(path) == PAIRS
-    assert count_lines(path) == 2
 
 
 def test_parquet_files_are_read(tmp_path: Path, snapshot: SnapshotAssertion) -> None:

@@ -42,8 +42,8 @@ def test_sampling_is_deterministic_and_bounded(tmp_path: Path, model_folder: Pat
     assert main([*command, "--vectors", "300"]) == 0
     first = vectors_path(table).read_bytes()
     found = Vectors.load(vectors_path(table))
-    assert 150 < len(found.of("annotation")) <= 300
-    assert len(found.of("state")) == len(found.of("context")) <= 300
+    assert 150 < len(found.arrays["annotation"]) <= 300
+    assert len(found.arrays["state"]) == len(found.arrays["context"]) <= 300
     assert main([*command, "--vectors", "300"]) == 0
     assert vectors_path(table).read_bytes() == first
     translator = Translator.load(model_folder, device="cpu")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -17,38 +16,18 @@ from attnviz.errors import AttnvizError
 from attnviz.network import TransformerConfig
 from attnviz.network.model_config import READOUT_STATES
 from attnviz.text import EOS, Tokenizer
-from attnviz.trace import BeamTree
+from attnviz.trace import BeamTree, Trace
 from attnviz.trace.interventions import (
-    ExcludePosition,
-    ForceWords,
-    Intervention,
-    ReplaceWeights,
     Temperature,
 )
 from attnviz.translator import Translator
+from tests.analysis.given import drawn_interventions
 from tests.conftest import SENTENCES, ModelFactory
 from tests.strategies import FEW
 from tests.transformers import random_transformer
 
 WIDTHS = st.integers(1, 7)
 PENALTIES = st.sampled_from([0.0, 0.5, 1.0, 1.4])
-
-
-def _interventions(pieces: int, vocabulary: int) -> st.SearchStrategy[list[Intervention]]:
-    """Return a strategy for changes of the first steps.
-
-    Every search reaches them, since no hypothesis ends before a forced word.
-    """
-    steps = st.integers(0, 1)
-    attention = st.one_of(
-        st.builds(Temperature, st.sampled_from([0.2, 1.0, 3.0]), st.one_of(st.none(), steps)),
-        st.builds(ExcludePosition, st.integers(0, pieces - 2), steps),
-        st.builds(
-            lambda j, i: ReplaceWeights(tuple(float(j == k) for k in range(pieces)), i), st.just(pieces - 1), steps
-        ),
-    )
-    words = st.builds(lambda piece: [ForceWords((piece,), 2)], st.integers(EOS + 1, vocabulary - 1))
-    return st.one_of(st.just([]), words, st.tuples(st.lists(attention, max_size=2), words).map(lambda t: t[0] + t[1]))
 
 
 @settings(max_examples=FEW)
@@ -62,7 +41,7 @@ def test_tree_matches_search_on_random_networks(
     translator = Translator(make_network(kind, readout, hidden_size=size), tokenizer)
     text, beam, penalty = data.draw(st.sampled_from(SENTENCES)), data.draw(WIDTHS), data.draw(PENALTIES)
     pieces = len(tokenizer.encode(text)) + 1
-    acting = data.draw(_interventions(pieces, len(tokenizer))) if kind != "none" else []
+    acting = data.draw(drawn_interventions(pieces, len(tokenizer), attends=kind != "none"))
     tree = translator.beam_tree(text, beam=beam, length_penalty=penalty, interventions=acting)
     trace = translator.translate(text, beam=beam, length_penalty=penalty, interventions=acting)
     _assert_same_translation(translator, tree, trace)
@@ -70,8 +49,9 @@ def test_tree_matches_search_on_random_networks(
     _assert_numbers(translator, tree, data.draw(st.sets(st.integers(0, tree.steps - 1), min_size=1, max_size=4)))
 
 
-def _assert_same_translation(translator: Translator, tree: BeamTree, trace) -> None:
+def _assert_same_translation(translator: Translator, tree: BeamTree, trace: Trace) -> None:
     assert tree.ids(tree.winner) == trace.target_ids
+    assert tree.text(tree.winner) == trace.translation
     assert [one.translation for one in tree.hypotheses] == [one.translation for one in trace.hypotheses]
     np.testing.assert_allclose(
         [one.score for one in tree.hypotheses], [one.score for one in trace.hypotheses], rtol=1e-5
@@ -84,7 +64,7 @@ def _assert_same_translation(translator: Translator, tree: BeamTree, trace) -> N
 
 
 def _assert_rules(tree: BeamTree, limit: int) -> None:
-    """Assert that every fate follows from the ranks and totals that the tree records."""
+    """Assert that every fate, and the step that drops a node, follow from the recorded ranks and totals."""
     by_step: list[list[int]] = [[] for _ in range(tree.steps)]
     for index, node in enumerate(tree.nodes):
         by_step[node.step].append(index)
@@ -113,6 +93,13 @@ def _assert_rules(tree: BeamTree, limit: int) -> None:
     assert ended == tree.beam or all(tree.nodes[index].piece_id == EOS for index in by_step[-1])
     assert tree.steps <= limit
     assert len(tree.finished) == ended == len(tree.hypotheses)
+    later = {"continued": None, "overtaken": 1, "outside": 0, "pruned": 0, "late": 0}
+    for index, node in enumerate(tree.nodes):
+        after = later.get(node.fate, None if index == tree.winner else tree.steps - 1 - node.step)
+        assert tree.dropped_at(index) == (None if after is None else node.step + after)
+        assert tree.find(tree.ids(index)) == index
+    assert tree.find((*tree.ids(tree.winner), EOS)) is tree.find(()) is None
+    assert tree.nodes[tree.likeliest].total == max(tree.nodes[index].total for index in tree.finished)
 
 
 def _assert_numbers(translator: Translator, tree: BeamTree, at: set[int]) -> None:
@@ -143,34 +130,6 @@ def test_tree_of_transformer_search(tokenizer: Tokenizer, snapshot: SnapshotAsse
         assert str(error.value) == snapshot
 
 
-def test_dropped_at_is_step_that_drops_node(translator: Translator) -> None:
-    tree = translator.beam_tree(SENTENCES[0], beam=4)
-    fates = {node.fate for node in tree.nodes}
-    assert fates >= {"continued", "finished", "outside", "overtaken"}
-    assert tree.dropped_at(tree.winner) is None
-    for index, node in enumerate(tree.nodes):
-        dropped = tree.dropped_at(index)
-        if node.fate == "continued":
-            assert dropped is None
-        elif node.fate in ("outside", "pruned", "late"):
-            assert dropped == node.step
-        elif node.fate == "overtaken":
-            assert dropped == node.step + 1
-        elif index != tree.winner:
-            assert dropped == tree.steps - 1
-
-
-def test_find_and_text_of_hypotheses(translator: Translator) -> None:
-    tree = translator.beam_tree(SENTENCES[0], beam=4)
-    for index in range(len(tree.nodes)):
-        assert tree.find(tree.ids(index)) == index
-    assert tree.find((*tree.ids(tree.winner), EOS)) is None
-    assert tree.find(()) is None
-    assert tree.text(tree.winner) == tree.hypotheses[0].translation
-    best = max(tree.finished, key=lambda index: tree.nodes[index].total)
-    assert tree.nodes[tree.likeliest].total == tree.nodes[best].total
-
-
 def test_forced_path_continues_search_from_dropped_node(translator: Translator) -> None:
     tree = translator.beam_tree(SENTENCES[0], beam=4)
     for index, node in enumerate(tree.nodes):
@@ -181,12 +140,3 @@ def test_forced_path_continues_search_from_dropped_node(translator: Translator) 
             break
     else:
         pytest.fail("nothing was dropped")
-
-
-@pytest.mark.parametrize("acting", [[Temperature(0.5, 10**6)], [ExcludePosition(99)]])
-def test_invalid_interventions_are_refused(
-    translator: Translator, acting: Sequence[Intervention], snapshot: SnapshotAssertion
-) -> None:
-    with pytest.raises(AttnvizError) as error:
-        translator.beam_tree(SENTENCES[0], beam=2, interventions=acting)
-    assert str(error.value) == snapshot

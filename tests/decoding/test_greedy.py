@@ -13,17 +13,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attnviz.attention_kinds import ATTENTION_KINDS
-from attnviz.decoding import SearchStep, check_search, force, greedy, longest_target, search
+from attnviz.decoding import SearchStep, check_search, force, greedy, search
 from attnviz.decoding.applied_interventions import check_limit
+from attnviz.decoding.search import largest
 from attnviz.errors import AttnvizError
 from attnviz.network import ModelConfig, RNNsearch
 from attnviz.network.encoder import PreparedEncoder
 from attnviz.network.model_config import READOUT_STATES
 from attnviz.network.rnnsearch import Memory, StepDecoder
-from attnviz.text import EOS, UNK, Tokenizer
-from attnviz.trace.interventions import ForceWords, Intervention, Temperature, forced_words
-from attnviz.translator import Translator
-from tests.conftest import SENTENCES, ModelFactory
+from attnviz.text import EOS, UNK
+from attnviz.trace.interventions import ForceWords, Temperature, forced_words
 from tests.strategies import FEW
 
 KINDS = list(product(ATTENTION_KINDS, READOUT_STATES))
@@ -42,11 +41,19 @@ def random_network(kind: tuple[str, str], seed: int, ending: float) -> RNNsearch
     return network.requires_grad_(False).eval()
 
 
-def encoded(network: RNNsearch, lengths: list[int], seed: int) -> tuple[StepDecoder, Memory]:
-    generator = torch.Generator().manual_seed(seed)
+def encoded(
+    kind: tuple[str, str],
+    seed: int,
+    ending: float,
+    lengths: list[int],
+    change: Callable[[RNNsearch], RNNsearch] = lambda network: network,
+    **_: object,
+) -> tuple[StepDecoder, Memory, list[int]]:
+    """Return the decoder of a random network, the memory of random sentences, and their lengths."""
+    network, generator = change(random_network(kind, seed, ending)), torch.Generator().manual_seed(seed)
     ids = torch.randint(EOS + 1, 60, (len(lengths), max(lengths)), generator=generator)
     decoder, pieces = StepDecoder(network), torch.tensor(lengths)
-    return decoder, decoder.memory(PreparedEncoder(network.encoder)(ids, pieces), pieces)
+    return decoder, decoder.memory(PreparedEncoder(network.encoder)(ids, pieces), pieces), lengths
 
 
 SEARCHES: dict[str, st.SearchStrategy[Any]] = {
@@ -61,17 +68,10 @@ SEARCHES: dict[str, st.SearchStrategy[Any]] = {
 }
 
 
-@given(**SEARCHES)
-def test_greedy_search_equals_beam_of_one(
-    kind: tuple[str, str],
-    seed: int,
-    ending: float,
-    lengths: list[int],
-    interventions: tuple[Intervention, ...],
-    unk: bool,
-) -> None:
-    network = random_network(kind, seed, ending)
-    decoder, memory = encoded(network, lengths, seed)
+@given(drawn=st.fixed_dictionaries(SEARCHES))
+def test_greedy_search_equals_beam_of_one(drawn: dict[str, Any]) -> None:
+    decoder, memory, lengths = encoded(**drawn)
+    interventions, unk = drawn["interventions"], drawn["unk"]
     limits = [length + 4 for length in lengths]
     try:
         plain = search(decoder, memory, limits, interventions=interventions, unk=unk)
@@ -115,18 +115,10 @@ def plain_search(
 
 
 @settings(max_examples=FEW)
-@given(beam=st.integers(1, 4), penalty=st.sampled_from([0.0, 0.6, 1.0]), **SEARCHES)
-def test_beam_search_equals_plain_search_of_each_sentence(
-    kind: tuple[str, str],
-    seed: int,
-    ending: float,
-    lengths: list[int],
-    interventions: tuple[Intervention, ...],
-    unk: bool,
-    beam: int,
-    penalty: float,
-) -> None:
-    decoder, memory = encoded(random_network(kind, seed, ending), lengths, seed)
+@given(beam=st.integers(1, 4), penalty=st.sampled_from([0.0, 0.6, 1.0]), drawn=st.fixed_dictionaries(SEARCHES))
+def test_beam_search_equals_plain_search_of_each_sentence(beam: int, penalty: float, drawn: dict[str, Any]) -> None:
+    decoder, memory, lengths = encoded(**drawn)
+    interventions, unk = drawn["interventions"], drawn["unk"]
     limits = [length + 4 for length in lengths]
     found = search(decoder, memory, limits, beam, penalty, interventions=interventions, unk=unk)
     for sentence, limit in enumerate(limits):
@@ -161,12 +153,14 @@ def test_forced_word_is_within_the_limit(word: int, pieces: int) -> None:
 @given(kind=st.sampled_from(KINDS), seed=st.integers(0, 2**31), nearness=st.sampled_from([0.0, 1e-7, 1e-6, 1e-4]))
 def test_greedy_search_chooses_most_probable_piece(kind: tuple[str, str], seed: int, nearness: float) -> None:
     """Also where every piece has a near copy, so that rounding decides between the two."""
-    network = random_network(kind, seed, 0.0)
-    output = network.decoder.output
-    with torch.no_grad():
+
+    def copied(network: RNNsearch) -> RNNsearch:
+        output = network.decoder.output
         output.weight[32:] = output.weight[4:32] + nearness * torch.randn(28, 7)
         output.bias[32:] = output.bias[4:32]
-    decoder, memory = encoded(network, [7], seed)
+        return network
+
+    decoder, memory, _ = encoded(kind, seed, 0.0, [7], change=copied)
     history: list[SearchStep] = []
     ids = greedy(decoder, memory, [20], history)[0]
     likely = decoder.output.log_probabilities(torch.cat([one.step.readout[0] for one in history]))
@@ -174,13 +168,10 @@ def test_greedy_search_chooses_most_probable_piece(kind: tuple[str, str], seed: 
     assert (chosen >= likely[: len(chosen), EOS:].amax(1) - 1e-5).all()
 
 
-def test_batched_sentences_end_where_they_end_alone(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
-    network = make_network()
-    with torch.no_grad():
-        network.decoder.output.bias[EOS] += 2
-    translator = Translator(network, tokenizer)
-    alone = [translator.translate(sentence, beam=1) for sentence in SENTENCES]
-    assert translator.translate_batch(SENTENCES, beam=1) == [trace.translation for trace in alone]
-    scores = [found[0].score for found in translator.search_batch(SENTENCES, beam=1)]
-    assert [trace.score for trace in alone] == pytest.approx(scores, abs=1e-5)
-    assert len({len(trace.target_ids) - longest_target(len(trace.source_ids)) for trace in alone}) > 1
+@given(columns=st.integers(1, 40), more=st.sampled_from([0, 1]), count=st.integers(1, 9), seed=st.integers(0, 99))
+def test_largest_numbers_are_those_of_topk(columns: int, more: int, count: int, seed: int) -> None:
+    """Also of rows that are too short, or of a length that cannot be arranged in columns."""
+    scores = torch.rand(2, 16 * columns + more, generator=torch.Generator().manual_seed(seed))
+    best, indices = largest(scores, count)
+    assert torch.equal(best, scores.topk(count).values)
+    assert torch.equal(scores.gather(1, indices), best)

@@ -28,7 +28,6 @@ RECIPES = [*sorted((DOCUMENTATION / "pages" / "recipes").glob("*.md")), DOCUMENT
 """The pages whose code also runs in an empty folder outside the repository, with the installed package alone."""
 PYTHON = Path(sys.executable)
 EXAMPLES = REPOSITORY / "attnviz" / "examples"
-SMALL_MODEL = EXAMPLES / "my-model"
 _BLOCK = re.compile(
     r"(?:^<!-- not run: (?P<reason>.+?) -->\n)?"
     r"^```(?P<language>python|sh)\n(?P<code>.*?)^```\n"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -41,29 +39,6 @@ def test_command_line_options_exist(command: str) -> None:
     attnviz_app().parse_args(
         ["models" if word == "-" else word for word in arguments], exit_on_error=False, print_error=False
     )
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("command", [line for line in COMMANDS if "tests.benchmarks" in line])
-def test_benchmark_module_exists(command: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", shlex.split(command)[2], "--help"],
-        cwd=REPOSITORY,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-
-
-def test_ci_runs_the_test_command_of_the_readme() -> None:
-    shown = [line for line in COMMANDS if "tests/requirements.txt" in line and "-m tests" in line]
-    assert len(shown) == 1
-    script = (REPOSITORY / ".ci" / "run").read_text(encoding="utf-8")
-    pattern = re.search(r"grep -E '(.+)' README\.md", script)
-    assert pattern
-    assert [line for line in README.splitlines() if re.search(pattern[1], line)] == shown
-    assert shown[0].endswith("&& .venv/bin/python -m tests")
 
 
 @pytest.mark.parametrize("page", [*GUIDES, *OTHERS, REPOSITORY / ".github" / "CONTRIBUTING.md"], ids=_name)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+import nbformat
 import pytest
 
 from tests.conftest import REPOSITORY
 from tests.documentation.installed import install
+from tests.documentation.notebook import NOTEBOOK, build_notebook, printed_text
 from tests.documentation.pages import RECIPES, blocks, outputs_match, run_blocks
 
 RUN_NOTEBOOK = """
@@ -38,11 +40,13 @@ def test_recipe_runs_and_prints_the_shown_output(tmp_path: Path, installed: Path
             assert outputs_match(block.output, found), f"{block.code}\nprints\n{found}\nand not\n{block.output}"
 
 
+def test_notebook_contains_the_code_of_the_pages() -> None:
+    stored = nbformat.read(NOTEBOOK, as_version=4)
+    assert [cell.source for cell in stored.cells] == [cell.source for cell in build_notebook().cells]
+
+
 @pytest.mark.nightly
 def test_notebook_runs_and_reproduces_its_stored_output(tmp_path: Path, installed: Path) -> None:
-    nbformat = pytest.importorskip("nbformat")
-    from tests.documentation.notebook import NOTEBOOK, printed_text
-
     empty, path = tmp_path / "empty", tmp_path / "run.ipynb"
     empty.mkdir()
     done = subprocess.run(

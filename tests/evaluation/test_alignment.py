@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -21,11 +20,9 @@ from attnviz.evaluation.alignment import (
     detokenise,
     read_gold,
 )
-from attnviz.evaluation.model_alignments import word_alignments
 from attnviz.text import SPACE
 from attnviz.trace import Words
-from attnviz.translator import Translator
-from tests.conftest import SENTENCES
+from tests.letters import CUTS, shares
 from tests.snapshots import plain
 
 
@@ -65,26 +62,16 @@ def test_detokenise_attaches_punctuation() -> None:
     assert detokenise(["procès", "-", "verbal"]) == "procès-verbal"
 
 
-LETTERS, INVISIBLE = "abcdefgh", "\u200b"
+INVISIBLE = "\u200b"
 
 
-def cut(ends: set[int]) -> list[str]:
-    places = [0, *sorted(ends), len(LETTERS)]
-    return [LETTERS[first:last] for first, last in pairwise(places)]
-
-
-def of_letters(names: list[str]) -> np.ndarray:
-    """Return which name each letter is in, (letters, names)."""
-    return np.repeat(np.eye(len(names)), [len(name.strip(INVISIBLE)) for name in names], axis=0)
-
-
-@given(st.lists(st.sets(st.integers(1, 7)), min_size=4, max_size=4), st.integers(0, 99))
-def test_attention_between_other_words_is_that_of_their_letters(ends: list[set[int]], seed: int) -> None:
-    source, target, *tokens = map(cut, ends)
-    tokens[1].append(INVISIBLE)
+@given(st.lists(CUTS, min_size=4, max_size=4), st.integers(0, 99))
+def test_attention_between_other_words_is_that_of_their_letters(sides: list[list[str]], seed: int) -> None:
+    source, target, *tokens = sides
+    tokens[1] = [*tokens[1], INVISIBLE]
     weights = np.random.default_rng(seed).dirichlet(np.ones(len(source) + 1), size=len(target) + 1)
     columns, rows = (
-        of_letters(new).T @ of_letters(old) / of_letters(old).sum(axis=0)
+        shares([len(name.strip(INVISIBLE)) for name in new], [*map(len, old)])
         for old, new in zip((source, target), tokens, strict=True)
     )
     rows /= np.maximum(rows.sum(axis=1, keepdims=True), 1e-9)
@@ -113,12 +100,3 @@ def test_best_threshold_of_small_example() -> None:
     alignment = np.array([[0.7, 0.2], [0.1, 0.3]])
     sentence = GoldAlignment("x", ("a", "b"), ("c", "d"), frozenset({(0, 0), (1, 1)}), frozenset())
     assert best_threshold([alignment], [sentence]) == 0.21
-
-
-def test_batched_word_alignments_equal_single_ones(translator: Translator) -> None:
-    pairs = [
-        GoldAlignment("x", tuple(source.split()), tuple(target.split()), frozenset({(0, 0)}), frozenset())
-        for source, target in zip(SENTENCES[::2], SENTENCES[1::2], strict=True)
-    ]
-    for together, pair in zip(word_alignments(translator, pairs), pairs, strict=True):
-        np.testing.assert_allclose(together, word_alignments(translator, [pair])[0], atol=1e-6)

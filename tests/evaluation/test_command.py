@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+from itertools import product
 from pathlib import Path
 
 import plotly.io
@@ -19,7 +20,7 @@ from attnviz.evaluation.example_sentences import FIGURE_3, LONG
 from attnviz.evaluation.model_alignments import posterior_alignments, word_alignments
 from attnviz.text import LONGEST_SENTENCE, Tokenizer
 from attnviz.translator import Translator
-from tests.conftest import SENTENCES, ModelFactory
+from tests.conftest import ModelFactory
 from tests.snapshots import plain
 
 
@@ -60,60 +61,55 @@ def test_model_scores_100_on_its_own_translations(
 
 
 def test_json_output_contains_all_measures(
-    evaluate, own_pairs: Path, gold_links: Path, model_folder: Path, fixed_context: Path, translator: Translator
+    evaluate,
+    own_pairs: Path,
+    gold_links: Path,
+    model_folder: Path,
+    fixed_context: Path,
+    transformer: Path,
+    translator: Translator,
 ) -> None:
-    models = ("--model", model_folder, "--model", fixed_context)
-    found = json.loads(
-        evaluate(
-            own_pairs,
-            gold_links,
-            *models,
-            "--json",
-            "--by-length",
-            "--sentences",
-            "--beam",
-            "2,1",
-            "--threshold-from",
-            gold_links,
-        )
-    )
+    models = ("--model", model_folder, "--model", fixed_context, "--model", transformer)
+    options = ("--json", "--by-length", "--sentences", "--beam", "2,1", "--threshold-from", gold_links)
+    found = json.loads(evaluate(own_pairs, gold_links, *models, *options))
     assert list(found) == ["models", "scores", "by_length", "alignment", "sentences", "skipped"]
-    tiny, fixed = found["models"]
-    assert (tiny["model"], fixed["model"]) == ("tiny", "fixed")
+    tiny, fixed, heads = found["models"]
+    assert (tiny["model"], fixed["model"], heads["model"], heads["heads"]) == ("tiny", "fixed", "a-transformer", 4)
     assert tiny["parameters"] == sum(weight.numel() for weight in translator.network.parameters())
     assert tiny["weights_bytes"] == (model_folder / "model.safetensors").stat().st_size
     assert (tiny["training_updates"], tiny["training_pieces"]) == (None, None)
     assert (fixed["training_updates"], fixed["training_pieces"], fixed["training_seconds"]) == (100, 2000, 3600)
 
-    own, other = found["scores"]
+    own, other, _ = found["scores"]
     assert [search["beam"] for search in own["searches"]] == [2, 1]
     assert own["searches"][1]["bleu"] == pytest.approx(100)
     assert own["searches"][1]["bleu_low"] == pytest.approx(100)
     assert other["searches"][1]["bleu"] < 100
     assert 1 < own["perplexity"] < other["perplexity"]
 
-    labels = {record["words"]: record["pairs"] for record in found["by_length"]}
-    assert labels == {"1-10": 7, "11-20": 5}
-    assert sum(labels.values()) == len(SENTENCES)
+    assert {record["words"]: record["pairs"] for record in found["by_length"]} == {"1-10": 7, "11-20": 5}
 
-    gold = read_gold(gold_links)
-    assert {record["model"] for record in found["alignment"]} == {"tiny"}, "a model without attention has no alignment"
-    expected = {}
-    for word, measure in (("before", word_alignments), ("after", posterior_alignments)):
-        matrices = measure(translator, gold)
+    gold, expected = read_gold(gold_links), {}  # a model without attention has no alignment
+    for model, one, word, measure in (
+        ("tiny", translator, "before", word_alignments),
+        ("tiny", translator, "after", posterior_alignments),
+        ("a-transformer", Translator.load(transformer, "cpu"), "before", word_alignments),
+    ):
+        matrices = measure(one, gold)
         share = best_threshold(matrices, gold)
-        expected |= {
-            (word, "argmax"): error_rate([[(int(r.argmax()), i) for i, r in enumerate(m)] for m in matrices], gold),
-            (word, "mutual argmax"): error_rate(map(mutual_links, matrices), gold),
-            (word, f"threshold {share:.2f}"): error_rate([links(matrix, share) for matrix in matrices], gold),
-        }
+        for rule, found_links in (
+            ("argmax", [[(int(r.argmax()), i) for i, r in enumerate(m)] for m in matrices]),
+            ("mutual argmax", map(mutual_links, matrices)),
+            (f"threshold {share:.2f}", [links(matrix, share) for matrix in matrices]),
+        ):
+            expected[model, word, rule] = error_rate(found_links, gold)
     for record in found["alignment"]:
-        rate = expected.pop((record["word"], record["links"]))
+        rate = expected.pop((record["model"], record["word"], record["links"]))
         assert [record["aer"], record["precision"], record["recall"]] == [rate.aer, rate.precision, rate.recall]
         assert record["pairs_per_second"] > 0
     assert not expected
 
-    assert len(found["sentences"]) == len([*FIGURE_3, *LONG]) * 4
+    assert len(found["sentences"]) == len([*FIGURE_3, *LONG]) * 6
     translations = {
         (record["source"], record["model"], record["beam"]): record["translation"] for record in found["sentences"]
     }
@@ -124,47 +120,39 @@ def test_markdown_shows_command_above_each_table(
     evaluate, own_pairs: Path, gold_links: Path, model_folder, snapshot: SnapshotAssertion
 ) -> None:
     out = evaluate(own_pairs, gold_links, "--model", model_folder, "--markdown", "--by-length", "--beam", "1")
-    sections = re.split(r"^### ", out, flags=re.MULTILINE)[1:]
-    assert [section.splitlines()[0] for section in sections] == snapshot
+    titles, sections = zip(
+        *(one.split("\n", 1) for one in re.split(r"^### ", out, flags=re.MULTILINE)[1:]), strict=True
+    )
+    assert [*titles] == snapshot
     for section in sections:
         assert re.search(r"```sh\npython -m attnviz evaluate (.|\n)*?```\n\n\| ", section)
-        for line in (line for line in section.splitlines() if line.startswith("|")):
-            assert len(line) == len(next(line for line in section.splitlines() if line.startswith("|")))
-    assert "--by-length" in sections[2]
-    assert "--by-length" not in sections[1]
+        assert len({len(line) for line in section.splitlines() if line.startswith("|")}) == 1
+    assert ["--by-length" in section for section in sections[1:3]] == [False, True]
     assert "pairs.tsv" not in sections[3]
 
 
 def test_scores_by_length_as_csv_and_figure(evaluate, own_pairs: Path, model_folder, fixed_context, tmp_path) -> None:
-    table, figure, page = (tmp_path / name for name in ("lengths.csv", "lengths.json", "lengths.html"))
+    table, figure = tmp_path / "lengths.csv", tmp_path / "lengths.json"
     models = ("--model", model_folder, "--model", fixed_context)
     evaluate(own_pairs, *models, "--by-length", "--csv", table, "--figure", figure)
-    evaluate(own_pairs, "--model", model_folder, "--by-length", "--figure", page)
     with table.open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    assert [(row["words"], row["model"]) for row in rows] == [
-        ("1-10", "tiny"),
-        ("1-10", "fixed"),
-        ("11-20", "tiny"),
-        ("11-20", "fixed"),
-    ]
-    first, second = plotly.io.from_json(figure.read_text(encoding="utf-8")).data
-    assert (first.name, second.name) == ("tiny", "fixed")
-    assert list(first.y) == [float(row["bleu"]) for row in rows if row["model"] == "tiny"]
-    assert "plotly" in page.read_text(encoding="utf-8")
+    assert [(row["words"], row["model"]) for row in rows] == [*product(("1-10", "11-20"), ("tiny", "fixed"))]
+    for line, model in zip(
+        plotly.io.from_json(figure.read_text(encoding="utf-8")).data, ("tiny", "fixed"), strict=True
+    ):
+        assert line.name == model
+        assert list(line.y) == [float(row["bleu"]) for row in rows if row["model"] == model]
 
 
 def test_tune_marks_best_beam_and_length_penalty(
     evaluate, own_pairs: Path, model_folder: Path, snapshot: SnapshotAssertion
 ) -> None:
-    found = json.loads(evaluate(own_pairs, "--model", model_folder, "--tune", "--limit", "3", "--json"))
-    assert list(found) == ["tuning", "skipped"]
-    assert len(found["tuning"]) == 6 * 8
-    best = [trial for trial in found["tuning"] if trial["best"]]
-    assert [trial["bleu"] for trial in best] == [max(trial["bleu"] for trial in found["tuning"])]
     out = evaluate(own_pairs, "--model", model_folder, "--tune", "--limit", "3")
     assert out.count("**") == 2
     assert out.splitlines()[-1] == snapshot
+    rows = [re.findall(r"\d+\.\d\d\b", line) for line in out.splitlines() if line.startswith("| ")]
+    assert [len(row) for row in rows if row] == [8] * 6, "beam widths and length penalties"
 
 
 def test_too_long_sentence_is_reported_by_number(own_pairs: Path, model_folder: Path, capfd) -> None:

@@ -12,11 +12,6 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Attention, AttnvizError, alignment_error, attention, find_heads, read_attention
 from attnviz.commands.main import main
-from attnviz.network import TransformerConfig
-from attnviz.text import Tokenizer
-from attnviz.translator import Translator
-from tests.conftest import SENTENCES
-from tests.transformers import random_transformer
 
 PAIRS = (("a b c d </s>", "w x y z </s>"), ("a b ca@@ r </s>", "w x y </s>"))
 GOLD = ("0-1 1-0 2-2 3-3", "0-1 1-0 2-2")
@@ -43,15 +38,12 @@ def records() -> list[Attention]:
     return [planted(seed, *pair, gold) for seed, (pair, gold) in enumerate(zip(PAIRS, GOLD, strict=True))]
 
 
-@pytest.mark.parametrize("by", ["aer", "erased", None])
-def test_a_planted_head_is_first(records: list[Attention], by: str | None) -> None:
-    found = find_heads(records, GOLD, by=by)
-    assert found.by == (by or "aer")
-    assert found.alignment_heads == [list(PLANTED)]
-    first = found.table.iloc[0]
-    assert (first["layer"], first["head"], first["aer"], first["erased"]) == (*PLANTED, 0, 1)
-    assert len(found.table) == 6
-    assert found.tied == 1
+def test_a_planted_head_is_first(records: list[Attention]) -> None:
+    for by in ("aer", "erased", None):
+        found = find_heads(records, GOLD, by=by)
+        assert (found.by, found.alignment_heads, found.tied, len(found.table)) == (by or "aer", [list(PLANTED)], 1, 6)
+        first = found.table.iloc[0]
+        assert (first["layer"], first["head"], first["aer"], first["erased"]) == (*PLANTED, 0, 1)
     assert "<table" in found._repr_html_()
 
 
@@ -75,39 +67,32 @@ def test_a_decoder_is_compared_one_token_earlier() -> None:
     assert found.table["erased"].iloc[0] == 1
 
 
-def test_a_transformer_of_attnviz_is_ranked_too(tokenizer: Tokenizer) -> None:
-    network = random_transformer(TransformerConfig(len(tokenizer), 16, 4, 2, 12), 2)
-    trace = Translator(network, tokenizer, "small").translate(SENTENCES[0], target=SENTENCES[1])
-    found = find_heads(trace)
-    assert len(found.table) == trace.cross_alignment.shape[0] * trace.cross_alignment.shape[1]
-
-
 def test_alignment_heads_go_into_a_config(records: list[Attention], tmp_path: Path) -> None:
-    found, path = find_heads(records, GOLD), tmp_path / "generation_config.json"
-    found.save(path)
-    assert json.loads(path.read_text()) == {"alignment_heads": [list(PLANTED)]}
-    path.write_text('{"num_beams": 4}')
-    found.save(path)
-    assert json.loads(path.read_text()) == {"num_beams": 4, "alignment_heads": [list(PLANTED)]}
+    found, path, heads = find_heads(records, GOLD), tmp_path / "generation_config.json", [list(PLANTED)]
+    for before in ({}, {"num_beams": 4}):
+        path.write_text(json.dumps(before)) if before else None
+        found.save(path)
+        assert json.loads(path.read_text()) == before | {"alignment_heads": heads}
     path.write_text("[1]")
     with pytest.raises(AttnvizError):
         found.save(path)
 
 
 def test_refusals_are_sentences(records: list[Attention], snapshot: SnapshotAssertion) -> None:
-    def message(*given: object, **options: object) -> str:
+    plain, other = attention("a b", "c d", np.eye(2)), attention("a b", "c d", np.full((2, 2, 2, 2), 0.5))
+    refused: dict[str, tuple[object, ...]] = {
+        "no record": ([],),
+        "one matrix": (plain,),
+        "two models": ([records[0], other],),
+        "no gold": (records, None, "aer"),
+        "no erasure": (planted(1, *PAIRS[0], GOLD[0], erased=False), None, "erased"),
+        "no criterion": (records, None, "best"),
+        "too few gold links": (records, GOLD[:1]),
+    }
+    for name, given in refused.items():
         with pytest.raises(AttnvizError) as error:
-            find_heads(*given, **options)  # type: ignore[arg-type]
-        return str(error.value)
-
-    plain = attention("a b", "c d", np.eye(2))
-    assert message([]) == snapshot(name="no record")
-    assert message(plain) == snapshot(name="one matrix")
-    assert message([records[0], attention("a b", "c d", np.full((2, 2, 2, 2), 0.5))]) == snapshot(name="two models")
-    assert message(records, by="aer") == snapshot(name="no gold")
-    assert message(planted(1, *PAIRS[0], GOLD[0], erased=False), by="erased") == snapshot(name="no erasure")
-    assert message(records, by="best") == snapshot(name="no criterion")
-    assert message(records, GOLD[:1]) == snapshot(name="too few gold links")
+            find_heads(*given[:2], **dict(zip(["by"], given[2:], strict=False)))  # type: ignore[arg-type]
+        assert str(error.value) == snapshot(name=name)
 
 
 def test_the_command_ranks_the_heads_of_a_file(

@@ -9,13 +9,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 import attnviz
 from attnviz import AttnvizError, alignment_error, attention, link_agreement, read_attention
 from attnviz.analysis.measures import WordError
 from attnviz.commands.main import main
-from attnviz.evaluation.file_links import pair_numbers
+from attnviz.evaluation.file_links import common_numbers, pair_numbers
 from attnviz.evaluation.scoring import by_record, score
 from attnviz.evaluation.two_files import check_pair_counts, gold_of_pair, pair_place
 from attnviz.importing.records import AttentionRecords
@@ -63,14 +65,12 @@ def test_a_link_of_word_0_shows_that_its_file_counts_from_0(tmp_path: Path) -> N
 def test_naacl_gold_counts_from_1_and_may_lack_last_pairs(tmp_path: Path) -> None:
     lines = []
     for number, one in enumerate(GOLD, 1):
-        for link in one.split():
-            j, i = link.replace("?", "-").split("-")
-            lines.append(f"{number:04} {int(j) + 1} {int(i) + 1} {'P' if '?' in link else 'S'}")
-    gold = _write(tmp_path / "gold.wa", lines)
+        for link in _renumbered(one, 1).split():
+            places, mark = link.replace("?", " ").replace("-", " "), "P" if "?" in link else "S"
+            lines.append(f"{number:04} {places} {mark}")
     links = _write(tmp_path / "links", [*LINKS, "0-0"])
-    scored = score(links, gold)
-    assert scored.error.aer == pytest.approx(EXPECTED.aer)
-    assert len(scored.remarks) == 2
+    scored = score(links, _write(tmp_path / "gold.wa", lines))
+    assert (scored.error.aer, len(scored.remarks)) == (pytest.approx(EXPECTED.aer), 2)
 
 
 def test_pieces_are_mapped_to_gold_words(tmp_path: Path) -> None:
@@ -98,17 +98,16 @@ def test_gold_links_in_a_record_are_gold_only_where_gold_is_read(tmp_path: Path)
 
 
 def test_incomparable_links_and_gold_are_refused(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
-    def error_message(links: object, gold: object) -> str:
+    gold, other = attention("bi cycle", "x", [[0.5, 0.5]], sure=[(0, 0)]), attention("a red bus", "x", [[1, 0, 0]])
+    for name, links, reference in (
+        ("other numbers of pairs", LINKS[:2], GOLD),
+        ("no gold links", LINKS, ["", "", ""]),
+        ("no links", [3], ["0-0"]),
+        ("other words", [other], [gold]),
+    ):
         with pytest.raises(AttnvizError) as error:
-            alignment_error(links, gold)
-        return plain(error.value, tmp_path)
-
-    assert error_message(LINKS[:2], GOLD) == snapshot(name="other numbers of pairs")
-    assert error_message(LINKS, ["", "", ""]) == snapshot(name="no gold links")
-    assert error_message([3], ["0-0"]) == snapshot(name="no links")
-    gold = attention("bi cycle", "x", [[0.5, 0.5]], sure=[(0, 0)])
-    other = attention("a red bus", "x", [[1, 0, 0]])
-    assert error_message([other], [gold]) == snapshot(name="other words")
+            alignment_error(links, reference)
+        assert plain(error.value, tmp_path) == snapshot(name=name)
 
 
 def test_score_prints_and_writes_scores(
@@ -126,7 +125,9 @@ def test_score_prints_and_writes_scores(
     assert len(whole["pairs"]) == 3
     assert (tmp_path / "a.csv").read_text(encoding="utf-8").splitlines()[1].startswith("1,4,3,0.0,1.0,1.0,1.0")
     assert main(["score", str(links), "--gold", str(gold), "-o", str(tmp_path / "a.xyz")]) == 2
-    assert attnviz.alignment_error is alignment_error
+    intervals = [alignment_error(LINKS, GOLD, samples=9, seed=seed).interval for seed in (*range(9), 0)]
+    assert intervals[0] == intervals[-1]
+    assert len({*intervals}) > 1
 
 
 SOURCE, TARGET = ["the old cat", "the red dog", "a b"], ["le vieux chat", "le chien rouge", "c d"]
@@ -197,6 +198,35 @@ def test_pairs_are_matched_by_their_numbers(snapshot: SnapshotAssertion) -> None
 def test_pairs_have_numbers_only_where_all_differ(lines: list[int | None], numbers: list[int] | None) -> None:
     pairs = Sentences(lines, lambda line: SentencePair(links=parse_links("0-0"), line=line))
     assert pair_numbers(AttentionRecords(pairs)) == numbers
+
+
+@given(first=st.integers(1, 9), count=st.integers(1, 9), lines=st.integers(1, 12), gap=st.booleans())
+def test_numbers_of_pairs_count_lines_or_all_pairs_in_order(first: int, count: int, lines: int, gap: bool) -> None:
+    numbers = [*range(first, first + count)]
+    numbers[1:] = numbers[1 + gap :]
+    for own, theirs in ((numbers, None), (None, numbers)):
+        counts = [len(given or range(lines)) for given in (own, theirs)]
+        if numbers[-1] <= lines:
+            found = common_numbers(own, counts[0], theirs, counts[1])
+            assert [*map(list, found[:2]), found[2]] == [
+                own or [*range(1, lines + 1)],
+                theirs or [*range(1, lines + 1)],
+                "",
+            ]
+        elif numbers == [*range(first, first + lines)]:
+            *both, remark = common_numbers(own, counts[0], theirs, counts[1])
+            assert both == [numbers, numbers]
+            assert {str(first), str(numbers[-1])} <= {*re.findall(r"\d+", remark)}
+        else:
+            with pytest.raises(AttnvizError, match=str(numbers[-1])):
+                common_numbers(own, counts[0], theirs, counts[1])
+
+
+@pytest.mark.parametrize(("turned", "swapped"), [(1, False), (3, True)])
+def test_another_direction_must_lower_the_error_rate_by_a_tenth(turned: int, swapped: bool) -> None:
+    links, gold = (["0-0"] * (20 - turned) + [link] * turned for link in ("1-0", "0-1"))
+    scored = score(links, gold)
+    assert (scored.convention.swapped, scored.error.aer) == (swapped, pytest.approx(0 if swapped else turned / 20))
 
 
 def test_links_of_the_ends_of_blank_sentences_link_no_words(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,14 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import AttnvizError, attention, read_attention
 from attnviz.analysis.measures import error_between
 from attnviz.commands.main import main
-from attnviz.evaluation.two_files import link_agreement, pair_place, pair_with_words_of, with_tokens_of
+from attnviz.evaluation.two_files import (
+    check_pair_counts,
+    check_same_pair,
+    link_agreement,
+    pair_place,
+    pair_with_words_of,
+    with_tokens_of,
+)
 from attnviz.importing.attention_reader import records_of
 from attnviz.importing.records import AttentionRecords
 from attnviz.importing.sentence_pair import SentencePair, Sentences
@@ -66,13 +74,6 @@ def test_files_are_matched_by_position_and_missing_tokens_come_from_the_other(fi
     assert agreement.aer == pytest.approx(1 - 2 * 4 / 10)
 
 
-def test_matrix_and_links_between_other_segmentations_are_mapped() -> None:
-    matrix = attention("I do n't sleep", "je ne dors pas", np.eye(4)[[0, 2, 3, 2]])
-    links = attention("I don't sleep", "je ne dors pas", np.eye(4, 3)[[0, 1, 2, 1]])
-    agreement = link_agreement([matrix], [links])
-    assert (agreement.aer, agreement.remarks) == (0, ())
-
-
 def test_links_without_tokens_count_words_where_they_fit_them(tmp_path: Path) -> None:
     # One matrix over pieces, whose words are "the red sailboat" and "das Segelboot".
     matrix = attention(["▁the", "▁red", "▁sail", "boat"], ["▁das", "▁Segel", "boot"], np.eye(4)[[0, 2, 3]])
@@ -86,25 +87,21 @@ def test_links_without_tokens_count_words_where_they_fit_them(tmp_path: Path) ->
 
 
 def test_words_that_differ_are_reported_or_refused(snapshot: SnapshotAssertion) -> None:
-    first = attention("The house", "La maison", np.eye(2))
-    lower = attention("the house", "La maison", np.eye(2))
+    first, lower = (attention(text, "La maison", np.eye(2)) for text in ("The house", "the house"))
     assert link_agreement([first, first], [first, lower]).remarks == snapshot(name="lower case")
-    for other in (attention("a dog", "La maison", np.eye(2)), attention("The big house", "La maison", np.eye(2, 3))):
-        with pytest.raises(AttnvizError) as error:
-            link_agreement([first], [other])
-        assert str(error.value) == snapshot(name=other.source_text)
     numbered = [
         AttentionRecords(
-            Sentences(
-                [source], lambda text: SentencePair({"source": text, "target": "x y"}, parse_links("0-0"), line=6)
-            )
+            Sentences([text], lambda text: SentencePair({"source": text, "target": "x y"}, parse_links("0-0"), line=6))
         )
-        for source in ("The house", "the house")
+        for text in ("The house", "the house")
     ]
     assert link_agreement(*numbered).remarks == snapshot(name="numbered")
-    with pytest.raises(AttnvizError) as error:
-        link_agreement([first], [first, first])
-    assert str(error.value) == snapshot(name="another number of pairs")
+    dog, big = attention("a dog", "La maison", np.eye(2)), attention("The big house", "La maison", np.eye(2, 3))
+    refused = {"a dog": [dog], "The big house": [big], "another number of pairs": [first, first]}
+    for name, other in refused.items():
+        with pytest.raises(AttnvizError) as error:
+            link_agreement([first], other)
+        assert str(error.value) == snapshot(name=name)
 
 
 @pytest.mark.parametrize(
@@ -129,9 +126,41 @@ def test_pair_is_found_by_its_words(sides: list[tuple[str | None, str | None]], 
     assert pair_place(records, 2, three, shown) == (0 if sides == [(None, None)] else by_words)
 
 
+@pytest.mark.parametrize(
+    ("count", "size", "words", "refused"),
+    [(1, 3, "", False), (3, 3, "", False), (2, 3, "", True), (3, 2, "a", True), (2, 1, "", True), (2, 1, "a", False)],
+)
+def test_other_numbers_of_pairs_are_refused(count: int, size: int, words: str, refused: bool) -> None:
+    """But for one pair, or many for one whose words say which it is."""
+    fields = {"source": words, "target": words} if words else {}
+    records, file = (
+        AttentionRecords(Sentences([fields] * pairs, lambda pair: SentencePair(pair, parse_links("0-0"))))
+        for pairs in (count, size)
+    )
+    with pytest.raises(AttnvizError) if refused else nullcontext():
+        check_pair_counts(records, file)
+
+
+WORDS = st.lists(st.sampled_from(["a", "A", "ab", "b", "c"]), min_size=1, max_size=3)
+
+
+@given(WORDS, WORDS)
+def test_same_pair_has_the_same_letters_or_a_word_in_its_place(own: list[str], theirs: list[str]) -> None:
+    records = [attention(words, "x", np.full((1, len(words)), 1 / len(words))) for words in (own, theirs)]
+    one, other = (" ".join(words).casefold().split() for words in (own, theirs))
+    in_place = len(one) == len(other) and any(a == b for a, b in zip(one, other, strict=True))
+    with nullcontext() if in_place or "".join(one) == "".join(other) else pytest.raises(AttnvizError):
+        check_same_pair(*records)
+
+
 def test_command_prints_draws_and_writes_the_comparison(
-    files: Files, tmp_path: Path, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
+    files: Files,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    snapshot: SnapshotAssertion,
 ) -> None:
+    monkeypatch.setattr("attnviz.export.images.image", lambda figure, ending: f"{ending} {figure.to_json()}".encode())
     command = ["attention", str(files[0]), "--compare", str(files[1])]
     assert main(command) == 0
     captured = capsys.readouterr()
@@ -140,6 +169,7 @@ def test_command_prints_draws_and_writes_the_comparison(
     for ending in ("svg", "json", "csv"):
         assert main([*command, "-o", str(tmp_path / f"out.{ending}")]) == 0
     drawn = (tmp_path / "out.svg").read_text(encoding="utf-8")
+    assert drawn.startswith("svg ")
     assert "other.pharaoh minus first.txt" in drawn
     assert "voiture" in drawn
     written = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))

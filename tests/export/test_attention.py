@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from attnviz import Attention, AttnvizError, attention, figures
+from attnviz import Attention, attention, figures
 from attnviz.analysis.imported_file_texts import missing_values_reason
 from attnviz.analysis.labels import LONGEST
 from attnviz.export.saved_files import FigureOptions, contents
-from attnviz.figures.registry import FIGURES, StepFigure, step_figure
-from attnviz.figures.subject import ATTENTION, ENERGIES, REQUIRES_IMPORTED_ATTENTION, Subject
+from attnviz.figures.registry import step_figure
+from attnviz.figures.subject import Subject
 from tests.figures.payloads import close, plain
 from tests.importing.given import SOURCE, TARGET, matrix
 from tests.saved_pages import saved_view
@@ -41,13 +41,3 @@ def test_page_of_attention_has_its_weights_and_what_is_missing(record: Attention
     for step in range(len(record.target_pieces)):
         drawn = step_figure(subject := Subject(record, step), "look").draw(subject)
         assert close(plain(page.figure("look", step)), plain(drawn.plotly()))
-
-
-@pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.name)
-def test_step_figures_without_internal_values_are_refused(record: Attention, figure: StepFigure) -> None:
-    if set(figure.needs) <= {ENERGIES, ATTENTION, REQUIRES_IMPORTED_ATTENTION}:
-        assert record.step_figure(0, figure.name).data
-        return
-    with pytest.raises(AttnvizError) as error:
-        record.step_figure(0, figure.name)
-    assert str(error.value) == missing_values_reason()

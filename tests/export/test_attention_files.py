@@ -86,16 +86,13 @@ def test_command_converts_links_between_the_formats(tmp_path: Path) -> None:
     ]
 
 
-def test_every_head_is_written_and_read_back(tmp_path: Path) -> None:
+def test_every_head_is_written_as_numpy_arrays(tmp_path: Path) -> None:
     weights = np.random.default_rng(0).dirichlet(np.ones(4), size=(3, 2, 3)).astype(np.float32)
     record = attention("a b@@ c </s>", "x y </s>", weights)
-    for ending in ("npz", "json", "parquet"):
-        path = tmp_path / f"made.{ending}"
-        path.write_bytes(attention_file_content([record.select_heads(1, 0)], ending))
-        (found,) = read_attention(path)
-        assert np.array_equal(found.head_weights, record.head_weights)
-        assert (found.source_pieces, found.target_pieces) == (record.source_pieces, record.target_pieces)
-        assert found.words().source == record.words().source
+    (tmp_path / "made.npz").write_bytes(attention_file_content([record.select_heads(1, 0)], "npz"))
+    (found,) = read_attention(tmp_path / "made.npz")
+    assert np.array_equal(found.head_weights, record.head_weights)
+    assert found.words().source == record.words().source
     with pytest.raises(AttnvizError):
         attention_file_content([record, record], "npz")
 
@@ -137,12 +134,3 @@ def test_records_are_read_back_equal(ending: str, records: list[Attention]) -> N
     assert [record.to_json() for record in read] == [record.to_json() for record in records]
     for found, record in zip(read, records, strict=True):
         assert np.array_equal(found.alignment, record.alignment)
-
-
-def test_pairs_of_a_parquet_file_keep_their_lines_and_a_table_has_the_records(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("a b ||| c ||| 0-0\n ||| ||| \nd ||| e f ||| 0-0 0-1\n", encoding="utf-8")
-    for name, option in (("a.parquet", "-o"), ("table.parquet", "--table")):
-        assert main(["attention", str(tmp_path / "a.txt"), option, str(tmp_path / name)]) == 0
-        records = read_attention(tmp_path / name, ["A B", "", "D"])
-        assert [record.links for record in records] == [((0, 0),), ((0, 0), (0, 1))]
-        assert [record.words().source for record in records] == [("A", "B"), ("D",)]

@@ -16,12 +16,11 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 from pdfminer.high_level import extract_pages
-from pdfminer.layout import LTChar, LTImage, LTPage, LTRect
+from pdfminer.layout import LTChar, LTPage
 
 from attnviz import Attention, attention
 from attnviz.export import FigureOptions
-from attnviz.export.images import close, find_browser, translation_sheet
-from attnviz.export.printing import for_print
+from attnviz.export.images import close, find_browser, for_print, translation_sheet
 from attnviz.export.saved_files import heading, picture
 from attnviz.figures.registry import step_figures
 from attnviz.figures.spec import _WIDTHS, Spec, width
@@ -38,11 +37,6 @@ TEXTS = {
         "COMMISSION RECOMMENDATION ON DEVELOPMENT OF COMMUNICATIONS",
         "RECOMMANDATION DE LA COMMISSION SUR LE DÉVELOPPEMENT DES COMMUNICATIONS",
     ),
-    "compounds": (
-        "Die Geschwindigkeitsbegrenzung der Donaudampfschifffahrtsgesellschaft gilt",
-        "The speed limit of the Danube-steamship-company applies",
-    ),
-    "French": ("Les élèves œuvrent à l' Élysée naïvement …", "Œuvre d' élève : « ça » où l' été s' achève"),
     "Arabic": ("the translator writes the agreement quickly", "المترجم يكتب الاتفاقية بسرعة ."),
     "60 tokens": (
         " ".join(f"word{k}" if k % 3 else "the" for k in range(60)),
@@ -83,13 +77,10 @@ def printed(figures: list[go.Figure]) -> list[LTPage]:
         renderer = kaleido.Kaleido(path=find_browser(), mathjax=False)
         await renderer.open()
         try:
+            sizes = [{"width": one.layout.width, "height": one.layout.height, "scale": 1} for one in figures]
             return [
-                bytes(
-                    await renderer.calc_fig(
-                        one, opts={"format": "pdf", "width": one.layout.width, "height": one.layout.height, "scale": 1}
-                    )
-                )
-                for one in figures
+                bytes(await renderer.calc_fig(one, opts={"format": "pdf"} | size))
+                for one, size in zip(figures, sizes, strict=True)
             ]
         finally:
             await close(renderer)
@@ -140,17 +131,6 @@ def test_printed_figures_have_every_letter_of_their_labels(
     assert len(pages) == len(figures)
     for figure, page in zip(figures, pages, strict=True):
         check_labels(figure, page)
-
-
-def test_printed_cells_are_rectangles() -> None:
-    record = words_only(*TEXTS["capitals"])
-    rows, columns = record.alignment.shape
-    options = FigureOptions()
-    (page,) = printed([translation_sheet(picture(record, options), record, heading(record, options))])
-    assert not list(parts(page, LTImage))
-    cells = [one for one in parts(page, LTRect) if one.fill and 10 < one.width < 60 and 10 < one.height < 60]
-    assert len({(round(one.x0), round(one.y0)) for one in cells}) == rows * columns
-    assert len({(round(one.width), round(one.height)) for one in cells}) <= 4, "equal but for rounding"
 
 
 def test_estimated_widths_are_those_of_the_widest_font() -> None:

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from attnviz import figures
-from attnviz.export.images import find_browser, image, translation_sheet
-from attnviz.export.printing import for_print
+from attnviz.export.images import find_browser, for_print, image, translation_sheet
 from attnviz.figures.heatmap_parts import ASPECT
 from attnviz.palette import SCALES, colour_at, letter_colour
 from tests.figures import synthetic

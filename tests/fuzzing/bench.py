@@ -5,27 +5,21 @@ from __future__ import annotations
 import contextlib
 import random
 import shutil
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 from unittest import mock
-
-import torch
-from streamlit.runtime.state import QueryParamsProxy
 
 from attnviz import Translator
 from attnviz.checkpoint import save_model
 from attnviz.corpora import Analyser, Settings, analyse_file
 from attnviz.environment import ATTNVIZ_CORPORA, ATTNVIZ_MODELS, ATTNVIZ_RUNS
-from attnviz.network import DecomposableConfig, ModelConfig, RNNsearch, TransformerConfig
+from attnviz.installed_models import ADDITIVE_MODEL, FIXED_CONTEXT_MODEL, GENERAL_MODEL, TRANSFORMER_MODEL
+from attnviz.network import AnyNetwork, DecomposableConfig, TransformerConfig
 from attnviz.text import Tokenizer
+from attnviz.trace import Trace
 from attnviz.trace.snapshots import FOLDER
-from attnviz.ui.page_state.selection import VIEW_PARAMETERS
-from attnviz.ui.pages import PAGE_NAMES
-from attnviz.ui.pages.lab_page import SECTIONS
-from attnviz.ui.transformer.exhibit import ADDITIVE_MODEL, FIXED_CONTEXT_MODEL, GENERAL_MODEL, TRANSFORMER_MODEL
+from tests.conftest import ModelFactory
 from tests.detectors import random_detector
 from tests.fuzzing.mutations import Mutation
 from tests.transformers import random_transformer
@@ -40,27 +34,6 @@ TABLES = ("plain", "drawn")
 """Of corpora that the pages offer: one of more rows than are sent at once, and one of pairs with links."""
 SNAPSHOTS = Path(__file__).parents[2] / "models" / ADDITIVE_MODEL / FOLDER
 """Of trainings, that come with the program."""
-_OPENED_WITH = {"step": "2", "word": "1", "depth": "everything", "table": "plain"}
-
-
-class _RecordedParameters(dict[str, str]):
-    """Parameters of a link, which record the names that are read."""
-
-    def __init__(self, given: Mapping[str, str]) -> None:
-        super().__init__(given)
-        self.read: set[str] = set()
-
-    def get(self, name: str, default: Any = None) -> Any:
-        self.read.add(name)
-        return super().get(name, default)
-
-    def __getitem__(self, name: str) -> str:
-        self.read.add(name)
-        return super().__getitem__(name)
-
-    def __contains__(self, name: object) -> bool:
-        self.read.add(str(name))
-        return super().__contains__(name)
 
 
 @dataclass(frozen=True)
@@ -68,15 +41,17 @@ class Bench:
     """A tiny model and files made with it, in a folder of its own."""
 
     folder: Path
+    make_network: ModelFactory
+    tokenizer: Tokenizer
 
     @cached_property
     def model(self) -> Path:
         """A model folder with random weights."""
-        save_model(self.folder / "models" / "en-fr", self._network("additive"), self._tokenizer)
+        save_model(self.folder / "models" / "en-fr", self.make_network(), self.tokenizer)
         return self.folder / "models" / "en-fr"
 
     @cached_property
-    def translator(self) -> Translator[Any]:
+    def translator(self) -> Translator[Trace]:
         """The translator of that model."""
         return Translator.load(self.model, device="cpu")
 
@@ -91,49 +66,23 @@ class Bench:
         return self.translator.translate(SENTENCES[0], beam=1).to_json().encode()
 
     @cached_property
-    def parameters(self) -> dict[str, tuple[str, ...]]:
-        """The URL parameters that each page reads, by page."""
-        asked: dict[str, set[str]] = {}
-        for page in PAGE_NAMES:
-            parameters = _RecordedParameters(_OPENED_WITH)
-            with mock.patch.object(QueryParamsProxy, "to_dict", lambda _, given=parameters: given):
-                self.open(page, _OPENED_WITH)
-            asked[page] = parameters.read
-        for section in SECTIONS:
-            parameters = _RecordedParameters(_OPENED_WITH | {"section": section})
-            with mock.patch.object(QueryParamsProxy, "to_dict", lambda _, given=parameters: given):
-                self.open("lab", {**parameters})
-            asked["lab"] |= parameters.read
-        asked["translate"] |= {one.name for one in VIEW_PARAMETERS if one.owner == "browser"}
-        return {page: tuple(sorted(names)) for page, names in asked.items()}
-
-    @cached_property
-    def _tokenizer(self) -> Tokenizer:
-        return Tokenizer.train(SENTENCES * 3, 80)
-
-    def _network(self, attention: str) -> RNNsearch:
-        torch.manual_seed(1)
-        sizes = {"embedding_size": 6, "hidden_size": 5, "alignment_size": 4, "maxout_size": 3}
-        return RNNsearch(ModelConfig(len(self._tokenizer), **sizes, attention=attention)).eval()
-
-    @cached_property
     def _shown(self) -> dict[str, str]:
         """Return environment variables that point the pages to their data.
 
         These are models of every kind, snapshots of trainings, a run, and tables of corpora.
         """
         models, runs, tables = self.model.parent, self.folder / "runs", self.folder / "tables"
+        size, networks = len(self.tokenizer), dict[str, AnyNetwork]()
         for name, attention in (
             (FIXED_CONTEXT_MODEL, "none"),
             (GENERAL_MODEL, "general"),
             (ADDITIVE_MODEL, "additive"),
         ):
-            save_model(models / name, self._network(attention), self._tokenizer)
-        size = len(self._tokenizer)
-        save_model(
-            models / TRANSFORMER_MODEL, random_transformer(TransformerConfig(size, 8, 2, 2, 8), 1), self._tokenizer
-        )
-        save_model(models / "detector", random_detector(DecomposableConfig(size, 6, 6), 1), self._tokenizer)
+            networks[name] = self.make_network(attention)
+        networks[TRANSFORMER_MODEL] = random_transformer(TransformerConfig(size, 8, 2, 2, 8), 1)
+        networks["detector"] = random_detector(DecomposableConfig(size, 6, 6), 1)
+        for name, network in networks.items():
+            save_model(models / name, network, self.tokenizer)
         for folder in (models / ADDITIVE_MODEL, models / GENERAL_MODEL, runs / "mine" / "model"):
             shutil.copytree(SNAPSHOTS, folder / FOLDER)
         for name in TABLES:
@@ -159,7 +108,7 @@ class Bench:
             "from attnviz.ui.chrome import run_pages\n"
             f"from attnviz.ui.pages.{page}_page import {page.upper()}_PAGE\nrun_pages([{page.upper()}_PAGE])"
         )
-        app = AppTest.from_string(source, default_timeout=60)
+        app = AppTest.from_string(source, default_timeout=600)
         for name, value in linked.items():
             app.query_params[name] = value
         with mock.patch.dict("os.environ", self._shown):
@@ -169,9 +118,8 @@ class Bench:
     def damaged(self, content: bytes, name: str, mutations: tuple[Mutation, ...], chance: random.Random) -> Path:
         """Write `content`, damaged once or twice, to a file of this name."""
         for _ in range(chance.choice((1, 1, 2))):
-            with contextlib.suppress(
-                ValueError, IndexError, KeyError, TypeError, RecursionError
-            ):  # what was damaged before may be no JSON now
+            # What was damaged before may be no JSON now.
+            with contextlib.suppress(ValueError, IndexError, KeyError, TypeError, RecursionError):
                 content = bytes(chance.choice(mutations)(bytearray(content), chance))
         path = self.folder / name
         path.write_bytes(content)

@@ -7,24 +7,34 @@ import io
 import lzma
 import random
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from pathlib import Path
 
 import pyarrow as pa
 from pyarrow import parquet
 
 from attnviz import AttnvizError, Translator, export, figures
 from attnviz.analysis.findings import findings_of
-from attnviz.corpora import analyse_file
+from attnviz.analysis.neighbours import VECTOR_KINDS, Vectors, nearest, principal_map
+from attnviz.corpora import MEASURES
 from attnviz.corpora.corpus_lines import read_lines
+from attnviz.corpora.table_metadata import table_metadata
+from attnviz.corpora.vectors import vectors_of_pairs
 from attnviz.evaluation.scoring import alignment_error
+from attnviz.figures.learning_curves import attention_curves, learning_heatmap, quality_curves
 from attnviz.importing.attention_reader import read_attention
+from attnviz.importing.family import load_checkpoint, write_checkpoint
 from attnviz.model_folder import FILES as MODEL_FILES
 from attnviz.trace import WhatIfs
-from tests.fuzzing.bench import SENTENCES, Bench
-from tests.fuzzing.checkpoints import checkpoints, imports
-from tests.fuzzing.links import addresses
-from tests.fuzzing.mutations import ANY, JSON, LINES, LONG, replace_value
-from tests.fuzzing.shelves import snapshots, tables, vectors
+from attnviz.trace.snapshots import Snapshots
+from attnviz.ui.corpus.table import PRESETS, Choice, corpus_pair, known_measures, listed_rows, load_table, matching_rows
+from attnviz.ui.page_state.selection import VIEW_PARAMETERS
+from attnviz.ui.pages import PAGE_NAMES
+from attnviz.ui.pages.lab_page import SECTIONS
+from attnviz.ui.pages.learns_page import has_link_measures
+from attnviz.ui.pages.transformer_page import EXHIBITS
+from tests.fuzzing.bench import SENTENCES, SNAPSHOTS, TABLES, Bench
+from tests.fuzzing.mutations import ANY, JSON, LINES, LONG, replace_value, text
 from tests.importing.attention_files import CONTENTS, FILES
 
 
@@ -35,21 +45,6 @@ def traces(bench: Bench, chance: random.Random) -> None:
     figures.heatmap(trace)
     findings_of(trace)
     export.save(trace, bench.folder / f"again.{chance.choice(('json', 'csv', 'html', 'tex', 'pharaoh'))}")
-
-
-def attentions(bench: Bench, chance: random.Random) -> None:
-    """Open a damaged file of another program's attention, of any format, draw a pair and read it."""
-    file = chance.choice(FORMATS)
-    content, given = CONTENTS[file.name], dict(file.given)
-    name = f"damaged-{file.name}"
-    records = read_attention(bench.damaged(content, name, (*JSON, *LONG), chance), **given)
-    number = chance.choice((1, 1, 1, 2, len(records)))
-    found = records.pair_numbered(number)
-    own = found.tokens("source") and found.tokens("target")
-    tokens = (None, None) if own or given else ("A dog", "Un chien")
-    record = records.attention(number - 1, *tokens, normalise=chance.random() < 0.5)
-    figures.heatmap(record)
-    findings_of(record)
 
 
 def scores(bench: Bench, chance: random.Random) -> None:
@@ -81,21 +76,6 @@ def lines(bench: Bench, chance: random.Random) -> None:
     list(read_lines(path, links if chance.random() < 0.3 else None))
 
 
-def corpora(bench: Bench, chance: random.Random) -> None:
-    """Make a table of a damaged corpus."""
-    content = "".join(f"{a}\t{b}\n" for a, b in zip(SENTENCES[::2], SENTENCES[1::2], strict=True)).encode()
-    name = chance.choice(("corpus.tsv", "corpus.tsv.gz", "corpus.tsv.xz", "corpus.parquet"))
-    if name.endswith("parquet"):
-        packed = io.BytesIO()
-        parquet.write_table(pa.table({"source": SENTENCES[::2], "target": SENTENCES[1::2]}), packed)
-        content = packed.getvalue()
-    elif name.endswith("z"):
-        content = (gzip if name.endswith("gz") else lzma).compress(content)
-    output = bench.folder / "corpus-table.parquet"
-    output.unlink(missing_ok=True)
-    analyse_file(bench.damaged(content, name, LINES, chance), output, bench.analyser)
-
-
 def models(bench: Bench, chance: random.Random) -> None:
     """Load a damaged model folder and translate with it."""
     name = chance.choice(MODEL_FILES)
@@ -107,16 +87,113 @@ def models(bench: Bench, chance: random.Random) -> None:
     Translator.load(folder, device="cpu").translate(SENTENCES[0], beam=2)
 
 
+FIXTURES = Path(__file__).parents[1] / "importing" / "fixtures"
+SENTENCE = "der hund schläft im park ."
+
+
+def checkpoints(bench: Bench, chance: random.Random) -> None:
+    """Import a damaged checkpoint, and translate with what comes of it."""
+    source = FIXTURES / chance.choice(("tutorial", "joey", "d2l", "fairseq", "opennmt"))
+    name = chance.choice([path.name for path in sorted(source.iterdir()) if path.suffix != ".npz"])
+    folder = bench.folder / "checkpoint"
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(source, folder)
+    is_text = name.endswith((".txt", ".yaml"))
+    bench.damaged((source / name).read_bytes(), f"checkpoint/{name}", LINES if is_text else ANY, chance)
+    write_checkpoint(load_checkpoint(folder), bench.folder / "imported", half=chance.random() < 0.3)
+    Translator.load(bench.folder / "imported", device="cpu").translate(SENTENCE, beam=2)
+
+
+_NAMES = tuple(one.name for one in MEASURES)
+_MEANT: Mapping[str, tuple[str, ...]] = {
+    "table": TABLES,
+    "show": PRESETS,
+    "sort": ("number", *_NAMES),
+    "x": _NAMES,
+    "y": _NAMES,
+    "descending": ("1",),
+    "brush": ("0_1", "0_9_-99_0", "9_0_0_-99", "nan_nan", "inf_-inf_0_1", "1e999_0_1_2"),
+    "part": ("1", "2", "3"),
+    "find": ("dogs", "[", "%", "NEIGE"),
+    "training": ("small-additive", "small-dot", "run:mine", "run:../mine"),
+    "runs": ("1", "2", "all"),
+    "pair": ("1", "2", "9", "10"),
+    "update": ("0", "20", "1000000000", "9" * 30),
+    "long": ("1", "2", "own"),
+    "sentence": SENTENCES[::2],
+    "target": SENTENCES[1::2],
+    "gold": ("0-0 1?1", "9-9"),
+    "section": tuple(SECTIONS),
+    "exhibit": tuple(EXHIBITS),
+    "lang": ("en", "fr"),
+    "lesson": ("attention", "../attention"),
+    "model": ("en-fr", "small-fixed", "small-dot", "small-transformer", "detector"),
+}
+"""What parameters mean something with, that others do not."""
+_VALUES = (
+    *("0", "1", "2", "3", "99", "-1", "1.2", "0-0.1p1", "en", "fr", "en-fr", "idea", "everything", "after", "beam 3"),
+)
+
+
+def addresses(bench: Bench, chance: random.Random) -> None:
+    """Follow a link with anything in some parameters of any page."""
+    page = chance.choice(PAGE_NAMES)
+    known = sorted({*_MEANT, *(one.name for one in VIEW_PARAMETERS)})
+    names = set(chance.sample(known, chance.randint(1, 12)))
+    if page == "corpus" and chance.random() < 0.7:  # without a table it shows nothing
+        names.add("table")
+    bench.open(page, {name: _value(name, chance) for name in sorted(names)})
+
+
+def _value(name: str, chance: random.Random) -> str:
+    if name in _MEANT and chance.random() < 0.6:
+        return chance.choice(_MEANT[name])
+    # Models with random weights translate endlessly.
+    value = chance.choice(_VALUES) if chance.random() < 0.6 else text(chance)[:200]
+    return value.encode("utf-8", "replace").decode("utf-8")
+
+
+def tables(bench: Bench, chance: random.Random) -> None:
+    """Show a damaged table of a corpus, and open a pair of it."""
+    path = bench.damaged(bench.table("drawn").read_bytes(), "shelved.parquet", ANY, chance)
+    table_metadata(path)
+    whole = load_table(path)
+    choice = Choice(preset=chance.choice(PRESETS), query=chance.choice(("", "dogs")), sort="entropy")
+    known_measures(whole)
+    for row in listed_rows(matching_rows(whole, choice), choice).part(0).to_pylist():
+        corpus_pair(path, row["number"], row["source"], row["target"])
+
+
+def vectors(bench: Bench, chance: random.Random) -> None:
+    """Search the damaged vectors of a corpus."""
+    whole = bench.folder / "whole.npz"
+    if not whole.exists():
+        vectors_of_pairs(bench.translator, [(1, *SENTENCES[:2]), (2, *SENTENCES[2:])]).save(whole)
+    found = Vectors.load(bench.damaged(whole.read_bytes(), "damaged.npz", ANY, chance))
+    for kind in VECTOR_KINDS:
+        array = found.arrays[kind]
+        nearest(array, array[0].astype("f4"), 3)
+        principal_map(array.astype("f4"))
+
+
+def snapshots(bench: Bench, chance: random.Random) -> None:
+    """Draw the damaged snapshots of a training."""
+    path = chance.choice(sorted(Path(SNAPSHOTS).glob("*.json")))
+    several = (*JSON, *[replace_value] * 9)
+    found = Snapshots.load(bench.damaged(path.read_bytes(), "snapshots.json", several, chance))
+    learning_heatmap(found, 0, found.moment(20))
+    quality_curves([found], found.updates, update=20)
+    if has_link_measures(found):
+        attention_curves(found, found.updates, runs=[found], update=20)
+
+
 KINDS: dict[str, tuple[Callable[[Bench, random.Random], None], int]] = {
     "traces": (traces, 60),
     "models": (models, 300),
-    "attentions": (attentions, 60),
     "scores": (scores, 60),
     "lines": (lines, 60),
-    "corpora": (corpora, 60),
     "addresses": (addresses, 12),
     "checkpoints": (checkpoints, 25),
-    "imports": (imports, 40),
     "tables": (tables, 60),
     "vectors": (vectors, 60),
     "snapshots": (snapshots, 60),

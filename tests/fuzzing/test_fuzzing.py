@@ -6,6 +6,8 @@ import random
 
 import pytest
 
+from attnviz.text import Tokenizer
+from tests.conftest import ModelFactory
 from tests.fuzzing.bench import Bench
 from tests.fuzzing.kinds import KINDS, refused
 
@@ -13,8 +15,8 @@ pytestmark = pytest.mark.nightly
 
 
 @pytest.fixture(scope="module")
-def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
-    return Bench(tmp_path_factory.mktemp("bench"))
+def bench(tmp_path_factory: pytest.TempPathFactory, make_network: ModelFactory, tokenizer: Tokenizer) -> Bench:
+    return Bench(tmp_path_factory.mktemp("bench"), make_network, tokenizer)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -23,15 +25,3 @@ def test_input_is_used_or_refused(bench: Bench, kind: str) -> None:
     count = sum(refused(function, bench, random.Random(f"{kind} {seed}")) for seed in range(tried))
     if kind != "addresses":  # a link opens what it can
         assert count > tried // 5
-
-
-def test_bench_knows_the_parameters_of_every_page(bench: Bench) -> None:
-    for page, wanted in {
-        "translate": {"sentence", "step", "depth", "lang", "model", "search", "source", "word"},
-        "why": {"long"},
-        "transformer": {"exhibit", "swap", "head"},
-        "learns": {"training", "runs", "pair"},
-        "corpus": {"table", "show", "find", "sort", "descending", "x", "y", "brush", "part"},
-        "lab": {"section", "vectors"},
-    }.items():
-        assert wanted <= set(bench.parameters[page]), page

@@ -12,11 +12,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
 import torch
+from hypothesis import strategies as st
 from pyarrow import parquet
 from syrupy.assertion import SnapshotAssertion
 
@@ -30,23 +32,17 @@ from attnviz.importing.attention_reader import read_bytes, records_of
 from attnviz.importing.formats import FORMATS
 from attnviz.importing.formats.line_formats import LAYOUTS, Layout
 from attnviz.importing.records import format_sentence
+from attnviz.importing.sentence_pair import SentencePair, Sentences, join_sentences
 from attnviz.reading import content_of
-from attnviz.text import SPACE
-from attnviz.trace.word_link_text import CountingError
+from attnviz.trace.word_link_text import CountingError, parse_links
 from tests.conftest import REPOSITORY
 from tests.documentation.formats import with_tables
 from tests.figures import synthetic
-from tests.importing.attention_files import CONTENTS, FILES, SOURCES, TARGETS, File, weights
+from tests.importing.attention_files import CONTENTS, ENDS, FILES, PAIRS, SOURCES, TARGETS, File, tokens_of
 from tests.importing.given import SOURCE, TARGET, arrays_of_one_pair, logged, matrix, npy, npz
-from tests.snapshots import plain
+from tests.snapshots import refusal
 
-FIXTURES = Path(__file__).parent / "fixtures" / "attention"
 GUIDE = (REPOSITORY / ".docs" / "pages" / "data.md").read_text(encoding="utf-8")
-CASES = json.loads((FIXTURES / "expected.json").read_text(encoding="utf-8"))
-
-
-def _tokens(pieces: Sequence[str], ends: bool = True) -> list[str]:
-    return [piece.removeprefix(SPACE) for piece in pieces if ends or piece != "</s>"]
 
 
 def _json(value: object) -> bytes:
@@ -58,46 +54,21 @@ def test_example_file_is_read_with_its_format_and_content(file: File, tmp_path: 
     path = tmp_path / file.name
     path.write_bytes(CONTENTS[file.name])
     records = read_attention(path, **file.given)
-    assert (records.format, len(records)) == (file.format, len(file.pairs))
+    assert (records.format, len(records)) == (file.format, file.count)
     assert read_attention(path, **file.given, format=file.format).format == file.format
     has_program = file.links is None and file.format not in ("json", "csv", "numpy", "torch", "parquet")
     assert {record.origin for record in records} <= {*records.pairs.title.split(", "), records.pairs.title, ""}
     assert {bool(record.origin) for record in records} == {has_program}
-    for number, (record, (source, target)) in enumerate(zip(records, file.pairs, strict=True)):
-        sides = [_tokens(side, ends=False) for side in (record.source_pieces, record.target_pieces)]
-        assert sides == [source.split(), target.split()]
+    for number, (record, pair) in enumerate(zip(records, file.pairs, strict=True)):
+        assert tokens_of(record) == [list(pair.source), list(pair.target)]
         if file.links is None:
-            assert np.allclose(record.alignment, file.matrices[number], atol=1e-6)
+            assert np.allclose(record.alignment, pair.weights(file.ends), atol=1e-6)
             assert record.links == ()
         else:
             assert record.links == tuple(file.links[number])
             assert {(j, i) for i, j in np.argwhere(record.alignment > 0).tolist()} == {*file.links[number]}
-    ends = {"source-end", "target-end"}
-    assert {*records[0].remarks} - ends == {*file.remarks} - ends
+    assert {*records[0].remarks} - {*ENDS} == {*file.remarks} - {*ENDS}
     assert records[0].possible == tuple(file.possible)
-
-
-@pytest.mark.parametrize("case", CASES, ids=[f"{n}-{case['file']}" for n, case in enumerate(CASES)])
-def test_fixture_is_read_as_expected_or_refused(case: dict[str, Any]) -> None:
-    given, path = {side: case[side] for side in ("source", "target") if side in case}, FIXTURES / case["file"]
-    if case["expect"] == "refuse":
-        with pytest.raises(AttnvizError) as error:
-            list(read_attention(path, **given))
-        assert all(word in str(error.value) for word in case["mention"])
-        return
-    records = read_attention(path, **given, **case.get("options", {}))
-    assert (records.format, len(records)) == (case["format"], len(case["expect"]))
-    for number, (record, expected) in enumerate(zip(records, case["expect"], strict=True)):
-        if "words" in expected:
-            assert [list(record.words().source), list(record.words().target)] == expected["words"]
-            continue
-        sides = [_tokens(record.source_pieces), _tokens(record.target_pieces)]
-        assert sides == [expected["source"], expected["target"]]
-        assert [list(link) for link in record.links] == expected.get("links", [])
-        if "matrix" in expected:
-            assert np.allclose(record.alignment, expected["matrix"], atol=1e-4)
-        if "possible" in case:
-            assert [list(link) for link in record.possible] == case["possible"][number]
 
 
 def test_every_format_has_two_example_files_and_stands_in_the_guide() -> None:
@@ -131,7 +102,7 @@ GRAPH: dict[str, Any] = {
     "links": [{"source": 0, "target": 2, "value": weight} for row in ROWS for weight in row],
 }
 NEMATUS = "0 ||| une voiture ||| 0.2 ||| a car ||| 2 2\n"
-PAIRS: dict[str, Any] = {"source": SOURCES, "target": TARGETS}
+BOTH: dict[str, Any] = {"source": SOURCES, "target": TARGETS}
 IN_MEMORY: dict[str, Any] = {"matrix": matrix(), "source": SOURCE, "target": TARGET}
 STEPS = torch.softmax(torch.arange(120, dtype=torch.float32).sin().reshape(4, 3, 1, 2, 1, 5), -1)
 GENERATED = tuple(tuple(step) for step in STEPS)
@@ -311,12 +282,6 @@ ARRAYS: Refused = {
 }
 
 
-def _refusal(call: Callable[[], Any], *folders: Path) -> str:
-    with pytest.raises(AttnvizError) as error:
-        call()
-    return plain(error.value, *folders)
-
-
 @pytest.mark.parametrize("refused", [TEXTS, ARRAYS], ids=["texts", "arrays"])
 def test_what_is_refused_is_named(refused: Refused, tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     said = {}
@@ -325,7 +290,7 @@ def test_what_is_refused_is_named(refused: Refused, tmp_path: Path, snapshot: Sn
         if isinstance(value, bytes):
             path.write_bytes(value)
         one = path if isinstance(value, bytes) else value
-        said[name] = _refusal(lambda one=one, given=given: list(read_attention(one, **given)), tmp_path)
+        said[name] = refusal(lambda one=one, given=given: list(read_attention(one, **given)), tmp_path)
     assert said == snapshot
 
 
@@ -338,8 +303,8 @@ def test_sentences_and_options_that_do_not_fit_are_refused(tmp_path: Path, snaps
         "too many sentences": {"source": [*SOURCES, "x"], "target": TARGETS},
         "too few tokens": {"source": ["a", "it rains"], "target": TARGETS},
         "no such format": {"format": "nonsense"},
-        "not in this format": {**PAIRS, "format": "fairseq"},
-        "another format": {**PAIRS, "format": "sockeye"},
+        "not in this format": {**BOTH, "format": "fairseq"},
+        "another format": {**BOTH, "format": "sockeye"},
         "no such encoding": {"source": source, "encoding": "klingon"},
         "an encoding of no text": {"source": source, "encoding": "hex"},
         "source in another encoding": {"source": source},
@@ -349,8 +314,8 @@ def test_sentences_and_options_that_do_not_fit_are_refused(tmp_path: Path, snaps
     }
     calls |= {
         "no file": lambda: read_attention(tmp_path / "none.txt"),
-        "no sentence 3": lambda: read_attention(path, **PAIRS).pair_numbered(3),
-        "no sentence 0": lambda: read_attention(path, **PAIRS).pair_numbered(0),
+        "no sentence 3": lambda: read_attention(path, **BOTH).pair_numbered(3),
+        "no sentence 0": lambda: read_attention(path, **BOTH).pair_numbered(0),
         "steps of generate as a matrix": lambda: attention("a b c d", "e f g", GENERATED),  # type: ignore[arg-type]
         "steps of generate as a model": lambda: from_huggingface(GENERATED, None, "a b c d"),
         "files of two formats": lambda: read_attention([path, _file(tmp_path / "b", ["a ||| 0-0"])]),
@@ -360,7 +325,7 @@ def test_sentences_and_options_that_do_not_fit_are_refused(tmp_path: Path, snaps
         "a folder without files": lambda: read_attention(tmp_path / "empty"),
     }
     (tmp_path / "empty").mkdir()
-    assert {name: _refusal(call, tmp_path) for name, call in calls.items()} == snapshot
+    assert {name: refusal(call, tmp_path) for name, call in calls.items()} == snapshot
 
 
 def _file(path: Path, lines: Sequence[str], end: str = "\n") -> Path:
@@ -504,6 +469,16 @@ def test_output_without_weights_names_eager_attention(value: Any) -> None:
         read_attention(value, source=[SOURCES[0]], target=[TARGETS[0]])
 
 
+def test_beams_of_generate_are_followed_to_the_end_of_each_sentence() -> None:
+    steps = torch.softmax(torch.arange(480.0).sin().reshape(4, 3, 4, 2, 1, 5), -1)
+    beams = torch.tensor([[0, 1, 0, 1], [2, 3, 2, -1]])
+    output = Output(cross_attentions=tuple(map(tuple, steps)), beam_indices=beams)
+    records = read_attention(output, ["a b c d", "a b c d"], ["e f g", "e f"])
+    for record, row in zip(records, beams.tolist(), strict=True):
+        rows = [steps[step, :, beam, :, 0].numpy() for step, beam in enumerate(row) if beam >= 0]
+        np.testing.assert_allclose(record.head_weights, np.stack(rows, axis=2), atol=1e-6)
+
+
 def test_kind_of_self_attention_is_told_by_its_triangle() -> None:
     whole = torch.softmax(torch.arange(18.0).sin().reshape(1, 2, 3, 3), -1)
     causal = torch.softmax(torch.arange(18.0).sin().reshape(1, 2, 3, 3) - 1e9 * torch.ones(3, 3).triu(1), -1)
@@ -531,7 +506,7 @@ def test_pieces_of_softalignments_are_in_the_files_beside_them(tmp_path: Path, s
     refused = {}
     for name, lines in {"few": ['["a", "b"], '], "none": ["no list", '["c"], '], "number": ["3, ", '["c"], ']}.items():
         _file(tmp_path / "x.src.js", ["var sources = [", *lines, "]"])
-        refused[name] = _refusal(lambda: read_attention(tmp_path / "x.ali.js"), tmp_path)
+        refused[name] = refusal(lambda: read_attention(tmp_path / "x.ali.js"), tmp_path)
     assert refused == snapshot
     _file(tmp_path / "x.src.js", ["x"])
     assert read_attention(tmp_path / "x.ali.js").tokens(0) == (None, ["x"])
@@ -540,46 +515,61 @@ def test_pieces_of_softalignments_are_in_the_files_beside_them(tmp_path: Path, s
 # JSON, tables and logs
 
 
-@pytest.mark.parametrize(
-    ("value", "alignment"),
-    [
-        pytest.param(
-            [{"source": [{"token": "a"}, {"text": "b"}], "hypotheses": [TOKENS["target"]], "attention": [ROWS]}],
-            ROWS,
-            id="tokens as objects",
-        ),
-        pytest.param({**TOKENS, "Source": ["c", "d"], "matrix": ROWS}, ROWS, id="names that differ in case"),
-        pytest.param({**TOKENS, "links": ["0-0", "1-1"]}, np.eye(2), id="links as texts"),
-        pytest.param({**TOKENS, "alignment": [[0, 0], [1, 1], [0, 1]]}, [[1, 0], [0.5, 0.5]], id="pairs of indices"),
-        pytest.param({**TOKENS, "links": [{"s": 0, "t": 0}, {"src": 1, "tgt": 1}]}, np.eye(2), id="links as objects"),
-        pytest.param(
-            {
-                "sequence_attributions": [
-                    {"source": "a b", "target": "x y", "source_attributions": [*zip(*ROWS, strict=True)]}
-                ]
-            },
-            ROWS,
-            id="tokens of Inseq as text",
-        ),
-        pytest.param(GRAPH, ROWS, id="graph"),
-        pytest.param(
-            [
-                {
-                    **TOKENS,
-                    "hypotheses": [["p", "q"], TOKENS["target"]],
-                    "attention": [np.eye(2).tolist(), ROWS],
-                    "scores": [-2, -1.5],
-                }
-            ],
-            ROWS,
-            id="hypothesis with the highest score",
-        ),
-    ],
-)
-def test_objects_of_all_programs_are_read_alike(value: object, alignment: Any) -> None:
-    (record,) = read_bytes(_json(value), "a.json")
-    assert (record.words().source, record.words().target) == (("a", "b"), ("x", "y"))
-    assert np.allclose(record.alignment, alignment)
+AB = ("a b", "x y")
+DIAGONAL = ((0, 0), (1, 1))
+NUMBERED = "target \\ source,1 a,2 b\n1 x,0.5,0.5\n2 y,0.25,0.75\n"
+"""A table as attnviz exports it."""
+READ: dict[str, tuple[object, dict[str, Any]]] = {
+    "tokens as objects": (
+        [{"source": [{"token": "a"}, {"text": "b"}], "hypotheses": [TOKENS["target"]], "attention": [ROWS]}],
+        {"alignment": ROWS},
+    ),
+    "names that differ in case": ({**TOKENS, "Source": ["c", "d"], "matrix": ROWS}, {"alignment": ROWS}),
+    "tokens of Inseq as text": (
+        {"sequence_attributions": [{"source": "a b", "target": "x y", "source_attributions": [*zip(*ROWS)]}]},  # noqa: B905
+        {"alignment": ROWS},
+    ),
+    "a graph": (GRAPH, {"alignment": ROWS}),
+    "the hypothesis with the highest score": (
+        [{**TOKENS, "hypotheses": [["p"], ["x", "y"]], "attention": [[[1, 0]], ROWS], "scores": [-2, -1.5]}],
+        {"alignment": ROWS},
+    ),
+    "links as texts": ({**TOKENS, "links": ["0-0", "1-1"]}, {"links": DIAGONAL}),
+    "links as objects": ({**TOKENS, "links": [{"s": 0, "t": 0}, {"src": 1, "tgt": 1}]}, {"links": DIAGONAL}),
+    "pairs of indices": (
+        {**TOKENS, "alignment": [[0, 0], [1, 1], [0, 1]]},
+        {"links": ((0, 0), (0, 1), (1, 1)), "alignment": [[1, 0], [0.5, 0.5]]},
+    ),
+    "pairs that cannot be weights": ({**TOKENS, "alignment": [[0, 1], [1, 1]]}, {"links": ((0, 1), (1, 1))}),
+    "pairs of numbers of more words": (
+        {"source": ["a", "b"], "target": ["x", "y", "z"], "alignment": [[0, 1], [1, 0]]},
+        {"links": ((0, 1), (1, 0)), "words": ("a b", "x y z")},
+    ),
+    "numbers of an exported table": (NUMBERED, {"alignment": ROWS, "remarks": ()}),
+    "sums of an exported table": (
+        NUMBERED.replace("b\n", "b,sum\n").replace("5\n", "5,1\n"),
+        {"alignment": ROWS, "remarks": ("margins-dropped",)},
+    ),
+    "rows without numbers": (NUMBERED.replace("1 x", "x").replace("2 y", "y"), {"alignment": ROWS}),
+    "a column taken out": (NUMBERED.replace("2 b", "3 b"), {"words": ("1 a 3 b", "x y")}),
+    "rows taken out": (NUMBERED.replace("2 y", "4 y"), {"words": ("a b", "1 x 4 y")}),
+    "pieces of a word": (NUMBERED.replace("1 a,2 b", "1 bi,2 ·cycle"), {"words": ("bicycle", "x y")}),
+    "a table of links": ("\ta\tb\nx\tS\t\ny\tp\ts\n", {"sure": DIAGONAL, "possible": ((0, 1),)}),
+    "a decimal comma": (";a;b\nx;0,5;0,5\ny;0,25;0,75\n", {"alignment": ROWS}),
+    "blanks between columns": ("a b\nx 0.5 0.5\ny 0.25 0.75\n", {"alignment": ROWS}),
+    "one column": (",a\nx,1\ny,1\n", {"words": ("a", "x y"), "alignment": [[1], [1]]}),
+}
+
+
+@pytest.mark.parametrize("name", READ)
+def test_other_spellings_of_a_pair_are_read(name: str) -> None:
+    content, expected = READ[name]
+    (record,) = read_bytes(content.encode() if isinstance(content, str) else _json(content))
+    words = record.words()
+    assert (" ".join(words.source), " ".join(words.target)) == expected.get("words", AB)
+    for attribute in expected.keys() - {"words", "alignment"}:
+        assert getattr(record, attribute) == expected[attribute], attribute
+    assert np.allclose(record.alignment, expected.get("alignment", record.alignment))
 
 
 @pytest.mark.parametrize("endian", ["little", "big"])
@@ -658,38 +648,17 @@ def test_row_and_column_numbers_of_pandas_are_no_tokens() -> None:
                 records_of([content_of(table.encode(), "a.csv")], [["a b"], ["x y"]])[0]
 
 
-def _own_table(columns: str, rows: tuple[str, str], last: str = "") -> bytes:
-    return f"target \\ source,{columns}\n{rows[0]},0.5,0.5{last}\n{rows[1]},0.25,0.75{last}\n".encode()
-
-
-@pytest.mark.parametrize(
-    ("table", "source", "target", "remarks"),
-    [
-        pytest.param(_own_table("1 a,2 b", ("1 x", "2 y")), "a b", "x y", (), id="whole"),
-        pytest.param(_own_table("1 a,2 b,sum", ("1 x", "2 y"), ",1"), "a b", "x y", ("margins-dropped",), id="sum"),
-        pytest.param(_own_table("1 a,2 b", ("x", "y")), "a b", "x y", (), id="rows without numbers"),
-        pytest.param(_own_table("1 a,3 b", ("1 x", "2 y")), "1 a 3 b", "x y", (), id="column taken out"),
-        pytest.param(_own_table("1 a,2 b", ("1 x", "4 y")), "a b", "1 x 4 y", (), id="rows taken out"),
-        pytest.param(_own_table("1 bi,2 ·cycle", ("1 x", "2 y")), "bicycle", "x y", (), id="pieces of a word"),
-    ],
-)
-def test_numbers_of_an_exported_table_are_no_part_of_tokens(
-    table: bytes, source: str, target: str, remarks: tuple[str, ...]
-) -> None:
-    (record,) = read_bytes(table, "a.csv")
-    assert (" ".join(record.words().source), " ".join(record.words().target)) == (source, target)
-    assert np.allclose(record.alignment, ROWS)
-    assert record.remarks == remarks
-
-
-def test_a_table_may_hold_links_and_another_separator() -> None:
-    (record,) = read_bytes(b"\ta\tb\nx\tS\t\ny\tp\ts\n")
-    assert (record.sure, record.possible) == (((0, 0), (1, 1)), ((0, 1),))
-    (record,) = read_bytes(b";a;b\nx;0,5;0,5\ny;0,25;0,75\n")
-    assert np.allclose(record.alignment, ROWS)
-
-
 # Lines
+
+
+@hypothesis.given(st.lists(st.lists(st.none() | st.integers(0, 9), max_size=5), min_size=2, max_size=4))
+def test_lines_of_several_files_count_on(files: list[list[int | None]]) -> None:
+    parts = [Sentences(lines, lambda line: SentencePair(links=parse_links("0-0"), line=line)) for lines in files]
+    expected, before = list[int | None](), 0
+    for lines in files:
+        expected += [None if line is None else before + line for line in lines]
+        before += max((1 + line for line in lines if line is not None), default=0)
+    assert [pair.line for pair in join_sentences(parts)] == expected
 
 
 def test_several_links_of_a_word_share_its_row() -> None:
@@ -844,20 +813,13 @@ def test_damaged_and_blank_pairs_do_not_stop_a_file(tmp_path: Path, capsys: pyte
     assert "blank line" in records.problems[1], "the links of a blank line do not stop other pairs"
 
 
-SPELLINGS = {
-    "parentheses": "(0-0) (1-2) (2-1)",
-    "pairs": "(0,0) (1,2) (2,1)",
-    "tuples": "[(0, 0), (1, 2), (2, 1)]",
-    "lists": "[[0, 0], [1, 2], [2, 1]]",
-    "sets": "{(0, 0), (1, 2), (2, 1)}",
-    "commas": "0-0, 1-2, 2-1",
-}
+LISTED = "(0-0) (1-2) (2-1)|(0,0) (1,2) (2,1)|[(0, 0), (1, 2), (2, 1)]|[[0, 0], [1, 2], [2, 1]]|0-0, 1-2, 2-1"
 
 
-@pytest.mark.parametrize("name", SPELLINGS)
-def test_links_in_other_spellings_are_read(name: str) -> None:
-    (record,) = records_of([content_of(f"{SPELLINGS[name]}\n".encode())], [["a b c"], ["d e f"]])
-    assert links_text(record) == "0-0 1-2 2-1"
+def test_links_in_other_spellings_are_read() -> None:
+    for line in (*LISTED.split("|"), "{(0, 0), (1, 2), (2, 1)}"):
+        (record,) = records_of([content_of(f"{line}\n".encode())], [["a b c"], ["d e f"]])
+        assert links_text(record) == "0-0 1-2 2-1", line
 
 
 @pytest.mark.parametrize("base", [0, 1])
@@ -890,8 +852,9 @@ def test_encoding_option(tmp_path: Path) -> None:
 def test_transpose_and_unescape_options(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
 ) -> None:
-    record = read_attention(weights(0).T, SOURCES[:1], TARGETS[:1], transpose=True)[0]
-    assert np.allclose(record.alignment, weights(0))
+    weights = PAIRS[0].weights()
+    record = read_attention(weights.T, SOURCES[:1], TARGETS[:1], transpose=True)[0]
+    assert np.allclose(record.alignment, weights)
     assert "transposed" in record.remarks
     path = _file(tmp_path / "links", ["it &apos;s a well @-@ known &quot; rock &amp; roll\tx y\t0-0 1-1"])
     assert "&apos;s" in read_attention(path)[0].words().source
@@ -984,24 +947,3 @@ def test_links_of_the_shared_tasks_have_marks_and_probabilities(
     assert record.sure == (tuple(link for link in sorted(links) if link in {*sure}) if marked else ())
     assert record.possible == (tuple(link for link in sorted(links) if link not in {*sure}) if marked else ())
     assert {"null-links", "probabilities" if shares else "links"} <= {*record.remarks}
-
-
-@pytest.mark.parametrize(
-    ("source", "target", "pairs", "links"),
-    [
-        ("a b", "x y", [[0, 1], [1, 0]], None),
-        ("a b", "x", [[0, 1], [1, 0]], None),
-        ("a b", "x y z", [[0, 1], [1, 0]], ((0, 1), (1, 0))),
-        ("a b c", "x y", [[0, 1], [1, 0]], ((0, 1), (1, 0))),
-        ("a b", "x y", [[0, 1], [1, 1]], ((0, 1), (1, 1))),
-    ],
-)
-def test_pairs_of_whole_numbers_are_links_unless_they_may_be_weights(
-    source: str, target: str, pairs: list[list[int]], links: tuple[tuple[int, int], ...] | None
-) -> None:
-    content = _json({"source": source.split(), "target": target.split(), "alignment": pairs})
-    if links is None:
-        with pytest.raises(AttnvizError, match="matrix"):
-            read_bytes(content)[0]
-    else:
-        assert read_bytes(content)[0].links == links

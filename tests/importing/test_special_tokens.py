@@ -160,19 +160,3 @@ def test_ends_of_words_are_marked_in_other_ways() -> None:
     assert to_pieces(["the_", "bi", "cycle_", "._"]) == (("▁the", "▁bi", "cycle", "▁."), (0, 1, 1, 2))
     assert to_pieces(["snake_", "case"]).words == (0, 1), "one underscore is a letter"
     assert to_pieces(["<s>", "a</w>", "b</w>", "</s>"]).words == (-1, 0, 1, -1)
-
-
-@pytest.mark.parametrize(
-    ("source", "words"),
-    [
-        pytest.param("▁ 我 今天 很 高兴 。", "我 今天 很 高兴 。", id="BertViz 40, Chinese"),
-        pytest.param("▁ 私は 学生 です 。", "私は 学生 です 。", id="BertViz 40, Japanese"),
-        pytest.param("▁मैं ▁हि ंदी ▁बोल ता ▁हूँ", "मैं हिंदी बोलता हूँ", id="matplotlib 29357, Hindi"),
-        pytest.param("▁ ฉัน เป็น นักเรียน", "ฉัน เป็น นักเรียน", id="matplotlib 29357, Thai"),
-        pytest.param("▁ה בית ▁ה ירוק ▁גדול .", "הבית הירוק גדול .", id="matplotlib 30557, Hebrew"),
-        pytest.param("▁كَت َبَ ▁الط الب ُ", "كَتَبَ الطالبُ", id="matplotlib 30557, Arabic"),
-    ],
-)
-def test_words_of_any_script_stand_for_themselves(source: str, words: str) -> None:
-    record = attention(source, "▁x", np.full((1, len(source.split())), 1 / len(source.split())))
-    assert record.words().source == tuple(words.split())

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from deno import find_deno_bin
 
-from attnviz.ui.components.view_state import view_payload
 from attnviz.ui.embedding import in_session
 from attnviz.ui.page_state.linked import set_page_address
+from attnviz.ui.step.step_controls import view_payload
 from attnviz.ui.view import MAIN, View
 from tests.conftest import REPOSITORY
 from tests.figures import synthetic
@@ -136,68 +136,6 @@ def test_choice_on_the_next_page_waits_for_the_entry_of_that_page(tmp_path: Path
     assert back["fragment"] == early["fragment"]
 
 
-@pytest.mark.parametrize("steps", [[], [1], [3, 0], [2, 2]])
-def test_end_of_the_tour_restores_the_view(tmp_path: Path, steps: list[int]) -> None:
-    between = "".join(f"change(view, {{ step: {step}, source: null }});" for step in steps)
-    before, toured, after = run_in_deno(
-        tmp_path,
-        f"""show(view, one); change(view, {{ step: 2, source: 1 }}); address.writeAddress(); note(view);
-        change(view, {{ tour: 1 }}); {between} change(view, {{ tour: 4 }}); address.writeAddress(); note(view);
-        change(view, {{ tour: null }}); address.writeAddress(); note(view);
-        """,
-    )
-    assert toured["fragment"] == before["fragment"] | {"tour": "4"}, "the URL keeps the state from before the tour"
-    assert toured["entries"] > before["entries"], "Back leaves the tour"
-    for name in ("step", "chosen", "word", "tour"):
-        assert after[name] == before[name]
-    assert after["fragment"] == before["fragment"]
-
-
-def test_each_form_has_its_own_history_entry_which_a_reload_keeps(tmp_path: Path) -> None:
-    first, chosen, again, reloaded, back = run_in_deno(
-        tmp_path,
-        """const choose = (form) => { change(view, { options: { form } }); note(view); };
-        show(view, one); address.writeAddress(); note(view); choose("general"); choose("general");
-        closeView(view); address.setParameters({}, { fragment: { x: "1" } });  // mounted in another order
-        const next = stage.root(); show(next, one); address.writeAddress(); note(next);
-        stage.go(-1); note(next);
-        """,
-        payloads=(server_payload(0, forms=("additive", "general")), server_payload(10)),
-    )
-    assert [one["fragment"].get("form") for one in (first, chosen, again, reloaded, back)] == [
-        None,
-        *["general"] * 3,
-        None,
-    ]
-    assert [one["entries"] - first["entries"] for one in (chosen, again, reloaded)] == [1, 1, 1]
-
-
-def test_page_parameters_are_removed_on_leaving_and_restored_on_return(tmp_path: Path) -> None:
-    here, gone, back = run_in_deno(
-        tmp_path,
-        """show(view, one); change(view, { step: 4 }); address.writeAddress(); note(view);
-        closeView(view); openPage("elsewhere"); address.writeAddress(); note(view);
-        stage.goToPage(""); address.pageDrawn(""); const again = stage.root(); show(again, one); address.writeAddress();
-        note(again);
-        """,
-    )
-    assert (gone["path"], gone["query"], gone["fragment"]) == ("/elsewhere", {}, {})
-    assert (back["query"], back["fragment"]) == (here["query"], here["fragment"])
-    assert back["step"] == 4
-
-
-def test_url_gets_the_sentence_with_the_first_choice(tmp_path: Path) -> None:
-    bare, chosen = run_in_deno(
-        tmp_path,
-        """show(view, one); address.writeAddress(); note(view);
-        change(view, { step: 1 }); address.writeAddress(); note(view);
-        """,
-        payloads=(server_payload(0, None), server_payload(10)),
-    )
-    assert "sentence" not in bare["query"]
-    assert chosen["query"]["sentence"] == synthetic.trace(seed=0).source_text
-
-
 def test_step_just_before_back_is_restored_by_forward(tmp_path: Path) -> None:
     back, forward = run_in_deno(
         tmp_path,
@@ -209,17 +147,6 @@ def test_step_just_before_back_is_restored_by_forward(tmp_path: Path) -> None:
     )
     assert "step" not in back["fragment"]
     assert (forward["step"], forward["fragment"]["step"]) == (2, "3")
-
-
-def test_link_is_applied_when_the_page_writes_the_url_before_the_view(tmp_path: Path) -> None:
-    (seen,) = run_in_deno(
-        tmp_path,
-        """address.setPage(one.page); address.writeAddress();
-        show(view, one); address.writeAddress(); note(view);
-        """,
-        "#step=3&order=strongest",
-    )
-    assert (seen["step"], seen["ordered"], seen["fragment"]["step"]) == (2, "strongest", "3")
 
 
 def test_url_writes_while_leaving_a_page_keep_its_history_entry(tmp_path: Path) -> None:
@@ -247,17 +174,6 @@ def test_back_to_another_page_writes_nothing_until_that_is_drawn(tmp_path: Path)
     )
     for seen in (early, drawn):
         assert (seen["path"], seen["fragment"], seen["entries"]) == ("/", left["fragment"], 2)
-
-
-def test_view_that_is_opened_after_its_page_has_no_entry_of_its_own(tmp_path: Path) -> None:
-    page, opened = run_in_deno(
-        tmp_path,
-        """change(view, {}); address.setPage(one.page); address.writeAddress(); seen.push(stage.here());
-        show(view, one); address.writeAddress(); note(view);
-        """,
-        payloads=(server_payload(0, forms=("additive", "general")), server_payload(10)),
-    )
-    assert opened["entries"] == page["entries"]
 
 
 OUTBOX = """

@@ -1,23 +1,84 @@
-"""A command that was killed resumes and ends with the same bytes."""
+"""A training run that is killed and restarted until it finishes ends with the same bytes."""
 
 from __future__ import annotations
 
+import contextlib
+import os
 import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.conftest import REPOSITORY
 from tests.killing.kinds import KINDS
-from tests.killing.runs import KillTrial
 
 pytestmark = pytest.mark.nightly
 
 
-@pytest.mark.parametrize("name", sorted(KINDS))
-def test_command_killed_twice_ends_with_same_bytes(name: str, tmp_path: Path) -> None:
-    trial = KillTrial(KINDS[name], tmp_path, random.Random(f"{name} 2"))
-    differences = []
-    while trial.kills < 2 or trial.under_way:
-        differences += trial.resume(kill=trial.kills < 2)
-    assert trial.ended
-    assert not differences
+def state_of(folder: Path) -> dict[str, int]:
+    """Return the modification time of each file."""
+    found = {}
+    with contextlib.suppress(OSError):  # a file that disappears meanwhile changes the state, too
+        for path in folder.rglob("*"):
+            found[str(path)] = path.stat().st_mtime_ns
+    return found
+
+
+def moment(folder: Path, seconds: float, chance: random.Random) -> Iterator[bool]:
+    """Yield False until the time to kill has come, then True: at a random time, or soon after a file changes."""
+    if at_file := chance.random() < 0.5:
+        changes, seen = chance.randint(1, 6), state_of(folder)
+        while changes:
+            if (now := state_of(folder)) != seen:
+                changes, seen = changes - 1, now
+            yield False
+    end = time.monotonic() + chance.uniform(0, 0.02 if at_file else seconds)
+    while time.monotonic() < end:
+        yield False
+    yield True
+
+
+def run(arguments: list[str], until: Iterator[bool] | None = None) -> bool:
+    """Run the command until it ends or `until` yields True; return whether it was killed."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "attnviz", *arguments],
+        cwd=REPOSITORY,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    while until is not None and process.poll() is None:
+        if next(until):
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+            return True
+        time.sleep(0.001)
+    _, errors = process.communicate()
+    assert process.returncode == 0, f"the command ended with {process.returncode}: {errors[-2000:]}"
+    return False
+
+
+def test_command_killed_twice_ends_with_same_bytes(tmp_path: Path) -> None:
+    kind, chance, kills = KINDS["train"], random.Random("train 2"), 0
+    bench, whole, killed = (tmp_path / name for name in ("bench", "whole", "killed"))
+    for folder in (bench, whole, killed):
+        folder.mkdir()
+    started = time.monotonic()
+    run(kind.arguments(bench, whole))
+    seconds = time.monotonic() - started
+    while kills < 2:
+        if run(kind.arguments(bench, killed), moment(killed, seconds, chance)):
+            kills += 1
+        else:  # it was too quick
+            shutil.rmtree(killed / "run")
+    run(kind.arguments(bench, killed))
+    found, expected = kind.result(killed), kind.result(whole)
+    assert [name for name in found | expected if found.get(name) != expected.get(name)] == []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -134,16 +133,3 @@ def test_model_that_cannot_answer(model: str, faulty: Question, snapshot: Snapsh
     with pytest.raises(AttnvizError) as refused:
         asked(trace, faulty)
     assert str(refused.value) == snapshot
-
-
-def test_question_may_follow_what_does_not_tell_its_answer(trace: Trace) -> None:
-    """The rows and words up to a step are on show; those after it are not."""
-    found = asked(
-        trace,
-        question(SourceWordPrediction(), 2),
-        question(NextWordPrediction(), 3),
-        question(SourceWordPrediction(), 4),
-        replace(question(None), step=5),
-    )
-    assert [one.word for one in found] == [1, 2, 3, 4]
-    assert [one.warning for one in found] == [""] * 4

@@ -23,12 +23,14 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.decoding.applied_interventions import constrained, energy_change
+from attnviz.decoding.by_architecture import _transformer_arrays
 from attnviz.decoding.search import _continuations
 from attnviz.network import ModelConfig, RNNsearch, Transformer, TransformerConfig
 from attnviz.network.encoder import PreparedEncoder
 from attnviz.network.recurrence import AttentiveGRUSequence, GRUSequence
 from attnviz.network.rnnsearch import StepDecoder
 from attnviz.network.transformer import TransformerStepDecoder
+from attnviz.text import EOS
 from attnviz.trace.interventions import ExcludePosition, ReplaceEnergies, ReplaceWeights, Temperature
 from attnviz.training.encoded_pairs import Batch
 from attnviz.training.objective import Objective, SmoothedCrossEntropy
@@ -108,13 +110,17 @@ def _ids(*shape: int) -> Tensor:
     return torch.ones(*shape, dtype=torch.long, device="cuda")
 
 
+def _batch() -> Batch:
+    return Batch(source=_ids(B, TX), source_lengths=_ids(B), previous=_ids(B, TY), target=_ids(B, TY))
+
+
 def _devices(*tensors: Tensor) -> set[str]:
     return {tensor.device.type for tensor in tensors}
 
 
 @every_kind
 def test_training_stays_on_the_device(network: RNNsearch) -> None:
-    batch = Batch(source=_ids(B, TX), source_lengths=_ids(B), previous=_ids(B, TY), target=_ids(B, TY))
+    batch = _batch()
     links = torch.ones(B, TY, TX, device="cuda")
     with KeepAll():
         loss, likelihood = Objective(network, 0.1, guidance=0.5)(batch, links)
@@ -150,7 +156,7 @@ def test_gradients_stay_on_the_device(network: RNNsearch, monkeypatch: pytest.Mo
 
     for function in (GRUSequence, AttentiveGRUSequence, SmoothedCrossEntropy):
         monkeypatch.setattr(function, "apply", recorded(function))
-    batch = Batch(source=_ids(B, TX), source_lengths=_ids(B), previous=_ids(B, TY), target=_ids(B, TY))
+    batch = _batch()
     with KeepAll():
         Objective(network, 0.1)(batch)
     by_hand = not network.decoder.attention.reads_before  # torch computes the gradient of location features
@@ -163,34 +169,23 @@ def test_gradients_stay_on_the_device(network: RNNsearch, monkeypatch: pytest.Mo
 
 @every_kind
 @torch.no_grad()
-def test_decoding_stays_on_the_device(network: RNNsearch) -> None:
+def test_decoding_with_interventions_stays_on_the_device(network: RNNsearch) -> None:
     decoder = StepDecoder(network.eval())
-    lengths = _ids(2)
+    lengths, row = _ids(2), (1.0, *(0.0,) * (TX - 1))
     memory = decoder.memory(PreparedEncoder(network.encoder)(_ids(2, TX), lengths), lengths)
     state = decoder.start(memory).select([0, 1], [[0, 0], [0, 0]])
-    step, state = decoder.step(memory, state, _ids(2, 2))
-    assert _devices(*memory.__dict__.values(), *step, *state) == {"cuda"}
+    acting = [Temperature(0.5), ExcludePosition(1), ReplaceEnergies(row, 1), ReplaceWeights(row, 2)]
+    for i in range(3):
+        step, state = decoder.step(memory, state, _ids(2, 2), energy_change(acting, i))
+        assert _devices(*memory.__dict__.values(), *step, *state) == {"cuda"}
     likely = decoder.output.log_probabilities(step.readout.flatten(0, 1)).view(2, 2, -1)
     likely = constrained(likely, {3: 20}, 3, 4)
     for ending, beam in (([False, False], 1), ([True, False], 2)):
         assert _devices(*_continuations(likely, torch.zeros(2, 2, device="cuda"), ending, beam, unk=False)) == {"cuda"}
 
 
-@every_kind
-@torch.no_grad()
-def test_interventions_stay_on_the_device(network: RNNsearch) -> None:
-    decoder = StepDecoder(network.eval())
-    memory = decoder.memory(network.encoder(_ids(1, TX), _ids(1)), _ids(1))
-    row = (1.0, *(0.0,) * (TX - 1))
-    acting = [Temperature(0.5), ExcludePosition(1), ReplaceEnergies(row, 1), ReplaceWeights(row, 2)]
-    state = decoder.start(memory)
-    for i in range(3):
-        step, state = decoder.step(memory, state, _ids(1, 1), energy_change(acting, i))
-        assert _devices(*step) == {"cuda"}
-
-
 def test_transformer_stays_on_the_device(transformer: Transformer) -> None:
-    batch = Batch(source=_ids(B, TX), source_lengths=_ids(B), previous=_ids(B, TY), target=_ids(B, TY))
+    batch = _batch()
     with KeepAll():
         loss, likelihood = Objective(transformer, 0.1)(batch)
     assert _devices(loss, likelihood) == {"cuda"}
@@ -199,7 +194,9 @@ def test_transformer_stays_on_the_device(transformer: Transformer) -> None:
         memory = decoder.memory(transformer.encode(_ids(2, TX), lengths).annotations, lengths)
         state = decoder.start(memory).select([0, 1], [[0, 0], [0, 0]])
         step, state = decoder.step(memory, state, _ids(2, 2))
+        # Without its inference mode, in which there are no fake tensors.
+        arrays = _transformer_arrays.__wrapped__(transformer, decoder.output, [5, 6, EOS], [7, EOS])
     found = (memory.annotations, memory.mask, *memory.keys, *memory.values, *step, *state.keys, *state.values)
-    assert _devices(*found) == {"cuda"}
+    assert _devices(*found, *arrays.values()) == {"cuda"}
     with pytest.raises(RuntimeError, match="device"):
         transformer(_ids(B, TX), torch.ones(B, dtype=torch.long), _ids(B, TY))

@@ -43,6 +43,10 @@ REFUSED: dict[str, dict[str, list[Any]]] = {
 def test_setting_out_of_bounds_is_named(architecture: str) -> None:
     fields = CONFIGS[architecture].to_dict()
     assert read_fields(fields) == CONFIGS[architecture]
+    if architecture == "rnnsearch":
+        assert read_fields(fields | {"attention": "dot", "hidden_size": 10}).encoder_size == 5
+        with pytest.raises(ValueError, match="hidden_size must be even"):
+            read_fields(fields | {"attention": "dot", "hidden_size": 9})
     of_all = {"dropout": [1.0, float("nan")], "vocabulary_size": [4, 1_000_001], "architecture": ["lstm"]}
     for field, values in (of_all | REFUSED[architecture]).items():
         for value in values:

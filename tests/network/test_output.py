@@ -68,7 +68,7 @@ def test_likeliest_piece_has_largest_logit(
     assert_likeliest(layer_of(weight, bias), size * normal(9, units))
 
 
-def test_likeliest_piece_among_rows_equal_in_8_bits() -> None:
+def test_likeliest_piece_among_rows_equal_in_8_bits_and_of_nan() -> None:
     """Of a hundred rows that 8 bits cannot tell from one another, the sieve finds the likeliest all the same."""
     source = torch.Generator().manual_seed(1)
     weight = torch.randn(2000, 64, generator=source)
@@ -78,9 +78,4 @@ def test_likeliest_piece_among_rows_equal_in_8_bits() -> None:
     assert layer.coarse is not None
     assert layer.coarse(readouts)[0].argmax(1).tolist() != layer.likeliest(readouts, FIRST)
     assert_likeliest(layer, readouts)
-
-
-def test_likeliest_piece_of_nan_readouts() -> None:
-    """A diverging run validates with NaN in every number."""
-    layer = layer_of(torch.randn(100, 8), torch.zeros(100))
-    assert len(layer.likeliest(torch.full((9, 8), float("nan")), FIRST)) == 9
+    assert len(layer.likeliest(torch.full((9, 64), float("nan")), FIRST)) == 9  # of a run that diverges

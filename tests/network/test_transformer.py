@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import math
-
-import numpy as np
-import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attnviz.network import TransformerConfig
-from attnviz.network.transformer import TransformerStepDecoder, sinusoids
+from attnviz.network.transformer import TransformerStepDecoder
 from attnviz.text import BOS, EOS
 from tests.strategies import FEW
 from tests.transformers import random_transformer, sizes
@@ -52,14 +48,3 @@ def test_reordered_hypotheses_keep_their_own_cache() -> None:
     for place, words in enumerate(([12, 13], [11, 14])):
         readouts, _ = network(source[1:, :2], lengths[1:], torch.tensor([[BOS, *words]]))
         torch.testing.assert_close(step.readout[0, place], readouts[0, -1])
-
-
-def test_positions_are_the_sinusoids_of_the_paper() -> None:
-    found = sinusoids(0, 50, 6)
-    assert found.shape == (50, 6)
-    assert np.array_equal(sinusoids(7, 3, 6), found[7:10])
-    for place in (0, 1, 49):
-        for unit in (0, 1, 2):
-            angle = place / 10_000 ** (2 * unit / 6)
-            assert found[place, 2 * unit] == pytest.approx(math.sin(angle))
-            assert found[place, 2 * unit + 1] == pytest.approx(math.cos(angle))

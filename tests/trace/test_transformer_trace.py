@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Any, get_args
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError
-from attnviz.network import TransformerConfig
-from attnviz.text import Tokenizer
+from attnviz.analysis.energy_equations import energy_decomposition
+from attnviz.figures.heads_figure import thumbnail
 from attnviz.trace import TransformerTrace
-from attnviz.translator import Translator
-from tests.transformers import random_transformer
+from attnviz.trace.parts import HeadKind
 
 
-@pytest.fixture(scope="module")
-def trace(tokenizer: Tokenizer) -> TransformerTrace:
-    network = random_transformer(TransformerConfig(len(tokenizer), 16, 4, 2, 12), 2)
-    return Translator(network, tokenizer, "small").translate("A girl is riding a red \U0001f6b2 bicycle.", beam=3)
+@pytest.fixture
+def trace(records: dict[type, Any]) -> TransformerTrace:
+    return records[TransformerTrace]
 
 
 def test_cross_attention_by_layer_and_head(trace: TransformerTrace, snapshot: SnapshotAssertion) -> None:
@@ -51,3 +53,35 @@ def test_seen_by_selects_alignment_of_heads(trace: TransformerTrace) -> None:
     loaded = TransformerTrace.from_json(seen.to_json())
     assert loaded.heads == seen.heads
     assert loaded.fingerprint == seen.fingerprint
+
+
+@pytest.mark.parametrize("kind", get_args(HeadKind))
+def test_heads_have_query_rows_key_columns_and_decomposable_energies(trace: TransformerTrace, kind: HeadKind) -> None:
+    for one in trace.heads_of(kind):
+        shape = (len(one.target_pieces), len(one.source_pieces))
+        assert one.alignment.shape == shape
+        assert one.words().alignment.sum(axis=1) == pytest.approx(1, abs=1e-5)
+        for row in range(shape[0]):
+            assert not one.alignment[row, one.visible_key_count(row) :].any()
+            for column in range(one.visible_key_count(row)):
+                units = energy_decomposition(one, None, row, column)
+                assert units.energy == pytest.approx(float(one.energies[row, column]), abs=1e-5)
+        np.testing.assert_allclose(one.contexts, one.alignment @ one.values, atol=1e-6)
+        terms = one.streams[0] + one.added.sum(axis=0)
+        np.testing.assert_allclose(terms, one.streams[-1], atol=1e-4)
+        assert one.displayed is one
+        assert trace.head_named(one.name) is not None
+        assert one.name == f"{kind}.{one.layer + 1}.{one.head + 1}"
+        assert one.blocks[one.block % len(one.blocks)] == ("cross" if kind == "cross" else "attention")
+        if kind == "decoder":
+            assert one.source_pieces == ("<s>", *trace.target_pieces[:-1])
+    assert trace.head_named(f"{kind}.3.1") is None
+
+
+@given(st.integers(1, 200), st.integers(1, 200))
+def test_a_thumbnail_keeps_the_brightest_cell(rows: int, columns: int) -> None:
+    matrix = np.random.default_rng(rows * 1000 + columns).random((rows, columns))
+    small = thumbnail(matrix)
+    assert small.shape == (min(rows, 48), min(columns, 48))
+    assert small.max() == matrix.max()
+    assert set(small.ravel()) <= set(matrix.ravel())

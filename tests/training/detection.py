@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from attnviz.training import TrainingConfig
+from tests.small_run import Files, tiny
 
 _NAMES = ("Tom", "Anna", "Paul", "Rosa")
 _VERBS = {
@@ -42,11 +43,9 @@ def write_pairs(path: Path, pairs: list[tuple[str, str]]) -> Path:
     return path
 
 
-def make_config(train: Path, validation: Path, output: Path, **changes: Any) -> TrainingConfig:
+def make_config(files: Files, output: Path, **changes: Any) -> TrainingConfig:
+    """Return the config of a run of a detector in `output`, with changes."""
     settings: dict[str, Any] = {
-        "data": (str(train),),
-        "validation": (str(validation),),
-        "output": str(output),
         "vocabulary_size": 190,
         "architecture": "decomposable",
         "embedding_size": 24,
@@ -59,9 +58,7 @@ def make_config(train: Path, validation: Path, output: Path, **changes: Any) -> 
         "learning_rate": 4e-3,
         "validate_every": 240,
         "checkpoint_every": 100,
-        "patience": 0,
         "snapshots": 0,
-        "device": "cpu",
-        "threads": 1,
+        "precision": "auto",
     }
-    return TrainingConfig(**(settings | changes))
+    return tiny(files, output, **(settings | changes))

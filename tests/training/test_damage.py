@@ -2,77 +2,45 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import random
 import shutil
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from attnviz.errors import AttnvizError
-from attnviz.training import TrainingConfig, train
+from attnviz.training import TrainingConfig
 from attnviz.training.encoded_pairs import Corpus
 from attnviz.training.preparation import prepare_training
-from tests.training.test_run import tiny
-
-Files = tuple[Path, Path]
-
-
-@pytest.fixture(scope="module")
-def finished_run(files: Files, tmp_path_factory: pytest.TempPathFactory) -> TrainingConfig:
-    """Return the config of a finished short run."""
-    config = tiny(
-        files,
-        tmp_path_factory.mktemp("whole") / "run",
-        updates=14,
-        validate_every=7,
-        guidance=0.5,
-        decay_updates=4,
-        snapshots=2,
-    )
-    train(config)
-    return config
+from tests.damaged_json import with_one_wrong_field
+from tests.small_run import Files, tiny
 
 
 @pytest.fixture
-def config(finished_run: TrainingConfig, tmp_path: Path) -> TrainingConfig:
+def config(files: Files, learned: Path, tmp_path: Path) -> TrainingConfig:
     """Return the config of a copy of the finished run."""
-    shutil.copytree(finished_run.output, tmp_path / "run")
-    return dataclasses.replace(finished_run, output=str(tmp_path / "run"))
+    shutil.copytree(learned, tmp_path / "run")
+    return tiny(files, tmp_path / "run", updates=320, validate_every=100, dropout=0.0)
 
 
-def edit_json(change: Callable[[Any], Any]) -> Callable[[Path], None]:
-    def edit(path: Path) -> None:
-        record = json.loads(path.read_text())
-        path.write_text(json.dumps(change(record)))
-
-    return edit
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        edit_json(lambda settings: [settings]),
-        edit_json(lambda settings: settings | {"updates": "14"}),
-        edit_json(lambda settings: settings | {"updates": True}),
-        edit_json(lambda settings: settings | {"decay_updates": None}),
-        edit_json(lambda settings: settings | {"data": [1]}),
-        edit_json(lambda settings: settings | {"data": {}}),
-        edit_json(lambda settings: settings | {"hidden_size": 10**30}),
-        edit_json(lambda settings: settings | {"tails": 8}),
-        edit_json(lambda settings: {name: settings[name] for name in settings if name != "data"}),
-        lambda path: path.write_bytes(path.read_bytes()[:300]),
-        lambda path: path.write_bytes(b"\xff\xfe"),
-        lambda path: path.write_text("[" * 100_000),
-    ],
-)
-def test_damaged_settings_are_named(config: TrainingConfig, damage: Callable[[Path], None]) -> None:
-    damage(Path(config.output) / "training.json")
-    with pytest.raises(AttnvizError, match=r"training\.json is damaged .*\.$"):
-        prepare_training(dataclasses.replace(config, updates=20))
+def test_damaged_settings_are_named(config: TrainingConfig) -> None:
+    path = Path(config.output) / "training.json"
+    whole = path.read_text(encoding="utf-8")
+    settings, accepted = json.loads(whole), []
+    others = {"nested": "[" * 100_000, "cut": whole[:300], "a list": json.dumps([settings])}
+    for name, value in {"data": [1], "hidden_size": 10**30, "tails": 8}.items():
+        others[name] = json.dumps(settings | {name: value})
+    for name, text in [*others.items(), *with_one_wrong_field(whole)]:
+        path.write_text(text, encoding="utf-8")
+        try:
+            prepare_training(config)
+        except AttnvizError as error:
+            damaged = "training.json is damaged" in str(error)
+            assert damaged or name.endswith("left out"), name  # such a field has its default
+        else:
+            accepted.append(name)
+    assert [name for name in accepted if not name.endswith("left out")] == []
 
 
 def test_mutated_corpus_is_read_or_named(config: TrainingConfig) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import dataclasses
 from pathlib import Path
 from typing import Any
@@ -13,11 +12,9 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import AttnvizError
 from attnviz.detector import Detector
 from attnviz.training import train
+from tests.small_run import Files, assert_same_run, log_of, run_until_validation
 from tests.snapshots import plain
 from tests.training.detection import make_config, make_pairs, write_pairs
-from tests.training.resuming import assert_same_state, run_until_validation
-
-Files = tuple[Path, Path]
 
 
 @pytest.fixture(scope="module")
@@ -30,50 +27,40 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
 
 @pytest.fixture(scope="module")
 def model(files: Files, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return train(make_config(*files, tmp_path_factory.mktemp("detector") / "run", guidance=0.5))
+    return train(make_config(files, tmp_path_factory.mktemp("detector") / "run", guidance=0.5))
 
 
-@pytest.fixture(scope="module")
-def detector(model: Path) -> Detector:
-    return Detector.load(model, "cpu")
-
-
-def test_attention_aligns_translated_words(detector: Detector) -> None:
-    judged = detector.judge(
+def test_detector_learns_and_its_attention_aligns_translated_words(model: Path) -> None:
+    judged = Detector.load(model, "cpu").judge(
         "in 1984 Tom liked singing, but my friend Rosa hated dancing.",
         "en 1984 Tom aimait chanter, mais mon ami Rosa détestait danser.",
     )
     row = judged.target_pieces.index("\u2581chanter")
     assert judged.source_pieces[int(judged.target_alignment[row].argmax())] == "\u2581singing"
-
-
-def test_log_and_curve_show_accuracy(model: Path) -> None:
-    with (model.parent / "log.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = log_of(model.parent)
     (validated,) = [row for row in rows if row["validation_accuracy"]]
     assert float(validated["validation_accuracy"]) > 80
     assert not validated["validation_bleu"]
     first = next(row for row in rows if row["train_loss"])
     assert int(first["tokens"]) % 2 == 0, "each pair with a negative of it"
     page = (model.parent / "curve.html").read_text(encoding="utf-8")
-    assert "Accuracy" in page
-    assert "BLEU" not in page
+    assert ("Accuracy" in page, "BLEU" in page) == (True, False)
 
 
 @pytest.mark.parametrize("guidance", [pytest.param(0.0, marks=pytest.mark.nightly), 0.5])
 def test_resumed_run_equals_uninterrupted_run(
     files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, guidance: float
 ) -> None:
-    changes: dict[str, Any] = {"updates": 60, "validate_every": 30, "checkpoint_every": 20, "dropout": 0.1}
-    whole = make_config(*files, tmp_path / "whole", guidance=guidance, **changes)
+    changes: dict[str, Any] = {"updates": 30, "validate_every": 15, "checkpoint_every": 10, "dropout": 0.1}
+    whole = make_config(files, tmp_path / "whole", guidance=guidance, **changes)
     train(whole)
     stopped = dataclasses.replace(whole, output=str(tmp_path / "stopped"))
-    run_until_validation(stopped, monkeypatch)  # ten updates after the last checkpoint
+    run_until_validation(stopped, monkeypatch)  # five updates after the last checkpoint
     train(stopped)
-    assert_same_state(tmp_path / "whole", tmp_path / "stopped")
+    assert_same_run(tmp_path / "whole", tmp_path / "stopped")
 
 
 def test_starting_from_translator_is_refused(files: Files, tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     with pytest.raises(AttnvizError, match="start_from") as error:
-        make_config(*files, tmp_path, start_from="models/en-fr")
+        make_config(files, tmp_path, start_from="models/en-fr")
     assert plain(error.value, tmp_path) == snapshot

@@ -30,7 +30,6 @@ from tests.snapshots import plain
 from tests.training.detection import make_pairs
 
 PAIRS = make_pairs()
-SEEDS = st.integers(0, 10_000)
 
 
 @pytest.fixture(scope="module")
@@ -59,44 +58,29 @@ def negatives(sides: tuple[Exchanges, Exchanges], tokenizer: Tokenizer) -> Negat
     return Negatives(sides, tokenizer)
 
 
-def _changed(before: EncodedSentences, after: EncodedSentences) -> tuple[list[int], list[int]]:
-    """Return the one side that is another now, before and after."""
-    ((one, other),) = [(a, b) for a, b in zip(before, after, strict=True) if a != b]
-    return one, other
-
-
-@given(place=st.integers(0, len(PAIRS) - 1), seed=SEEDS)
-def test_exchanged_word_is_of_the_same_kind(
+@given(place=st.integers(0, len(PAIRS) - 1), seed=st.integers(0, 10_000))
+def test_exchanged_word_is_of_the_same_kind_and_a_dropped_clause_leaves_the_rest(
     negatives: Negatives, encoded: list[EncodedSentences], place: int, seed: int
 ) -> None:
-    made = negatives.make(EXCHANGED, encoded, place, np.random.default_rng(seed))
-    assert made
-    one, other = _changed(encoded[place], made)
-    finder = negatives.finder
-    words = [[finder.spelling(ids[a:b]) for a, b in finder.words(ids)] for ids in (one, other)]
-    assert len(words[0]) == len(words[1])
+    finder, sides = negatives.finder, {}
+    for kind in (EXCHANGED, DROPPED):
+        made = negatives.make(kind, encoded, place, np.random.default_rng(seed))
+        assert made
+        (sides[kind],) = [(a, b) for a, b in zip(encoded[place], made, strict=True) if a != b]  # one side is another
+    words = [[finder.spelling(ids[a:b]) for a, b in finder.words(ids)] for ids in sides[EXCHANGED]]
     ((old, new),) = [pair for pair in zip(*words, strict=True) if pair[0] != pair[1]]
-    assert old.isdigit() == new.isdigit()
-    assert old[0].isupper() == new[0].isupper()
+    assert (old.isdigit(), old[0].isupper()) == (new.isdigit(), new[0].isupper())
     if old.isdigit():
         assert len(old) == len(new)
         assert sorted(old) != sorted(new), "the digits must differ, not only their order"
     else:
         assert old[-2:] == new[-2:]
         assert {old, new} != {"singing", "eating"}, "linked to the same piece"
-
-
-@given(place=st.integers(0, len(PAIRS) - 1), seed=SEEDS)
-def test_dropped_clause_leaves_the_rest(
-    negatives: Negatives, encoded: list[EncodedSentences], place: int, seed: int
-) -> None:
-    made = negatives.make(DROPPED, encoded, place, np.random.default_rng(seed))
-    assert made
-    one, other = _changed(encoded[place], made)
+    one, other = sides[DROPPED]
     assert other[-2:] == one[-2:]
     assert not Counter(other) - Counter(one)
     assert not any(negatives._ends_clause[index] for index in other), "the comma is dropped with the clause"
-    assert len(list(negatives.finder.words(other))) >= 3
+    assert len(list(finder.words(other))) >= 3
 
 
 def test_draws_depend_on_seed_and_have_expected_shares(negatives: Negatives, encoded: list[EncodedSentences]) -> None:

@@ -12,17 +12,20 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import torch
+import torch.distributed as dist
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.commands.main import main
 from attnviz.training import TrainingConfig, train
 from attnviz.training.loop import _Run
-from attnviz.training.processes import Interrupted, Stopped, StopRequest
+from attnviz.training.processes import Interrupted, ProcessGroup, Stopped, StopRequest
 from attnviz.training.run_state import read_progress
 from tests.conftest import REPOSITORY
 from tests.killing.kinds import KINDS
-from tests.training.resuming import assert_same_state
-from tests.training.test_run import losses_of, tiny
+from tests.small_run import Files, assert_same_run, tiny
+
+SHORT = {"updates": 17, "validate_every": 10, "average": 2, "matrix_rate": 0.5, "bleu_sentences": 2}
 
 
 def stopping_at(config: TrainingConfig, moment: Callable[[], bool], monkeypatch: pytest.MonkeyPatch) -> str:
@@ -42,23 +45,18 @@ def stopping_at(config: TrainingConfig, moment: Callable[[], bool], monkeypatch:
 
 
 @pytest.fixture(scope="module")
-def whole(files: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def whole(files: Files, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of a run that was not stopped."""
     folder = tmp_path_factory.mktemp("whole")
-    train(tiny(files, folder, updates=24, average=2, matrix_rate=0.5))
+    train(tiny(files, folder, **SHORT))
     return folder
 
 
-@pytest.mark.parametrize("last", [1, 20, 21])  # 20 validates; 21 is a checkpoint
+@pytest.mark.parametrize("last", [1, 10, 15])  # 10 validates; 15 is after a checkpoint
 def test_stopped_run_saves_and_resumes_unchanged(
-    files: tuple[Path, Path],
-    whole: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    last: int,
-    snapshot: SnapshotAssertion,
+    files: Files, whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, last: int, snapshot: SnapshotAssertion
 ) -> None:
-    config = tiny(files, tmp_path / "stopped", updates=24, average=2, matrix_rate=0.5)
+    config = tiny(files, tmp_path / "stopped", **SHORT)
     counted = iter(range(1, 100))
     handler = signal.getsignal(signal.SIGTERM)
     output = stopping_at(config, lambda: next(counted) == last, monkeypatch)
@@ -66,8 +64,7 @@ def test_stopped_run_saves_and_resumes_unchanged(
     assert output == snapshot
     assert read_progress(tmp_path / "stopped/checkpoint.safetensors").update == last
     train(config)
-    assert_same_state(whole, tmp_path / "stopped")
-    assert losses_of(whole) == losses_of(tmp_path / "stopped")
+    assert_same_run(whole, tmp_path / "stopped")
     finished = [(run / "model/model.safetensors").read_bytes() for run in (whole, tmp_path / "stopped")]
     assert finished[0] == finished[1]
 
@@ -118,3 +115,23 @@ def test_train_stops_on_signal_with_code_130_and_resumes(
     assert read_progress(checkpoint).update == int(update)
     assert main(arguments) == 0
     assert Path(capsys.readouterr().out.strip()).is_dir()
+
+
+def test_pieces_are_counted_exactly_over_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent = []
+
+    def reduce(tensor: torch.Tensor) -> None:
+        sent.append(tensor.dtype)
+        tensor.mul_(2)
+
+    monkeypatch.setattr(dist, "all_reduce", reduce)
+    monkeypatch.setattr(dist, "broadcast", lambda tensor, _: sent.append(tensor.dtype))
+    two = ProcessGroup(0, 2, torch.device("cpu"))
+    assert two.count(2**24 + 1) == 2**25 + 2
+    amounts = torch.tensor([[0.5, 3.0]])
+    assert two.total(amounts).tolist() == [[1.0, 6.0]]
+    assert amounts.tolist() == [[0.5, 3.0]]
+    assert two.broadcast(-41.5) == -41.5
+    assert set(sent) == {torch.int64, torch.float32}
+    alone = ProcessGroup(0, 1, torch.device("cpu"))
+    assert (alone.count(2**24 + 1), alone.total(amounts).tolist()) == (2**24 + 1, [[0.5, 3.0]])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import dataclasses
 import os
 import subprocess
@@ -17,15 +16,13 @@ from attnviz.checkpoint import load_model
 from attnviz.trace import TransformerTrace
 from attnviz.trace.snapshots import load_folder
 from attnviz.training import TrainingConfig, train
+from tests.small_run import Files, log_of, tiny
 
 SOURCE, TARGET = "the cat sees the house.", "le chat voit la maison."
 
 
-def _config(files: tuple[Path, Path], output: Path, **changes: object) -> TrainingConfig:
+def _config(files: Files, output: Path, **changes: object) -> TrainingConfig:
     settings: dict[str, object] = {
-        "data": (str(files[0]),),
-        "validation": (str(files[1]),),
-        "output": str(output),
         "vocabulary_size": 110,
         "architecture": "transformer",
         "model_size": 32,
@@ -40,36 +37,27 @@ def _config(files: tuple[Path, Path], output: Path, **changes: object) -> Traini
         "matrix_rate": 0.5,
         "validate_every": 120,
         "checkpoint_every": 40,
-        "bleu_sentences": 8,
         "snapshots": 3,
-        "patience": 0,
         "snapshot_sentences": (f"{SOURCE}\t{TARGET}",),
-        "device": "cpu",
-        "threads": 1,
     }
-    return TrainingConfig(**(settings | changes))  # type: ignore[arg-type]
+    return tiny(files, output, **(settings | changes))
 
 
 @pytest.fixture(scope="module")
-def model(files: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def model(files: Files, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return train(_config(files, tmp_path_factory.mktemp("transformer") / "run"))
 
 
-def test_transformer_learns_to_translate(model: Path) -> None:
-    trace = Translator.load(model, "cpu").translate(SOURCE, beam=1)
-    assert isinstance(trace, TransformerTrace)
-    assert trace.translation == TARGET
-
-
-def test_snapshots_average_heads_of_the_last_layer(model: Path) -> None:
+def test_transformer_learns_to_translate_and_snapshots_average_heads_of_the_last_layer(model: Path) -> None:
+    translator = Translator[TransformerTrace].load(model, "cpu")
+    assert translator.translate(SOURCE, beam=1).translation == TARGET
     (found,) = load_folder(model / "snapshots")
-    trace = Translator.load(model, "cpu").translate(SOURCE, target=TARGET)
-    assert isinstance(trace, TransformerTrace)
+    attended = translator.translate(SOURCE, target=TARGET).cross_attention()
     # The model is of the weights that validated best, in float16: the last moment's, or like them.
-    np.testing.assert_allclose(found.alignments[0][-1], trace.cross_attention(), atol=0.02)
+    np.testing.assert_allclose(found.alignments[0][-1], attended, atol=0.02)
 
 
-def test_start_from_transformer_with_another_tokenizer(model: Path, files: tuple[Path, Path], tmp_path: Path) -> None:
+def test_start_from_transformer_with_another_tokenizer(model: Path, files: Files, tmp_path: Path) -> None:
     config = _config(
         files,
         tmp_path / "run",
@@ -90,7 +78,7 @@ def test_start_from_transformer_with_another_tokenizer(model: Path, files: tuple
 
 
 @pytest.mark.nightly
-def test_two_processes_train_one_model(files: tuple[Path, Path], tmp_path: Path) -> None:
+def test_two_processes_train_one_model(files: Files, tmp_path: Path) -> None:
     config = _config(files, tmp_path / "run", updates=40, validate_every=40)
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", "-m", "attnviz"]
     environment = os.environ | {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE", "PYTHONPATH": str(Path.cwd())}
@@ -102,7 +90,6 @@ def test_two_processes_train_one_model(files: tuple[Path, Path], tmp_path: Path)
     ]
     result = subprocess.run([*command, "train", *options], capture_output=True, env=environment, text=True, timeout=240)
     assert result.returncode == 0, result.stderr[-3000:]
-    with (tmp_path / "run" / "log.csv").open(newline="", encoding="utf-8") as file:
-        losses = [float(row["validation_loss"]) for row in csv.DictReader(file) if row["validation_loss"]]
+    losses = [float(row["validation_loss"]) for row in log_of(tmp_path / "run") if row["validation_loss"]]
     assert losses[-1] < 2.5, "far below log 110, the loss of a uniform guess"
     assert Translator.load(tmp_path / "run/model", "cpu").translate(SOURCE, beam=1).target_pieces

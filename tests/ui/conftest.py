@@ -16,7 +16,7 @@ from streamlit.components.v2 import manifest_scanner
 from attnviz import translator
 from attnviz.decoding.search import longest_target
 from attnviz.ui.page_state import inputs
-from tests.ui.opening import Run, open_lab, open_page
+from tests.ui.opening import Run, open_alone, open_page
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -61,7 +61,7 @@ def page(models_folder: Path) -> Run:
 @pytest.fixture
 def lab(models_folder: Path) -> Run:
     """Return a function that opens the lab as a link does."""
-    return open_lab
+    return functools.partial(open_alone, "lab")
 
 
 @pytest.fixture(autouse=True)

@@ -28,11 +28,6 @@ def open_page(**linked: str) -> AppTest:
     return _followed(first_page(), linked)
 
 
-def open_lab(**linked: str) -> AppTest:
-    """Return the lab page, opened by a link with these parameters."""
-    return open_alone("lab", **linked)
-
-
 def open_alone(name: str, /, **linked: str) -> AppTest:
     """Return the page of one module of `ui/pages`, opened by a link with these parameters."""
     return _followed(AppTest.from_string(_ALONE.format(name=name, constant=name.upper()), default_timeout=60), linked)

@@ -11,7 +11,6 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from streamlit.testing.v1 import AppTest
 
-from attnviz.analysis.step_equations import Equation
 from attnviz.figures.registry import FIGURES
 from attnviz.figures.subject import Subject
 from attnviz.trace.drawing import DetailLevel
@@ -136,11 +135,6 @@ def panel_texts(app: AppTest, *keys: str) -> list[str]:
     return list(within(app.main, False))
 
 
-def texts_with(app: AppTest, word: str) -> list[str]:
-    """Return the plain texts of a page that contain `word`, in the order of the page."""
-    return [text for text in plain_texts(app) if word in text]
-
-
 def address(app: AppTest) -> dict[str, str]:
     """Return the URL parameters that the server sets for a page: the browser adds its own."""
     (end,) = mounted(app, "acknowledgement")
@@ -184,42 +178,8 @@ def steps_of(app: AppTest) -> int:
     return int(mounted(app, "view_state")[0]["steps"])
 
 
-def tables_of(app: AppTest, step: int | None = None, **selection: str) -> list[dict[str, Any]]:
-    """Return the tables in all open table boxes, for the selection in these URL parameters."""
-    return [table for box in mounted(app, "tables") for table in fetched(box["at"], step, **selection)["tables"]]
-
-
-def column(table: dict[str, Any], name: str) -> list[str]:
-    """Return the cells of a column of a table, as text."""
-    place = table["columns"].index(name)
-    return [row[place] for row in table["rows"]]
-
-
-def saved_page(app: AppTest, step: int | None = None, **selection: str) -> str:
-    """Return the page that is offered for download."""
-    text: str = fetched(mounted(app, "file_link")[0]["at"], step, **selection).decode("utf-8")
-    assert len(text.encode()) < 8_000_000
-    return text
-
-
 def badge(app: AppTest) -> dict[str, Any]:
     """Return the payload of the verification badge at the selected step."""
     assert not app.exception
     (given,) = mounted(app, "verification_badge")
     return fetched(given["at"], selected(app).step, **linked_options(app))
-
-
-def shown_equations(app: AppTest) -> list[str]:
-    """Return the LaTeX of each stage, for the selected step and source piece."""
-    (player,), chosen = mounted(app, "player"), selected(app)
-    step, source = chosen.step, chosen.source
-    source = player["orders"][step][0] if source is None else source
-    shown = []
-    addresses = [given["at"] for given in mounted(app, "equation") if "equation-after" not in given["at"]]
-    for stage, found in enumerate((fetched(at, step) for at in addresses), 1):
-        row = found["steps"].index(step)
-        texts = {name: several[row] for name, several in found["ofStep"].items()}
-        texts |= {name: several[source] for name, several in found["ofSource"].items()}
-        texts |= {name: several[row][source] for name, several in found["ofCell"].items()}
-        shown.append(Equation(stage, found["latex"], found["note"]).filled(texts).latex)
-    return shown

@@ -19,7 +19,6 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError
-from attnviz.analysis.gold import GoldLinks, parse_sure_and_possible
 from attnviz.corpora import MEASURES
 from attnviz.ui.corpus import corpus_sections, jobs
 from attnviz.ui.corpus.jobs import MOST_MEGABYTES, UPLOAD_LIMITS, begin, job_of
@@ -28,17 +27,16 @@ from attnviz.ui.corpus.table import (
     ERRORS,
     PRESETS,
     UNLIKELY,
-    Brush,
     Choice,
     brush_of,
     brush_text,
     listed_rows,
     matching_rows,
 )
-from attnviz.ui.examples import SAMPLE, SAMPLE_LINKS
+from attnviz.ui.examples import SAMPLE
 from tests.ui.fields import field, set_field
 from tests.ui.opening import Run, open_alone
-from tests.ui.shown_payloads import address, panel_texts, texts, texts_with
+from tests.ui.shown_payloads import panel_texts, plain_texts
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -72,48 +70,6 @@ def wait_until_job_ends(identity: str) -> None:
     raise AssertionError("the job has not ended after a minute")
 
 
-def test_the_page_opens_where_the_sample_goes_wrong(corpus: Run) -> None:
-    app = corpus()
-    wait_until_job_ends(app.session_state["corpus_table"])
-    app.run()
-    assert not app.exception
-    assert address(app)["show"] == "wrong"
-    listed = app.dataframe[0].value
-    assert 0 < len(listed) < 200
-    assert list(listed["log_probability_per_word"]) == sorted(listed["log_probability_per_word"])
-    shown = set(listed["number"])
-    for error in ERRORS:
-        set_field(app, "corpus_show", error)
-        shown -= set(app.dataframe[0].value["number"]) if app.dataframe else set()
-    assert not shown, "each has an error of some kind"
-
-
-def test_sample_files_match_their_licence_text() -> None:
-    """Check that pairs are unique, links are in range, and the licence names the pairs that are wrong on purpose."""
-    pairs = [line.split("\t") for line in SAMPLE.read_text(encoding="utf-8").splitlines()]
-    links, licence = SAMPLE_LINKS.read_text().split("\n")[:-1], SAMPLE.with_name("sample-licence.txt").read_text()
-    assert len(pairs) == len(links) == len({tuple(pair) for pair in pairs}) == 200
-    assert f"for {sum(map(bool, links))} of them" in licence
-    for (source, target), drawn in zip(pairs, links, strict=True):
-        gold = parse_sure_and_possible(drawn) if drawn else GoldLinks()
-        both = gold.sure | gold.possible
-        ends = [*zip(*both, strict=True)] or [(0,), (0,)]
-        assert max(ends[0]) < len(source.split())
-        assert max(ends[1]) < len(target.split())
-        # Either every source word is linked, or none.
-        assert {j for j, _ in both} in (set(), set(range(len(source.split()))))
-    wrong = [
-        number
-        for first, last in re.findall(r"(\d+)(?: to (\d+))?", licence.partition("on purpose")[2])
-        for number in range(int(first), int(last or first) + 1)
-    ]
-    assert len(wrong) == len(set(wrong)) == 38
-    assert not any(links[number - 1] for number in wrong)
-    same = [number for number, (source, target) in enumerate(pairs, 1) if source == target]
-    assert same
-    assert set(same) < set(wrong)
-
-
 def test_search_matches_source_or_target_and_reports_no_match(corpus: Run, snapshot: SnapshotAssertion) -> None:
     app = corpus()
     app.button(key="corpus_sample").click().run()
@@ -126,7 +82,7 @@ def test_search_matches_source_or_target_and_reports_no_match(corpus: Run, snaps
     set_field(app, "corpus_find", absent)
     assert not app.exception
     assert not app.dataframe
-    assert texts_with(app, f"“{absent}”") == snapshot
+    assert [text for text in plain_texts(app) if f"“{absent}”" in text] == snapshot
     set_field(app, "lang", "fr")
     assert field(app, "corpus_find")["value"] == absent
     app.button(key="corpus_find_all").click().run()
@@ -149,33 +105,13 @@ def test_unusable_files_are_reported(models_folder: Path, snapshot: SnapshotAsse
     with pytest.raises(AttnvizError):
         begin("somebody", "x.tsv.xz", lzma.compress(bytes(UPLOAD_LIMITS.bytes + 1)), model)
     problems["too large"] = str(error.value)
-    for name in ("x.\0/docx", "x.png", "tsv", ""):
+    for name in ("x.\0/docx", "x.png", ""):
         with pytest.raises(AttnvizError) as error:
             begin("somebody", name, b"x", model)
         problems[repr(name)] = str(error.value)
     picture = begin("somebody", "x.tsv", b"\x89PNG\r\n\x1a\n\0\0", model)
     wait_until_job_ends(picture.identity)
     assert problems | {"no text": picture.problem} == snapshot
-
-
-def test_successive_uploads_show_their_table_or_problem(corpus: Run) -> None:
-    app, pair = corpus(), b"I am hungry.\tJ'ai faim.\n"
-    given = [
-        ("own.tsv", pair, ""),
-        ("own.png", b"?", "own.png cannot be used"),
-        ("own.tsv", pair, ""),
-        ("empty.tsv", b"", "No line of empty.tsv"),
-        ("own.png", b"?", "own.png cannot be used"),
-    ]
-    for name, content, problem in given:
-        box = app.get("file_uploader")[0]
-        box.set_value((name, content, "text/plain")).run()
-        wait_until_job_ends(app.session_state["corpus_table"])
-        app.run()
-        assert not app.exception
-        assert problem in texts(app)
-        assert problem or "cannot be used" not in texts(app)
-        assert "1 of 1 pairs of own.tsv" in texts(app)
 
 
 def test_uploads_of_a_visitor_do_not_remove_the_table_of_another(
@@ -226,47 +162,31 @@ def test_rows_match_preset_brush_and_sort_order(
     rows: int, seed: int, preset: str, sort: str, descending: bool, corners: tuple[float, float, float, float]
 ) -> None:
     whole = _table(rows, seed)
-    brush = Brush(corners[:2], corners[2:])
+    brush = corners[:2], corners[2:]
     choice = Choice(preset=preset, sort=sort, descending=descending, x="entropy", y="end_share", brush=brush)
-    rows_found = listed_rows(matching_rows(whole, choice), choice).part(0).to_pylist()
-    unlikely = sorted(
-        row["log_probability_per_word"] for row in whole.to_pylist() if row["log_probability_per_word"] is not None
-    )
-    matches = {
-        "omitted": lambda row: (row["omitted"] or 0) > 0,
-        "repeated": lambda row: (row["repeated"] or 0) > 0,
-        "unsure": lambda row: (
-            row["log_probability_per_word"] is not None
-            and row["log_probability_per_word"] <= unlikely[int(UNLIKELY * (len(unlikely) - 1))]
-        ),
-        "copied": lambda row: row["copied_share"] is not None and row["copied_share"] >= COPIED,
-        "drifted": lambda row: (row["drifted"] or 0) > 0,
+    found = listed_rows(matching_rows(whole, choice), choice).part(0).to_pylist()
+    frame = whole.to_pandas()
+    likelihood = frame["log_probability_per_word"]
+    errors = {
+        "omitted": frame["omitted"] > 0,
+        "repeated": frame["repeated"] > 0,
+        "unsure": likelihood <= likelihood.quantile(UNLIKELY, interpolation="lower"),
+        "copied": frame["copied_share"] >= COPIED,
+        "drifted": frame["drifted"] > 0,
     }
-    matches_preset = {"all": bool, "wrong": lambda row: any(matches[error](row) for error in ERRORS), **matches}[preset]
-    expected = [
-        row["number"]
-        for row in whole.to_pylist()
-        if matches_preset(row)
-        and all(
-            row[name] is not None and min(ends) <= row[name] <= max(ends)
-            for name, ends in (("entropy", brush.x), ("end_share", brush.y))
-        )
-    ]
-    assert sorted(row["number"] for row in rows_found) == expected
+    named = {**errors, "all": frame["number"] > 0, "wrong": np.logical_or.reduce([errors[name] for name in ERRORS])}
+    inside = frame["entropy"].between(*sorted(corners[:2])) & frame["end_share"].between(*sorted(corners[2:]))
+    assert sorted(row["number"] for row in found) == list(frame["number"][named[preset] & inside])
     if sort:
-        ordered = [row[sort] for row in rows_found]
+        ordered = [row[sort] for row in found]
         assert ordered == sorted(ordered, reverse=descending)
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=4, max_size=4), st.booleans())
 def test_brush_round_trips_through_the_address(numbers: list[float], alone: bool) -> None:
-    brush = Brush((numbers[0], numbers[1]), None if alone else (numbers[2], numbers[3]))
-    read = brush_of(brush_text(brush))
-    assert read is not None
-    assert read.x == pytest.approx(brush.x, rel=1e-3)
-    assert (read.y is None) == alone
-    assert brush_of("") is None
-    assert brush_of("1_2_3") is None
+    brush = ((numbers[0], numbers[1]), (numbers[2], numbers[3]))[: 1 if alone else 2]
+    np.testing.assert_allclose(brush_of(brush_text(brush)), brush, rtol=1e-3)
+    assert brush_of("") == brush_of("1_2_3") == ()
 
 
 def test_numbers_of_a_column_have_the_same_number_of_decimals() -> None:

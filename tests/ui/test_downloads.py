@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz import AttnvizError, Trace, Translator, export
+from attnviz import AttnvizError, Trace, Translator
 from attnviz.export.saved_files import file_name
 from attnviz.figures.heatmap import heatmap
+from attnviz.ui import payloads
 from attnviz.ui.components import picture_files
-from attnviz.ui.embedding import Embedding, embedded_in, in_session
-from attnviz.ui.page_state.selection import Selection
 from attnviz.ui.payloads import PayloadRequest
 from attnviz.ui.step import logit_attribution_panel
-from attnviz.ui.toolbar.downloads import OfferedFigure, diagram_file, picture_file, pictures, translation_file
-from attnviz.ui.toolbar.opened_file import close, current_file, open_file
+from attnviz.ui.toolbar.downloads import OfferedFigure, diagram_file, picture_file, pictures
 from attnviz.ui.view import MAIN, View
 from tests.conftest import SENTENCES
-from tests.figures import synthetic
-from tests.saved_pages import saved_view
 from tests.ui.opening import open_page, upload
-from tests.ui.shown_payloads import panel_texts, shown_equations, steps_of
+from tests.ui.shown_payloads import panel_texts, steps_of
 
 
 @pytest.fixture(scope="module")
@@ -39,10 +31,9 @@ def trace(translator: Translator) -> Trace:
 def test_step_figures_have_unique_names_and_titles(
     trace: Trace, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
 ) -> None:
-    monkeypatch.setattr(logit_attribution_panel, "weights_of", lambda _: None)
+    monkeypatch.setattr(payloads, "weights_of", lambda _: None)
     monkeypatch.setattr(logit_attribution_panel, "tokenizer_of", lambda _: None)
-    with in_session({"selection": Selection(2)}):
-        offered = list(pictures(View(MAIN, trace)))
+    offered = list(pictures(PayloadRequest({"view": View(MAIN, trace)}, {"step": "3"})))
     names = [picture.name for picture in offered]
     assert names[0] == "heatmap"
     assert "step-3-energy-decomposition" in names  # it needs no model
@@ -53,7 +44,6 @@ def test_step_figures_have_unique_names_and_titles(
     headings = [picture.heading for picture in offered]
     assert headings[0] == snapshot
     assert all(f"step 3 of {len(trace.target_pieces)}, " in heading for heading in headings[1:])
-    assert len(set(headings)) == len(headings)
     energies = next(picture.draw().frame() for picture in offered if picture.name == "step-3-energy")
     np.testing.assert_allclose(energies["energy"], trace.energies[2])
 
@@ -61,30 +51,26 @@ def test_step_figures_have_unique_names_and_titles(
 def test_server_makes_one_pdf_at_a_time_and_refuses_what_it_cannot_draw(
     trace: Trace, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
 ) -> None:
-    files = [
-        picture_file(trace, OfferedFigure("Heatmap", "Alignment", "heatmap", lambda: heatmap(trace))),
-        diagram_file(View(MAIN, trace), 0, "machine"),
-    ]
-    asked = {"pdf": file_name(trace, "heatmap")}
+    offered = OfferedFigure("Heatmap", "heatmap", lambda: heatmap(trace))
+    files = [picture_file(trace, offered), diagram_file(View(MAIN, trace), 0, "machine")]
+    asked, missing = {"pdf": file_name(trace, "heatmap")}, ""
+
+    def refused(wanted: dict[str, str]) -> str:
+        with pytest.raises(AttnvizError) as error:
+            picture_files.picture_files(files, wanted)
+        return str(error.value)
 
     def draw(figure: go.Figure, image_format: str) -> tuple[bytes, str]:
-        assert figure.layout.width > 0
-        assert image_format == "pdf"
-        with pytest.raises(AttnvizError) as error:
-            picture_files.picture_files(files, asked)
-        assert str(error.value) == snapshot(name="meanwhile")
+        assert (figure.layout.width > 0, image_format) == (True, "pdf")
+        assert refused(asked) == snapshot(name="meanwhile")
         return b"%PDF", missing
 
     monkeypatch.setattr(picture_files, "drawn", draw)
-    missing = ""
     assert picture_files.picture_files(files, asked) == b"%PDF"
     missing = "\u2fe0"
-    with pytest.raises(AttnvizError) as error:
-        picture_files.picture_files(files, asked)
-    assert str(error.value) == snapshot(name="without a font")
+    assert refused(asked) == snapshot(name="without a font")
     for other in ("machine", "unknown"):  # the browser's own drawing, and no picture
-        with pytest.raises(AttnvizError):
-            picture_files.picture_files(files, {"pdf": other})
+        assert refused({"pdf": other})
 
     def find_none() -> str:
         raise AttnvizError("none")
@@ -94,49 +80,6 @@ def test_server_makes_one_pdf_at_a_time_and_refuses_what_it_cannot_draw(
         payload = picture_files.picture_files(files, {})
         assert isinstance(payload, dict)
         assert [picture["pdf"] for picture in payload["pictures"]] == [has_pdf, False]
-
-
-def test_saved_page_is_that_of_the_exporter() -> None:
-    """But for the names of views, which begin each address and are digests of the file."""
-    view = View(MAIN, synthetic.trace())
-
-    def content(text: str, code: str, theme: str) -> Any:
-        saved = saved_view(text, code, theme)
-        return json.loads(re.sub(r'"[0-9a-f]{16}/', '"', json.dumps([saved.blocks, saved.payloads])))
-
-    made = translation_file(PayloadRequest({"view": view}, {"part": "lecture.html", "step": "2"})).decode()
-    by_hand = export.page_html(view.trace, step=1, end=True, level=view.detail_level)
-    for code, theme in (("en", "light"), ("fr", "dark")):
-        assert content(made, code, theme) == content(by_hand, code, theme)
-    assert len(made.encode()) < 8_000_000
-
-
-@pytest.fixture
-def _session() -> Iterator[None]:
-    """Have something stand for a visitor's session state."""
-    with embedded_in(Embedding("test", "light", {})):
-        yield
-
-
-@pytest.mark.usefixtures("_session")
-def test_file_stays_open_until_another_sentence_is_requested(trace: Trace) -> None:
-    assert current_file("a sentence") is None
-    open_file("x.json", trace.to_json().encode())
-    for _ in range(2):
-        opened = current_file("a sentence")
-        assert opened is not None
-        assert opened.name == "x.json"
-        assert opened.trace is not None
-    open_file("y.json", b"?")
-    damaged = current_file("a sentence")
-    assert damaged is not None
-    assert (damaged.name, damaged.trace) == ("x.json", opened.trace)  # still open
-    assert damaged.problem.startswith("y.json was not opened. ")
-    assert current_file("another sentence") is None
-    assert current_file("a sentence") is None
-    open_file("x.json", trace.to_json().encode())
-    close()
-    assert current_file("a sentence") is None
 
 
 def test_trace_opens_without_a_model(
@@ -149,5 +92,4 @@ def test_trace_opens_without_a_model(
     assert panel_texts(app, "file_problem") == snapshot(name="broken")
     upload(app, "girl.json", trace.to_json().encode())
     assert panel_texts(app, "messages") == snapshot(name="opened")
-    assert len(shown_equations(app)) == 5
     assert steps_of(app) == len(trace.target_pieces)

@@ -4,27 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
-import pytest
 from streamlit.testing.v1 import AppTest
 
-from attnviz.export import page_html
-from attnviz.figures import Subject, heatmap, step_figures
-from attnviz.languages import catalog_files, read_catalog, set_language
 from attnviz.palette import FONT
-from attnviz.trace.drawing import DetailLevel
 from attnviz.ui.examples import EXAMPLES
-from attnviz.ui.payloads import PayloadRequest
-from attnviz.ui.toolbar.downloads import translation_file
-from attnviz.ui.view import MAIN, View
-from tests.figures import synthetic
-from tests.saved_pages import saved_view
-from tests.ui.opening import Run, open_page
+from tests.ui.opening import Run
 from tests.ui.shown_payloads import all_payloads, shown_trace
 
 UNSEEN = re.compile(r"\.(id|js_content|css_content|.*path|query_param_key|component_name|tag|type|shortcut)$")
@@ -33,16 +20,6 @@ PROSE = re.compile(r"[^\W\d_]{2,}[ \u00a0][^\W\d_]{2,}")
 """At least two words: shorter texts may be the same in both languages."""
 NO_LANGUAGE = {"middle left", "middle center", "middle right", FONT}
 """Values of Plotly and CSS, not prose."""
-
-
-@pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory, model_folder: Path) -> Iterator[Run]:
-    """Return a function that opens the page as a link does, on a tiny random model that no test changes."""
-    models = tmp_path_factory.mktemp("models")
-    shutil.copytree(model_folder, models / "en-fr")
-    with pytest.MonkeyPatch.context() as environment:
-        environment.setenv("ATTNVIZ_MODELS", str(models))
-        yield open_page
 
 
 def strings(value: Any) -> Iterator[str]:
@@ -91,46 +68,3 @@ def test_french_page_shares_no_prose_with_the_english_page(page: Run) -> None:
     english, french = prose(page(lang="en")), prose(page(lang="fr"))
     assert len(english) > 100
     assert english & french == NO_LANGUAGE
-
-
-@pytest.fixture
-def french() -> None:
-    """Set the language to French."""
-    set_language("fr")
-
-
-ENGLISH = {message.id for message in read_catalog(catalog_files()["fr"]) if message.id not in ("", message.string)}
-
-
-@pytest.mark.usefixtures("french")
-def test_saved_page_is_french() -> None:
-    # A single word may be a name that is not shown.
-    english = {text for text in ENGLISH if isinstance(text, str) and PROSE.search(text)}
-    for level in get_args(DetailLevel):
-        page = page_html(synthetic.trace(), level=level)
-        view = saved_view(page, "fr")
-        assert not english & {text.strip() for text in strings([view.blocks, view.payloads])}
-        assert english & {text.strip() for text in strings(saved_view(page, "en").blocks)}
-        assert '<html lang="fr">' in page
-        assert "étape {step} sur {count}" in {*strings(view.blocks)}
-
-
-def test_file_has_the_language_of_the_page_in_any_thread() -> None:
-    with ThreadPoolExecutor(1) as thread:
-        view = View(MAIN, synthetic.trace())
-
-        def content(code: str) -> bytes:
-            set_language(code)  # as the server does with each payload
-            return translation_file(PayloadRequest({"view": view}, {"part": "lecture.html"}))
-
-        made = [thread.submit(content, code).result() for code in ("fr", "en")]
-    assert b'<html lang="fr">' in made[0]
-    assert b'<html lang="en">' in made[1]
-
-
-@pytest.mark.usefixtures("french")
-def test_the_tables_have_french_headings() -> None:
-    trace = synthetic.trace()
-    tables = [figure.draw(Subject(trace, 0)).frame() for figure in step_figures(Subject(trace, 0)).values()]
-    for table in (*tables, heatmap(trace, margins=True).frame()):
-        assert not ENGLISH & {*table.columns, table.index.name}

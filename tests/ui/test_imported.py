@@ -1,8 +1,4 @@
-"""First page with an imported translator.
-
-The page shows its equations, verifies it, offers logit attribution where the logit is linear, and says what is
-unavailable.
-"""
+"""First page with an imported translator: equations, verification, and what it says is unavailable."""
 
 from __future__ import annotations
 
@@ -14,24 +10,16 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz.analysis.diagram import no_diagram_reason
 from attnviz.analysis.logit_attribution import no_logit_attribution_reason
 from attnviz.commands.main import main
-from tests.importing.peers import D2l, Fairseq, Joey, Opennmt, Tutorial
+from tests.importing.peers import D2l, Fairseq, Tutorial
 from tests.ui.opening import open_page
-from tests.ui.shown_payloads import all_payloads, badge, panel_texts, shown_equations, texts
+from tests.ui.shown_payloads import all_payloads, badge, panel_texts, payloads_of, texts
 
 SENTENCES = {
     "tutorial": "ein mann schläft im park .",
-    "joey": "der hund schläft im park .",
     "d2l": "he is lost .",
     "fairseq": "der hund schläft .",
-    "opennmt-mlp": "der hund schläft .",
 }
-LINEAR = ("tutorial", "opennmt-mlp")
-"""Names of the translators whose logits split into parts."""
-TANH = ("joey", "fairseq")
-"""Names of the translators with a tanh before the logits."""
-DIAGRAM = ("tutorial",)
-"""Names of the translators that read in both directions, and attend before their state changes."""
-LSTM = ("fairseq",)
+"""One with a linear readout that reads in both directions, one of neither kind, and one with LSTMs and a tanh."""
 
 
 @pytest.fixture(scope="module")
@@ -40,10 +28,8 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     models = tmp_path_factory.mktemp("models")
     found = {name: tmp_path_factory.mktemp(name) for name in SENTENCES}
     Tutorial().write(found["tutorial"])
-    Joey().write(found["joey"])
     D2l().write(found["d2l"])
     Fairseq(bidirectional=True).write(found["fairseq"])
-    Opennmt(rnn="GRU", attention="mlp").write(found["opennmt-mlp"])
     for name, folder in found.items():
         assert main(["import", str(folder), "-o", str(models / name)]) == 0
     return models
@@ -60,11 +46,11 @@ def test_imported_translator_is_shown_and_verified(name: str) -> None:
     assert badge(app)["holds"]
     assert list(all_payloads(app))
     page_texts = texts(app)
-    assert (no_logit_attribution_reason() in page_texts) is (name not in LINEAR)
-    assert (no_diagram_reason(app.session_state["last_trace"]) in page_texts) is (name not in DIAGRAM)
-    equations = " ".join(shown_equations(app))
-    assert (r"\tanh(W_t" in equations) is (name in TANH)
-    assert (r"\tanh m_" in equations) is (name in LSTM)
+    assert (no_logit_attribution_reason() in page_texts) is (name != "tutorial")
+    assert (no_diagram_reason(app.session_state["last_trace"]) in page_texts) is (name != "tutorial")
+    equations = " ".join(payload["latex"] for payload in payloads_of(app, "equation"))
+    assert (r"\tanh(W_t" in equations) is (name == "fairseq")
+    assert (r"\tanh m_" in equations) is (name == "fairseq")
 
 
 def test_sentence_that_an_imported_translator_does_not_know(snapshot: SnapshotAssertion) -> None:

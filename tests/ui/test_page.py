@@ -3,39 +3,30 @@
 from __future__ import annotations
 
 import pkgutil
+import re
 import shutil
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
+from typing import get_args
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz.checkpoint import save_model
-from attnviz.figures.registry import FIGURES
-from attnviz.figures.subject import Subject
 from attnviz.text import EOS, LONGEST_SENTENCE, Tokenizer
 from attnviz.ui import pages
-from attnviz.ui.embedding import in_session
 from attnviz.ui.examples import DEFAULT_SENTENCE
-from attnviz.ui.page_state.linked import page_payload
+from attnviz.ui.glossary import Topic, glossary
+from attnviz.ui.page_state import inputs
 from tests.conftest import ModelFactory
 from tests.strategies import FEW
-from tests.ui.fields import field, fields, options, set_field
+from tests.ui.fields import field, fields, set_field
 from tests.ui.opening import Run, first_page, open_page
-from tests.ui.shown_payloads import (
-    panel_texts,
-    plain_texts,
-    shown_equations,
-    shown_trace,
-    steps_of,
-    tables_of,
-    texts,
-)
+from tests.ui.shown_payloads import address, plain_texts, steps_of, texts
 
 
 @pytest.fixture(scope="module")
@@ -49,39 +40,11 @@ def page(tmp_path_factory: pytest.TempPathFactory, model_folder: Path) -> Iterat
         yield open_page
 
 
-def address(app: AppTest) -> dict[str, str]:
-    """Return the URL parameters that the page sets."""
-    with in_session(app.session_state):
-        return {key: value for key, value in page_payload()["parameters"].items() if value is not None}
-
-
 def problem(app: AppTest) -> str:
     """Return the message on the page, or nothing."""
     assert not app.exception
     assert not app.error
     return next((text for text in plain_texts(app) if "Shorten" in text or "empty" in text), "")
-
-
-def test_page_opens_with_the_default_sentence_and_model(page: Run) -> None:
-    app = page()
-    assert not app.exception
-    assert field(app, "sentence")["value"] == DEFAULT_SENTENCE
-    assert options(app, "model") == ["en-fr", "another"]
-    assert options(app, "device")[:1] == ["auto"]
-    assert "en-fr on" in texts(app)
-    assert "beam search, width 5" in texts(app)
-    assert len(shown_equations(app)) == 5
-
-
-def test_notice_names_a_given_translation_until_it_is_cleared(page: Run, snapshot: SnapshotAssertion) -> None:
-    app = page()
-    set_field(app, "target", "C'est là-bas !")
-    assert panel_texts(app, "notice") == snapshot
-    app.button(key="clear").click().run()
-    assert panel_texts(app, "notice") == []
-    assert field(app, "target")["value"] == ""
-    assert "beam search, width 5" in texts(app)
-    assert "given translation" not in texts(app)
 
 
 def test_bad_input_shows_a_message_and_keeps_the_last_translation_and_the_address(page: Run) -> None:
@@ -97,19 +60,10 @@ def test_bad_input_shows_a_message_and_keeps_the_last_translation_and_the_addres
         assert said in problem(app)
         assert field(app, "sentence")["value"] == text
         assert address(app) == good, "the address has only what was translated"
-        assert (steps_of(app), len(shown_equations(app))) == (steps, 5)
+        assert steps_of(app) == steps
         assert "given translation" not in texts(app), "the status is of another sentence than the one in the box"
     set_field(app, "sentence", DEFAULT_SENTENCE)
     assert address(app) == {}
-
-
-def test_every_chart_has_a_table(page: Run) -> None:
-    app = page()
-    subject = Subject(shown_trace(app), 0)
-    of_stages = [figure for figure in FIGURES if figure.stages and figure.is_shown(subject)]
-    others = "heatmap", "diagram", "posterior", "energy decomposition", "logit attribution", "contrast"
-    assert len(tables_of(app)) == len(of_stages) + len(others)
-    assert tables_of(app, 1)[-1]["name"] != tables_of(app)[-1]["name"]
 
 
 def test_visitors_sign_in_where_the_secrets_name_a_provider(page: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,15 +76,6 @@ def test_visitors_sign_in_where_the_secrets_name_a_provider(page: Run, monkeypat
         keys = {button.key for button in app.button}
         assert ("sign_in_button" in keys, "sign_out" in keys) == (not signed_in, signed_in)
         assert bool(fields(app)) == signed_in
-
-
-def test_without_a_model_the_page_says_what_to_do(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, snapshot: SnapshotAssertion
-) -> None:
-    monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
-    app = open_page()
-    assert not app.exception
-    assert panel_texts(app, "messages") == snapshot
 
 
 def test_message_about_a_damaged_model_names_the_file(en_fr: Path) -> None:
@@ -170,3 +115,20 @@ def test_server_knows_the_path_of_every_page() -> None:
     names = [name for _, name, _ in pkgutil.iter_modules(pages.__path__)]
     found = {vars(import_module(f"{pages.__name__}.{name}"))[name.upper()].path for name in names}
     assert found == {*pages.PATHS}
+
+
+def test_tour_is_offered_to_a_new_visitor(page: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def is_offered(**linked: str) -> bool:
+        (button,) = (button for button in page(**linked).button if button.key == "tour_button")
+        return bool(button.proto.type == "secondary")
+
+    monkeypatch.setattr(inputs, "DEFAULT_LEVEL", "idea")
+    assert is_offered()
+    assert not is_offered(depth="idea"), "a link says what to show"
+    monkeypatch.setattr("attnviz.ui.toolbar.controls.remembered", lambda name: "taken" if name == "tour" else None)
+    assert not is_offered()
+
+
+def test_every_term_of_the_glossary_is_defined_once(each_language: str) -> None:
+    found = re.findall(r"\*\*(.+?)\*\*", "\n".join(glossary(*get_args(Topic))))
+    assert len(found) == len(set(found)) >= 35

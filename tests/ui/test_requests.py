@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Any
 
 import pytest
@@ -45,17 +45,13 @@ def test_request_is_handled_once_however_often_it_is_sent(until: list[int]) -> N
     assert done == list(range(1, max(until, default=0) + 1))
 
 
-def test_tabs_are_counted_separately_and_a_restart_handles_pending_requests() -> None:
+def test_tabs_are_counted_separately() -> None:
     box, done = Inbox(), list[Any]()
     box.queue_requests(browser_state((1, "page", "lab")))
     box.queue_requests(browser_state((1, "page", "why"), tab="other"))
     handle(box, page=done.append)
     assert done == ["lab", "why"]
     assert box.received == {"tab": 1, "other": 1}
-    again = Inbox()
-    again.queue_requests(browser_state((2, "page", "corpus")))  # the first was acknowledged, so it is not sent again
-    handle(again, page=done.append)
-    assert done[2:] == ["corpus"]
 
 
 def test_interrupted_run_leaves_its_request_to_the_next_run() -> None:
@@ -155,6 +151,12 @@ run_pages([Page("", lambda: "Test", draw), Page("other", lambda: "Other", draw_o
 """
 
 
+def run(app: AppTest) -> AppTest:
+    app.run()
+    assert not app.exception
+    return app
+
+
 def opened(**linked: str) -> AppTest:
     """Return the first page, opened by a link with these parameters."""
     app = AppTest.from_string(TWO_PAGES, default_timeout=60)
@@ -162,27 +164,20 @@ def opened(**linked: str) -> AppTest:
     return run(app)
 
 
-def run(app: AppTest) -> AppTest:
-    app.run()
-    assert not app.exception
-    return app
-
-
-def follow(app: AppTest, address: str) -> AppTest:
-    """Follow another link, as Back does."""
-    ask(app, "follow", address)
-    return on_page(app, address.partition("?")[0].strip("/"))
-
-
-def on_page(app: AppTest, path: str) -> AppTest:
-    """Run the app, whose page at `path` is asked for; AppTest (Streamlit 1.67) knows of pages in files only."""
+def go(app: AppTest, key: str, place: str) -> None:
+    """Follow a link (`key` "follow") or go to a page ("page"). AppTest (Streamlit 1.67) knows pages in files only."""
+    ask(app, key, place)
     run(app)
-    app._page_hash = calc_hash(path)
-    return app
+    app._page_hash = calc_hash(place.partition("?")[0].strip("/"))
 
 
 def values(app: AppTest, *names: str) -> list[object]:
     return [field(app, name)["value"] for name in names]
+
+
+def problems(app: AppTest) -> dict[str, Any]:
+    found: dict[str, Any] = mounted(app, "link_messages")[0]["problems"]
+    return found
 
 
 def test_link_sets_fields_and_the_address_has_what_differs_from_the_default() -> None:
@@ -193,38 +188,29 @@ def test_link_sets_fields_and_the_address_has_what_differs_from_the_default() ->
     set_field(app, "chosen", "a")
     set_field(app, "text", "as it was")
     assert address(app) == {"on": "1"}
-
-
-@pytest.mark.parametrize(("name", "value"), [("choice", "c"), ("choice", ""), ("on", "2"), ("on", "")])
-def test_invalid_value_is_reported_and_the_default_drawn(name: str, value: str) -> None:
-    app = opened(text="other", **{name: value})
-    assert values(app, "text", "chosen", "on") == ["other", "a", False]
-    assert address(app) == {"text": "other"}
-    ((problem, stated),) = mounted(app, "link_messages")[0]["problems"].items()
-    assert (problem, stated["value"]) == (name, value)
+    for name, value in (("choice", "c"), ("choice", ""), ("on", "2")):
+        app = opened(text="other", **{name: value})
+        assert values(app, "text", "chosen", "on") == ["other", "a", False]
+        assert address(app) == {"text": "other"}
+        assert {problem: stated["value"] for problem, stated in problems(app).items()} == {name: value}
 
 
 def test_another_link_clears_the_fields_of_its_page_only() -> None:
     app = opened(text="other", choice="b", on="2")
-    follow(app, "/other?size=2")
+    go(app, "follow", "/other?size=2")
     assert values(app, "size") == ["2"]
-    assert mounted(app, "link_messages")[0]["problems"] == {}, "the problem was of the previous link"
-    ask(app, "page", "")
-    on_page(app, "")
+    assert problems(app) == {}, "the problem was of the previous link"
+    go(app, "page", "")
     assert values(app, "text", "chosen", "on") == ["other", "b", False], "what was chosen survives another page"
-    follow(app, "/?choice=c")
+    go(app, "follow", "/?choice=c")
     assert values(app, "text", "chosen", "on") == ["as it was", "a", False]
-    assert list(mounted(app, "link_messages")[0]["problems"]) == ["choice"]
-    ask(app, "page", "other")
-    on_page(app, "other")
+    assert list(problems(app)) == ["choice"]
+    go(app, "page", "other")
     assert values(app, "size") == ["2"]
-    assert mounted(app, "link_messages")[0]["problems"] == {}
+    assert problems(app) == {}
 
 
-VIEW = View(MAIN, synthetic.trace())
-
-
-OFFERED = offered_in(VIEW) | {"update": range(1, 10)}
+OFFERED = offered_in(View(MAIN, synthetic.trace())) | {"update": range(1, 10)}
 
 
 @given(st.dictionaries(st.sampled_from(sorted(OFFERED)), st.text(max_size=60)))
@@ -232,14 +218,12 @@ def test_every_invalid_link_value_is_reported(linked: dict[str, str]) -> None:
     with in_session({}):
         follow_link(linked | {"unknown": "?"})
         read_link(OFFERED)
-        problems = link_problems()
-    wrong = {name for name, value in linked.items() if OFFERED[name] and not is_valid(name, value)}
-    assert len(problems) == len(wrong)
-    assert all(problems[name]["value"] == linked[name] for name in wrong)
+        stated = {name: one["value"] for name, one in link_problems().items()}
+    wrong = {name: value for name, value in linked.items() if OFFERED[name] and not is_valid(value, OFFERED[name])}
+    assert stated == wrong
 
 
-def is_valid(name: str, value: str) -> bool:
-    offered = OFFERED[name]
+def is_valid(value: str, offered: Container[Any]) -> bool:
     if isinstance(offered, range):
         return value.isascii() and value.isdigit() and len(value) < 7 and int(value) in offered
     return value in offered

@@ -15,19 +15,13 @@ import pytest
 import torch
 
 from attnviz import Translator
-from attnviz.analysis.verification import Verifier
-from attnviz.architectures import verifier_of
 from attnviz.checkpoint import save_model
-from attnviz.lru_cache import LRUCache
 from attnviz.model_folder import weights_digest
 from attnviz.text import Tokenizer
-from attnviz.ui import payloads, resources
-from attnviz.ui.step import verification_badge
+from attnviz.ui import resources
 from tests.benchmarks.visitor import Visitor
 from tests.browser.server import running_server
 from tests.conftest import SENTENCES, ModelFactory
-from tests.ui.opening import Run
-from tests.ui.shown_payloads import payloads_of
 
 
 def _replace(folder: Path, network: torch.nn.Module, tokenizer: Tokenizer) -> None:
@@ -60,28 +54,10 @@ def test_model_replaced_in_place_is_used_to_translate_and_verify(
     assert cut.model != resources.tokenizer_of(after).model == other.model
 
 
-def test_the_verifier_of_a_translation_is_built_once(page: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    built = []
-
-    def counted(*given: Any) -> Verifier:
-        built.append(given)
-        return verifier_of(*given)
-
-    monkeypatch.setattr(verification_badge, "verifier_of", counted)
-    # Empty caches: other tests have filled them.
-    monkeypatch.setattr(verification_badge, "_VERIFIERS", LRUCache(1 << 20, size=lambda _: 1))
-    monkeypatch.setattr(payloads, "_PAYLOADS", LRUCache(1 << 20, size=len))
-    app = page()
-    for step in (1, 2):
-        assert payloads_of(app, "verification_badge", step)[0]["holds"]
-    app.run()
-    assert not app.exception
-    assert len(built) == 1
-
-
 VISITORS = 10
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="open files are counted in /proc")
 def test_expired_sessions_are_dropped_although_nobody_comes(tmp_path: Path) -> None:
     """Streamlit's sessions each have an event loop, which has three files open (a selector and a pair of sockets)."""
@@ -102,35 +78,41 @@ def test_expired_sessions_are_dropped_although_nobody_comes(tmp_path: Path) -> N
 
 
 SERVER = """
-import signal, sys
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts background processes with SIGINT ignored
+import os, signal, sys
 from attnviz.ui.corpus.jobs import temporary_folder
-folder = temporary_folder("passing-")
-(folder / "job").mkdir()
-(folder / "job" / "pairs.tsv").write_text("I am hungry.")
-print(folder, flush=True)
-if "stays" in sys.argv:
-    sys.stdin.read()
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts background processes with SIGINT ignored
+children = []
+for end in sys.argv[1:]:
+    if child := os.fork():
+        children.append(child)
+        continue
+    folder = temporary_folder("passing-")
+    (folder / "pairs.tsv").write_text("I am hungry.")
+    print(os.getpid(), folder, flush=True)
+    if end != "0":
+        signal.pause()
+    sys.exit()
+print(*(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children))
 """
 
 
 def test_folder_is_deleted_however_its_process_ends(tmp_path: Path) -> None:
-    started = {}
-    for end in (None, signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
-        command = [sys.executable, "-c", SERVER, *(["stays"] if end else [])]
-        pipe, environment = subprocess.PIPE, os.environ | {"TMPDIR": str(tmp_path)}
-        started[end] = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True, env=environment)
-    for end, server in started.items():
-        with server:
-            assert server.stdout
-            folder = Path(server.stdout.readline().strip())
+    ends = (0, signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
+    command = [sys.executable, "-c", SERVER, *(str(int(end)) for end in ends)]
+    environment = os.environ | {"TMPDIR": str(tmp_path)}
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment
+    ) as one:
+        assert one.stdout
+        begun = [one.stdout.readline().split() for _ in ends]
+        children = sorted((int(process), Path(folder)) for process, folder in begun)  # in the order of their start
+        for (process, folder), end in zip(children, ends, strict=True):
             assert folder.parent == tmp_path
             if end:
-                assert (folder / "job" / "pairs.tsv").is_file()
-                server.send_signal(end)
-            server.communicate()
-        assert server.returncode == (-end if end else 0)
-        until = time.monotonic() + 60
-        while folder.exists():
-            assert time.monotonic() < until, f"{folder} still exists after {end}"
-            time.sleep(0.05)
+                assert (folder / "pairs.tsv").is_file()
+                os.kill(process, end)
+        assert [int(code) for code in one.stdout.readline().split()] == [-end for end in ends]
+    until = time.monotonic() + 60
+    while left := [folder for _, folder in children if folder.exists()]:
+        assert time.monotonic() < until, f"{left} still exist"
+        time.sleep(0.05)

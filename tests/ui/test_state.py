@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
+import base64
 from typing import Any
 
 import numpy as np
@@ -11,22 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attnviz.analysis.diagram import drawn_units
+from attnviz.architectures import narrate
 from attnviz.trace.drawing import HeatmapChoices
-from attnviz.ui.components.player import player_payload
 from attnviz.ui.embedding import in_session
 from attnviz.ui.page_state import selection
-from attnviz.ui.page_state.linked import (
-    begin_link,
-    clear_entries,
-    follow_link,
-    is_given,
-    link_problems,
-    linked_entry,
-)
-from attnviz.ui.page_state.selection import (
-    browser_parameters,
-    linked_selection,
-)
+from attnviz.ui.page_state.linked import begin_link, clear_entries, follow_link, is_given, link_problems, linked_entry
+from attnviz.ui.page_state.selection import browser_parameters, linked_selection
+from attnviz.ui.step.diagram_panel import diagram_payload
+from attnviz.ui.step.step_controls import player_payload
 from attnviz.ui.view import MAIN, View
 from tests.figures import synthetic
 
@@ -92,46 +84,56 @@ def test_every_heatmap_choice_is_read_from_the_address(monkeypatch: pytest.Monke
 def test_player_payload_has_every_piece_once_and_rows_that_sum_to_one() -> None:
     trace = synthetic.trace("The agreement was signed .", "L' environnement marin .")
     record = player_payload(trace)
-    assert [step for word in record["target"] for step in word["steps"]] == list(range(len(trace.target_pieces)))
     weights = np.array(record["weights"])
     assert weights.shape == (len(trace.target_pieces), len(record["source"]))
     np.testing.assert_allclose(weights.sum(axis=1), 1, atol=1e-3)
-    assert "".join(" " * word["space"] + word["text"] for word in record["source"]) == (
-        "The agreement was signed . </s>"
-    )
-    assert [word["end"] for word in record["target"]].count(True) == 1
+    assert [step for word in record["target"] for step in word["steps"]] == list(range(len(trace.target_pieces)))
     assert [j for word in record["source"] for j in word["pieces"]] == list(range(len(trace.source_pieces)))
     assert [order[0] for order in record["orders"]] == trace.alignment.argmax(axis=1).tolist()
-    json.dumps(record)
+
+
+@pytest.mark.parametrize("attention", ["additive", "none"])
+def test_diagram_payload_has_the_numbers_of_its_steps(attention: str) -> None:
+    trace = synthetic.trace(attention=attention)
+    steps, units, columns = [1, 3], drawn_units(trace), len(trace.source_pieces)
+    record = diagram_payload(trace, steps, {step: narrate(trace, step) for step in steps})
+    squares = record["squares"]
+    for name, width, expected in (
+        ("weights", columns, trace.alignment[steps]),
+        ("energies", columns, trace.energies[steps]),
+        ("annotations", squares["annotation"], trace.annotations[:, units.annotation]),
+        ("before", squares["state"], trace.previous_states[steps][:, units.state]),
+        ("after", squares["state"], trace.states[steps][:, units.state]),
+        ("readouts", squares["readout"], trace.readouts[steps][:, units.readout]),
+        ("contexts", squares["context"], trace.contexts[steps][:, units.context]),
+    ):
+        found = np.frombuffer(base64.b64decode(record[name]), dtype="<f4").reshape(-1, width)
+        np.testing.assert_allclose(found, expected, atol=1e-5, err_msg=name)
 
 
 def test_entry_begins_with_its_link_once_until_another_link_is_followed() -> None:
     session: dict[Any, Any] = {}
 
-    def size(linked: dict[str, str], **arguments: Any) -> Any:
-        follow_link(linked)
+    def size(value: str, **arguments: Any) -> Any:
+        follow_link({"size": value})
         return linked_entry("size", 1, offered=("1", "2"), parse=int, **arguments)
 
     with in_session(session):
-        _check_entries(session, size)
-
-
-def _check_entries(session: dict[Any, Any], size: Callable[..., Any]) -> None:
-    assert size({"size": "2"}) == 2
-    assert is_given("size")
-    session["size"] = 3
-    assert size({"size": "2"}) == 3, "what was chosen stays"
-    del session["size"]
-    assert size({"size": "2"}) == 1, "a removed entry begins with its default, not with the link again"
-    begin_link("another page")
-    assert size({"size": "2"}) == 1
-    begin_link("")
-    assert size({"size": "2"}) == 2
-    begin_link("")
-    assert (size({"size": "9"}), is_given("size"), link_problems()) == (1, False, {})
-    begin_link("")
-    assert size({"size": "9"}, noted=True) == 1
-    assert list(link_problems()) == ["size"]
-    clear_entries("")
-    session["size"] = 5
-    assert size({"size": "2"}) == 5, "a value of the server is not overwritten"
+        assert size("2") == 2
+        assert is_given("size")
+        session["size"] = 3
+        assert size("2") == 3, "what was chosen stays"
+        del session["size"]
+        assert size("2") == 1, "a removed entry begins with its default, not with the link again"
+        begin_link("another page")
+        assert size("2") == 1
+        begin_link("")
+        assert size("2") == 2
+        begin_link("")
+        assert (size("9"), is_given("size"), link_problems()) == (1, False, {})
+        begin_link("")
+        assert size("9", noted=True) == 1
+        assert list(link_problems()) == ["size"]
+        clear_entries("")
+        session["size"] = 5
+        assert size("2") == 5, "a value of the server is not overwritten"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from pathlib import Path
 from typing import Any
 
@@ -23,55 +22,15 @@ from attnviz.analysis.verification import (
     discrepancy_text,
     quantity_names,
 )
-from attnviz.checkpoint import save_model
 from attnviz.model_folder import read_weights
 from attnviz.text import Tokenizer, piece_name
 from attnviz.ui import resources
-from attnviz.ui.step.logit_attribution_panel import parse_piece, word_and_foil
-from attnviz.ui.step.verification_badge import verification_rows
+from attnviz.ui.step.logit_attribution_panel import parse_piece
 from tests import strategies
-from tests.conftest import SENTENCES, ModelFactory
+from tests.conftest import SENTENCES
 from tests.figures.synthetic import trace as make_trace
-from tests.snapshots import without_numbers
-from tests.ui.opening import Run, first_page
-from tests.ui.shown_payloads import badge, fetched, mounted, payloads_of
-
-
-def test_the_badge_of_every_step_is_green(page: Run, snapshot: SnapshotAssertion) -> None:
-    app, summary = page(), set()
-    for step in (1, 2, mounted(app, "view_state")[0]["steps"]):
-        (found,) = payloads_of(app, "verification_badge", step - 1)
-        assert found["holds"]
-        numbers, shown, *_ = re.findall(r"\d+(?:,\d+)*", found["summary"])
-        assert shown == str(step)
-        assert int(numbers.replace(",", "")) > 1000
-        summary.add(without_numbers(found["summary"]))
-    assert sorted(summary) == snapshot
-
-
-@pytest.mark.parametrize(
-    ("attention", "readout_state"), [("additive", "current"), ("location-aware", "previous"), ("none", "current")]
-)
-def test_every_kind_of_model_is_verified_and_decomposed(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    make_network: ModelFactory,
-    tokenizer: Tokenizer,
-    attention: str,
-    readout_state: str,
-) -> None:
-    save_model(tmp_path / "en-fr", make_network(attention, readout_state), tokenizer)
-    monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
-    app = first_page()
-    app.session_state["logit_attribution_table"] = app.session_state["energy_decomposition_table"] = True
-    app.run()
-    assert badge(app)["holds"]
-    tables = [table for box in mounted(app, "tables") for table in fetched(box["at"])["tables"]]
-    entries = [table for table in tables if "adds" in table["columns"]]
-    assert len(entries) == 2
-    column = entries[0]["columns"].index("entry")
-    assert entries[0]["rows"][1][column] == ("through s_i" if readout_state == "current" else "state s_{i-1}")
-    assert any("running sum" in table["columns"] for table in tables) == (attention != "none")
+from tests.ui.opening import Run
+from tests.ui.shown_payloads import badge, fetched, mounted
 
 
 def test_a_wrong_weight_turns_the_badge_red_and_names_the_number(page: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,15 +98,6 @@ def test_any_typed_text_gives_a_piece_or_a_message(tokenizer: Tokenizer, text: s
     assert summary if index is None else 0 <= index < len(tokenizer)
 
 
-def test_default_foil_is_the_likeliest_other_word() -> None:
-    trace = make_trace()
-    own = trace.target_ids[0]
-    assert word_and_foil(trace, 0, None, None) == (own, next(i for i in trace.top_ids[0] if i != own))
-    assert word_and_foil(trace, 0, 9, None) == (9, trace.top_ids[0][0])
-    assert word_and_foil(trace, 0, 9, 9) == (9, None)
-    assert word_and_foil(trace, 0, None, 11) == (own, 11)
-
-
 def test_logit_attribution_sentence_names_attention_without_effect(snapshot: SnapshotAssertion) -> None:
     trace = make_trace("one two three .")
     alpha = np.array([0.5, 0.3, 0.1, 0.06, 0.04], dtype=np.float32)
@@ -167,15 +117,11 @@ def test_badge_text_counts_numbers_and_names_discrepancies(model_folder: Path, t
     verification = RecurrentVerifier(trace, weights).verify(0)
     assert f"All {verification.numbers:,} numbers of step 1 are verified" in badge_text(verification, 0)
     assert {check.quantity for check in verification.checks} <= set(quantity_names())
-    assert len(verification_rows(verification)) == len(verification.checks)
     summary = discrepancy_text(trace, Discrepancy("energies", (1,), 2.5, 2.0), 2)
-    assert piece_name(trace.source_pieces[1]) in summary
-    assert "entry 2 at step 3: shown 2.5, recomputed 2, |Δ| = 5·10⁻¹" in summary
+    assert f"“{piece_name(trace.source_pieces[1])}”, entry 2 at step 3: shown 2.5, recomputed 2, |Δ|" in summary
     for wrong, more in ((1, ""), (2, " (and so did 1 other quantity)"), (3, " (and so did 2 other quantities)")):
         checks = list(verification.checks)
         for number in range(wrong):
             off = Discrepancy(checks[number].quantity, (4,), 2.5, 2.0)
             checks[number] = dataclasses.replace(checks[number], discrepancy=off)
-        failed_text = badge_text(Verification(tuple(checks)), 2)
-        assert failed_text.startswith("Step 3: ")
-        assert failed_text.endswith(f", no. 5 failed verification{more}")
+        assert badge_text(Verification(tuple(checks)), 2).endswith(f", no. 5 failed verification{more}")

@@ -24,13 +24,13 @@ from tests.browser.server import running_server
 
 
 def test_concurrent_work_stays_within_the_limit() -> None:
-    gate, working, most = FairSemaphore(2), [], []
+    gate, working, most, two = FairSemaphore(2), [], [], threading.Barrier(2)
 
     def work() -> None:
         with gate.held(), gate.held():  # a page, and a fragment of it
             working.append(1)
             most.append(len(working))
-            time.sleep(0.005)
+            two.wait(30)
             working.pop()
 
     with ThreadPoolExecutor(10) as threads:
@@ -55,8 +55,6 @@ def test_released_turn_lets_another_thread_work() -> None:
         time.sleep(0.05)
         threads.submit(works).result(30)
         assert waiting.result(30)
-    with gate.released():  # without a turn, releasing does nothing
-        pass
     assert [gate.place(thread) for thread in (1, 2)] == [0, 1], "the turn was not given back, or twice"
 
 
@@ -84,9 +82,6 @@ def test_idle_visitor_is_replaced_by_the_next_visitor_in_the_queue() -> None:
     assert [visitors.place("b"), visitors.place("c")] == [0, 1]
     visitors.now = IDLE_SECONDS
     assert [visitors.place("c"), visitors.place("b"), visitors.place("a")] == [0, 0, 1]
-    visitors.now = 10 * IDLE_SECONDS  # without a queue, idle visitors stay
-    visitors.leave("a")
-    assert [visitors.place("b"), visitors.place("c")] == [0, 0]
 
 
 @given(
@@ -114,28 +109,19 @@ def test_active_visitors_stay_within_the_limit_and_the_queue_keeps_its_order(
     assert not waiting or len(places) > most
 
 
-_NOTICE = """
-import streamlit as st
-from attnviz.languages import set_language
-from attnviz.ui.waiting import show_position
-
-set_language("{code}")
-place = st.empty()
-for position in {positions}:
-    show_position(place, *position)
-"""
-
-
-def _shown(code: str, *positions: tuple[int, float]) -> list[str]:
-    """Return the lines on a page that has shown these positions one after the other."""
-    app = AppTest.from_string(_NOTICE.format(code=code, positions=positions)).run()
-    assert not app.exception
-    return [text.value for text in app.text]
-
-
 def test_notice_says_the_position_and_a_long_wait(snapshot: SnapshotAssertion) -> None:
-    shown = [_shown("fr", position) for position in [(12, 47.0), (1, 10.0), (0, 9.0), (3, 0.0)]]
-    assert shown == snapshot
+    def page(position: tuple[int, float]) -> None:
+        import streamlit as st
+
+        from attnviz.languages import set_language
+        from attnviz.ui.waiting import show_position
+
+        set_language("fr")
+        show_position(st.empty(), *position)
+
+    positions = [(12, 47.0), (1, 10.0), (0, 9.0), (3, 0.0)]
+    apps = [AppTest.from_function(page, kwargs={"position": position}).run() for position in positions]
+    assert [[text.value for text in app.text] for app in apps] == snapshot
 
 
 @pytest.fixture(scope="module")

@@ -37,7 +37,7 @@ def _read(content: Content, _: int | None) -> Sentences | None:
         blocks = _blocks(content, delimiter, quoted=quoted) if delimiter in first else []
         pairs = [pair for rows in blocks if (pair := _pair(rows, delimiter))]
         if pairs and len(pairs) == len(blocks):
-            return Sentences(pairs, lambda pair: pair, base=0, reason=_reason(pairs[0]))
+            return Sentences(pairs, base=0, reason=_reason(pairs[0]))
     return None
 
 

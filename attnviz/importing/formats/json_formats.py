@@ -7,7 +7,6 @@ output of `attnviz translate --json`, and gold links as `attnviz evaluate` reads
 from __future__ import annotations
 
 import base64
-import binascii
 import json
 import zlib
 from collections.abc import Iterable, Mapping
@@ -18,7 +17,8 @@ import numpy as np
 import safetensors.numpy
 from numpy.typing import NDArray
 
-from attnviz.errors import AttnvizError
+from attnviz.errors import AttnvizError, user_error
+from attnviz.files import DAMAGED
 from attnviz.importing.format import Format, is_number
 from attnviz.importing.sentence_pair import SentencePair, Sentences, known_tokens
 from attnviz.languages import gettext
@@ -61,7 +61,7 @@ _OWN_NAMES = (*FURTHER, "gold", "words", "remarks")
 """Fields of the open format that are read under this name only."""
 MOST_INDEX = 10**6
 """Exclusive bound of an index of a token or word."""
-_DAMAGED_BYTES = (binascii.Error, zlib.error, safetensors.SafetensorError)
+_DAMAGED: tuple[type[Exception], ...] = (*DAMAGED, safetensors.SafetensorError)
 _STORED_TYPES = ("float16", "float32", "float64", "int32", "int64")
 
 
@@ -105,7 +105,7 @@ def pair_from_json(item: Mapping[str, Any]) -> SentencePair:
         if (tokens := _first(fields, FIELD_NAMES[side])) is not None:
             known[side] = _tokens(tokens)
     if (found := _attention(fields)) is None:
-        raise AttnvizError(gettext("Fields missing from this attention object: {names}.", names="matrix"))
+        raise user_error("Fields missing from this attention object: {names}.", names="matrix")
     name, value = found
     if name == "S":  # gold links: sure, and possible
         sure, possible = (frozenset(_link_pairs(fields.get(mark, []))) for mark in ("S", "P"))
@@ -114,12 +114,9 @@ def pair_from_json(item: Mapping[str, Any]) -> SentencePair:
         return SentencePair(known, parse_links(" ".join(links)))
     has_pairs = name in _EITHER and _are_pairs(value)
     if has_pairs and _may_be_matrix(value, known):
-        raise AttnvizError(
-            gettext(
-                "It is not clear whether the field {name} holds links or a matrix. Rename this field to "
-                "links or matrix.",
-                name=name,
-            )
+        raise user_error(
+            "It is not clear whether the field {name} holds links or a matrix. Rename this field to links or matrix.",
+            name=name,
         )
     if has_pairs or name in FIELD_NAMES["links"]:
         return SentencePair(known, Links(frozenset(_link_pairs(value))))
@@ -163,9 +160,7 @@ def _link_pairs(value: Any) -> list[Link]:
     given: list[Any] = value if isinstance(value, list) and len(value) <= MOST_LINKS else [None]
     pairs = [[_first(one, names) for names in _ENDS] if isinstance(one, Mapping) else one for one in given]
     if not _are_pairs(pairs):
-        raise AttnvizError(
-            gettext("A link must be a pair of numbers: source word and target word, both counted from 0.")
-        )
+        raise user_error("A link must be a pair of numbers: source word and target word, both counted from 0.")
     return [(source, target) for source, target in pairs]
 
 
@@ -182,7 +177,7 @@ def _trace(fields: Mapping[str, Any]) -> SentencePair:
 
     first = WhatIfs.from_json(json.dumps(fields)).first
     if not first.attends:
-        raise AttnvizError(gettext("This trace comes from a model without attention."))
+        raise user_error("This trace comes from a model without attention.")
     return SentencePair(
         {
             "source": list(first.source_surfaces),
@@ -238,7 +233,7 @@ def _best_hypothesis(result: Mapping[str, Any]) -> SentencePair:
     """Return the pair of the hypothesis with the highest score, or, without scores, of the first."""
     hypotheses, attention, scores = (result.get(name) for name in ("hypotheses", "attention", "scores"))
     if not isinstance(attention, list) or not hypotheses or len(attention) != len(hypotheses):
-        raise AttnvizError(gettext("A result must have one attention matrix for each of its hypotheses."))
+        raise user_error("A result must have one attention matrix for each of its hypotheses.")
     given = scores if isinstance(scores, list) and all(is_number(str(score)) for score in scores) else []
     best = max(range(len(hypotheses)), key=lambda n: float(given[n])) if len(given) == len(hypotheses) else 0
     # Of the names of tokens, `target_pieces` is preferred to any in the result.
@@ -270,17 +265,13 @@ def _attributions(sequence: Any) -> SentencePair:
     """Return the tokens and the source attributions of a sequence."""
     fields = _attributes(sequence)
     if fields.get("source_attributions") is None:
-        raise AttnvizError(
-            gettext(
-                "The file has no source attributions. Inseq saves source attributions for encoder-decoder "
-                "models, but not for decoder-only models."
-            )
+        raise user_error(
+            "The file has no source attributions. Inseq saves source attributions for encoder-decoder "
+            "models, but not for decoder-only models."
         )
     array = _array(fields["source_attributions"])  # (Tx, Ty, …): the others are layers and heads, or units
     if array.ndim < 2:
-        raise AttnvizError(
-            gettext("The attributions must have at least two dimensions: source tokens and target tokens.")
-        )
+        raise user_error("The attributions must have at least two dimensions: source tokens and target tokens.")
     array = np.moveaxis(array, (0, 1), (-1, -2))  # (…, Ty, Tx)
     target = fields.get("target")
     places = [fields.get(f"attr_pos_{name}") for name in ("start", "end")]
@@ -311,8 +302,8 @@ def _array(value: Any) -> NDArray[np.float64]:
         stored_type = np.dtype(value["dtype"]).newbyteorder(">" if value.get("endian") == "big" else "<")
         numbers: NDArray[np.float64] = np.frombuffer(data, stored_type).astype(np.float64)
         return numbers.reshape(tuple(value["shape"]), order="C" if value.get("Corder", True) else "F")
-    except (ValueError, TypeError, KeyError, OverflowError, RecursionError, *_DAMAGED_BYTES) as error:
-        raise AttnvizError(gettext("An array of the file is damaged: {error}.", error=str(error)[:80])) from error
+    except _DAMAGED as error:
+        raise user_error("An array of the file is damaged: {error}.", error=str(error)[:80]) from error
 
 
 def _read_nematus(content: Content, _: int | None) -> Sentences | None:

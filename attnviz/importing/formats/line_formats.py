@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.errors import AttnvizError
+from attnviz.errors import AttnvizError, user_error
 from attnviz.importing.format import NUMBER, Format, are_weights, is_number, matrix_of
 from attnviz.importing.sentence_pair import Orientation, SentencePair, Sentences
 from attnviz.languages import gettext
@@ -334,11 +334,9 @@ def _read_lines(content: Content, _: int | None = None, *, name: str | None = No
             fitting.append((layout, items))
     if not fitting:
         if name is None and all(_is_model_row(line.split()) for _, line in content.filled):
-            raise AttnvizError(
-                gettext(
-                    "The file looks like a table of GIZA++’s model, which has no links. The links are in the files "
-                    "whose names end in .A3.final, with a capital A."
-                )
+            raise user_error(
+                "The file looks like a table of GIZA++’s model, which has no links. The links are in the files "
+                "whose names end in .A3.final, with a capital A."
             )
         return None
     return _sentences(
@@ -406,11 +404,9 @@ def _by_pair(items: list[_Item]) -> list[_Item] | None:
     if not items or in_columns or numbers != sorted(numbers) or (numbers[0] > 1 and not marked):
         return None
     if numbers[-1] - numbers[0] >= MOST_PAIRS:
-        raise AttnvizError(
-            gettext(
-                "The sentence pairs are numbered up to {last}, which is more than attnviz reads. Split the file.",
-                last=numbers[-1],
-            )
+        raise user_error(
+            "The sentence pairs are numbered up to {last}, which is more than attnviz reads. Split the file.",
+            last=numbers[-1],
         )
     pairs = {number: list[_Item]() for number in range(numbers[0], numbers[-1] + 1)}
     for number, item in zip(numbers, items, strict=True):
@@ -447,7 +443,7 @@ def _sentences(layout: Layout, items: list[_Item]) -> Sentences:
     repeated = any(len({tuple(item.fields) for item in group}) < len(group) for group in pairs.values())
     if pairs and not any(item.fields for item in others) and not (repeated and layout.repeats == "kept"):
         if repeated and layout.repeats == "refused":
-            raise AttnvizError(gettext("Two lines have the same number of a sentence pair. Give one file at a time."))
+            raise user_error("Two lines have the same number of a sentence pair. Give one file at a time.")
         order = sorted(pairs)
         remarks += ["best-only"] * repeated + ["reordered"] * ([*pairs] != order)
         if first is None:
@@ -500,7 +496,7 @@ def _pair(layout: Layout, base: int, item: _Item, *, swapped: bool = False) -> S
     try:
         pair = _values(layout, base, item)
     except AttnvizError as error:
-        raise AttnvizError(gettext("Line {number}: {error}", number=item.line, error=str(error))) from error
+        raise user_error("Line {number}: {error}", number=item.line, error=str(error)) from error
     if swapped and pair.links is not None:
         pair = replace(pair, links=pair.links.swapped(), remarks=(*pair.remarks, "target-first"))
     return SentencePair(pair.fields, pair.links, pair.remarks, item.place, layout.rows)
@@ -516,9 +512,7 @@ def _values(layout: Layout, base: int, item: _Item) -> SentencePair:
     """Return the tokens and the links or weights of a pair."""
     fields = item.fields
     if item.is_damaged:
-        raise AttnvizError(
-            gettext("“{line}” is not like “{example}”.", line=item.text.strip()[:60], example=layout.example)
-        )
+        raise user_error("“{line}” is not like “{example}”.", line=item.text.strip()[:60], example=layout.example)
     tokens: dict[str, object] = {side: fields[side] for side in ("source", "target") if side in fields}
     if "header" in fields:
         return _giza(fields)
@@ -534,7 +528,7 @@ def _values(layout: Layout, base: int, item: _Item) -> SentencePair:
         return SentencePair({**tokens, "matrix": _matrix(fields), **origin})
     text = next((fields[name] for name in ("links", "alignment", "positions") if name in fields), None)
     if text is None:
-        raise AttnvizError(gettext("the sentence has no alignment: the file is cut short."))
+        raise user_error("the sentence has no alignment: the file is cut short.")
     if _are_links(text):
         return SentencePair(tokens, parse_links(text))
     if _are_groups(text):
@@ -549,12 +543,10 @@ def _matrix(fields: Mapping[str, str]) -> NDArray[np.float64]:
     matrix = matrix_of([row.split() for row in fields["weights"].split("\n") if row.strip()])
     sizes = [int(size) for size in (fields.get("sizes") or f"{fields['columns']} {fields['rows']}").split()]
     if not any(0 <= matrix.shape[0] - m <= 1 and 0 <= matrix.shape[1] - n <= 1 for m, n in (sizes, sizes[::-1])):
-        raise AttnvizError(
-            gettext(
-                "the matrix has {rows} rows and {columns} columns, but its header gives another size.",
-                rows=matrix.shape[0],
-                columns=matrix.shape[1],
-            )
+        raise user_error(
+            "the matrix has {rows} rows and {columns} columns, but its header gives another size.",
+            rows=matrix.shape[0],
+            columns=matrix.shape[1],
         )
     return matrix
 
@@ -565,14 +557,12 @@ def _giza(fields: Mapping[str, str]) -> SentencePair:
     target, source = split_tokens(fields["target"]), [word for word, _ in words[1:]]
     header = _GIZA_HEADER.match(fields["header"])
     if not words or words[0][0] != "NULL" or _GIZA_WORD.sub("", fields["giza"]).strip() or header is None:
-        raise AttnvizError(gettext("the third line of the pair is not a list of source words with their links."))
+        raise user_error("the third line of the pair is not a list of source words with their links.")
     if sorted((int(header[2]), int(header[3]))) != sorted((len(source), len(target))):
-        raise AttnvizError(
-            gettext(
-                "the pair has {source} source words and {target} target words, but its header gives other word counts.",
-                source=len(source),
-                target=len(target),
-            )
+        raise user_error(
+            "the pair has {source} source words and {target} target words, but its header gives other word counts.",
+            source=len(source),
+            target=len(target),
         )
     links = [(j, int(i)) for j, (_, positions) in enumerate(words[1:], 1) for i in positions.split()]
     return SentencePair({"source": source, "target": target}, links_of(links))
@@ -604,7 +594,7 @@ def _span(begin: str, end: str | None) -> range:
     """Return the indices of a phrase, of one word without `end`; raise AttnvizError where they are no valid span."""
     first, last = int(begin), int(end or begin)
     if not first <= last < first + _LONGEST_SPAN:
-        raise AttnvizError(gettext("{first}-{last} is not a range of words.", first=first, last=last))
+        raise user_error("{first}-{last} is not a range of words.", first=first, last=last)
     return range(first, last + 1)
 
 

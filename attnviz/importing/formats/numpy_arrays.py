@@ -1,7 +1,7 @@
 """Read NumPy files: .npy with a matrix or an array with batch, layer and head dimensions, and .npz with tokens too.
 
 Joey NMT's Python interface and others return such arrays. An .npz may also hold one array for each sentence. That of
-one pair may have further arrays (`PARTS`), named as the columns of `export.attention_parquet`.
+one pair may have further arrays (`PARTS`), named as the columns of `export.attention_files`.
 Nothing is unpickled.
 """
 
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.errors import AttnvizError
+from attnviz.errors import user_error
 from attnviz.file_kinds import NPY, ZIP
 from attnviz.files import DAMAGED, ArchiveReader
 from attnviz.importing.format import Format
@@ -28,6 +28,7 @@ from attnviz.reading import LIMITS, Content
 from attnviz.trace import MOST_TOKENS, Attention
 from attnviz.trace.attention_record import FURTHER
 from attnviz.trace.parts import HEAD_KINDS
+from attnviz.trace.tokens import too_many_tokens
 
 _MOST_TEXTS = 1_000_000
 """Largest number of tokens of all sentences of a file."""
@@ -58,8 +59,8 @@ def _read(content: Content, count: int | None = None) -> Sentences | None:
         else:
             return None
     except DAMAGED as error:
-        raise AttnvizError(
-            gettext("This NumPy file is damaged, or holds more than plain arrays ({error}).", error=str(error)[:80])
+        raise user_error(
+            "This NumPy file is damaged, or holds more than plain arrays ({error}).", error=str(error)[:80]
         ) from error
     return sentences_from_arrays(fields, count, reason=reason)
 
@@ -115,13 +116,7 @@ def _texts(array: NDArray[Any]) -> Any:
         array = array.ravel()
     longest = array.shape[-1] if array.ndim else 1
     if longest > MOST_TOKENS + 1 or array.size > _MOST_TEXTS:
-        raise AttnvizError(
-            gettext(
-                "The source or the target has {count} tokens; at most {most} can be shown.",
-                count=longest,
-                most=MOST_TOKENS,
-            )
-        )
+        raise too_many_tokens(longest)
     return array.tolist()
 
 
@@ -150,13 +145,11 @@ def fields_of(stored: Mapping[Any, Any], load: Callable[[Any], Any]) -> dict[str
     if isinstance(parts.get("remarks"), str):
         parts["remarks"] = [parts["remarks"]]
     if not {"matrix", "links"} & {*fields, *parts}:
-        raise AttnvizError(
-            gettext(
-                "No array of numbers has a known name for weights, such as {names}. The arrays are named {found}. "
-                "Rename the array of the weights; such a file holds one pair.",
-                names=", ".join(FIELD_NAMES["matrix"][:4]),
-                found=", ".join(map(str, stored))[:80] or "–",
-            )
+        raise user_error(
+            "No array of numbers has a known name for weights, such as {names}. The arrays are named {found}. "
+            "Rename the array of the weights; such a file holds one pair.",
+            names=", ".join(FIELD_NAMES["matrix"][:4]),
+            found=", ".join(map(str, stored))[:80] or "–",
         )
     return fields | parts
 
@@ -180,13 +173,11 @@ def sentences_from_arrays(fields: Mapping[str, Any], count: int | None, title: s
         sentences, padded = matrix or [None] * max(several, 1), False
     alone = len(sentences) == 1
     if not alone and (single := [name for name in _OF_ONE if name in fields]):
-        raise AttnvizError(
-            gettext(
-                "The file has {count} sentence pairs, but its fields {names} fit only one pair. Save one file for "
-                "each sentence pair.",
-                count=len(sentences),
-                names=", ".join(single),
-            )
+        raise user_error(
+            "The file has {count} sentence pairs, but its fields {names} fit only one pair. Save one file for "
+            "each sentence pair.",
+            count=len(sentences),
+            names=", ".join(single),
         )
     common = {name: value for name, value in fields.items() if alone or name not in FURTHER}
     items = [

@@ -34,7 +34,7 @@ def _read(content: Content, _: int | None) -> Sentences | None:
     """Return one sentence pair for each table of a log; None where it has none."""
     pairs = list(_pairs(content.lines))
     reason = gettext("The file has attention tables, as OpenNMT-py and eole log them.")
-    return Sentences(pairs, lambda pair: pair, reason=reason) if pairs else None
+    return Sentences(pairs, reason=reason) if pairs else None
 
 
 def _pairs(lines: Sequence[str]) -> Iterator[SentencePair]:

@@ -1,6 +1,6 @@
 """Read attention in Parquet files that this program wrote: by `attention -o FILE.parquet` or by `--table`.
 
-The columns of the former are the parts of a record (`export.attention_parquet.RECORD_SCHEMA`), named like NumPy arrays.
+The columns of the former are the parts of a record (`export.attention_files`), named like NumPy arrays.
 A table of measures has the whole record in its column `record`, as `Attention.to_json` writes it, and its measures are
 not read.
 """
@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.errors import AttnvizError
+from attnviz.errors import user_error
 from attnviz.file_kinds import PARQUET
 from attnviz.files import DAMAGED
 from attnviz.importing.format import Format
@@ -40,8 +40,8 @@ def _refusing_damage() -> Iterator[None]:
     try:
         yield
     except (*DAMAGED, ArrowException) as error:
-        raise AttnvizError(
-            gettext("This Parquet file is damaged, or not from attnviz ({error}).", error=str(error)[:80])
+        raise user_error(
+            "This Parquet file is damaged, or not from attnviz ({error}).", error=str(error)[:80]
         ) from error
 
 
@@ -58,12 +58,10 @@ def _read(content: Content, _: int | None = None) -> Sentences | None:
             raise ValueError("the encoding DELTA_BYTE_ARRAY")
         names = file.schema_arrow.names
         if _RECORD not in names and not {*_NEEDED} <= {*names}:
-            raise AttnvizError(
-                gettext(
-                    "attnviz finds no attention in this Parquet file, which has the columns {found}. attnviz reads "
-                    "only Parquet files that it wrote itself. Save attention from other programs as .npz or JSON.",
-                    found=", ".join(map(str, names))[:80] or "–",
-                )
+            raise user_error(
+                "attnviz finds no attention in this Parquet file, which has the columns {found}. attnviz reads "
+                "only Parquet files that it wrote itself. Save attention from other programs as .npz or JSON.",
+                found=", ".join(map(str, names))[:80] or "–",
             )
         # Arrow cannot join the nested dictionaries of row groups.
         for group in range(file.num_row_groups):

@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from attnviz.errors import AttnvizError
+from attnviz.errors import user_error
 from attnviz.importing.format import NUMBER, Format
 from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
@@ -39,14 +39,12 @@ def _read_alignments(content: Content, _: int | None) -> Sentences | None:
             continue
         sentences = token_lines(open_content(path)) or []
         if sentences and len(sentences) != len(columns["line"]):
-            raise AttnvizError(
-                gettext(
-                    "The numbers of sentences differ: {count} in the file of tokens ({side}), {pairs} in the "
-                    "file of alignments.",
-                    side=label,
-                    count=len(sentences),
-                    pairs=len(columns["line"]),
-                )
+            raise user_error(
+                "The numbers of sentences differ: {count} in the file of tokens ({side}), {pairs} in the "
+                "file of alignments.",
+                side=label,
+                count=len(sentences),
+                pairs=len(columns["line"]),
             )
         columns |= {side: sentences} if sentences else {}
     pairs = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
@@ -69,23 +67,21 @@ def token_lines(content: Content) -> list[list[str]] | None:
         except (ValueError, RecursionError):
             tokens = None
         if not isinstance(tokens, list):
-            raise AttnvizError(
-                gettext("Line {number} is not a list of tokens: “{line}”.", number=number, line=line.strip()[:60])
-            )
+            raise user_error("Line {number} is not a list of tokens: “{line}”.", number=number, line=line.strip()[:60])
         lines.append([str(token) for token in tokens])
     return lines
 
 
 def _read(line: str, **tokens: list[str]) -> SentencePair:
     if not _REST.fullmatch(_CELL.sub("", line)):
-        raise AttnvizError(gettext("A line of the file is not a list of weights."))
+        raise user_error("A line of the file is not a list of weights.")
     cells = _CELL.findall(line)
     weights = {(int(i), int(j)): float(weight) for j, weight, i in cells}
     if not weights:
         return SentencePair(tokens, Links(frozenset()))
     rows, columns = (max(places) + 1 for places in zip(*weights, strict=True))
     if not rows * columns == len(weights) == len(cells):
-        raise AttnvizError(gettext("Each target token of a sentence must have one weight for every source token."))
+        raise user_error("Each target token of a sentence must have one weight for every source token.")
     matrix = [[weights[i, j] for j in range(columns)] for i in range(rows)]
     return SentencePair({**tokens, "matrix": matrix, "origin": "SoftAlignments"})
 

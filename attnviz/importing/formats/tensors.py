@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.errors import AttnvizError
+from attnviz.errors import user_error
 from attnviz.extras import naming_extra
 from attnviz.file_kinds import ZIP
 from attnviz.importing.format import Format
@@ -51,10 +51,8 @@ def _read(content: Content, count: int | None = None) -> Sentences | None:
         member.compress_type != zipfile.ZIP_STORED or member.file_size > len(content.data)
         for member in archive_members(content)
     ):
-        raise AttnvizError(
-            gettext(
-                "This PyTorch file is compressed, which torch.save never does. Save the file again with torch.save."
-            )
+        raise user_error(
+            "This PyTorch file is compressed, which torch.save never does. Save the file again with torch.save."
         )
     try:
         with warnings.catch_warnings():
@@ -62,11 +60,9 @@ def _read(content: Content, count: int | None = None) -> Sentences | None:
             value = torch.load(io.BytesIO(content.data), map_location="cpu", weights_only=True)
     # Damaged pickles raise nearly any exception, also those of the pickle module, which must not be imported here.
     except Exception as error:
-        raise AttnvizError(
-            gettext(
-                "This PyTorch file is damaged, or holds other things than tensors, numbers and strings. Save a tensor, "
-                "a tuple of tensors, or a dict with source, target and matrix."
-            )
+        raise user_error(
+            "This PyTorch file is damaged, or holds other things than tensors, numbers and strings. Save a tensor, "
+            "a tuple of tensors, or a dict with source, target and matrix."
         ) from error
     return sentences_in(value, count, gettext("The file begins like a file written by torch.save."))
 
@@ -82,14 +78,12 @@ def sentences_in(value: Any, count: int | None, reason: str = "") -> Sentences:
         fields = _fields(value)
     shape = np.shape(fields.get("matrix", ()))
     if title != "PyTorch" and len(shape) == 5 and shape[1] not in (1, count):
-        raise AttnvizError(
-            gettext(
-                "The attention has {rows} rows at each step of generate(), but the number of sentences given is "
-                "{count}. If generate() searched with several beams, give its whole output, whose beam_indices name "
-                "the beam of each step.",
-                rows=shape[1],
-                count=count or 1,
-            )
+        raise user_error(
+            "The attention has {rows} rows at each step of generate(), but the number of sentences given is "
+            "{count}. If generate() searched with several beams, give its whole output, whose beam_indices name "
+            "the beam of each step.",
+            rows=shape[1],
+            count=count or 1,
         )
     return sentences_from_arrays(fields, count, title, reason)
 
@@ -116,11 +110,9 @@ def _output_fields(output: Any) -> dict[str, Any]:
     """Return the attention in the output of a model, with its kind where it is self-attention."""
     name = next((name for name in _ATTENTIONS if not _is_void(getattr(output, name, None))), None)
     if name is None:
-        raise AttnvizError(
-            gettext(
-                'This output of a model has no attention. Load the model with attn_implementation="eager", and call it '
-                "with output_attentions=True."
-            )
+        raise user_error(
+            'This output of a model has no attention. Load the model with attn_implementation="eager", and call it '
+            "with output_attentions=True."
         )
     value = getattr(output, name)
     fields = _fields(value, getattr(output, "beam_indices", None))
@@ -144,21 +136,19 @@ def _generated_fields(steps: Sequence[Sequence[Any]], beam_indices: Any) -> dict
     Without `beam_indices` a sentence is a row. Rows after the end of a sentence are 0.
     """
     if len({len(step) for step in steps}) > 1:
-        raise AttnvizError(gettext("The steps returned by generate() have different numbers of layers."))
+        raise user_error("The steps returned by generate() have different numbers of layers.")
     layers = [[_numbers(step) for step in layer] for layer in zip(*steps, strict=True)]
     if any(step.ndim != 4 for step in layers[0]):
-        raise AttnvizError(
-            gettext("The tensors of a step of generate() must have four dimensions: sentence, head, target and source.")
+        raise user_error(
+            "The tensors of a step of generate() must have four dimensions: sentence, head, target and source."
         )
     keys = [step.shape[-1] for step in layers[0]]
     grows = keys == list(range(keys[0], keys[0] + len(keys)))
     is_self = grows and layers[0][0].shape[-2] == keys[0] and (len(keys) > 1 or keys[0] > 1)
     if len(set(keys)) > 1 and not is_self:
-        raise AttnvizError(
-            gettext(
-                "The steps returned by generate() have different numbers of source tokens, and it is not clear why. "
-                "Give the whole output of generate()."
-            )
+        raise user_error(
+            "The steps returned by generate() have different numbers of source tokens, and it is not clear why. "
+            "Give the whole output of generate()."
         )
     rows = np.arange(len(layers[0][0]))[:, None].repeat(len(keys), 1)  # (sentences, steps)
     if beam_indices is not None:
@@ -173,7 +163,7 @@ def _joined_steps(steps: Sequence[NDArray[np.float64]], rows: NDArray[np.int64],
     parts = []
     for row, step in zip(rows.T, steps, strict=False):
         if row.max() >= len(step):
-            raise AttnvizError(gettext("The beam_indices name a beam that the tensors do not have."))
+            raise user_error("The beam_indices name a beam that the tensors do not have.")
         chosen = step[row] * (row >= 0)[:, None, None, None]
         parts.append(np.pad(chosen, [(0, 0)] * 3 + [(0, keys - step.shape[-1])]))
     return np.concatenate(parts, axis=-2)
@@ -182,7 +172,7 @@ def _joined_steps(steps: Sequence[NDArray[np.float64]], rows: NDArray[np.int64],
 def _stacked(layers: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
     """Return one array of all layers, (layers, ...); raise AttnvizError where their shapes differ."""
     if len({layer.shape for layer in layers}) > 1:
-        raise AttnvizError(gettext("The tensors of the layers have different shapes."))
+        raise user_error("The tensors of the layers have different shapes.")
     return np.stack(layers)
 
 
@@ -194,7 +184,7 @@ def _numbers(value: Any) -> NDArray[np.float64]:
             value = value.detach().cpu().double().numpy()
         return np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError, RuntimeError, OverflowError) as error:
-        raise AttnvizError(gettext("The attention weights are not numbers: {error}.", error=str(error)[:80])) from error
+        raise user_error("The attention weights are not numbers: {error}.", error=str(error)[:80]) from error
 
 
 TENSORS = Format(

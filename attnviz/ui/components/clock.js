@@ -1,8 +1,8 @@
 // The time of an animation, which goes on with the frames of the browser at the speed of the view; the choice of that speed;
 // the player of steps.
 
-import { moveFocus } from "./keyboard.js";
-import { button, find, makeOneTabStop } from "./shared.js";
+import { isForPage, isPlayKey, moveFocus, stepForKey } from "./keyboard.js";
+import { button, find, findAll, makeOneTabStop, onPress, write } from "./shared.js";
 import { onMessage, send, speedOf, viewState } from "./view.js";
 
 /** @type {[string, number][]} */
@@ -47,13 +47,17 @@ export function newClock({ root, signal }) {
   return clock;
 }
 
+const SLIDER = "[type='range']"; // of the steps, from its `min`
+
 /**
- * A player, which ends with a component. Where the diagram shows the computation of a step, the next one follows that.
+ * A player with its buttons and its slider, which ends with a component. Where the diagram shows the computation of a step,
+ * the next one follows that.
  * @param {ComponentState} state
  * @param {PlayedSteps} steps
  * @returns {Player}
  */
-export function newPlayer({ root, signal }, { here, last, go, paint, pace }) {
+export function newPlayer({ root, signal }, { here, last, go, paint, pace, choose = go }) {
+  const slider = find(root, SLIDER, HTMLInputElement), first = Number(slider.min);
   let timer = 0;
   const pause = () => {
     clearTimeout(timer);
@@ -82,7 +86,37 @@ export function newPlayer({ root, signal }, { here, last, go, paint, pace }) {
     }
     paint();
   };
-  const player = { playing: false, pause, toggle };
+  /** @param {number} step */
+  const leap = (step) => {
+    pause();
+    choose(Math.min(Math.max(step, 0), last()));
+  };
+  /** @type {Player} */
+  const player = {
+    playing: false,
+    pause,
+    toggle,
+    leap,
+    onKey(event) {
+      const step = isForPage(event, SLIDER) ? stepForKey(event, here(), last()) : null;
+      if (step !== null) leap(step);
+      else if (isForPage(event, SLIDER) && isPlayKey(event)) toggle();
+      else return;
+      event.preventDefault();
+    },
+    write({ play, pause: stop }, text) {
+      slider.max = String(first + last());
+      slider.value = String(first + here());
+      slider.setAttribute("aria-valuetext", text);
+      write(find(root, ".verb"), player.playing ? stop : play);
+      for (const button of findAll(root, ".previous", HTMLButtonElement)) button.disabled = here() <= 0;
+      for (const button of findAll(root, ".next", HTMLButtonElement)) button.disabled = here() >= last();
+    },
+  };
+  for (const button of findAll(root, ".previous")) onPress(button, () => leap(here() - 1));
+  for (const button of findAll(root, ".next")) onPress(button, () => leap(here() + 1));
+  onPress(find(root, ".play"), toggle);
+  slider.oninput = () => leap(Number(slider.value) - first);
   signal.addEventListener("abort", pause);
   return player;
 }

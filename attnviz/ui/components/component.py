@@ -81,10 +81,9 @@ def component(name: str, key: str, data: Any = None, *, width: Width = "stretch"
     Returns:
         The component's state outside a view, None within one.
     """
-    block = {"kind": name, "key": key, "data": data}
     if not in_view():
-        return _mount(key, [block | {"key": ""}], width=width, **options)
-    _open_box.get().append(block | _sized(width))
+        return _mount(key, [{"kind": name, "key": "", "data": data}], width=width, **options)
+    _add(name, key, data=data, **_sized(width))
     return None
 
 
@@ -93,7 +92,7 @@ def in_view() -> bool:
     return _open_box.get(None) is not None
 
 
-def _sized(width: Width) -> dict[str, Width]:
+def _sized(width: Width) -> dict[str, Any]:
     return {} if width == "stretch" else {"width": width}
 
 
@@ -132,18 +131,25 @@ def view_blocks(key: str, **options: Any) -> Iterator[None]:
     _mount(key, blocks, **options)
 
 
+def _add(kind: str, key: str = "", **more: Any) -> None:
+    _open_box.get().append({"kind": kind, "key": key} | more)
+
+
+def _box(kind: str, key: str, **more: Any) -> Box:
+    inner: list[Block] = []
+    _add(kind, key, blocks=inner, **more)
+    return Box(inner)
+
+
 def box(key: str, *, row: bool = False, gap: Gap = "small", width: Width = "stretch") -> Box:
     """Return a box with a `key`, to draw in; in a `row`, what is in it stands side by side."""
-    inner: list[Block] = []
-    _open_box.get().append({"kind": "box", "key": key, "row": row, "gap": _GAPS[gap], "blocks": inner} | _sized(width))
-    return Box(inner)
+    return _box("box", key, row=row, gap=_GAPS[gap], **_sized(width))
 
 
 def columns(shares: Sequence[int], *, gap: Gap = "small") -> Sequence[Box]:
     """Return boxes side by side whose widths are these `shares`; below each other in a narrow window."""
     inner: list[list[Block]] = [[] for _ in shares]
-    widths = [share / sum(shares) for share in shares]
-    _open_box.get().append({"kind": "columns", "key": "", "gap": _GAPS[gap], "shares": widths, "columns": inner})
+    _add("columns", gap=_GAPS[gap], shares=[share / sum(shares) for share in shares], columns=inner)
     return [Box(one) for one in inner]
 
 
@@ -159,41 +165,55 @@ def details(label: str, key: str, *, lead: str = "", wide: bool = False) -> Box:
     Returns:
         The box.
     """
-    section = {"lead": lead, "wide": wide} if lead else {}
-    return _opened("details", label, key, section)
+    return _box("details", key, label=label, **({"lead": lead, "wide": wide} if lead else {}))
 
 
 def popover_box(label: str, key: str) -> Box:
     """Return a box that a visitor opens over the page by the button `label`, to draw in."""
-    return _opened("popover", label, key)
+    return _box("popover", key, label=label)
 
 
 def hidden_box(key: str) -> Box:
     """Return a box that another component of the view shows and hides, to draw in."""
-    return _opened("hidden", None, key)
-
-
-def _opened(kind: str, label: str | None, key: str, more: Block | None = None) -> Box:
-    inner: list[Block] = []
-    _open_box.get().append({"kind": kind, "key": key, "label": label, "blocks": inner} | (more or {}))
-    return Box(inner)
+    return _box("hidden", key, label=None)
 
 
 def html(text: str, *, width: Width = "stretch") -> None:
     """Draw HTML, in which all that comes from outside is escaped."""
-    _open_box.get().append({"kind": "html", "key": "", "text": text} | _sized(width))
+    _add("html", text=text, **_sized(width))
 
 
 def plain_text(text: str) -> None:
     """Draw a text that is never markup."""
-    _open_box.get().append({"kind": "text", "key": "", "text": text})
+    _add("text", text=text)
 
 
 def caption(text: str) -> None:
     """Draw a text in small letters, which is never markup."""
-    _open_box.get().append({"kind": "caption", "key": "", "text": text})
+    _add("caption", text=text)
 
 
-def packed(values: NDArray[Any]) -> str:
-    """Return an array of any shape as little-endian float32 in base64, as the browser reads it."""
-    return base64.b64encode(np.ascontiguousarray(values, dtype="<f4").tobytes()).decode("ascii")
+def explanation(text: str) -> None:
+    """Draw a paragraph of explanation, which is HTML as in `html`."""
+    html(f'<p class="explanation">{text}</p>')
+
+
+def section_heading(title: str, text: str = "") -> None:
+    """Draw the heading of a section, and below it a paragraph of explanation, both HTML as in `html`."""
+    below = f'<p class="explanation">{text}</p>' if text else ""
+    html(f'<h2 class="section">{title}</h2>{below}')
+
+
+def message(text: str, key: str) -> None:
+    """Draw a message in a box with a `key`; it may quote the visitor, and is never markup."""
+    if in_view():
+        with box(key):
+            plain_text(text)
+    else:
+        with st.container(key=key):
+            st.text(text)
+
+
+def packed(values: NDArray[Any], dtype: str = "<f4") -> str:
+    """Return an array of any shape as little-endian float32, or another type, in base64, as the browser reads it."""
+    return base64.b64encode(np.ascontiguousarray(values, dtype=dtype).tobytes()).decode("ascii")

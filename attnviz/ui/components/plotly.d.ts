@@ -148,10 +148,13 @@ interface PanelAxes {
   yaxis: string;
 }
 
-/** An axis with its place in pixels. */
-interface DrawnAxis {
+/** Where a part of an axis begins, and how long it is, in pixels. */
+interface PixelSpan {
   _offset: number;
   _length: number;
+}
+
+interface DrawnAxis extends PixelSpan {
   c2p(value: number): number;
 }
 

@@ -1,8 +1,7 @@
 // Helpers of all components: finding elements, waiting for Plotly, texts and number formats in the page's language,
-// unpacking arrays, scheduling of drawing, widths of charts, keyboard focus, scrolling, and cleanup.
+// unpacking arrays, widths of charts, keyboard focus, and scrolling.
 
 import { MOST_SHADE } from "../../figures/constants.js";
-import { onMessage } from "./view.js";
 
 export const PLOTLY_CONFIG = { displayModeBar: false, doubleClick: false, showTips: false };
 
@@ -171,17 +170,6 @@ export function button(className, text, act) {
 }
 
 /**
- * An element at a place over a chart, in pixels: Plotly draws too slowly for marks that follow the pointer.
- * @param {string} className
- * @param {Record<"left" | "top" | "width" | "height", number>} place
- */
-export function overlay(className, place) {
-  const made = element("div", className);
-  for (const [side, pixels] of Object.entries(place)) made.style.setProperty(side, `${pixels}px`);
-  return made;
-}
-
-/**
  * The shade behind a word, stronger with the square root of its weight.
  * @param {HTMLElement} word
  * @param {number} weight
@@ -214,47 +202,6 @@ export function writeTexts(root, words) {
 export const whenIdle = typeof requestIdleCallback === "function"
   ? (work) => requestIdleCallback(work, { timeout: 1000 })
   : (work) => setTimeout(work, 50);
-
-/**
- * Calls `work` after the next paint: `text`, which is fast, before figures. Where the browser has a scheduler, input is
- * handled between two of them.
- * @param {() => void} work
- * @param {boolean} [text]
- */
-function afterPaint(work, text) {
-  const { scheduler } = window;
-  requestAnimationFrame(() => {
-    if (scheduler) scheduler.postTask(work, { priority: text ? "user-visible" : "background" });
-    else setTimeout(work, 0);
-  });
-}
-
-/**
- * Draws at once if the component is in sight. Otherwise draws when it comes into sight, or earlier: the first time when
- * the browser is idle, a change after the next paint, a slow one after all others. Several calls out of sight draw once,
- * with the state of that time.
- * @template {ComponentState} State
- * @param {State} state
- * @param {(state: State) => void} draw
- */
-export function drawSoon(state, draw) {
-  const now = () => {
-    state.pendingDraw = undefined;
-    if (state.signal.aborted) return;
-    state.wasDrawn = true;
-    draw(state);
-  };
-  if (state.inSight) {
-    now();
-    return;
-  }
-  if (state.pendingDraw) return;
-  state.pendingDraw = now;
-  const then = () => state.pendingDraw?.();
-  if (!state.wasDrawn) whenIdle(then);
-  else if (state.isSlow) afterPaint(() => whenIdle(then));
-  else afterPaint(then, state.isText);
-}
 
 /**
  * The width of a chart. Reading it forces a layout, and a step draws nine charts: it is read once and then updated by
@@ -291,61 +238,6 @@ export function watchWidth(chart, state, onWidth) {
 export function trackDrawing(state, drawing) {
   state.drawing = Promise.allSettled([state.drawing, drawing]);
   return drawing;
-}
-
-/**
- * The function that mounts a component: it starts the component once, takes its data, and draws. What the component listens
- * to, it listens to until its `signal` aborts.
- * @template {ComponentState} State
- * @template [Data=State["data"]]
- * @param {string} selector of its root
- * @param {ComponentParts<State, Data>} parts
- * @returns {(mounted: Mounted<Data>) => () => void}
- */
-export function component(selector, { messages = [], isText, isSlow, begin, start, take, draw }) {
-  /** @param {HTMLElement} root */
-  const newState = (root) => {
-    const controller = new AbortController(), { signal } = controller;
-    const own = { root, signal, isText, isSlow, stop: () => controller.abort() };
-    const state = /** @type {State} */ ({ ...begin?.(own), ...own });
-    states.set(root, state);
-    signal.addEventListener("abort", () => states.delete(root));
-    if (draw) {
-      for (const name of messages) onMessage(root, name, () => drawSoon(state, draw), signal);
-      watchSight(state);
-    }
-    return state;
-  };
-  return ({ data, parentElement }) => {
-    const root = find(parentElement, selector), known = states.get(root);
-    /** @type {State} */
-    const state = known ?? newState(root), { language } = /** @type {any} */ (data);
-    if (language) setLanguage(language);
-    state.data = /** @type {any} */ (data);
-    if (!known) start?.(state, data);
-    if (take?.(state, data) !== false && draw) drawSoon(state, draw);
-    return state.stop;
-  };
-}
-
-/**
- * Draws what waits, and fetches its payload, as soon as a component comes into sight; purges its chart at its end.
- * @param {ComponentState} state
- */
-function watchSight(state) {
-  const { root, signal } = state;
-  const sight = new IntersectionObserver((entries) => {
-    state.inSight = entries.at(-1)?.isIntersecting;
-    if (!state.inSight) return;
-    state.pendingDraw?.();
-    state.fetchNow?.();
-  });
-  sight.observe(root);
-  signal.addEventListener("abort", () => {
-    sight.disconnect();
-    state.resizing?.disconnect();
-    state.drawing?.then(() => states.has(root) || window.Plotly?.purge(chartOf(root)));
-  });
 }
 
 /**

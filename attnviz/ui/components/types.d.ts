@@ -240,7 +240,13 @@ interface ComponentParts<State, Data> extends Pick<ComponentState, "isText" | "i
   /** Takes new data; false where it has drawn. */
   take?(state: State, data: Data): boolean | void;
   draw?(state: State): void;
+  /** Takes a payload that is new. */
+  read?(state: State, payload: NoInfer<PayloadFor<State>>): void;
+  /** Draws what is selected of the payload. */
+  show?(state: State, payload: NoInfer<PayloadFor<State>>): void;
 }
+
+type PayloadFor<State> = State extends { payload?: infer Payload } ? NonNullable<Payload> : never;
 
 /** The component that opens a view. */
 interface OpenedView extends ComponentState {
@@ -254,6 +260,12 @@ interface Player {
   playing: boolean;
   pause(): void;
   toggle(): void;
+  /** Pauses, and goes to a step, clamped to those there are. */
+  leap(step: number): void;
+  /** Goes to the step of a key, or toggles the player. */
+  onKey(event: KeyboardEvent): void;
+  /** Writes into the buttons and the slider where it is; `text` names the step. */
+  write(words: Words, text: string): void;
 }
 
 /** The steps that a player plays. */
@@ -261,6 +273,8 @@ interface PlayedSteps {
   here(): number;
   last(): number;
   go(step: number): void;
+  /** Goes to a step that a visitor chooses, where that is something else. */
+  choose?(step: number): void;
   /** Draws whether it plays. */
   paint(): void;
   /** Milliseconds that a step stays. */
@@ -274,6 +288,8 @@ interface ComponentState {
   /** Aborts when the component ends, and `stop` makes it abort. */
   signal: AbortSignal;
   stop(): void;
+  /** Draws soon: at once in sight, else later. */
+  redraw(): void;
   /** Whether it is in sight, and the draw that waits for that. */
   inSight?: boolean;
   pendingDraw?: () => void;
@@ -314,6 +330,8 @@ interface FetchingState<Numbers> extends ComponentState {
   data: NoInfer<Numbers> | PayloadAddress;
   /** The payload fetched last, and its address. */
   fetched?: { at: string; payload: Numbers };
+  /** The payload drawn last. */
+  payload?: Numbers | null;
   /** The prefetched payload of the next step. */
   prefetched?: { at: string; payload: Numbers | null };
   /** Address of the payload to draw next, and whether a fetch is running. */

@@ -88,7 +88,7 @@ def gold_of(view: View) -> GoldLinks | None:
     if stored is not None and stored.joins(view.trace.words()):
         return stored.links or None  # empty where the visitor removed the trace's own links
     with suppress(AttnvizError):  # the page has the message
-        if view.file and (given := view.file.gold(view.file.number)) is not None:
+        if view.file and (given := view.file.own_gold) is not None:
             return given or None
     return recorded_gold_links(view.trace) or None
 
@@ -113,7 +113,7 @@ def links_of_pair(file: FilePair, number: int, record: Any) -> GoldLinks:
     """
     if (stored := links_of_pairs().get(_pair_name(file, number, record.words()))) is not None:
         return stored.links
-    if (given := file.gold(number)) is not None:
+    if (given := file.gold_links(number)) is not None:
         return given
     return recorded_gold_links(record) or GoldLinks(frozenset((j, i) for j, i, _ in word_links(record)))
 

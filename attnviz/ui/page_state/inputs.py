@@ -97,13 +97,12 @@ DETAIL_LEVEL = "depth"
 _CHOSEN = "depth_chosen"
 
 
-def open_detail_level(earlier_choice: str | None) -> DetailLevel:
+def page_detail_level() -> DetailLevel:
     """Return the current level: that of the switch, at first that of the link, else the visitor's last choice.
 
-    `earlier_choice` is that of an earlier session. A link sets the level, but only the switch makes it the visitor's
-    own choice.
+    A link sets the level, but only the switch makes it the visitor's own choice.
     """
-    default = chosen_detail_level(earlier_choice) or DEFAULT_LEVEL
+    default = chosen_detail_level() or DEFAULT_LEVEL
     level: DetailLevel = linked_entry(DETAIL_LEVEL, default, offered=DETAIL_LEVELS, scope=SENTENCE_PAGES)
     return level
 
@@ -114,13 +113,23 @@ def choose_detail_level() -> None:
     session[_CHOSEN] = session[DETAIL_LEVEL]
 
 
-def chosen_detail_level(earlier_choice: str | None = None) -> DetailLevel | None:
+def chosen_detail_level() -> DetailLevel | None:
     """Return the visitor's last choice, in this session or an earlier one; None where there is none."""
-    chosen = page_session().get(_CHOSEN, earlier_choice)
+    chosen = page_session().get(_CHOSEN, remembered(DETAIL_LEVEL))
     return next((level for level in DETAIL_LEVELS if level == chosen), None)
 
 
-def detail_level_address(earlier_choice: str | None) -> dict[str, str | None]:
+def detail_level_address() -> dict[str, str | None]:
     """Return the address parameter of the level; None where neither a link nor the visitor chose one."""
-    chosen = is_given(DETAIL_LEVEL) or chosen_detail_level(earlier_choice)
+    chosen = is_given(DETAIL_LEVEL) or chosen_detail_level()
     return {DETAIL_LEVEL: page_session()[DETAIL_LEVEL] if chosen else None}
+
+
+def cookie(name: str) -> str:
+    """Return the name of the cookie in which the browser stores a choice for a year."""
+    return f"attnviz_{name}"
+
+
+def remembered(name: str) -> str | None:
+    """Return the choice that the browser had stored when this session began; it may be forged."""
+    return st.context.cookies.get(cookie(name))

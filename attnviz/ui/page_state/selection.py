@@ -9,7 +9,7 @@ page only belong to its fields (`ui.fields`). Steps and pieces count from 0 here
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 from functools import partial
 from typing import Any, Literal
@@ -24,11 +24,19 @@ from attnviz.palette import COLOURS
 from attnviz.trace import Trace
 from attnviz.trace.drawing import HeatmapChoices
 from attnviz.trace.parts import Heads, head_choices
+from attnviz.trace.what_ifs import StoredWhatIfs, WhatIf, decode_what_ifs, encode_what_ifs, what_ifs_identity
 from attnviz.ui.embedding import embedding, page_session
 from attnviz.ui.page_state.gold_state import gold_text
 from attnviz.ui.page_state.inputs import DETAIL_LEVEL, LANGUAGE, MODEL, SEARCH, SEARCHES
-from attnviz.ui.page_state.linked import SENTENCE_PAGES, ValidValues, is_valid, linked_entry
-from attnviz.ui.page_state.what_if_state import what_if_number, what_ifs_text
+from attnviz.ui.page_state.linked import (
+    SENTENCE_PAGES,
+    ValidValues,
+    clear_with_link,
+    is_valid,
+    link,
+    linked_entry,
+    values_payload,
+)
 from attnviz.ui.resources import has_posterior, with_heads
 from attnviz.ui.view import DETAIL_LEVELS, View, view_key
 
@@ -40,12 +48,12 @@ HEADS = "heads"
 """Session state key of the choice, and address parameter."""
 
 
-def with_chosen_heads(view_id: str, trace: Any) -> Any:
-    """Return `trace` with the attention of the view's chosen heads, at first those of the link.
+def with_chosen_heads(trace: Any) -> Any:
+    """Return `trace` with the attention of the heads that the visitor chose, at first those of the link.
 
     A trace without heads, or without these, is returned unchanged.
     """
-    chosen = linked_entry(view_key(view_id, HEADS), None, scope=SENTENCE_PAGES)
+    chosen = linked_entry(HEADS, None, scope=SENTENCE_PAGES)
     return with_heads(trace, str(chosen))
 
 
@@ -69,6 +77,59 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     POSTERIOR_OPEN: ("0", "1"),
 }
 """Values of each choice of a view, the default first: how its heatmap is drawn, and whether a section is open."""
+
+WHAT_IFS, WHAT_IF = "what_ifs", "what_if"
+"""Address parameters: all what-ifs, and the number of the current one."""
+_PREVIOUS = "what_ifs_behind"
+"""Session state key of the what-ifs of the translation that was shown before a file was opened."""
+
+
+def open_what_ifs(first: Trace, saved: Sequence[WhatIf] | None = None) -> bool:
+    """Set the what-ifs of `first`; return whether the last run showed the same translation.
+
+    Only a page's own view has what-ifs. Another translation starts without what-ifs, the first of a session with those
+    of its link, and one from a file with those `saved` in it. When the file is closed, the previous what-ifs are
+    restored.
+    """
+    session, linked = page_session(), link()
+    clear_with_link(WHAT_IFS, _PREVIOUS, scope=SENTENCE_PAGES)
+    stored: StoredWhatIfs | None = session.get(WHAT_IFS)
+    identity = what_ifs_identity(first) if saved is None else first.fingerprint
+    if stored is not None and stored.identity == identity:
+        return True
+    previous: StoredWhatIfs | None = session.pop(_PREVIOUS, None)
+    if saved is not None:
+        session[WHAT_IFS] = StoredWhatIfs(identity, tuple(saved), linked=False)
+        session[_PREVIOUS] = stored if stored is not None and stored.linked else previous
+    elif previous is not None and previous.identity == identity:
+        session[WHAT_IFS] = previous
+    elif stored is None:
+        what_ifs, problems = decode_what_ifs(linked.get(WHAT_IFS, ""))
+        number = linked.get(WHAT_IF, "")
+        current = next((k for k in range(len(what_ifs) + 1) if str(k) == number), 0)
+        session[WHAT_IFS] = StoredWhatIfs(identity, what_ifs, current, problems=problems)
+    else:
+        session[WHAT_IFS] = StoredWhatIfs(identity)
+    return False
+
+
+def stored_what_ifs(view_id: str) -> StoredWhatIfs:
+    """Return the what-ifs of a view."""
+    stored: StoredWhatIfs = page_session().get(view_key(view_id, WHAT_IFS), StoredWhatIfs())
+    return stored
+
+
+def what_ifs_text(view: View) -> str | None:
+    """Return the what-ifs for the address; None for those left out of it."""
+    stored = stored_what_ifs(view.id)
+    return encode_what_ifs(stored.what_ifs) or None if stored.linked else None
+
+
+def what_if_number(view: View) -> str | None:
+    """Return the number of the current what-if for the address; None for the original translation."""
+    current = stored_what_ifs(view.id).current
+    return str(current) if current and what_ifs_text(view) else None
+
 
 Owner = Literal["browser", "server"]
 ParameterKind = Literal["number", "nearest", "name", "choice", "option", "text"]
@@ -141,16 +202,9 @@ def browser_parameters(view: View) -> list[dict[str, Any]]:
 
 
 def _as_json(parameter: Parameter, view: View) -> dict[str, Any]:
-    offered = parameter.offered(view)
-    numbers = offered if isinstance(offered, range) else range(0)
-    return {
-        "name": parameter.name,
-        "key": view.key(parameter.name),
-        "kind": parameter.kind,
-        "first": numbers.start,
-        "last": _LONGEST_TYPED if parameter.kind == "text" else numbers.stop - 1,
-        "values": [] if isinstance(offered, range) else list(offered),
-    }
+    own = {"name": parameter.name, "key": view.key(parameter.name), "kind": parameter.kind}
+    longest = {"last": _LONGEST_TYPED} if parameter.kind == "text" else {}
+    return own | values_payload(parameter.offered(view)) | longest
 
 
 def own_parameters(view: View) -> dict[str, str | None]:
@@ -201,9 +255,6 @@ def _browser_values(view: View, linked: Mapping[str, str]) -> dict[str, str]:
     return values
 
 
-_SELECTION = "selection"
-
-
 def linked_selection(view: View, linked: Mapping[str, str]) -> Selection:
     """Return the selection of an address; invalid values are ignored."""
     values = _browser_values(view, linked)
@@ -222,17 +273,6 @@ def linked_selection(view: View, linked: Mapping[str, str]) -> Selection:
         typed_foil="" if foil is None else values.get("typed_foil", ""),
         choices=replace(PAGE_CHOICES, **options),
     )
-
-
-def selection_entry(view: View, selection: Selection) -> dict[str, Selection]:
-    """Return the entry of the session state with a `selection`, while a payload is made."""
-    return {view.key(_SELECTION): selection}
-
-
-def selection_of(view: View) -> Selection:
-    """Return the selection of the payload that is made; the first step where there is none."""
-    selection: Selection = page_session().get(view.key(_SELECTION), Selection())
-    return selection
 
 
 def source_of(selection: Selection, trace: Trace) -> int:

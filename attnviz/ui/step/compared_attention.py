@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
-from attnviz import lazy_pandas as pd
 from attnviz.analysis.comparison import (
     ComparedSide,
     Comparison,
@@ -22,10 +21,9 @@ from attnviz.figures.spec import Spec
 from attnviz.languages import gettext
 from attnviz.trace.drawing import HeatmapChoices
 from attnviz.ui.components.chart import chart, fitting_payload
-from attnviz.ui.components.component import box, caption, html, plain_text
-from attnviz.ui.components.findings import inline_findings
+from attnviz.ui.components.component import box, caption, component, html, message
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, makes_payload, shown_address
-from attnviz.ui.step.gold_panel import SHOWN_LINKS
+from attnviz.ui.step.gold_panel import SHOWN_LINKS, cell_link, links_payload
 from attnviz.ui.view import Compared, View
 
 
@@ -39,27 +37,14 @@ def compared_attention_panel(view: View) -> None:
         try:
             agreement = link_agreement([view.trace], [compared.other])
         except AttnvizError as error:
-            with box(view.key("compare_told_files")):
-                plain_text(str(error))
+            message(str(error), view.key("compare_told_files"))
             return
         for remark in agreement.remarks:
             caption(remark)
         caption(gettext("Links join words, so both heatmaps show words."))
-        inline_findings(view, _links_payload(view, compared, agreement), "compared_links")
+        component("findings", view.key("compared_links"), _links_payload(view, compared, agreement))
         at = shown_address("compared", {"view": view}, "{options}")
         chart(view, at, "compared", waiting=gettext("Computing…"))
-
-
-def compared_in(view: View, compared: Compared) -> Comparison:
-    """Return the attention of `view` and that of the other program on common axes, by words, as the links are."""
-    return compare(view.trace, compared.other)
-
-
-def comparison_numbers(view: View) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield the table of the comparison with its name, if the view has one."""
-    if view.compared:
-        both = compared_in(view, view.compared)
-        yield gettext("Side by side"), comparison(both, view.compared.names).frame()
 
 
 def _links_payload(view: View, compared: Compared, agreement: LinkAgreement) -> dict[str, Any]:
@@ -67,27 +52,20 @@ def _links_payload(view: View, compared: Compared, agreement: LinkAgreement) -> 
     (pair,) = agreement.pairs
     words, theirs, both = view.trace.words(), compared.other.words(), compare(view.trace, compared.other)
     source_words, target_words = _own_words(both.source), _own_words(both.target)
-    entries = [
-        {
-            "text": only_one_sentence(theirs.source[j], theirs.target[i], (j, i), name),
-            "kind": kind,
-            "strong": False,
-            "source": words.source_groups[source_words[j]][0] if j in source_words else None,
-        }
-        | ({"step": words.target_groups[target_words[i]][0]} if i in target_words else {})
+    found = [
+        cell_link(
+            only_one_sentence(theirs.source[j], theirs.target[i], (j, i), name),
+            kind,
+            words.target_groups[target_words[i]][0] if i in target_words else None,
+            words.source_groups[source_words[j]][0] if j in source_words else None,
+        )
         for links, name, kind in (
             (pair.only_first, compared.names[0], "only-first"),
             (pair.only_other, compared.names[1], "only-other"),
         )
         for j, i in sorted(links, key=lambda link: link[::-1])
     ]
-    return {
-        "summary": " ".join(agreement_sentences([pair], compared.names)),
-        "findings": entries,
-        "steps": [],
-        "atOnce": SHOWN_LINKS,
-        "more": gettext("{n} more"),
-    }
+    return links_payload(" ".join(agreement_sentences([pair], compared.names)), found, SHOWN_LINKS)
 
 
 def _own_words(axis: SharedAxis) -> dict[int, int]:
@@ -102,7 +80,7 @@ def compared_payload(request: PayloadRequest) -> dict[str, Any]:
     view, compared = request.view, request.view.compared
     if compared is None:
         raise UnknownPayloadError("compared")
-    both = compared_in(view, compared)
+    both = compare(view.trace, compared.other)
     captions = {step: ("", attention_at_step(both, compared.names, step)) for step in range(view.steps)}
     layouts = comparison_layouts(both, compared.names, request.selection.choices)
     return fitting_payload(layouts, captions)
@@ -119,16 +97,14 @@ def comparison_layouts(
     leads: ComparedSide = "first",
 ) -> list[Spec]:
     """Return the figure in each layout, the widest first."""
-    return [
-        comparison(
-            compared,
-            names,
-            end=choices.end,
-            root=choices.root,
-            colours=choices.colours,
-            across=across,
-            width=width,
-            leads=leads,
-        )
-        for across, width in _LAYOUTS.items()
-    ]
+    draw = drawn_comparison(compared, names, choices, leads)
+    return [draw(across=across, width=width) for across, width in _LAYOUTS.items()]
+
+
+def drawn_comparison(
+    compared: Comparison, names: tuple[str, str], choices: HeatmapChoices, leads: ComparedSide = "first"
+) -> partial[Spec]:
+    """Return what draws the figure with these display options."""
+    return partial(
+        comparison, compared, names, end=choices.end, root=choices.root, colours=choices.colours, leads=leads
+    )

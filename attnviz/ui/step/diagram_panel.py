@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import zip_longest
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +27,7 @@ from attnviz.analysis.diagram import (
 from attnviz.analysis.labels import quote, shorten, subscript
 from attnviz.analysis.numbers import percent
 from attnviz.analysis.stages import Narration, diagram_alt, lead_texts
+from attnviz.analysis.what_if_effects import foils_of
 from attnviz.figures.grammar import energy_range, finite_energies
 from attnviz.languages import gettext, language
 from attnviz.palette import STRONGEST
@@ -35,9 +35,8 @@ from attnviz.text import SPECIAL_PIECES, join_pieces, piece_name
 from attnviz.trace import Trace
 from attnviz.trace.interventions import interventions_at
 from attnviz.ui.components.component import component, html, packed, plain_text
-from attnviz.ui.components.step_summary import stage_names
-from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, makes_payload, payload_address
-from attnviz.ui.step.stage_panels import narration, stages_of
+from attnviz.ui.payloads import Payload, PayloadRequest, UnknownPayloadError, makes_payload, payload_address
+from attnviz.ui.step.stage_panels import narration, stage_names
 from attnviz.ui.view import View
 
 LETTERS = 14
@@ -46,7 +45,7 @@ _FOILS = 2
 """Number of pieces that are named besides the written one."""
 
 
-def diagram_payload(trace: Trace, steps: Sequence[int], narration: Narration) -> dict[str, Any]:
+def diagram_payload(trace: Trace, steps: Sequence[int], narration: Narration) -> Payload:
     """Return the payload of the diagram at these 0-based `steps`; `narration` has the sentences of the steps."""
     units, rows = drawn_units(trace), np.array(steps, dtype=np.intp)
     return {
@@ -71,7 +70,7 @@ def diagram_payload(trace: Trace, steps: Sequence[int], narration: Narration) ->
     }
 
 
-def _outline(trace: Trace) -> dict[str, Any]:
+def _outline(trace: Trace) -> Payload:
     """Return what the height of the diagram depends on."""
     return {
         "attention": trace.config["attention"],
@@ -80,7 +79,7 @@ def _outline(trace: Trace) -> dict[str, Any]:
     }
 
 
-def _numbers(trace: Trace, units: DrawnUnits, steps: NDArray[np.intp]) -> dict[str, Any]:
+def _numbers(trace: Trace, units: DrawnUnits, steps: NDArray[np.intp]) -> Payload:
     """Return energies and weights, and the drawn units of each vector."""
     annotations, states = trace.annotations[:, units.annotation], np.vstack([trace.initial_state[None], trace.states])
     states, readouts = states[:, units.state], trace.readouts[:, units.readout]
@@ -118,9 +117,8 @@ def _joined(trace: Trace) -> list[bool]:
 
 def _foils(trace: Trace, step: int) -> str:
     """Return the likeliest pieces that 0-based `step` did not write, with their probabilities."""
-    ranked = zip(trace.top_ids[step], trace.top_pieces[step], trace.top_probabilities[step], strict=True)
-    others = [(piece, float(p)) for index, piece, p in ranked if index != trace.target_ids[step]]
-    named = [f"{quote(shorten(piece_name(piece), LETTERS))} {percent(p)}" for piece, p in others[:_FOILS]]
+    foils = foils_of(trace, step)[:_FOILS]
+    named = [f"{quote(shorten(piece_name(piece), LETTERS))} {percent(p)}" for _, piece, p in foils]
     return gettext("others: {others}", others=", ".join(named)) if named else ""
 
 
@@ -133,19 +131,18 @@ def diagram_panel(view: View) -> None:
     if not has_diagram(view.trace):
         plain_text(no_diagram_reason(view.trace))
         return
-    stages = stage_names(stages_of(view))
     payload = {
         "at": payload_address(view, "diagram"),
-        "stages": stages,
+        "stages": stage_names(view),
         "formulas": view.shows("numbers"),
         "outline": _outline(view.trace),
         "caption": diagram_caption(view.trace),
     }
-    component("diagram", key=view.key("diagram"), data=payload)
+    component("diagram", view.key("diagram"), payload)
 
 
 @makes_payload("diagram", of_step=True)
-def step_diagram_payload(request: PayloadRequest) -> dict[str, Any]:
+def step_diagram_payload(request: PayloadRequest) -> Payload:
     """Return the payload of the diagram; raise UnknownPayloadError for an architecture without one."""
     if not has_diagram(request.trace):
         raise UnknownPayloadError("diagram")

@@ -5,11 +5,14 @@ The browser edits the links and sends each edit as a request (`page_state.gold_s
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from html import escape
 from pathlib import Path
 from typing import Any
 
+from attnviz.analysis.alignment_summary import step_attention_sentence, summarise, summary_sentence
+from attnviz.analysis.findings import FindingKind, cell_of, finding_sentence, findings_of, nothing_found_text
 from attnviz.analysis.gold import (
     MOST_GOLD_LINKS,
     GoldLinks,
@@ -29,10 +32,9 @@ from attnviz.errors import AttnvizError
 from attnviz.export.attention_files import LINK_ENDINGS, attention_file_content, linked_record
 from attnviz.export.saved_files import file_name
 from attnviz.languages import gettext, language
-from attnviz.trace import Attention, Words
+from attnviz.trace import Attention, Trace
 from attnviz.trace.drawing import Face
-from attnviz.ui.components.component import box, component, html, plain_text
-from attnviz.ui.components.findings import findings_at
+from attnviz.ui.components.component import box, component, html, message, plain_text
 from attnviz.ui.embedding import embedding, page_session
 from attnviz.ui.fields import popover, switch, text_box, uploader
 from attnviz.ui.page_state.gold_state import (
@@ -49,9 +51,9 @@ from attnviz.ui.page_state.gold_state import (
     take_links,
 )
 from attnviz.ui.page_state.linked import linked_entry
-from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, makes_payload, shown_address
+from attnviz.ui.payloads import Payload, PayloadRequest, UnknownPayloadError, makes_payload, shown_address
 from attnviz.ui.requests import request_button
-from attnviz.ui.resources import cached_posterior, has_posterior
+from attnviz.ui.resources import cached_for_all, cached_posterior, has_posterior
 from attnviz.ui.view import View
 
 _MOST_MEGABYTES = 16
@@ -80,8 +82,7 @@ def gold_box(view: View) -> None:
             request_button(gettext("Show them"), partial(_store_links, view), type="primary", key=view.key("gold_show"))
             request_button(gettext("Take them off"), partial(take_links, view, GoldLinks()), key=view.key("gold_off"))
         if problem := problem_of(view):
-            with box(view.key("gold_problem_within")):
-                plain_text(problem)
+            message(problem, view.key("gold_problem_within"))
         if view.open_gold:
             label = gettext("Or open a file of links, in any format")
             uploader(label, partial(view.open_gold, view), key=key_of_box, megabytes=_MOST_MEGABYTES)
@@ -105,61 +106,37 @@ def gold_panel(view: View, *, listed: bool) -> None:
     """
     with box(view.key("gold_panel")):  # always present: otherwise the parts below are mounted again
         if problem := problem_of(view):
-            with box(view.key("gold_problem")):
-                plain_text(problem)
+            message(problem, view.key("gold_problem"))
         elif has_links_for_other_words(view):
             plain_text(hidden_links_message())
         if listed and gold_of(view) is not None:
             shown = {"view": view, "session": link_entries(view)}
-            findings_at(view, shown_address("gold-links", shown, "{options}"), "gold_links")
+            component("findings", view.key("gold_links"), {"at": shown_address("gold-links", shown, "{options}")})
 
 
 @makes_payload("gold-links")
-def gold_links_payload(request: PayloadRequest) -> dict[str, Any]:
-    """Return the payload of the errors of the links against the gold links."""
-    trace, gold, face = request.trace, gold_of(request.view), _face(request)
-    posterior = None if face == "before" else cached_posterior(trace)
-    shares = None if posterior is None else trace.words().merged(posterior)
-    return gold_payload(trace.words(), gold or GoldLinks(), face, shares, of_file=not trace.translated)
+def gold_links_payload(request: PayloadRequest) -> Payload:
+    """Return the payload of the errors of the links against the gold links: their rate, and each link with its cell.
+
+    Where both α and α′ are shown, the listed links are those of the posterior α′.
+    """
+    trace, gold, face = request.trace, gold_of(request.view) or GoldLinks(), _face(request)
+    words, of_file, errors_by_face = trace.words(), not trace.translated, dict[Face, LinkErrors]()
+    if face != "after":
+        errors_by_face["before"] = link_errors(words, gold)
+    if face != "before":
+        errors_by_face["after"] = link_errors(words, gold, words.merged(cached_posterior(trace)))
+    errors, words = errors_by_face["before" if face == "before" else "after"], words.linkable
+    listed = [(missed_link_sentence(words, errors, link, of_file=of_file), "missed", link) for link in errors.missed]
+    listed += [(false_link_sentence(words, link, of_file=of_file), "false", link) for link in errors.false]
+    links = [
+        cell_link(text, kind, words.target_groups[i][0], words.source_groups[j][0]) for text, kind, (j, i) in listed
+    ]
+    return links_payload(gold_summary(gold, errors_by_face, of_file=of_file), links, SHOWN_LINKS)
 
 
 def _face(request: PayloadRequest) -> Face:
     return request.selection.choices.face if has_posterior(request.trace) else "before"
-
-
-def gold_payload(
-    words: Words, gold: GoldLinks, face: Face, posterior: Any = None, *, of_file: bool = False
-) -> dict[str, Any]:
-    """Return the payload: the error rate of the links of `words`, and each missed or false link with its cell.
-
-    The links are compared with `gold`. `posterior`, (target words, source words), is the posterior attention; if both
-    kinds are shown, the listed links are those of the posterior. With `of_file`, another program made the links.
-    """
-    errors_by_face: dict[Face, LinkErrors] = {}
-    if face != "after":
-        errors_by_face["before"] = link_errors(words, gold)
-    if face != "before":
-        errors_by_face["after"] = link_errors(words, gold, posterior)
-    errors, words = errors_by_face["before" if face == "before" else "after"], words.linkable
-    listed = [(missed_link_sentence(words, errors, link, of_file=of_file), "missed", link) for link in errors.missed]
-    listed += [(false_link_sentence(words, link, of_file=of_file), "false", link) for link in errors.false]
-    entries = [
-        {
-            "text": text,
-            "kind": kind,
-            "strong": False,
-            "step": words.target_groups[i][0],
-            "source": words.source_groups[j][0],
-        }
-        for text, kind, (j, i) in listed
-    ]
-    return {
-        "summary": gold_summary(gold, errors_by_face, of_file=of_file),
-        "findings": entries,
-        "steps": [],
-        "atOnce": SHOWN_LINKS,
-        "more": gettext("{n} more"),
-    }
 
 
 MOST_SAVED = 10_000
@@ -172,25 +149,27 @@ def draws_links(view: View) -> bool:
     """Return whether the visitor draws links in `view`, which needs attention and the level *Numbers*."""
     if view.simple or not view.trace.attends or embedding() is not None:
         return False
-    key = view.key(DRAW)
-    linked_entry(key, False, offered=("0", "1"), parse="1".__eq__)
-    return page_session()[key] is True
+    linked_entry(view.key(DRAW), False, offered=("0", "1"), parse="1".__eq__)
+    return _is_drawing(view)
+
+
+def _is_drawing(view: View) -> bool:
+    return page_session().get(view.key(DRAW)) is True
 
 
 def has_links(view: View) -> bool:
     """Return whether the heatmap of `view` has links between words: gold links, or those that the visitor draws."""
-    return page_session().get(view.key(DRAW)) is True or gold_of(view) is not None
+    return _is_drawing(view) or gold_of(view) is not None
 
 
 def drawn_gold(view: View) -> GoldLinks | None:
     """Return the gold links in the heatmap; None while the visitor edits links, which the browser draws."""
-    return None if page_session().get(view.key(DRAW)) is True else gold_of(view)
+    return None if _is_drawing(view) else gold_of(view)
 
 
 def link_entries(view: View) -> dict[str, Any]:
     """Return the entries of the session state that the links on the heatmap of `view` depend on."""
-    is_drawing = page_session().get(view.key(DRAW)) is True
-    return {view.key(DRAW): True} if is_drawing else gold_entries(view)
+    return {view.key(DRAW): True} if _is_drawing(view) else gold_entries(view)
 
 
 def link_drawing_switch(view: View) -> None:
@@ -225,19 +204,19 @@ def link_drawing(view: View) -> None:
         "files": _files(view),
         "words": drawing_texts(*_place(view), of_file=not view.trace.translated),
     }
-    component("link_drawing", key=view.key("link_drawing_bar"), data=payload)
+    component("link_drawing", view.key("link_drawing_bar"), payload)
 
 
 def _place(view: View) -> tuple[int, int]:
     """Return the number of the pair in its file, and the number of pairs."""
-    return (view.file.number, view.file.count) if view.file else (1, 1)
+    return (view.file.number, len(view.file.file)) if view.file else (1, 1)
 
 
 def _files(view: View) -> list[list[dict[str, str]]]:
     """Return the files of this pair and, where the view shows one of several pairs of a file, those of all pairs."""
     files = list[tuple[str, dict[str, Any], str]]()
     files.append(("links-of-pair", gold_entries(view), file_name(view.trace, "links")))
-    if view.file and 1 < view.file.count <= MOST_SAVED:
+    if view.file and 1 < len(view.file.file) <= MOST_SAVED:
         name = f"attnviz-{Path(view.file.name).stem}-links"
         files.append(("links-of-file", {LINKS_OF_PAIRS: links_of_pairs()}, name))
     return [
@@ -260,38 +239,82 @@ def _words_of_pieces(groups: tuple[tuple[int, ...], ...], places: list[int]) -> 
 
 
 @makes_payload("links-of-attention", needs_server=True)
-def links_of_attention_payload(request: PayloadRequest) -> dict[str, Any]:
+def links_of_attention_payload(request: PayloadRequest) -> Payload:
     """Return the links of the attention that the heatmap shows; of the difference, those of the posterior."""
     words, shown = request.trace.words(), "before" if _face(request) == "before" else "after"
     shares = None if shown == "before" else words.merged(cached_posterior(request.trace))
     return {"links": link_errors(words, GoldLinks(), shares).found, "face": face_names()[shown]}
 
 
-@makes_payload("links-of-pair", needs_server=True)
-def pair_links_file(request: PayloadRequest) -> bytes:
-    """Return the file of the links of the pair that is shown."""
-    view, gold = request.view, gold_of(request.view) or GoldLinks()
-    return attention_file_content([linked_record(view.trace.words(), gold)], _ending(request), _place(view)[0])
+@makes_payload("links-of-pair", "links-of-file", needs_server=True)
+def links_file(request: PayloadRequest) -> bytes:
+    """Return the file of the links of the pair that is shown, or of all pairs of its file.
 
-
-@makes_payload("links-of-file", needs_server=True)
-def file_links_file(request: PayloadRequest) -> bytes:
-    """Return the file of the links of all pairs of a file: those that the visitor drew, else those that it has."""
-    file = request.view.file
+    Those are the links that the visitor drew, else those that the file has.
+    """
+    view, file, ending = request.view, request.view.file, request.part
+    if ending not in LINK_ENDINGS:
+        raise UnknownPayloadError(ending)
+    if request.name == "links-of-pair":
+        record = linked_record(view.trace.words(), gold_of(view) or GoldLinks())
+        return attention_file_content([record], ending, _place(view)[0])
     if file is None:
-        raise UnknownPayloadError("links-of-file")
+        raise UnknownPayloadError(request.name)
     records = list[Attention | None]()
-    for number in range(1, file.count + 1):
+    for number in range(1, len(file.file) + 1):
         try:
-            record = file.record(number)
-            linked = record and linked_record(record.words(), links_of_pair(file, number, record))
+            found = file.record(number)
+            linked = found and linked_record(found.words(), links_of_pair(file, number, found))
         except AttnvizError:  # the page of the pair says why it cannot be read
             linked = None
         records.append(linked)
-    return attention_file_content(records, _ending(request))
+    return attention_file_content(records, ending)
 
 
-def _ending(request: PayloadRequest) -> str:
-    if request.part not in LINK_ENDINGS:
-        raise UnknownPayloadError(request.part)
-    return request.part
+AT_ONCE = 5
+"""Number of findings before "more"."""
+
+SEVERITY = (
+    FindingKind.COLLAPSED,
+    FindingKind.SHIFTED,
+    FindingKind.OMITTED,
+    FindingKind.REPEATED,
+    FindingKind.NUMBER,
+    FindingKind.OVERUSED,
+    FindingKind.UNIFORM,
+    FindingKind.IMPROBABLE,
+    FindingKind.IDENTICAL,
+)
+"""Order of the findings, most important first."""
+
+
+def cell_link(text: str, kind: str, step: int | None, source: int | None, *, strong: bool = False) -> Payload:
+    """Return a link to the cell of a step, where it has one, and of a source piece, None for the most attended one."""
+    link = {"text": text, "kind": kind, "strong": strong, "source": source}
+    return link if step is None else link | {"step": step}
+
+
+def links_payload(summary: str, links: Sequence[Payload], at_once: int, steps: Sequence[str] = ()) -> Payload:
+    """Return the payload of a list of `links`, so many `at_once` before "more"; `steps` are sentences about them."""
+    more = gettext("{n} more")
+    return {"summary": summary, "findings": [*links], "steps": [*steps], "atOnce": at_once, "more": more}
+
+
+def findings_panel(view: View) -> None:
+    """Draw the findings of the alignment and of the current step."""
+    component("findings", view.key("reading"), findings_payload(view.trace))
+
+
+@cached_for_all
+def findings_payload(trace: Trace) -> Payload:
+    """Return the payload of the findings, the same at every step."""
+    ranked = sorted(findings_of(trace), key=lambda finding: (not finding.strong, SEVERITY.index(finding.kind)))
+    links = [
+        cell_link(finding_sentence(trace, finding), finding.kind.value, *cell_of(trace, finding), strong=finding.strong)
+        for finding in ranked
+    ]
+    has_errors = any(finding.kind is not FindingKind.IDENTICAL for finding in ranked)
+    summary = summary_sentence(summarise(trace)) + ("" if has_errors else f" {nothing_found_text(trace)}")
+    return links_payload(
+        summary, links, AT_ONCE, [step_attention_sentence(trace, i) for i in range(len(trace.target_pieces))]
+    )

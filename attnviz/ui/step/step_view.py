@@ -11,45 +11,33 @@ import math
 from collections.abc import Iterator
 from functools import partial
 from html import escape
-from typing import Any, TypeAlias
 
-from attnviz import figures
-from attnviz import lazy_pandas as pd
 from attnviz.analysis.attribution_methods import colours_sentence, recorded_attributions
-from attnviz.analysis.diagram import has_diagram
 from attnviz.analysis.imported_file_texts import missing_values_reason, side_names
-from attnviz.analysis.labels import SYMBOLS, face_names
 from attnviz.analysis.what_if_effects import mean_context_name, words_with_changes
-from attnviz.architectures import architecture_of
 from attnviz.figures.attribution_figure import attributions
-from attnviz.figures.registry import CHANGED, ENERGY_DECOMPOSITION, LOGIT_ATTRIBUTION, POSTERIOR
-from attnviz.figures.subject import Subject
+from attnviz.figures.registry import ENERGY_DECOMPOSITION, LOGIT_ATTRIBUTION, POSTERIOR
 from attnviz.languages import gettext
 from attnviz.trace import Trace, WhatIf
-from attnviz.trace.drawing import Face, HeatmapChoices
 from attnviz.trace.interventions import ReplaceWeights, Temperature
 from attnviz.trace.parts import head_choices
 from attnviz.trace.what_ifs import whole_weights
 from attnviz.ui.components.chart import inline_chart, steady_payload
-from attnviz.ui.components.component import box, html, plain_text
-from attnviz.ui.components.findings import findings_panel, inline_findings
-from attnviz.ui.components.player import PlayedLanguages
-from attnviz.ui.components.step_summary import step_summary
-from attnviz.ui.components.tables import table_box, tables_payload
+from attnviz.ui.components.component import box, component, html, message
+from attnviz.ui.components.tables import chart_tables
 from attnviz.ui.embedding import embedding, page_session
 from attnviz.ui.examples import question, step_of_word
 from attnviz.ui.fields import segmented_control
 from attnviz.ui.glossary import Topic
-from attnviz.ui.page_state.what_if_state import WHAT_IFS, stored_what_ifs
-from attnviz.ui.payloads import PayloadRequest, all_at_once, makes_payload, payload_address
+from attnviz.ui.page_state.selection import WHAT_IFS, stored_what_ifs
+from attnviz.ui.payloads import all_at_once, payload_address
 from attnviz.ui.requests import request_button
-from attnviz.ui.resources import cached_posterior, weights_of
-from attnviz.ui.step.compared_attention import compared_attention_panel, comparison_numbers
-from attnviz.ui.step.diagram_panel import diagram_panel, diagram_table
-from attnviz.ui.step.gold_panel import has_links, link_entries
-from attnviz.ui.step.heatmap_panel import heatmap_with_columns, shown_choices
-from attnviz.ui.step.intervention_controls import slider_labels
-from attnviz.ui.step.logit_attribution_panel import logit_attribution_panel, subject_of
+from attnviz.ui.resources import weights_of
+from attnviz.ui.step.compared_attention import compared_attention_panel
+from attnviz.ui.step.diagram_panel import diagram_panel
+from attnviz.ui.step.gold_panel import cell_link, findings_panel, link_entries, links_payload
+from attnviz.ui.step.heatmap_panel import heatmap_with_columns
+from attnviz.ui.step.logit_attribution_panel import logit_attribution_panel
 from attnviz.ui.step.stage_panels import (
     draw_figures,
     draw_stage,
@@ -57,13 +45,13 @@ from attnviz.ui.step.stage_panels import (
     facts,
     posterior_section,
     stage_boxes,
-    stage_figures,
+    stage_names,
     stages_of,
 )
-from attnviz.ui.step.step_controls import key_help, step_controls, what_if_cards
+from attnviz.ui.step.step_controls import PlayedLanguages, key_help, step_controls, what_if_cards
 from attnviz.ui.step.tour_panel import tour
 from attnviz.ui.step.verification_badge import verification_badge
-from attnviz.ui.step.what_if_panel import what_changed
+from attnviz.ui.step.what_if_panel import slider_labels, what_changed
 from attnviz.ui.view import View
 
 _EXACT = 10**6
@@ -84,7 +72,7 @@ def _imported_attention(view: View) -> None:
     compared_attention_panel(view)
     if view.shows("numbers"):
         _attributions(view)
-    chart_tables(view)
+    chart_tables(view, "chart-tables", {"session": link_entries(view)})
 
 
 def _attributions(view: View) -> None:
@@ -111,8 +99,7 @@ def _step(view: View) -> None:
     key_help(view, common_only=view.simple)
     (stage,) = stages_of(view)
     draw_figures(view, stage, "h2")  # the summary has the title of the first
-    with box(view.key("missing_values_reason")):
-        plain_text(missing_values_reason())
+    message(missing_values_reason(), view.key("missing_values_reason"))
 
 
 def context_choice(view: View) -> None:
@@ -141,7 +128,6 @@ def context_choice(view: View) -> None:
             key=key,
             default="each",
             then=lambda: _choose(view, page_session()[key]),
-            label_visibility="collapsed",
         )
     if view.parent is not None and page_session()[key] != "each":
         with box(view.key("context_outcome")):
@@ -214,7 +200,7 @@ def _translation(view: View) -> None:
             _diagram_and_stages(view)
         with right:
             key_help(view, *glossary_topics(view), common_only=True, has_stages=True)
-    chart_tables(view)
+    chart_tables(view, "chart-tables", {"session": link_entries(view)})
     if embedding() is None:  # its button stands in the masthead
         tour(view)
 
@@ -227,19 +213,12 @@ def _question(view: View) -> None:
     if (asked := question(view.what_ifs.trace(0) if view.what_ifs else view.trace)) is None:
         return
     words = view.trace.words().target
-    entries = [
-        {
-            "text": gettext("the step of “{word}”", word=word),
-            "kind": "example",
-            "strong": False,
-            "step": step_of_word(view.trace, word),
-            "source": None,
-        }
+    links = [
+        cell_link(gettext("the step of “{word}”", word=word), "example", step_of_word(view.trace, word), None)
         for word in (asked.word, asked.other)
         if word in words
     ]
-    payload = {"summary": asked.text, "findings": entries, "steps": [], "atOnce": len(entries), "more": ""}
-    inline_findings(view, payload, "example_question")
+    component("findings", view.key("example_question"), links_payload(asked.text, links, len(links)))
 
 
 def _diagram_and_stages(view: View) -> None:
@@ -256,7 +235,7 @@ def _step_panel(view: View) -> None:
     with box(view.key("step_panel")):
         _summary(view)
         if view.shows("everything"):
-            verification_badge(view, weights_of(view.trace))
+            verification_badge(view)
         if not view.simple:
             key_help(view, *glossary_topics(view), has_stages=True)
 
@@ -264,10 +243,10 @@ def _step_panel(view: View) -> None:
 def _summary(view: View) -> None:
     """Draw the summary of the current step; its payload is sent with the page, since it is in the window at once."""
     if all_at_once(view):
-        payload = facts(view.trace, tuple(range(view.steps)), simple=view.simple)
+        steps = facts(view.trace, tuple(range(view.steps)), simple=view.simple)
     else:
-        payload = {"at": payload_address(view, "facts")}
-    step_summary(view, stages_of(view), payload)
+        steps = {"at": payload_address(view, "facts")}
+    component("step_summary", view.key("facts"), {"stages": stage_names(view), "steps": steps})
 
 
 def glossary_topics(view: View) -> Iterator[Topic]:
@@ -297,49 +276,3 @@ def _stages(view: View) -> None:
     if view.parent is not None:  # last, so that nothing else is mounted again; page.css places it below the weights
         with box(view.key("what_changed")):
             what_changed(view)
-
-
-TABLES = "tables"
-"""Key of the box."""
-
-NamedTable: TypeAlias = "tuple[str, pd.DataFrame]"
-"""A table with its name."""
-
-
-def chart_tables(view: View) -> None:
-    """Offer every chart as a table, computed only while the box is open."""
-    shown = {"session": link_entries(view)}
-    table_box(view, gettext("The charts as tables"), TABLES, "chart-tables", shown)
-
-
-@makes_payload("chart-tables")
-def chart_tables_payload(request: PayloadRequest) -> dict[str, Any]:
-    """Return the payload of every chart as a table."""
-    view = request.view
-    chosen = shown_choices(request.selection, view, links=has_links(view))
-    return tables_payload(all_tables(view, chosen, subject_of(view)))
-
-
-def all_tables(view: View, chosen: HeatmapChoices, subject: Subject) -> list[NamedTable]:
-    """Return the heatmap with the options `chosen`, and the figures of the current step, as named tables."""
-    posterior = None if chosen.face == "before" else cached_posterior(view.trace)
-    alignment = figures.heatmap(view.trace, chosen, posterior=posterior).frame()
-    return [(_heatmap_name(chosen.face), alignment), *_step_tables(subject), *comparison_numbers(view)]
-
-
-def _step_tables(subject: Subject) -> list[NamedTable]:
-    """Return the tables of the diagram, the stages, the posterior attention and the effect of a what-if."""
-    trace, step = subject.trace, subject.step
-    tables: list[NamedTable] = []
-    if has_diagram(trace):
-        tables.append((gettext("Architecture diagram at step {step}", step=step + 1), diagram_table(trace, step)))
-    of_stages = [figure for stage in architecture_of(trace).stages(trace) for figure in stage_figures(trace, stage)]
-    shown = [figure for figure in figures.step_figures(subject).values() if figure in (*of_stages, POSTERIOR, CHANGED)]
-    return tables + [(figure.headline(subject), figure.draw(subject).frame()) for figure in shown]
-
-
-def _heatmap_name(face: Face) -> str:
-    """Return the name of the heatmap's table."""
-    return (
-        gettext("Alignment") if face == "before" else f"{gettext('Alignment')}, {face_names()[face]} ({SYMBOLS[face]})"
-    )

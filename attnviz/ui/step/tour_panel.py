@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,11 +21,11 @@ from attnviz.analysis.tour_data import (
     quiz_introduction,
     quiz_labels,
 )
-from attnviz.languages import gettext, language
+from attnviz.languages import gettexts, language
 from attnviz.text import SPACE, SPECIAL_PIECES
 from attnviz.trace import Record
 from attnviz.ui.components.component import component
-from attnviz.ui.payloads import PayloadRequest, address, makes_payload
+from attnviz.ui.payloads import Payload, PayloadRequest, address, makes_payload
 from attnviz.ui.resources import cached_posterior
 from attnviz.ui.view import MAIN, View
 
@@ -35,64 +33,47 @@ PULLED_PIECES, COMPARED_WORDS = 5, 4
 """Number of pieces whose energies can be changed, and of words whose prior and posterior are compared."""
 
 
-def tour_card(view: View, at: str) -> None:
-    """Place the card of the tour of `view`; its stops are in the payload at the address `at`."""
-    component("tour", key=view.key("tour_card"), data={"at": at}, height=1)
-
-
 def tour(view: View) -> None:
     """Mount the tour, hidden until it begins; only a page's own view has one."""
     if view.id == MAIN:
-        tour_card(view, address(view.trace, "tour", every=True, simple=view.simple))
+        at = address(view.trace, "tour", every=True, simple=view.simple)
+        component("tour", view.key("tour_card"), {"at": at}, height=1)
 
 
 @makes_payload("tour", of_step=True)
-def tour_stops_payload(request: PayloadRequest) -> dict[str, Any]:
+def tour_stops_payload(request: PayloadRequest) -> Payload:
     """Return the payload of all stops; for the level *Idea* without posterior attention."""
-    posterior = not request.simple
-    data = tour_data(request.trace, posterior=posterior)
+    trace, posterior = request.trace, not request.simple
+    weights = cached_posterior(trace) if posterior else None
+    data = TourData(trace, None if weights is None else trace.words().merged(weights))
     stops = [_stop_payload(data, stop) for stop in tour_stops(data, posterior=posterior)]
+    words = gettexts(
+        {
+            "count": "Stop {n} of {count}",
+            "close": "Close the tour",
+            "back": "Back",
+            "next": "Next",
+            "finish": "Finish",
+            "stops": "Stops",
+            "stop": "Stop {n}: {title}",
+            "keys": "Press ← or → to go from stop to stop, and Esc to close the tour. While the tour is open, the "
+            "arrow keys control only the tour.",
+            "own": "← → choose a word, Enter confirms it, Esc closes the tour.",
+            "astray": "Show this word again",
+            "reset": "As it was",
+            "before": "before the word",
+            "after": "after the word",
+        }
+    ) | {"fit": ENERGY_STAGE.title(), "share": SOFTMAX_STAGE.title()}
     return {
-        "identity": request.trace.fingerprint,
+        "identity": trace.fingerprint,
         "language": language(),
-        "words": tour_words(),
+        "words": words,
         "stops": [*stops, _quiz_payload(data) | {"number": len(stops) + 1}],
     }
 
 
-def tour_data(trace: Record, *, posterior: bool = True) -> TourData:
-    """Return the translation for the tour, with its posterior attention where it is shown."""
-    if not posterior:
-        return TourData(trace, None)
-    posterior_weights = cached_posterior(trace)  # type: ignore[arg-type]  # a transformer's trace, too, which has none
-    return TourData(trace, None if posterior_weights is None else trace.words().merged(posterior_weights))
-
-
-def tour_words() -> dict[str, str]:
-    """Return the texts on the card that are the same at every stop."""
-    return {
-        "count": gettext("Stop {n} of {count}"),
-        "close": gettext("Close the tour"),
-        "back": gettext("Back"),
-        "next": gettext("Next"),
-        "finish": gettext("Finish"),
-        "stops": gettext("Stops"),
-        "stop": gettext("Stop {n}: {title}"),
-        "keys": gettext(
-            "Press ← or → to go from stop to stop, and Esc to close the tour. While the tour is open, the arrow "
-            "keys control only the tour."
-        ),
-        "own": gettext("← → choose a word, Enter confirms it, Esc closes the tour."),
-        "astray": gettext("Show this word again"),
-        "reset": gettext("As it was"),
-        "fit": ENERGY_STAGE.title(),
-        "share": SOFTMAX_STAGE.title(),
-        "before": gettext("before the word"),
-        "after": gettext("after the word"),
-    }
-
-
-def _stop_payload(data: TourData, stop: Stop) -> dict[str, Any]:
+def _stop_payload(data: TourData, stop: Stop) -> Payload:
     payload = {
         "number": stop.number,
         "title": stop.title,
@@ -108,7 +89,7 @@ def _stop_payload(data: TourData, stop: Stop) -> dict[str, Any]:
     return payload
 
 
-def _energies_payload(data: TourData) -> dict[str, Any]:
+def _energies_payload(data: TourData) -> Payload:
     """Return the energies of the step, and the pieces whose energies can be changed."""
     alpha, trace = data.record.displayed.alignment[data.word.step], data.record
     rows = sorted(int(j) for j in np.argsort(-alpha, kind="stable")[:PULLED_PIECES])
@@ -119,7 +100,7 @@ def _energies_payload(data: TourData) -> dict[str, Any]:
     }
 
 
-def _posterior_payload(data: TourData) -> list[dict[str, Any]]:
+def _posterior_payload(data: TourData) -> list[Payload]:
     """Return prior and posterior shares of the words for which either is largest."""
     words, word = data.record.words(), data.posterior_word
     posterior_rows: NDArray[np.floating] = words.alignment if data.posterior_weights is None else data.posterior_weights
@@ -136,7 +117,7 @@ def _posterior_payload(data: TourData) -> list[dict[str, Any]]:
     ]
 
 
-def _quiz_payload(data: TourData) -> dict[str, Any]:
+def _quiz_payload(data: TourData) -> Payload:
     """Return the questions of the last stop, with the correct answers and explanations."""
     record, words = data.record, data.record.words()
     quiz_questions = questions(record, data.posterior_weights, answered=data.explained_words) if record.attends else ()
@@ -160,7 +141,7 @@ def _quiz_payload(data: TourData) -> dict[str, Any]:
     }
 
 
-def _target_words(record: Record) -> list[dict[str, Any]]:
+def _target_words(record: Record) -> list[Payload]:
     """Return the words of the translation without `</s>`, each with whether a space precedes it."""
     words = record.words()
     listed = []
@@ -176,7 +157,7 @@ def _display_name(word: str) -> str:
     return punctuation_name(word) or quote(shorten(word, LONGEST_WORD))
 
 
-def _question_payload(data: TourData, question: QuizQuestion) -> dict[str, Any]:
+def _question_payload(data: TourData, question: QuizQuestion) -> Payload:
     shares = data.record.words().alignment[question.word]
     posterior = None if data.posterior_weights is None else data.posterior_weights[question.word]
     return {

@@ -1,27 +1,44 @@
-"""Handle requests about what-ifs (add, show, remove, undo), compute their traces, and draw what changed at a step."""
+"""What-ifs: handle requests about them, compute their traces, and draw the controls and what changed at a step.
+
+The controls change a step's attention or word; before a change is made, the browser fetches what it would do.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any, cast
 
 import numpy as np
+import orjson
 from numpy.typing import NDArray
 
 from attnviz.analysis.gold import parse_pharaoh
-from attnviz.analysis.what_if_effects import change_sentence, weights_from_links, weights_from_trace
+from attnviz.analysis.labels import quote, quoted_name, shorten
+from attnviz.analysis.numbers import percent
+from attnviz.analysis.what_if_effects import (
+    change_sentence,
+    foils_of,
+    probability_change_text,
+    recorded_pieces,
+    weights_from_links,
+    weights_from_trace,
+    words_with_changes,
+)
 from attnviz.errors import AttnvizError
 from attnviz.figures.registry import CHANGED
 from attnviz.figures.subject import Subject
 from attnviz.installed_models import installed_models
-from attnviz.languages import gettext
+from attnviz.languages import gettext, gettexts, language
 from attnviz.model_folder import read_config
-from attnviz.text import UNK
-from attnviz.trace import Trace, WhatIf, WhatIfs
+from attnviz.text import EOS, UNK, piece_name
+from attnviz.trace import Record, Trace, WhatIf, WhatIfs
 from attnviz.trace.interventions import (
+    ENDLESS,
     ForceWords,
     Intervention,
+    ReplaceEnergies,
     ReplaceWeights,
     Temperature,
     from_json_dict,
@@ -35,14 +52,23 @@ from attnviz.trace.what_ifs import (
     translator_arguments,
     whole_weights,
 )
-from attnviz.ui.components.chart import chart, chart_payload
-from attnviz.ui.embedding import page_session
+from attnviz.ui.components.chart import chart, figure_payload
+from attnviz.ui.components.component import component
+from attnviz.ui.embedding import embedding, page_session
 from attnviz.ui.examples import first_step
-from attnviz.ui.page_state.selection import with_chosen_heads
-from attnviz.ui.page_state.what_if_state import WHAT_IFS, open_what_ifs, stored_what_ifs
-from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address, all_at_once, makes_payload
-from attnviz.ui.resources import TranslateAgain, cached_posterior, devices, tokenizer_of, translate
-from attnviz.ui.view import View, view_key
+from attnviz.ui.page_state.selection import WHAT_IFS, open_what_ifs, stored_what_ifs, with_chosen_heads
+from attnviz.ui.payloads import (
+    Payload,
+    PayloadRequest,
+    UnknownPayloadError,
+    address,
+    all_at_once,
+    makes_payload,
+    payload_address,
+    shown_address,
+)
+from attnviz.ui.resources import cached_posterior, devices, has_posterior, tokenizer_of, translate
+from attnviz.ui.view import MAIN, View
 
 _LONGEST_TYPED = 80
 """Largest length of a word that is typed for another, in characters."""
@@ -189,30 +215,20 @@ def _has_attention(folder: str) -> bool:
         return False
 
 
-def current_view(
-    view_id: str,
-    first: Trace,
-    *,
-    device: str = "auto",
-    beam: int | None = None,
-    saved: WhatIfs | None = None,
-    make: Callable[[TranslatorArguments], Trace] | None = None,
-) -> View:
-    """Return the view of the current what-if of `first`, or of `first` itself.
+def current_view(first: Trace, make: Callable[[TranslatorArguments], Trace], saved: WhatIfs | None = None) -> View:
+    """Return the page's own view, of the current what-if of `first`, or of `first` itself.
 
-    The model that made `first` computes them on `device`, with beam width `beam`, by default that of `first`, or `make`
-    does; those that were `saved` need no model. What-ifs that fail are left out, and `stored_what_ifs` has the errors.
+    `make` computes them; those that were `saved` need no model. What-ifs that fail are left out, and `stored_what_ifs`
+    has the errors.
     """
-    same_original = open_what_ifs(view_id, first, saved.what_ifs if saved else None)
-    make = make or TranslateAgain(first, device, beam)
-    what_ifs = _computed_what_ifs(view_id, first, make, saved, same_original=same_original)
-    number = stored_what_ifs(view_id).current
-    trace = with_chosen_heads(view_id, what_ifs.trace(number))
-    return View(view_id, trace, what_ifs, number, first_step=first_step(trace), translate_again=make)
+    same_original = open_what_ifs(first, saved.what_ifs if saved else None)
+    what_ifs = _computed_what_ifs(first, make, saved, same_original=same_original)
+    number = stored_what_ifs(MAIN).current
+    trace = with_chosen_heads(what_ifs.trace(number))
+    return View(MAIN, trace, what_ifs, number, first_step=first_step(trace), translate_again=make)
 
 
 def _computed_what_ifs(
-    view_id: str,
     first: Trace,
     make: Callable[[TranslatorArguments], Trace],
     saved: WhatIfs | None,
@@ -227,7 +243,7 @@ def _computed_what_ifs(
     saved_traces = _traces_by_what_if(saved) if saved else {}
     traces: dict[int, Trace] = {0: first}
     problems = []
-    stored = stored_what_ifs(view_id)
+    stored = stored_what_ifs(MAIN)
     for number, what_if in enumerate(stored.what_ifs, 1):
         if (parent := traces.get(what_if.parent)) is None:
             continue
@@ -238,7 +254,7 @@ def _computed_what_ifs(
             problems.append(str(error) if same_original else left_out_sentence(number, str(error)))
     if removed := set(range(1, len(stored.what_ifs) + 1)) - set(traces):
         stored = stored.without(removed, (*stored.problems, *problems))
-        page_session()[view_key(view_id, WHAT_IFS)] = stored
+        page_session()[WHAT_IFS] = stored
     return WhatIfs(first, stored.what_ifs, tuple(traces.values())[1:])
 
 
@@ -259,13 +275,205 @@ def what_changed(view: View) -> None:
 
 
 @makes_payload(CHANGED.name, of_step=True)
-def changed_payload(request: PayloadRequest) -> dict[str, Any]:
+def changed_payload(request: PayloadRequest) -> Payload:
     """Return the payload of the changes at each requested step; raise UnknownPayloadError where there is no parent."""
     if request.parent is None:
         raise UnknownPayloadError(CHANGED.name)
     heading = gettext("Effect of the what-if at this step")
     subjects = [Subject(request.trace, step, parent=request.parent) for step in request.steps]
-    return chart_payload(
-        {subject.step: CHANGED.draw(subject) for subject in subjects},
-        {subject.step: (heading, change_sentence(subject.change)) for subject in subjects},
+    return figure_payload(CHANGED, subjects, lambda subject: (heading, change_sentence(subject.change)))
+
+
+FOILS = 10
+"""Number of likeliest alternatives that are offered."""
+
+_REQUEST = "what_if"
+"""Parameter of the payload's address: the what-if as the browser would request it, as JSON."""
+
+
+@makes_payload("consequence", needs_server=True)
+def requested_consequence_payload(request: PayloadRequest) -> Payload:
+    """Return the payload of what the requested what-if would do, or why it cannot be made."""
+    try:
+        return consequence_payload(request.view, orjson.loads(request.parameters.get(_REQUEST, "")))
+    except orjson.JSONDecodeError:
+        return {"probability": str(impossible()), "words": []}
+    except AttnvizError as error:
+        return {"probability": str(error), "words": []}
+
+
+def consequence_payload(view: View, request: Any) -> Payload:
+    """Return what the requested what-if would do to the translation that `view` shows.
+
+    `probability` says how likely the step's piece is before and after it, with the earlier pieces unchanged; `words` is
+    the translation with what would change, empty where all words stay. Raise AttnvizError where the request is invalid.
+    """
+    fields = request if isinstance(request, Mapping) else {}
+    intervention = requested_intervention(view, fields.get("intervention"))
+    trace, step, translate = view.trace, intervention.step, view.translate_again
+    if step is None or translate is None:
+        raise impossible()
+    other = translate(translator_arguments(trace, intervention, held=fields.get("held") is True))
+    written = recorded_pieces(other, step).get(trace.target_ids[step])  # after the same pieces
+    before, after = float(trace.probabilities[step]), written[1] if written else None
+    if after is None:
+        after = float(translate(translator_arguments(trace, intervention, held=True)).probabilities[step])
+    words = words_with_changes(other, trace) if other.target_ids != trace.target_ids else ()
+    return {
+        "probability": probability_change_text(trace.target_pieces[step], before, after),
+        "words": [asdict(word) for word in words],
+    }
+
+
+@makes_payload("foils", of_step=True)
+def foils_payload(request: PayloadRequest) -> Payload:
+    """Return the payload of the choices of another word at each requested step."""
+    trace = request.trace
+    return {
+        "words": {
+            "write": gettext("Write this instead"),
+            "typed": gettext("or type a word"),
+            "foils": gettext("Likeliest other pieces"),
+            "then": gettext(
+                "The choice “Then”, beside the weights, decides whether the decoder rewrites the rest of the "
+                "translation or keeps it."
+            )
+            if trace.attends_once
+            else gettext("The new word makes the decoder rewrite all later words."),
+        },
+        "offers": {
+            str(step): {
+                "instead": gettext("Instead of {name}:", name=quoted_name(trace.target_pieces[step])),
+                # PAD, UNK and BOS cannot be written.
+                "foils": [
+                    {"piece": index, "name": f"{shorten(piece_name(piece), 30)} · {percent(p)}"}
+                    for index, piece, p in foils_of(trace, step)
+                    if index >= EOS
+                ][:FOILS],
+            }
+            for step in request.steps
+        },
+    }
+
+
+@makes_payload("weight_controls", of_step=True)
+def weight_controls_payload(request: PayloadRequest) -> Payload:
+    """Return the payload of the controls below the bars, for all steps."""
+    trace = request.trace
+    steps = range(len(trace.target_pieces))
+    return {
+        "language": language(),
+        "pieces": [quote(shorten(piece_name(piece), 30)) for piece in trace.source_pieces],
+        "written": [shorten(piece_name(piece), 30) for piece in trace.target_pieces],
+        "temperatures": [_temperature(trace, step) for step in steps],
+        "temperature": _temperature(trace, None),
+        "set": [_is_set(trace, step) for step in steps],
+        "posterior": has_posterior(trace),
+        "words": _words(),
+    }
+
+
+def _temperature(trace: Trace, step: int | None) -> float | str:
+    """Return the last temperature of 0-based `step` alone, or for None that of all steps, JSON-serialisable."""
+    changes = [one for one in trace.interventions if isinstance(one, Temperature) and one.step == step]
+    temperature = changes[-1].temperature if changes else 1.0
+    return ENDLESS if temperature == math.inf else temperature
+
+
+def _is_set(trace: Trace, step: int) -> bool:
+    """Return whether interventions have replaced the weights or energies of 0-based `step`."""
+    return any(
+        isinstance(one, (ReplaceWeights, ReplaceEnergies)) and one.step in (None, step) for one in trace.interventions
     )
+
+
+def _outdated() -> str:
+    return gettext("Faded parts still show the step before the change.")
+
+
+def _words() -> dict[str, str]:
+    return gettexts(
+        {
+            "hint": "Drag a bar, and the other bars adjust. On the keyboard, ← → move the selected bar, ↑ ↓ select "
+            "another bar, and Enter applies the new weights. Selected piece: {name}.",
+            "only": "Look only here",
+            "without": "Anywhere but here",
+            "alike": "Uniform",
+            "undo": "Undo",
+            "then": "Then",
+            "anew": "rewrite the rest",
+            "held": "keep the translation",
+            "temperature": "Temperature",
+            "hard": "hardest",
+            "flat": "uniform",
+            "every": "all steps",
+            "borrow": "Borrow attention",
+            "lender": "Whose attention",
+            "step": "Step",
+            "links": "Word links",
+            "take": "Borrow it",
+            "ofStep": "of another step",
+            "ofPosterior": "of this step, after the word",
+            "ofLinks": "of word links",
+            "ofModel": "of the model {name}",
+            "note": "The annotations do not change, so the weights alone decide the context vector. A step that "
+            "borrows another step’s weights also gets that other step’s context vector, but keeps its own state and "
+            "previous word. Write links as i-j: a source word and a target word, both counted from 0. If you borrow "
+            "from another model, the other model first writes the translation shown (forced decoding). The current "
+            "model then uses the weights of the other model.",
+        }
+    ) | {"outdated": _outdated()}
+
+
+def can_be_changed(trace: Record) -> bool:
+    """Return whether the app can translate the sentence of `trace` again: its model is installed."""
+    host = embedding()
+    return tokenizer_of(trace) is not None if host is None else host.changes
+
+
+def slider_labels(trace: Record) -> dict[str, str] | None:
+    """Return the labels of the weights' sliders, or None where bars cannot be dragged."""
+    if not trace.attends_once or not can_be_changed(trace):
+        return None
+    return gettexts(
+        {
+            "weight": "weight of {name}",
+            "weights": "Attention weights",
+            "keys": "Left and right arrow: change the weight. Up and down arrow: go to another weight.",
+            "uprightKeys": "Up and down arrow: change the weight. Left and right arrow: go to another weight.",
+        }
+    ) | {"outdated": _outdated()}
+
+
+def weights_chart(view: View, at: str, name: str) -> None:
+    """Draw the figure `name` of the step's weights from the payload at `at`.
+
+    Its bars can be dragged where `slider_labels`.
+    """
+    labels = slider_labels(view.trace)
+    if labels and view.simple:
+        labels["invitation"] = gettext("Drag a bar and watch the mixture change.")
+        if view.number:
+            labels["undo"] = gettext("Undo")
+    # Without a translator at hand, there is nothing that a change would do.
+    can_ask = labels and view.translate_again is not None
+    consequence = shown_address("consequence", {"view": view}) if can_ask else None
+    chart(view, at, name, hand=labels, consequence=consequence)
+
+
+def intervention_panel(view: View) -> None:
+    """Draw the controls of the current step's attention, where it can be changed; other models may lend theirs."""
+    if slider_labels(view.trace) is not None:
+        data = {
+            "at": address(view.trace, "weight_controls", every=True),
+            "models": lenders(view.trace),
+            "undo": view.number > 0,
+            "problem": "\n".join(stored_what_ifs(view.id).problems),
+        }
+        component("intervention_controls", view.key("weight_controls"), data)
+
+
+def other_word_panel(view: View) -> None:
+    """Draw the choice of another word for the current step, if the model can write one."""
+    if can_be_changed(view.trace):
+        component("other_word", view.key("other_word"), {"at": payload_address(view, "foils")})

@@ -1,6 +1,6 @@
 """Draw the controls above a translation, and return the `TranslationRequest` that they or the link make.
 
-The controls: sentence, examples, own translation, model, device, search, level of detail (`page_state.detail_level`)
+The controls: sentence, examples, own translation, model, device, search, level of detail (`page_state.inputs`)
 and the button of the tour, which the browser runs (`components/tour`).
 """
 
@@ -14,10 +14,10 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.analysis.page_texts import additive_and_general
-from attnviz.languages import gettext
+from attnviz.installed_models import SHIPPED_MODELS, installed_models
+from attnviz.languages import gettext, gettexts
 from attnviz.text import sentence_placeholder
-from attnviz.trace.drawing import DetailLevel
-from attnviz.ui.components.stored_choice import remember, remembered
+from attnviz.ui.components.component import component
 from attnviz.ui.embedding import page_session
 from attnviz.ui.examples import DEFAULT_SENTENCE, EXAMPLES, example_kind_name
 from attnviz.ui.fields import close_popover, popover, segmented_control, select_box, text_box
@@ -27,8 +27,9 @@ from attnviz.ui.page_state.inputs import (
     DETAIL_LEVEL,
     choose_detail_level,
     chosen_detail_level,
+    cookie,
     detail_level_address,
-    open_detail_level,
+    page_detail_level,
 )
 from attnviz.ui.requests import request_button
 from attnviz.ui.resources import devices
@@ -75,7 +76,7 @@ def controls(models: dict[str, Path]) -> Controls:
     request = None
     with st.container(horizontal=True, vertical_alignment="center", key="tools"):
         if models:
-            text = sentence_box(models)
+            sentence_box(models)
             request_button(gettext("Translate"), opened_file.close, type="primary", key="translate")
         detail_level_switch()
         if models:
@@ -94,20 +95,20 @@ def controls(models: dict[str, Path]) -> Controls:
                 if models:
                     target = own_translation()
                     with st.container(horizontal=True, key="settings"):
-                        name, device, search = _choices(models, forced=bool(target))
-                    request = TranslationRequest(
-                        text, str(models[name]), device, inputs.beam_of(search), target or None
-                    )
+                        _choices(models, forced=bool(target))
+                    request = current_request()
                 run_box = st.container(key="ran")
         status_box = st.container(key="beside", width="stretch", horizontal=True, vertical_alignment="center")
     return Controls(request, tour_box, run_box, share_box, status_box)
 
 
-def current_request(models: dict[str, Path]) -> TranslationRequest:
-    """Return the request on a page that does not draw the controls: what was chosen in them, else the link's values.
+def current_request() -> TranslationRequest | None:
+    """Return the request: what was chosen in the controls, which not every page draws, else the link's values.
 
-    The link's values become those of the controls. `models` (by name) must not be empty.
+    The link's values become those of the controls. Return None where there is no model.
     """
+    if not (models := installed_models()):
+        return None
     session, name = page_session(), _open_request(models)
     target = str(session[inputs.TARGET]).strip()
     return TranslationRequest(
@@ -135,11 +136,12 @@ def default_request(models: dict[str, Path]) -> TranslationRequest:
     )
 
 
-def request_address(request: TranslationRequest, models: dict[str, Path]) -> dict[str, str | None]:
+def request_address(request: TranslationRequest) -> dict[str, str | None]:
     """Return the address parameters of the last successful request, None for defaults.
 
     A link or a reload then never opens a request that fails.
     """
+    models = installed_models()
     name = next(name for name, folder in models.items() if str(folder) == request.folder)
     search = "greedy" if request.beam == 1 else f"beam {request.beam}"
     return {
@@ -150,10 +152,10 @@ def request_address(request: TranslationRequest, models: dict[str, Path]) -> dic
     }
 
 
-def sentence_box(models: dict[str, Path]) -> str:
-    """Draw the sentence box; return its text. Another sentence clears the visitor's own translation."""
+def sentence_box(models: dict[str, Path]) -> None:
+    """Draw the sentence box. Another sentence clears the visitor's own translation."""
     _open_request(models)
-    return text_box(
+    text_box(
         gettext("English sentence"),
         key=inputs.SENTENCE,
         then=inputs.drop_target,
@@ -197,10 +199,10 @@ def own_translation() -> str:
     ).strip()
 
 
-def _choices(models: dict[str, Path], forced: bool) -> tuple[str, str, str]:
-    """Draw model, device and search, the last disabled where the translation is `forced`; return them."""
-    all_shipped = {"en-fr", "small-additive", "small-dot", "small-fixed", "small-transformer"} <= set(models)
-    name = select_box(
+def _choices(models: dict[str, Path], forced: bool) -> None:
+    """Draw the choices of model, device and search, the last disabled where the translation is `forced`."""
+    all_shipped = models.keys() >= set(SHIPPED_MODELS)
+    select_box(
         gettext("Model"),
         {name: name for name in models},
         key=inputs.MODEL,
@@ -215,21 +217,20 @@ def _choices(models: dict[str, Path], forced: bool) -> tuple[str, str, str]:
         if all_shipped
         else "",
     )
-    device = select_box(
+    select_box(
         gettext("Device"),
         {name: name for name in devices()},
         key=inputs.DEVICE,
         default=devices()[0],
         help=gettext("The setting auto uses a GPU if there is one."),
     )
-    return name, device, _search(forced)
-
-
-def _search(forced: bool) -> str:
-    """Draw the choice of search, which is stored by its English name."""
-    return select_box(
+    widths = {search: inputs.beam_of(search) for search in inputs.SEARCHES}
+    select_box(
         gettext("Search"),
-        {search: _search_name(search) for search in inputs.SEARCHES},
+        {
+            search: gettext("greedy") if width == 1 else gettext("beam {width}", width=width)
+            for search, width in widths.items()
+        },
         key=inputs.SEARCH,
         default=inputs.DEFAULT_SEARCH,
         disabled=forced,
@@ -239,41 +240,31 @@ def _search(forced: bool) -> str:
     )
 
 
-def _search_name(search: str) -> str:
-    beam = inputs.beam_of(search)
-    return gettext("greedy") if beam == 1 else gettext("beam {width}", width=beam)
-
-
 def tour_button() -> None:
     """Draw the button that starts the tour; it has a border for new visitors.
 
     They have no level of detail from a link or an earlier choice, and have not taken the tour; the browser stores both.
     """
-    is_new = page_level_address()[DETAIL_LEVEL] is None and remembered("tour") != "taken"
+    is_new = detail_level_address()[DETAIL_LEVEL] is None and inputs.remembered("tour") != "taken"
     st.button(gettext("Tour (3 min)"), type="secondary" if is_new else "tertiary", key="tour_button")
 
 
-def detail_level_switch() -> DetailLevel:
-    """Draw the switch, and store its choice in the browser; return the current level."""
+def detail_level_switch() -> None:
+    """Draw the switch of the level of detail, and store its choice in the browser."""
     page_detail_level()
-    names = {"idea": gettext("Idea"), "numbers": gettext("Numbers"), "everything": gettext("Everything")}
+    names = gettexts(
+        {
+            "idea": "Idea",
+            "numbers": "Numbers",
+            "everything": "Everything",
+        }
+    )
     segmented_control(
         gettext("Level of detail"),
         names,
         key=DETAIL_LEVEL,
         default=DEFAULT_LEVEL,
         then=choose_detail_level,
-        label_visibility="collapsed",
     )
-    remember(DETAIL_LEVEL, chosen_detail_level())
-    return page_detail_level()
-
-
-def page_detail_level() -> DetailLevel:
-    """Return the current level: of the switch or, before it is drawn, of the link or the stored choice."""
-    return open_detail_level(remembered(DETAIL_LEVEL))
-
-
-def page_level_address() -> dict[str, str | None]:
-    """Return the address parameter of the current level."""
-    return detail_level_address(remembered(DETAIL_LEVEL))
+    stored = {"name": cookie(DETAIL_LEVEL), "value": chosen_detail_level()}
+    component("stored_choice", f"remembered_{DETAIL_LEVEL}", stored, height=1)

@@ -5,16 +5,13 @@ The opened file replaces the translation until the request changes. An uploaded 
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from attnviz import AttnvizError
-from attnviz.analysis.gold import GoldLinks, validated
 from attnviz.evaluation.two_files import (
     check_pair_counts,
     check_same_pair,
@@ -27,19 +24,19 @@ from attnviz.evaluation.two_files import (
 )
 from attnviz.importing.attention_reader import read_bytes
 from attnviz.importing.records import AttentionRecords
-from attnviz.languages import gettext
+from attnviz.languages import gettext, gettexts
 from attnviz.lessons.lesson_file import FORMAT_FIELD
 from attnviz.trace import Attention, WhatIfs
 from attnviz.trace.tokens import is_escaped
+from attnviz.ui.components.component import message
 from attnviz.ui.embedding import page_session
 from attnviz.ui.fields import switch, text_box
 from attnviz.ui.fields import uploader as file_uploader
 from attnviz.ui.page_state.gold_state import set_problem, take_links
 from attnviz.ui.page_state.linked import SENTENCE_PAGES, clear_with_link
 from attnviz.ui.requests import call_in_rerun, request_button
-from attnviz.ui.resources import keep_upload
 from attnviz.ui.toolbar.open_lesson import open_lesson
-from attnviz.ui.view import Compared, FilePair, View
+from attnviz.ui.view import Compared, FilePair, GoldFile, View
 
 LARGEST_MEGABYTES = 64
 """Largest size of an uploaded file; the longest sentence that can be translated makes a file of about 30 MB."""
@@ -48,7 +45,6 @@ MOST_OPENED_PIECES = 4000
 """Largest number of source or target pieces; figures with more freeze the browser."""
 
 _OPENED = "reopened"
-_CHOICE = "reopened_attention"
 _REQUEST = "reopened_beside"
 """The request when the file was opened; a different request closes the file."""
 _COUNT = "reopened_count"
@@ -68,78 +64,13 @@ class OpenedFile:
     """The same pair in another file."""
     pair: FilePair | None = None
     """The pair of the file that is shown, where it has attention."""
-    choice: FileChoice | None = None
-    """The choices that led to this pair: a file that was refused since has others."""
+    refused: FilePair | None = None
+    """A pair, of this or another file, that was chosen since and cannot be read; it has the reason."""
 
     @property
     def trace(self) -> Any:
         """The translation in the file, or its imported attention."""
         return self.what_ifs.first if self.what_ifs else None
-
-
-@dataclass(frozen=True, eq=False)
-class GoldFile:
-    """A file of gold links for the pairs of a file of attention."""
-
-    name: str
-    links: Callable[[int, Attention], GoldLinks | None]
-    """Returns the links of the pair with a number between the words of its attention, None where the file lacks it.
-
-    Raises AttnvizError where they cannot be read.
-    """
-    digest: str
-    """Digest of the links of all pairs."""
-    size: int = 0
-    """Bytes of the file."""
-
-    @classmethod
-    def scored(cls, name: str, links: Sequence[GoldLinks | None]) -> GoldFile:
-        """Return the `links` of all pairs, against which a file was scored; None for a pair without gold links."""
-
-        def links_of(number: int, record: Attention) -> GoldLinks | None:
-            found = links[number - 1] if number <= len(links) else None
-            return None if found is None else validated(found, record.words())
-
-        texts = [None if found is None else found.text() for found in links]
-        return cls(name, links_of, hashlib.sha256(repr(texts).encode("ascii")).hexdigest())
-
-
-@dataclass(frozen=True)
-class FileChoice:
-    """The visitor's choices for a file of imported attention."""
-
-    name: str
-    file: AttentionRecords
-    number: int = 1
-    """Number of the sentence, from 1."""
-    source: str = ""
-    """Tokens, separated by blanks, that replace the file's own; empty to use those."""
-    target: str = ""
-    normalise: bool = False
-    unescape: bool = False
-    """Whether the escapes of Moses' tokenizer are undone."""
-    other: tuple[str, AttentionRecords] | None = None
-    """Name and attention of a file that it is compared with."""
-    gold: GoldFile | None = None
-    """Gold links of the pairs."""
-    problem: str = ""
-    """Error message, empty where the file was opened."""
-    opening: int = 0
-    """Number of the opened file in this session: text typed for one file does not apply to the next."""
-
-    @property
-    def fingerprint(self) -> str:
-        """Digest of the files and the choices: equal for pairs that are read and marked alike."""
-        other, gold = self.other and self.other[1].pairs.digest, self.gold and (self.gold.name, self.gold.digest)
-        choices = (self.name, self.number, self.source, self.target, self.normalise, self.unescape)
-        text = repr((*choices, self.file.pairs.digest, other, gold))
-        return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()
-
-    @property
-    def size(self) -> int:
-        """Bytes of the files."""
-        others = (self.other[1].pairs.size if self.other else 0) + (self.gold.size if self.gold else 0)
-        return self.file.pairs.size + others
 
 
 def open_file_uploader() -> None:
@@ -160,7 +91,6 @@ def open_file(name: str, content: bytes) -> None:
     """Open the trace in `content`; on an error keep the open file, and store the message."""
     session = page_session()
     session[_COUNT] = session.get(_COUNT, 0) + 1
-    previous = session.get(_OPENED, OpenedFile("", None))
     session.pop(_REQUEST, None)
     try:
         if FORMAT_FIELD.encode() in content[:2000]:
@@ -168,12 +98,11 @@ def open_file(name: str, content: bytes) -> None:
             return
         file = attention_in(content, name)
         if file is not None:
-            choose_attention(FileChoice(name, file, opening=session[_COUNT]))
+            choose_attention(FilePair(name, file, opening=session[_COUNT]))
             return
         session[_OPENED] = OpenedFile(name, read_what_ifs(content))
-        session.pop(_CHOICE, None)
     except AttnvizError as error:
-        session[_OPENED] = replace(previous, problem=f"{gettext('{name} was not opened.', name=name)} {error}")
+        _change(problem=f"{gettext('{name} was not opened.', name=name)} {error}")
 
 
 def attention_in(content: bytes, name: str = "") -> AttentionRecords | None:
@@ -187,92 +116,73 @@ def attention_in(content: bytes, name: str = "") -> AttentionRecords | None:
     return read_bytes(content, name)
 
 
-def choose_attention(choice: FileChoice) -> None:
-    """Open the chosen sentence of a file; on an error keep the open file, and the form with the message."""
-    session = page_session()
+def choose_attention(pair: FilePair) -> None:
+    """Open the chosen pair of a file; on an error keep the open file, and the form with the message."""
     try:
-        attention = _attention(choice, choice.number)
+        attention = pair.attention(pair.number)
     except AttnvizError as error:
-        session[_CHOICE] = replace(choice, problem=str(error))
-        session[_OPENED] = replace(session.get(_OPENED, OpenedFile("", None)), problem="")
+        _change(problem="", refused=replace(pair, problem=str(error)))
         return
-    compared, problem = _compared(choice, attention)
-    pair = FilePair(
-        choice.name,
-        choice.number,
-        len(choice.file),
-        partial(_filled, choice),
-        fingerprint=choice.fingerprint,
-        size=choice.size,
-    )
-    if choice.gold:
-        gold = lru_cache(maxsize=8)(partial(_gold_links, choice))
-        pair = replace(pair, gold_name=choice.gold.name, gold=gold)
-        problem = problem or _gold_problem(choice, gold)
-    choice = replace(choice, problem="")
-    session[_OPENED] = OpenedFile(choice.name, WhatIfs(attention), problem, compared, keep_upload(pair), choice)
-    session[_CHOICE] = choice
+    compared, problem = _compared(pair, attention)
+    pair, problem = replace(pair, problem=""), problem or _gold_problem(pair)
+    page_session()[_OPENED] = OpenedFile(pair.name, WhatIfs(attention), problem, compared, pair)
 
 
-def _attention(choice: FileChoice, number: int) -> Attention:
-    """Return a pair of the file; raise AttnvizError where it cannot be read."""
-    typed = (choice.source, choice.target) if number == choice.number else ("", "")
-    return choice.file.attention(number - 1, *typed, normalise=choice.normalise, unescape=choice.unescape)
+def _opened() -> OpenedFile:
+    """Return the open file; one without a name or a trace where there is none."""
+    opened: OpenedFile = page_session().get(_OPENED, OpenedFile("", None))
+    return opened
 
 
-def _filled(choice: FileChoice, number: int) -> Attention | None:
-    """Return a pair of the file, None where it is a blank line; raise AttnvizError where it cannot be read."""
-    return None if choice.file.is_blank(number - 1) else _attention(choice, number)
+def _change(**changes: Any) -> None:
+    """Change fields of the open file."""
+    page_session()[_OPENED] = replace(_opened(), **changes)
 
 
-def _gold_links(choice: FileChoice, number: int) -> GoldLinks | None:
-    """Return the links of a pair in the file of gold links; None where that file lacks the pair."""
-    return choice.gold.links(number, _attention(choice, number)) if choice.gold else None
-
-
-def _gold_problem(choice: FileChoice, gold: Callable[[int], GoldLinks | None]) -> str:
-    """Return why the file of gold links has none for the chosen pair; empty where it has them."""
-    name = choice.gold.name if choice.gold else ""
+def _gold_problem(pair: FilePair) -> str:
+    """Return why the file of gold links has none for the pair; empty where it has them, or there is no such file."""
+    if pair.gold is None:
+        return ""
     try:
-        if gold(choice.number) is not None:
+        if pair.own_gold is not None:
             return ""
     except AttnvizError as error:
-        return f"{name}: {error}"
-    return gettext("{name} has no links for the sentence pair shown.", name=name)
+        return f"{pair.gold.name}: {error}"
+    return gettext("{name} has no links for the sentence pair shown.", name=pair.gold.name)
 
 
-def _compared(choice: FileChoice, shown: Attention) -> tuple[Compared | None, str]:
+def _compared(pair: FilePair, shown: Attention) -> tuple[Compared | None, str]:
     """Return the pair of the other file that is the one `shown`, or why there is none."""
-    if choice.other is None:
+    if pair.other is None:
         return None, ""
-    name, records = choice.other
-    tokens = choice.file.tokens(choice.number - 1)
-    typed = [given.split() or own for given, own in zip((choice.source, choice.target), tokens, strict=True)]
+    name, records = pair.other
+    tokens = pair.file.tokens(pair.number - 1)
+    typed = [given.split() or own for given, own in zip((pair.source, pair.target), tokens, strict=True)]
     try:
-        place = pair_place(records, choice.number, choice.file, shown)
+        place = pair_place(records, pair.number, pair.file, shown)
         if place is None:
-            raise AttnvizError(_other_pair_message(records, choice))
+            raise AttnvizError(_other_pair_message(records, pair))
         record = records.attention(
             place,
             *missing_sides(records, place, typed),
-            normalise=choice.normalise,
-            unescape=choice.unescape,
+            normalise=pair.normalise,
+            unescape=pair.unescape,
         )
         check_same_pair(record, shown)
     except AttnvizError as error:
         return None, _not_compared(name, error)
-    return Compared((choice.name, name), record), ""
+    return Compared((pair.name, name), record), ""
 
 
-def _other_pair_message(records: AttentionRecords, choice: FileChoice) -> str:
+def _other_pair_message(records: AttentionRecords, pair: FilePair) -> str:
     """Return which pair of the open file a file of other pairs has, if it has one with tokens."""
     if len(records) > 1:
         return gettext("No sentence pair of the file has the words of the pair shown.")
     if (number := records.pairs.first) is None:
-        place = pair_with_words_of(choice.file, records[0])
+        place = pair_with_words_of(pair.file, records[0])
         number = None if place is None else place + 1
     if number is None:
-        return gettext("No sentence pair of {name} has the words of this file.", name=choice.name)
+        return gettext("No sentence pair of {name} has the words of this file.", name=pair.name)
     return gettext("This file has the links of sentence pair {number}. Go to that pair to compare them.", number=number)
 
 
@@ -283,17 +193,15 @@ def _not_compared(name: str, error: AttnvizError) -> str:
 
 def compare_with(name: str, content: bytes) -> None:
     """Compare the open attention with that of another file; on an error store the message."""
-    session = page_session()
-    choice = shown_choice()
-    if choice is None:
+    if (pair := _opened().pair) is None:
         return
     try:
         records = _links_in(content, name)
-        check_pair_counts(records, choice.file)
+        check_pair_counts(records, pair.file)
     except AttnvizError as error:
-        session[_OPENED] = replace(session[_OPENED], problem=_not_compared(name, error))
+        _change(problem=_not_compared(name, error))
         return
-    choose_attention(replace(choice, other=(name, with_tokens_of(records, choice.file))))
+    choose_attention(replace(pair, other=(name, with_tokens_of(records, pair.file))))
 
 
 def _links_in(content: bytes, name: str) -> AttentionRecords:
@@ -309,51 +217,34 @@ def open_gold_file(view: View, name: str, content: bytes) -> None:
 
     A single pair without words or number is taken as the pair in view. On an error store the message.
     """
-    choice = shown_choice()
+    pair = _opened().pair
     try:
         records = _links_in(content, name)
-        if choice is None or view.file is None or has_no_place(records):
+        if pair is None or view.file is None or has_no_place(records):
             links = gold_of_pair(records, 1, None, view.trace)
             if links is None:
                 raise AttnvizError(gettext("No sentence pair of the file has the words of the pair shown."))
             take_links(view, links)
             return
-        check_pair_counts(records, choice.file)
-        records = with_tokens_of(records, choice.file)
+        check_pair_counts(records, pair.file)
+        records = with_tokens_of(records, pair.file)
     except AttnvizError as error:
         set_problem(view, f"{gettext('{name} was not opened.', name=name)} {error}")
         return
     gold = GoldFile(
         name,
-        lambda number, record: gold_of_pair(records, number, choice.file, record),
+        lambda number, record: gold_of_pair(records, number, pair.file, record),
         records.pairs.digest,
         records.pairs.size,
     )
-    choose_attention(replace(choice, gold=gold))
+    choose_attention(replace(pair, gold=gold))
 
 
-def close_gold() -> None:
-    """Show the open attention without the file of gold links."""
-    if choice := shown_choice():
-        choose_attention(replace(choice, gold=None))
-
-
-def stop_comparing() -> None:
-    """Show the open attention alone."""
-    if choice := shown_choice():
-        choose_attention(replace(choice, other=None))
-
-
-def shown_choice() -> FileChoice | None:
-    """Return the choices for the imported attention that is shown; None where there is none."""
-    opened: OpenedFile | None = page_session().get(_OPENED)
-    return opened.choice if opened else None
-
-
-def chosen_attention() -> FileChoice | None:
-    """Return the choices for the file of imported attention that is open, or was refused; None where there is none."""
-    choice: FileChoice | None = page_session().get(_CHOICE)
-    return choice
+def show_without(field: str) -> None:
+    """Show the open attention without the file of "gold" links, or the "other" that it is compared with."""
+    left_out: dict[str, Any] = {field: None}
+    if pair := _opened().pair:
+        choose_attention(replace(pair, **left_out))
 
 
 def read_what_ifs(content: bytes) -> WhatIfs:
@@ -381,7 +272,7 @@ def read_what_ifs(content: bytes) -> WhatIfs:
 def current_file(request: object) -> OpenedFile | None:
     """Return the open file; close it and return None if `request` has changed since it was opened."""
     session = page_session()
-    clear_with_link(_OPENED, _CHOICE, _REQUEST, scope=SENTENCE_PAGES)
+    clear_with_link(_OPENED, _REQUEST, scope=SENTENCE_PAGES)
     if session.setdefault(_REQUEST, request) != request:
         close()
     file: OpenedFile | None = session.get(_OPENED)
@@ -390,18 +281,16 @@ def current_file(request: object) -> OpenedFile | None:
 
 def cancel_opening() -> None:
     """Return from a file that was refused to the one that is shown, else to translating."""
-    session = page_session()
-    if (choice := shown_choice()) is None:
-        close()
+    if _opened().pair:
+        _change(refused=None)
     else:
-        session[_CHOICE] = choice
+        close()
 
 
 def close() -> None:
     """Close the file and return to translating."""
     session = page_session()
     session.pop(_OPENED, None)
-    session.pop(_CHOICE, None)
     session.pop(_REQUEST, None)
 
 
@@ -411,83 +300,81 @@ _FIELDS = ("number", "source", "target", "normalise", "unescape")
 
 def attention_form() -> None:
     """Draw the form if the open file of attention has several sentences, escapes, or an error."""
-    choice = chosen_attention()
-    if choice is None or (len(choice.file) == 1 and not choice.problem and not _has_escapes(choice)):
+    pair = _opened().refused or _opened().pair
+    if pair is None or (len(pair.file) == 1 and not pair.problem and not _has_escapes(pair)):
         return
-    with st.container(key="attention_form", border=bool(choice.problem)):
-        if len(choice.file) > 1:
+    with st.container(key="attention_form", border=bool(pair.problem)):
+        if len(pair.file) > 1:
             number = st.number_input(
-                gettext("Sentence (1 to {count}) in {name}", count=len(choice.file), name=choice.name),
+                gettext("Sentence (1 to {count}) in {name}", count=len(pair.file), name=pair.name),
                 1,
-                len(choice.file),
-                choice.number,
-                key=_field_key(choice, "number"),
+                len(pair.file),
+                pair.number,
+                key=_field_key(pair, "number"),
                 width=420,
             )
-            if number != choice.number:
-                call_in_rerun(partial(_open_sentence, choice))
-        if _has_escapes(choice):
+            if number != pair.number:
+                call_in_rerun(partial(_open_sentence, pair))
+        if _has_escapes(pair):
             switch(
                 gettext("Decode the escape sequences of Moses’ tokenizer, such as &apos; and @-@"),
-                key=_field_key(choice, "unescape"),
-                default=choice.unescape,
-                then=partial(_open_sentence, choice),
+                key=_field_key(pair, "unescape"),
+                default=pair.unescape,
+                then=partial(_open_sentence, pair),
             )
-        if choice.problem:
-            with st.container(key="attention_problem"):
-                st.text(gettext("{name} was not opened.", name=choice.name) + " " + choice.problem)
-            _token_boxes(choice)
+        if pair.problem:
+            message(gettext("{name} was not opened.", name=pair.name) + " " + pair.problem, "attention_problem")
+            _token_boxes(pair)
 
 
-def _has_escapes(choice: FileChoice) -> bool:
+def _has_escapes(pair: FilePair) -> bool:
     """Return whether the tokens of the sentence contain escapes of Moses' tokenizer."""
     try:
-        sentence = choice.file.pair_numbered(choice.number)
+        sentence = pair.file.pair_numbered(pair.number)
     except AttnvizError:
         return False
-    sides = (getattr(choice, side).split() or sentence.tokens(side) or () for side in ("source", "target"))
+    sides = (getattr(pair, side).split() or sentence.tokens(side) or () for side in ("source", "target"))
     return any(map(is_escaped, sides))
 
 
-def _token_boxes(choice: FileChoice) -> None:
+def _token_boxes(pair: FilePair) -> None:
     """Draw the boxes for missing tokens, and the buttons that open or close the file."""
     try:
-        sentence = choice.file.pair_numbered(choice.number)
+        sentence = pair.file.pair_numbered(pair.number)
     except AttnvizError:  # the form shows this error already
         request_button(gettext("Cancel"), cancel_opening, key="attention_cancel")
         return
-    labels = {
-        "source": gettext("Source tokens, separated by spaces"),
-        "target": gettext("Target tokens, separated by spaces"),
-    }
+    labels = gettexts(
+        {
+            "source": "Source tokens, separated by spaces",
+            "target": "Target tokens, separated by spaces",
+        }
+    )
     for side, label in labels.items():
         own = " ".join(sentence.tokens(side) or ())
-        text_box(label, key=_field_key(choice, side), default=getattr(choice, side) or own)
-    switch(gettext("Scale every row to add up to 1"), key=_field_key(choice, "normalise"), default=choice.normalise)
+        text_box(label, key=_field_key(pair, side), default=getattr(pair, side) or own)
+    switch(gettext("Scale every row to add up to 1"), key=_field_key(pair, "normalise"), default=pair.normalise)
     with st.container(horizontal=True):
-        request_button(gettext("Open"), partial(_open_sentence, choice), type="primary", key="attention_open")
+        request_button(gettext("Open"), partial(_open_sentence, pair), type="primary", key="attention_open")
         request_button(gettext("Cancel"), cancel_opening, key="attention_cancel")
 
 
-def _field_key(choice: FileChoice, name: str) -> str:
+def _field_key(pair: FilePair, name: str) -> str:
     """Return the key of a field, unique for the opened file and the sentence, since tokens belong to one sentence."""
-    return f"attention_{name}_{choice.opening}" + (f"_{choice.number}" if name != "number" else "")
+    return f"attention_{name}_{pair.opening}" + (f"_{pair.number}" if name != "number" else "")
 
 
-def _open_sentence(choice: FileChoice) -> None:
+def _open_sentence(pair: FilePair) -> None:
     """Open the sentence that the fields select, with the tokens typed for it."""
-    values = {name: page_session().get(_field_key(choice, name)) for name in _FIELDS}
-    number = int(values["number"] or choice.number)
-    if number != choice.number:
-        again = FileChoice(
-            choice.name, choice.file, number, other=choice.other, gold=choice.gold, opening=choice.opening
-        )
-        choose_attention(again)
+    values = {name: page_session().get(_field_key(pair, name)) for name in _FIELDS}
+    number = int(values["number"] or pair.number)
+    if number != pair.number:
+        choose_attention(replace(pair, number=number, source="", target="", normalise=False, unescape=False))
         return
     chosen = replace(
-        choice,
-        source=str(choice.source if values["source"] is None else values["source"]).strip(),
-        target=str(choice.target if values["target"] is None else values["target"]).strip(),
+        pair,
+        source=str(pair.source if values["source"] is None else values["source"]).strip(),
+        target=str(pair.target if values["target"] is None else values["target"]).strip(),
         normalise=bool(values["normalise"]),
         unescape=bool(values["unescape"]),
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, cast
+from typing import cast
 
 import streamlit as st
 
@@ -21,21 +21,20 @@ from attnviz.importing.records import format_sentence
 from attnviz.languages import gettext
 from attnviz.text import SPACE
 from attnviz.ui.chrome import go_to
-from attnviz.ui.components.component import box, plain_text, view_blocks
+from attnviz.ui.components.component import box, message, plain_text, view_blocks
 from attnviz.ui.embedding import page_session
 from attnviz.ui.examples import DEFAULT_SENTENCE
 from attnviz.ui.fields import popover, uploader
 from attnviz.ui.page_state import inputs
 from attnviz.ui.page_state.gold_state import open_gold, set_drawn_links
-from attnviz.ui.page_state.inputs import is_listed_pair, language_address
+from attnviz.ui.page_state.inputs import detail_level_address, is_listed_pair, language_address, page_detail_level
 from attnviz.ui.page_state.linked import Parameters, read_link, set_page_address
-from attnviz.ui.page_state.selection import offered_in
-from attnviz.ui.page_state.what_if_state import WHAT_IF, stored_what_ifs
+from attnviz.ui.page_state.selection import WHAT_IF, offered_in, stored_what_ifs
 from attnviz.ui.requests import on_request, request_button
-from attnviz.ui.resources import tokenizer_of, translate
+from attnviz.ui.resources import TranslateAgain, tokenizer_of, translate
 from attnviz.ui.step.what_if_panel import current_view, handle_what_if
 from attnviz.ui.toolbar import opened_file
-from attnviz.ui.toolbar.controls import TranslationRequest, page_detail_level, page_level_address
+from attnviz.ui.toolbar.controls import TranslationRequest, request_address
 from attnviz.ui.toolbar.input_advice import draw_advice
 from attnviz.ui.toolbar.opened_file import attention_form
 from attnviz.ui.view import MAIN, View, shows
@@ -48,8 +47,8 @@ class ShownTranslation:
     """What a page shows; `view` is None if there is nothing to show."""
 
     view: View | None
-    asked: bool
-    """Whether it is the requested translation."""
+    request: TranslationRequest | None
+    """What was requested, if the view shows that."""
 
 
 def shown_translation(request: TranslationRequest | None, *, back: bool, steps: bool = False) -> ShownTranslation:
@@ -72,7 +71,7 @@ def shown_translation(request: TranslationRequest | None, *, back: bool, steps: 
             )
             opened = None
         if opened and opened.problem:
-            _problem(opened.problem, key="file_problem")
+            message(opened.problem, "file_problem")
         file_trace = opened.trace if opened else None
         if file_trace and opened:
             _file_notice(opened, back)
@@ -87,34 +86,33 @@ def shown_translation(request: TranslationRequest | None, *, back: bool, steps: 
             _notice(requested_trace, request.target or "")
             if not request.target and not requested_trace.imported:  # no one knows what an imported model reads
                 draw_advice(request.text, requested_trace)
-    return ShownTranslation(view, requested_trace is not None)
+    return ShownTranslation(view, request if requested_trace else None)
 
 
 def _view(first: Trace, request: TranslationRequest | None, opened: opened_file.OpenedFile | None) -> View:
     """Return the view of `first`, requested or `opened`, or of its current what-if; draw messages about errors."""
-    settings: dict[str, Any] = {"device": request.device, "beam": request.beam} if request else {}
-    saved = opened.what_ifs if opened else None
-    view = current_view(MAIN, first, saved=saved, **settings)
+    again = TranslateAgain(first, request.device, request.beam) if request else TranslateAgain(first)
+    view = current_view(first, again, opened.what_ifs if opened else None)
     on_request(view.key(WHAT_IF), partial(handle_what_if, view))
     if problems := stored_what_ifs(MAIN).problems:
-        _problem("\n".join(problems), key="what_if_problem")
+        message("\n".join(problems), "what_if_problem")
         st.toast("\n".join(problems))  # the visitor may have scrolled down
     return view
 
 
-def open_view(view: View, requested: Parameters | None) -> None:
-    """Initialise `view` from its link, store links drawn in it, and set the address parameters to those of `requested`.
+def open_view(view: View, request: TranslationRequest | None) -> None:
+    """Initialise `view` from its link, store links drawn in it, and set the address parameters to those of `request`.
 
-    Where `requested` is None, the previous parameters stay.
+    Where `request` is None, the previous parameters stay.
     """
     session = page_session()
     page_detail_level()
     read_link(offered_in(view))
     open_gold(view)
     on_request(view.key("links"), partial(set_drawn_links, view))
-    if requested is not None:
-        session[_ASKED] = requested
-    parameters: Parameters = session.get(_ASKED, {}) | language_address() | page_level_address()
+    if request is not None:
+        session[_ASKED] = request_address(request)
+    parameters: Parameters = session.get(_ASKED, {}) | language_address() | detail_level_address()
     set_page_address(view.identity, parameters)
 
 
@@ -147,10 +145,10 @@ def _requested_trace(request: TranslationRequest) -> Trace | None:
         with st.spinner(gettext("Translating…")):
             trace = translate(request.folder, request.device, request.text, request.beam, request.target)
     except AttnvizError as error:
-        _problem(str(error))
+        message(str(error), "problem")
         return None
     if is_all_unknown(trace):
-        _problem(
+        message(
             gettext(
                 "The model knows no word of this sentence and reads every word as <unk>. The translation of unknown "
                 "words would mean nothing. Write words that the model has learned."
@@ -159,7 +157,8 @@ def _requested_trace(request: TranslationRequest) -> Trace | None:
             else gettext(
                 "The model knows no part of this sentence and reads every part as <unk>. The translation of unknown "
                 "text would mean nothing. Write an English sentence in Latin letters."
-            )
+            ),
+            "problem",
         )
         return None
     page_session()[_LAST] = trace
@@ -169,13 +168,14 @@ def _requested_trace(request: TranslationRequest) -> Trace | None:
 def _fallback_trace(request: TranslationRequest | None) -> Trace | None:
     """Return the last translation, or that of the default sentence; None, with a message, where there is no model."""
     if request is None:
-        _problem(
+        message(
             gettext(
                 "No model is installed. Put a model folder in the folder “models”, or set the environment "
                 "variable {variable} to the folder that contains your model folders. You can open a trace file "
                 "without a model.",
                 variable=ATTNVIZ_MODELS,
-            )
+            ),
+            "problem",
         )
         return None
     if _LAST in page_session():
@@ -213,19 +213,19 @@ def _file_notice(opened: opened_file.OpenedFile, back: bool) -> None:
 
 def _imported_notice(opened: opened_file.OpenedFile, back: bool) -> None:
     """Draw a message about imported attention and how it was read, with the button `back` to translating."""
-    name, trace, choice = opened.name, opened.trace, opened.choice
+    name, trace, pair = opened.name, opened.trace, opened.pair
     with st.container(horizontal=True, vertical_alignment="center"):
         st.text(gettext("The file {name} contains the {whose}.", name=name, whose=made_by(trace)), width="content")
         if back:
             _back_button()
-        if choice and choice.other:
+        if pair and pair.other:
             if opened.compared:
                 st.text(
-                    gettext("The comparison with {name} is below the heatmap.", name=choice.other[0]), width="content"
+                    gettext("The comparison with {name} is below the heatmap.", name=pair.other[0]), width="content"
                 )
-            stop = opened_file.stop_comparing
+            stop = partial(opened_file.show_without, "other")
             request_button(gettext("Stop comparing"), stop, key="compare_stop")
-        elif choice:
+        elif pair:
             with popover(gettext("Compare with another program"), key="compare_file", type="tertiary"):
                 uploader(
                     gettext("Attention or links of another program for the same sentence pairs, in any format"),
@@ -233,11 +233,11 @@ def _imported_notice(opened: opened_file.OpenedFile, back: bool) -> None:
                     key="compare_file",
                     megabytes=opened_file.LARGEST_MEGABYTES,
                 )
-        if choice and choice.gold:
-            st.text(gettext("Links marked by hand: {name}.", name=choice.gold.name), width="content")
-            leave = opened_file.close_gold
+        if pair and pair.gold:
+            st.text(gettext("Links marked by hand: {name}.", name=pair.gold.name), width="content")
+            leave = partial(opened_file.show_without, "gold")
             request_button(gettext("Close this file of links"), leave, key="gold_close")
-    sentences = [format_sentence(choice.file)] if choice else []
+    sentences = [format_sentence(pair.file)] if pair else []
     hint = gettext(
         "At the level of detail “Numbers”, you can draw links on the heatmap, or open a file of links marked by hand."
     )
@@ -286,9 +286,3 @@ def _unknown_characters(trace: Trace) -> None:
         st.text(
             gettext("The model has never seen these parts of the text and reads each as <unk>: {listed}", listed=listed)
         )
-
-
-def _problem(message: str, key: str = "problem") -> None:
-    """Draw a message; it may quote the visitor, and st.text interprets no markup."""
-    with st.container(key=key):
-        st.text(message)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import subprocess
@@ -14,6 +15,14 @@ DRIVERS = {"eole": Path(__file__).with_name("eole_rnn.py")}
 
 KEEP_MEMORY = {"MALLOC_TRIM_THRESHOLD_": str(2**31 - 1), "MALLOC_TOP_PAD_": str(64 * 2**20), "MALLOC_MMAP_MAX_": "0"}
 """glibc's settings that `attnviz.memory.keep_memory` makes, as environment variables."""
+
+
+def add_peer(parser: argparse.ArgumentParser) -> None:
+    """Give a benchmark the options of a peer."""
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--peer", choices=sorted(DRIVERS))
+    parser.add_argument("--peer-python", default="python", help="interpreter of the peer's environment")
+    parser.add_argument("--peer-widest", type=int, default=512, help="leave out wider networks of the peer's")
 
 
 class Peer:

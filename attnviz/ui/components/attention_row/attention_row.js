@@ -2,13 +2,12 @@
 // equation, French words that choose the step, and the button that opens the exhibit of the form. Cells fade from one
 // form to the next. The payload has all forms, so that choosing another one needs no request.
 
+import { component } from "../component.js";
 import { katexAt, typeset } from "../equation/equation.js";
 import { isForPage, stepForKey } from "../keyboard.js";
 import { onAcknowledged, sendRequest } from "../outbox/outbox.js";
-import { payloadOf } from "../payloads.js";
 import {
   button,
-  component,
   element,
   fill,
   find,
@@ -52,10 +51,9 @@ function tableRow(kind, heading, count) {
  * @param {RowState} state
  * @param {RowPayload} payload
  */
-function build(state, payload) {
+function read(state, payload) {
   const { root } = state;
   const { sources, targets, forms, words } = payload, count = sources.length;
-  state.payload = payload;
   state.numbers = Object.fromEntries(Object.entries(forms).map(([name, form]) => [name, unpacked(form, count)]));
   state.drawn = "";
   writeTexts(root, words);
@@ -131,12 +129,14 @@ async function writeEquation(state, latex, address) {
   findAll(place, ".katex-display").forEach(makeScrollable);
 }
 
-/** @param {RowState} state */
-function paint(state) {
-  const { root } = state;
-  const { step, options } = viewState(root), { payload, opened } = state;
-  const form = payload?.forms[options.form], target = payload?.targets[step ?? -1];
-  if (!payload || !form || !target || step === null) return;
+/**
+ * @param {RowState} state
+ * @param {RowPayload} payload
+ */
+function show(state, payload) {
+  const { root, opened } = state, { step, options } = viewState(root);
+  const form = payload.forms[options.form], target = payload.targets[step ?? -1];
+  if (!form || !target || step === null) return;
   const { words } = payload, isOpen = opened === form.exhibit;
   write(find(root, ".exhibit"), isOpen ? words.close : fill(words.open, { title: form.title }));
   find(root, ".exhibit").setAttribute("aria-expanded", String(isOpen));
@@ -153,14 +153,6 @@ function paint(state) {
   buttons.forEach((made, k) => made.ariaCurrent = k === step ? "step" : null);
   makeOneTabStop(buttons, buttons[step]);
   writeEquation(state, form.latex, payload.katex);
-}
-
-/** @param {RowState} state */
-function draw(state) {
-  const payload = payloadOf(state, draw);
-  if (!payload) return;
-  if (payload !== state.payload) build(state, payload);
-  paint(state);
 }
 
 /**
@@ -203,5 +195,6 @@ export default component(".attention-row", {
   take(state, /** @type {PayloadAddress & { opened: string }} */ { opened }) {
     Object.assign(state, { opened });
   },
-  draw,
+  read,
+  show,
 });

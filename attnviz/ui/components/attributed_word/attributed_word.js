@@ -1,8 +1,9 @@
 // Two text boxes: the word whose logit is attributed, and the word it is compared with (the foil). Each suggests the
 // likeliest pieces, and accepts any other text.
 
-import { fetchJson, payloadOf } from "../payloads.js";
-import { component, drawSoon, fill, find, findAll, write } from "../shared.js";
+import { component } from "../component.js";
+import { fetchJson } from "../payloads.js";
+import { fill, find, findAll, write } from "../shared.js";
 import { sendChoice, viewState } from "../view.js";
 
 let lists = 0;
@@ -10,12 +11,9 @@ let lists = 0;
 /**
  * Writes the current words into the boxes, except into one in which a visitor is typing.
  * @param {WordChoiceState} state
+ * @param {WordsPayload} payload
  */
-function draw(state) {
-  const { root } = state;
-  const payload = payloadOf(state, draw);
-  if (!payload || payload === state.payload) return;
-  state.payload = payload;
+function read({ root }, payload) {
   find(root, "datalist").replaceChildren(...payload.likeliest.map(({ name }) => new Option("", name)));
   for (const box of findAll(root, "input", HTMLInputElement)) {
     if (box.matches(":focus") && box.value !== (box.dataset.written ?? "")) continue;
@@ -41,7 +39,7 @@ async function chooseTyped(state, box) {
   if (!text || text === own) {
     state.payload = undefined; // also removes a typed text without a piece
     choose(null, "");
-    drawSoon(state, draw);
+    state.redraw();
     return;
   }
   const likely = state.payload?.likeliest.find(({ name }) => name === text);
@@ -85,5 +83,5 @@ export default component(".word-choice", {
   isText: true,
   start,
   take,
-  draw,
+  read,
 });

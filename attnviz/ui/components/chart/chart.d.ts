@@ -13,6 +13,7 @@ interface ChartPayload {
 
 /** The figure drawn last, with its step, source piece and order of rows. */
 interface ChartState extends FetchingState<ChartPayload> {
+  chart: Chart;
   /** The number of steps if the payload of the next is prefetched; else 0. */
   steps: number;
   template?: string;

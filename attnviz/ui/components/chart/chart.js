@@ -4,12 +4,11 @@
 // `layout.meta` says whether rows or columns are steps, source pieces or words: then the chosen ones are marked, and a
 // click chooses one.
 
+import { component } from "../component.js";
 import { scaled, scaleFactor } from "../figure_scale.js";
 import { fetchAhead, payloadOf } from "../payloads.js";
 import {
   chartOf,
-  component,
-  drawSoon,
   element,
   find,
   findAll,
@@ -76,7 +75,7 @@ function writeCaption(root, heading, sentences) {
 
 /** @param {ChartState} state */
 function describe(state) {
-  const { root, figure: { layout } } = state, chart = chartOf(root);
+  const { chart, figure: { layout } } = state;
   const { alt, narrowest, widest, steps, order, entries, words, tree, opens } = layout.meta;
   chart.setAttribute("role", "img");
   chart.setAttribute("aria-label", alt);
@@ -97,13 +96,14 @@ const heightLimit = (root) => parseFloat(getComputedStyle(find(root, ".window"))
 
 /**
  * Lowers the rows of a heatmap to fit the greatest height of its box; what is still higher scrolls. In lecture mode, any
- * other figure fills its box up to MOST_GROWTH times its height.
+ * other figure fills its box up to MOST_GROWTH times its height. For any other, the box is not read: that computes styles.
  * @param {ChartState} state
  */
 function fitHeight(state) {
-  const { root, figure: { layout } } = state, { rows } = layout.meta, most = heightLimit(root);
-  state.limit = most;
-  if (!rows && state.scale !== 1 && most < Infinity) layout.height = Math.min(most, MOST_GROWTH * layout.height);
+  const { root, figure: { layout } } = state, { rows } = layout.meta;
+  state.limit = rows || state.scale !== 1 ? heightLimit(root) : undefined;
+  const most = state.limit ?? Infinity;
+  if (!rows && most < Infinity) layout.height = Math.min(most, MOST_GROWTH * layout.height);
   if (!rows || most >= layout.height) return;
   const { t = 0, b = 0 } = layout.margin ?? {}, least = t + b + LOWEST_ROW * (Math.max(...rows.map(Number)) + 1);
   layout.height = Math.max(least, most);
@@ -129,11 +129,9 @@ function dropCrowdedNumbers({ data, layout: { meta, margin } }, width) {
 
 /**
  * Scrolls a chart that is wider than its box to the chosen column.
- * @param {HTMLElement} root
- * @param {Chart} chart
  * @param {ChartState} state
  */
-function scrollToColumn(root, chart, { step, source }) {
+function scrollToColumn({ root, chart, step, source }) {
   const { columns, spans } = chart.layout.meta;
   const column = entryAt(columns, source) ?? middleOf(spans?.[step ?? -1]);
   if (column === null) return;
@@ -169,15 +167,13 @@ function openSentence(opens, { customdata }) {
 
 /**
  * @param {PlotlyLibrary} Plotly
- * @param {HTMLElement} root
- * @param {Chart} chart
  * @param {ChartState} state
  */
-function listenToChart(Plotly, root, chart, state) {
-  const scroll = find(root, ".scroll");
+function listenToChart(Plotly, state) {
+  const { root, chart } = state, scroll = find(root, ".scroll");
   scroll.addEventListener("scroll", () => {
     fadeEdges(scroll);
-    moveColumnLabels(root, chart);
+    moveColumnLabels(state);
   }, { passive: true });
   watchWidth(chart, state, async (width) => {
     if (state.figure.layout.meta.upright) {
@@ -186,8 +182,8 @@ function listenToChart(Plotly, root, chart, state) {
     }
     await Plotly.relayout(chart, { width });
     fadeEdges(scroll);
-    placeSliders(root, chart, state);
-    drawFrozenLabels(root, chart);
+    placeSliders(state);
+    drawFrozenLabels(state);
   });
   fadeEdges(scroll);
   chart.on("plotly_click", ({ points: [point] }) => {
@@ -197,14 +193,14 @@ function listenToChart(Plotly, root, chart, state) {
     const chosen = choiceAt(chart.layout.meta, point);
     if (chosen) sendChoice(root, chosen);
   });
-  if (chart.layout.meta.panels) state.panels?.linkPanels(root, chart);
-  else if (!chart.layout.meta.tree) reportPointing(root, chart);
-  state.tree?.listenToTree(root, chart);
+  if (chart.layout.meta.panels) state.panels?.linkPanels(state);
+  else if (!chart.layout.meta.tree) reportPointing(state);
+  state.tree?.listenToTree(state);
 }
 
 /** @param {ChartState} state */
 async function draw(state) {
-  const { root } = state;
+  const { root, chart } = state;
   const Plotly = await plotlyLibrary();
   const { step, source, order, now } = viewState(root);
   if (step === null || state.signal.aborted) return;
@@ -223,7 +219,6 @@ async function draw(state) {
   const same = text === state.text && template === state.template && order === state.order && scale === state.scale;
   const stage = now?.stage ?? null;
   if (same && step === state.step && source === state.source && stage === state.stage) return;
-  const chart = chartOf(root);
   Object.assign(state, { step, source, order, stage, text, template, scale });
   if (!same) {
     state.figure = filled(JSON.parse(template), JSON.parse(text));
@@ -245,14 +240,14 @@ async function draw(state) {
     await trackDrawing(state, Plotly.react(chart, data, fitting, PLOTLY_CONFIG));
   } else if (!marked) await trackDrawing(state, Plotly.relayout(chart, { shapes }));
   if (state.signal.aborted) return;
-  if (!state.resizing) listenToChart(Plotly, root, chart, state);
+  if (!state.resizing) listenToChart(Plotly, state);
   if (!same) {
-    drawFrozenLabels(root, chart);
-    state.tree?.markHypothesis(root, null);
-    attachSliders(root, chart, state);
+    drawFrozenLabels(state);
+    state.tree?.markHypothesis(state, null);
+    attachSliders(state);
   }
   markTabStop(state);
-  scrollToColumn(root, chart, state);
+  scrollToColumn(state);
 }
 
 /**
@@ -271,7 +266,7 @@ const LOWEST_ROW = 16; // pixels of a row that has room for its label
 
 /** @param {ChartState} state */
 function start(state) {
-  const { root, signal } = state, redraw = () => drawSoon(state, draw);
+  const { root, signal, redraw } = state;
   const refit = () => {
     const payload = "at" in state.data ? state.fetched?.payload : state.data;
     if (state.limit && state.limit !== heightLimit(root)) state.text = undefined; // to be drawn anew
@@ -283,10 +278,8 @@ function start(state) {
   addEventListener("resize", refit, { signal });
   document.addEventListener("attnviz:letters", redraw, { signal });
   onMessage(root, "shown", () => state.figure?.layout.meta.stages && redraw(), signal);
-  onMessage(root, "hint", ({ detail }) => state.tree?.markHypothesis(root, detail), signal);
-  onMessage(root, "point", ({ detail }) => {
-    if (state.figure) highlight(root, chartOf(root), state, detail);
-  }, signal);
+  onMessage(root, "hint", ({ detail }) => state.tree?.markHypothesis(state, detail), signal);
+  onMessage(root, "point", ({ detail }) => state.figure && highlight(state, detail), signal);
   followWhatIfs(state);
   onPress(find(root, ".undo"), () => sendWhatIf(root, { kind: "undo" }));
 }
@@ -312,6 +305,7 @@ function take(state, data) {
 
 export default component(".chart-box", {
   messages: ["step", "source", "order", "words", "options"],
+  begin: ({ root }) => ({ chart: chartOf(root) }),
   start(state, data) {
     start(state);
     if ("at" in data && data.visited) keepInWindow(state.root, "nearest");

@@ -30,12 +30,10 @@ const isUpright = (state) => Boolean(state.figure.layout.meta.upright);
 
 /**
  * Attaches the sliders to the bars of a figure that has been drawn.
- * @param {HTMLElement} root
- * @param {Chart} chart
  * @param {ChartState} state
  */
-export function attachSliders(root, chart, state) {
-  const { weights } = state.figure.layout.meta, layer = find(root, ".hands");
+export function attachSliders(state) {
+  const { root } = state, { weights } = state.figure.layout.meta, layer = find(root, ".hands");
   state.sliders?.drag?.end();
   if (state.sliders) sendPreviewedWeights(root, null);
   hideConsequence(state);
@@ -59,7 +57,7 @@ export function attachSliders(root, chart, state) {
   for (const [name, text] of [["role", "group"], ["aria-label", state.words.weights], ["aria-description", keys]]) {
     layer.setAttribute(name, text);
   }
-  placeSliders(root, chart, state);
+  placeSliders(state);
 }
 
 /**

@@ -28,11 +28,10 @@ function copyOf(groups, width, height) {
 
 /**
  * Redraws the copies after a change of the chart or its size.
- * @param {HTMLElement} root
- * @param {Chart} chart
+ * @param {ChartState} state
  */
-export function drawFrozenLabels(root, chart) {
-  const { meta } = chart.layout;
+export function drawFrozenLabels(state) {
+  const { root, chart } = state, { meta } = chart.layout;
   if (!chart._fullLayout) return;
   const { height, width, _size: { l, t, b } } = chart._fullLayout;
   /** @param {string} name */
@@ -59,15 +58,14 @@ export function drawFrozenLabels(root, chart) {
   const names = find(root, ".names");
   names.style.marginLeft = `${l}px`;
   names.replaceChildren(...(tall ? [copyOf(drawn(`.subplot.xy .xaxislayer-above, ${BRACKETS}`), width, t)] : []));
-  moveColumnLabels(root, chart);
+  moveColumnLabels(state);
 }
 
 /**
  * Moves the names of the columns with their columns.
- * @param {HTMLElement} root
- * @param {Chart} chart
+ * @param {ChartState} state
  */
-export function moveColumnLabels(root, chart) {
+export function moveColumnLabels({ root, chart }) {
   const [names] = findAll(root, ".names svg", SVGElement);
   if (names && chart._fullLayout) {
     names.style.marginLeft = `${-find(root, ".scroll").scrollLeft - chart._fullLayout._size.l}px`;

@@ -1,7 +1,8 @@
 // The shared cursor of a chart with several heatmaps of the same rows and columns: it frames the cell under the pointer
 // in all of them. The frames are elements over the chart, since Plotly takes a tenth of a second to draw them.
 
-import { find, number, overlay } from "../shared.js";
+import { find, number } from "../shared.js";
+import { cellOn, overlayOn } from "./pointing.js";
 import { axisOf } from "./selection.js";
 
 /**
@@ -20,52 +21,36 @@ function numberAt(chart, xaxis, row, column) {
 
 /**
  * Frames a cell in every panel, with its number there.
- * @param {HTMLElement} root
- * @param {Chart} chart
+ * @param {ChartState} state
  * @param {number} row
  * @param {number} column
  */
-function frameCell(root, chart, row, column) {
+function frameCell({ root, chart }, row, column) {
   const { panels, beside } = chart.layout.meta;
   const frames = Object.values(panels ?? {}).map(({ xaxis, yaxis }) => {
-    const x = axisOf(chart, xaxis);
-    const [left, right] = [column - 0.5, column + 0.5].map((edge) => x._offset + x.c2p(edge));
-    const frame = frameOf(axisOf(chart, yaxis), row, left, right - left);
+    const x = axisOf(chart, xaxis), frame = overlayOn("", cellOn(x, column), cellOn(axisOf(chart, yaxis), row));
     const value = numberAt(chart, xaxis, row, column);
     if (value !== null) frame.dataset.number = number(value, 2);
     frame.dataset.panel = xaxis;
     frame.classList.toggle("before", x.c2p(column) > x._length / 2);
     return frame;
   });
-  const lines = (beside ?? []).map(({ xaxis, yaxis }) => {
-    const x = axisOf(chart, xaxis);
-    return frameOf(axisOf(chart, yaxis), row, x._offset, x._length);
-  });
+  const lines = (beside ?? []).map(({ xaxis, yaxis }) =>
+    overlayOn("", axisOf(chart, xaxis), cellOn(axisOf(chart, yaxis), row))
+  );
   find(root, ".cursor").replaceChildren(...frames, ...lines);
 }
 
 /**
- * A frame in a row, from the pixel `left` on.
- * @param {DrawnAxis} axis
- * @param {number} row
- * @param {number} left
- * @param {number} width
- */
-function frameOf(axis, row, left, width) {
-  const [top, bottom] = [row - 0.5, row + 0.5].map((edge) => axis._offset + axis.c2p(edge));
-  return overlay("", { left, top, width, height: bottom - top });
-}
-
-/**
  * Listens to the pointer over a chart of several panels.
- * @param {HTMLElement} root
- * @param {Chart} chart
+ * @param {ChartState} state
  */
-export function linkPanels(root, chart) {
+export function linkPanels(state) {
+  const { root, chart } = state;
   chart.on("plotly_hover", ({ points: [point] }) => {
     const { pointNumber: place } = point;
     if (typeof place === "number") return;
-    frameCell(root, chart, place[0], place[1]);
+    frameCell(state, place[0], place[1]);
     const panel = chart._fullData?.[point.curveNumber].xaxis;
     root.querySelector(`.cursor [data-panel="${panel}"]`)?.classList.add("pointed");
   });

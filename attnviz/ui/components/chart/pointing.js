@@ -2,7 +2,7 @@
 // and highlights what is hovered anywhere in the view. Highlights are elements over the chart, since Plotly draws too
 // slowly.
 
-import { find, overlay } from "../shared.js";
+import { element, find } from "../shared.js";
 import { sendPointed } from "../view.js";
 import { axisOf, entryAt } from "./selection.js";
 
@@ -54,58 +54,60 @@ function pointedOf(chart, point) {
 }
 
 /**
+ * The cell at a place of an axis, a step or a piece.
+ * @param {DrawnAxis} axis
+ * @param {number} place
+ * @returns {PixelSpan}
+ */
+export function cellOn(axis, place) {
+  const [from, to] = [place - 0.5, place + 0.5].map((edge) => axis._offset + axis.c2p(edge));
+  return { _offset: from, _length: to - from };
+}
+
+/**
+ * An element over a chart, as wide as a part of one axis and as high as a part of another; an axis is a part of itself.
+ * Plotly draws too slowly for marks that follow the pointer.
+ * @param {string} className
+ * @param {PixelSpan} across
+ * @param {PixelSpan} down
+ */
+export function overlayOn(className, { _offset: left, _length: width }, { _offset: top, _length: height }) {
+  const made = element("div", className);
+  for (const [side, pixels] of Object.entries({ left, top, width, height })) {
+    made.style.setProperty(side, `${pixels}px`);
+  }
+  return made;
+}
+
+/**
  * Highlights the hovered source piece or step.
- * @param {HTMLElement} root
- * @param {Chart} chart
  * @param {ChartState} state
  * @param {Pointed | null} pointed
  */
-export function highlight(root, chart, state, pointed) {
-  if (!chart._fullLayout?.xaxis || chart.layout.meta.panels || chart.layout.meta.tree) return;
-  const { columns, rows } = chart.layout.meta, x = axisOf(chart, "x"), y = axisOf(chart, "y");
+export function highlight({ root, chart, places }, pointed) {
+  const { columns, rows, panels, tree, upright } = chart.layout.meta;
+  if (!chart._fullLayout?.xaxis || panels || tree) return;
+  const x = axisOf(chart, "x"), y = axisOf(chart, "y"), source = pointed?.source ?? null;
+  const column = entryAt(columns, source), row = entryAt(rows, pointed?.step ?? null);
+  const place = entryAt(places ?? undefined, source);
   /** @type {HTMLElement[]} */
   const highlights = [];
-  const column = entryAt(columns, pointed?.source ?? null), row = entryAt(rows, pointed?.step ?? null);
-  if (column !== null) {
-    const [left, right] = [column - 0.5, column + 0.5].map((edge) => x._offset + x.c2p(edge));
-    highlights.push(overlay("pointing source", { left, top: y._offset, width: right - left, height: y._length }));
-  }
-  if (row !== null) highlights.push(rowHighlight("step", x, y, row));
-  const place = entryAt(state.places ?? undefined, pointed?.source ?? null);
-  if (place !== null) {
-    highlights.push(chart.layout.meta.upright ? columnHighlight(chart, place) : rowHighlight("source", x, y, place));
-  }
+  if (column !== null) highlights.push(overlayOn("pointing source", cellOn(x, column), y));
+  if (row !== null) highlights.push(overlayOn("pointing step", x, cellOn(y, row)));
+  if (place !== null && upright) {
+    const top = axisOf(chart, "y2")._offset; // the column goes from the energies down to the weights
+    highlights.push(
+      overlayOn("pointing source", cellOn(x, place), { _offset: top, _length: y._offset + y._length - top }),
+    );
+  } else if (place !== null) highlights.push(overlayOn("pointing source", x, cellOn(y, place)));
   find(root, ".cursor").replaceChildren(...highlights);
 }
 
 /**
- * The column of a source piece, from the energies down to the weights.
- * @param {Chart} chart
- * @param {number} column
- */
-function columnHighlight(chart, column) {
-  const x = axisOf(chart, "x"), lower = axisOf(chart, "y"), { _offset: top } = axisOf(chart, "y2");
-  const [left, right] = [column - 0.5, column + 0.5].map((edge) => x._offset + x.c2p(edge));
-  return overlay("pointing source", { left, top, width: right - left, height: lower._offset + lower._length - top });
-}
-
-/**
- * @param {string} kind
- * @param {DrawnAxis} x
- * @param {DrawnAxis} y
- * @param {number} row
- */
-function rowHighlight(kind, x, y, row) {
-  const [top, bottom] = [row - 0.5, row + 0.5].map((edge) => y._offset + y.c2p(edge));
-  return overlay(`pointing ${kind}`, { left: x._offset, top, width: x._length, height: bottom - top });
-}
-
-/**
  * Makes a chart report what is hovered in it.
- * @param {HTMLElement} root
- * @param {Chart} chart
+ * @param {ChartState} state
  */
-export function reportPointing(root, chart) {
+export function reportPointing({ root, chart }) {
   chart.on("plotly_hover", ({ points: [point] }) => {
     const pointed = pointedOf(chart, point);
     if (pointed) sendPointed(root, pointed);

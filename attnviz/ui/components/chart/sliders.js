@@ -3,7 +3,6 @@
 
 import {
   bytesOf,
-  chartOf,
   find,
   findAll,
   makeOneTabStop,
@@ -57,7 +56,7 @@ function withWeights(figure, layout, weights) {
  * @param {ChartState} state
  */
 export function redraw(state) {
-  const { root, sliders } = state;
+  const { root, chart, sliders } = state;
   if (!sliders) return;
   describeSliders(state, sliders);
   if (sliders.frame) return;
@@ -65,7 +64,6 @@ export function redraw(state) {
     sliders.frame = 0;
     const Plotly = await plotlyLibrary();
     if (!states.has(root) || state.sliders !== sliders) return;
-    const chart = chartOf(root);
     sendPreviewedWeights(root, sliders.shownWeights === sliders.stepWeights ? null : sliders.shownWeights);
     const { shapes } = chart.layout, own = { ...state.figure.layout, shapes };
     const { data, layout } = sliders.shownWeights === sliders.stepWeights
@@ -98,12 +96,10 @@ function describeSliders(state, { bars, shownWeights, unit, zero, drag }) {
 
 /**
  * Places the sliders over their rows; pieces that share a row cannot be dragged.
- * @param {HTMLElement} root
- * @param {Chart} chart
  * @param {ChartState} state
  */
-export function placeSliders(root, chart, state) {
-  const { sliders, places } = state, full = chart._fullLayout;
+export function placeSliders(state) {
+  const { root, chart, sliders, places } = state, full = chart._fullLayout;
   const { upright, thinned, weights } = state.figure.layout.meta;
   const along = full?.[weights?.axis ?? "xaxis"];
   if (!sliders || !places || !full || !along) return;

@@ -4,7 +4,7 @@
 // list, is marked over the chart.
 
 import { addElement, svgElement } from "../diagram/svg.js";
-import { chartOf, find } from "../shared.js";
+import { find } from "../shared.js";
 import { sendChoice, sendWhatIf } from "../view.js";
 
 /**
@@ -73,12 +73,11 @@ function linkPoints({ data, _fullLayout }, node) {
 /**
  * Marks the path to a hypothesis; for -1 to the current translation, unless that is the best one. The mark is an element
  * over the chart, since Plotly draws too slowly for it.
- * @param {HTMLElement} root
- * @param {Chart} chart
+ * @param {ChartState} state
  * @param {TreeMeta} tree
  * @param {number} pointed
  */
-function markPath(root, chart, tree, pointed) {
+function markPath({ root, chart }, tree, pointed) {
   const currentNode = nodeOf(tree, tree.shown),
     node = pointed < 0 && currentNode !== tree.winner ? currentNode : pointed;
   const points = [];
@@ -90,14 +89,14 @@ function markPath(root, chart, tree, pointed) {
 
 /**
  * Listens to the pointer over the tree.
- * @param {HTMLElement} root
- * @param {Chart} chart
+ * @param {ChartState} state
  */
-export function listenToTree(root, chart) {
+export function listenToTree(state) {
+  const { chart } = state;
   /** @param {unknown} node */
   const mark = (node) => {
     const { tree } = chart.layout.meta; // changes with the search
-    if (tree) markPath(root, chart, tree, Number(node));
+    if (tree) markPath(state, tree, Number(node));
   };
   chart.on("plotly_hover", ({ points: [point] }) => mark(point.customdata));
   chart.on("plotly_unhover", () => mark(-1));
@@ -105,10 +104,10 @@ export function listenToTree(root, chart) {
 
 /**
  * Marks the path to the hypothesis of these pieces, where the chart is a tree; for null that of the translation.
- * @param {HTMLElement} root
+ * @param {ChartState} state
  * @param {number[] | null} pieces
  */
-export function markHypothesis(root, pieces) {
-  const chart = chartOf(root), tree = chart.layout?.meta.tree;
-  if (tree) markPath(root, chart, tree, pieces ? nodeOf(tree, pieces) : -1);
+export function markHypothesis(state, pieces) {
+  const { tree } = state.chart.layout?.meta ?? {};
+  if (tree) markPath(state, tree, pieces ? nodeOf(tree, pieces) : -1);
 }

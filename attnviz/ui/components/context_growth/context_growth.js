@@ -1,18 +1,16 @@
 // Figure of the context vector as a running sum: a strip alpha_ij h_j for each source piece, and below them their sum
 // so far. The annotations are sent once for all steps; the products of each step are computed here.
 
+import { component } from "../component.js";
+import { cellOn, overlayOn } from "../chart/pointing.js";
 import { newClock } from "../clock.js";
 import { scaled, scaleFactor } from "../figure_scale.js";
-import { payloadOf } from "../payloads.js";
 import {
   chartOf,
-  component,
-  drawSoon,
   fill,
   find,
   findAll,
   number,
-  overlay,
   PLOTLY_CONFIG,
   plotlyLibrary,
   prefersReducedMotion,
@@ -90,9 +88,8 @@ function describe(state, numbers) {
 
 /** @param {GrowthState} state */
 async function paint(state) {
-  const { root } = state;
   const Plotly = await plotlyLibrary();
-  const { source } = viewState(root);
+  const { source } = viewState(state.root);
   const stripsKey = [state.key, state.added].join(), drawnKey = [stripsKey, source, state.clock.playing].join();
   if (!state.numbers || drawnKey === state.drawnKey || state.signal.aborted) return;
   const same = stripsKey === state.stripsKey;
@@ -104,27 +101,31 @@ async function paint(state) {
     ? Plotly.relayout(state.chart, { shapes })
     : Plotly.react(state.chart, data, layout, PLOTLY_CONFIG);
   await trackDrawing(state, drawing);
-  if (!state.resizing && !state.signal.aborted) listen(Plotly, root, state);
+  if (!state.resizing && !state.signal.aborted) listen(Plotly, state);
 }
 
 /**
+ * The source piece of the strip at a point; null for the sum.
+ * @param {GrowthState} state
+ * @param {Point} point
+ */
+const pieceAt = ({ numbers }, { curveNumber, pointNumber }) =>
+  curveNumber || typeof pointNumber === "number" ? null : numbers?.lines[pointNumber[0]].piece ?? null;
+
+/**
  * @param {PlotlyLibrary} Plotly
- * @param {HTMLElement} root
  * @param {GrowthState} state
  */
-function listen(Plotly, root, state) {
-  const { chart } = state;
+function listen(Plotly, state) {
+  const { root, chart } = state;
   watchWidth(chart, state, (width) => Plotly.relayout(chart, { width }));
   chart.on("plotly_click", ({ points: [point] }) => {
-    if (point.curveNumber || typeof point.pointNumber === "number") return;
-    const piece = state.numbers?.lines[point.pointNumber[0]].piece ?? null;
-    if (piece !== null) sendChoice(root, { source: piece });
+    const source = pieceAt(state, point);
+    if (source !== null) sendChoice(root, { source });
   });
   chart.on("plotly_hover", ({ points: [point] }) => {
-    const piece = typeof point.pointNumber === "number" || point.curveNumber
-      ? null
-      : state.numbers?.lines[point.pointNumber[0]].piece ?? null;
-    sendPointed(root, piece === null ? null : { source: piece });
+    const source = pieceAt(state, point);
+    sendPointed(root, source === null ? null : { source });
   });
   chart.on("plotly_unhover", () => sendPointed(root, null));
 }
@@ -141,8 +142,7 @@ function highlight({ root, chart, numbers }, pointed) {
     layer.replaceChildren();
     return;
   }
-  const [top, bottom] = [row - 0.5, row + 0.5].map((edge) => y._offset + y.c2p(edge));
-  layer.replaceChildren(overlay("pointing", { left: x._offset, top, width: x._length, height: bottom - top }));
+  layer.replaceChildren(overlayOn("pointing", x, cellOn(y, row)));
 }
 
 /**
@@ -165,16 +165,14 @@ function toggleBuilding(state) {
   });
 }
 
-/** @param {GrowthState} state */
-function show(state) {
-  const { root } = state;
-  const payload = payloadOf(state, show);
-  if (!payload) return;
-  if (payload !== state.payload) readPayload(state, payload);
-  const { step, order } = viewState(root);
+/**
+ * @param {GrowthState} state
+ * @param {GrowthPayload} payload
+ */
+function show(state, { captions }) {
+  const { root } = state, { step, order } = viewState(root);
   if (step === null || !state.alpha[step]) return;
-  const sentence = state.payload.captions[step] ?? "";
-  write(find(root, "p"), sentence);
+  write(find(root, "p"), captions[step] ?? "");
   const strongest = order === "strongest";
   const scale = scaleFactor(), key = [step, order, scale].join();
   if (key !== state.key) {
@@ -193,10 +191,9 @@ function show(state) {
  * @param {GrowthState} state
  * @param {GrowthPayload} payload
  */
-function readPayload(state, payload) {
+function read(state, payload) {
   const { root } = state;
   const { figure, thinned } = payload;
-  state.payload = payload;
   state.annotations = unpackRows(payload.annotations, payload.units);
   state.alpha = unpackRows(payload.alpha, state.annotations.length);
   state.skeletons = { figure: JSON.parse(figure), thinned: thinned && JSON.parse(thinned) };
@@ -239,12 +236,13 @@ function start(state) {
   // The running sum as drawn, unit by unit, for tests.
   chart.runningSum = () => Array.from(state.running);
   onMessage(root, "point", ({ detail }) => highlight(state, detail), signal);
-  document.addEventListener("attnviz:letters", () => drawSoon(state, show), { signal });
+  document.addEventListener("attnviz:letters", state.redraw, { signal });
 }
 
 export default component(".growth", {
   messages: ["step", "source", "order"],
   begin: (own) => ({ chart: /** @type {GrowthChart} */ (chartOf(own.root)), clock: newClock(own) }),
   start,
-  draw: show,
+  read,
+  show,
 });

@@ -1,10 +1,11 @@
 // The architecture diagram: the computation of the current step, from the English pieces to the French one. It is drawn once
 // for a sentence; a step changes only what differs.
 
+import { component } from "../component.js";
 import { newClock } from "../clock.js";
 import { payloadOf } from "../payloads.js";
 import { scaleFactor } from "../figure_scale.js";
-import { component, drawSoon, find, prefersReducedMotion, write } from "../shared.js";
+import { find, prefersReducedMotion, write } from "../shared.js";
 import { onMessage, viewRoot, viewState } from "../view.js";
 import { drawDecoder } from "./decoder.js";
 import { drawEncoder } from "./encoder.js";
@@ -222,9 +223,9 @@ function start(state) {
   };
   document.addEventListener("attnviz:letters", () => {
     Object.assign(state, { plan: undefined, step: null });
-    drawSoon(state, show);
+    state.redraw();
   }, { signal });
-  onMessage(root, "shown", () => state.plan && state.thin !== isThin(root) && drawSoon(state, show), signal);
+  onMessage(root, "shown", () => state.plan && state.thin !== isThin(root) && state.redraw(), signal);
   onMessage(root, "point", ({ detail }) => {
     state.pointed = detail?.source ?? null;
     if (state.plan) markPiece(state);

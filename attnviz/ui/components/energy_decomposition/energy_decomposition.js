@@ -1,11 +1,10 @@
 // Figure of the energy of the current cell as a sum over hidden units. The payload has queries, keys and v_a of the
 // whole sentence, so another cell needs no server.
 
+import { component } from "../component.js";
 import { OPERANDS_WIDTH } from "../../../figures/constants.js";
-import { payloadOf } from "../payloads.js";
 import {
   chartOf,
-  component,
   fill,
   find,
   PLOTLY_CONFIG,
@@ -19,11 +18,8 @@ import { viewState } from "../view.js";
 import { captionOf, decomposition, fillFigure, operands } from "./decomposition.js";
 
 /** @param {EnergyDecompositionState} state */
-async function draw(state) {
-  const Plotly = await plotlyLibrary(), payload = payloadOf(state, draw), { root, signal } = state;
-  if (!payload) return;
-  if (payload !== state.payload) Object.assign(state, { payload, operands: operands(payload), drawn: undefined });
-  const data = state.operands;
+async function show(state) {
+  const Plotly = await plotlyLibrary(), { root, signal, operands: data } = state;
   const { step, source: chosen } = viewState(root);
   if (step === null || signal.aborted) return;
   if (step >= data.targets.length) return; // of another translation, whose payload is still being fetched
@@ -49,8 +45,14 @@ async function draw(state) {
   watchWidth(
     chart,
     state,
-    (now) => (now >= OPERANDS_WIDTH) === state.wide ? Plotly.relayout(chart, { width: now }) : draw(state),
+    (now) => (now >= OPERANDS_WIDTH) === state.wide ? Plotly.relayout(chart, { width: now }) : show(state),
   );
 }
 
-export default component(".energy-decomposition-box", { messages: ["step", "source"], isSlow: true, draw });
+export default component(".energy-decomposition-box", {
+  messages: ["step", "source"],
+  isSlow: true,
+  /** @param {EnergyDecompositionState} state */
+  read: (state, payload) => Object.assign(state, { operands: operands(payload), drawn: undefined }),
+  show,
+});

@@ -1,8 +1,8 @@
 // The equation of a stage with the numbers of the current step, typeset by KaTeX.
 
-import { payloadOf } from "../payloads.js";
+import { component } from "../component.js";
 import { isEmbedded } from "../requests.js";
-import { component, find, findAll, makeScrollable, whenIdle, write } from "../shared.js";
+import { find, findAll, makeScrollable, whenIdle, write } from "../shared.js";
 import { viewState } from "../view.js";
 import { equationAt } from "./texts.js";
 
@@ -30,11 +30,12 @@ export async function katexAt(address) {
 export const typeset = (katex, latex, place, displayMode) =>
   katex.render(latex, place, { displayMode, throwOnError: false, output: isEmbedded() ? "mathml" : "htmlAndMathml" });
 
-/** @param {EquationState} state */
-async function draw(state) {
+/**
+ * @param {EquationState} state
+ * @param {EquationPayload} payload
+ */
+async function show(state, payload) {
   const { root } = state;
-  const payload = payloadOf(state, draw);
-  if (!payload) return;
   const katex = await katexAt(payload.katex);
   const { step, source } = viewState(root);
   const equation = equationAt(payload, step, source);
@@ -51,4 +52,4 @@ async function draw(state) {
   } else write(place, latex); // unrendered LaTeX, until it is drawn again
 }
 
-export default component(".equation", { messages: ["step", "source"], isText: true, draw });
+export default component(".equation", { messages: ["step", "source"], isText: true, show });

@@ -2,8 +2,9 @@
 // about the current step, which changes without the server. Texts are set by textContent, so that typed text is never
 // markup.
 
+import { component } from "../component.js";
 import { payloadOf } from "../payloads.js";
-import { button, component, element, fill, find, findAll, write } from "../shared.js";
+import { button, element, fill, find, findAll, write } from "../shared.js";
 import { sendChoice, viewState } from "../view.js";
 
 /**

@@ -1,9 +1,10 @@
 // Small heatmaps in groups, each a canvas with a pixel for each number. Where one can be chosen, they are a group of
 // radio buttons: Tab goes to the chosen one, an arrow key to the next.
 
+import { component } from "../component.js";
 import { sendRequest } from "../outbox/outbox.js";
 import { NARROW } from "../payloads.js";
-import { bytesOf, component, element, findAll, makeOneTabStop, onPress, scrollSmoothly } from "../shared.js";
+import { bytesOf, element, findAll, makeOneTabStop, onPress, scrollSmoothly } from "../shared.js";
 
 /**
  * Shows the words of the hovered cell in the tooltip.

@@ -1,8 +1,8 @@
 // The finished hypotheses of a beam search as buttons: a click makes one the translation, pointing at one marks it in the
 // search tree. Texts are set by textContent, so that they are never markup.
 
-import { payloadOf } from "../payloads.js";
-import { button, component, element, find, write } from "../shared.js";
+import { component } from "../component.js";
+import { button, element, find, write } from "../shared.js";
 import { send, sendWhatIf } from "../view.js";
 
 /**
@@ -21,14 +21,12 @@ function entry({ text, score, note, shown, pieces }, replaced) {
   return element("li", "", made);
 }
 
-/** @param {HypothesesState} state */
-function draw(state) {
-  const { root } = state;
-  const payload = payloadOf(state, draw);
-  if (!payload || payload === state.payload) return;
-  state.payload = payload;
-  write(find(root, ".unit"), payload.unit);
-  find(root, "ol").replaceChildren(...payload.entries.map((one) => entry(one, payload.replaced)));
-}
-
-export default component(".hypotheses", { messages: ["step"], isText: true, draw });
+export default component(".hypotheses", {
+  messages: ["step"],
+  isText: true,
+  /** @param {HypothesesState} state */
+  read({ root }, payload) {
+    write(find(root, ".unit"), payload.unit);
+    find(root, "ol").replaceChildren(...payload.entries.map((one) => entry(one, payload.replaced)));
+  },
+});

@@ -1,8 +1,8 @@
 // Controls that change the attention of the current step: buttons, the temperature, and borrowed weights. The bars
 // themselves are dragged in their figure.
 
-import { payloadOf } from "../payloads.js";
-import { component, fill, find, findAll, number, onPress, write, writeTexts } from "../shared.js";
+import { component } from "../component.js";
+import { fill, find, findAll, number, onPress, write, writeTexts } from "../shared.js";
 import { sendPreview, sendWhatIf, viewState } from "../view.js";
 
 /**
@@ -205,9 +205,7 @@ function listen(state) {
  * @param {ControlsState} state
  * @param {ControlsPayload} payload
  */
-function readPayload(state, payload) {
-  const { root } = state;
-  state.payload = payload;
+function read({ root, data }, payload) {
   const { words } = payload;
   writeTexts(root, words);
   for (
@@ -221,7 +219,7 @@ function readPayload(state, payload) {
     ["step", words.ofStep],
     .../** @type {[string, string][]} */ (payload.posterior ? [["posterior", words.ofPosterior]] : []),
     ["links", words.ofLinks],
-    ...state.data.models.map((
+    ...data.models.map((
       name,
     ) => /** @type {[string, string]} */ ([`model ${name}`, fill(words.ofModel, { name })])),
   ]);
@@ -229,14 +227,14 @@ function readPayload(state, payload) {
   showLenderField(root);
 }
 
-/** @param {ControlsState} state */
-function draw(state) {
-  const { root } = state;
-  const payload = payloadOf(state, draw);
-  const { step, source, held } = viewState(root);
-  if (!payload || step === null) return;
-  if (payload !== state.payload) readPayload(state, payload);
-  const { words, pieces } = payload, here = pieces[source ?? 0];
+/**
+ * @param {ControlsState} state
+ * @param {ControlsPayload} payload
+ */
+function show(state, { words, pieces }) {
+  const { root } = state, { step, source, held } = viewState(root);
+  if (step === null) return;
+  const here = pieces[source ?? 0];
   write(find(root, ".hint"), fill(words.hint, { name: here }));
   for (const name of ["only", "without"]) find(root, `.${name}`).setAttribute("aria-label", `${words[name]}: ${here}`);
   find(root, ".undo", HTMLButtonElement).disabled = !state.data.undo;
@@ -258,5 +256,6 @@ export default component(".weight_controls", {
   isText: true,
   start: listen,
   take,
-  draw,
+  read,
+  show,
 });

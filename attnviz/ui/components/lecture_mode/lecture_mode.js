@@ -1,10 +1,11 @@
 // Lecture mode (one picture in large letters, black screen): switched by a key, a button or the address; it persists
 // across pages. Its controls are seen while the pointer moves.
 
+import { component } from "../component.js";
 import { isForPage, isLecture } from "../keyboard.js";
 import { fragmentParameters, setParameters } from "../address.js";
 import { OPEN } from "../popover_focus/popover_focus.js";
-import { component, find, findAll, onPress, write, writeTexts } from "../shared.js";
+import { find, findAll, onPress, write, writeTexts } from "../shared.js";
 
 const LECTURE = "lecture"; // its address parameter; also the attribute `data-lecture` of the page's root element
 const page = document.documentElement;

@@ -1,7 +1,8 @@
 // A lesson: one question after the other, each answered before its answer is shown; at the end the score and the answer
 // sheet. The browser stores the answers, so that a reload keeps them. The pictures of an item are blocks beside it.
 
-import { component, element, fill, find, findAll, number, write, writeTexts } from "../shared.js";
+import { component } from "../component.js";
+import { element, fill, find, findAll, number, write, writeTexts } from "../shared.js";
 import { viewRoot, viewState } from "../view.js";
 import { answerSheet } from "./answer_sheet.js";
 

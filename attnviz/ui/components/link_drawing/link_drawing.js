@@ -2,10 +2,11 @@
 // shown at once and sent to the server, which stores the word links, writes the address and makes the files.
 // `cells.js` draws the cells and markers over the heatmap; `links.js` computes the score and what a click changes.
 
+import { component } from "../component.js";
 import { lastAcknowledged, sendRequest } from "../outbox/outbox.js";
 import { payloadOf } from "../payloads.js";
 import { saveFile } from "../saved_file.js";
-import { component, element, fill, find, findAll, number, percent, write, writeTexts } from "../shared.js";
+import { element, fill, find, findAll, number, percent, write, writeTexts } from "../shared.js";
 import { viewRoot } from "../view.js";
 import { isUndoKey, openCells } from "./cells.js";
 import { advanced, linksText, nameOf, pairsOf, readLinks, scoreOf } from "./links.js";

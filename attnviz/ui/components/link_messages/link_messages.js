@@ -1,8 +1,9 @@
 // Shows messages about invalid parameters of the opened address, each until the visitor chooses another value. The server
 // reports those of the query, the views those of the fragment.
 
+import { component } from "../component.js";
 import { fragmentParameters, invalidParameters } from "../address.js";
-import { component, element, fill } from "../shared.js";
+import { element, fill } from "../shared.js";
 
 const LONGEST = 40; // largest length of a reported value, in characters
 

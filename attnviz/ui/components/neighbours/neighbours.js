@@ -1,8 +1,8 @@
 // List of the corpus vectors nearest to one of the current step, each a link to its sentence. Texts are set by
 // textContent, so that they are never markup.
 
-import { payloadOf } from "../payloads.js";
-import { component, element, find, write } from "../shared.js";
+import { component } from "../component.js";
+import { element, find, write } from "../shared.js";
 
 /**
  * @param {NeighbourPayload} neighbour
@@ -17,12 +17,11 @@ function entry({ near, before, marked, after, other, to }, [own, others]) {
   return element("li", "", link);
 }
 
-/** @param {NeighboursState} state */
-function draw(state) {
-  const { root } = state;
-  const payload = payloadOf(state, draw);
-  if (!payload || payload === state.payload) return;
-  state.payload = payload;
+/**
+ * @param {NeighboursState} state
+ * @param {NeighboursPayload} payload
+ */
+function read({ root }, payload) {
   for (const kind of ["decoder", "context", "encoder"]) root.classList.toggle(kind, kind === payload.kind);
   write(find(root, ".heading"), payload.heading);
   find(root, "ol").replaceChildren(...payload.entries.map((one) => entry(one, payload.spoken)));
@@ -34,5 +33,5 @@ export default component(".neighbours", {
   take({ root, payload }, /** @type {PayloadAddress & { waiting: string }} */ { waiting }) {
     if (!payload) write(find(root, ".heading"), waiting);
   },
-  draw,
+  read,
 });

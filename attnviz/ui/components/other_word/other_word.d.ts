@@ -12,7 +12,8 @@ interface Foil {
 }
 
 interface OtherWordState extends FetchingState<FoilsPayload> {
-  payload?: FoilsPayload;
+  /** The payload whose words are offered. */
+  offered?: FoilsPayload;
   /** The piece clicked elsewhere that was preselected last. */
   clicked?: string | null;
   step: number | null;

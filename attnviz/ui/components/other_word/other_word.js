@@ -1,8 +1,8 @@
 // Form that makes the decoder write another word at the current step: one of the likeliest others, or one that is
 // typed.
 
-import { payloadOf } from "../payloads.js";
-import { component, find, onPress, write } from "../shared.js";
+import { component } from "../component.js";
+import { find, onPress, write } from "../shared.js";
 import { sendWhatIf, viewState } from "../view.js";
 
 /**
@@ -28,7 +28,7 @@ function offer(state, payload, step) {
   const { root } = state;
   const { words, offers } = payload, { instead, foils } = offers[step];
   const isOther = state.step !== undefined && state.step !== step;
-  Object.assign(state, { payload, step });
+  Object.assign(state, { offered: payload, step });
   write(find(root, ".instead"), instead);
   write(find(root, ".write"), words.write);
   write(find(root, ".then"), words.then);
@@ -40,13 +40,14 @@ function offer(state, payload, step) {
   box.replaceChildren(...foils.map(({ piece, name }) => new Option(name, String(piece))));
 }
 
-/** @param {OtherWordState} state */
-function draw(state) {
-  const { root } = state;
-  const payload = payloadOf(state, draw);
-  const { step, now } = viewState(root);
-  if (!payload || step === null || !payload.offers[step]) return;
-  if (payload !== state.payload || step !== state.step) offer(state, payload, step);
+/**
+ * @param {OtherWordState} state
+ * @param {FoilsPayload} payload
+ */
+function show(state, payload) {
+  const { root } = state, { step, now } = viewState(root);
+  if (step === null || !payload.offers[step]) return;
+  if (payload !== state.offered || step !== state.step) offer(state, payload, step);
   // A piece that was clicked in the figure above is preselected.
   const clicked = now && now.word !== null ? String(now.word) : null;
   const box = find(root, ".foils", HTMLSelectElement);
@@ -70,5 +71,5 @@ export default component(".other-word", {
   messages: ["step", "words"],
   isText: true,
   start,
-  draw,
+  show,
 });

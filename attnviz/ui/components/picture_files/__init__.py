@@ -8,7 +8,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import plotly.graph_objects as go
 
@@ -16,9 +15,10 @@ from attnviz import lazy_pandas as pd
 from attnviz.errors import AttnvizError
 from attnviz.export.images import drawn, find_browser
 from attnviz.figures.spec import figure_json
-from attnviz.languages import gettext
+from attnviz.languages import gettext, gettexts
 from attnviz.text import without_isolates
 from attnviz.ui.components.component import component
+from attnviz.ui.payloads import Payload
 from attnviz.ui.view import Keyed
 
 
@@ -56,12 +56,10 @@ def followed_picture_files(view: Keyed, at: str, key: str) -> None:
     They are those of the current selection in `view`; `picture_files` is at the address `at`.
     """
     payload = {"at": at, "container": view.key("room"), "words": _words()}
-    component("picture_files", key=key, data=payload)
+    component("picture_files", key, payload)
 
 
-def picture_files(
-    files: Iterable[PictureFile], parameters: Mapping[str, str], caption: str = ""
-) -> dict[str, Any] | bytes:
+def picture_files(files: Iterable[PictureFile], parameters: Mapping[str, str], caption: str = "") -> Payload | bytes:
     """Return the payload of the files, or the PDF of the file that the parameter `pdf` of its address names.
 
     Args:
@@ -106,7 +104,7 @@ def _has_browser() -> bool:
         return False
 
 
-def _file_payload(item: PictureFile, has_browser: bool) -> dict[str, Any]:
+def _file_payload(item: PictureFile, has_browser: bool) -> Payload:
     figure, numbers = item.draw()
     payload = {"title": item.title, "file": item.file, "table": without_isolates(numbers.to_csv())}
     if isinstance(figure, PageDrawing):
@@ -115,14 +113,17 @@ def _file_payload(item: PictureFile, has_browser: bool) -> dict[str, Any]:
 
 
 def _words() -> dict[str, str]:
-    return {
-        "of": gettext("These are the pictures that the page shows."),
-        "none": gettext("There is no picture to save."),
-        "drawing": gettext("Drawing…"),
+    return gettexts(
+        {
+            "of": "These are the pictures that the page shows.",
+            "none": "There is no picture to save.",
+            "drawing": "Drawing…",
+            "failed": "Your browser could not make this file. Try again; if it fails again, reload the page.",
+        }
+    ) | {
         "boxes": gettext(
             "Your computer has no font with these characters: {characters}. In the picture, boxes replace these "
             "characters.",
             characters="{characters}",
-        ),
-        "failed": gettext("Your browser could not make this file. Try again; if it fails again, reload the page."),
+        )
     }

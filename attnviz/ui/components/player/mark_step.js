@@ -106,17 +106,11 @@ function paintBar(bar, { data, source: chosen, step }, source) {
   write(find(bar, ".attended"), data.attends ? look : "");
 }
 
-/**
- * @param {HTMLInputElement} slider
- * @param {PlayerState} state
- */
-function paintSlider(slider, { data, step }) {
+/** @param {PlayerState} state */
+function paintControls({ root, data, step, player }) {
   const count = data.weights.length, text = fill(data.words.step, { step: step + 1, count });
-  slider.max = String(count);
-  slider.value = String(step + 1);
-  slider.hidden = count < 2 || data.simple;
-  slider.setAttribute("aria-valuetext", text);
-  slider.title = text;
+  player.write(data.words, text);
+  Object.assign(find(root, ".slide"), { hidden: count < 2 || data.simple, title: text });
 }
 
 /**
@@ -135,18 +129,14 @@ function paintTabStops({ root, data, step }, source) {
  * @param {PlayerState} state
  */
 export function paint(state) {
-  const { root, data, step } = state;
-  const source = sourceOf(state);
+  const { root, data } = state, source = sourceOf(state);
   if (data.attends) paintSource(state, source);
   paintTarget(state);
   paintPointed(state);
-  write(find(root, ".verb"), state.player.playing ? data.words.pause : data.words.play);
-  for (const button of findAll(root, ".previous", HTMLButtonElement)) button.disabled = step <= 0;
-  for (const button of findAll(root, ".next", HTMLButtonElement)) button.disabled = step >= data.weights.length - 1;
   find(root, ".shown").hidden = !data.attends;
   if (data.attends) paintShown(find(root, ".shown"), state, source);
   paintBar(find(root, ".bar"), state, source);
-  paintSlider(find(root, ".slide", HTMLInputElement), state);
+  paintControls(state);
   scrollBarToWords(state, source);
   paintTabStops(state, source);
 }

@@ -1,13 +1,13 @@
 // The player: the source sentence, the translation, and the controls that move through the decoding steps. Mounts them
 // and follows the selection of the view.
 
-import { listenToSpeeds } from "../clock.js";
-import { component, find, writeTexts } from "../shared.js";
-import { publish } from "../state.js";
-import { guestOf, onMessage, onViewKey, viewRoot, viewState } from "../view.js";
+import { component } from "../component.js";
+import { listenToSpeeds, newPlayer } from "../clock.js";
+import { find, onPress, writeTexts } from "../shared.js";
+import { change, publish } from "../state.js";
+import { guestOf, onMessage, onViewKey, sendChoice, speedOf, viewRoot, viewState } from "../view.js";
 import { onPlayerKey, releaseFocus } from "./keys.js";
 import { paint, sourceOf } from "./mark_step.js";
-import { listenToButtons, playerOf } from "./playback.js";
 import { paintPointed, scrollBarToWords } from "./pointing.js";
 import { buildSentences } from "./word_buttons.js";
 
@@ -37,8 +37,19 @@ function watchBar(state) {
 /** @param {PlayerState} state */
 function start(state) {
   const { root, signal } = state;
-  state.player = playerOf(state);
-  listenToButtons(state);
+  state.player = newPlayer(state, {
+    here: () => state.step,
+    last: () => state.data.weights.length - 1,
+    go: (step) => change(root, { step }),
+    choose: (step) => sendChoice(root, { step }),
+    paint: () => paint(state),
+    pace: () => PACE / speedOf(root),
+  });
+  onPress(find(root, ".follow"), () => {
+    // The button is hidden after the click: a keyboard user keeps the focus on the word.
+    if (root.querySelector(".follow:focus-visible")) find(root, ".source .current").focus();
+    sendChoice(root, { source: null });
+  });
   listenToSpeeds(state);
   watchBar(state);
   onViewKey(root, (event) => onPlayerKey(event, state), signal);
@@ -70,6 +81,7 @@ function showSelection(state) {
   paint(state);
 }
 
+const PACE = 900; // milliseconds a step stays while playing at speed 1
 const MOST_LARGE = 22; // words of a sentence in large letters, which fills a line or two beside the controls
 
 /** @param {PlayerState} state */

@@ -77,7 +77,6 @@ export function build(root, payload) {
     ...payload.legend.map(([text, kind]) => element("span", `shaded ${kind}`, text)),
   );
   root.classList.toggle("rows", payload.legend.length > 0);
-  find(root, ".at", HTMLInputElement).max = String(payload.labels.length - 1);
 }
 
 /**
@@ -171,13 +170,8 @@ function paintLane(root, node, lane, step) {
  * @param {LanesPayload} payload
  * @param {LanesState} state
  */
-export function paintLanes({ lanes, labels, words }, { root, step, player: { playing } }) {
+export function paintLanes({ lanes, labels, words }, { root, step, player }) {
   findAll(root, ".lane").forEach((node, k) => paintLane(root, node, lanes[k], step));
-  write(find(root, ".verb"), playing ? words.pause : words.play);
+  player.write(words, labels[step]);
   write(find(root, ".where"), labels[step]);
-  const slider = find(root, ".at", HTMLInputElement);
-  slider.value = String(step);
-  slider.setAttribute("aria-valuetext", labels[step]);
-  find(root, ".previous", HTMLButtonElement).disabled = step <= 0;
-  find(root, ".next", HTMLButtonElement).disabled = step >= labels.length - 1;
 }

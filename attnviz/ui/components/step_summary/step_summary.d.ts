@@ -27,4 +27,6 @@ interface SummaryState extends FetchingState<StepsFacts> {
   titles?: string;
   /** Whether the stage of a link has been handled. */
   placed?: boolean;
+  /** For what the buttons are marked: the stage gone to, the tour and lecture mode. */
+  marked?: string;
 }

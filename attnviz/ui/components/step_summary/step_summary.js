@@ -1,19 +1,10 @@
 // The summary of the current step: what it wrote, and the outcome of each of its stages, with a link that scrolls to
 // it.
 
+import { component } from "../component.js";
 import { isForPage, isLecture, moveFocus } from "../keyboard.js";
 import { payloadOf } from "../payloads.js";
-import {
-  button,
-  component,
-  element,
-  find,
-  findAll,
-  keepInWindow,
-  makeOneTabStop,
-  scrollSmoothly,
-  write,
-} from "../shared.js";
+import { button, element, find, findAll, keepInWindow, makeOneTabStop, scrollSmoothly, write } from "../shared.js";
 import { onMessage, onViewKey, sendChoice, viewRoot, viewState } from "../view.js";
 
 /**
@@ -149,7 +140,7 @@ function visitWhenDrawn(root, stage) {
 }
 
 /**
- * Marks the chosen stage, and goes there if it comes from a link.
+ * Marks the chosen stage, and goes there if it comes from a link. A step marks nothing anew: that would compute styles.
  * @param {SummaryState} state
  */
 function place(state) {
@@ -159,6 +150,9 @@ function place(state) {
   const stays = opensInPlace(root) || matchMedia("(max-width: 699px)").matches; // a phone shows first what a link is about
   if (!state.placed && now.stage && !stays) visitWhenDrawn(root, now.stage);
   state.placed = true;
+  const marked = [now.stage, viewRoot(root).hasAttribute("data-tour"), isLecture()].join();
+  if (marked === state.marked) return;
+  state.marked = marked;
   mark(root, now.stage);
 }
 
@@ -191,6 +185,7 @@ function take(state, { steps, stages }) {
     list.onkeydown = (event) => moveFocus(event, findAll(list, "button"));
   }
   show(state);
+  state.marked = undefined;
   place(state);
   return false;
 }

@@ -15,7 +15,12 @@ from attnviz.ui.view import Keyed, View
 
 def tables(view: Keyed, at: str, name: str) -> None:
     """Draw the tables of the payload at the address `at`, for the current selection in `view`."""
-    component("tables", key=view.key(name), data={"at": at})
+    component("tables", view.key(name), {"at": at})
+
+
+def chart_tables(view: View, name: str, shown: Shown, **parameters: str) -> None:
+    """Draw the box with the numbers of the page's charts, the tables of the payload `name`, as `table_box` does."""
+    table_box(view, gettext("The charts as tables"), "tables", name, shown, **parameters)
 
 
 def table_box(view: View, title: str, key: str, name: str, shown: Shown | None = None, **parameters: str) -> None:

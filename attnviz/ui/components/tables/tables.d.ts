@@ -11,5 +11,4 @@ interface DataTable {
 }
 
 interface TablesState extends FetchingState<{ tables: DataTable[]; none: string }> {
-  payload?: { tables: DataTable[]; none: string };
 }

@@ -1,7 +1,7 @@
 // Data tables of the current selection. Cells are set by textContent, so that they are never markup.
 
-import { payloadOf } from "../payloads.js";
-import { component, element } from "../shared.js";
+import { component } from "../component.js";
+import { element } from "../shared.js";
 
 /** @param {DataTable} one */
 function tableOf({ name, columns, rows, texts }) {
@@ -20,18 +20,12 @@ function tableOf({ name, columns, rows, texts }) {
   return [element("h4", "", name), scroll];
 }
 
-/** @param {TablesState} state */
-function draw(state) {
-  const { root } = state;
-  const payload = payloadOf(state, draw);
-  if (!payload || payload === state.payload) return;
-  state.payload = payload;
-  const tables = payload.tables.flatMap(tableOf);
-  root.replaceChildren(...(tables.length ? tables : [element("p", "", payload.none)]));
-}
-
 export default component(".tables", {
   messages: ["step", "source", "words", "options"],
   isText: true,
-  draw,
+  /** @param {TablesState} state */
+  read({ root }, payload) {
+    const tables = payload.tables.flatMap(tableOf);
+    root.replaceChildren(...(tables.length ? tables : [element("p", "", payload.none)]));
+  },
 });

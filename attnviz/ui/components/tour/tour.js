@@ -1,10 +1,11 @@
 // The tour in the browser: opens and closes it, and has `card.js` draw the stops. One payload has all stops.
 // Its button stands out for new visitors until they press a key, scroll, or open or drag something.
 
+import { component } from "../component.js";
 import { handlePress } from "../outbox/outbox.js";
 import { payloadOf } from "../payloads.js";
 import { remember } from "../stored_choice/stored_choice.js";
-import { component, find } from "../shared.js";
+import { find } from "../shared.js";
 import { onMessage, sendChoice, viewRoot, viewState } from "../view.js";
 
 /** The module of the card, fetched when a tour is first opened. @type {typeof import("./card.js") | null} */

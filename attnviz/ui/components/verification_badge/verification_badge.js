@@ -1,8 +1,9 @@
 // The verification badge of the current step: whether all its numbers match when recomputed. A click opens the list
 // of checks; Escape, Tab or a click elsewhere closes the list.
 
-import { fetchAhead, payloadOf } from "../payloads.js";
-import { component, element, find, write } from "../shared.js";
+import { component } from "../component.js";
+import { fetchAhead } from "../payloads.js";
+import { element, find, write } from "../shared.js";
 
 /**
  * @param {"li" | "th" | "td"} tag
@@ -23,14 +24,11 @@ function writeChecks(root, { about, wrong, names, rows }) {
   find(root, "tbody").replaceChildren(...rows.map((row) => element("tr", "", ...cells("td", row))));
 }
 
-/** @param {VerificationState} state */
-function draw(state) {
-  const { root } = state;
-  const payload = payloadOf(state, draw);
-  if (!payload) return;
-  fetchAhead(state, state.data.steps);
-  if (payload === state.payload) return;
-  state.payload = payload;
+/**
+ * @param {VerificationState} state
+ * @param {VerificationPayload} payload
+ */
+function read({ root }, payload) {
   root.classList.toggle("fails", !payload.holds);
   write(find(root, ".sign"), payload.holds ? "✓" : "✗");
   write(find(root, ".summary"), payload.summary);
@@ -68,4 +66,9 @@ function start({ root, signal }) {
   }, { signal, capture: true });
 }
 
-export default component(".verification", { messages: ["step", "words", "options"], start, draw });
+export default component(".verification", {
+  messages: ["step", "words", "options"],
+  start,
+  read,
+  show: (/** @type {VerificationState} */ state) => fetchAhead(state, state.data.steps),
+});

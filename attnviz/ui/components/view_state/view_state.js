@@ -1,9 +1,10 @@
 // Opens a view in the browser from the server's payload, changes its selection, writes the address, and sends requests
 // for what-ifs to the server. The browser owns the selection (see state.js).
 
+import { component } from "../component.js";
 import { setPage, writeAddress } from "../address.js";
 import { onAcknowledged, sendRequest } from "../outbox/outbox.js";
-import { component, find } from "../shared.js";
+import { find } from "../shared.js";
 import { change, closeView, openView } from "../state.js";
 import { onMessage, send, viewRoot, viewState } from "../view.js";
 

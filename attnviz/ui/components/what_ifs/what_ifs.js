@@ -2,8 +2,9 @@
 // removes it. Until the server has answered with new cards, clicks are ignored, since their numbers may change. Texts are
 // set by textContent, so that they are never markup.
 
+import { component } from "../component.js";
 import { changedWords } from "../changed_words.js";
-import { button, component, element, fill, find, findAll, onPress, write } from "../shared.js";
+import { button, element, fill, find, findAll, onPress, write } from "../shared.js";
 import { onMessage, sendWhatIf, viewRoot } from "../view.js";
 
 const EDGE = 4; // pixels of margin around a card that is scrolled into sight

@@ -1,0 +1,34 @@
+"""Fixtures: a saved record of each class, made once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from attnviz import Translator
+from attnviz.detector import Detector
+from attnviz.network import DecomposableConfig, TransformerConfig
+from attnviz.text import EOS, Tokenizer
+from attnviz.trace import Judgement, Trace, TransformerTrace
+from attnviz.trace.interventions import ForceWords, Temperature
+from tests.conftest import SENTENCES
+from tests.detectors import random_detector
+from tests.transformers import random_transformer
+
+SENTENCE = "A red \U0001f6b2 bicycle."
+
+
+@pytest.fixture(scope="session")
+def records(translator: Translator, tokenizer: Tokenizer) -> dict[type, Any]:
+    """Return a record of each class that a model makes; that of RNNsearch with interventions."""
+    transformer = random_transformer(TransformerConfig(len(tokenizer), 16, 4, 2, 12), 2)
+    detector = random_detector(DecomposableConfig(len(tokenizer), 5, 7), 2)
+    words = ForceWords((40, EOS), 3)  # short: damage to every field is tried
+    return {
+        Trace: translator.translate(SENTENCE, beam=3, interventions=[Temperature(0.5, 1), words]),
+        TransformerTrace: Translator(transformer, tokenizer, "small").translate(
+            SENTENCE, beam=3, interventions=[words]
+        ),
+        Judgement: Detector(detector, tokenizer, "small").judge(SENTENCE, SENTENCES[1]),
+    }
