@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attnviz import analysis
+from attnviz.analysis.measures import total_variation
 from attnviz.analysis.perturbation_tests import permuted, without_strongest
 from attnviz.analysis.step_evaluation import (
     StepEvaluation,
     jensen_shannon,
     simplex_projection,
-    total_variation,
 )
 from attnviz.text import EOS, Tokenizer
 from attnviz.trace.interventions import ReplaceWeights
