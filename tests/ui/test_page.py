@@ -125,7 +125,7 @@ def test_tour_is_offered_to_a_new_visitor(page: Run, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(inputs, "DEFAULT_LEVEL", "idea")
     assert is_offered()
     assert not is_offered(depth="idea"), "a link says what to show"
-    monkeypatch.setattr("attnviz.ui.toolbar.controls.remembered", lambda name: "taken" if name == "tour" else None)
+    monkeypatch.setattr("attnviz.ui.page_state.inputs.remembered", lambda name: "taken" if name == "tour" else None)
     assert not is_offered()
 
 
