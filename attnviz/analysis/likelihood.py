@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from attnviz.analysis.recomputation import Weights, log_softmax, maxout, maxout_winners, sigmoid
 from attnviz.analysis.weight_shapes import check_fit
 from attnviz.arguments import check_each
-from attnviz.errors import AttnvizError
+from attnviz.errors import user_error
 from attnviz.installed_models import installed_weights
 from attnviz.languages import gettext
 from attnviz.trace import Record, Trace
@@ -44,19 +44,15 @@ class Readouts:
         """
         check_each(gettext("translations"), (trace,), (Record,))
         if not trace.attends:
-            raise AttnvizError(
-                gettext(
-                    "This model has no attention: it writes all its words from one context vector. So there are no "
-                    "energies, no attention weights and no posterior attention."
-                )
+            raise user_error(
+                "This model has no attention: it writes all its words from one context vector. So there are no "
+                "energies, no attention weights and no posterior attention."
             )
         if not trace.attends_once:
-            raise AttnvizError(
-                gettext(
-                    "Posterior attention needs an RNNsearch model; “{model}” is a transformer, or was imported from "
-                    "another toolkit.",
-                    model=trace.model,
-                )
+            raise user_error(
+                "Posterior attention needs an RNNsearch model; “{model}” is a transformer, or was imported from "
+                "another toolkit.",
+                model=trace.model,
             )
         weights = installed_weights(trace.model, trace.weights_digest) if weights is None else weights
         check_each(gettext("model weights"), (weights,), (Mapping,))

@@ -260,14 +260,14 @@ def _mixture(trace: Trace, step: int) -> tuple[str, str]:
 def sum_sentence(trace: Trace | Head, step: int) -> str:
     """Return how the strips of the picture of 0-based `step` add up to the context, and which numbers they show."""
     units = trace.values.shape[1]
-    values = {"context": f"{trace.context_symbol}{subscript(step + 1)}", "units": thousands(units)}
     sentence = gettext(
         "The value of each piece, a list of {units} numbers, is multiplied by its weight. The sum is the output of the "
         "head, {context}."
         if trace.has_heads
         else "The annotation of each piece, a list of {units} numbers, is multiplied by its weight. The sum is the "
         "context vector {context}.",
-        **values,
+        context=f"{trace.context_symbol}{subscript(step + 1)}",
+        units=thousands(units),
     )
     if units <= SQUARES:
         return sentence
@@ -318,22 +318,18 @@ def _state(trace: Trace, step: int) -> tuple[str, str]:
     kept_share = float(trace.kept_shares[step].mean())
     before, after = trace.previous_states[step], trace.states[step]
     unit = int(np.abs(after - before).argmax())
-    values = {"count": len(after), "kept": percent(kept_share), "from_": _candidate_inputs(trace, step)}
-    if trace.config.get("cell") == "lstm":
-        start = gettext(
-            "On average over {count} units, the forget gate keeps {kept} of the memory. The new part of the memory is "
-            "made from {from_}.",
-            **values,
-        )
-        outcome = gettext("{kept} of the memory kept", kept=values["kept"])
-    else:
-        values["new"] = percent(1 - kept_share)
-        start = gettext(
-            "On average over {count} units, the state keeps {kept} of its old value and takes {new} from the "
-            "candidate. The candidate is made from {from_}.",
-            **values,
-        )
-        outcome = gettext("{kept} of the state kept, {new} rewritten", kept=values["kept"], new=values["new"])
+    shares, lstm = {"kept": percent(kept_share), "new": percent(1 - kept_share)}, trace.config.get("cell") == "lstm"
+    start = gettext(
+        "On average over {count} units, the forget gate keeps {kept} of the memory. The new part of the memory is made "
+        "from {from_}."
+        if lstm
+        else "On average over {count} units, the state keeps {kept} of its old value and takes {new} from the "
+        "candidate. The candidate is made from {from_}.",
+        count=len(after),
+        from_=_candidate_inputs(trace, step),
+        **shares,
+    )
+    outcome = gettext("{kept} of the memory kept" if lstm else "{kept} of the state kept, {new} rewritten", **shares)
     most = gettext(
         "Unit {unit} of the state changed most, from {before} to {after}.",
         unit=unit + 1,
@@ -414,12 +410,14 @@ def word_choice(trace: Record, step: int) -> tuple[str, str]:
     word, p = quoted_name(trace.target_pieces[step]), percent(trace.probabilities[step])
     first, likeliest = trace.top(step, 1)[0]
     if int(trace.top_ids[step][0]) != int(trace.target_ids[step]):
-        values = {"word": word, "p": p, "other": quoted_name(first), "q": percent(likeliest)}
         sentence = gettext(
             "You forced {word} ({p}); the model preferred {other} ({q})."
             if was_forced(trace, step)
             else "The search chose {word} ({p}), although {other} was more likely ({q}).",
-            **values,
+            word=word,
+            p=p,
+            other=quoted_name(first),
+            q=percent(likeliest),
         )
     elif trace.top_ids.shape[1] == 1:
         sentence = gettext("{word} has a probability of {p}.", word=capitalised(word), p=p)
@@ -459,14 +457,13 @@ def step_sentence(trace: Record, step: int, *, simple: bool = False) -> str:
     """Return what happened at 0-based `step`, in everyday words if `simple`."""
     if simple:
         return _everyday_step_sentence(trace, step)
-    pieces = (trace.previous_pieces[step], trace.target_pieces[step])
-    before, chosen = map(quoted_name, pieces)
-    values = {"before": before, "chosen": chosen, "p": _probability(float(trace.probabilities[step]))}
     return gettext(
         "After {before}, the decoder was forced to write {chosen}, which had probability {p}."
         if was_forced(trace, step)
         else "After {before}, the decoder wrote {chosen} with probability {p}.",
-        **values,
+        before=quoted_name(trace.previous_pieces[step]),
+        chosen=quoted_name(trace.target_pieces[step]),
+        p=_probability(float(trace.probabilities[step])),
     )
 
 

@@ -310,7 +310,6 @@ def _energy_equation(opened: Head, colours: Palette) -> Equation:
         rf"&\quad \cdot ⟦key⟧ \Big/ \sqrt{{{units}}}",
         r"&= ⟦energy⟧",
     )
-    values: dict[str, object] = {"head": opened_head_name(opened), "piece": "⟦j⟧", "units": units}
     note = gettext(
         "{head}: the energy says how well the query of this head fits the key of source piece {piece}. The query is "
         "made from the normalised residual stream of this step. The energy is divided by the square root of the number "
@@ -319,7 +318,9 @@ def _energy_equation(opened: Head, colours: Palette) -> Equation:
         else "{head}: the energy says how well a query fits the key of piece {piece}. One matrix computes the queries "
         "and another the keys, from the normalised residual streams of the same sentence. The energy is divided by "
         "the square root of the number of units, {units}, so that long vectors do not make the softmax too sharp.",
-        **values,
+        head=opened_head_name(opened),
+        piece="⟦j⟧",
+        units=units,
     )
     return Equation(1, aligned(*lines), note[:1].upper() + note[1:])
 
@@ -332,14 +333,15 @@ def _stream_equation(opened: Head, colours: Palette) -> Equation:
         colours.context, rf"[z^{{(1)}}_{{⟦i⟧}} ; \ldots ; z^{{({opened.heads_of_layer})}}_{{⟦i⟧}}]"
     )
     lines = (rf"{after} &= {before} + W_O\,{outputs}", r"&= ⟦before⟧", r"&\quad + ⟦added⟧", r"&= ⟦after⟧")
-    values = {"layer": opened.layer + 1, "block": opened.block + 1, "count": len(opened.streams) - 1}
     note = gettext(
         "The residual stream before and after the cross-attention of layer {layer}, which is sub-layer {block} of "
         "{count}."
         if opened.kind == "cross"
         else "The residual stream before and after the self-attention of layer {layer}, which is sub-layer {block} of "
         "{count}.",
-        **values,
+        layer=opened.layer + 1,
+        block=opened.block + 1,
+        count=len(opened.streams) - 1,
     )
     return Equation(4, aligned(*lines), note)
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from attnviz.analysis.labels import quote, quoted_name
 from attnviz.analysis.numbers import decimal, percent, significant
-from attnviz.errors import AttnvizError
+from attnviz.errors import user_error
 from attnviz.languages import format_share, gettext, gettexts
 from attnviz.text import EOS, SPACE, follows_space, join_pieces
 from attnviz.trace import Record, Trace, WhatIfs
@@ -147,26 +147,22 @@ def weights_from_links(trace: Trace, step: int, links: Collection[tuple[int, int
     ends = len(words.source) - 1, len(words.target) - 1
     word = words.word_at(step)
     if word == ends[1]:
-        raise AttnvizError(gettext("This step writes the end mark </s>, which has no word links. Choose another step."))
+        raise user_error("This step writes the end mark </s>, which has no word links. Choose another step.")
     for j, i in links:
         if not (0 <= j < ends[0] and 0 <= i < ends[1]):
-            raise AttnvizError(
-                gettext(
-                    "The link {link} names a word that does not exist. Words are counted from 0; there are {source} "
-                    "source words and {target} target words.",
-                    link=f"{j}-{i}",
-                    source=ends[0],
-                    target=ends[1],
-                )
+            raise user_error(
+                "The link {link} names a word that does not exist. Words are counted from 0; there are {source} "
+                "source words and {target} target words.",
+                link=f"{j}-{i}",
+                source=ends[0],
+                target=ends[1],
             )
     linked = sorted({j for j, i in links if i == word})
     if not linked:
-        raise AttnvizError(
-            gettext(
-                "None of the links given ends at the target word “{name}”, so the links give no weights for this word. "
-                "Add a link to this word.",
-                name=words.target[word],
-            )
+        raise user_error(
+            "None of the links given ends at the target word “{name}”, so the links give no weights for this word. "
+            "Add a link to this word.",
+            name=words.target[word],
         )
     weights = np.zeros(len(trace.source_pieces))
     for j in linked:
@@ -183,13 +179,11 @@ def weights_from_trace(trace: Trace, step: int, other: Trace) -> Array:
     """
     rows = _overlaps(other.target_pieces, trace.target_pieces)
     if rows is None:
-        raise AttnvizError(
-            gettext("This model cannot use the attention of a model whose pieces spell a different translation.")
-        )
+        raise user_error("This model cannot use the attention of a model whose pieces spell a different translation.")
     columns = _overlaps(trace.source_surfaces, other.source_surfaces)
     if columns is None:
-        raise AttnvizError(
-            gettext("This model cannot use the attention of a model whose pieces spell a different source sentence.")
+        raise user_error(
+            "This model cannot use the attention of a model whose pieces spell a different source sentence."
         )
     shares = columns @ (rows[:, step] @ float64(other.alignment))
     return shares / shares.sum()

@@ -477,6 +477,8 @@ def test_beams_of_generate_are_followed_to_the_end_of_each_sentence() -> None:
     for record, row in zip(records, beams.tolist(), strict=True):
         rows = [steps[step, :, beam, :, 0].numpy() for step, beam in enumerate(row) if beam >= 0]
         np.testing.assert_allclose(record.head_weights, np.stack(rows, axis=2), atol=1e-6)
+    longer = read_attention(output, ["a b c d", "a b c d"], ["e f g", "e f g"])[1]
+    assert longer.head_weights.shape == (3, 2, 3, 5), "the row after its end is padding"
 
 
 def test_kind_of_self_attention_is_told_by_its_triangle() -> None:

@@ -135,7 +135,7 @@ def _vectors(name: str, version: str, digest: str, _trace: Trace) -> Vectors:  #
 def _index(name: str, version: str, digest: str, kind: VectorKind, _trace: Trace) -> VectorIndex:
     """Return the index of a corpus; raise AttnvizError where it has no such vectors of the model with this digest."""
     vectors = _vectors(name, version, digest, _trace)
-    array = vectors.of(kind)
+    array = vectors.arrays[kind]
     if not len(array):
         raise user_error("No pair of this corpus has vectors.")
     map_rows = np.unique(np.linspace(0, len(array) - 1, min(len(array), _MAX_MAP_POINTS)).astype(np.int64))

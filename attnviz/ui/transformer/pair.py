@@ -9,11 +9,11 @@ from typing import Any
 
 from attnviz.analysis import judgement as texts
 from attnviz.analysis.judgement import (
+    JudgementVerifier,
     largest_difference,
     matching_positions,
     pair_attention,
     recompute_decomposable,
-    verify_judgement,
     with_words_swapped,
 )
 from attnviz.analysis.labels import shorten
@@ -165,7 +165,7 @@ def _verification_payload(judgement: Judgement) -> dict[str, Any]:
             "Numbers not verified: the model that computed them, “{model}”, is not installed.", model=judgement.model
         )
         return badge_payload(text, holds=False)
-    verified = verify_judgement(judgement, weights)
+    verified = JudgementVerifier(judgement, weights).verify(0)
     rows = verification_rows(verified, texts.judgement_quantity_names())
     return badge_payload(texts.verdict_badge_text(verified), rows, holds=verified.holds)
 
