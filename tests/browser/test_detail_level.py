@@ -185,3 +185,32 @@ def test_new_visitor_starts_at_idea_and_the_choice_is_remembered(open_page: Open
     other.goto(address)
     other.wait_for_selector(READY)
     expect(other.locator(LEVEL_CONTROL).get_by_role("radio", name="Numbers")).to_be_checked()
+
+
+CUT = """
+() => [...document.querySelectorAll(".st-key-stages .katex-display")]
+  .filter((node) => node.scrollWidth > node.clientWidth).map((node) => node.textContent)
+"""
+"""JavaScript for the equations that are cut off."""
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("lang", ["en", "fr"])
+@pytest.mark.parametrize("level", ["idea", "everything"])
+def test_windows_between_phone_and_desktop_cut_nothing(open_page: Opener, level: str, lang: str) -> None:
+    """A window of 1440 pixels at 200 % zoom is one of 720."""
+    page = open_page(f"?depth={level}&lang={lang}&sentence={quote(DEFAULT_SENTENCE)}", width=1440)
+    settled(page, ".st-key-heatmap")
+    for width in (1250, 1100, 1024, 900, 768, 700, 640):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.wait_for_function("() => document.querySelector('.stMain').scrollWidth <= innerWidth")
+        about, languages, menu = (
+            page.locator(name).bounding_box() for name in (".masthead .about", ".st-key-lang", ".stMainMenu button")
+        )
+        assert about
+        assert languages
+        assert menu
+        assert about["width"] > 200, "the line below the title does not break into one word a line"
+        assert about["x"] + about["width"] <= languages["x"] or about["y"] >= languages["y"] + languages["height"] - 1
+        assert languages["x"] + languages["width"] <= menu["x"]
+        assert page.evaluate(CUT) == [], f"equations in {width} pixels"

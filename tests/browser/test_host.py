@@ -1,8 +1,9 @@
-"""A hosted app: lost connections and restarts, visitor limit, sign-in, base URL path and log privacy."""
+"""A hosted app: lost connections and restarts, visitor limit, sign-in, base URL path, log privacy, and no network."""
 
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -13,6 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.text import LONGEST_SENTENCE
+from tests.browser.conftest import skip_or_fail
 from tests.browser.server import READY, REPOSITORY, free_port, running_server, serving
 from tests.browser.views import text_of
 from tests.conftest import SHIPPED_MODEL
@@ -124,3 +126,13 @@ def test_user_can_sign_in_and_out(chromium: Browser, tmp_path: Path, snapshot: S
             expect(page.get_by_role("button", name="Sign in")).to_be_visible()
             expect(page.locator(".st-key-sentence")).to_have_count(0)
             assert text_of(page.locator(".st-key-sign_in")) == snapshot(name="signed out")
+
+
+@pytest.mark.nightly
+def test_app_works_without_a_network(tmp_path: Path) -> None:
+    """In a network namespace that has nothing but its own loopback, the page opens and translates."""
+    if subprocess.run(["unshare", "--net", "true"], check=False, capture_output=True).returncode:
+        skip_or_fail("this machine lets nobody make a network namespace")
+    command = ["unshare", "--net", sys.executable, "-m", "tests.browser.offline", str(tmp_path)]
+    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]

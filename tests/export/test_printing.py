@@ -16,7 +16,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 from pdfminer.high_level import extract_pages
-from pdfminer.layout import LTChar, LTPage
+from pdfminer.layout import LTChar, LTImage, LTPage, LTRect
 
 from attnviz import Attention, attention
 from attnviz.export import FigureOptions
@@ -37,6 +37,11 @@ TEXTS = {
         "COMMISSION RECOMMENDATION ON DEVELOPMENT OF COMMUNICATIONS",
         "RECOMMANDATION DE LA COMMISSION SUR LE DÉVELOPPEMENT DES COMMUNICATIONS",
     ),
+    "compounds": (
+        "Die Geschwindigkeitsbegrenzung der Donaudampfschifffahrtsgesellschaft gilt",
+        "The speed limit of the Danube-steamship-company applies",
+    ),
+    "French": ("Les élèves œuvrent à l' Élysée naïvement …", "Œuvre d' élève : « ça » où l' été s' achève"),
     "Arabic": ("the translator writes the agreement quickly", "المترجم يكتب الاتفاقية بسرعة ."),
     "60 tokens": (
         " ".join(f"word{k}" if k % 3 else "the" for k in range(60)),
@@ -123,7 +128,7 @@ def check_labels(figure: go.Figure, page: LTPage) -> None:
     "kind", [kind if kind == "capitals" else pytest.param(kind, marks=pytest.mark.nightly) for kind in TEXTS]
 )
 @pytest.mark.parametrize("sheets", [heatmap_sheets, step_sheets])
-def test_printed_figures_have_every_letter_of_their_labels(
+def test_printed_figures_have_all_letters_of_labels_and_cells_as_rectangles(
     kind: str, sheets: Callable[[str, str], Iterator[go.Figure]]
 ) -> None:
     figures = list(sheets(*TEXTS[kind]))
@@ -131,6 +136,13 @@ def test_printed_figures_have_every_letter_of_their_labels(
     assert len(pages) == len(figures)
     for figure, page in zip(figures, pages, strict=True):
         check_labels(figure, page)
+    if sheets is heatmap_sheets and kind == "capitals":
+        source, target = TEXTS[kind]
+        assert not list(parts(pages[0], LTImage))
+        cells = [one for one in parts(pages[0], LTRect) if one.fill and 10 < one.width < 60 and 10 < one.height < 60]
+        count = len(target.split()) * len(source.split())
+        assert len({(round(one.x0), round(one.y0)) for one in cells}) == count
+        assert len({(round(one.width), round(one.height)) for one in cells}) <= 4, "equal but for rounding"
 
 
 def test_estimated_widths_are_those_of_the_widest_font() -> None:
