@@ -169,11 +169,11 @@ def test_one_hot_attention_can_be_tested(make_network: ModelFactory, tokenizer: 
 
 @settings(max_examples=FEW)
 @given(**SIZES)
-def test_minimal_change_writes_another_piece_and_no_random_change_is_much_smaller(
+def test_minimal_change_writes_another_piece(
     make_network: ModelFactory, tokenizer: Tokenizer, kind, **sizes: int
 ) -> None:
     trace, weights = forced_trace(make_network, tokenizer, kind, **sizes)
-    found, chance = analysis.minimal_change(trace, weights), np.random.default_rng(0)
+    found = analysis.minimal_change(trace, weights)
     assert found.distances.shape == (len(trace.target_ids),)
     for step, distance in enumerate(found.distances):
         changed, real = found.weights[step], trace.alignment[step].astype(np.float64)
@@ -188,14 +188,23 @@ def test_minimal_change_writes_another_piece_and_no_random_change_is_much_smalle
             assert distance == pytest.approx(np.abs(changed - real / real.sum()).sum(), abs=1e-9)
             assert 0 < distance <= 2
             assert again[0] != again[1]
-        evaluation, count = StepEvaluation(trace, step, weights), len(real)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_random_change_is_much_smaller_than_the_minimal_one(
+    make_network: ModelFactory, tokenizer: Tokenizer, kind
+) -> None:
+    """In networks of one size: the search is local, and in smaller ones its change may be far from the smallest."""
+    trace, weights = forced_trace(make_network, tokenizer, kind)
+    found, chance = analysis.minimal_change(trace, weights), np.random.default_rng(0)
+    for step, distance in enumerate(found.distances):
+        evaluation, count = StepEvaluation(trace, step, weights), trace.alignment.shape[1]
         ends = np.concatenate([np.eye(count), chance.dirichlet(np.full(count, 0.2), size=30)])
         shares = np.linspace(0, 1, 33)[1:, None, None]
         lines = (evaluation.alignment + shares * (ends - evaluation.alignment)).reshape(-1, count)
         pieces = evaluation.distributions(lines)[:, EOS:].argmax(axis=1) + EOS
         moved = np.abs(lines - evaluation.alignment).sum(axis=1)[pieces != found.first_ids[step]]
-        # The search starts from few points: in small networks its change may be a quarter larger than the smallest.
-        assert distance <= min(moved, default=np.inf) * 1.5
+        assert distance <= min(moved, default=np.inf) * 1.05
 
 
 def test_distance_is_infinite_when_no_weights_change_the_piece(
