@@ -148,7 +148,7 @@ def _attention_sentences(trace: Aligned, step: int) -> list[str]:
         ),
     ]
     if step and not is_uniform(trace, step - 1):
-        moved = int(first) - int(trace.alignment[step - 1].argmax())
+        moved = first - int(trace.alignment[step - 1].argmax())
         if moved == 0:
             sentences.append(gettext("This step and the previous step looked most at the same piece."))
         else:

@@ -327,13 +327,13 @@ def perturbation_results(
     tests: PerturbationTests, spelling: Spelling, best: PerturbedStep | None = None
 ) -> dict[str, PerturbationResult]:
     """Return the tests of a step by name, in the order of the figure's rows; `best`, if given, is the last."""
-    order = np.argsort([test.total_variation for test in tests.permuted], kind="stable")
+    by_change = sorted(tests.permuted, key=lambda test: test.total_variation)
     titled = {
         "real": (gettext("Actual attention"), tests.real),
         "uniform": (gettext("Uniform"), tests.uniform),
         "permuted": (
             gettext("Shuffled, {count} times", count=len(tests.permuted)),
-            tests.permuted[int(order[(len(order) - 1) // 2])],
+            by_change[(len(by_change) - 1) // 2],
         ),
         "without_strongest": (gettext("Without strongest piece"), tests.without_strongest),
         "adversary": (gettext("Adversarial attention"), tests.adversary),

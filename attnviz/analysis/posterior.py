@@ -242,7 +242,7 @@ def posterior_sentence(trace: Trace, attention: PosteriorAttention, step: int) -
             **names,
             **shares,
         )
-    other = int(ranked(np.where(np.arange(len(prior)) == last, -1, prior))[0])
+    other = next(j for j in ranked(prior) if j != last)
     return gettext(
         "The probability of {word} would have been {likely} with the annotation of {last} alone and {less} with the "
         "annotation of {other} alone. So the weight of {last} goes from {before} to {after} once the word is known.",

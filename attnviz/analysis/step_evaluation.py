@@ -122,8 +122,7 @@ class PerturbedStep(OneLine):
             Ids and probabilities, likeliest first.
         """
         check_whole_argument(gettext("number of candidates k"), k, 1, len(self.probabilities))
-        order = ranked(self.probabilities)[:k]
-        return [(int(piece), float(self.probabilities[piece])) for piece in order]
+        return [(piece, float(self.probabilities[piece])) for piece in ranked(self.probabilities)[:k]]
 
 
 class StepEvaluation:

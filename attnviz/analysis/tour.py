@@ -201,7 +201,7 @@ def softmax_sentences(tour: TourData) -> tuple[str, ...]:
     )
     if len(order) == 1:
         return (start, gettext("There is only one piece, so it gets all the attention."))
-    best, second = int(order[0]), int(order[1])
+    best, second = order[:2]
     lead = shown_difference((e[best], e[second]))
     ratio = gettext(
         "The energy is {high} for {best} and {low} for {second}. The difference is {apart}, so the share of {best} is "

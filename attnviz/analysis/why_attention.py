@@ -266,7 +266,7 @@ def forgetting_sentences(forced_words: ForcedWords, other: int) -> list[str]:
 
 def _largest_differences_sentence(forced_words: ForcedWords, lags: np.ndarray, fixed: int, other: int) -> str:
     """Return the words on which the two models differ most."""
-    positions = [int(position) for position in ranked(lags)[:_MOST_NAMED] if lags[position] >= np.log(_MIN_RATIO)]
+    positions = [position for position in ranked(lags)[:_MOST_NAMED] if lags[position] >= np.log(_MIN_RATIO)]
     if not positions:
         return gettext("No word is ten times likelier with attention than with the fixed vector.")
     listed = [
