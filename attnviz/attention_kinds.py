@@ -19,6 +19,7 @@ from functools import cache
 from importlib.metadata import entry_points
 from typing import Any
 
+from attnviz.bounds import shortened_repr
 from attnviz.environment import ATTNVIZ_SCORERS
 from attnviz.errors import user_error
 
@@ -79,8 +80,9 @@ def is_custom(name: object) -> bool:
 def check_known(name: object) -> None:
     """Raise ValueError unless `name` is one of ATTENTION_KINDS or has the form of a user's own kind."""
     if name not in ATTENTION_KINDS and not is_custom(name):
-        shown = repr(name) if len(repr(name)) <= 60 else f"{repr(name)[:57]}..."
-        raise ValueError(f"attention must be one of {', '.join(ATTENTION_KINDS)} or package.module:Class, not {shown}")
+        raise ValueError(
+            f"attention must be one of {', '.join(ATTENTION_KINDS)} or package.module:Class, not {shortened_repr(name)}"
+        )
 
 
 def kind_of(name: str) -> AttentionKind:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from attnviz.checkpoint import load_detector
 from attnviz.decoding import batches, padded, sentence_ids, target_ids
 from attnviz.devices import resolve_device
-from attnviz.errors import AttnvizError
+from attnviz.errors import locate_errors
 from attnviz.installed_models import find_model
 from attnviz.model_folder import weights_digest
 from attnviz.network.decomposable import Decomposable, DecomposableOutput
@@ -115,10 +115,8 @@ class Detector:
         """
         encoded = []
         for number, (source, target) in enumerate(pairs, 1):
-            try:
+            with locate_errors(f"Pair {number}"):
                 encoded.append(self._encode(source, target))
-            except AttnvizError as error:
-                raise AttnvizError(f"Pair {number}: {error}") from error
         return self.judge_ids(encoded)
 
     def judge_ids(self, pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> NDArray[np.float32]:

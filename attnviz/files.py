@@ -130,13 +130,14 @@ def file_errors(path: str | Path, *further: type[Exception]) -> Iterator[None]:
     Raise it too where `path` is no regular file (`check_regular`).
     """
     check_regular(path)
+    damage: tuple[type[Exception], ...] = (*DAMAGED, *further)
     try:
         yield
     except OSError as error:
         raise user_error(
             "The file {path} cannot be read: {error}.", path=path, error=error.strerror or error
         ) from error
-    except (*DAMAGED, *further) as error:
+    except damage as error:
         reason = gettext("{name} is missing", name=error) if isinstance(error, KeyError) else str(error)[:300]
         raise user_error("The file {path} is damaged ({error}). Restore the file.", path=path, error=reason) from error
 

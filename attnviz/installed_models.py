@@ -13,7 +13,8 @@ from platformdirs import user_data_path
 
 from attnviz.bounds import TRANSLATORS
 from attnviz.environment import ATTNVIZ_MODELS
-from attnviz.errors import user_error
+from attnviz.errors import AttnvizError, user_error
+from attnviz.languages import gettext
 from attnviz.model_folder import (
     CONFIG_FILE,
     DETECTOR,
@@ -23,8 +24,14 @@ from attnviz.model_folder import (
     weights_digest,
 )
 
-_DEFAULT = "en-fr"
-"""Name of the model that comes first."""
+FIXED_CONTEXT_MODEL, GENERAL_MODEL, ADDITIVE_MODEL, TRANSFORMER_MODEL, LARGE_MODEL = SHIPPED_MODELS = (
+    "small-fixed",
+    "small-dot",
+    "small-additive",
+    "small-transformer",
+    "en-fr",
+)
+"""Names of the shipped models: fixed context vector, general attention, additive attention, transformer, large one."""
 _PACKAGE = Path(__file__).resolve().parent
 
 
@@ -61,6 +68,25 @@ def installed_models() -> InstalledModels:
     return _installed(TRANSLATORS)
 
 
+def missing_models(*names: str) -> str:
+    """Return which of these models are not installed, as a sentence; empty where all are."""
+    absent = [name for name in names if name not in installed_models()]
+    if not absent:
+        return ""
+    return gettext(
+        "This part of the page needs the models {names}. Models not installed: {absent}. attnviz supplies the missing "
+        "models in its folder “models”: copy or symlink them into the folder of your own models.",
+        names=", ".join(names),
+        absent=", ".join(absent),
+    )
+
+
+def check_installed(*names: str) -> None:
+    """Raise AttnvizError where one of these models is not installed."""
+    if reason := missing_models(*names):
+        raise AttnvizError(reason)
+
+
 def find_model(model: str | Path | None = None) -> Path:
     """Return the folder of a model, given its path or the name of an installed one; by default the first installed.
 
@@ -82,7 +108,7 @@ def find_model(model: str | Path | None = None) -> Path:
                 )
             return folder
     if not translators:
-        raise user_error("No model is installed. Fetch one with: attnviz models {model}", model=_DEFAULT)
+        raise user_error("No model is installed. Fetch one with: attnviz models {model}", model=LARGE_MODEL)
     raise user_error(
         "There is no model {model}. Give the path of a model folder, or the name of an installed model: {names}.",
         model=model,
@@ -132,5 +158,5 @@ def installed_detectors() -> InstalledModels:
 
 def _installed(architectures: Collection[str]) -> InstalledModels:
     folders = {one.name: one for root in reversed(model_roots()) for one in model_folders(root, architectures)}
-    names = sorted(folders, key=lambda name: (name != _DEFAULT, name))
+    names = sorted(folders, key=lambda name: (name != LARGE_MODEL, name))
     return InstalledModels({name: folders[name] for name in names})

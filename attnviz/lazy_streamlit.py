@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from streamlit import query_params as query_params
     from streamlit import rerun as rerun
     from streamlit import session_state as session_state
+    from streamlit import text as text
 else:
 
     def __getattr__(name: str) -> Any:

@@ -91,7 +91,7 @@ def read_weights(folder: str | Path) -> dict[str, NDArray[Any]]:
 
     path = checked_path(folder) / WEIGHTS_FILE
     with file_errors(path, safetensors.SafetensorError):
-        weights = safetensors.numpy.load_file(path)
+        weights = safetensors.numpy.load_file(path.resolve(strict=True))
         if odd := [name for name, values in weights.items() if values.dtype.kind != "f"]:
             raise ValueError(f"{odd[0]} holds no floating-point numbers")
     return weights

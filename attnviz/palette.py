@@ -197,11 +197,6 @@ def heatmap_scale(colours: Colours) -> ColourScale:
     return SCALES[colours].stops
 
 
-def is_dark_on_white(colours: Colours) -> bool:
-    """Return whether larger values are darker on this scale."""
-    return letter_colour(SCALES[colours].stops[-1][1]) == "#ffffff"
-
-
 def colour_at(scale: ColourScale, share: float) -> str:
     """Return the colour of `scale` at `share`, in [0, 1], as #rrggbb."""
     share = min(max(share, 0.0), 1.0)

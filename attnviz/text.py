@@ -359,6 +359,11 @@ def with_symbols(text: str) -> str:
     return text if text.isprintable() else text.translate(_SYMBOLS)
 
 
+def follows_space(piece: str) -> bool:
+    """Return whether a space precedes a piece in a text, unless it is the first."""
+    return piece.startswith(SPACE) or piece in SPECIAL_PIECES
+
+
 def join_pieces(pieces: Iterable[str]) -> str:
     """Return the text of consecutive pieces, without outer spaces; `\u2581bi`, `cycle` gives `bicycle`."""
     text = "".join(piece for place, piece in enumerate(pieces) if not place or not piece.startswith(CONTINUED))

@@ -234,9 +234,8 @@ class Translator(Generic[RecordT]):
         Raises:
             AttnvizError: As in `translate`.
         """
+        self.check(text, beam=beam, length_penalty=length_penalty, interventions=interventions)
         source = sentence_ids(self.tokenizer, text)
-        check_search(beam, length_penalty)
-        self.prepared.check(interventions, len(source))
         growth: list[list[Candidate]] = []
         with torch.inference_mode():
             memory, limit = self._memory([source]), longest_target(len(source))

@@ -168,8 +168,8 @@ MENDS = (
         "tests/test_files.py::test_export_to_full_disk_leaves_old_file",
     ),
     Mend(
-        "A pipe in place of a tokenizer is waited for.",
-        "attnviz/text.py",
+        "A pipe in place of a file of a model is waited for.",
+        "attnviz/files.py",
         "check_regular(path)",
         "pass",
         "tests/test_files.py::test_pipe_in_model_folder_is_refused",

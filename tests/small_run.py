@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import itertools
 import json
 from pathlib import Path
@@ -60,6 +61,17 @@ def tiny(files: Files, output: Path, **changes: Any) -> TrainingConfig:
         "patience": 0,
     }
     return TrainingConfig(**(settings | changes))
+
+
+def train_command(config: TrainingConfig) -> list[str]:
+    """Return the arguments of `attnviz` that train as a config says."""
+    arguments = ["train"]
+    for field in dataclasses.fields(config):
+        value = getattr(config, field.name)
+        if value != field.default:
+            several = value if isinstance(value, tuple) else (value,)
+            arguments += [f"--{field.name.replace('_', '-')}", *map(str, several)]
+    return arguments
 
 
 def log_of(output: Path) -> list[dict[str, str]]:

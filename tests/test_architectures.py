@@ -8,7 +8,7 @@ import pytest
 
 from attnviz.architectures import architecture_of, could_be_of, stage_numbered, step_texts, verifier_of
 from attnviz.trace import Attention, attention
-from attnviz.ui.step.stage_payloads import stage_figures
+from attnviz.ui.step.stage_panels import stage_figures
 from tests.figures.synthetic import trace as make_trace
 
 

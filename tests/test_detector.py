@@ -10,7 +10,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Translator
-from attnviz.analysis.judgement import verify_judgement
+from attnviz.analysis.judgement import JudgementVerifier
 from attnviz.checkpoint import save_model
 from attnviz.detector import Detector
 from attnviz.model_folder import architecture, model_folders, read_weights, weights_digest
@@ -40,7 +40,7 @@ def test_judgement_is_verified_by_the_folder_weights(detector: Detector, folder:
     assert judgement.model == "tiny"
     assert judgement.weights_digest == weights_digest(folder)
     assert (judgement.source_text, judgement.target_text) == PAIRS[0]
-    assert verify_judgement(judgement, read_weights(folder)).holds
+    assert JudgementVerifier(judgement, read_weights(folder)).verify(0).holds
 
 
 def test_unusable_sentences_are_refused(detector: Detector, snapshot: SnapshotAssertion) -> None:

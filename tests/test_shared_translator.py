@@ -159,7 +159,7 @@ def test_waiting_thread_learns_its_position_and_wait(
     first.result(30), second.result(30)
     count, seconds = told[0]
     assert count == 1
-    assert seconds == pytest.approx((2 + 2 + 3) / 2, abs=0.9)  # less what "Two dogs." has taken already
+    assert (2 + 3) / 2 <= seconds <= (2 + 2 + 3) / 2  # "Two dogs." is under way, for however long
 
 
 @pytest.mark.usefixtures("busy")

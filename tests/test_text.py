@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -66,17 +65,6 @@ def test_too_small_vocabulary_is_refused(snapshot: SnapshotAssertion) -> None:
     with pytest.raises(AttnvizError) as error:
         Tokenizer.train(SENTENCES, 10)
     assert re.sub(r"\(.*\)", "(<cause>)", str(error.value)) == snapshot
-
-
-def test_invalid_tokenizer_files_are_named(tmp_path: Path, tokenizer: Tokenizer) -> None:
-    path = tmp_path / "tokenizer.model"
-    for content in (None, b"", b"nonsense", tokenizer.model[: len(tokenizer.model) // 2]):
-        if content is not None:
-            path.write_bytes(content)
-        with pytest.raises(AttnvizError, match=r"tokenizer\.model"):
-            Tokenizer.load(path)
-    path.write_bytes(tokenizer.model)
-    assert Tokenizer.load(path).encode("A girl") == tokenizer.encode("A girl")
 
 
 def _words(*pieces: str) -> list[str]:

@@ -33,24 +33,15 @@ def translators(make_network: ModelFactory, tokenizer: Tokenizer) -> dict[tuple[
     return {kind: Translator(make_network(*kind), tokenizer, "tiny", "digest") for kind in KINDS}
 
 
+SAME = (
+    *("source_text", "translation", "source_pieces", "target_pieces", "source_ids", "target_ids", "source_surfaces"),
+    *("unknown_characters", "search", "config", "model", "weights_digest", "device", "interventions"),
+)
+
+
 def assert_alike(one: Trace, other: Trace) -> None:
     """Assert that two traces tell of the same translation, to the accuracy of float32."""
-    for name in (
-        "source_text",
-        "translation",
-        "source_pieces",
-        "target_pieces",
-        "source_ids",
-        "target_ids",
-        "source_surfaces",
-        "unknown_characters",
-        "search",
-        "config",
-        "model",
-        "weights_digest",
-        "device",
-        "interventions",
-    ):
+    for name in SAME:
         assert getattr(one, name) == getattr(other, name), name
     for quantity in RECORDED:
         if quantity.name != "top_ids":  # the order of equally likely pieces may differ

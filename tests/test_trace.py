@@ -1,17 +1,85 @@
-"""`Trace`: its figures, words and likeliest pieces."""
+"""Traces as users meet them: figures, likeliest pieces, and frames with every number and the links of Pharaoh files."""
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz import AttnvizError, Trace, Translator, export, figures
-from tests.snapshots import plain
+from attnviz import AttnvizError, Trace, export, figures
+from attnviz.analysis.gold import pharaoh
+from attnviz.checkpoint import save_model
+from attnviz.network import TransformerConfig
+from attnviz.text import Tokenizer
+from attnviz.trace import Attention, TransformerTrace
+from attnviz.translator import Translator
+from tests.snapshots import refusal
+from tests.transformers import random_transformer
+
+SENTENCE = "A green house."
 
 
 @pytest.fixture(scope="module")
 def trace(translator: Translator) -> Trace:
     return translator.translate("A girl is riding a red \U0001f6b2 bicycle.", beam=3)
+
+
+@pytest.fixture(scope="module")
+def transformer_trace(tmp_path_factory: pytest.TempPathFactory, tokenizer: Tokenizer) -> TransformerTrace:
+    folder = tmp_path_factory.mktemp("transformer")
+    save_model(folder, random_transformer(TransformerConfig(len(tokenizer), 16, 4, 2, 12), 3), tokenizer)
+    return Translator[TransformerTrace].load(folder, "cpu").translate(SENTENCE, beam=1)
+
+
+def test_rows_hold_the_numbers_of_the_arrays(trace: Trace) -> None:
+    frame = trace.to_frame()
+    assert list(frame) == ["i", "j", "target", "source", "energy", "weight", "probability"]
+    assert len(frame) == trace.alignment.size
+    for row in frame.itertuples():
+        assert row.target == trace.target_pieces[row.i]
+        assert row.source == trace.source_pieces[row.j]
+        assert row.energy == trace.energies[row.i, row.j]
+        assert row.weight == trace.alignment[row.i, row.j]
+        assert row.probability == trace.probabilities[row.i]
+
+
+def test_transformer_has_rows_of_each_head(transformer_trace: TransformerTrace) -> None:
+    frame = transformer_trace.to_frame()
+    assert list(frame) == ["layer", "head", "i", "j", "target", "source", "energy", "weight", "probability"]
+    assert len(frame) == transformer_trace.cross_alignment.size
+    last = frame.iloc[-1]
+    at = tuple(size - 1 for size in transformer_trace.cross_alignment.shape)
+    assert (last["layer"], last["head"], last["i"], last["j"]) == at
+    assert last["energy"] == transformer_trace.cross_energies[at]
+    mean = frame.groupby(["i", "j"])["weight"].mean().to_numpy().reshape(transformer_trace.alignment.shape)
+    np.testing.assert_allclose(mean, transformer_trace.alignment, atol=1e-6)
+
+
+@pytest.mark.parametrize("threshold", [None, 0.1])
+def test_links_are_those_of_pharaoh_files(trace: Trace, threshold: float | None) -> None:
+    frame = trace.links_frame(threshold)
+    pairs = [f"{j}-{i}" for i, j in zip(frame["i"], frame["j"], strict=True)]
+    assert sorted(pairs) == sorted(pharaoh(trace.words(), threshold).split())
+    words = trace.words()
+    for row in frame.itertuples():
+        assert (row.target, row.source) == (words.target[row.i], words.source[row.j])
+        assert row.weight == words.alignment[row.i, row.j]
+        assert not row.possible
+
+
+def test_links_of_a_file_keep_its_marks() -> None:
+    record = Attention.from_json(
+        '{"format": "attnviz-attention", "version": 1, "source": ["a", "b"], "target": ["x", "y"],'
+        ' "matrix": [[1, 0], [0.5, 0.5]], "links": [[0, 0], [0, 1], [1, 1]],'
+        ' "gold": {"sure": [[0, 0]], "possible": [[1, 1]]}}'
+    )
+    frame = record.links_frame()
+    assert frame[["source", "target", "possible"]].values.tolist() == [
+        ["a", "x", False],
+        ["a", "y", False],
+        ["b", "y", True],
+    ]
+    assert frame["i"].is_monotonic_increasing
 
 
 def test_notebook_representation_is_the_heatmap(trace: Trace, snapshot: SnapshotAssertion) -> None:
@@ -21,10 +89,7 @@ def test_notebook_representation_is_the_heatmap(trace: Trace, snapshot: Snapshot
     assert trace.step_figure(-1, "candidates", theme="dark") == trace.step_figure(last, "candidates", theme="dark")
     with pytest.raises(AttnvizError):
         trace.step_figure(last + 1)
-    with pytest.raises(AttnvizError) as error:
-        trace.step_figure(0, "pie")
-    assert plain(error.value) == snapshot
-    assert f"Choose from: {', '.join(figures.step_figures(figures.Subject(trace, 0)))}." in str(error.value)
+    assert refusal(lambda: trace.step_figure(0, "pie")) == snapshot
     assert trace._repr_html_() == export.heatmap_html(trace)
 
 

@@ -67,24 +67,19 @@ def summary_sentence(summary: Summary | None) -> str:
     sentences = []
     if summary.moves and not backward:
         sentences.append(gettext("The attention moves through the sentence from left to right, without going back."))
-    elif summary.moves and mostly:
-        sentences.append(
-            ngettext(
-                "Mostly word by word: at {count} of {moves} moves from one target word to the next, the alignment goes "
-                "back to the left.",
-                "Mostly word by word: at {count} of {moves} moves from one target word to the next, the alignment goes "
-                "back to the left.",
-                backward,
-                moves=summary.moves,
-            )
-        )
     elif summary.moves:
         sentences.append(
             ngettext(
-                "The word order changes: at {count} of {moves} moves from one target word to the next, the alignment "
-                "goes back to the left.",
-                "The word order changes: at {count} of {moves} moves from one target word to the next, the alignment "
-                "goes back to the left.",
+                "Mostly word by word: at {count} of {moves} moves from one target word to the next, the alignment goes "
+                "back to the left."
+                if mostly
+                else "The word order changes: at {count} of {moves} moves from one target word to the next, the "
+                "alignment goes back to the left.",
+                "Mostly word by word: at {count} of {moves} moves from one target word to the next, the alignment goes "
+                "back to the left."
+                if mostly
+                else "The word order changes: at {count} of {moves} moves from one target word to the next, the "
+                "alignment goes back to the left.",
                 backward,
                 moves=summary.moves,
             )
@@ -156,20 +151,16 @@ def _attention_sentences(trace: Aligned, step: int) -> list[str]:
         moved = int(first) - int(trace.alignment[step - 1].argmax())
         if moved == 0:
             sentences.append(gettext("This step and the previous step looked most at the same piece."))
-        elif moved > 0:
-            sentences.append(
-                ngettext(
-                    "This step looked {count} piece further to the right than the previous step.",
-                    "This step looked {count} pieces further to the right than the previous step.",
-                    moved,
-                )
-            )
         else:
             sentences.append(
                 ngettext(
-                    "This step looked {count} piece further to the left than the previous step.",
-                    "This step looked {count} pieces further to the left than the previous step.",
-                    -moved,
+                    "This step looked {count} piece further to the right than the previous step."
+                    if moved > 0
+                    else "This step looked {count} piece further to the left than the previous step.",
+                    "This step looked {count} pieces further to the right than the previous step."
+                    if moved > 0
+                    else "This step looked {count} pieces further to the left than the previous step.",
+                    abs(moved),
                 )
             )
     return sentences

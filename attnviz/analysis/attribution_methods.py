@@ -20,11 +20,10 @@ import numpy as np
 
 from attnviz.analysis.labels import quoted_name
 from attnviz.analysis.likelihood import Readouts
-from attnviz.analysis.measures import ratios
+from attnviz.analysis.measures import ratios, total_variation
 from attnviz.analysis.numbers import decimal, percent
 from attnviz.analysis.posterior import erasure_log_drops, posterior_of
 from attnviz.analysis.recomputation import Weights
-from attnviz.analysis.step_evaluation import total_variation
 from attnviz.arguments import check_choice, check_each, check_whole_argument
 from attnviz.languages import gettext, ngettext
 from attnviz.trace import Attention, Trace

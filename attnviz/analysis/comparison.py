@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from attnviz.analysis.grid import Grid, grid
 from attnviz.analysis.labels import SYMBOLS, face_names, quote, shorten
-from attnviz.analysis.measures import PairAgreement, error_between
+from attnviz.analysis.measures import PairAgreement, error_between, ranked, total_variation
 from attnviz.analysis.numbers import decimal, percent, signed
 from attnviz.analysis.word_classes import is_punctuation
 from attnviz.arguments import check_choice, check_each, check_whole_argument
@@ -74,8 +74,7 @@ class Comparison(OneLine):
         For shares this is the total variation, from 0 (the same) to 1 (disjoint). nan where the row is not shared.
         """
         unshared = np.isnan(self.first).all(axis=1) | np.isnan(self.other).all(axis=1)
-        half: Array = 0.5 * np.abs(np.nan_to_num(self.other) - np.nan_to_num(self.first)).sum(axis=1)
-        return np.where(unshared, np.nan, half)
+        return np.where(unshared, np.nan, total_variation(np.nan_to_num(self.other), np.nan_to_num(self.first)))
 
     def most_changed(self, count: int = 1) -> list[tuple[int, int]]:
         """Return the shared cells that differ most.
@@ -88,8 +87,7 @@ class Comparison(OneLine):
         """
         check_whole_argument(gettext("count"), count, 0, sys.maxsize)
         amounts = np.nan_to_num(np.abs(self.difference))
-        order = np.argsort(-amounts, axis=None, kind="stable")[:count]
-        places = [(int(row), int(column)) for row, column in np.stack(np.unravel_index(order, amounts.shape), axis=1)]
+        places = [divmod(place, amounts.shape[1]) for place in ranked(amounts.ravel())[:count]]
         return [place for place in places if amounts[place] > 0]
 
     def row_of(self, step: int, side: ComparedSide = "first") -> int:
@@ -108,10 +106,7 @@ class Comparison(OneLine):
         check_choice("side", side, get_args(ComparedSide))
         written = sum(map(len, self.steps[side]))
         check_whole_argument(gettext("step"), step, 0, written - 1)
-        for row, steps in enumerate(self.steps[side]):
-            if step in steps:
-                return row
-        raise IndexError(f"the {side} has no step {step}")
+        return next(row for row, steps in enumerate(self.steps[side]) if step in steps)
 
     def aligned_step(self, step: int, side: ComparedSide = "first") -> int | None:
         """Return the step of the other side that wrote the same word as a step of this side.

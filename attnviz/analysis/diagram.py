@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from attnviz.analysis.energy_equations import NEW, OLD, Symbol, WeightSymbols, symbols, terms
 from attnviz.analysis.labels import quote, quoted_name, subscript
-from attnviz.analysis.measures import cosines, is_uniform, ranked, weight_order, word_shares
+from attnviz.analysis.measures import cosines, is_uniform, named_shares, ranked, weight_order, word_shares
 from attnviz.analysis.numbers import decimal, percent
 from attnviz.languages import gettext
 from attnviz.trace import Aligned, Trace
@@ -301,8 +301,8 @@ def _weight_symbols(weights: WeightSymbols) -> dict[str, list[Symbol]]:
     return {name: symbols(latex) for name, latex in asdict(weights).items()}
 
 
-_MOST_NAMED, _LEAST_SHARE = 3, 0.05
-"""Largest number of source words named in a context, and the smallest share of a named word."""
+_LEAST_SHARE = 0.05
+"""Smallest share of a source word that is named in a context."""
 
 
 def mixture(trace: Trace, step: int) -> str:
@@ -316,8 +316,7 @@ def mixture(trace: Trace, step: int) -> str:
         return gettext("{share} each", share=percent(trace.alignment[step, 0]))
     words = trace.words()
     shares = word_shares(trace, step)
-    order = sorted(range(len(shares)), key=lambda k: -shares[k])
-    named = [k for k in order[:_MOST_NAMED] if shares[k] >= _LEAST_SHARE] or order[:1]
+    named = named_shares(shares, _LEAST_SHARE)
     return ", ".join(f"{percent(shares[k])} {quote(words.source[k], 20)}" for k in named)
 
 

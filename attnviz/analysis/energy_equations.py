@@ -153,19 +153,16 @@ def terms(trace: Trace) -> Terms:
     readouts = {"maxout": WeightSymbols("U_o", "C_o", "V_o", "b")} | dict.fromkeys(
         ("affine", "tanh"), WeightSymbols("W_t", "W_t", bias="b_t" if form["readout_bias"] else "")
     )
+    letters = _INTERMEDIATE[form["cell"]] if form["writes_gates"] else ("z", r"\tilde s")
     return replace(
         texts_of(trace.config["attention"]).terms,
         key_bias="b_a" if form["key_bias"] else "",
-        intermediates=_at_step(_INTERMEDIATE[form["cell"]] if form["writes_gates"] else ("z", r"\tilde s")),
+        intermediates=tuple(f"{letter}_{{{NEW}}}" for letter in letters),
         recurrence=WeightSymbols("U", "W", "W", "b") if form["writes_gates"] else WeightSymbols(),
         readout=readouts.get(form["readout"], WeightSymbols()),
         logit_weights="W_o",
         logit_bias="b_o" if form["output_bias"] else "",
     )
-
-
-def _at_step(letters: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(f"{letter}_{{{NEW}}}" for letter in letters)
 
 
 _SYMBOL = re.compile(r"(\\tilde )?([A-Za-z])(?:_(?:\{([^}]{0,80})\}|(\w)))?|(\S)")

@@ -19,7 +19,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from attnviz.analysis.labels import merged_cell_text, quote, quoted_name
-from attnviz.analysis.measures import attended_words, coverage, entropy
+from attnviz.analysis.measures import anchors, attended_words, coverage, entropy
 from attnviz.analysis.numbers import percent, significant
 from attnviz.analysis.word_classes import FUNCTION_WORDS, REPEATED_BY_GRAMMAR, is_word
 from attnviz.languages import gettext, ngettext
@@ -307,10 +307,9 @@ def other_hypotheses(words: Words, hypotheses: Sequence[Hypothesis], target: int
 
 def same_spellings(words: Words) -> Iterator[tuple[int, int]]:
     """Yield (target, source) of words that occur once on each side and are longer than one letter."""
-    source, target = ([word.casefold() for word in side] for side in (words.source, words.target))
-    for i, folded in enumerate(target):
-        if len(words.target[i]) > 1 and is_word(words.target[i]) and target.count(folded) == source.count(folded) == 1:
-            yield i, source.index(folded)
+    for i, j in anchors(words.source, words.target):
+        if len(words.target[i]) > 1 and is_word(words.target[i]):
+            yield i, j
 
 
 def findings_of(trace: Readable) -> list[Finding]:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from attnviz.analysis.labels import face_names, quote
 from attnviz.analysis.measures import ErrorRate, error_rate, links, mutual_links
 from attnviz.analysis.numbers import decimal, percent
-from attnviz.errors import AttnvizError
+from attnviz.errors import AttnvizError, user_error
 from attnviz.languages import gettext, gettexts, ngettext
 from attnviz.text import abbreviated
 from attnviz.trace import Aligned, Attention, Words
@@ -123,8 +123,8 @@ def as_gold_links(given: AnyGoldLinks) -> GoldLinks:
     try:
         return GoldLinks(frozenset((int(j), int(i)) for j, i in given))
     except (TypeError, ValueError) as error:
-        raise AttnvizError(
-            gettext("A link must be a pair of numbers: source word and target word, both counted from 0.")
+        raise user_error(
+            "A link must be a pair of numbers: source word and target word, both counted from 0."
         ) from error
 
 
@@ -140,8 +140,8 @@ def validated(gold: GoldLinks, words: Words) -> GoldLinks:
     """Return `gold`; raise AttnvizError where links are out of range of the words, or there are too many."""
     all_links = gold.sure | gold.possible
     if len(all_links) > MOST_GOLD_LINKS:
-        raise AttnvizError(
-            gettext("There are {count} links; at most {most} can be shown.", count=len(all_links), most=MOST_GOLD_LINKS)
+        raise user_error(
+            "There are {count} links; at most {most} can be shown.", count=len(all_links), most=MOST_GOLD_LINKS
         )
     source, target = map(len, linkable_words(words))
     faulty = [
@@ -238,12 +238,10 @@ def parse_pharaoh(text: str) -> list[tuple[int, int]]:
     matches = [re.fullmatch(r"([0-9]{1,6})-([0-9]{1,6})", item) for item in text.split()]
     if not matches or None in matches:
         wrong = next((item for item, link in zip(text.split(), matches, strict=True) if link is None), text)
-        raise AttnvizError(
-            gettext(
-                "“{found}” is not a link. Write links as 0-0 1-2: the source word, then the target word, both counted "
-                "from 0.",
-                found=wrong[:40],
-            )
+        raise user_error(
+            "“{found}” is not a link. Write links as 0-0 1-2: the source word, then the target word, both counted "
+            "from 0.",
+            found=wrong[:40],
         )
     return [(int(link[1]), int(link[2])) for link in matches if link]
 
@@ -255,8 +253,8 @@ def parse_sure_and_possible(text: str) -> GoldLinks:
     """
     found = parse_links(text)
     if not found.all:
-        raise AttnvizError(
-            gettext("There is no link. Write links as 0-0 1?2: the source word, then the target word, counted from 0.")
+        raise user_error(
+            "There is no link. Write links as 0-0 1?2: the source word, then the target word, counted from 0."
         )
     return GoldLinks(found.all - found.possible, found.possible)
 

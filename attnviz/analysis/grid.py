@@ -200,11 +200,6 @@ def check_posterior(trace: Any) -> None:
         )
 
 
-def rows_of_steps(heatmap: Grid, count: int) -> list[int | None]:
-    """Return the row that each of `count` steps wrote; None where it is not drawn."""
-    return places_of_pieces(heatmap.steps, count)
-
-
 def places_of_pieces(groups: tuple[tuple[int, ...], ...], count: int) -> list[int | None]:
     """Return the row or column of each of `count` pieces; None where it is not drawn."""
     places: list[int | None] = [None] * count

@@ -43,15 +43,16 @@ def attention_heads_text(trace: Attention) -> str:
 
 def made_by(trace: Attention) -> str:
     """Return the origin of the numbers, in a few words."""
-    if trace.is_self_attention:
-        return (
-            gettext("self-attention of {origin}", origin=shorten(trace.origin, 40))
-            if trace.origin
-            else gettext("self-attention of another program")
-        )
-    if not trace.origin:
-        return gettext("attention of another program")
-    return gettext("attention of {origin}", origin=shorten(trace.origin, 40))
+    key = ("self" if trace.is_self_attention else "cross") + (" of" if trace.origin else "")
+    return gettext(
+        {
+            "self of": "self-attention of {origin}",
+            "self": "self-attention of another program",
+            "cross of": "attention of {origin}",
+            "cross": "attention of another program",
+        }[key],
+        origin=shorten(trace.origin, 40),
+    )
 
 
 def self_attention_sentences(trace: Attention) -> str:

@@ -13,11 +13,10 @@ They are the verdict, its equation, captions, the effect of swapping two words, 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Callable, Sequence
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from attnviz.analysis.labels import quoted_name
 from attnviz.analysis.measures import weight_order
@@ -146,11 +145,6 @@ class JudgementVerifier(Verifier):
 
         recomputed = recompute_decomposable(self.weights, self.trace.source_ids, self.trace.target_ids, recorded)
         return {name: (getattr(self.trace, name), array) for name, array in recomputed.items()}
-
-
-def verify_judgement(judgement: Judgement, weights: Mapping[str, NDArray[Any]]) -> Verification:
-    """Return the comparison of every quantity of a verdict; raise MisfitError for weights of another model."""
-    return JudgementVerifier(judgement, weights).verify(0)
 
 
 def pair_attention(judgement: Judgement, query_side: Literal["source", "target"] = "target") -> AttentionView:

@@ -8,8 +8,6 @@ has three numbers; a text of this module beside each says which one it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from attnviz.analysis.numbers import percent
 from attnviz.languages import gettext, gettexts, ngettext
 from attnviz.text import SPACE, isolated, piece_name, with_symbols, without_isolates
@@ -40,21 +38,26 @@ def quote(text: str, longest: int | None = None) -> str:
     return gettext("“{text}”", text=isolated(text) if longest is None else isolated(shorten(text, longest)))
 
 
-_PUNCTUATION_NAMES: dict[str, Callable[[], str]] = {
-    "": lambda: gettext("a space"),
-    "'": lambda: gettext("an apostrophe"),
-    '"': lambda: gettext("a quotation mark"),
-    ",": lambda: gettext("a comma"),
-    ".": lambda: gettext("a full stop"),
-    "-": lambda: gettext("a hyphen"),
-    "<s>": lambda: gettext("the start mark <s>"),
-}
+_NAMED = ("", "'", '"', ",", ".", "-", "<s>")
+"""Pieces that are named instead of quoted."""
 
 
 def punctuation_name(piece: str) -> str | None:
     """Return the name of a piece that quotation marks do not explain, such as a comma; None for others."""
-    name = _PUNCTUATION_NAMES.get(piece.strip(SPACE))
-    return None if name is None else name()
+    key = piece.strip(SPACE)
+    if key not in _NAMED:
+        return None
+    return gettext(
+        {
+            "": "a space",
+            "'": "an apostrophe",
+            '"': "a quotation mark",
+            ",": "a comma",
+            ".": "a full stop",
+            "-": "a hyphen",
+            "<s>": "the start mark <s>",
+        }[key]
+    )
 
 
 def quoted_name(piece: str) -> str:

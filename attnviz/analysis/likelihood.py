@@ -18,10 +18,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.recomputation import Weights, log_softmax, maxout, sigmoid
+from attnviz.analysis.recomputation import Weights, log_softmax, maxout, maxout_winners, sigmoid
 from attnviz.analysis.weight_shapes import check_fit
 from attnviz.arguments import check_each
-from attnviz.errors import AttnvizError
+from attnviz.errors import user_error
 from attnviz.installed_models import installed_weights
 from attnviz.languages import gettext
 from attnviz.trace import Record, Trace
@@ -44,19 +44,15 @@ class Readouts:
         """
         check_each(gettext("translations"), (trace,), (Record,))
         if not trace.attends:
-            raise AttnvizError(
-                gettext(
-                    "This model has no attention: it writes all its words from one context vector. So there are no "
-                    "energies, no attention weights and no posterior attention."
-                )
+            raise user_error(
+                "This model has no attention: it writes all its words from one context vector. So there are no "
+                "energies, no attention weights and no posterior attention."
             )
         if not trace.attends_once:
-            raise AttnvizError(
-                gettext(
-                    "Posterior attention needs an RNNsearch model; “{model}” is a transformer, or was imported from "
-                    "another toolkit.",
-                    model=trace.model,
-                )
+            raise user_error(
+                "Posterior attention needs an RNNsearch model; “{model}” is a transformer, or was imported from "
+                "another toolkit.",
+                model=trace.model,
             )
         weights = installed_weights(trace.model, trace.weights_digest) if weights is None else weights
         check_each(gettext("model weights"), (weights,), (Mapping,))
@@ -125,6 +121,14 @@ class Readouts:
         readouts = maxout(self.maxout_inputs(steps, mixtures))
         return self._float32_logits(readouts).reshape(*readouts.shape[:2], -1)
 
+    def rough_probabilities(self, steps: slice, mixtures: Array) -> NDArray[np.float32]:
+        """Return p(w) of these steps with each context, (S, C, K), the softmax of `rough_logits`."""
+        powers = self.rough_logits(steps, mixtures)
+        powers -= powers.max(axis=2, keepdims=True)
+        np.exp(powers, out=powers)
+        powers /= powers.sum(axis=2, keepdims=True)
+        return powers
+
     def logits(self, step: int, mixtures: Array) -> Array:
         """Return the logits of one 0-based step for each of the contexts `mixtures` (C, Tx): (C, K)."""
         readouts = maxout(self.maxout_inputs(slice(step, step + 1), mixtures[None]))[0]
@@ -177,9 +181,8 @@ class Readouts:
         It passes through the step's maxout winners. If `centred`, the mean over the vocabulary is subtracted.
         """
         pairs = self.maxout_inputs(slice(None), self.alignment[:, None])[:, 0]
-        winners = np.arange(0, pairs.shape[1], 2) + pairs.reshape(len(pairs), -1, 2).argmax(axis=2)
         rows = self._output[self._target_ids] - (self._output.mean(axis=0) if centred else 0)
-        return np.einsum("il,jil->ij", rows, self._annotation_terms[:, winners], optimize=True)
+        return np.einsum("il,jil->ij", rows, self._annotation_terms[:, maxout_winners(pairs)], optimize=True)
 
     def _new_states(self, steps: slice, mixtures: Array | None) -> Array:
         """Return s_i for each context, (S, C, n)."""

@@ -24,7 +24,7 @@ import numpy as np
 
 from attnviz.analysis.labels import quote, shorten
 from attnviz.analysis.numbers import decimal, signed, thousands
-from attnviz.analysis.recomputation import Weights
+from attnviz.analysis.recomputation import Weights, maxout_winners
 from attnviz.languages import gettext
 from attnviz.text import piece_name
 from attnviz.trace import Trace
@@ -143,10 +143,9 @@ def _input_rows(
     if trace.has_maxout:
         once, places = np.unique(steps, return_inverse=True)
         pairs = maxout_inputs(trace, weights, once.tolist())
-        winners = np.arange(0, pairs.shape[1], 2) + pairs.reshape(len(pairs), -1, 2).argmax(axis=2)
         # The logit's weights at the winning units, 0 at the losing ones: (cells, 2l).
         won = np.zeros((len(rows), pairs.shape[1]))
-        np.put_along_axis(won, winners[places], rows, axis=1)
+        np.put_along_axis(won, maxout_winners(pairs)[places], rows, axis=1)
         state, context, word = (
             won @ float64(weights[f"decoder.readout_{name}.weight"]) for name in ("state", "context", "word")
         )

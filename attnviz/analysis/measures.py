@@ -57,6 +57,17 @@ def ranked(values: NDArray[np.floating]) -> list[int]:
     return order
 
 
+def named_shares(shares: NDArray[np.floating], least: float) -> list[int]:
+    """Return the indices of the three largest `shares` (N,) that are at least `least`; at least that of the largest."""
+    order = ranked(shares)
+    return [k for k in order[:3] if shares[k] >= least] or order[:1]
+
+
+def total_variation(p: NDArray[np.floating], q: NDArray[np.floating]) -> Array:
+    """Return 1/2 sum_w |p(w) - q(w)|: (..., K) and (..., K) to (...), from 0 (the same) to 1 (disjoint)."""
+    return 0.5 * np.abs(p - q).sum(axis=-1, dtype=np.float64)
+
+
 def ratios(parts: Array, wholes: Array, otherwise: float = 0) -> Array:
     """Return parts / wholes, (...) by (...) to (...), and `otherwise` where the whole is not positive."""
     result: Array = np.full(np.broadcast(parts, wholes).shape, otherwise, dtype=np.float64)
@@ -178,7 +189,7 @@ def drifts(alignment: ArrayLike, source: Sequence[str], target: Sequence[str]) -
     if not weights.size:
         return []
     linked = np.where(weights.any(axis=1), weights.argmax(axis=1), -2 * len(source))
-    offsets = {i: int(linked[i]) - j for i, j in _anchors(source, target)}
+    offsets = {i: int(linked[i]) - j for i, j in anchors(source, target)}
     found = []
     for first, last in _diagonals(linked.tolist()):
         off = {offset for i, offset in offsets.items() if first <= i <= last}
@@ -188,7 +199,7 @@ def drifts(alignment: ArrayLike, source: Sequence[str], target: Sequence[str]) -
     return found
 
 
-def _anchors(source: Sequence[str], target: Sequence[str]) -> Iterator[tuple[int, int]]:
+def anchors(source: Sequence[str], target: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Yield the (target, source) indices of tokens that occur once on each side."""
     folded = [[token.casefold() for token in side] for side in (source, target)]
     counts = [Counter(side) for side in folded]

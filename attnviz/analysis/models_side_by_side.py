@@ -52,16 +52,16 @@ def step_caption(trace: Record, step: int) -> str:
     sure = gettext(
         "gives the written piece a probability of {share}", share=percent(np.exp(trace.log_probabilities[step]))
     )
-    if not trace.attends:
-        return gettext("{looks}; {sure}", looks=gettext("looks nowhere"), sure=sure)
-    shares = word_shares(trace, step)
-    most = int(shares.argmax())
-    attention = gettext(
-        "looks most at {word} (weight {weight})",
-        word=quote(trace.words().source[most], 20),
-        weight=decimal(shares[most]),
-    )
-    return gettext("{looks}; {sure}", looks=attention, sure=sure)
+    looks = gettext("looks nowhere")
+    if trace.attends:
+        shares = word_shares(trace, step)
+        most = int(shares.argmax())
+        looks = gettext(
+            "looks most at {word} (weight {weight})",
+            word=quote(trace.words().source[most], 20),
+            weight=decimal(shares[most]),
+        )
+    return gettext("{looks}; {sure}", looks=looks, sure=sure)
 
 
 def heatmaps_caption() -> str:

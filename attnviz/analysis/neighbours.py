@@ -52,7 +52,7 @@ def nearest(
     count: int = 10,
     metric: Metric = "cosine",
     excluded: NDArray[np.bool_] | None = None,
-    to_single: Single | None = None,
+    to_single: Single = lambda block: block.astype(np.float32, copy=False),
 ) -> list[Neighbour]:
     """Return the `count` vectors of `vectors` (N, d) nearest to `query` (d,), nearest first, of equals the first.
 
@@ -62,16 +62,9 @@ def nearest(
     """
     if metric not in METRICS:
         raise ValueError(f"the metric must be one of {', '.join(METRICS)}, not {metric!r}")
-    scores = (
-        np.concatenate(
-            [
-                _scores((to_single or _single)(vectors[start : start + _BLOCK]), query.astype(np.float32), metric)
-                for start in range(0, len(vectors), _BLOCK)
-            ]
-        )
-        if len(vectors)
-        else np.zeros(0, np.float32)
-    )
+    blocks = (to_single(vectors[start : start + _BLOCK]) for start in range(0, len(vectors), _BLOCK))
+    single = query.astype(np.float32)
+    scores = np.concatenate([np.zeros(0, np.float32), *(_scores(block, single, metric) for block in blocks)])
     if excluded is not None:
         scores[excluded] = -np.inf
     candidate_count = min(count + _SPARE, int(np.isfinite(scores).sum()))
@@ -85,10 +78,6 @@ def nearest(
     nearness, distances = cosines(exact, wanted), np.linalg.norm(exact - wanted, axis=1)
     order = ranked(nearness if metric == "cosine" else -distances)[:count]
     return [Neighbour(int(candidates[k]), float(nearness[k]), float(distances[k])) for k in order]
-
-
-def _single(block: NDArray[Any]) -> NDArray[np.float32]:
-    return block.astype(np.float32, copy=False)
 
 
 def _scores(block: NDArray[np.float32], query: NDArray[np.float32], metric: Metric) -> NDArray[np.float32]:
@@ -163,10 +152,6 @@ class Vectors:
     pairs: tuple[VectorPair, ...]
     arrays: Mapping[VectorKind, NDArray[np.float16]]
     """States (N, n), contexts (N, c) and annotations (M, 2n), one for each piece."""
-
-    def of(self, kind: VectorKind) -> NDArray[np.float16]:
-        """Return the vectors of a kind, (N, size)."""
-        return self.arrays[kind]
 
     def place(self, kind: VectorKind, row: int) -> tuple[int, int]:
         """Return the 0-based pair of a vector and its 0-based piece within the sentence."""

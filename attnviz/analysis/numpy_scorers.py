@@ -34,13 +34,13 @@ class EnergyRecomputation(ABC):
     missing = ""
     """Message that energies cannot be computed; empty where they can."""
 
-    @abstractmethod
     def weight_shapes(self, hidden: int, units: int, positions: int) -> dict[str, tuple[int, ...]]:
-        """Return the shapes of its weights by name.
+        """Return the shapes of its weights by name, by default of none.
 
         They depend on the hidden size n, the n' `units` of an energy, and the `alignment_size` of the config,
         `positions`.
         """
+        return {}
 
     def context_size(self, annotation: int) -> int:
         """Return the length of a context vector, given the length of an annotation: by default the same."""
@@ -131,10 +131,6 @@ class DotRecomputation(ProductRecomputation):
 
     names = ("sₖ", "hₖ")
 
-    def weight_shapes(self, hidden: int, units: int, positions: int) -> dict[str, tuple[int, ...]]:
-        """Return an empty dictionary: there are no weights."""
-        return {}
-
     def keys(self, decoder: DecoderWeights, annotations: Array) -> Array:
         """Return the annotations unchanged, (Tx, n)."""
         return annotations
@@ -182,20 +178,12 @@ class LocationAwareRecomputation(AdditiveRecomputation):
         alpha is 0 outside the sentence.
         """
         filters = float64(decoder["attention.filters.weight"])
-        result = np.zeros((len(previous_alignment), len(filters)))
-        for j in range(len(previous_alignment)):
-            for k in range(-3, 4):
-                if 0 <= j + k < len(previous_alignment):
-                    result[j] += filters[:, k + 3] * previous_alignment[j + k]
-        return result
+        windows = np.lib.stride_tricks.sliding_window_view(np.pad(previous_alignment, 3), 7)
+        return windows @ filters.T
 
 
 class FixedContextRecomputation(EnergyRecomputation):
     """No attention: the alignment is 1 at the last source piece, and a context is its annotation's forward half."""
-
-    def weight_shapes(self, hidden: int, units: int, positions: int) -> dict[str, tuple[int, ...]]:
-        """Return an empty dictionary: there are no weights."""
-        return {}
 
     def context_size(self, annotation: int) -> int:
         """Return the length of the annotation's forward half."""
@@ -209,13 +197,10 @@ class FixedContextRecomputation(EnergyRecomputation):
         """Return an empty query, (0,)."""
         return state[:0]
 
-    def activations(self, query: Array, keys: Array) -> Array:
-        """Raise ValueError for any shape: energies without attention have no units."""
+    def _raise(self, *_: Any, **__: Any) -> NoReturn:
         raise ValueError("a model without attention has no energies to take apart")
 
-    def score_vector(self, decoder: DecoderWeights, units: int) -> Array:
-        """Raise ValueError: energies without attention have no units."""
-        raise ValueError("a model without attention has no energies to take apart")
+    activations = score_vector = _raise
 
     def energies(self, decoder: DecoderWeights, query: Array, keys: Array, features: Array) -> Array:
         """Return 0 for the last source piece and -inf for every other, (Tx,)."""

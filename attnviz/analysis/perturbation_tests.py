@@ -19,7 +19,7 @@ import numpy as np
 
 from attnviz.analysis.labels import quoted_name, shorten
 from attnviz.analysis.likelihood import Readouts
-from attnviz.analysis.measures import ranked
+from attnviz.analysis.measures import ranked, total_variation
 from attnviz.analysis.numbers import decimal, percent
 from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.step_evaluation import (
@@ -28,7 +28,6 @@ from attnviz.analysis.step_evaluation import (
     StepEvaluation,
     gradient_ascent,
     jensen_shannon,
-    total_variation,
 )
 from attnviz.arguments import check_number, check_seed, check_whole_argument
 from attnviz.languages import format_share, gettext, ngettext
@@ -294,12 +293,11 @@ def shuffled(
     attentions = np.stack([permuted(row, permutations, seed, step) for step, row in enumerate(real)])
     change, unchanged = np.empty(attentions.shape[:2]), np.empty(attentions.shape[:2])
     for steps in readouts.blocks(permutations + 1):
-        logits = readouts.rough_logits(steps, np.concatenate([real[steps, None], attentions[steps]], axis=1))
-        written = logits[..., EOS:].argmax(axis=2)
-        logits -= logits.max(axis=2, keepdims=True)
-        np.exp(logits, out=logits)
-        logits /= logits.sum(axis=2, keepdims=True)
-        change[steps] = total_variation(logits[:, 1:], logits[:, :1])
+        probabilities = readouts.rough_probabilities(
+            steps, np.concatenate([real[steps, None], attentions[steps]], axis=1)
+        )
+        written = probabilities[..., EOS:].argmax(axis=2)
+        change[steps] = total_variation(probabilities[:, 1:], probabilities[:, :1])
         unchanged[steps] = written[:, 1:] == written[:, :1]
     return PermutationEffects(readouts.alignment.max(axis=1), np.median(change, axis=1), unchanged.mean(axis=1))
 
@@ -372,7 +370,7 @@ def perturbation_tests_sentence(tests: PerturbationTests, spelling: Spelling) ->
     """
     piece, count = tests.real.piece_id, len(tests.permuted)
     name, before = quoted_name(spelling(piece)), float(tests.real.probabilities[piece])
-    moved = percent(0.5 * float(np.abs(tests.adversary.weights - tests.real.weights).sum()))
+    moved = percent(float(total_variation(tests.adversary.weights, tests.real.weights)))
     trials: list[tuple[str, float, PerturbedStep | None]] = [
         *(
             (condition, float(perturbed.probabilities[piece]), perturbed)

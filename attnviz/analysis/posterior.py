@@ -22,7 +22,7 @@ import numpy as np
 
 from attnviz.analysis.labels import quoted_name
 from attnviz.analysis.likelihood import Readouts
-from attnviz.analysis.measures import ranked, ratios
+from attnviz.analysis.measures import ranked, ratios, total_variation
 from attnviz.analysis.numbers import aligned, coloured_latex, decimal, number, percent
 from attnviz.analysis.recomputation import Weights, softmax
 from attnviz.analysis.step_equations import Equation, Texts
@@ -165,7 +165,7 @@ class PosteriorAttention(OneLine):
             step: Step, 0-based.
         """
         check_whole_argument(gettext("step"), step, -len(self.prior), len(self.prior) - 1)
-        return float(0.5 * np.abs(self.posterior[step] - self.prior[step]).sum())
+        return float(total_variation(self.posterior[step], self.prior[step]))
 
 
 def posterior_attention(
@@ -188,7 +188,7 @@ def posterior_attention(
     return PosteriorAttention(
         readouts.alignment,
         np.exp(readouts.alone),
-        bayes(readouts.alignment, readouts.alone),
+        posterior_of(readouts, "posterior"),
         posterior_of(readouts) if heatmap_posterior is None else heatmap_posterior,
     )
 

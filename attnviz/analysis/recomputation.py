@@ -375,6 +375,11 @@ def maxout(pairs: Array) -> Array:
     return np.maximum(pairs[..., 0::2], pairs[..., 1::2])
 
 
+def maxout_winners(pairs: Array) -> NDArray[np.intp]:
+    """Return the index of the larger of each pair of neighbours, the first of equals: (R, 2l) to (R, l)."""
+    return np.arange(0, pairs.shape[1], 2) + pairs.reshape(len(pairs), -1, 2).argmax(axis=2)
+
+
 def softmax(energies: Array) -> Array:
     """Return exp(e_j) / sum_k exp(e_k): (..., Tx) to (..., Tx), in [0, 1], sum 1."""
     powers = np.exp(energies - energies.max(axis=-1, keepdims=True))

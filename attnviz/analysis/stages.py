@@ -68,28 +68,22 @@ def _energy(trace: Trace, step: int) -> tuple[str, str]:
     best, count = int(trace.energies[step].argmax()), len(trace.source_pieces)
     name, energy = quoted_name(trace.source_pieces[best]), decimal(trace.energies[step, best])
     asking = step if trace.queries_previous_state else step + 1
-    values = {"count": count, "name": capitalised(name), "state": f"s{subscript(asking)}"}
-    if not trace.queries_previous_state:
-        sentence = gettext(
-            "Each of the {count} pieces has an annotation (its description by the encoder) and a key computed from it. "
-            "The query is computed from the updated state, {state}. The energy of a piece is one number: how well its "
-            "key fits the query. {name} fits best.",
-            **values,
-        )
-    elif trace.config.get("query") == "joined":
-        sentence = gettext(
-            "Each of the {count} pieces has an annotation (its description by the encoder) and a key. The query joins "
-            "the previous word and the decoder state before this word, {state}. The energy of a piece is one number: "
-            "how well its key fits the query. {name} fits best. The model also attends to the empty positions, <pad>.",
-            **values,
-        )
-    else:
-        sentence = gettext(
-            "Each of the {count} pieces has an annotation (its description by the encoder) and a key computed from it. "
-            "The query is computed from the decoder state before this word, {state}. The energy of a piece is one "
-            "number: how well its key fits the query. {name} fits best.",
-            **values,
-        )
+    sentence = gettext(
+        "Each of the {count} pieces has an annotation (its description by the encoder) and a key computed from it. "
+        "The query is computed from the updated state, {state}. The energy of a piece is one number: how well its "
+        "key fits the query. {name} fits best."
+        if not trace.queries_previous_state
+        else "Each of the {count} pieces has an annotation (its description by the encoder) and a key. The query joins "
+        "the previous word and the decoder state before this word, {state}. The energy of a piece is one number: "
+        "how well its key fits the query. {name} fits best. The model also attends to the empty positions, <pad>."
+        if trace.config.get("query") == "joined"
+        else "Each of the {count} pieces has an annotation (its description by the encoder) and a key computed from "
+        "it. The query is computed from the decoder state before this word, {state}. The energy of a piece is one "
+        "number: how well its key fits the query. {name} fits best.",
+        count=count,
+        name=capitalised(name),
+        state=f"s{subscript(asking)}",
+    )
     sentence = f"{sentence} {texts_of(trace.config['attention']).more}".strip()
     return sentence, gettext("{name} fits best, e = {energy}", name=name, energy=energy)
 
@@ -152,16 +146,13 @@ def _share(trace: Trace, step: int) -> tuple[str, str]:
         sentence = gettext("Every English piece gets the same share of the attention: {share}.", share=share)
         return sentence, gettext("every piece gets {share}", share=share)
     outcome = gettext("{name} gets {share}", name=capitalised(best), share=share)
-    if len(order) == 1:
+    changed = interventions_text(trace, step)
+    if len(order) == 1 or not changed:
         return attention_sentence(trace, step), outcome
-    if interventions := interventions_text(trace, step):
-        return gettext(
-            "Changed by hand: {done}. Now {name} gets {share} of the attention.",
-            done=interventions,
-            name=best,
-            share=share,
-        ), outcome
-    return attention_sentence(trace, step), outcome
+    sentence = gettext(
+        "Changed by hand: {done}. Now {name} gets {share} of the attention.", done=changed, name=best, share=share
+    )
+    return sentence, outcome
 
 
 def strongest_pair(trace: Trace | Head, step: int) -> tuple[int, int, float] | None:
@@ -269,14 +260,14 @@ def _mixture(trace: Trace, step: int) -> tuple[str, str]:
 def sum_sentence(trace: Trace | Head, step: int) -> str:
     """Return how the strips of the picture of 0-based `step` add up to the context, and which numbers they show."""
     units = trace.values.shape[1]
-    values = {"context": f"{trace.context_symbol}{subscript(step + 1)}", "units": thousands(units)}
     sentence = gettext(
         "The value of each piece, a list of {units} numbers, is multiplied by its weight. The sum is the output of the "
         "head, {context}."
         if trace.has_heads
         else "The annotation of each piece, a list of {units} numbers, is multiplied by its weight. The sum is the "
         "context vector {context}.",
-        **values,
+        context=f"{trace.context_symbol}{subscript(step + 1)}",
+        units=thousands(units),
     )
     if units <= SQUARES:
         return sentence
@@ -327,22 +318,18 @@ def _state(trace: Trace, step: int) -> tuple[str, str]:
     kept_share = float(trace.kept_shares[step].mean())
     before, after = trace.previous_states[step], trace.states[step]
     unit = int(np.abs(after - before).argmax())
-    values = {"count": len(after), "kept": percent(kept_share), "from_": _candidate_inputs(trace, step)}
-    if trace.config.get("cell") == "lstm":
-        start = gettext(
-            "On average over {count} units, the forget gate keeps {kept} of the memory. The new part of the memory is "
-            "made from {from_}.",
-            **values,
-        )
-        outcome = gettext("{kept} of the memory kept", kept=values["kept"])
-    else:
-        values["new"] = percent(1 - kept_share)
-        start = gettext(
-            "On average over {count} units, the state keeps {kept} of its old value and takes {new} from the "
-            "candidate. The candidate is made from {from_}.",
-            **values,
-        )
-        outcome = gettext("{kept} of the state kept, {new} rewritten", kept=values["kept"], new=values["new"])
+    shares, lstm = {"kept": percent(kept_share), "new": percent(1 - kept_share)}, trace.config.get("cell") == "lstm"
+    start = gettext(
+        "On average over {count} units, the forget gate keeps {kept} of the memory. The new part of the memory is made "
+        "from {from_}."
+        if lstm
+        else "On average over {count} units, the state keeps {kept} of its old value and takes {new} from the "
+        "candidate. The candidate is made from {from_}.",
+        count=len(after),
+        from_=_candidate_inputs(trace, step),
+        **shares,
+    )
+    outcome = gettext("{kept} of the memory kept" if lstm else "{kept} of the state kept, {new} rewritten", **shares)
     most = gettext(
         "Unit {unit} of the state changed most, from {before} to {after}.",
         unit=unit + 1,
@@ -369,54 +356,44 @@ def _candidate_inputs(trace: Trace, step: int) -> str:
 def _memory(trace: Trace, step: int) -> tuple[str, str]:
     kept_share = float(trace.kept_shares[step].mean())
     shares = {"kept": percent(kept_share), "new": percent(1 - kept_share)}
-    last = quoted_name(trace.previous_pieces[step])
-    if not trace.queries_previous_state:
-        sentence = gettext(
-            "The translator’s state is a list of {count} numbers. Before it looks at the sentence, the translator "
-            "updates its state from the last piece, {last}. On average, the translator keeps {kept} of each number, "
-            "and {new} is new.",
-            count=trace.states.shape[1],
-            last=last,
-            **shares,
-        )
-        return sentence, gettext("{kept} kept, {new} new", **shares)
     sentence = gettext(
         "The translator’s state is a list of {count} numbers. The translator updates its state with what it takes from "
         "the sentence and with the last piece, {last}. On average, the translator keeps {kept} of each number, and "
-        "{new} is new.",
+        "{new} is new."
+        if trace.queries_previous_state
+        else "The translator’s state is a list of {count} numbers. Before it looks at the sentence, the translator "
+        "updates its state from the last piece, {last}. On average, the translator keeps {kept} of each number, "
+        "and {new} is new.",
         count=trace.states.shape[1],
-        last=last,
+        last=quoted_name(trace.previous_pieces[step]),
         **shares,
     )
-    if not trace.reads_new_state:
+    if trace.queries_previous_state and not trace.reads_new_state:
         sentence += " " + gettext("The new state affects only later words; this word depends on the old state.")
     return sentence, gettext("{kept} kept, {new} new", **shares)
 
 
 def _word(trace: Trace, step: int) -> tuple[str, str]:
     rest, outcome = word_choice(trace, step)
-    count = trace.readouts.shape[1]
-    start = {
-        "maxout": gettext(
-            "Maxout keeps the larger unit of each of {count} pairs. The units that maxout keeps determine the logit of "
-            "every word.",
-            count=count,
-        ),
-        "joined": gettext(
-            "State, context and previous word, {count} numbers in all, determine the logit of every word.", count=count
-        ),
-        "affine": gettext(
-            "A matrix combines the state and the context vector into {count} numbers, which determine the logit of "
-            "every word.",
-            count=count,
-        ),
-        "state": gettext("The new state, {count} numbers in all, determines the logit of every word.", count=count),
-        "tanh": gettext(
-            "A matrix and tanh combine the state and the context vector into {count} numbers between −1 and 1. The "
-            "{count} numbers determine the logit of every word.",
-            count=count,
-        ),
-    }[trace.form["readout"]]
+    start = gettext(
+        {
+            "maxout": (
+                "Maxout keeps the larger unit of each of {count} pairs. The units that maxout keeps determine the "
+                "logit of every word."
+            ),
+            "joined": "State, context and previous word, {count} numbers in all, determine the logit of every word.",
+            "affine": (
+                "A matrix combines the state and the context vector into {count} numbers, which determine the logit of "
+                "every word."
+            ),
+            "state": "The new state, {count} numbers in all, determines the logit of every word.",
+            "tanh": (
+                "A matrix and tanh combine the state and the context vector into {count} numbers between −1 and 1. The "
+                "{count} numbers determine the logit of every word."
+            ),
+        }[trace.form["readout"]],
+        count=trace.readouts.shape[1],
+    )
     return f"{start} {rest}", outcome
 
 
@@ -433,12 +410,14 @@ def word_choice(trace: Record, step: int) -> tuple[str, str]:
     word, p = quoted_name(trace.target_pieces[step]), percent(trace.probabilities[step])
     first, likeliest = trace.top(step, 1)[0]
     if int(trace.top_ids[step][0]) != int(trace.target_ids[step]):
-        values = {"word": word, "p": p, "other": quoted_name(first), "q": percent(likeliest)}
         sentence = gettext(
             "You forced {word} ({p}); the model preferred {other} ({q})."
             if was_forced(trace, step)
             else "The search chose {word} ({p}), although {other} was more likely ({q}).",
-            **values,
+            word=word,
+            p=p,
+            other=quoted_name(first),
+            q=percent(likeliest),
         )
     elif trace.top_ids.shape[1] == 1:
         sentence = gettext("{word} has a probability of {p}.", word=capitalised(word), p=p)
@@ -478,14 +457,13 @@ def step_sentence(trace: Record, step: int, *, simple: bool = False) -> str:
     """Return what happened at 0-based `step`, in everyday words if `simple`."""
     if simple:
         return _everyday_step_sentence(trace, step)
-    pieces = (trace.previous_pieces[step], trace.target_pieces[step])
-    before, chosen = map(quoted_name, pieces)
-    values = {"before": before, "chosen": chosen, "p": _probability(float(trace.probabilities[step]))}
     return gettext(
         "After {before}, the decoder was forced to write {chosen}, which had probability {p}."
         if was_forced(trace, step)
         else "After {before}, the decoder wrote {chosen} with probability {p}.",
-        **values,
+        before=quoted_name(trace.previous_pieces[step]),
+        chosen=quoted_name(trace.target_pieces[step]),
+        p=_probability(float(trace.probabilities[step])),
     )
 
 

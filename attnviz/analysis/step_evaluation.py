@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from attnviz.analysis.labels import quoted_name
 from attnviz.analysis.likelihood import Readouts
-from attnviz.analysis.measures import ranked
+from attnviz.analysis.measures import ranked, total_variation
 from attnviz.analysis.numbers import decimal, percent
 from attnviz.analysis.recomputation import Weights
 from attnviz.arguments import check_whole_argument
@@ -30,11 +30,6 @@ _LENGTHS = 0.25 ** np.arange(3)
 """Fractions of a move to try, the whole move first."""
 _FIRST, _LONGEST, _SHORTEST = 0.3, 2.0, 1e-6
 """Step lengths: the first, the largest, and the one below which the ascent ends."""
-
-
-def total_variation(p: NDArray[np.floating], q: NDArray[np.floating]) -> Array:
-    """Return 1/2 sum_w |p(w) - q(w)|: (..., K) and (..., K) to (...), from 0 (the same) to 1 (disjoint)."""
-    return 0.5 * np.abs(p - q).sum(axis=-1, dtype=np.float64)
 
 
 def jensen_shannon(p: Array, q: Array) -> Array:
@@ -152,7 +147,7 @@ class StepEvaluation:
     @cached_property
     def probabilities(self) -> Array:
         """p(w) of the step with alpha_i, (K,)."""
-        return np.exp(self.readouts.log_probabilities(self.step, self.alignment[None])[0])
+        return self.distributions(self.alignment[None])[0]
 
     def distributions(self, attentions: Array) -> Array:
         """Return p(w) for each of the `attentions` (N, Tx): (N, K)."""
@@ -189,19 +184,13 @@ class StepEvaluation:
         Where a probability is unchanged, at which |x| has no gradient, 0 is used.
         """
         distributions = self._float32_probabilities(attentions)
-        differences = distributions - self._probabilities32
-        signs = 0.5 * np.sign(differences)
+        signs = 0.5 * np.sign(distributions - self._probabilities32)
         signs -= (distributions * signs).sum(axis=1, keepdims=True)
-        change: Array = 0.5 * np.abs(differences).sum(axis=1, dtype=np.float64)
-        return change, self.slopes(attentions, distributions * signs)
+        return total_variation(distributions, self._probabilities32), self.slopes(attentions, distributions * signs)
 
     def _float32_probabilities(self, attentions: Array) -> NDArray[np.float32]:
         """Return p(w) in float32 for each of the `attentions` (N, Tx): (N, K)."""
-        powers: NDArray[np.float32] = self.readouts.rough_logits(slice(self.step, self.step + 1), attentions[None])[0]
-        powers -= powers.max(axis=1, keepdims=True)
-        np.exp(powers, out=powers)
-        powers /= powers.sum(axis=1, keepdims=True)
-        return powers
+        return self.readouts.rough_probabilities(slice(self.step, self.step + 1), attentions[None])[0]
 
     @cached_property
     def _probabilities32(self) -> NDArray[np.float32]:

@@ -15,7 +15,7 @@ from attnviz.analysis.diagram import context_units, has_diagram
 from attnviz.analysis.energy_equations import fill_placeholders, texts_of
 from attnviz.analysis.labels import quote, quoted_name
 from attnviz.analysis.learning import guidance_sentence
-from attnviz.analysis.measures import ranked, word_shares
+from attnviz.analysis.measures import named_shares, ranked, word_shares
 from attnviz.analysis.numbers import decimal, fine_percent, percent, shown_difference, thousands, times
 from attnviz.analysis.stages import ENERGY_STAGE, SOFTMAX_STAGE, recurrent_stages, was_forced
 from attnviz.analysis.tour_data import LEAST_SHARE, LONGEST_WORD, TourData, coloured, no_attention_reason
@@ -87,7 +87,8 @@ def word_sentences(tour: TourData) -> tuple[str, ...]:
         "Before this word, the translator looked back at the English sentence: {parts}. Each share is an attention "
         "weight, written α (alpha).",
         parts=", ".join(
-            gettext("{share} at {word}", share=percent(shares[k]), word=tour.source(k)) for k in _strongest(shares)
+            gettext("{share} at {word}", share=percent(shares[k]), word=tour.source(k))
+            for k in named_shares(shares, LEAST_SHARE)
         ),
     )
     row = gettext(
@@ -114,12 +115,6 @@ def word_sentences(tour: TourData) -> tuple[str, ...]:
     if guided := guidance_sentence(record.config):
         more += [guided, gettext("So it did not find these words all by itself.")]
     return f"{written} {attention}", row, " ".join(more)
-
-
-def _strongest(shares: Any) -> list[int]:
-    """Return the 0-based places of up to three of the largest `shares`, without those below LEAST_SHARE."""
-    order = sorted(range(len(shares)), key=lambda k: -shares[k])
-    return [k for k in order[:3] if shares[k] >= LEAST_SHARE] or order[:1]
 
 
 def annotation_sentences(tour: TourData) -> tuple[str, ...]:
@@ -229,7 +224,7 @@ def context_sentences(tour: TourData) -> tuple[str, ...]:
     """Return how the context is mixed, and what it is used for."""
     record, step = tour.record, tour.mixed_step
     alpha = record.displayed.alignment[step]
-    parts = ", ".join(f"{percent(alpha[j])} {tour.piece(j)}" for j in _strongest(alpha))
+    parts = ", ".join(f"{percent(alpha[j])} {tour.piece(j)}" for j in named_shares(alpha, LEAST_SHARE))
     if record.has_heads:
         mixed = gettext(
             "The head also computes a value, a list of numbers, from each annotation. The head multiplies each value "
@@ -293,25 +288,17 @@ def context_sentences(tour: TourData) -> tuple[str, ...]:
 def written_word_sentences(tour: TourData) -> tuple[str, ...]:
     """Return which word is written, and what comes next."""
     record, step = tour.record, tour.word.step
-    count = thousands(int(record.config["vocabulary_size"]))
-    if record.has_heads:
-        start = gettext(
-            "From what its heads took from the sentence and from the words written so far, the translator computes a "
-            "probability for each of the {count} pieces that it knows.",
-            count=count,
-        )
-    elif record.reads_new_state:
-        start = gettext(
-            "From the context vector, the previous word and its new state, the translator computes a probability for "
-            "each of the {count} pieces that it knows.",
-            count=count,
-        )
-    else:
-        start = gettext(
-            "From the context vector, the previous word and its state before this word, the translator computes a "
-            "probability for each of the {count} pieces that it knows.",
-            count=count,
-        )
+    start = gettext(
+        "From what its heads took from the sentence and from the words written so far, the translator computes a "
+        "probability for each of the {count} pieces that it knows."
+        if record.has_heads
+        else "From the context vector, the previous word and its new state, the translator computes a probability for "
+        "each of the {count} pieces that it knows."
+        if record.reads_new_state
+        else "From the context vector, the previous word and its state before this word, the translator computes a "
+        "probability for each of the {count} pieces that it knows.",
+        count=thousands(int(record.config["vocabulary_size"])),
+    )
     if record.attends and not record.has_heads and tour.mixed_step != step:
         start = f"{gettext('Back to {word}.', word=tour.written(step))} {start}"
     values = {"word": tour.written(step), "share": percent(record.probabilities[step])}

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.labels import quote, quoted_name
+from attnviz.analysis.measures import total_variation
 from attnviz.analysis.numbers import decimal, fine_percent
 from attnviz.analysis.word_classes import is_article, is_content, is_punctuation, is_word
 from attnviz.languages import gettext
@@ -140,7 +141,7 @@ def most_changed_word(record: Record, posterior_weights: _Array) -> int:
     """
     words, weights = record.words(), record.words().alignment
     attention, posterior = WordAttention(record, weights), WordAttention(record, posterior_weights)
-    change = 0.5 * np.abs(posterior_weights - weights).sum(axis=1)
+    change = total_variation(posterior_weights, weights)
 
     def rank(word: int) -> tuple[float, ...]:
         sources = {attention.sources[word], posterior.sources[word]}
@@ -439,11 +440,12 @@ def answer_explanation(tour: TourData, question: QuizQuestion) -> str:
 
 def chance_sentence(chances: ChanceScore, count: int, *, after: bool) -> str:
     """Return the expected number of correct answers to `count` questions by chance."""
-    values = {"chance": decimal(chances.attended, 1), "straight": chances.diagonal, "count": count}
     text = gettext(
         "Expected correct answers: {chance} of {count} by random guessing, {straight} of {count} by following the "
         "diagonal of the heatmap.",
-        **values,
+        chance=decimal(chances.attended, 1),
+        straight=chances.diagonal,
+        count=count,
     )
     if after and abs(chances.meant - chances.attended) >= 0.05:
         text += " " + gettext(

@@ -68,31 +68,27 @@ def head_energy(head: TransformerTrace | Head, row: int) -> tuple[str, str]:
     energies = opened.energies[row]
     best = int(energies.argmax())
     name, energy = quoted_name(opened.source_pieces[best]), decimal(energies[best])
-    values: dict[str, object] = {
-        "asking": quoted_name(opened.target_pieces[row]),
-        "count": opened.visible_key_count(row),
-        "name": name,
-        "energy": energy,
-    }
-    if opened.kind == "encoder":
-        sentence = gettext(
-            "The query of {asking} is compared with the keys of all {count} English pieces, its own included. The key "
-            "of {name} fits the query best, with energy e = {energy}.",
-            **values,
-        )
-    elif opened.kind == "decoder":
-        sentence = gettext(
-            "The step that writes {asking} has read {count} pieces, starting with <s>; the later pieces are masked. "
-            "{name} fits the query of this step best, with energy e = {energy}.",
-            **values,
-        )
-    else:
-        sentence = gettext(
-            "The query, computed from the residual stream of the step that writes {asking}, says what the head looks "
-            "for. It is compared with the keys of all {count} annotations. The key of {name} fits the query best, with "
-            "energy e = {energy}.",
-            **values,
-        )
+    sentence = gettext(
+        {
+            "encoder": (
+                "The query of {asking} is compared with the keys of all {count} English pieces, its own included. The "
+                "key of {name} fits the query best, with energy e = {energy}."
+            ),
+            "decoder": (
+                "The step that writes {asking} has read {count} pieces, starting with <s>; the later pieces are "
+                "masked. {name} fits the query of this step best, with energy e = {energy}."
+            ),
+            "cross": (
+                "The query, computed from the residual stream of the step that writes {asking}, says what the head "
+                "looks for. It is compared with the keys of all {count} annotations. The key of {name} fits the query "
+                "best, with energy e = {energy}."
+            ),
+        }[opened.kind],
+        asking=quoted_name(opened.target_pieces[row]),
+        count=opened.visible_key_count(row),
+        name=name,
+        energy=energy,
+    )
     return sentence, gettext("{name} fits best, e = {energy}", name=name, energy=energy)
 
 
@@ -314,7 +310,6 @@ def _energy_equation(opened: Head, colours: Palette) -> Equation:
         rf"&\quad \cdot ⟦key⟧ \Big/ \sqrt{{{units}}}",
         r"&= ⟦energy⟧",
     )
-    values: dict[str, object] = {"head": opened_head_name(opened), "piece": "⟦j⟧", "units": units}
     note = gettext(
         "{head}: the energy says how well the query of this head fits the key of source piece {piece}. The query is "
         "made from the normalised residual stream of this step. The energy is divided by the square root of the number "
@@ -323,7 +318,9 @@ def _energy_equation(opened: Head, colours: Palette) -> Equation:
         else "{head}: the energy says how well a query fits the key of piece {piece}. One matrix computes the queries "
         "and another the keys, from the normalised residual streams of the same sentence. The energy is divided by "
         "the square root of the number of units, {units}, so that long vectors do not make the softmax too sharp.",
-        **values,
+        head=opened_head_name(opened),
+        piece="⟦j⟧",
+        units=units,
     )
     return Equation(1, aligned(*lines), note[:1].upper() + note[1:])
 
@@ -336,14 +333,15 @@ def _stream_equation(opened: Head, colours: Palette) -> Equation:
         colours.context, rf"[z^{{(1)}}_{{⟦i⟧}} ; \ldots ; z^{{({opened.heads_of_layer})}}_{{⟦i⟧}}]"
     )
     lines = (rf"{after} &= {before} + W_O\,{outputs}", r"&= ⟦before⟧", r"&\quad + ⟦added⟧", r"&= ⟦after⟧")
-    values = {"layer": opened.layer + 1, "block": opened.block + 1, "count": len(opened.streams) - 1}
     note = gettext(
         "The residual stream before and after the cross-attention of layer {layer}, which is sub-layer {block} of "
         "{count}."
         if opened.kind == "cross"
         else "The residual stream before and after the self-attention of layer {layer}, which is sub-layer {block} of "
         "{count}.",
-        **values,
+        layer=opened.layer + 1,
+        block=opened.block + 1,
+        count=len(opened.streams) - 1,
     )
     return Equation(4, aligned(*lines), note)
 

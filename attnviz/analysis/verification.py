@@ -405,22 +405,17 @@ def verification_caption() -> str:
 
 def badge_text(verification: Verification, step: int) -> str:
     """Return the badge of 0-based `step`; it contains no user input, so that it may be Markdown."""
-    if verification.holds and verification.missing:
+    if verification.holds:
         return gettext(
             "{numbers} numbers of step {step} are verified with NumPy in 64 bits; the recomputed numbers differ by at "
-            "most {largest}. {missing}",
+            "most {largest}. {missing}"
+            if verification.missing
+            else "All {numbers} numbers of step {step} are verified with NumPy in 64 bits; the recomputed numbers "
+            "differ by at most {largest}",
             numbers=thousands(verification.numbers),
             step=step + 1,
             largest=power_of_ten(verification.largest_difference),
             missing=verification.missing,
-        )
-    if verification.holds:
-        return gettext(
-            "All {numbers} numbers of step {step} are verified with NumPy in 64 bits; the recomputed numbers differ by "
-            "at most {largest}",
-            numbers=thousands(verification.numbers),
-            step=step + 1,
-            largest=power_of_ten(verification.largest_difference),
         )
     first, *others = verification.discrepancies
     what = quantity_names()[first.quantity]

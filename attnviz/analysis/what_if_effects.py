@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from attnviz.analysis.labels import quote, quoted_name
 from attnviz.analysis.numbers import decimal, percent, significant
-from attnviz.errors import AttnvizError
+from attnviz.errors import user_error
 from attnviz.languages import format_share, gettext, gettexts
-from attnviz.text import EOS, SPACE, SPECIAL_PIECES, join_pieces
+from attnviz.text import EOS, SPACE, follows_space, join_pieces
 from attnviz.trace import Record, Trace, WhatIfs
 from attnviz.trace.interventions import (
     ExcludePosition,
@@ -147,26 +147,22 @@ def weights_from_links(trace: Trace, step: int, links: Collection[tuple[int, int
     ends = len(words.source) - 1, len(words.target) - 1
     word = words.word_at(step)
     if word == ends[1]:
-        raise AttnvizError(gettext("This step writes the end mark </s>, which has no word links. Choose another step."))
+        raise user_error("This step writes the end mark </s>, which has no word links. Choose another step.")
     for j, i in links:
         if not (0 <= j < ends[0] and 0 <= i < ends[1]):
-            raise AttnvizError(
-                gettext(
-                    "The link {link} names a word that does not exist. Words are counted from 0; there are {source} "
-                    "source words and {target} target words.",
-                    link=f"{j}-{i}",
-                    source=ends[0],
-                    target=ends[1],
-                )
+            raise user_error(
+                "The link {link} names a word that does not exist. Words are counted from 0; there are {source} "
+                "source words and {target} target words.",
+                link=f"{j}-{i}",
+                source=ends[0],
+                target=ends[1],
             )
     linked = sorted({j for j, i in links if i == word})
     if not linked:
-        raise AttnvizError(
-            gettext(
-                "None of the links given ends at the target word “{name}”, so the links give no weights for this word. "
-                "Add a link to this word.",
-                name=words.target[word],
-            )
+        raise user_error(
+            "None of the links given ends at the target word “{name}”, so the links give no weights for this word. "
+            "Add a link to this word.",
+            name=words.target[word],
         )
     weights = np.zeros(len(trace.source_pieces))
     for j in linked:
@@ -183,13 +179,11 @@ def weights_from_trace(trace: Trace, step: int, other: Trace) -> Array:
     """
     rows = _overlaps(other.target_pieces, trace.target_pieces)
     if rows is None:
-        raise AttnvizError(
-            gettext("This model cannot use the attention of a model whose pieces spell a different translation.")
-        )
+        raise user_error("This model cannot use the attention of a model whose pieces spell a different translation.")
     columns = _overlaps(trace.source_surfaces, other.source_surfaces)
     if columns is None:
-        raise AttnvizError(
-            gettext("This model cannot use the attention of a model whose pieces spell a different source sentence.")
+        raise user_error(
+            "This model cannot use the attention of a model whose pieces spell a different source sentence."
         )
     shares = columns @ (rows[:, step] @ float64(other.alignment))
     return shares / shares.sum()
@@ -362,7 +356,7 @@ def words_with_changes(trace: Trace, first: Trace) -> Iterator[Word]:
 
     A word of `first` that is missing between two that stayed is among them.
     """
-    return changed_words(_spaced_words(trace), _spaced_words(first))
+    return changed_words(spaced_words(trace), spaced_words(first))
 
 
 def changed_words(words: SpacedWords, first_words: SpacedWords) -> Iterator[Word]:
@@ -385,14 +379,14 @@ def changed_words(words: SpacedWords, first_words: SpacedWords) -> Iterator[Word
             yield from (Word(text, state, space) for text, space in words[start + j : start + last])
 
 
-def _spaced_words(trace: Trace) -> SpacedWords:
-    """Return the words of a translation without `</s>`, each with whether a space precedes it."""
-    words = zip(trace.words().target, trace.words().target_groups, strict=True)
+def spaced_words(trace: Trace, *, source: bool = False) -> SpacedWords:
+    """Return the words of a translation, or of its source, without `</s>`, each with whether a space precedes it."""
+    words, pieces = trace.words(), trace.source_surfaces if source else trace.target_pieces
+    names, groups = (words.source, words.source_groups) if source else (words.target, words.target_groups)
     spaced: list[tuple[str, bool]] = []
-    for text, group in words:
-        first = trace.target_pieces[group[0]]
-        if first != "</s>":
-            spaced.append((text, bool(spaced) and (first in SPECIAL_PIECES or first.startswith(SPACE))))
+    for text, group in zip(names, groups, strict=True):
+        if text != "</s>":
+            spaced.append((text, bool(spaced) and follows_space(pieces[group[0]])))
     return spaced
 
 

@@ -279,13 +279,14 @@ def _largest_differences_sentence(forced_words: ForcedWords, lags: np.ndarray, f
         for position in positions
     ]
     count = int((lags >= np.log(_MIN_RATIO)).sum())
-    values = {"count": count, "all": len(lags), "listed": ", ".join(listed)}
     return gettext(
         "Words at least ten times less likely with the fixed vector than with attention, {count} of {all}: {listed}."
         if count == len(listed)
         else "Words at least ten times less likely with the fixed vector than with attention: {count} of {all}, above "
         "all {listed}.",
-        **values,
+        count=count,
+        all=len(lags),
+        listed=", ".join(listed),
     )
 
 

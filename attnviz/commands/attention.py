@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,15 +27,16 @@ from attnviz.commands.shared import (
     gold_from,
     gold_links_for,
     option_that_reads,
+    print_pairs,
     rate_text,
     report,
     report_escapes,
     report_more,
     with_gold_tokens,
-    write_rows,
+    write_pairs,
 )
 from attnviz.errors import AttnvizError
-from attnviz.files import replace_bytes, replace_text
+from attnviz.files import replace_bytes
 from attnviz.trace.drawing import DetailLevel
 
 if TYPE_CHECKING:
@@ -324,8 +324,8 @@ def _print_empty(records: list[Attention]) -> None:
         )
 
 
-_PRINTED, _LONGEST = 20, 40
-"""Number of pairs that are printed, and of characters of their links; a file has all."""
+_LONGEST = 40
+"""Characters of the links of a pair that are printed; a file has all."""
 _TABLES, _PICTURES = ("csv", "json"), ("svg", "png", "pdf")
 
 
@@ -359,20 +359,19 @@ def _compare_files(files: Sequence[str], compared: str, options: _Options, readi
         place, index = next((place, index) for index in chosen if (place := agreement.places[index]) is not None)
         _draw((first[place], other[index]), names, options.output, ending)
     else:
-        _write(options.output, agreement, chosen)
+        rows = [_fields(agreement.numbers[index], agreement.pairs[index]) for index in chosen]
+        write_pairs(options.output, rows, {"aer": agreement.aer})
 
 
 def _print_agreement(agreement: LinkAgreement, chosen: Sequence[int], names: tuple[str, str]) -> None:
-    from attnviz.evaluation.measurement_tables import markdown_table
-
-    rows = [_row(str(agreement.numbers[index]), agreement.pairs[index]) for index in chosen[:_PRINTED]]
+    rows = [_row(str(agreement.numbers[index]), agreement.pairs[index]) for index in chosen]
+    total = list[list[str]]()
     if len(chosen) > 1:
         sums = [
             sum(len(getattr(pair, name)) for pair in agreement.pairs) for name in ("shared", "only_first", "only_other")
         ]
-        rows.append(["all", *map(str, sums), rate_text(agreement.aer)])
-    print(markdown_table(["pair", "both", f"only {names[0]}", f"only {names[1]}", "AER"], rows, 1))
-    report_more(len(chosen), _PRINTED, " pairs; -o FILE writes all of them.")
+        total.append(["all", *map(str, sums), rate_text(agreement.aer)])
+    print_pairs(["pair", "both", f"only {names[0]}", f"only {names[1]}", "AER"], rows, total)
     print(f"\nAlignment error rate (AER) between the files: {rate_text(agreement.aer)}.")
 
 
@@ -390,15 +389,6 @@ def _shortened(links: frozenset[Link]) -> str:
     if len(text) <= _LONGEST:
         return text or "–"
     return f"{text[:_LONGEST].rpartition(' ')[0]} … ({len(links)})"
-
-
-def _write(path: Path, agreement: LinkAgreement, chosen: Sequence[int]) -> None:
-    """Write the links that both or only one of them has for every pair, and in JSON the error rate of all pairs."""
-    rows = [_fields(agreement.numbers[index], agreement.pairs[index]) for index in chosen]
-    if path.suffix.lower() == ".json":
-        replace_text(path, json.dumps({"aer": agreement.aer, "pairs": rows}, indent=1) + "\n")
-    else:
-        write_rows(path, rows, [*rows[0]])
 
 
 def _fields(number: int, pair: PairAgreement) -> dict[str, Any]:

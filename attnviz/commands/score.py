@@ -21,7 +21,7 @@ from attnviz.commands.options import (
     Positive,
     ReadingOptions,
 )
-from attnviz.commands.shared import check_suffix, rate_text, report, report_more, write_rows
+from attnviz.commands.shared import check_suffix, print_pairs, rate_text, report, write_pairs
 from attnviz.errors import AttnvizError
 from attnviz.files import replace_text
 
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 _COLUMNS = ("pair", "links", "sure", "AER", "precision", "recall", "F1")
 _LINKS = (".pharaoh", ".txt")
 """File suffixes of outputs with links."""
-_PRINTED = 20
-"""Number of pairs that are printed; a file has all."""
+_HEADS = 20
+"""Number of heads that are printed; a file has all."""
 
 
 @INPUT_OPTIONS
@@ -121,12 +121,9 @@ def _check(options: _Options) -> None:
 
 def _print_scores(scored: ScoredLinks) -> None:
     """Print the scores of the first pairs, and of all pairs together."""
-    from attnviz.evaluation.measurement_tables import markdown_table
-
     error = scored.error
     rows = [_row(str(number), one) for number, one in zip(scored.numbers, error.sentences, strict=True)]
-    print(markdown_table(list(_COLUMNS), [*rows[:_PRINTED], _row("all", error)], 1))
-    report_more(len(rows), _PRINTED, " pairs; -o FILE writes all of them.")
+    print_pairs(_COLUMNS, rows, [_row("all", error)])
     low, high = error.interval
     print(
         f"\nAlignment error rate (AER): {error.aer:.3f}; {error.confidence:.0%} bootstrap interval: {low:.3f} to "
@@ -159,7 +156,7 @@ def _rank_heads(links: AttentionRecords, gold: AttentionRecords, options: _Optio
 
     found, output = find_heads(links, gold, by=options.by), options.output
     columns = ["rank", "layer", "head", "AER", "precision", "recall", "F1", "mutual", "erased"]
-    print(markdown_table(columns, list(head_rows(found, _PRINTED)), 1))
+    print(markdown_table(columns, list(head_rows(found, _HEADS)), 1))
     if found.tied > 1:
         print(
             f"\n{found.tied} heads tie for the best value of “{found.by}”; alignment_heads begins with the first of "
@@ -197,10 +194,7 @@ def _write(path: Path, scored: ScoredLinks, most: int | None) -> None:
     """Write the scores of every pair; in JSON also those of all pairs, and the `most` frequent wrong word pairs."""
     error = scored.error
     rows = [{"pair": number} | _fields(one) for number, one in zip(scored.numbers, error.sentences, strict=True)]
-    if path.suffix.lower() == ".json":
-        whole = _fields(error) | {"interval": error.interval, "confidence": error.confidence, "pairs": rows}
-        if most and error.word_errors is not None:
-            whole["errors"] = [asdict(one) for one in error.word_errors[:most]]
-        replace_text(path, json.dumps(whole, indent=1) + "\n")
-    else:
-        write_rows(path, rows, ["pair", *_fields(error)])
+    whole = _fields(error) | {"interval": error.interval, "confidence": error.confidence}
+    if most and error.word_errors is not None:
+        whole["errors"] = [asdict(one) for one in error.word_errors[:most]]
+    write_pairs(path, rows, whole)

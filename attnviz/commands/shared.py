@@ -6,6 +6,7 @@ import contextlib
 import csv
 import io
 import itertools
+import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -27,6 +28,8 @@ STDIN = "/dev/stdin"
 
 _SHOWN = 5
 """Number of skipped lines of a file that are printed."""
+_PAIRS = 20
+"""Number of pairs that are printed; a file has all."""
 
 
 def report(*lines: object) -> None:
@@ -187,6 +190,22 @@ def write_rows(path: Path, rows: Sequence[Mapping[str, object]], columns: Sequen
     writer.writeheader()
     writer.writerows(rows)
     replace_text(path, text.getvalue())
+
+
+def print_pairs(columns: Sequence[str], rows: Sequence[Sequence[str]], total: Sequence[Sequence[str]]) -> None:
+    """Print the rows of the first pairs as a table, and the `total` below them."""
+    from attnviz.evaluation.measurement_tables import markdown_table
+
+    print(markdown_table(columns, [*rows[:_PAIRS], *total], 1))
+    report_more(len(rows), _PAIRS, " pairs; -o FILE writes all of them.")
+
+
+def write_pairs(path: Path, rows: Sequence[Mapping[str, object]], whole: Mapping[str, object]) -> None:
+    """Write the rows of all pairs as CSV, or as JSON with the fields of the `whole`."""
+    if path.suffix.lower() == ".json":
+        replace_text(path, json.dumps({**whole, "pairs": rows}, indent=1) + "\n")
+    else:
+        write_rows(path, rows, [*rows[0]])
 
 
 def rate_text(rate: float | None) -> str:

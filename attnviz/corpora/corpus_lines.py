@@ -253,7 +253,7 @@ def _line_or_skipped(number: int, source: str, target: str | None = None) -> Lin
     for name, text in (("source", source), ("target", target)):
         if text is None or (text.strip() and "\ufffd" not in text and not is_too_long(text)):
             continue
-        what = gettext("the source") if name == "source" else gettext("the target")
+        what = gettext("the source" if name == "source" else "the target")
         if not text.strip():
             return Skipped(number, gettext("{what} is empty", what=what))
         if "\ufffd" in text:

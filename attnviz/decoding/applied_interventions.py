@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 import torch
 from torch import Tensor
 
-from attnviz.errors import AttnvizError
+from attnviz.errors import user_error
 from attnviz.imported_families import NEVER_EMPTY
-from attnviz.languages import gettext
 from attnviz.network.searchable import MemoryT, StateT, Stepping, StepT
 from attnviz.text import BOS, EOS
 from attnviz.trace.interventions import Intervention, forced_words, interventions_at
@@ -65,7 +64,7 @@ def forced_target(target: Sequence[int], interventions: Sequence[Intervention]) 
     words = forced_words(interventions)
     ids = [words.get(step, piece) for step, piece in enumerate(target)]
     if ids[-1] != EOS:
-        raise AttnvizError(gettext("In forced decoding, a word cannot replace the end mark of the translation."))
+        raise user_error("In forced decoding, a word cannot replace the end mark of the translation.")
     ids = ids[: ids.index(EOS) + 1]
     check_reached(interventions, len(ids))
     return ids
@@ -76,12 +75,10 @@ def check_reached(interventions: Sequence[Intervention], steps: int) -> None:
     changed = [one.step for one in interventions if one.step is not None]
     last = max([*changed, *forced_words(interventions)], default=-1)
     if last >= steps:
-        raise AttnvizError(
-            gettext(
-                "The translation ends with step {count}: nothing can be changed at step {step}.",
-                count=steps,
-                step=last + 1,
-            )
+        raise user_error(
+            "The translation ends with step {count}: nothing can be changed at step {step}.",
+            count=steps,
+            step=last + 1,
         )
 
 
@@ -89,12 +86,10 @@ def check_limit(words: Mapping[int, int], limit: int) -> None:
     """Raise AttnvizError unless targets of at most `limit` pieces, EOS last, can contain these forced words."""
     last = max(words, default=-1)
     if last > limit - 1 or (last == limit - 1 and words[last] != EOS):
-        raise AttnvizError(
-            gettext(
-                "The translation can have at most {count} pieces: no word can be forced at step {step}.",
-                count=limit,
-                step=last + 1,
-            )
+        raise user_error(
+            "The translation can have at most {count} pieces: no word can be forced at step {step}.",
+            count=limit,
+            step=last + 1,
         )
 
 

@@ -17,7 +17,7 @@ from torch.nn.functional import linear
 
 from attnviz.arguments import check_each
 from attnviz.decoding.applied_interventions import energy_change, forced_steps
-from attnviz.errors import AttnvizError
+from attnviz.errors import user_error
 from attnviz.languages import gettext
 from attnviz.network import Network, RNNsearch
 from attnviz.network.derivatives import taking_derivatives
@@ -285,15 +285,12 @@ def _recurrent(network: Network, weights_digest: str, trace: Trace) -> RNNsearch
     """Return `network`; raise AttnvizError unless it is recurrent and made `trace`."""
     check_each(gettext("translations"), (trace,), (Record,))
     if not isinstance(network, RNNsearch):
-        raise AttnvizError(
-            gettext(
-                "Attributions need an RNNsearch model; “{model}” is a transformer, or was imported from another "
-                "toolkit.",
-                model=trace.model,
-            )
+        raise user_error(
+            "Attributions need an RNNsearch model; “{model}” is a transformer, or was imported from another toolkit.",
+            model=trace.model,
         )
     if dict(trace.config) != network.config.to_dict() or trace.weights_digest != weights_digest:
-        raise AttnvizError(gettext("This translation was made by another model: load “{model}”.", model=trace.model))
+        raise user_error("This translation was made by another model: load “{model}”.", model=trace.model)
     return network
 
 

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from attnviz.decoding.applied_interventions import force
 from attnviz.decoding.search import DecodingPath, SearchStep, largest, path_of
-from attnviz.errors import AttnvizError
+from attnviz.errors import AttnvizError, user_error
 from attnviz.languages import gettext
 from attnviz.network import Network, RNNsearch, Seq2Seq, Transformer
 from attnviz.network.encoder import PreparedEncoder
@@ -138,13 +138,11 @@ def _check_size(config: TransformerConfig, source_pieces: int, target_pieces: in
     """Raise AttnvizError where scores and weights of all heads, four bytes each, exceed half the limit of a trace."""
     cells = source_pieces**2 + target_pieces**2 + source_pieces * target_pieces
     if 8 * config.layers * config.heads * cells > LARGEST // 2:
-        raise AttnvizError(
-            gettext(
-                "The attention of all heads, over {source} source pieces and {target} target pieces, is too "
-                "large to store. Shorten the sentence.",
-                source=source_pieces,
-                target=target_pieces,
-            )
+        raise user_error(
+            "The attention of all heads, over {source} source pieces and {target} target pieces, is too "
+            "large to store. Shorten the sentence.",
+            source=source_pieces,
+            target=target_pieces,
         )
 
 

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from attnviz import bounds
 from attnviz.arguments import check_text, check_texts
-from attnviz.errors import AttnvizError
+from attnviz.errors import AttnvizError, user_error
 from attnviz.languages import gettext
 from attnviz.text import BOS, EOS, LONGEST_SENTENCE, LONGEST_TEXT, PAD, UNK, Tokenizer, is_too_long
 
@@ -65,19 +65,15 @@ def target_ids(tokenizer: Tokenizer, target: str | Sequence[int]) -> list[int]:
     if isinstance(target, str):
         return _ids(tokenizer, target, what)
     if not isinstance(target, Sequence | np.ndarray) or not all(hasattr(piece, "__index__") for piece in target):
-        raise AttnvizError(
-            gettext(
-                "A translation must be a text or a sequence of piece ids, not {found}.",
-                found=bounds.shortened_repr(target),
-            )
+        raise user_error(
+            "A translation must be a text or a sequence of piece ids, not {found}.",
+            found=bounds.shortened_repr(target),
         )
     ids = [int(piece) for piece in target]
     _check_pieces(what, len(ids) - 1)
     inside = all(UNK <= piece < len(tokenizer) and piece not in (BOS, EOS) for piece in ids[:-1])
     if not inside or ids[-1:] != [EOS]:
-        raise AttnvizError(
-            gettext("A translation given as piece ids must use ids of the vocabulary and end with the id of </s>.")
-        )
+        raise user_error("A translation given as piece ids must use ids of the vocabulary and end with the id of </s>.")
     return ids
 
 
@@ -87,10 +83,8 @@ def all_target_ids(tokenizer: Tokenizer, targets: Sequence[str | Sequence[int]],
     Raise AttnvizError, with the translation's number, as `target_ids`, and where there are more or fewer.
     """
     if isinstance(targets, str) or not isinstance(targets, Sized) or len(targets) != count:
-        raise AttnvizError(
-            gettext(
-                "The number of translations must be {count}: one for each sentence, in the same order.", count=count
-            )
+        raise user_error(
+            "The number of translations must be {count}: one for each sentence, in the same order.", count=count
         )
     return _numbered("Translation", targets, lambda target: target_ids(tokenizer, target))
 
@@ -116,7 +110,7 @@ def _ids(tokenizer: Tokenizer, text: str, what: str) -> list[int]:
         raise AttnvizError(_too_long(what, text))
     ids = tokenizer.encode(text)
     if not ids:
-        raise AttnvizError(gettext("The {what} is empty. Type a {what}.", what=what))
+        raise user_error("The {what} is empty. Type a {what}.", what=what)
     _check_pieces(what, len(ids))
     return tokenizer.sentence(ids)
 
@@ -124,13 +118,11 @@ def _ids(tokenizer: Tokenizer, text: str, what: str) -> list[int]:
 def _check_pieces(what: str, count: int) -> None:
     """Raise AttnvizError where a text, which the message calls `what`, has too many pieces before EOS."""
     if count > _LONGEST_PIECES:
-        raise AttnvizError(
-            gettext(
-                "The {what} splits into {count} pieces; at most {most} can be shown. Shorten the {what}.",
-                what=what,
-                count=count,
-                most=_LONGEST_PIECES,
-            )
+        raise user_error(
+            "The {what} splits into {count} pieces; at most {most} can be shown. Shorten the {what}.",
+            what=what,
+            count=count,
+            most=_LONGEST_PIECES,
         )
 
 

@@ -35,10 +35,6 @@ class Score:
     signature: str
     """sacrebleu's signature: tokenizer, smoothing, version and so on."""
 
-    def __str__(self) -> str:
-        """Return the score as one line."""
-        return f"{self.metric} {self.value:.2f}  {self.signature}"
-
 
 def corpus_scores(translations: Sequence[str], references: Sequence[str]) -> tuple[Score, Score]:
     """Return BLEU and chrF2 of detokenised, cased `translations` against one reference each.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ import numpy as np
 
 from attnviz.arguments import check_each, check_texts
 from attnviz.decoding import FinishedHypothesis
-from attnviz.errors import AttnvizError, user_error
+from attnviz.errors import locate_errors, user_error
 from attnviz.evaluation.bleu import bleu_of, corpus_scores, sentence_counts
 from attnviz.evaluation.forced import Advance, Likelihood, force_pairs, likelihoods, total_likelihood
 from attnviz.languages import gettext
@@ -102,14 +102,11 @@ def translate_all(
             for beam in beams:
                 translations: list[str] = []
                 started = time.perf_counter()
-                for start in range(0, len(pairs), _BLOCK):
-                    block = [source for source, _ in pairs[start : start + _BLOCK]]
-                    try:
-                        translated = model.translator.translate_batch(block, beam=beam, length_penalty=length_penalty)
-                    except AttnvizError as error:
-                        raise AttnvizError(f"Translating {corpus} failed after {start} pairs: {error}") from error
-                    translations += translated
-                    progress(len(block))
+                for block in _blocks(pairs, progress):
+                    with locate_errors(f"Translating {corpus} failed after {len(translations)} pairs"):
+                        translations += model.translator.translate_batch(
+                            block, beam=beam, length_penalty=length_penalty
+                        )
                 results.append(TranslatedCorpus(model, corpus, beam, translations, time.perf_counter() - started))
     return results
 
@@ -181,11 +178,17 @@ def _search(
     translator: Translator, pairs: Sequence[tuple[str, str]], beam: int, progress: Advance
 ) -> list[list[FinishedHypothesis]]:
     hypotheses: list[list[FinishedHypothesis]] = []
+    for block in _blocks(pairs, progress):
+        hypotheses += translator.search_batch(block, beam=beam, length_penalty=0.0)
+    return hypotheses
+
+
+def _blocks(pairs: TextPairs, progress: Advance) -> Iterator[list[str]]:
+    """Yield the sources of some pairs at a time, and advance after each."""
     for start in range(0, len(pairs), _BLOCK):
         block = [source for source, _ in pairs[start : start + _BLOCK]]
-        hypotheses += translator.search_batch(block, beam=beam, length_penalty=0.0)
+        yield block
         progress(len(block))
-    return hypotheses
 
 
 def _rescored(

@@ -195,7 +195,7 @@ def side_of(links: Any, *, gold: bool = False) -> FileLinks:
 def _pair_of(item: Any, *, gold: bool) -> LinkedPair:
     """Return the links of a record, or of what `as_gold_links` reads."""
     if isinstance(item, Aligned):
-        return linked_record(item, _record_links(item, gold=gold))
+        return pair_of_record(item, _record_links(item, gold=gold))
     links = as_gold_links(item)
     return LinkedPair(Links(links.sure | links.possible, links.possible))
 
@@ -205,7 +205,7 @@ def _is_link(item: Any) -> bool:
     return isinstance(item, Sequence) and len(item) == 2 and all(isinstance(one, SupportsIndex) for one in item)
 
 
-def linked_record(record: Aligned, links: Links) -> LinkedPair:
+def pair_of_record(record: Aligned, links: Links) -> LinkedPair:
     """Return links between the words of a record, which count from 0, without special tokens."""
     words = record.words().linkable
     return LinkedPair(links, tuple(SideWords(list(side)) for side in (words.source, words.target)))

@@ -17,11 +17,10 @@ from numpy.typing import NDArray
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.measures import links, mutual_links
 from attnviz.arguments import checked_path
-from attnviz.errors import AttnvizError, user_error
+from attnviz.errors import user_error
 from attnviz.evaluation.scoring import GoldScorer
 from attnviz.files import replace_text
 from attnviz.importing.attention_reader import read_attention
-from attnviz.languages import gettext
 from attnviz.reading import reading_errors
 from attnviz.trace import Aligned
 from attnviz.trace.parts import OneLine
@@ -113,13 +112,11 @@ def find_heads(records: Any, gold: Any = None, *, by: Criterion | None = None) -
             "Heads can be ranked by one of {names}, not by {name}.", names=", ".join(CRITERIA), name=repr(by)[:40]
         )
     if chosen not in measures.criteria:
-        raise AttnvizError(
-            gettext("To rank heads by the alignment error rate, give gold links.")
+        raise user_error(
+            "To rank heads by the alignment error rate, give gold links."
             if chosen == "aer"
-            else gettext(
-                "The records have no attribution by erasure. Make the records with from_huggingface and "
-                "attributions=True."
-            )
+            else "The records have no attribution by erasure. Make the records with from_huggingface and "
+            "attributions=True."
         )
     rows = [{"layer": head[0], "head": head[1], **measures.of([head])} for head in measures.heads]
     table = pd.DataFrame(rows, columns=list(_COLUMNS))

@@ -29,8 +29,8 @@ from attnviz.evaluation.file_links import (
     LinkedPair,
     SymmetrisedLinks,
     in_words_of,
-    linked_record,
     matched,
+    pair_of_record,
     side_of,
     with_words_of,
 )
@@ -116,7 +116,7 @@ class GoldScorer:
 
     def _matched(self, matrices: Sequence[NDArray[np.float64]]) -> tuple[FileLinks, FileLinks]:
         links = [Links(frozenset(largest_links(matrix)) if matrix.size else frozenset()) for matrix in matrices]
-        predicted = FileLinks(list(map(linked_record, self._records, links)), places=range(len(links)))
+        predicted = FileLinks(list(map(pair_of_record, self._records, links)), places=range(len(links)))
         return matched(predicted, self._file, [])
 
 

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.analysis.gold import GoldLinks, linkable_words, links_text, word_links
-from attnviz.errors import AttnvizError
-from attnviz.languages import gettext
+from attnviz.errors import user_error
 from attnviz.text import without_isolates
 from attnviz.trace import Attention, Words
 from attnviz.trace.attention_record import FURTHER, attention
@@ -46,19 +45,17 @@ def attention_file_content(records: Sequence[Attention | None], ending: str, fir
     if ending == "npz" and len(numbered) == 1:
         return _arrays(numbered[0][1])
     if ending != "parquet":
-        raise AttnvizError(
-            gettext(
-                "A .{ending} file holds one sentence pair, but there are {count} sentence pairs. Choose one pair with "
-                "--sentence, or write another format: {endings}.",
-                ending=ending,
-                count=len(numbered),
-                endings=", ".join(f".{one}" for one in ATTENTION_FILE_ENDINGS if one != "npz"),
-            )
+        raise user_error(
+            "A .{ending} file holds one sentence pair, but there are {count} sentence pairs. Choose one pair with "
+            "--sentence, or write another format: {endings}.",
+            ending=ending,
+            count=len(numbered),
+            endings=", ".join(f".{one}" for one in ATTENTION_FILE_ENDINGS if one != "npz"),
         )
     return _table(numbered)
 
 
-def linked_record(words: Words, gold: GoldLinks) -> Attention:
+def record_of_links(words: Words, gold: GoldLinks) -> Attention:
     """Return the links of `gold` between `words`, without `</s>`, as a record whose tokens are the words."""
     source, target = linkable_words(words)
     linked = sorted(gold.sure | gold.possible)

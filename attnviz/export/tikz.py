@@ -11,7 +11,7 @@ from typing import Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.grid import Grid, grid, rows_of_steps
+from attnviz.analysis.grid import Grid, grid, places_of_pieces
 from attnviz.analysis.labels import shorten
 from attnviz.figures.heatmap_parts import axis_names
 from attnviz.palette import ColourScale, colour_at, heatmap_scale, letter_colour, palette
@@ -157,7 +157,7 @@ def heatmap_tikz(
     if chosen.face != "difference":
         stops = heatmap_scale(chosen.colours)
     cells = grid(trace, chosen.by, chosen.end, chosen.face, posterior)
-    row = None if chosen.step is None else rows_of_steps(cells, len(trace.target_pieces))[chosen.step]
+    row = None if chosen.step is None else places_of_pieces(cells.steps, len(trace.target_pieces))[chosen.step]
     labels = [
         {place: shorten(name, chosen.longest) for place, name in axis_names(names, brackets).items()}
         for names, brackets in ((cells.source, cells.source_brackets), (cells.target, cells.target_brackets))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.analysis.grid import Grid, rows_of_steps
+from attnviz.analysis.grid import Grid, places_of_pieces
 from attnviz.analysis.labels import shorten
 from attnviz.figures.grammar import blank_axis, colour_limit, path, points, sized_layout, strips, text_at
 from attnviz.figures.heatmap_parts import BRACKET_ROOM, HIGHEST_ROW, LOWEST_ROW, widest_label, words_axis
@@ -76,7 +76,7 @@ def fixed_context(trace: Any, cells: Grid, chosen: HeatmapChoices) -> Spec:
     height = _TOP + round(highest * float(np.clip(_ROWS_HEIGHT / highest, LOWEST_ROW, HIGHEST_ROW))) + 12
     hidden: Part = blank_axis(0, 1)
     caption = gettext("c, {count} numbers", count=len(vector))
-    shown = rows_of_steps(cells, len(trace.target_pieces))
+    shown = places_of_pieces(cells.steps, len(trace.target_pieces))
     meta = {"widest": 760, "steps": [steps[0] for steps in cells.steps], "rows": shown, "frame": ROW_FRAME}
     layout = sized_layout(height, (*margins, _TOP, 12), 330, **meta) | {
         "xaxis": hidden | {"domain": [0.5, 1]},

@@ -9,7 +9,7 @@ from typing import Literal
 from attnviz.analysis.diagram import context_sentence, context_units, displayed_units_caption
 from attnviz.analysis.labels import quote, shorten, step_heading
 from attnviz.analysis.stages import sum_sentence
-from attnviz.errors import AttnvizError
+from attnviz.errors import AttnvizError, user_error
 from attnviz.figures.attention_figure import draw_attention, draw_energy, draw_imported, draw_posterior, draw_softmax
 from attnviz.figures.context import draw_context, draw_context_units
 from attnviz.figures.decoder_figure import draw_candidates, draw_maxout, draw_state
@@ -376,12 +376,10 @@ def step_figure(subject: Subject, name: str) -> StepFigure:
     figure = figure_named(name)
     if figure is None:
         offered = ", ".join(step_figures(subject))
-        raise AttnvizError(
-            gettext(
-                "There is no figure “{name}” for the steps of this translation. Choose from: {names}.",
-                name=name,
-                names=offered,
-            )
+        raise user_error(
+            "There is no figure “{name}” for the steps of this translation. Choose from: {names}.",
+            name=name,
+            names=offered,
         )
     if reason := figure.missing(subject):
         raise AttnvizError(reason)

@@ -21,7 +21,7 @@ from attnviz.languages import gettext
 from attnviz.trace import MOST_TOKENS, Attention
 from attnviz.trace.attention_builder import Tokens, matrix_size_texts, split_tokens
 from attnviz.trace.attention_record import from_fields
-from attnviz.trace.parts import Heads
+from attnviz.trace.parts import Heads, heads_in
 from attnviz.trace.tokens import ENDS, unescaped
 from attnviz.trace.word_link_text import Counted, Counting, Ends, Links
 
@@ -139,7 +139,7 @@ class SentencePair:
         found: dict[str, Any] = {}
         is_record = fields.get("format") == Attention.saved_as.name and array.ndim == 4  # even one head of one layer
         if array.ndim > 2 and not (is_record and options.heads == MEAN_OF_HEADS):
-            choice = options.heads if options.heads != MEAN_OF_HEADS else _stored_choice(fields)
+            choice = options.heads if options.heads != MEAN_OF_HEADS else heads_in(fields.get("heads")) or MEAN_OF_HEADS
             array, heads, remark = choose_heads(array, choice)
             remarks += [remark] if remark else []
             if choice != MEAN_OF_HEADS:
@@ -217,13 +217,6 @@ class SentencePair:
                 **matrix_size_texts(*shape),
             )
         return message
-
-
-def _stored_choice(fields: Mapping[str, Any]) -> Heads:
-    """Return the layer and head that a file chooses; MEAN where it chooses none, or what is no number."""
-    heads = fields.get("heads")
-    chosen = [heads.get(name) for name in ("layer", "head")] if isinstance(heads, Mapping) else []
-    return Heads(*chosen) if all(one is None or type(one) is int for one in chosen) else MEAN_OF_HEADS
 
 
 def _add_up_to_one(sums: NDArray[np.float64]) -> bool:

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal, get_args
 
 import yaml
 
-from attnviz.errors import AttnvizError
+from attnviz.errors import AttnvizError, user_error
 from attnviz.figures.registry import FIGURES
 from attnviz.installed_models import find_model, installed_models
 from attnviz.languages import LANGUAGES, gettext, language
@@ -189,13 +189,11 @@ def folder_of_model(sentence: LessonSentence, default: Path | None = None) -> Pa
         return default or find_model()
     folder = installed_models().get(sentence.model)
     if folder is None:
-        raise AttnvizError(
-            gettext(
-                "The lesson needs the model {model}, which is not installed. Installed models: {names}. Fetch this "
-                "model with: python -m attnviz models {model}",
-                model=sentence.model,
-                names=", ".join(installed_models()) or gettext("none"),
-            )
+        raise user_error(
+            "The lesson needs the model {model}, which is not installed. Installed models: {names}. Fetch this "
+            "model with: python -m attnviz models {model}",
+            model=sentence.model,
+            names=", ".join(installed_models()) or gettext("none"),
         )
     return folder
 
@@ -206,7 +204,7 @@ def read_lesson(path: Path) -> Lesson:
     try:
         return parse_lesson(data)
     except AttnvizError as error:
-        raise AttnvizError(gettext("{path}: {error}", path=path, error=error)) from error
+        raise user_error("{path}: {error}", path=path, error=error) from error
 
 
 def parse_lesson(content: bytes) -> Lesson:
@@ -214,12 +212,10 @@ def parse_lesson(content: bytes) -> Lesson:
     root = root_of(content)
     keys = [key.value for key, _ in root.value] if isinstance(root, yaml.MappingNode) else []
     if FORMAT_FIELD not in keys:
-        raise AttnvizError(
-            gettext(
-                "This is not a lesson file: the field “{mark}: {version}” is missing.",
-                mark=FORMAT_FIELD,
-                version=LESSON_VERSION,
-            )
+        raise user_error(
+            "This is not a lesson file: the field “{mark}: {version}” is missing.",
+            mark=FORMAT_FIELD,
+            version=LESSON_VERSION,
         )
     fields = Fields(root, LESSON_FIELDS)
     if fields.text(FORMAT_FIELD) != LESSON_VERSION:

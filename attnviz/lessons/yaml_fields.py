@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 import yaml
 
-from attnviz.errors import AttnvizError
+from attnviz.errors import AttnvizError, user_error
 from attnviz.languages import gettext
 from attnviz.reading import Limits, content_of, pause
 from attnviz.text import with_symbols
@@ -80,7 +80,7 @@ def root_of(content: bytes) -> yaml.Node:
             gettext("the file has a character that YAML does not allow. Delete this character."),
         )
     if root is None:
-        raise AttnvizError(gettext("The file is empty. Write the lesson into the file."))
+        raise user_error("The file is empty. Write the lesson into the file.")
     return root
 
 

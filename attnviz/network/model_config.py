@@ -168,16 +168,6 @@ class Seq2SeqConfig(_Config):
         return self.attention == "additive"
 
     @property
-    def has_keys(self) -> bool:
-        """Whether a matrix makes the keys from the annotations; otherwise the annotations are the keys."""
-        return self.attention in ("additive", "general")
-
-    @property
-    def has_readout(self) -> bool:
-        """Whether a matrix W_t makes the readout."""
-        return self.readout in ("affine", "tanh")
-
-    @property
     def readout_size(self) -> int:
         """r, the size of the readout."""
         joined = self.hidden_size + self.annotation_size + self.embedding_size

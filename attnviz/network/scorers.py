@@ -20,8 +20,7 @@ from torch import Tensor, nn
 from torch.nn.functional import linear, pad
 
 from attnviz.attention_kinds import kind_of, resolve
-from attnviz.errors import AttnvizError
-from attnviz.languages import gettext
+from attnviz.errors import user_error
 from attnviz.network.derivatives import taking_derivatives, tanh_
 from attnviz.network.model_config import ModelConfig
 from attnviz.network.recurrence import AttentiveGRUSequence, GRUSequence, gru_step
@@ -354,5 +353,5 @@ def scorer_class(attention: str) -> Callable[[ModelConfig], Scorer]:
     class_name = kind_of(attention).network
     scorer = resolve(class_name)
     if not isinstance(scorer, type) or not issubclass(scorer, Scorer):
-        raise AttnvizError(gettext("{place} is not a subclass of attnviz.network.scorers.Scorer.", place=class_name))
+        raise user_error("{place} is not a subclass of attnviz.network.scorers.Scorer.", place=class_name)
     return scorer

@@ -116,5 +116,5 @@ def selected(parts: Iterable[Tensor], sentences: Sequence[int], hypotheses: Sequ
 
 
 def additive_mask(masked: Tensor) -> Tensor:
-    """Return -inf where the boolean tensor `masked` holds and 0 elsewhere, in its shape."""
+    """Return -inf where the boolean tensor `masked` holds and 0 elsewhere: (...) to (...)."""
     return torch.zeros(masked.shape, device=masked.device).masked_fill_(masked, float("-inf"))

@@ -103,7 +103,7 @@ class Seq2SeqDecoder(nn.Module):
         self.scale = config.embedding_size**0.5 if config.target_scaled else 1.0
         self.embedding = nn.Embedding(config.vocabulary_size, config.embedding_size)
         self.rnn = _RNN[config.cell](config.input_size, n, config.layers)
-        self.key = nn.Linear(annotation_size, units) if config.has_keys else nn.Identity()
+        self.key = nn.Linear(annotation_size, units) if config.attention in ("additive", "general") else nn.Identity()
         has_score_vector = config.has_score_vector
         self.query = nn.Linear(n, units, bias=False) if has_score_vector else nn.Identity()
         self.score = nn.Parameter(torch.zeros(units)) if has_score_vector else None
@@ -114,7 +114,7 @@ class Seq2SeqDecoder(nn.Module):
             self.bridge = nn.Linear(columns, rows)
         if rows and config.takes_layers and config.cell == "lstm":
             self.memory_bridge = nn.Linear(columns, rows)
-        if config.has_readout:
+        if config.readout in ("affine", "tanh"):
             self.readout = nn.Linear(n + annotation_size, n)
         self.output = nn.Linear(config.readout_size, config.vocabulary_size)
 

@@ -48,7 +48,7 @@ from attnviz.trace.attention_builder import (
     pairs_of,
 )
 from attnviz.trace.head_views import HeadViews, mean_of_heads
-from attnviz.trace.parts import HEAD_KINDS, FloatArray, HeadKind, Heads, IntArray
+from attnviz.trace.parts import HEAD_KINDS, FloatArray, HeadKind, Heads, IntArray, heads_in
 from attnviz.trace.quantity import Quantity
 from attnviz.trace.tokens import MOST_TOKENS
 
@@ -419,7 +419,11 @@ def from_fields(fields: object, *, normalise: bool = False) -> Attention:
     if linked := fields.get("links"):
         record = dataclasses.replace(record, links=pairs_of(linked))
     if (chosen := fields.get("heads")) is not None:
-        record = _with_heads(record, chosen)
+        if (heads := heads_in(chosen)) is None:
+            raise user_error(
+                "The field “heads” must hold “layer” and “head”: each is an index counted from 0, or null."
+            )
+        record = record.select_heads(heads.layer, heads.head)
     return _with_words_and_remarks(record, fields.get("words"), fields.get("remarks", ()))
 
 
@@ -434,14 +438,6 @@ def _gold(value: object) -> Mapping[str, Any]:
     if not links.all:
         raise user_error('The field "gold" must be an object with two lists of links, "sure" and "possible".')
     return {"sure": links.all - links.possible, "possible": links.possible}
-
-
-def _with_heads(record: Attention, chosen: object) -> Attention:
-    """Return the record with the alignment of the chosen heads; raise AttnvizError where there are none such."""
-    numbers = [chosen.get(name) for name in ("layer", "head")] if isinstance(chosen, Mapping) else [""]
-    if not all(number is None or type(number) is int for number in numbers):
-        raise user_error("The field “heads” must hold “layer” and “head”: each is an index counted from 0, or null.")
-    return record.select_heads(*numbers)
 
 
 def _with_words_and_remarks(record: Attention, words: object, remarks: object) -> Attention:

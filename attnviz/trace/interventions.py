@@ -227,8 +227,8 @@ KINDS: Mapping[str, type[Intervention]] = {kind.kind: kind for kind in get_args(
 """The class of each kind of intervention, by its name in JSON."""
 
 
-def interventions_at(interventions: Iterable[Intervention], step: int) -> tuple[AttentionIntervention, ...]:
-    """Return the interventions on the attention of 0-based `step`, in their order."""
+def interventions_at(interventions: Iterable[Intervention], step: int | None) -> tuple[AttentionIntervention, ...]:
+    """Return the interventions on the attention of 0-based `step`, in their order; with None, those of all steps."""
     return tuple(one for one in interventions if not isinstance(one, ForceWords) and one.step in (None, step))
 
 
@@ -264,8 +264,7 @@ def check_interventions(
         raise user_error("This model has no attention to change. Choose a model with attention.")
     for step in {one.step for one in interventions}:
         # Interventions of all steps act here as well; None stands for a step without one of its own.
-        acting = [one for one in interventions if not isinstance(one, ForceWords) and one.step in (None, step)]
-        _check_positions(acting, source_pieces)
+        _check_positions(interventions_at(interventions, step), source_pieces)
 
 
 def to_json_dict(intervention: Intervention) -> dict[str, Any]:

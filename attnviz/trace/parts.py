@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence, Sized
+from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, get_args
@@ -162,6 +162,12 @@ class Heads:
     def name(self) -> str:
         """Name in an address, counted from 1 as in printed text: "2.3" is head 3 of layer 2; "2", or "all"."""
         return "all" if self.layer is None else ".".join(str(n + 1) for n in (self.layer, self.head) if n is not None)
+
+
+def heads_in(value: object) -> Heads | None:
+    """Return the heads that an object of JSON names as `layer` and `head`; None for any other value."""
+    numbers: list[Any] = [value.get(name) for name in ("layer", "head")] if isinstance(value, Mapping) else [""]
+    return Heads(*numbers) if all(number is None or type(number) is int for number in numbers) else None
 
 
 def head_choices(trace: Any) -> dict[str, Heads]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import inspect
 from abc import ABC, abstractmethod
@@ -11,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, ClassVar, Self, TextIO, get_type_hints
+from typing import Any, ClassVar, Self, TextIO
 
 import numpy as np
 
@@ -141,10 +140,8 @@ class SavedResult(ABC):
         Raises:
             AttnvizError: The text is not a result of this class.
         """
-        hints = get_type_hints(cls)
-        kinds = {field.name: hints[field.name] for field in dataclasses.fields(cls)}
         try:
-            record = cls(**storage.decode(text, kinds, cls.saved_as))
+            record = cls(**storage.decode(text, cls, cls.saved_as))
             record.check()
         except DAMAGED as error:
             raise user_error(

@@ -14,7 +14,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -23,10 +22,10 @@ from attnviz.arguments import check_version
 from attnviz.errors import AttnvizError
 from attnviz.files import file_errors, replace_text
 from attnviz.trace.aligned import words_of
-from attnviz.trace.parts import FloatArray, Words
-from attnviz.trace.storage import check_characters, pack, unpack
+from attnviz.trace.parts import FloatArray, Words, fields_of_dataclass
+from attnviz.trace.storage import FileFormat, check_characters, decode_fields, encode_fields
 
-FORMAT_NAME, SNAPSHOTS_VERSION = "attnviz-snapshots", 1
+SAVED_AS = FileFormat("attnviz-snapshots", 1)
 FOLDER = "snapshots"
 """Subfolder of a model folder that holds the files of its run."""
 _LATEST = 10**9
@@ -96,51 +95,21 @@ class Snapshots:
 
     def save(self, path: str | Path) -> None:
         """Write the snapshots to `path` atomically; raise AttnvizError where that fails."""
-        fields = {
-            "format": FORMAT_NAME,
-            "version": SNAPSHOTS_VERSION,
-            "name": self.name,
-            "guidance": self.guidance,
-            "updates": self.updates,
-            "sentences": [vars(sentence) for sentence in self.sentences],
-            "alignments": [pack(alignment) for alignment in self.alignments],
-            "translations": self.translations,
-            "curves": dict(self.curves),
-            "levels": {name: dict(level) for name, level in self.levels.items()},
-            "counts": dict(self.counts),
-        }
-        replace_text(Path(path), json.dumps(fields, ensure_ascii=False, separators=(",", ":")) + "\n")
+        replace_text(Path(path), encode_fields(fields_of_dataclass(self), SAVED_AS) + "\n")
 
     @classmethod
     def load(cls, path: str | Path) -> Snapshots:
         """Read what `save` wrote; raise AttnvizError, naming the file, where that fails."""
         with file_errors(path):
             fields = json.loads(Path(path).read_text(encoding="utf-8"))
-            if not isinstance(fields, dict) or fields.get("format") != FORMAT_NAME:
+            if not isinstance(fields, dict) or fields.get("format") != SAVED_AS.name:
                 raise ValueError("it is not marked as snapshots of a training run")
-            check_version(str(path), fields.get("version"), SNAPSHOTS_VERSION)
-            return _read(fields)
-
-
-def _read(fields: Mapping[str, Any]) -> Snapshots:
-    """Return the snapshots in `fields`; raise one of DAMAGED where they are inconsistent."""
-    sentences = tuple(
-        Sentence(entry["source"], entry["target"], tuple(entry["source_pieces"]), tuple(entry["target_pieces"]))
-        for entry in fields["sentences"]
-    )
-    snapshots = Snapshots(
-        fields["name"],
-        fields["guidance"],
-        tuple(fields["updates"]),
-        sentences,
-        tuple(unpack("an alignment", entry) for entry in fields["alignments"]),
-        tuple(tuple(translations) for translations in fields["translations"]),
-        {name: tuple((at, value) for at, value in curve) for name, curve in fields["curves"].items() if curve},
-        fields["levels"],
-        fields["counts"],
-    )
-    _check(snapshots)
-    return snapshots
+            check_version(str(path), fields.get("version"), SAVED_AS.version)
+            decoded = decode_fields(fields, cls)
+            curves = {name: tuple((at, value) for at, value in curve) for name, curve in decoded["curves"].items()}
+            found = cls(**decoded | {"curves": {name: curve for name, curve in curves.items() if curve}})
+            _check(found)
+        return found
 
 
 def _check(snapshots: Snapshots) -> None:

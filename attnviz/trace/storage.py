@@ -17,10 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.arguments import check_version
-from attnviz.errors import AttnvizError, user_error
+from attnviz.errors import AttnvizError, locate_errors, user_error
 from attnviz.languages import gettext
 from attnviz.trace.interventions import Intervention, from_json_dict, to_json_dict
-from attnviz.trace.parts import Heads, Hypothesis, Search
 
 _Result = TypeVar("_Result")
 
@@ -40,26 +39,23 @@ Three times the size for the longest sentence with 1000 units. Without a limit, 
 the memory.
 """
 
-FORMAT_NAMES = ("attnviz-trace", "attnviz-transformer-trace", "attnviz-judgement")
-"""Format names of the results, one for each class."""
-
-
-def _model_name(format_name: str) -> str:
-    """Return in words the models whose results have this format name."""
-    names = (gettext("recurrent translator"), "transformer", gettext("decomposable attention"))
-    return names[FORMAT_NAMES.index(format_name)]
+FORMAT_NAMES: Mapping[str, Callable[[], str]] = {
+    "attnviz-trace": lambda: gettext("recurrent translator"),
+    "attnviz-transformer-trace": lambda: "transformer",
+    "attnviz-judgement": lambda: gettext("decomposable attention"),
+}
+"""Format name of the results of each class, with a function that returns their models in words."""
 
 
 def read_file(path: str | Path, read: Callable[[str], _Result]) -> _Result:
     """Return `read` of the text in `path`; raise AttnvizError, naming the file, where that fails."""
     try:
-        return read(Path(path).read_text(encoding="utf-8"))
+        with locate_errors(str(path)):
+            return read(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise AttnvizError(f"{path} cannot be read: {error.strerror}.") from error
     except UnicodeDecodeError as error:
         raise AttnvizError(f"{path} is not a text file, so it cannot be a trace file.") from error
-    except AttnvizError as error:
-        raise AttnvizError(f"{path}: {error}") from error
 
 
 def encode_fields(fields: Mapping[str, Any], saved_as: FileFormat) -> str:
@@ -70,8 +66,8 @@ def encode_fields(fields: Mapping[str, Any], saved_as: FileFormat) -> str:
     return json.dumps(record, separators=(",", ":"))
 
 
-def decode(text: str, kinds: Mapping[str, Any], saved_as: FileFormat) -> dict[str, Any]:
-    """Return the fields that `encode_fields` wrote, each of its type in `kinds`.
+def decode(text: str, kind: Any, saved_as: FileFormat) -> dict[str, Any]:
+    """Return the fields that `encode_fields` wrote of a result of this `kind`.
 
     Raise AttnvizError where `text` is no trace or has another version; ValueError, KeyError, TypeError and the like
     where it is damaged.
@@ -82,17 +78,28 @@ def decode(text: str, kinds: Mapping[str, Any], saved_as: FileFormat) -> dict[st
         if isinstance(format_name, str) and format_name in FORMAT_NAMES:
             raise user_error(
                 "This file is the trace of a translation by another kind of model, {kind}. It cannot be opened here.",
-                kind=_model_name(format_name),
+                kind=FORMAT_NAMES[format_name](),
             )
         raise user_error(
             "This is not an attnviz trace file: its field “format” is missing or unknown. Save a trace with "
             "Trace.save, or with “Whole trace, JSON” in the box “Share and save”."
         )
     check_version(gettext("This trace"), record.get("version"), saved_as.version)
+    return decode_fields(record, kind)
+
+
+def decode_fields(record: Mapping[str, Any], kind: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass of this `kind` in the object that `encode_fields` wrote, each of its type.
+
+    Raise ValueError, KeyError, TypeError and the like where they are damaged.
+    """
     claimed = sum(packed_size(value) for value in record.values() if isinstance(value, dict) and "zlib" in value)
     if claimed > LARGEST:
         raise ValueError("it claims to have more numbers than a translation can have")
-    return {name: _decoded(name, record[name], kind) for name, kind in kinds.items()}
+    hints = get_type_hints(kind)
+    return {
+        field.name: _decoded(field.name, record[field.name], hints[field.name]) for field in dataclasses.fields(kind)
+    }
 
 
 def check_characters(*texts: Iterable[str]) -> None:
@@ -117,7 +124,7 @@ def _encode(value: Any) -> Any:
         return to_json_dict(value)
     if isinstance(value, tuple):
         return [_encode(one) for one in value]
-    return dataclasses.asdict(value) if isinstance(value, (Search, Heads, Hypothesis)) else value
+    return dataclasses.asdict(value) if hasattr(value, "__dataclass_fields__") else value
 
 
 def pack(array: NDArray[Any]) -> dict[str, Any]:
@@ -163,7 +170,7 @@ def _decoded(name: str, value: Any, kind: Any) -> Any:
     elif origin is tuple:
         fits = isinstance(value, list)
         found = tuple(_decoded(name, one, choices[0]) for one in value)
-    elif kind in (Search, Hypothesis, Heads):
+    elif hasattr(kind, "__dataclass_fields__"):
         hints, fits = get_type_hints(kind), True
         found = kind(**{part: _decoded(name, one, hints[part]) for part, one in value.items()})
     elif kind == Intervention:

@@ -6,6 +6,7 @@ In a file, in a link and in the browser a what-if is the same JSON object; in a 
 from __future__ import annotations
 
 import base64
+import contextlib
 import dataclasses
 import json
 import math
@@ -202,11 +203,14 @@ class WhatIfs:
         Raises:
             AttnvizError: The text is neither.
         """
-        kind = _kind(text)
-        if kind is Attention:
-            return cls(Attention.from_json(text))  # without a model there are no what-ifs
-        first = kind.from_json(text)
-        fields = json.loads(text)
+        fields = None
+        with contextlib.suppress(ValueError, RecursionError):  # `from_json` of a result explains them
+            fields = json.loads(text)
+        format_name = fields.get("format") if isinstance(fields, dict) else None
+        kinds: dict[object, type[Any]] = {kind.saved_as.name: kind for kind in (TransformerTrace, Attention)}
+        first = kinds.get(str(format_name), Trace).from_json(text)
+        if fields is None or isinstance(first, Attention):  # without a model there are no what-ifs
+            return cls(first)
         written = fields.pop(_FIELD, [])
         if not isinstance(written, list) or len(written) > MOST_WHAT_IFS:
             raise _damaged()
@@ -255,16 +259,6 @@ def with_descendants(what_ifs: Sequence[WhatIf], number: int) -> set[int]:
         if what_if.parent in numbers:  # a parent precedes its children
             numbers.add(child)
     return numbers
-
-
-def _kind(text: str) -> type[Any]:
-    """Return the class that the file's "format" field names; `Trace`, whose errors explain, where it is unknown."""
-    try:
-        fields = json.loads(text)
-    except (ValueError, RecursionError):
-        fields = None
-    format_name = fields.get("format") if isinstance(fields, dict) else None
-    return {kind.saved_as.name: kind for kind in (TransformerTrace, Attention)}.get(str(format_name), Trace)
 
 
 def _read(written: object, number: int, first: Mapping[str, Any], kind: type[Record]) -> tuple[WhatIf, Record]:

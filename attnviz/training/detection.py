@@ -15,7 +15,7 @@ from torch.nn.functional import cross_entropy
 from attnviz.decoding import padded
 from attnviz.network import Decomposable
 from attnviz.text import Tokenizer
-from attnviz.training.encoded_pairs import Corpus, encode_pairs, epoch_batches
+from attnviz.training.encoded_pairs import BatchTensors, Corpus, encode_pairs, epoch_batches
 from attnviz.training.negatives import (
     TRAINED,
     EncodedSentences,
@@ -46,7 +46,7 @@ _LEAST_WEIGHT = 1e-9
 
 
 @dataclass(frozen=True)
-class PairBatch:
+class PairBatch(BatchTensors):
     """Padded ids of B sentence pairs, with labels that say which are translations."""
 
     source: Tensor
@@ -55,11 +55,6 @@ class PairBatch:
     """Target ids, (B, Ty)."""
     labels: Tensor
     """1 for a translation, 0 for a negative, (B,)."""
-
-    def to(self, device: torch.device) -> PairBatch:
-        """Return the batch on `device`."""
-        tensors = (self.source, self.target, self.labels)
-        return PairBatch(*(tensor.to(device, non_blocking=True) for tensor in tensors))
 
 
 def pair_batch(translations: Sequence[EncodedSentences], others: Sequence[EncodedSentences]) -> PairBatch:

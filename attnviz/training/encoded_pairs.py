@@ -5,9 +5,11 @@ Batches depend only on the seed and the epoch, so a position in the data is two 
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 import torch
@@ -137,7 +139,17 @@ _POOL = 100_000
 
 
 @dataclass(frozen=True)
-class Batch:
+class BatchTensors:
+    """Base of batches; all fields are tensors."""
+
+    def to(self, device: torch.device) -> Self:
+        """Return the batch on `device`."""
+        names = (field.name for field in dataclasses.fields(self))
+        return type(self)(*(getattr(self, name).to(device, non_blocking=True) for name in names))
+
+
+@dataclass(frozen=True)
+class Batch(BatchTensors):
     """Padded ids of a batch of B pairs."""
 
     source: Tensor
@@ -153,15 +165,6 @@ class Batch:
     def target_tokens(self) -> int:
         """Number of target pieces, without padding."""
         return int((self.target != PAD).sum())
-
-    def to(self, device: torch.device) -> Batch:
-        """Return the batch on `device`."""
-        return Batch(
-            *(
-                getattr(self, name).to(device, non_blocking=True)
-                for name in ("source", "source_lengths", "previous", "target")
-            )
-        )
 
 
 def epoch_batches(corpus: Corpus, batch_tokens: int, seed: int, epoch: int) -> list[NDArray[np.int64]]:

@@ -107,18 +107,8 @@ CURVES = {"training": "train_likelihood", "loss": "validation_loss", "bleu": "va
 def read_curves(path: Path) -> dict[str, Curve]:
     """Return the non-empty curves in a log, without validations of averaged weights."""
     rows = [row for row in read_log(path) if not row["weights"].startswith(MEAN)]
-    curves = {
-        name: {int(row["update"]): float(row[column]) for row in rows if _is_number(row[column])}
-        for name, column in CURVES.items()
-    }
+    curves = {name: {int(update): value for update, value in _points(rows, CURVES[name])} for name in CURVES}
     return {name: tuple(sorted(curve.items())) for name, curve in curves.items() if curve}
-
-
-def _is_number(text: str) -> bool:
-    try:
-        return math.isfinite(float(text))
-    except ValueError:
-        return False
 
 
 class Window:

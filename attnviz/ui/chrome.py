@@ -43,7 +43,7 @@ def page_links(titles: Mapping[str, str], current: str) -> None:
     """
     pages = [{"path": path, "title": title} for path, title in titles.items()]
     data = {"pages": pages, "current": current, "label": gettext("Pages")}
-    component("page_links", key="pages", data=data, width="content")
+    component("page_links", "pages", data, width="content")
 
 
 def _link_messages(problems: Mapping[str, Mapping[str, Any]]) -> None:
@@ -54,7 +54,7 @@ def _link_messages(problems: Mapping[str, Mapping[str, Any]]) -> None:
             "choice": "In this link “{name}” is “{value}”, but it must be one of these: {listed}.",
         }
     )
-    component("link_messages", key="link_messages", data={"problems": problems, "words": words})
+    component("link_messages", "link_messages", {"problems": problems, "words": words})
 
 
 def lecture_mode(page: str) -> None:
@@ -70,7 +70,7 @@ def lecture_mode(page: str) -> None:
         }
     )
     payload = {"page": page, "language": language(), "words": words}
-    component("lecture_mode", key="lecture_mode", data=payload, width="content")
+    component("lecture_mode", "lecture_mode", payload, width="content")
 
 
 @dataclass(frozen=True)
@@ -209,12 +209,8 @@ def _masthead(pages: Sequence[Page], current: Page) -> None:
         st.html(f'<div class="masthead"><h1 class="title">attnviz</h1>{tagline}</div>')
         if len(pages) > 1:
             page_links({page.path: page.title() for page in pages}, current.path)
-        _language_switch()
+        codes = {code: code for code in LANGUAGES}
+        segmented_control(gettext("Language"), codes, key=LANGUAGE, default=language())
         if _asks_to_sign_in() and st.user.is_logged_in:
             st.button(gettext("Sign out"), on_click=st.logout, type="tertiary", key="sign_out")
         lecture_mode(current.path)
-
-
-def _language_switch() -> None:
-    codes = {code: code for code in LANGUAGES}
-    segmented_control(gettext("Language"), codes, key=LANGUAGE, default=language(), label_visibility="collapsed")

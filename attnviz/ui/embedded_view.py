@@ -21,6 +21,7 @@ from attnviz.analysis.recomputation import Weights
 from attnviz.architectures import step_texts
 from attnviz.browser_modules import COMPONENTS, bundle, component_files, module_path
 from attnviz.browser_programs import KATEX, PLOTLY, SERIF_FAMILY, serif_style
+from attnviz.errors import AttnvizError
 from attnviz.figures.encoding import to_json
 from attnviz.languages import LANGUAGES, gettext, language, set_language
 from attnviz.palette import FONT, ThemeName, palette
@@ -153,7 +154,7 @@ def embedded(host: Embedding, draw: Callable[[], object], steps: int) -> Drawn:
         draw()
     payloads = {}
     for address, name, shown, parameters in host.payloads(steps):
-        with suppress(UnknownPayloadError):
+        with suppress(UnknownPayloadError, AttnvizError):
             payloads[address] = made(PayloadRequest(shown, parameters, name))
     return {"blocks": blocks, "payloads": payloads}
 
@@ -170,15 +171,17 @@ def drawn_page(
     steps: int = 0,
     footer: Callable[[], str] = made_with_attnviz,
     languages: Sequence[str] = tuple(LANGUAGES),
+    session: Mapping[Any, Any] | None = None,
 ) -> bytes:
     """Return an HTML page of what `draw` draws, with its payloads of so many `steps`; a reader chooses no options.
 
-    `name` distinguishes its payloads from others; the further arguments are those of `html_page`.
+    `name` distinguishes its payloads from others, and `session` has what stands in the session state; the further
+    arguments are those of `html_page`.
     """
     options = {option: values[:1] for option, values in OPTIONS.items()}
 
     def drawn(theme: ThemeName, _: int) -> Drawn:
-        host = Embedding(f"{name}-{language()}-{theme}", theme, options)
+        host = Embedding(f"{name}-{language()}-{theme}", theme, options, session={**(session or {})})
         with embedded_in(host):
             return embedded(host, draw, steps)
 

@@ -69,7 +69,7 @@ def select_box(
     options: Mapping[str, str],
     *,
     key: str,
-    default: str,
+    default: str | None = None,
     then: Callable[[], object] | None = None,
     label_visibility: Literal["visible", "collapsed"] = "visible",
     help: str = "",  # noqa: A002  as Streamlit's
@@ -79,9 +79,9 @@ def select_box(
 ) -> str:
     """Draw a box of choices; return the chosen value, which the session state has under `key`.
 
-    `options` maps values to labels in the current language; `default` is one of the values. When a visitor chooses,
-    `then` is called before the page is drawn again. `width` is in pixels. With a `parameter`, the value
-    begins with the link and is in the address, unless it is the default.
+    `options` maps values to labels in the current language; `default` is one of the values, by default the first.
+    When a visitor chooses, `then` is called before the page is drawn again. `width` is in pixels. With a `parameter`,
+    the value begins with the link and is in the address, unless it is the default.
     """
     data: dict[str, Any] = {"labelled": label_visibility == "visible", "help": help, "disabled": disabled}
     return _choice("select", label, options, key, default, then, parameter, width=width, **data)
@@ -92,9 +92,9 @@ def segmented_control(
     options: Mapping[str, str],
     *,
     key: str,
-    default: str,
+    default: str | None = None,
     then: Callable[[], object] | None = None,
-    label_visibility: Literal["visible", "collapsed"] = "visible",
+    label_visibility: Literal["visible", "collapsed"] = "collapsed",
     parameter: str = "",
 ) -> str:
     """Draw the options as adjacent buttons; otherwise like `select_box`."""
@@ -107,13 +107,13 @@ def _choice(
     label: str,
     options: Mapping[str, str],
     key: str,
-    default: str,
+    default: str | None,
     then: Callable[[], object] | None,
     parameter: str,
     **data: Any,
 ) -> str:
-    names = [*options.items()]
-    return str(_draw(kind, label, key, default, [*options].__contains__, then, parameter, options=names, **data))
+    names, first = [*options.items()], next(iter(options), "") if default is None else default
+    return str(_draw(kind, label, key, first, [*options].__contains__, then, parameter, options=names, **data))
 
 
 def switch(

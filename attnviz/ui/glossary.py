@@ -12,7 +12,7 @@ from typing import Literal
 from attnviz.analysis.page_texts import TextSection
 from attnviz.browser_programs import KATEX
 from attnviz.languages import gettext, language
-from attnviz.ui.components.component import component, details, html, popover_box
+from attnviz.ui.components.component import box, component, details, html, popover_box, view_blocks
 
 
 def text_section(section: TextSection, french: str = "", *, heading: bool = True) -> None:
@@ -26,6 +26,12 @@ def text_section(section: TextSection, french: str = "", *, heading: bool = True
     if section.warning:
         top += f'<p class="warning"><strong>{escape(section.warning)}</strong></p>'
     html(f'<div class="text-section{columns}">{top}{"".join(paragraphs)}</div>')
+
+
+def opening(page: str, section: TextSection) -> None:
+    """Draw the introduction of a page."""
+    with view_blocks(f"{page}_introduction"), box(f"{page}_opening"):
+        text_section(section)
 
 
 def references(listed: Sequence[tuple[str, str, str]]) -> None:

@@ -20,7 +20,7 @@ from attnviz.lessons import AskedQuestion, Lesson, LessonSentence, asked_questio
 from attnviz.lessons.lesson_file import HEATMAP, NextWordPrediction, NumberPrediction
 from attnviz.text import SPACE
 from attnviz.trace.aligned import first_words
-from attnviz.ui.components.chart import EVERY_STEP, inline_chart, steady_payload
+from attnviz.ui.components.chart import steady_payload
 from attnviz.ui.components.component import box, component, hidden_box
 from attnviz.ui.embedded_view import drawn_page, made_with_attnviz
 from attnviz.ui.payloads import Payload
@@ -67,10 +67,10 @@ def answered(lesson: Lesson, translate: Translate) -> AnsweredLesson:
 
 
 @contextmanager
-def language_of(lesson: Lesson) -> Iterator[None]:
-    """Use the current language for a lesson that has it, else the first that it has."""
+def language_of(lesson: Lesson | None) -> Iterator[None]:
+    """Use the current language where there is no lesson, or it has that, else the first that it has."""
     before = language()
-    if lesson.languages and before not in lesson.languages:
+    if lesson and lesson.languages and before not in lesson.languages:
         set_language(lesson.languages[0])
     try:
         yield
@@ -109,13 +109,13 @@ def lesson_view(given: AnsweredLesson) -> None:
             "words": _labels(given),
             "items": [item.payload() for item in items],
         }
-        component("lesson", key="lesson", data=data)
+        component("lesson", "lesson", data)
         with box("lesson_pictures"):
             for item in items:
                 for name, pictures in (("reveal", item.revealed), ("show", item.shown)):
                     with hidden_box(item.key(name)):
                         for picture in pictures:
-                            inline_chart(item, picture.payload(), picture.name)
+                            component("chart", item.key(picture.name), picture.payload())
 
 
 def _labels(given: AnsweredLesson) -> dict[str, str]:
@@ -234,13 +234,13 @@ class _Picture:
         spec = self.spec
         meta = {name: value for name, value in spec.layout["meta"].items() if name in _META}
         steady = replace(spec, layout=spec.layout | {"meta": meta})
-        return steady_payload(steady, {EVERY_STEP: self._caption()})
+        return steady_payload(steady, self._caption())
 
     def _caption(self) -> tuple[str, str]:
         """Return the title of the picture, and the sentence of its stage."""
         subject = self.asked.subject
         if self.name == HEATMAP:
-            return gettext("Alignment") if subject.trace.attends else gettext("A single vector for all steps"), ""
+            return gettext("Alignment" if subject.trace.attends else "A single vector for all steps"), ""
         figure = step_figure(subject, self.name)
         stage = stage_numbered(subject.trace, figure.stage)
         simple = self.asked.question.level == "idea"

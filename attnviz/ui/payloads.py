@@ -40,7 +40,7 @@ from attnviz.languages import LANGUAGES, language, set_language
 from attnviz.lru_cache import LRUCache
 from attnviz.palette import ThemeName
 from attnviz.ui.embedding import embedding, in_session, in_theme, theme_name
-from attnviz.ui.page_state.selection import Selection, linked_selection, selection_entry
+from attnviz.ui.page_state.selection import Selection, linked_selection
 from attnviz.ui.resources import (
     bytes_of,
     call_of,
@@ -112,6 +112,14 @@ class PayloadRequest:
         return tuple(range(count)) if text == "all" else (_index(text, count),)
 
     @property
+    def step(self) -> int:
+        """The requested step of a payload that is of one only."""
+        step, *others = self.steps
+        if others:
+            raise UnknownPayloadError(self.name)
+        return step
+
+    @property
     def word(self) -> int | None:
         """Id of a piece that is requested in addition to those that the steps wrote."""
         text = self.parameters.get("word", "")
@@ -147,9 +155,8 @@ class PayloadRequest:
 
     @property
     def session(self) -> dict[Any, Any]:
-        """What stands for the session state while the payload is made: entries that are shown, and the selection."""
-        selected = selection_entry(self.view, self.selection) if "view" in self.shown else {}
-        return {**self.shown.get("session", {}), **selected}
+        """What stands for the session state while the payload is made: the entries that are shown."""
+        return {**self.shown.get("session", {})}
 
 
 def _index(text: str, count: int) -> int:
@@ -420,32 +427,27 @@ def _packed(content: Any) -> tuple[bytes, str]:
 def address(
     trace: Any,
     name: str,
+    query: str = "",
     *,
-    every: bool,
-    word: bool = False,
-    options: Sequence[str] = (),
+    every: bool = True,
     version: str = "",
     part: str = "",
     simple: bool = False,
-    sized: bool = False,
     **shown: Any,
 ) -> str:
     """Return the address of the payload `name` of `trace`, in the current language and theme.
 
-    With `every`, the payload is of all steps; otherwise the address contains `{step}` for one. If the payload depends
-    on the chosen `word`, the address contains `{word}`; likewise the names of the display `options` that it depends on.
-    The `version` is that of further files that it is made from, and `part` the requested part. If `simple`, the payload
-    is that of the level *Idea*; if `sized`, it depends on the width of the window. What else is `shown`, such as the
-    `parent` of a what-if, is part of the request.
+    With `every`, the payload is of all steps; otherwise the address contains `{step}` for one. The `query` has what
+    else it depends on in the browser: the chosen `word={word}`, the width of the window `size={size}`, and display
+    options, such as `options={face}.{by}`. The `version` is that of further files that it is made from, and `part` the
+    requested part. If `simple`, the payload is that of the level *Idea*. What else is `shown`, such as the `parent` of
+    a what-if, is part of the request.
     """
-    query = [f"steps={'all' if every else '{step}'}"]
-    query += ["word={word}"] if word else []
-    query += ["size={size}"] if sized else []
-    query += [f"options={'.'.join(f'{{{option}}}' for option in options)}"] if options else []
+    steps = "steps=all" if every else "steps={step}"
     return shown_address(
         name,
         {"trace": trace, **shown},
-        "&".join(query),
+        "&".join(filter(None, (steps, query))),
         weights=(weights_digest_of(trace) or "")[:12],
         version=version,
         part=part,

@@ -142,7 +142,7 @@ def receive() -> None:
             "page": "No connection to the server. The page opens when the connection is back.",
         }
     )
-    state = component("outbox", key=OUTBOX, data=payload, default={"sent": None}, on_sent_change=lambda: None, height=1)
+    state = component("outbox", OUTBOX, payload, default={"sent": None}, on_sent_change=lambda: None, height=1)
     box = inbox()
     box.queue_requests(state.sent)
     box.run_actions()
@@ -180,7 +180,7 @@ def end_page(page: Mapping[str, Any]) -> None:
             st.rerun()
         del box.waiting[0]
     payload = {"handledByTab": box.handled(), "serverId": box.memory, "page": dict(page)}
-    component("acknowledgement", key="acknowledgement", data=payload, height=1)
+    component("acknowledgement", "acknowledgement", payload, height=1)
 
 
 def on_request(key: str, act: Handler) -> None:

@@ -25,7 +25,7 @@ from attnviz.analysis.judgement import pair_attention
 from attnviz.analysis.posterior import PosteriorAttention, posterior_attention
 from attnviz.analysis.recomputation import Weights
 from attnviz.architectures import could_be_of
-from attnviz.errors import AttnvizError
+from attnviz.errors import AttnvizError, user_error
 from attnviz.files import check_regular
 from attnviz.installed_models import installed_detectors, installed_models
 from attnviz.languages import gettext, language
@@ -43,10 +43,10 @@ from attnviz.model_folder import (
     weights_digest,
 )
 from attnviz.text import Tokenizer
-from attnviz.trace import Aligned, BeamTree, Judgement, Record, Trace
+from attnviz.trace import Aligned, Judgement, Record, Trace
 from attnviz.trace.aligned import AttentionView
 from attnviz.trace.interventions import Intervention
-from attnviz.trace.parts import Attributions, GradientNorms, head_choices
+from attnviz.trace.parts import head_choices
 from attnviz.trace.what_ifs import TranslatorArguments
 from attnviz.ui.embedding import embedding, theme_name
 from attnviz.ui.view import FilePair
@@ -73,31 +73,45 @@ def model_configs() -> dict[str, dict[str, Any]]:
 Rows = tuple[Mapping[str, str], ...]
 
 
-def bleu_rows(names: Sequence[str], *, require_all: bool = True) -> Rows:
+def table_rows(folder: Path, name: str) -> Rows:
+    """Return the rows of the CSV file `name` in a folder; none where it is missing or unreadable."""
+    try:
+        return _read(folder / name, stamp(str(folder), name))
+    except (OSError, ValueError, csv.Error, AttnvizError):
+        return ()
+
+
+@cached_in(LRUCache(1 << 20, size=size_of))
+def _read(path: Path, file: Stamp) -> Rows:  # noqa: ARG001  part of the key
+    check_regular(path)
+    with path.open(encoding="utf-8", newline="") as lines:
+        return tuple(csv.DictReader(lines))
+
+
+def bleu_rows(names: Sequence[str]) -> Rows:
     """Return the rows of the installed models among `names`, one for each model and bucket of sentence lengths.
 
-    Return nothing if the file is missing or damaged, or, with `require_all`, if one of the models is not installed.
+    Return nothing if the file is missing or damaged.
     """
     folders = installed_models()
     installed = [name for name in names if name in folders]
-    if not installed or (require_all and len(installed) < len(names)):
+    if not installed:
         return ()
-    folder = folders[installed[-1]].resolve().parent
+    rows = table_rows(folders[installed[-1]].resolve().parent, LENGTH_FILE)
     try:
-        rows = _read(str(folder), stamp(str(folder), LENGTH_FILE))
-    except (OSError, ValueError, KeyError, AttnvizError):
+        for row in rows:
+            float(row["bleu"]), int(row["pairs"]), str(row["model"])  # raises where the file is damaged
+    except (ValueError, KeyError, TypeError):
         return ()
     return tuple(row for row in rows if row["model"] in installed)
 
 
-@cached_in(LRUCache(1 << 20, size=size_of))
-def _read(folder: str, file: tuple[tuple[int, ...], ...]) -> Rows:  # noqa: ARG001  part of the key
-    check_regular(Path(folder) / LENGTH_FILE)
-    with (Path(folder) / LENGTH_FILE).open(encoding="utf-8", newline="") as lines:
-        rows: list[dict[str, Any]] = list(csv.DictReader(lines))
+def bleu_scores(rows: Rows) -> dict[str, dict[str, float]]:
+    """Return the BLEU of each model by bucket of sentence lengths, the shortest first."""
+    scores: dict[str, dict[str, float]] = {}
     for row in rows:
-        float(row["bleu"]), int(row["pairs"]), str(row["model"])  # raises where the file is damaged
-    return tuple(rows)
+        scores.setdefault(row["model"], {})[row["words"]] = float(row["bleu"])
+    return scores
 
 
 Stamp = tuple[tuple[int, ...], ...]
@@ -131,6 +145,8 @@ def _content(value: Any) -> Any:
     """Return what is equal for equal contents: the fingerprint of a result."""
     if hasattr(value, "fingerprint"):
         return value.fingerprint
+    if isinstance(value, partial):
+        return value.func, _content(value.args), _content(value.keywords)
     if is_dataclass(value):
         return _content(vars(value))
     if isinstance(value, Mapping):
@@ -260,12 +276,10 @@ class TranslateAgain:
     def __call__(self, change: TranslatorArguments) -> Trace:
         """Return the translation with a change; raise AttnvizError where it cannot be made."""
         if weights_of(self.first) is None:
-            raise AttnvizError(
-                gettext(
-                    "What-ifs need the model “{model}”, which made this translation. This model is not "
-                    "installed: add its model folder.",
-                    model=self.first.model,
-                )
+            raise user_error(
+                "What-ifs need the model “{model}”, which made this translation. This model is not "
+                "installed: add its model folder.",
+                model=self.first.model,
             )
         folder, beam = str(installed_models()[self.first.model]), self.beam or self.first.search.beam
         return translate(folder, self.device, self.first.source_text, beam, change.target, change.interventions)
@@ -311,7 +325,7 @@ def _version(result: Any) -> str:
 def uploaded(fingerprint: str) -> Any:
     """Return what was uploaded; raise AttnvizError where it is not available any more."""
     if (found := _UPLOADS.find(fingerprint)) is None:
-        raise AttnvizError(gettext("The file is not open any more. Open it again."))
+        raise user_error("The file is not open any more. Open it again.")
     return found
 
 
@@ -337,7 +351,7 @@ def made_again(model: str, version: str, arguments: Sequence[Any]) -> Any:
     else:
         result = folder and translate(str(folder), *arguments)
     if result is None or _version(result) != version:
-        raise AttnvizError(gettext("The model {model} was replaced or removed. Reload the page.", model=model))
+        raise user_error("The model {model} was replaced or removed. Reload the page.", model=model)
     return result
 
 
@@ -373,40 +387,11 @@ def posterior_attention_of(trace: Trace) -> PosteriorAttention | None:
     They are cached for all visitors.
     """
     installed = _installed_weights(trace) if has_posterior(trace) else None
-    return None if installed is None else _posterior_attention(trace.fingerprint, *installed, trace)
-
-
-@cached_in(FIGURE_CACHE)
-def _posterior_attention(
-    fingerprint: str,  # noqa: ARG001  part of the key
-    digest: str,  # noqa: ARG001  part of the key
-    _weights: Weights,
-    _trace: Trace,
-) -> PosteriorAttention:
-    return posterior_attention(_trace, _weights)
-
-
-def cached_attributions(trace: Trace) -> Attributions | None:
-    """Return `Translator.attributions` of `trace`, or None where that is impossible.
-
-    That is where `weights_of` returns None, the trace does not name its weights, or another kind of model made it.
-    """
-    return _gradients(trace, lambda translator: translator.attributions(trace))
-
-
-def cached_gradient_norms(trace: Trace) -> GradientNorms | None:
-    """Return `Translator.gradient_norms` of `trace`, or None where `cached_attributions` returns None."""
-    return _gradients(trace, lambda translator: translator.gradient_norms(trace))
-
-
-def _gradients(trace: Trace, compute: Callable[[Translator], _Result]) -> _Result | None:
-    translator = _translator_of(trace)
-    if translator is None or not trace.weights_digest:
+    if installed is None:
         return None
-    try:
-        return compute(translator)
-    except AttnvizError:
-        return None
+    digest, weights = installed
+    found = FIGURE_CACHE.get(("posterior", trace.fingerprint, digest), lambda: posterior_attention(trace, weights))
+    return cast("PosteriorAttention", found)
 
 
 def cached_translations(folder: str, device: str, texts: Sequence[str], beam: int) -> list[str]:
@@ -417,18 +402,6 @@ def cached_translations(folder: str, device: str, texts: Sequence[str], beam: in
         return translator_in(folder, device).translate_batch(texts, beam=beam)
 
 
-def beam_tree_of(trace: Trace, beam: int) -> BeamTree | None:
-    """Return the beam search tree for the sentence of `trace`, or None where `weights_of` returns None.
-
-    It is searched with the interventions of `trace`. Raise AttnvizError where it does not reach the step of one.
-    """
-    translator = _translator_of(trace)
-    if translator is None:
-        return None
-    penalty = trace.search.length_penalty if trace.search.method == "beam" else 1.0
-    return translator.beam_tree(trace.source_text, beam=beam, length_penalty=penalty, interventions=trace.interventions)
-
-
 def translator_in(folder: str, device: str) -> Translator:
     """Return the translator of the model in `folder`, with its current files, for background work.
 
@@ -437,15 +410,49 @@ def translator_in(folder: str, device: str) -> Translator:
     return _shared_translator(folder, _device_name(device), stamp(folder, *EVERY_FILE)).translator
 
 
-def _translator_of(trace: Trace) -> Translator | None:
-    """Return the translator that made `trace`, or None where `weights_of` returns None.
+def translator_of(trace: Trace) -> Translator:
+    """Return the translator that made `trace`; raise AttnvizError where `weights_of` returns None.
 
     The calling thread uses it directly, outside the batching of visitors' translations.
     """
-    if _installed_weights(trace) is None:
-        return None
-    device = trace.device if trace.device in devices() else "cpu"
-    return translator_in(str(installed_models()[trace.model]), device)
+    if reason := missing_model(trace):
+        raise AttnvizError(reason)
+    return translator_in(str(installed_models()[trace.model]), device_of(trace))
+
+
+def device_of(trace: Trace) -> str:
+    """Return the device that made `trace`, or the CPU where it is missing."""
+    return trace.device if trace.device in devices() else "cpu"
+
+
+def missing_model(trace: Trace) -> str:
+    """Return that the model which made `trace` is not installed, as a sentence; empty where it is."""
+    if weights_of(trace) is not None:
+        return ""
+    return gettext(
+        "The model {model}, which made this translation, is not installed: install it first.", model=trace.model
+    )
+
+
+def cached_analysis(
+    name: str, trace: Trace, compute: Callable[[Weights], _Result], cache: LRUCache[object] | None = None
+) -> _Result:
+    """Return what `compute` computes from the weights of the model that made `trace`, cached for all visitors.
+
+    The analysis is cached by its name and the trace, in `cache` if given. Raise AttnvizError where the model is not
+    installed.
+    """
+    from attnviz.ui.waiting import TURNS
+
+    if (weights := weights_of(trace)) is None:
+        raise AttnvizError(missing_model(trace))
+    key = name, trace.fingerprint, weights_digest_of(trace)
+    with TURNS.released():
+        return cast("_Result", (_ANALYSES if cache is None else cache).get(key, lambda: compute(weights)))
+
+
+_ANALYSES: LRUCache[object] = LRUCache(12 << 20, size=size_of)
+"""LRU cache; the attributions of a sentence of sixty words take a quarter of a megabyte."""
 
 
 def tokenizer_of(trace: Record) -> Tokenizer | None:

@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from attnviz.analysis.gold import GoldLinks, validated
 from attnviz.trace import Attention, Trace, WhatIfs
@@ -30,11 +30,16 @@ def view_key(view_id: str, name: str) -> str:
     return name if view_id == MAIN else f"{name}-{view_id}"
 
 
-class Keyed(Protocol):
+@dataclass(frozen=True, eq=False)
+class Keyed:
     """A part of a page with its own keys: a view, or a page that shows no single translation."""
 
+    id: str
+    """Letters and digits, unique on the page."""
+
     def key(self, name: str) -> str:
-        """Return the key of a component or of an entry in the session state."""
+        """Return the key of a component, of an entry in the session state, or of an address parameter."""
+        return view_key(self.id, name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,11 +109,6 @@ class FilePair:
     """Number of the opened file in this session: text typed for one file does not apply to the next."""
 
     @property
-    def count(self) -> int:
-        """Number of pairs in the file."""
-        return len(self.file)
-
-    @property
     def fingerprint(self) -> str:
         """Digest of the files and the choices: equal for pairs that are read and marked alike."""
         other, gold = self.other and self.other[1].pairs.digest, self.gold and (self.gold.name, self.gold.digest)
@@ -146,11 +146,9 @@ class FilePair:
 
 
 @dataclass(frozen=True, eq=False)
-class View:
+class View(Keyed):
     """A translation that is shown, and the id that makes its keys unique on the page."""
 
-    id: str
-    """Letters and digits, unique on the page."""
     trace: Any
     """The translation (trace), imported attention, opened head or judged sentence pair that is shown."""
     what_ifs: WhatIfs | None = None
@@ -182,10 +180,6 @@ class View:
     def parent(self) -> Any:
         """The translation that the current what-if was made from; None for the original translation."""
         return self.what_ifs.parent(self.number) if self.what_ifs else None
-
-    def key(self, name: str) -> str:
-        """Return the key of a component, of an entry in the session state, or of an address parameter of this view."""
-        return view_key(self.id, name)
 
     def shows(self, element_level: DetailLevel) -> bool:
         """Return whether elements of the level `element_level` are shown."""

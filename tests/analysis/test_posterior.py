@@ -23,7 +23,7 @@ from tests.strategies import FEW
 
 def test_posterior_refuses_unknown_kinds_and_other_weights(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
     trace, weights = forced_trace(make_network, tokenizer, ("additive", "previous"))
-    with pytest.raises(AttnvizError, match="guess"):
+    with pytest.raises(AttnvizError, match=r"“kind” must be .*guess"):
         analysis.posterior(trace, weights, kind="guess")  # type: ignore[arg-type]
     _, others = forced_trace(make_network, tokenizer, ("additive", "previous"), hidden_size=3)
     with pytest.raises(AttnvizError, match="does not fit"):

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.analysis import verification as module
-from attnviz.analysis.judgement import verify_judgement
+from attnviz.analysis.judgement import JudgementVerifier
 from attnviz.analysis.labels import quote
 from attnviz.analysis.transformer_verification import TransformerVerifier, recompute_transformer
 from attnviz.analysis.verification import RecurrentVerifier, Verification, discrepancy_text
@@ -74,7 +74,7 @@ def subjects(translator: Translator, model_folder: Path, tokenizer: Tokenizer) -
         "decomposable": Subject(
             detector.judge(*SENTENCES[:2]),
             weights_of(detector.network),
-            lambda judgement, weights, _: verify_judgement(judgement, weights),
+            lambda judgement, weights, _: JudgementVerifier(judgement, weights).verify(0),
         ),
     }
 

@@ -258,6 +258,8 @@ def test_changes_of_probabilities_are_texts(snapshot: SnapshotAssertion) -> None
 def test_pieces_of_a_change_are_the_ten_likeliest_and_the_written_ones() -> None:
     for seed in range(8):
         before, after = trace(seed=seed), trace(seed=seed + 1)
+        if seed % 2:  # the least likely of the recorded pieces are written
+            after = dataclasses.replace(after, target_ids=tuple(after.top_ids[:, -1].tolist()))
         for step in range(len(after.target_ids)):
             sides = [
                 {one.target_ids[step]: float(one.probabilities[step])}

@@ -87,7 +87,7 @@ def compare(
         first = next((statistics.median(values) for values in by_name.values() if values), 0)
         for name, values in by_name.items():
             if values:
-                high = statistics.quantiles(values, n=20)[-1] if len(values) > 1 else values[0]
+                high = statistics.quantiles(values, n=20, method="inclusive")[-1] if len(values) > 1 else values[0]
                 middle = statistics.median(values)
                 numbers = "".join(f"{_number(one):>10}" for one in (middle, high, max(values)))
                 ratio = f"{middle / first:8.2f}" if first and len(by_name) > 1 else ""

@@ -3,11 +3,12 @@
     OMP_WAIT_POLICY=PASSIVE python -m tests.benchmarks.translation_speed --model models/en-fr
     python -m tests.benchmarks.translation_speed --random-size 256 --peer eole --peer-python ../peer/bin/python
 
-With `--model`, the model folder translates its own way. With `--random-size` the network is made up (m = 256,
-n' = l = n, 8,000 pieces) and every translation is made to take a fixed number of steps, since random networks end at
-random: the closing piece is made so unlikely that only the limit on the length ends a translation. The peer gets the
-same treatment, sentences of the same numbers of pieces and the same steps; it is handed ids and returns ids with the
-attention, while ours goes from text to the full record. Of the sizes of eole's network, see `training_speed`.
+With `--model`, each model folder translates its own way, or judges. With `--random-size` the network is made up (m =
+256, n' = l = n, 8,000 pieces) and every translation is made to take a fixed number of steps, since random networks
+end at random: the closing piece is made so unlikely that only the limit on the length ends a translation. The peer
+gets the same treatment, sentences of the same numbers of pieces and the same steps; it is handed ids and returns ids
+with the attention, while ours goes from text to the full record. Of the sizes of eole's network, see
+`training_speed`.
 """
 
 from __future__ import annotations
@@ -18,15 +19,19 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # before torch is loaded
 
 import argparse
 import random
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import partial
+from pathlib import Path
 from unittest.mock import patch
 
 import torch
 
 import attnviz.translator
 from attnviz import Translator
+from attnviz.detector import Detector
+from attnviz.model_folder import detector_folders
 from attnviz.network import ModelConfig, RNNsearch
 from attnviz.text import EOS, Tokenizer
 from tests.benchmarks.harness import Measure, Sample, compare, options_of, seconds_of
@@ -39,6 +44,7 @@ LONG = (
     "keep his place."
 )
 """About 16 and 50 pieces to a model trained on such text."""
+JUDGED = "Une fille fait du vélo rouge dans le parc."
 MANY = 100
 
 
@@ -49,18 +55,25 @@ def timed_anew(translator: Translator, action: Callable[[], object]) -> float:
 
 
 def measure_folder(model: str, device: str, precision: str = "auto") -> Iterator[Sample]:
-    """Yield the speeds of a model folder as it is used."""
+    """Yield the speeds of a model folder as it is used; a detector judges a short sentence."""
+    if Path(model) in detector_folders(Path(model).parent):
+        yield _with_processor("short", partial(Detector.load(model, device).judge, SHORT, JUDGED))
+        return
     translator: Translator = Translator.load(model, device, precision)
-    for sentence in (SHORT, LONG):
+    for name, sentence in (("short", SHORT), ("long", LONG)):
         for beam in (1, 5):
-            trace = translator.translate(sentence, beam=beam)
-            sizes = f"{len(trace.source_pieces)} pieces in, {len(trace.target_pieces)} out"
-            taken = timed_anew(translator, partial(translator.translate, sentence, beam=beam))
-            yield {f"{sizes}, beam {beam}, ms": 1e3 * taken}
+            translate = partial(translator.translate, sentence, beam=beam)
+            translate()
+            yield _with_processor(f"{name}, beam {beam}", partial(timed_anew, translator, translate))
     many = [" ".join(SHORT.split()[: 4 + i % 7]) for i in range(MANY)]
     for beam in (1, 5):
         taken = timed_anew(translator, partial(translator.translate_batch, many, beam=beam))
         yield {f"{MANY} together, beam {beam}, sentences/s": MANY / taken}
+
+
+def _with_processor(name: str, action: Callable[[], object]) -> Sample:
+    before = time.process_time()
+    return {f"{name}, ms": 1e3 * seconds_of(action), f"{name}, ms of processor": 1e3 * (time.process_time() - before)}
 
 
 def made_up_text(count: int, seed: int) -> list[str]:
@@ -139,7 +152,7 @@ def _speed(name: str, sentences: int, seconds: float) -> Sample:
 def main() -> None:
     """Run the benchmark."""
     parser = options_of(__doc__, turns=20)
-    parser.add_argument("--model", default="models/en-fr", help="model folder to measure")
+    parser.add_argument("--model", nargs="+", default=["models/en-fr"], help="model folders to measure")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--precision", default="auto", help="fp32 for what a processor without VNNI does")
     parser.add_argument("--random-size", type=int, help="n, and n' = l = n, of a made-up network instead")
@@ -150,7 +163,7 @@ def main() -> None:
         found: dict[str, Measure] = (
             against_peer(options.random_size, options, stack)
             if options.random_size
-            else {options.model: partial(measure_folder, options.model, options.device, options.precision)}
+            else {one: partial(measure_folder, one, options.device, options.precision) for one in options.model}
         )
         compare(found, options, warm_up=2)
 

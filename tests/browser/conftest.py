@@ -153,7 +153,7 @@ def open_page(request: pytest.FixtureRequest, profile: BrowserContext, address: 
             if f"{name}=" not in query:
                 query += f"{'&' if query else '?'}{name}={value}"
         page.goto(f"{address}/{path}{address_with(query)}")
-        page.wait_for_selector(ready, timeout=120_000)  # the first page waits for torch
+        page.wait_for_selector(ready, timeout=5 * PATIENCE)  # the first page waits for torch
         return page
 
     yield open_at

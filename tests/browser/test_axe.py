@@ -28,7 +28,8 @@ READY_OF = {
 }
 """A selector that matches once a page is drawn, by its path."""
 VIOLATIONS = """async (within) => {
-  const found = await axe.run(within ? document.querySelector(within) : document, { resultTypes: ["violations"] });
+  const options = { resultTypes: ["violations"], rules: { "target-size": { enabled: true } } };  // of 24 pixels
+  const found = await axe.run(within ? document.querySelector(within) : document, options);
   return found.violations.filter(({ impact }) => ["serious", "critical"].includes(impact)).map(({ id, nodes }) => ({
     id, nodes: nodes.map(({ target, html }) => `${target.flat(9).join(" ")}  ${html.slice(0, 120)}`),
   }));

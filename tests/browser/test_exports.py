@@ -16,7 +16,7 @@ from playwright.sync_api import Page, expect
 from attnviz import Trace, export
 from attnviz.analysis.gold import pharaoh
 from attnviz.analysis.grid import FACES
-from tests.browser.conftest import Opener
+from tests.browser.conftest import PATIENCE, Opener
 from tests.browser.settled import settled
 from tests.browser.test_page import NEW, type_sentence
 from tests.browser.views import EXAMPLE, at_night, open_share
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.browser
 
 def fetch(page: Page, name: str, folder: Path) -> Path:
     """Click the button `name`; return the downloaded file, under its suggested name."""
-    with page.expect_download() as coming:
+    with page.expect_download(timeout=5 * PATIENCE) as coming:  # a page for a lecture has every figure of every step
         page.get_by_role("button", name=name, exact=True).click()
     path = folder / coming.value.suggested_filename
     coming.value.save_as(path)

@@ -13,6 +13,7 @@ from attnviz.ui.examples import DEFAULT_SENTENCE
 from tests.browser.conftest import Opener
 from tests.browser.settled import settled, wait_until_still
 from tests.browser.test_accessibility import BOX, close_box
+from tests.browser.test_axe import violations
 from tests.browser.views import EXAMPLE, at_night, on_screen, open_settings, parameters_of
 
 pytestmark = pytest.mark.browser
@@ -169,31 +170,6 @@ def test_reload_keeps_search_step_and_given_translation(open_page: Opener) -> No
     expect(french).to_contain_text("verte")
 
 
-SMALLEST = 24
-"""Pixels of the least width and height of what is touched (WCAG 2.5.8)."""
-CLASHES = """
-(smallest) => {
-  const seen = (node) => node.checkVisibility({ checkOpacity: true, checkVisibilityCSS: true });
-  const box = (node) => node.getBoundingClientRect();
-  const name = (node) => (node.ariaLabel || node.textContent).trim().slice(0, 40) || node.className;
-  const what = "button, input[type=range], [role=radio], select, a[href], summary";
-  const targets = [...document.querySelectorAll(what)]
-    .filter((node) => seen(node) && box(node.parentElement).width > 1 && !node.closest("[aria-hidden=true]"));
-  const small = targets.filter((node) => !node.matches(".word, .player .piece, .finding, a"))
-    .filter((node) => box(node).height < smallest || box(node).width < smallest).map(name);
-  const crossed = [];
-  targets.forEach((one, k) => targets.slice(k + 1).forEach((other) => {
-    if (one.contains(other) || other.contains(one)) return;
-    const [a, b] = [box(one), box(other)];
-    const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left);
-    const high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
-    const fixed = [one, other].some((node) => node.closest(".stAppHeader, .bar"));
-    if (wide > 2 && high > 2 && !fixed) crossed.push(`${name(one)} / ${name(other)}`);
-  }));
-  const beyond = targets.filter((node) => box(node).right > innerWidth + 1 || box(node).left < -1).map(name);
-  return { small, crossed, beyond };
-}
-"""
 CUT_TEXTS = """
 () => [...document.querySelectorAll(
   ".transport button, .growth button, .growth label, .facts button, .st-key-lang button"
@@ -207,14 +183,12 @@ def test_controls_on_a_phone_are_apart_large_enough_and_hold_their_texts(open_pa
     settled(page)
     widths = page.evaluate("[document.documentElement.scrollWidth, document.querySelector('.stMain').scrollWidth]")
     assert max(widths) <= 390
-    assert page.evaluate(CLASHES, SMALLEST) == {"small": [], "crossed": [], "beyond": []}
     assert page.evaluate(CUT_TEXTS) == []
-    opened = page.locator(BOX)
+    assert violations(page) == []
     for box in ("examples", "more", "glossary"):
         page.locator(f".st-key-{box} button").first.click()
-        wait_until_still(opened)
-        found = page.evaluate(CLASHES, SMALLEST)  # an open box lies over the page, and crosses it
-        assert (found["small"], found["beyond"]) == ([], []), box
+        wait_until_still(page.locator(BOX))
+        assert violations(page) == [], box
         close_box(page)
 
 

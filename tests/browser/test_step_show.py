@@ -163,12 +163,14 @@ def test_numbers_of_a_show_are_those_of_the_trace_and_its_end_is_the_still(open_
     assert list(dict.fromkeys(order)) == ["e", "exp", "α"]
     assert tuple(dict.fromkeys(scenes)) == SCENES
 
-    # The player waits until each step is shown. By key: a click would scroll the diagram out of the window.
-    bring_into_sight(run)
-    page.keyboard.press("Space")
+    # The player waits until each step is shown, while the diagram is in sight.
+    player = page.locator(".player .play")
+    root.evaluate(MOMENT, SHOW_TIME / 2)
+    root.locator(".speed button").first.click()
+    player.dispatch_event("click")
     expect(run).to_have_attribute("data-state", "playing")
     expect_step(page, 4)
-    page.keyboard.press("Space")
+    player.dispatch_event("click")
     expect(run).to_have_attribute("data-state", "paused")
     root.locator(".close").click()
     expect(run).to_be_focused()

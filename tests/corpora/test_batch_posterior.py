@@ -17,8 +17,10 @@ from attnviz.analysis.posterior import (
 from attnviz.corpora import batch_posterior
 from attnviz.corpora.batch_posterior import BatchPosterior
 from attnviz.evaluation.forced import EncodedPair, force_decode, force_encoded
+from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer
 from tests.conftest import SENTENCES, ModelFactory
+from tests.transformers import random_transformer
 
 
 @pytest.mark.parametrize("readout_state", ["previous", "current"])
@@ -44,6 +46,12 @@ def test_batch_posterior_matches_that_of_single_sentences(
         assert np.abs(exact.posterior - expected).max() < 0.01
         assert np.abs(near.posterior - expected).max() < 0.03
         np.testing.assert_allclose(near.posterior.sum(1), 1)
+
+
+def test_heads_have_no_posterior(translator: Translator, tokenizer: Tokenizer) -> None:
+    heads = Translator(random_transformer(TransformerConfig(len(tokenizer), 16, 4, 2, 12), 2), tokenizer)
+    with pytest.raises(ValueError, match="more than one"):
+        force_encoded(heads, [EncodedPair.of(tokenizer, *SENTENCES[:2])], BatchPosterior(translator, "posterior"))
 
 
 def estimated(readouts: Readouts, likely: np.ndarray, kind: PosteriorKind) -> tuple[np.ndarray, np.ndarray]:

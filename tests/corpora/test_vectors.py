@@ -26,13 +26,13 @@ def test_vectors_match_the_trace_of_each_pair(translator: Translator) -> None:
         theirs = {"state": trace.states, "context": trace.contexts, "annotation": trace.annotations}
         for kind in VECTOR_KINDS:
             start, own = starts[kind], theirs[kind]
-            np.testing.assert_allclose(found.of(kind)[start : start + len(own)], own, atol=2e-3)
+            np.testing.assert_allclose(found.arrays[kind][start : start + len(own)], own, atol=2e-3)
             assert found.place(kind, start) == (index, 0)
             assert found.place(kind, start + len(own) - 1) == (index, len(own) - 1)
             mine = found.rows_of(kind, pair.source)
             assert np.flatnonzero(mine).tolist() == list(range(start, start + len(own)))
             starts[kind] += len(own)
-    assert all(len(found.of(kind)) == starts[kind] for kind in VECTOR_KINDS)
+    assert all(len(found.arrays[kind]) == starts[kind] for kind in VECTOR_KINDS)
 
 
 def test_sampling_is_deterministic_and_bounded(tmp_path: Path, model_folder: Path) -> None:
@@ -42,8 +42,8 @@ def test_sampling_is_deterministic_and_bounded(tmp_path: Path, model_folder: Pat
     assert main([*command, "--vectors", "300"]) == 0
     first = vectors_path(table).read_bytes()
     found = Vectors.load(vectors_path(table))
-    assert 150 < len(found.of("annotation")) <= 300
-    assert len(found.of("state")) == len(found.of("context")) <= 300
+    assert 150 < len(found.arrays["annotation"]) <= 300
+    assert len(found.arrays["state"]) == len(found.arrays["context"]) <= 300
     assert main([*command, "--vectors", "300"]) == 0
     assert vectors_path(table).read_bytes() == first
     translator = Translator.load(model_folder, device="cpu")

@@ -108,6 +108,8 @@ def test_forced_word_is_written_and_changes_of_attention_are_refused(
     with pytest.raises(AttnvizError) as error:
         translator.translate(SENTENCES[0], interventions=[Temperature(2.0)], beam=1)
     assert str(error.value) == snapshot
+    with pytest.raises(AttnvizError, match=str(len(tokenizer))):
+        translator.translate(SENTENCES[0], interventions=[ForceWords((len(tokenizer),), 1)], beam=1)
 
 
 @pytest.mark.nightly

@@ -7,8 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from attnviz.checkpoint import save_model
+from attnviz.network import TransformerConfig
+from attnviz.text import Tokenizer
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES
+from tests.transformers import random_transformer
 
 
 @pytest.fixture
@@ -31,3 +35,11 @@ def gold_links(tmp_path: Path) -> Path:
     ]
     path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
     return path
+
+
+@pytest.fixture
+def transformer(tmp_path: Path, tokenizer: Tokenizer) -> Path:
+    """Return the folder of a transformer."""
+    folder = tmp_path / "a-transformer"
+    save_model(folder, random_transformer(TransformerConfig(len(tokenizer), 16, 4, 2, 12), 2), tokenizer)
+    return folder

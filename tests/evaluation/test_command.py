@@ -61,20 +61,26 @@ def test_model_scores_100_on_its_own_translations(
 
 
 def test_json_output_contains_all_measures(
-    evaluate, own_pairs: Path, gold_links: Path, model_folder: Path, fixed_context: Path, translator: Translator
+    evaluate,
+    own_pairs: Path,
+    gold_links: Path,
+    model_folder: Path,
+    fixed_context: Path,
+    transformer: Path,
+    translator: Translator,
 ) -> None:
-    models = ("--model", model_folder, "--model", fixed_context)
+    models = ("--model", model_folder, "--model", fixed_context, "--model", transformer)
     options = ("--json", "--by-length", "--sentences", "--beam", "2,1", "--threshold-from", gold_links)
     found = json.loads(evaluate(own_pairs, gold_links, *models, *options))
     assert list(found) == ["models", "scores", "by_length", "alignment", "sentences", "skipped"]
-    tiny, fixed = found["models"]
-    assert (tiny["model"], fixed["model"]) == ("tiny", "fixed")
+    tiny, fixed, heads = found["models"]
+    assert (tiny["model"], fixed["model"], heads["model"], heads["heads"]) == ("tiny", "fixed", "a-transformer", 4)
     assert tiny["parameters"] == sum(weight.numel() for weight in translator.network.parameters())
     assert tiny["weights_bytes"] == (model_folder / "model.safetensors").stat().st_size
     assert (tiny["training_updates"], tiny["training_pieces"]) == (None, None)
     assert (fixed["training_updates"], fixed["training_pieces"], fixed["training_seconds"]) == (100, 2000, 3600)
 
-    own, other = found["scores"]
+    own, other, _ = found["scores"]
     assert [search["beam"] for search in own["searches"]] == [2, 1]
     assert own["searches"][1]["bleu"] == pytest.approx(100)
     assert own["searches"][1]["bleu_low"] == pytest.approx(100)
@@ -83,24 +89,27 @@ def test_json_output_contains_all_measures(
 
     assert {record["words"]: record["pairs"] for record in found["by_length"]} == {"1-10": 7, "11-20": 5}
 
-    gold = read_gold(gold_links)
-    assert {record["model"] for record in found["alignment"]} == {"tiny"}, "a model without attention has no alignment"
-    expected = {}
-    for word, measure in (("before", word_alignments), ("after", posterior_alignments)):
-        matrices = measure(translator, gold)
+    gold, expected = read_gold(gold_links), {}  # a model without attention has no alignment
+    for model, one, word, measure in (
+        ("tiny", translator, "before", word_alignments),
+        ("tiny", translator, "after", posterior_alignments),
+        ("a-transformer", Translator.load(transformer, "cpu"), "before", word_alignments),
+    ):
+        matrices = measure(one, gold)
         share = best_threshold(matrices, gold)
-        expected |= {
-            (word, "argmax"): error_rate([[(int(r.argmax()), i) for i, r in enumerate(m)] for m in matrices], gold),
-            (word, "mutual argmax"): error_rate(map(mutual_links, matrices), gold),
-            (word, f"threshold {share:.2f}"): error_rate([links(matrix, share) for matrix in matrices], gold),
-        }
+        for rule, found_links in (
+            ("argmax", [[(int(r.argmax()), i) for i, r in enumerate(m)] for m in matrices]),
+            ("mutual argmax", map(mutual_links, matrices)),
+            (f"threshold {share:.2f}", [links(matrix, share) for matrix in matrices]),
+        ):
+            expected[model, word, rule] = error_rate(found_links, gold)
     for record in found["alignment"]:
-        rate = expected.pop((record["word"], record["links"]))
+        rate = expected.pop((record["model"], record["word"], record["links"]))
         assert [record["aer"], record["precision"], record["recall"]] == [rate.aer, rate.precision, rate.recall]
         assert record["pairs_per_second"] > 0
     assert not expected
 
-    assert len(found["sentences"]) == len([*FIGURE_3, *LONG]) * 4
+    assert len(found["sentences"]) == len([*FIGURE_3, *LONG]) * 6
     translations = {
         (record["source"], record["model"], record["beam"]): record["translation"] for record in found["sentences"]
     }

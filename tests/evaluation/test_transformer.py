@@ -1,4 +1,4 @@
-"""Evaluation of a transformer beside recurrent translators: likelihood, scores, alignment by cross-attention."""
+"""Alignment by the cross-attention of a transformer: its heads, their means, and the mean of all."""
 
 from __future__ import annotations
 
@@ -11,42 +11,11 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Translator
 from attnviz.analysis.measures import error_rate, mutual_links
-from attnviz.checkpoint import save_model
 from attnviz.commands.main import main
 from attnviz.evaluation.alignment import read_gold
-from attnviz.evaluation.model_alignments import head_alignments, word_alignments
-from attnviz.network import TransformerConfig
-from attnviz.text import Tokenizer
+from attnviz.evaluation.model_alignments import head_alignments
 from attnviz.trace import TransformerTrace
 from attnviz.trace.parts import Heads
-from tests.conftest import SENTENCES
-from tests.transformers import random_transformer
-
-PAIRS = list(zip(SENTENCES[::2], SENTENCES[1::2], strict=True))
-
-
-@pytest.fixture
-def transformer(tmp_path: Path, tokenizer: Tokenizer) -> Path:
-    folder = tmp_path / "a-transformer"
-    save_model(folder, random_transformer(TransformerConfig(len(tokenizer), 16, 4, 2, 12), 2), tokenizer)
-    return folder
-
-
-def test_transformer_and_recurrent_translator_together(
-    own_pairs: Path, gold_links: Path, model_folder: Path, transformer: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    models = ["--model", str(model_folder), "--model", str(transformer), "--device", "cpu"]
-    options = ["--skip-malformed", "--json", "--by-length", "--beam", "1,2"]
-    assert main(["evaluate", str(own_pairs), str(gold_links), *models, *options]) == 0
-    found, gold = json.loads(capfd.readouterr().out), read_gold(gold_links)
-    assert [record["model"] for record in found["scores"]] == ["tiny", "a-transformer"]
-    assert found["models"][1]["heads"] == 4
-    assert all(record["perplexity"] > 1 for record in found["scores"])
-    rates = {(record["model"], record["word"], record["links"]): record["aer"] for record in found["alignment"]}
-    of = {(model, word) for model, word, _ in rates}
-    assert of == {("tiny", "before"), ("tiny", "after"), ("a-transformer", "before")}
-    matrices = word_alignments(Translator.load(transformer, "cpu"), gold)
-    assert rates["a-transformer", "before", "mutual argmax"] == error_rate(map(mutual_links, matrices), gold).aer
 
 
 def test_heads_are_scored_and_written(

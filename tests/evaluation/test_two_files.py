@@ -17,6 +17,7 @@ from attnviz.analysis.measures import error_between
 from attnviz.commands.main import main
 from attnviz.evaluation.two_files import (
     check_pair_counts,
+    check_same_pair,
     link_agreement,
     pair_place,
     pair_with_words_of,
@@ -127,7 +128,7 @@ def test_pair_is_found_by_its_words(sides: list[tuple[str | None, str | None]], 
 
 @pytest.mark.parametrize(
     ("count", "size", "words", "refused"),
-    [(1, 3, "", False), (3, 3, "", False), (2, 3, "", True), (2, 3, "a", True), (2, 1, "", True), (2, 1, "a", False)],
+    [(1, 3, "", False), (3, 3, "", False), (2, 3, "", True), (3, 2, "a", True), (2, 1, "", True), (2, 1, "a", False)],
 )
 def test_other_numbers_of_pairs_are_refused(count: int, size: int, words: str, refused: bool) -> None:
     """But for one pair, or many for one whose words say which it is."""
@@ -140,9 +141,26 @@ def test_other_numbers_of_pairs_are_refused(count: int, size: int, words: str, r
         check_pair_counts(records, file)
 
 
+WORDS = st.lists(st.sampled_from(["a", "A", "ab", "b", "c"]), min_size=1, max_size=3)
+
+
+@given(WORDS, WORDS)
+def test_same_pair_has_the_same_letters_or_a_word_in_its_place(own: list[str], theirs: list[str]) -> None:
+    records = [attention(words, "x", np.full((1, len(words)), 1 / len(words))) for words in (own, theirs)]
+    one, other = (" ".join(words).casefold().split() for words in (own, theirs))
+    in_place = len(one) == len(other) and any(a == b for a, b in zip(one, other, strict=True))
+    with nullcontext() if in_place or "".join(one) == "".join(other) else pytest.raises(AttnvizError):
+        check_same_pair(*records)
+
+
 def test_command_prints_draws_and_writes_the_comparison(
-    files: Files, tmp_path: Path, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
+    files: Files,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    snapshot: SnapshotAssertion,
 ) -> None:
+    monkeypatch.setattr("attnviz.export.images.image", lambda figure, ending: f"{ending} {figure.to_json()}".encode())
     command = ["attention", str(files[0]), "--compare", str(files[1])]
     assert main(command) == 0
     captured = capsys.readouterr()
@@ -151,6 +169,7 @@ def test_command_prints_draws_and_writes_the_comparison(
     for ending in ("svg", "json", "csv"):
         assert main([*command, "-o", str(tmp_path / f"out.{ending}")]) == 0
     drawn = (tmp_path / "out.svg").read_text(encoding="utf-8")
+    assert drawn.startswith("svg ")
     assert "other.pharaoh minus first.txt" in drawn
     assert "voiture" in drawn
     written = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))

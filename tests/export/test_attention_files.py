@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from attnviz import AttnvizError, alignment_error, attention, read_attention
 from attnviz.analysis.gold import GoldLinks, link_errors, word_links
 from attnviz.commands.main import main
-from attnviz.export.attention_files import LINK_ENDINGS, attention_file_content, linked_record
+from attnviz.export.attention_files import LINK_ENDINGS, attention_file_content, record_of_links
 from attnviz.importing.attention_reader import records_of
 from attnviz.reading import content_of
 from attnviz.trace import Attention, Words
@@ -38,12 +38,12 @@ def pairs(draw: st.DrawFn) -> Attention:
     source, target = draw(WORDS), draw(WORDS)
     links = st.tuples(st.integers(0, len(source) - 1), st.integers(0, len(target) - 1))
     sure, possible = draw(st.frozensets(links)), draw(st.frozensets(links))
-    return linked_record(words_between(source, target), GoldLinks(sure, possible - sure))
+    return record_of_links(words_between(source, target), GoldLinks(sure, possible - sure))
 
 
 @pytest.mark.parametrize("ending", LINK_ENDINGS)
 @given(st.lists(pairs(), min_size=1, max_size=4))
-@example([linked_record(words_between(["a", "b"], ["c", "d"]), GoldLinks(frozenset({(1, 1)})))])
+@example([record_of_links(words_between(["a", "b"], ["c", "d"]), GoldLinks(frozenset({(1, 1)})))])
 def test_saved_links_are_read_back_equal(ending: str, records: list[Attention]) -> None:
     if not any(record.links for record in records):
         return

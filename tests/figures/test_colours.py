@@ -38,7 +38,8 @@ from attnviz.palette import (
     Colours,
     Palette,
     ThemeName,
-    is_dark_on_white,
+    heatmap_scale,
+    letter_colour,
     palette,
 )
 from attnviz.trace.drawing import HeatmapChoices
@@ -292,4 +293,5 @@ def test_page_knows_the_scales_that_are_dark_on_white() -> None:
     rules = re.findall(r":is\(([^)]*)\) \.if-(?:dark|bright)", page)
     assert len(rules) == 2
     for rule in rules:
-        assert re.findall(r'\[data-colours="(\w+)"\]', rule) == [name for name in COLOURS if is_dark_on_white(name)]
+        dark_on_white = [name for name in COLOURS if letter_colour(heatmap_scale(name)[-1][1]) == "#ffffff"]
+        assert re.findall(r'\[data-colours="(\w+)"\]', rule) == dark_on_white

@@ -14,11 +14,11 @@ from attnviz import Translator
 from attnviz.checkpoint import save_model
 from attnviz.corpora import Analyser, Settings, analyse_file
 from attnviz.environment import ATTNVIZ_CORPORA, ATTNVIZ_MODELS, ATTNVIZ_RUNS
+from attnviz.installed_models import ADDITIVE_MODEL, FIXED_CONTEXT_MODEL, GENERAL_MODEL, TRANSFORMER_MODEL
 from attnviz.network import AnyNetwork, DecomposableConfig, TransformerConfig
 from attnviz.text import Tokenizer
 from attnviz.trace import Trace
 from attnviz.trace.snapshots import FOLDER
-from attnviz.ui.transformer.exhibit import ADDITIVE_MODEL, FIXED_CONTEXT_MODEL, GENERAL_MODEL, TRANSFORMER_MODEL
 from tests.conftest import ModelFactory
 from tests.detectors import random_detector
 from tests.fuzzing.mutations import Mutation

@@ -171,7 +171,7 @@ def vectors(bench: Bench, chance: random.Random) -> None:
         vectors_of_pairs(bench.translator, [(1, *SENTENCES[:2]), (2, *SENTENCES[2:])]).save(whole)
     found = Vectors.load(bench.damaged(whole.read_bytes(), "damaged.npz", ANY, chance))
     for kind in VECTOR_KINDS:
-        array = found.of(kind)
+        array = found.arrays[kind]
         nearest(array, array[0].astype("f4"), 3)
         principal_map(array.astype("f4"))
 

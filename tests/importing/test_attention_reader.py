@@ -12,11 +12,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
 import torch
+from hypothesis import strategies as st
 from pyarrow import parquet
 from syrupy.assertion import SnapshotAssertion
 
@@ -30,8 +32,9 @@ from attnviz.importing.attention_reader import read_bytes, records_of
 from attnviz.importing.formats import FORMATS
 from attnviz.importing.formats.line_formats import LAYOUTS, Layout
 from attnviz.importing.records import format_sentence
+from attnviz.importing.sentence_pair import SentencePair, Sentences, join_sentences
 from attnviz.reading import content_of
-from attnviz.trace.word_link_text import CountingError
+from attnviz.trace.word_link_text import CountingError, parse_links
 from tests.conftest import REPOSITORY
 from tests.documentation.formats import with_tables
 from tests.figures import synthetic
@@ -466,6 +469,18 @@ def test_output_without_weights_names_eager_attention(value: Any) -> None:
         read_attention(value, source=[SOURCES[0]], target=[TARGETS[0]])
 
 
+def test_beams_of_generate_are_followed_to_the_end_of_each_sentence() -> None:
+    steps = torch.softmax(torch.arange(480.0).sin().reshape(4, 3, 4, 2, 1, 5), -1)
+    beams = torch.tensor([[0, 1, 0, 1], [2, 3, 2, -1]])
+    output = Output(cross_attentions=tuple(map(tuple, steps)), beam_indices=beams)
+    records = read_attention(output, ["a b c d", "a b c d"], ["e f g", "e f"])
+    for record, row in zip(records, beams.tolist(), strict=True):
+        rows = [steps[step, :, beam, :, 0].numpy() for step, beam in enumerate(row) if beam >= 0]
+        np.testing.assert_allclose(record.head_weights, np.stack(rows, axis=2), atol=1e-6)
+    longer = read_attention(output, ["a b c d", "a b c d"], ["e f g", "e f g"])[1]
+    assert longer.head_weights.shape == (3, 2, 3, 5), "the row after its end is padding"
+
+
 def test_kind_of_self_attention_is_told_by_its_triangle() -> None:
     whole = torch.softmax(torch.arange(18.0).sin().reshape(1, 2, 3, 3), -1)
     causal = torch.softmax(torch.arange(18.0).sin().reshape(1, 2, 3, 3) - 1e9 * torch.ones(3, 3).triu(1), -1)
@@ -543,6 +558,8 @@ READ: dict[str, tuple[object, dict[str, Any]]] = {
     "pieces of a word": (NUMBERED.replace("1 a,2 b", "1 bi,2 ·cycle"), {"words": ("bicycle", "x y")}),
     "a table of links": ("\ta\tb\nx\tS\t\ny\tp\ts\n", {"sure": DIAGONAL, "possible": ((0, 1),)}),
     "a decimal comma": (";a;b\nx;0,5;0,5\ny;0,25;0,75\n", {"alignment": ROWS}),
+    "blanks between columns": ("a b\nx 0.5 0.5\ny 0.25 0.75\n", {"alignment": ROWS}),
+    "one column": (",a\nx,1\ny,1\n", {"words": ("a", "x y"), "alignment": [[1], [1]]}),
 }
 
 
@@ -634,6 +651,16 @@ def test_row_and_column_numbers_of_pandas_are_no_tokens() -> None:
 
 
 # Lines
+
+
+@hypothesis.given(st.lists(st.lists(st.none() | st.integers(0, 9), max_size=5), min_size=2, max_size=4))
+def test_lines_of_several_files_count_on(files: list[list[int | None]]) -> None:
+    parts = [Sentences(lines, lambda line: SentencePair(links=parse_links("0-0"), line=line)) for lines in files]
+    expected, before = list[int | None](), 0
+    for lines in files:
+        expected += [None if line is None else before + line for line in lines]
+        before += max((1 + line for line in lines if line is not None), default=0)
+    assert [pair.line for pair in join_sentences(parts)] == expected
 
 
 def test_several_links_of_a_word_share_its_row() -> None:

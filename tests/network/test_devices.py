@@ -23,7 +23,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.decoding.applied_interventions import constrained, energy_change
-from attnviz.decoding.by_architecture import transformer_arrays
+from attnviz.decoding.by_architecture import _transformer_arrays
 from attnviz.decoding.search import _continuations
 from attnviz.network import ModelConfig, RNNsearch, Transformer, TransformerConfig
 from attnviz.network.encoder import PreparedEncoder
@@ -195,7 +195,7 @@ def test_transformer_stays_on_the_device(transformer: Transformer) -> None:
         state = decoder.start(memory).select([0, 1], [[0, 0], [0, 0]])
         step, state = decoder.step(memory, state, _ids(2, 2))
         # Without its inference mode, in which there are no fake tensors.
-        arrays = transformer_arrays.__wrapped__(transformer, decoder.output, [5, 6, EOS], [7, EOS])
+        arrays = _transformer_arrays.__wrapped__(transformer, decoder.output, [5, 6, EOS], [7, EOS])
     found = (memory.annotations, memory.mask, *memory.keys, *memory.values, *step, *state.keys, *state.values)
     assert _devices(*found, *arrays.values()) == {"cuda"}
     with pytest.raises(RuntimeError, match="device"):

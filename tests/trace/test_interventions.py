@@ -30,7 +30,7 @@ from attnviz.trace.what_ifs import whole_weights
 
 NAN, ENDLESS = float("nan"), math.inf
 ROWS = [(-0.5, 1.5), (0.0, 1e-31), (1.01e30, 1.0), (NAN, 1.0), (ENDLESS, 0.0), (), "1", (True, False)]
-LENDERS = [("model", "x" * 81), ("model", "x\n"), ("nobody", ""), ("step", "x")]
+LENDERS = [("model", "x" * 81), ("model", "x\n"), ("nobody", ""), ("step", "x"), ("model", 3)]
 BAD: dict[type, list[tuple[Any, ...]]] = {
     ReplaceWeights: [*((row,) for row in ROWS), *(((1,), 0, *lender) for lender in LENDERS)],
     ReplaceEnergies: [((0.0, -10001),), ((0.0, -ENDLESS),), ((0.0, 1e300),), (np.zeros((2, 2)),)],

@@ -22,8 +22,7 @@ from attnviz.training.loop import _Run
 from attnviz.training.processes import Interrupted, ProcessGroup, Stopped, StopRequest
 from attnviz.training.run_state import read_progress
 from tests.conftest import REPOSITORY
-from tests.killing.kinds import KINDS
-from tests.small_run import Files, assert_same_run, tiny
+from tests.small_run import Files, assert_same_run, tiny, train_command
 
 SHORT = {"updates": 17, "validate_every": 10, "average": 2, "matrix_rate": 0.5, "bleu_sentences": 2}
 
@@ -91,12 +90,9 @@ def test_second_signal_interrupts_and_stop_cuts_short() -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.nightly)])
 def test_train_stops_on_signal_with_code_130_and_resumes(
-    tmp_path: Path, number: signal.Signals, capsys: pytest.CaptureFixture[str]
+    files: Files, tmp_path: Path, number: signal.Signals, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    bench, folder = tmp_path / "bench", tmp_path / "run"
-    bench.mkdir()
-    folder.mkdir()
-    arguments = [*KINDS["train"].arguments(bench, folder), "--snapshots", "0"]
+    arguments = train_command(tiny(files, tmp_path / "run", snapshots=0))
     process = subprocess.Popen(
         [sys.executable, "-m", "attnviz", *arguments],
         cwd=REPOSITORY,
@@ -104,7 +100,7 @@ def test_train_stops_on_signal_with_code_130_and_resumes(
         stderr=subprocess.PIPE,
         text=True,
     )
-    checkpoint = folder / "run/checkpoint.safetensors"
+    checkpoint = tmp_path / "run/checkpoint.safetensors"
     while not checkpoint.exists() and process.poll() is None:
         time.sleep(0.005)
     time.sleep(0.01)

@@ -12,9 +12,9 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import AttnvizError, Trace, Translator
 from attnviz.export.saved_files import file_name
 from attnviz.figures.heatmap import heatmap
+from attnviz.ui import payloads
 from attnviz.ui.components import picture_files
-from attnviz.ui.embedding import in_session
-from attnviz.ui.page_state.selection import Selection
+from attnviz.ui.payloads import PayloadRequest
 from attnviz.ui.step import logit_attribution_panel
 from attnviz.ui.toolbar.downloads import OfferedFigure, diagram_file, picture_file, pictures
 from attnviz.ui.view import MAIN, View
@@ -31,10 +31,9 @@ def trace(translator: Translator) -> Trace:
 def test_step_figures_have_unique_names_and_titles(
     trace: Trace, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
 ) -> None:
-    monkeypatch.setattr(logit_attribution_panel, "weights_of", lambda _: None)
+    monkeypatch.setattr(payloads, "weights_of", lambda _: None)
     monkeypatch.setattr(logit_attribution_panel, "tokenizer_of", lambda _: None)
-    with in_session({"selection": Selection(2)}):
-        offered = list(pictures(View(MAIN, trace)))
+    offered = list(pictures(PayloadRequest({"view": View(MAIN, trace)}, {"step": "3"})))
     names = [picture.name for picture in offered]
     assert names[0] == "heatmap"
     assert "step-3-energy-decomposition" in names  # it needs no model
@@ -52,7 +51,7 @@ def test_step_figures_have_unique_names_and_titles(
 def test_server_makes_one_pdf_at_a_time_and_refuses_what_it_cannot_draw(
     trace: Trace, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
 ) -> None:
-    offered = OfferedFigure("Heatmap", "Alignment", "heatmap", lambda: heatmap(trace))
+    offered = OfferedFigure("Heatmap", "heatmap", lambda: heatmap(trace))
     files = [picture_file(trace, offered), diagram_file(View(MAIN, trace), 0, "machine")]
     asked, missing = {"pdf": file_name(trace, "heatmap")}, ""
 

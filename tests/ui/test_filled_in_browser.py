@@ -18,7 +18,7 @@ from attnviz.languages import set_language
 from attnviz.palette import ThemeName
 from attnviz.trace.interventions import Temperature
 from attnviz.ui.embedding import in_theme
-from attnviz.ui.step.stage_payloads import energy_decomposition_payload, equation_payloads
+from attnviz.ui.step.stage_panels import energy_decomposition_payload, equation_payloads
 from tests.analysis.filled_equations import equations
 from tests.conftest import REPOSITORY
 from tests.deno_program import made_by

@@ -88,7 +88,7 @@ def test_map_has_a_point_for_each_vector_and_each_step(
     assert way == "#source=1"
     assert parse_qs(urlsplit(opens[pair]).query)["model"] == ["en-fr"]
     assert len(drawn["values"]) == len(shown.translate(SENTENCES[0], beam=1).target_pieces)
-    assert without_numbers(drawn["captions"]["0"][1]) == snapshot
+    assert without_numbers(drawn["captions"]["every"][1]) == snapshot
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from attnviz.environment import ATTNVIZ_RUNS
 from attnviz.trace.snapshots import Snapshots
 from attnviz.training.log import COLUMNS
-from attnviz.ui.learns.runs import watched_run_folders
+from attnviz.ui.pages.learns_page import watched_run_folders
 from tests.conftest import REPOSITORY
 from tests.figures.test_learning import run
 from tests.ui.opening import open_alone

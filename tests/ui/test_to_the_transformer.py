@@ -14,16 +14,16 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Translator
 from attnviz.checkpoint import save_model
-from attnviz.model_folder import read_weights
-from attnviz.network import TransformerConfig
-from attnviz.text import Tokenizer
-from attnviz.ui.transformer.exhibit import (
+from attnviz.installed_models import (
     ADDITIVE_MODEL,
     FIXED_CONTEXT_MODEL,
     GENERAL_MODEL,
     LARGE_MODEL,
     TRANSFORMER_MODEL,
 )
+from attnviz.model_folder import read_weights
+from attnviz.network import TransformerConfig
+from attnviz.text import Tokenizer
 from tests.conftest import ModelFactory
 from tests.snapshots import without_numbers
 from tests.transformers import random_transformer

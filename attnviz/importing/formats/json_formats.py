@@ -61,6 +61,7 @@ _OWN_NAMES = (*FURTHER, "gold", "words", "remarks")
 """Fields of the open format that are read under this name only."""
 MOST_INDEX = 10**6
 """Exclusive bound of an index of a token or word."""
+_DAMAGED: tuple[type[Exception], ...] = (*DAMAGED, safetensors.SafetensorError)
 _STORED_TYPES = ("float16", "float32", "float64", "int32", "int64")
 
 
@@ -301,7 +302,7 @@ def _array(value: Any) -> NDArray[np.float64]:
         stored_type = np.dtype(value["dtype"]).newbyteorder(">" if value.get("endian") == "big" else "<")
         numbers: NDArray[np.float64] = np.frombuffer(data, stored_type).astype(np.float64)
         return numbers.reshape(tuple(value["shape"]), order="C" if value.get("Corder", True) else "F")
-    except (*DAMAGED, safetensors.SafetensorError) as error:
+    except _DAMAGED as error:
         raise user_error("An array of the file is damaged: {error}.", error=str(error)[:80]) from error
 
 

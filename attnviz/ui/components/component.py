@@ -193,6 +193,27 @@ def caption(text: str) -> None:
     _add("caption", text=text)
 
 
+def explanation(text: str) -> None:
+    """Draw a paragraph of explanation, which is HTML as in `html`."""
+    html(f'<p class="explanation">{text}</p>')
+
+
+def section_heading(title: str, text: str = "") -> None:
+    """Draw the heading of a section, and below it a paragraph of explanation, both HTML as in `html`."""
+    below = f'<p class="explanation">{text}</p>' if text else ""
+    html(f'<h2 class="section">{title}</h2>{below}')
+
+
+def message(text: str, key: str) -> None:
+    """Draw a message in a box with a `key`; it may quote the visitor, and is never markup."""
+    if in_view():
+        with box(key):
+            plain_text(text)
+    else:
+        with st.container(key=key):
+            st.text(text)
+
+
 def packed(values: NDArray[Any], dtype: str = "<f4") -> str:
     """Return an array of any shape as little-endian float32, or another type, in base64, as the browser reads it."""
     return base64.b64encode(np.ascontiguousarray(values, dtype=dtype).tobytes()).decode("ascii")

@@ -2,50 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from itertools import chain
 from typing import Any
 
 import numpy as np
 import streamlit as st
 
-from attnviz.analysis.page_texts import corpus_measure_names
 from attnviz.figures.corpus_figure import MOST_POINTS, histogram, scatter
 from attnviz.languages import gettext
 from attnviz.ui.corpus import table
-from attnviz.ui.corpus.table import clear_brush, key
+from attnviz.ui.corpus.table import choose, chosen, clear_brush, key
 from attnviz.ui.embedding import page_session, theme_name
 from attnviz.ui.fields import select_box
 
 
-def plot_panel(table_rows: Any, rows: Any, chosen: table.Choice) -> None:
-    """Draw a scatter plot of two measures, or a histogram of one; a selected region filters the pairs."""
-    names = corpus_measure_names()
-    offered = {name: names[name] for name in table.known_measures(table_rows)}
+def choose_axes(measures: Mapping[str, str]) -> None:
+    """Draw the choices of two of the `measures` of the table, by name."""
     with st.container(horizontal=True, key="corpus_axes"):
         for axis, label, default in (
             (table.X, gettext("Horizontal"), table.Choice.x),
             (table.Y, gettext("Vertical"), table.Choice.y),
         ):
-            previous, first = page_session()[key(axis)], default if default in offered else next(iter(offered))
-            select_box(label, offered, key=key(axis), default=first, then=clear_brush, width=200)
-            if page_session()[key(axis)] != previous:  # this table lacks the chosen measure
-                clear_brush()
-    x, y = page_session()[key(table.X)], page_session()[key(table.Y)]
+            previous, first = chosen(axis), default if default in measures else None
+            if select_box(label, measures, key=key(axis), default=first, then=clear_brush, width=200) != previous:
+                clear_brush()  # this table lacks the chosen measure
+
+
+def plot_panel(rows: Any, choice: table.Choice, measures: Mapping[str, str]) -> None:
+    """Draw a scatter plot of two measures, or a histogram of one; a selected region filters the pairs."""
     if not len(rows):
         st.caption(gettext("There is no pair to draw."))
         return
-    values = [np.asarray(rows[name].to_numpy(zero_copy_only=False), dtype=float) for name in (x, y)]
-    brush = table.current_choice().brush
-    if x == y:
-        spec = histogram(values[0], offered[x], selected_region=brush.x if brush else ())
+    axes = list(dict.fromkeys((choice.x, choice.y)))
+    values = [np.asarray(rows[name].to_numpy(zero_copy_only=False), dtype=float) for name in axes]
+    names, region = [measures[name] for name in axes], [*chain.from_iterable(choice.brush)]
+    if len(axes) == 1:
+        spec = histogram(values[0], names[0], selected_region=region)
     else:
-        region = (*brush.x, *brush.y) if brush and brush.y else ()
-        spec = scatter(values[0], values[1], (offered[x], offered[y]), selected_region=region)
-    plot_key = f"corpus_plot_{x}_{y}_{chosen.preset}"
+        spec = scatter(values[0], values[1], (names[0], names[1]), selected_region=region)
+    plot_key = f"corpus_plot_{choice.x}_{choice.y}_{choice.preset}"
     st.plotly_chart(
         spec.figure(theme_name()),
         alt=spec.alt,
         key=plot_key,
-        on_select=lambda: _store_brush(plot_key, x == y),
+        on_select=lambda: _store_brush(plot_key, len(axes)),
         selection_mode="box",
         theme=None,
         config={"displayModeBar": False},
@@ -59,11 +60,9 @@ def plot_panel(table_rows: Any, rows: Any, chosen: table.Choice) -> None:
     )
 
 
-def _store_brush(plot_key: str, histogram: bool) -> None:
-    """Store the selected region; an empty selection is ignored."""
-    boxes = page_session()[plot_key].selection.box
-    if boxes:
-        x, y = boxes[0]["x"], boxes[0]["y"]
-        brush = table.Brush((min(x), max(x)), None if histogram else (min(y), max(y)))
-        page_session()[key(table.BRUSH)] = table.brush_text(brush)
-        page_session()[key(table.PART)] = "1"
+def _store_brush(plot_key: str, axes: int) -> None:
+    """Store the selected region of a plot with so many axes; an empty selection is ignored."""
+    if boxes := page_session()[plot_key].selection.box:
+        bounds = [(min(boxes[0][axis]), max(boxes[0][axis])) for axis in ("x", "y")]
+        choose(table.BRUSH, table.brush_text(tuple(bounds[:axes])))
+        choose(table.PART, "1")

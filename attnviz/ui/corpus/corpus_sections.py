@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import io
 import secrets
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -19,23 +19,27 @@ import streamlit as st
 
 from attnviz import AttnvizError
 from attnviz.analysis.comparison import agreement_sentences
-from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.labels import shorten
 from attnviz.analysis.numbers import decimal, significant
 from attnviz.analysis.page_texts import TextSection, corpus_measure_names, preset_caption, preset_names
 from attnviz.evaluation.scoring import by_record
-from attnviz.importing.records import AttentionRecords
 from attnviz.languages import gettext, ngettext
-from attnviz.ui.components.component import component, view_blocks
+from attnviz.ui.chrome import go_to
+from attnviz.ui.components.component import component, message, view_blocks
 from attnviz.ui.corpus import jobs, table
-from attnviz.ui.corpus.corpus_plot import plot_panel
-from attnviz.ui.corpus.jobs import MOST_LINES, MOST_MEGABYTES, CorpusJob, File, Files
-from attnviz.ui.corpus.table import clear_brush, key, show_pairs
+from attnviz.ui.corpus.corpus_plot import choose_axes, plot_panel
+from attnviz.ui.corpus.jobs import MOST_LINES, MOST_MEGABYTES, CorpusJob, Uploads
+from attnviz.ui.corpus.table import choose, chosen, clear_brush, key, show_pairs
 from attnviz.ui.embedding import page_session
 from attnviz.ui.examples import SAMPLE, SAMPLE_LINKS, offered_tables
 from attnviz.ui.fields import multiple_uploader, popover, segmented_control, select_box, text_box, uploader
 from attnviz.ui.glossary import glossary_box, text_section
+from attnviz.ui.page_state import inputs
+from attnviz.ui.page_state.gold_state import set_gold
+from attnviz.ui.page_state.linked import SENTENCE_PAGES, clear_entries, follow_link
 from attnviz.ui.requests import begin_fragment, request_button
+from attnviz.ui.toolbar import opened_file
+from attnviz.ui.view import FilePair, GoldFile
 from attnviz.ui.waiting import in_turn
 
 if TYPE_CHECKING:
@@ -50,43 +54,14 @@ _PART_ROWS = 200
 """Number of rows that are sent to the browser at once."""
 
 _UPLOAD = "corpus_attention"
-"""Session state key: the files whose table was begun last (`_Uploads`)."""
+"""Session state key: the files whose table was begun last (`Uploads`)."""
 _MOST_ATTENTION_MEGABYTES = 16
 """Largest size of an attention file, in megabytes; the command has no limit."""
 
 
-@dataclass(frozen=True)
-class _Uploads:
-    """Attention files, and the files that they are compared with."""
-
-    files: Files
-    gold: File | None = None
-    other: File | None = None
-
-
-OpenPair = Callable[[table.CorpusPair], None]
-"""Opens a pair in the step view."""
-OpenAttention = Callable[
-    [str, AttentionRecords, int, tuple[str, AttentionRecords] | None, tuple[str, Sequence[GoldLinks | None]] | None],
-    None,
-]
-"""Opens a pair of an attention file by the file's name and the pair's number, from 1.
-
-The last arguments are the name and attention of a file that it is compared with, and the name of a file of gold links
-and those of every pair."""
-
-
-def _keep_scroll(container: str, name: str) -> None:
-    """Keep how far the table in the container with the key `container`, and the page, are scrolled.
-
-    `name` identifies the contents of the list: another list begins at its top.
-    """
-    component("kept_scroll", key=f"scroll_of_{container}", data={"container": container, "name": name}, height=1)
-
-
-def corpus_page(model: str, open_pair: OpenPair, open_attention: OpenAttention) -> None:
+def corpus_page(model: str) -> None:
     """Draw the page; new tables are measured by the model in the folder `model`."""
-    if not page_session()[key(table.TABLE)] and not page_session().get(_UPLOAD_ERROR):
+    if not chosen(table.TABLE) and not page_session().get(_UPLOAD_ERROR):
         _begin_sample(model)
     job = _current_job()
     running = job is not None and not job.ended  # read once: the job may end at any moment
@@ -98,16 +73,16 @@ def corpus_page(model: str, open_pair: OpenPair, open_attention: OpenAttention) 
         _table_sources(model)
         with view_blocks("terms"):
             glossary_box("glossary", "signs", "attention", "writing", "scores")
-    message, identity = page_session().get(_UPLOAD_ERROR, ("", ""))
-    if message and identity == page_session()[key(table.TABLE)]:
-        _show_error(message)
+    error, identity = page_session().get(_UPLOAD_ERROR, ("", ""))
+    if error and identity == chosen(table.TABLE):
+        _show_error(error)
     if job is None:
-        if page_session()[key(table.TABLE)]:
+        if chosen(table.TABLE):
             _show_error(gettext("The server no longer has this table: upload the file again."))
     elif running:
         _progress(job)
     elif job.done:
-        _table(job, partial(_open_row, job, open_pair, open_attention))
+        _table(job)
     else:
         _show_error(job.problem)
     table.write_address()
@@ -120,16 +95,16 @@ def _visitor() -> str:
 
 
 def _current_job() -> CorpusJob | None:
-    return jobs.job_of(_visitor(), page_session()[key(table.TABLE)])
+    return jobs.job_of(_visitor(), chosen(table.TABLE))
 
 
 def _store_result(ended: CorpusJob) -> CorpusJob | None:
     """Store a finished table; for a failed file, show the error and return the previous table."""
     session = page_session()
     if ended.done:
-        session[_LAST_TABLE] = session[key(table.TABLE)]
+        session[_LAST_TABLE] = chosen(table.TABLE)
     elif session.get(_LAST_TABLE):
-        session[key(table.TABLE)] = session[_LAST_TABLE]
+        choose(table.TABLE, session[_LAST_TABLE])
         _store_error(ended.problem)
     return _current_job()
 
@@ -144,15 +119,12 @@ def _introduction() -> str:
 
 
 def _table_sources(model: str) -> None:
+    sharing = gettext("The link of the table shares your file: whoever has the link can see all its sentence pairs.")
     with st.container(horizontal=True, vertical_alignment="center", key="corpus_ways"):
         request_button(gettext("Take the sample"), partial(_begin_sample, model), type="primary", key="corpus_sample")
         with popover(gettext("Your file"), key="corpus_own"):
-            uploader(
-                gettext("On each line: English, a tab, French"),
-                partial(_begin, model),
-                key="corpus_own",
-                megabytes=MOST_MEGABYTES,
-            )
+            label = gettext("On each line: English, a tab, French")
+            uploader(label, partial(_begin, model), key="corpus_own", megabytes=MOST_MEGABYTES)
             st.caption(
                 gettext(
                     "A line may also hold only an English sentence; the model then translates this sentence. The file "
@@ -163,12 +135,11 @@ def _table_sources(model: str) -> None:
                     size=MOST_MEGABYTES,
                 )
             )
-            st.caption(_sharing())
-
+            st.caption(sharing)
         with popover(gettext("Attention of another program"), key="corpus_foreign"):
             multiple_uploader(
                 gettext("Attention weights or word links, of any toolkit"),
-                _begin_attention,
+                lambda files: _begin_uploads(Uploads(files)),
                 key="corpus_foreign",
                 megabytes=_MOST_ATTENTION_MEGABYTES,
             )
@@ -181,9 +152,8 @@ def _table_sources(model: str) -> None:
                     lines=MOST_LINES,
                 )
             )
-            st.caption(_sharing())
-
-    offered, current = offered_tables(), page_session()[key(table.TABLE)]
+            st.caption(sharing)
+    offered, current = offered_tables(), chosen(table.TABLE)
     if offered:
         # The current table may be a visitor's own, which is not among the offered ones.
         other = "" if current in offered else current
@@ -196,10 +166,6 @@ def _table_sources(model: str) -> None:
             label_visibility="collapsed",
             width=300,
         )
-
-
-def _sharing() -> str:
-    return gettext("The link of the table shares your file: whoever has the link can see all its sentence pairs.")
 
 
 def _begin_sample(model: str) -> None:
@@ -216,38 +182,26 @@ def _begin(model: str, name: str, content: bytes, gold: bytes | None = None, *, 
     _select_table(job.identity, preset)
 
 
-def _begin_attention(files: Files) -> None:
-    """Measure attention files and make their table the current one."""
-    _begin_uploads(_Uploads(files))
-
-
-def _begin_again(change: str, name: str, content: bytes) -> None:
-    """Measure the attention files of the session again, with another file as their gold or `other` links."""
-    preset = page_session()[key(table.PRESET)]
-    _begin_uploads(replace(page_session()[_UPLOAD], **{change: (name, content)}), preset)
-
-
-def _begin_uploads(uploads: _Uploads, preset: str = "all") -> None:
+def _begin_uploads(uploads: Uploads, preset: str = "all") -> None:
+    """Measure attention files and make their table the current one, with the pairs of a predefined filter."""
     page_session()[_UPLOAD] = uploads
-    job = jobs.begin_attention(_visitor(), uploads.files, uploads.gold, uploads.other)
-    _select_table(job.identity, preset)
+    _select_table(jobs.begin_attention(_visitor(), uploads).identity, preset)
 
 
-def _store_error(message: str) -> None:
-    """Show the error `message` as long as the current table stays."""
-    page_session()[_UPLOAD_ERROR] = message, page_session()[key(table.TABLE)]
+def _store_error(text: str) -> None:
+    """Show an error as long as the current table stays."""
+    page_session()[_UPLOAD_ERROR] = text, chosen(table.TABLE)
 
 
 def _select_table(identity: str, preset: str = "all") -> None:
     """Make another table current, with the pairs of a predefined filter."""
     page_session().pop(_UPLOAD_ERROR, None)
-    page_session()[key(table.TABLE)] = identity
+    choose(table.TABLE, identity)
     show_pairs(preset)
 
 
-def _show_error(message: str) -> None:
-    with st.container(key="corpus_problem"):
-        st.text(message)
+def _show_error(text: str) -> None:
+    message(text, "corpus_problem")
 
 
 @st.fragment(run_every=1)
@@ -271,41 +225,47 @@ def _progress(job: CorpusJob) -> None:
 def _cancel(job: CorpusJob) -> None:
     """Cancel a table, and show the previous one."""
     jobs.cancel(_visitor(), job)
-    page_session()[key(table.TABLE)] = page_session().get(_LAST_TABLE, "")
+    choose(table.TABLE, page_session().get(_LAST_TABLE, ""))
     _store_error(gettext("Cancelled."))
 
 
-def _open_row(job: CorpusJob, open_pair: OpenPair, open_attention: OpenAttention, row: dict[str, Any]) -> None:
-    """Open the pair of a row: of an attention file as imported attention, else by forced decoding."""
+def _open_row(job: CorpusJob, row: dict[str, Any]) -> None:
+    """Show the pair of a row on the first page, with its gold links.
+
+    That is as imported attention in a table of an attention file, beside the file that this is compared with; else
+    force-decoded by the model that measured it. Of what that page shows, model and level of detail stay.
+    """
     number = int(row["number"])
-    records, place = job.records, number
-    if records is None:
-        records, place = table.table_records(job.table, number), 1
-    if records is None:
-        open_pair(table.corpus_pair(job.table, number, row["source"], row["target"]))
-        return
-    other = None if job.other is None else (job.other_name, job.other)
-    gold = (job.gold_name, by_record(job.scored.gold, job.scored.places)) if job.scored else None
-    open_attention(job.name, records, place, other, gold)
+    records, place = (table.table_records(job.table, number), 1) if job.records is None else (job.records, number)
+    pair = table.corpus_pair(job.table, number, row["source"], row["target"]) if records is None else None
+    clear_entries(SENTENCE_PAGES, "", kept=(inputs.MODEL, inputs.DETAIL_LEVEL))
+    follow_link({})  # nothing begins with the link of this page
+    if pair:
+        inputs.open_listed_pair(pair.source, pair.target)
+        if pair.gold:
+            set_gold(pair.gold, pair.source_words, pair.target_words)
+    elif records:
+        gold = None
+        if scored := job.scored:
+            gold = GoldFile.scored(job.gold_name, by_record(scored.gold, scored.places))
+        other = None if job.other is None else (job.other_name, job.other)
+        opened_file.choose_attention(FilePair(job.name, records, place, other=other, gold=gold))
+    go_to("")
+    st.rerun()
 
 
 def _score_box(job: CorpusJob) -> None:
     """Draw the score of an attention file against gold links, and the box that takes a file of gold links."""
     if job.scored:
-        error, low, high = job.scored.error, *job.scored.error.interval
-        st.text(
-            gettext(
-                "Alignment error rate {aer} (95\u00a0% confidence interval, by resampling the pairs: {low} to "
-                "{high}), precision {precision}, recall {recall}, F1 {f1}.",
-                aer=decimal(error.aer or 0.0, 3),
-                low=decimal(low, 3),
-                high=decimal(high, 3),
-                precision=decimal(error.precision or 0.0, 3),
-                recall=decimal(error.recall or 0.0, 3),
-                f1=decimal(error.f1 or 0.0, 3),
-            ),
-            width="content",
+        error, (low, high) = job.scored.error, job.scored.error.interval
+        shares = {"aer": error.aer, "low": low, "high": high}
+        shares |= {"precision": error.precision, "recall": error.recall, "f1": error.f1}
+        sentence = gettext(
+            "Alignment error rate {aer} (95\u00a0% confidence interval, by resampling the pairs: {low} to {high}), "
+            "precision {precision}, recall {recall}, F1 {f1}.",
+            **{name: decimal(share or 0.0, 3) for name, share in shares.items()},
         )
+        st.text(sentence, width="content")
         st.caption(" ".join(job.scored.remarks))
     else:
         _further_file(
@@ -331,61 +291,55 @@ def _comparison_box(job: CorpusJob) -> None:
 
 def _further_file(change: str, title: str, label: str) -> None:
     """Draw the box that takes another file for the uploaded attention, as their "gold" or "other" links."""
-    if _UPLOAD not in page_session():
-        return
-    with popover(title, key=f"corpus_{change}", type="tertiary"):
-        uploader(label, partial(_begin_again, change), key=f"corpus_{change}", megabytes=_MOST_ATTENTION_MEGABYTES)
+
+    def begin_again(*file: str | bytes) -> None:
+        _begin_uploads(replace(page_session()[_UPLOAD], **{change: file}), chosen(table.PRESET))
+
+    if _UPLOAD in page_session():
+        with popover(title, key=f"corpus_{change}", type="tertiary"):
+            uploader(label, begin_again, key=f"corpus_{change}", megabytes=_MOST_ATTENTION_MEGABYTES)
 
 
-def _table(job: CorpusJob, open_row: Callable[[dict[str, Any]], None]) -> None:
+def _table(job: CorpusJob) -> None:
     """Draw the plots and rows of a finished table."""
     try:
         table_rows = table.load_table(job.table)
     except AttnvizError as error:
         _show_error(str(error))
         return
-    presets = preset_names()
     with st.container(key="corpus_choices", gap="small"):
-        preset = segmented_control(
-            gettext("Show me"),
-            presets,
-            key=key(table.PRESET),
-            default="wrong",
-            label_visibility="collapsed",
-        )
+        preset = segmented_control(gettext("Show me"), preset_names(), key=key(table.PRESET), default="wrong")
         st.html(f'<p class="explanation">{preset_caption(preset)}</p>')
+    names = corpus_measure_names()
+    measures = {name: names[name] for name in table.known_measures(table_rows)}
     plot_column, list_column = st.columns([2, 3], gap="medium")
     with list_column:
         search_column, order_column = st.columns(2, vertical_alignment="bottom")
-        with search_column:
-            text_box(
-                gettext("Search"),
-                key=key(table.QUERY),
-                placeholder=gettext("Words in source or target"),
-                single_line=True,
-            )
+    with search_column:
+        placeholder = gettext("Words in source or target")
+        text_box(gettext("Search"), key=key(table.QUERY), placeholder=placeholder, single_line=True)
+    with order_column:
+        _order(measures)
     with plot_column:
-        matching = table.matching_rows(table_rows, table.current_choice())
-        plot_panel(table_rows, matching, table.current_choice())
+        choose_axes(measures)
+        choice = table.current_choice()  # all of it has been chosen above
+        matching = table.matching_rows(table_rows, choice)
+        plot_panel(matching, choice, measures)
     with list_column:
-        chosen = table.current_choice()
-        with order_column:
-            _order(table_rows)
-        listed = table.listed_rows(matching, table.current_choice())
+        listed = table.listed_rows(matching, choice)
         if job.records is not None:
             _score_box(job)
             _comparison_box(job)
-        _summary(job, table_rows, listed, chosen)
+        _summary(job, table_rows, listed, choice)
         if len(listed):
-            _rows(listed, table_rows, open_row)
+            _rows(job, listed, choice, measures)
             _downloads(job, listed)
-        elif chosen.query.strip():
-            query = shorten(chosen.query.strip(), 40)
-            st.text(gettext("None of the chosen pairs contains “{query}”.", query=query))
+        elif query := choice.query.strip():
+            st.text(gettext("None of the chosen pairs contains “{query}”.", query=shorten(query, 40)))
             request_button(gettext("Clear the search"), table.clear_search, key="corpus_find_all")
 
 
-def _summary(job: CorpusJob, table_rows: Any, listed: table.SortedRows, chosen: table.Choice) -> None:
+def _summary(job: CorpusJob, table_rows: Any, listed: table.SortedRows, choice: table.Choice) -> None:
     """Draw how many pairs are listed and how many there are, and the button that clears the region."""
     with st.container(horizontal=True, vertical_alignment="center", key="corpus_said"):
         st.text(
@@ -400,7 +354,7 @@ def _summary(job: CorpusJob, table_rows: Any, listed: table.SortedRows, chosen: 
         )
         if job.progress and job.progress.skipped:
             _skipped(job, job.progress.skipped)
-        if chosen.brush is not None:
+        if choice.brush:
             st.text(gettext("The list shows only the pairs in the selected region."), width="content")
             request_button(gettext("Show all again"), clear_brush, type="tertiary", key="corpus_unbrush")
 
@@ -415,50 +369,44 @@ def _skipped(job: CorpusJob, count: int) -> None:
         st.text("\n".join([*lines, *([gettext("{n} more", n=remaining)] if remaining > 0 else [])]))
 
 
-def _order(table_rows: Any) -> None:
+def _order(measures: Mapping[str, str]) -> None:
     """Draw the choice of the order of the rows."""
-    names, session = corpus_measure_names(), page_session()
     with st.container(horizontal=True, vertical_alignment="bottom", key="corpus_order"):
-        orders = {
-            "": gettext("default order"),
-            "number": gettext("line number in the file"),
-            **{name: names[name] for name in table.known_measures(table_rows)},
-        }
-        select_box(gettext("Order"), orders, key=key(table.SORT), default="", width=240)
-        if session[key(table.SORT)]:
-            directions = {"": "↑", "1": "↓"}
-            segmented_control(
-                gettext("Direction"),
-                directions,
-                key=key(table.DESCENDING),
-                default="",
-                label_visibility="collapsed",
-            )
+        orders = {"": gettext("default order"), "number": gettext("line number in the file"), **measures}
+        select_box(gettext("Order"), orders, key=key(table.SORT), width=240)
+        if chosen(table.SORT):
+            segmented_control(gettext("Direction"), {"": "↑", "1": "↓"}, key=key(table.DESCENDING))
 
 
-def _rows(listed: table.SortedRows, table_rows: Any, open_row: Callable[[dict[str, Any]], None]) -> None:
+def _rows(job: CorpusJob, listed: table.SortedRows, choice: table.Choice, measures: Mapping[str, str]) -> None:
     """Draw a part of the rows; a click opens a pair."""
-    names, session = corpus_measure_names(), page_session()
-    known = table.known_measures(table_rows)
+    session = page_session()
     part = _choose_part(-(-len(listed) // _PART_ROWS))
     shown = listed.part(part * _PART_ROWS, _PART_ROWS)
-    axes_and_order = [
-        name for name in (session[key(table.SORT)], session[key(table.X)], session[key(table.Y)]) if name in known
-    ]
-    file = ["file"] if table.has_files(table_rows) else []
-    columns = list(dict.fromkeys(["number", *file, "source", "target", *axes_and_order, *known]))
+    columns = {
+        "number": st.column_config.NumberColumn(gettext("line"), width=60),
+        "file": st.column_config.TextColumn(gettext("file"), width="small"),
+        "source": st.column_config.TextColumn(gettext("English"), width="medium"),
+        "target": st.column_config.TextColumn(gettext("French"), width="medium"),
+    }
+    if not table.has_files(shown):
+        del columns["file"]
+    order = [name for name in (choice.sort, choice.x, choice.y) if name in measures]
+    columns |= {name: st.column_config.NumberColumn(measures[name]) for name in (*order, *measures)}
     with st.container(key="corpus_list"):
         event = st.dataframe(
-            _in_the_language(shown.select(columns).to_pandas(), list(names)),
+            _in_the_language(shown.select([*columns]).to_pandas(), measures),
             hide_index=True,
             on_select="rerun",
             selection_mode="single-row",
             # A new key after each opened pair clears the selection.
             key=f"corpus_rows_{part}_{session.get(_OPENED, 0)}",
             height=min(520, 38 + 35 * len(shown)),
-            column_config=_columns(names),
+            column_config=columns,
         )
-        _keep_scroll("corpus_list", repr((session[key(table.TABLE)], table.current_choice(), part)))
+        # Another list begins at its top.
+        shown_list = {"container": "corpus_list", "name": repr((chosen(table.TABLE), choice, part))}
+        component("kept_scroll", "scroll_of_corpus_list", shown_list, height=1)
     st.caption(
         gettext(
             "Tick the box at the start of a row to see its sentence pair step by step. Your browser’s Back button "
@@ -471,22 +419,12 @@ def _rows(listed: table.SortedRows, table_rows: Any, open_row: Callable[[dict[st
         table.write_address()
         session[_OPENED] = session.get(_OPENED, 0) + 1
         try:
-            open_row(row)
+            _open_row(job, row)
         except AttnvizError as error:
             _show_error(str(error))
 
 
-def _columns(names: dict[str, str]) -> dict[str, Any]:
-    texts = {
-        "number": st.column_config.NumberColumn(gettext("line"), width=60),
-        "file": st.column_config.TextColumn(gettext("file"), width="small"),
-        "source": st.column_config.TextColumn(gettext("English"), width="medium"),
-        "target": st.column_config.TextColumn(gettext("French"), width="medium"),
-    }
-    return texts | {name: st.column_config.NumberColumn(label) for name, label in names.items()}
-
-
-def _in_the_language(rows: pd.DataFrame, measures: list[str]) -> Styler:
+def _in_the_language(rows: pd.DataFrame, measures: Collection[str]) -> Styler:
     """Return `rows` with the numbers of `measures` written as in the language of the page.
 
     Streamlit's own formats write a point in every language, or follow the language of the browser.
@@ -505,14 +443,13 @@ def _format(column: pd.Series[Any]) -> Callable[[float], str]:
 
 def _choose_part(count: int) -> int:
     """Draw the choice of one of `count` parts where there are several; return it, from 0."""
-    session = page_session()
-    stored = session[key(table.PART)]
+    stored = chosen(table.PART)
     current = min(max(int(stored) if stored.isascii() and stored.isdigit() else 1, 1), max(count, 1))
-    if count > 1:
-        entered = st.number_input(gettext("Part of {count}", count=count), 1, count, current, width=140)
-        session[key(table.PART)] = str(int(entered))
-        return int(entered) - 1
-    return 0
+    if count < 2:
+        return 0
+    entered = int(st.number_input(gettext("Part of {count}", count=count), 1, count, current, width=140))
+    choose(table.PART, str(entered))
+    return entered - 1
 
 
 def _downloads(job: CorpusJob, listed: table.SortedRows) -> None:

@@ -16,6 +16,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 
@@ -26,6 +27,7 @@ from attnviz.corpora import Analyser, Progress, Settings, analyse_file
 from attnviz.corpora.corpus_lines import check_table, extensions_text, readable, without_compression
 from attnviz.corpora.measured_attention import table_of_attention
 from attnviz.corpora.table_metadata import table_metadata
+from attnviz.errors import user_error
 from attnviz.evaluation.scoring import ScoredLinks, by_record, score
 from attnviz.evaluation.two_files import LinkAgreement, link_agreement, with_tokens_of
 from attnviz.file_kinds import PARQUET
@@ -53,7 +55,18 @@ _WINDOW = 20
 
 File = tuple[str, bytes]
 """Name and content of an uploaded file."""
-Files = Sequence[File]
+
+
+@dataclass(frozen=True)
+class Uploads:
+    """Attention files of another program, whose pairs make one table."""
+
+    files: Sequence[File]
+    gold: File | None = None
+    """Gold links, against which their links are scored."""
+    other: File | None = None
+    """Attention of another program, whose links they are compared with."""
+
 
 _WATCHER_PROGRAM = """
 import pathlib, shutil, signal, sys, time
@@ -201,18 +214,14 @@ def begin(visitor: str, name: str, content: bytes, model: str, gold: bytes | Non
     Raise AttnvizError for an unsupported or too large file.
     """
     if not readable(Path(name)):
-        raise AttnvizError(
-            gettext(
-                "The file {name} cannot be used: its name must end in {endings}.", name=name, endings=extensions_text()
-            )
+        raise user_error(
+            "The file {name} cannot be used: its name must end in {endings}.", name=name, endings=extensions_text()
         )
     if len(content) > MOST_MEGABYTES * 10**6:
-        raise AttnvizError(
-            gettext(
-                "{name} is larger than {most} MB. Use the command attnviz corpus for this file.",
-                name=name,
-                most=MOST_MEGABYTES,
-            )
+        raise user_error(
+            "{name} is larger than {most} MB. Use the command attnviz corpus for this file.",
+            name=name,
+            most=MOST_MEGABYTES,
         )
     content = content_of(content, name, limits=UPLOAD_LIMITS).data
     # The uploaded name is displayed but never used as a path, except for its ending, which is a known one.
@@ -224,23 +233,16 @@ def begin(visitor: str, name: str, content: bytes, model: str, gold: bytes | Non
     return _begin(visitor, name, parts, partial(_measure_pairs, model, pairs, content, gold))
 
 
-def begin_attention(visitor: str, files: Files, gold: File | None = None, other: File | None = None) -> CorpusJob:
-    """Start measuring attention files of another program.
-
-    Their links are scored against those of a file of `gold` links, and compared with those of an `other` file.
-    """
-    files = sorted(files)
-    name = files[0][0]
-    if len(files) > 1:
-        more = len(files) - 1
+def begin_attention(visitor: str, uploads: Uploads) -> CorpusJob:
+    """Start measuring attention files."""
+    files = sorted(uploads.files)
+    name, more = files[0][0], len(files) - 1
+    if more:
         name = ngettext("{name} and {count} other file", "{name} and {count} other files", more, name=name)
-    parts = [part for file in files for part in _parts(file)]
-    parts += [*_parts(gold or ("", b"")), *_parts(other or ("", b""))]
-    return _begin(visitor, name, (*parts, b"attention"), partial(_measure_attention, name, files, gold, other))
-
-
-def _parts(file: File) -> tuple[bytes, bytes]:
-    return file[0].encode(), file[1]
+    every = (*files, *(file or ("", b"") for file in (uploads.gold, uploads.other)))
+    parts = [part for file_name, content in every for part in (file_name.encode(), content)]
+    measure = partial(_measure_attention, name, replace(uploads, files=files))
+    return _begin(visitor, name, (*parts, b"attention"), measure)
 
 
 def _begin(visitor: str, name: str, parts: Sequence[bytes], make: Callable[[CorpusJob], None]) -> CorpusJob:
@@ -308,23 +310,21 @@ def _measure_pairs(model: str, pairs: str, content: bytes, gold: bytes | None, j
     job.skipped = tuple(result.named[:_MAX_REASONS])
     if not result.rows:
         reason = result.named[0][1] if result.named else gettext("it is empty")
-        raise AttnvizError(gettext("No line of {name} could be used: {reason}.", name=job.name, reason=reason))
+        raise user_error("No line of {name} could be used: {reason}.", name=job.name, reason=reason)
 
 
-def _measure_attention(name: str, files: Files, gold: File | None, other: File | None, job: CorpusJob) -> None:
+def _measure_attention(name: str, uploads: Uploads, job: CorpusJob) -> None:
     """Measure every pair of attention files."""
-    records = records_of([content_of(content, file) for file, content in files])
+    records, gold = records_of([content_of(content, file) for file, content in uploads.files]), uploads.gold
     if len(records) > MOST_LINES:
-        raise AttnvizError(
-            gettext(
-                "{name} has {count} sentence pairs; this page shows {most} at most. Use the command attnviz "
-                "attention with the option --table.",
-                name=name,
-                count=len(records),
-                most=MOST_LINES,
-            )
+        raise user_error(
+            "{name} has {count} sentence pairs; this page shows {most} at most. Use the command attnviz "
+            "attention with the option --table.",
+            name=name,
+            count=len(records),
+            most=MOST_LINES,
         )
-    if other is not None:
+    if (other := uploads.other) is not None:
         compared = read_bytes(other[1], other[0])
         records, job.other = with_tokens_of(records, compared), with_tokens_of(compared, records)
         job.agreement, job.other_name = link_agreement(records, job.other), other[0]

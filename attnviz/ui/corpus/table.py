@@ -16,13 +16,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import parquet
 
-from attnviz import AttnvizError
 from attnviz.analysis.gold import GoldLinks
 from attnviz.corpora import MEASURES
 from attnviz.corpora.columns import ATTENTION_SCHEMA
+from attnviz.errors import user_error
 from attnviz.importing.attention_reader import read_bytes
 from attnviz.importing.records import AttentionRecords
-from attnviz.languages import gettext
 from attnviz.lru_cache import LRUCache
 from attnviz.ui.embedding import page_session
 from attnviz.ui.page_state import inputs
@@ -51,12 +50,8 @@ _PRESET_ORDERS: dict[str, tuple[str, str]] = {
 }
 
 
-@dataclass(frozen=True)
-class Brush:
-    """A rectangle in a scatter plot of two measures, or an interval in a histogram."""
-
-    x: tuple[float, float]
-    y: tuple[float, float] | None = None
+Brush = tuple[tuple[float, float], ...]
+"""Bounds of the selected region: of both measures in a scatter plot, of one in a histogram; none without a region."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +65,7 @@ class Choice:
     descending: bool = False
     x: str = "length_ratio"
     y: str = "log_probability_per_word"
-    brush: Brush | None = None
+    brush: Brush = ()
 
 
 def load_table(path: Path) -> Any:
@@ -92,9 +87,7 @@ def _read(path: Path, columns: Sequence[str], **arguments: Any) -> Any:
         if any(table.schema.field(name).type != ATTENTION_SCHEMA.field(name).type for name in columns):
             raise ValueError("its columns hold something else")
     except (OSError, ValueError, KeyError, pa.ArrowException) as error:
-        raise AttnvizError(
-            gettext("The table {name} cannot be read: {error}.", name=path.stem, error=str(error)[:80])
-        ) from error
+        raise user_error("The table {name} cannot be read: {error}.", name=path.stem, error=str(error)[:80]) from error
     return table
 
 
@@ -150,11 +143,9 @@ def matching_rows(table: Any, choice: Choice) -> Any:
     """Return the rows that match the preset and the search."""
     rows = table.filter(_preset_mask(table, choice.preset))
     if choice.query.strip():
-        matches = [
-            pc.fill_null(pc.match_substring(rows[name], choice.query.strip(), ignore_case=True), False)
-            for name in ("source", "target", "file")
-        ]
-        rows = rows.filter(reduce(pc.or_, matches))
+        columns = (rows[name] for name in ("source", "target", "file"))
+        matches = [pc.match_substring(column, choice.query.strip(), ignore_case=True) for column in columns]
+        rows = rows.filter(reduce(pc.or_kleene, matches))
     return rows
 
 
@@ -177,23 +168,20 @@ class SortedRows:
 def listed_rows(matching: Any, choice: Choice) -> SortedRows:
     """Return the rows of `matching` within the brush, in the chosen order."""
     rows = matching
-    if choice.brush is not None:
-        rows = rows.filter(_within_mask(rows[choice.x], choice.brush.x))
-        if choice.brush.y is not None:
-            rows = rows.filter(_within_mask(rows[choice.y], choice.brush.y))
-    order = (
-        (choice.sort, "descending" if choice.descending else "ascending")
-        if choice.sort
-        else _PRESET_ORDERS[choice.preset]
-    )
+    for name, bounds in zip((choice.x, choice.y), choice.brush, strict=False):
+        low, high = sorted(bounds)
+        rows = rows.filter(pc.and_(pc.greater_equal(rows[name], low), pc.less_equal(rows[name], high)))
+    order = _PRESET_ORDERS[choice.preset]
+    if choice.sort:
+        order = choice.sort, "descending" if choice.descending else "ascending"
     keys = [order] if order[0] == "number" else [order, ("number", "ascending")]
     return SortedRows(rows, pc.sort_indices(rows, sort_keys=keys))
 
 
 def _preset_mask(table: Any, preset: str) -> Any:
+    """Return which rows a preset shows; null where the table lacks the measure."""
     if preset == "wrong":
-        masks = (pc.fill_null(_preset_mask(table, error), False) for error in ERRORS)
-        return reduce(pc.or_, masks)
+        return reduce(pc.or_kleene, (_preset_mask(table, error) for error in ERRORS))
     if preset in ("omitted", "repeated", "drifted"):
         return pc.greater(table[preset], 0)
     if preset == "unsure":
@@ -204,11 +192,6 @@ def _preset_mask(table: Any, preset: str) -> Any:
     if preset == "copied":
         return pc.greater_equal(table["copied_share"], COPIED)
     return pa.array([True] * len(table))
-
-
-def _within_mask(column: Any, bounds: tuple[float, float]) -> Any:
-    low, high = sorted(bounds)
-    return pc.fill_null(pc.and_(pc.greater_equal(column, low), pc.less_equal(column, high)), False)
 
 
 TABLE, PRESET, QUERY, SORT, DESCENDING, X, Y, BRUSH, PART = (
@@ -224,25 +207,18 @@ TABLE, PRESET, QUERY, SORT, DESCENDING, X, Y, BRUSH, PART = (
 )
 """Names in the address; in the session state with the prefix `corpus_`."""
 _MEASURE_NAMES = [measure.name for measure in MEASURES]
-_VALID_VALUES: Mapping[str, tuple[str, ...]] = {
-    PRESET: PRESETS,
-    SORT: ("", "number", *_MEASURE_NAMES),
-    DESCENDING: ("", "1"),
-    X: tuple(_MEASURE_NAMES),
-    Y: tuple(_MEASURE_NAMES),
+_CHOICES: Mapping[str, tuple[str, Sequence[str]]] = {
+    PRESET: ("all", PRESETS),
+    SORT: ("", ("", "number", *_MEASURE_NAMES)),
+    DESCENDING: ("", ("", "1")),
+    X: (Choice.x, _MEASURE_NAMES),
+    Y: (Choice.y, _MEASURE_NAMES),
+    QUERY: ("", ()),
+    BRUSH: ("", ()),
+    PART: ("1", ()),
+    TABLE: ("", ()),
 }
-_DEFAULTS = {
-    PRESET: "all",
-    SORT: "",
-    DESCENDING: "",
-    X: Choice.x,
-    Y: Choice.y,
-    QUERY: "",
-    BRUSH: "",
-    PART: "1",
-    TABLE: "",
-}
-TABLE_NAMES = tuple(_DEFAULTS)
+"""Defaults of the choices and, where only some are valid, these."""
 _MAX_LENGTH = 200
 
 
@@ -251,16 +227,21 @@ def key(name: str) -> str:
     return f"corpus_{name}"
 
 
+def chosen(name: str) -> str:
+    """Return the value of a choice."""
+    return str(page_session()[key(name)])
+
+
+def choose(name: str, value: str) -> None:
+    """Set the value of a choice."""
+    page_session()[key(name)] = value
+
+
 def open_choices() -> None:
     """Begin the choices with the link; without a table, the page opens where the translations go wrong."""
-    for name, default in (_DEFAULTS | ({PRESET: "wrong"} if has_no_table(link()) else {})).items():
-        linked_entry(
-            key(name),
-            default,
-            parameter=name,
-            offered=_VALID_VALUES.get(name, ()),
-            parse=lambda text: text[:_MAX_LENGTH],
-        )
+    for name, (default, offered) in _CHOICES.items():
+        first = "wrong" if name == PRESET and has_no_table(link()) else default
+        linked_entry(key(name), first, parameter=name, offered=offered, parse=lambda text: text[:_MAX_LENGTH])
 
 
 def has_no_table(linked: Mapping[str, str]) -> bool:
@@ -270,55 +251,46 @@ def has_no_table(linked: Mapping[str, str]) -> bool:
 
 def current_choice() -> Choice:
     """Return the current choice."""
-    session = page_session()
-    return Choice(
-        preset=session[key(PRESET)],
-        query=session[key(QUERY)],
-        sort=session[key(SORT)],
-        descending=bool(session[key(DESCENDING)]),
-        x=session[key(X)],
-        y=session[key(Y)],
-        brush=brush_of(session[key(BRUSH)]),
-    )
+    preset, query, sort, descending, x, y = map(chosen, (PRESET, QUERY, SORT, DESCENDING, X, Y))
+    brush = brush_of(chosen(BRUSH))
+    return Choice(preset, query, sort, bool(descending), x, y, brush if len(brush) == len({x, y}) else ())
 
 
 def show_pairs(preset: str) -> None:
     """Show the pairs of a predefined filter, without a region."""
-    page_session()[key(PRESET)] = preset
+    choose(PRESET, preset)
     clear_brush()
 
 
 def clear_brush() -> None:
     """Clear the selected region, and go to the first part of the rows."""
-    page_session()[key(BRUSH)], page_session()[key(PART)] = "", "1"
+    choose(BRUSH, "")
+    choose(PART, "1")
 
 
 def clear_search() -> None:
     """Clear the search."""
-    page_session()[key(QUERY)] = ""
+    choose(QUERY, "")
     clear_brush()
 
 
-def brush_of(text: str) -> Brush | None:
-    """Return the brush of an address, as `brush_text` writes it; None for an invalid one."""
+def brush_of(text: str) -> Brush:
+    """Return the brush of an address, as `brush_text` writes it; none for an invalid one."""
     try:
         numbers = [float(number) for number in text.split("_")]
     except ValueError:
-        return None
-    if len(numbers) == 2:
-        return Brush((numbers[0], numbers[1]))
-    return Brush((numbers[0], numbers[1]), (numbers[2], numbers[3])) if len(numbers) == 4 else None
+        return ()
+    return tuple(zip(numbers[::2], numbers[1::2], strict=True)) if len(numbers) in (2, 4) else ()
 
 
-def brush_text(brush: Brush | None) -> str:
-    """Return a brush as text for the address, empty for None."""
-    return "" if brush is None else "_".join(f"{number:.4g}" for number in (*brush.x, *(brush.y or ())))
+def brush_text(brush: Brush) -> str:
+    """Return a brush as text for the address, empty for none."""
+    return "_".join(f"{bound:.4g}" for bounds in brush for bound in bounds)
 
 
 def write_address() -> None:
     """Write the choices that differ from their defaults into the address."""
-    session = page_session()
-    values = {name: str(session[key(name)]) for name in _DEFAULTS}
-    parameters = {name: value if value and value != _DEFAULTS[name] else None for name, value in values.items()}
+    values = {name: chosen(name) for name in _CHOICES}
+    parameters = {name: value if value not in ("", _CHOICES[name][0]) else None for name, value in values.items()}
     others = dict.fromkeys((*inputs.REQUEST, DETAIL_LEVEL))  # a link may have them for the other pages
     set_page_address(repr(values), others | parameters | language_address())

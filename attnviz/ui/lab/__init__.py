@@ -1,4 +1,23 @@
-"""The page *Lab*: attributions, perturbation tests, the beam search as a tree, comparisons, and neighbours.
+"""Sections of the page *Lab*, each with its analyses and figures in a module of its own."""
 
-The module of a section draws it, makes its payloads, and yields its figures and tables for downloads.
-"""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from attnviz.ui.toolbar.downloads import OfferedPart
+from attnviz.ui.view import View
+
+
+@dataclass(frozen=True)
+class LabSection:
+    """A question and its analyses. No section imports another."""
+
+    title: Callable[[], str]
+    """Title in the current language."""
+    draw: Callable[[View], None]
+    """Draws the section, where it is not missing."""
+    offered: OfferedPart
+    """What it offers to save, and why a translation has no such section."""
+    choices: Sequence[str] = ()
+    """Session state keys of the choices that determine the figures."""

@@ -41,14 +41,17 @@ def is_listed_pair() -> bool:
 
 
 def open_request(sentence: str, models: Collection[str]) -> None:
-    """Begin the request with the link; `sentence` and the first of the `models` are the defaults."""
+    """Begin the request with the link; `sentence` and the first of the `models`, at least one, are the defaults."""
+    session = page_session()
     for name, default, offered in (
         (SENTENCE, sentence, ()),
         (TARGET, "", ()),
-        (MODEL, next(iter(models), ""), models),
+        (MODEL, next(iter(models)), models),
         (SEARCH, DEFAULT_SEARCH, SEARCHES),
     ):
         linked_entry(name, default, offered=offered, scope=SENTENCE_PAGES)
+    if session[MODEL] not in models:  # its folder is gone
+        session[MODEL] = next(iter(models))
 
 
 def set_request(sentence: str, target: str = "") -> None:

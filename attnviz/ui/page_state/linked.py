@@ -162,10 +162,11 @@ def is_valid(value: str, offered: ValidValues) -> bool:
 def link_problems() -> dict[str, dict[str, Any]]:
     """Return each invalid value with the valid ones, by the name of its parameter (`InvalidParameter`)."""
     noted = page_session().get(_NOTED, {})
-    return {name: {"value": value} | _as_json(offered) for name, (value, offered) in noted.items()}
+    return {name: {"value": value} | values_payload(offered) for name, (value, offered) in noted.items()}
 
 
-def _as_json(offered: ValidValues) -> dict[str, Any]:
+def values_payload(offered: ValidValues) -> dict[str, Any]:
+    """Return the valid values of a parameter for the browser."""
     numbers = offered if isinstance(offered, range) else range(0)
     values = [] if isinstance(offered, range) else [*offered]
     return {"first": numbers.start, "last": numbers.stop - 1, "values": values}

@@ -28,7 +28,15 @@ from attnviz.trace.what_ifs import StoredWhatIfs, WhatIf, decode_what_ifs, encod
 from attnviz.ui.embedding import embedding, page_session
 from attnviz.ui.page_state.gold_state import gold_text
 from attnviz.ui.page_state.inputs import DETAIL_LEVEL, LANGUAGE, MODEL, SEARCH, SEARCHES
-from attnviz.ui.page_state.linked import SENTENCE_PAGES, ValidValues, clear_with_link, is_valid, link, linked_entry
+from attnviz.ui.page_state.linked import (
+    SENTENCE_PAGES,
+    ValidValues,
+    clear_with_link,
+    is_valid,
+    link,
+    linked_entry,
+    values_payload,
+)
 from attnviz.ui.resources import has_posterior, with_heads
 from attnviz.ui.view import DETAIL_LEVELS, View, view_key
 
@@ -194,16 +202,9 @@ def browser_parameters(view: View) -> list[dict[str, Any]]:
 
 
 def _as_json(parameter: Parameter, view: View) -> dict[str, Any]:
-    offered = parameter.offered(view)
-    numbers = offered if isinstance(offered, range) else range(0)
-    return {
-        "name": parameter.name,
-        "key": view.key(parameter.name),
-        "kind": parameter.kind,
-        "first": numbers.start,
-        "last": _LONGEST_TYPED if parameter.kind == "text" else numbers.stop - 1,
-        "values": [] if isinstance(offered, range) else list(offered),
-    }
+    own = {"name": parameter.name, "key": view.key(parameter.name), "kind": parameter.kind}
+    longest = {"last": _LONGEST_TYPED} if parameter.kind == "text" else {}
+    return own | values_payload(parameter.offered(view)) | longest
 
 
 def own_parameters(view: View) -> dict[str, str | None]:
@@ -254,9 +255,6 @@ def _browser_values(view: View, linked: Mapping[str, str]) -> dict[str, str]:
     return values
 
 
-_SELECTION = "selection"
-
-
 def linked_selection(view: View, linked: Mapping[str, str]) -> Selection:
     """Return the selection of an address; invalid values are ignored."""
     values = _browser_values(view, linked)
@@ -275,17 +273,6 @@ def linked_selection(view: View, linked: Mapping[str, str]) -> Selection:
         typed_foil="" if foil is None else values.get("typed_foil", ""),
         choices=replace(PAGE_CHOICES, **options),
     )
-
-
-def selection_entry(view: View, selection: Selection) -> dict[str, Selection]:
-    """Return the entry of the session state with a `selection`, while a payload is made."""
-    return {view.key(_SELECTION): selection}
-
-
-def selection_of(view: View) -> Selection:
-    """Return the selection of the payload that is made; the first step where there is none."""
-    selection: Selection = page_session().get(view.key(_SELECTION), Selection())
-    return selection
 
 
 def source_of(selection: Selection, trace: Trace) -> int:

@@ -1,10 +1,17 @@
-"""The page *How it learns*: choices, checkpoint controls, figures, tables and downloads."""
+"""The page *How it learns*: choices, checkpoint controls, figures, tables and downloads.
+
+The choices are the training, the shown runs and the sentence, in session state and address; the browser alone stores
+the current checkpoint. A training is a model with snapshots, or a run on this server that may be in progress.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+import os
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property, partial
 from html import escape
+from pathlib import Path
 from typing import Any
 
 import plotly.graph_objects as go
@@ -37,84 +44,173 @@ from attnviz.figures.learning_curves import (
     quality_curves,
 )
 from attnviz.figures.spec import Spec
-from attnviz.languages import gettext, language, ngettext
-from attnviz.trace.snapshots import Snapshots
+from attnviz.installed_models import model_roots
+from attnviz.languages import gettext, gettexts, language, ngettext
+from attnviz.lru_cache import LRUCache, cached_in
+from attnviz.model_folder import TRAINING_LOG
+from attnviz.trace.snapshots import FOLDER, Snapshots, load_folder
+from attnviz.training.log import read_curves
 from attnviz.ui.chrome import Page
-from attnviz.ui.components.chart import chart_payload, inline_chart, steady_payload
+from attnviz.ui.components.chart import chart_payload, inline_chart, inline_figure
 from attnviz.ui.components.component import (
-    Box,
     box,
     caption,
     columns,
     component,
     details,
+    explanation,
     html,
     plain_text,
+    section_heading,
     view_blocks,
 )
 from attnviz.ui.components.picture_files import PictureFile, followed_picture_files, picture_files
 from attnviz.ui.components.tables import tables, tables_payload
 from attnviz.ui.embedded_view import drawn_page
-from attnviz.ui.embedding import embedding
-from attnviz.ui.glossary import glossary_box, references, text_section
-from attnviz.ui.learns.runs import (
-    LearningChoices,
-    LearningView,
-    choose_runs,
-    learning_choices,
-    trainings,
-    watches_run,
-)
+from attnviz.ui.embedding import embedding, page_session
+from attnviz.ui.fields import segmented_control, select_box
+from attnviz.ui.glossary import glossary_box, opening, references
 from attnviz.ui.page_state.inputs import language_address
 from attnviz.ui.page_state.linked import set_page_address
 from attnviz.ui.payloads import PayloadRequest, makes_payload, shown_address
 from attnviz.ui.requests import begin_fragment
 from attnviz.ui.resources import cached_for_all, model_configs
-from attnviz.ui.toolbar.downloads import copy_link, download_box, lecture_link
+from attnviz.ui.toolbar.downloads import NamedTables, copy_link, download_box, lecture_link
 from attnviz.ui.view import Keyed
 from attnviz.ui.waiting import in_turn
 
-VIEW = LearningView()
+VIEW = Keyed("learns")
+_INTERVAL = "10s"
+"""Polling interval for a run that may be in progress."""
+_TRAINING, _RUNS, _SENTENCE = "training", "runs", "pair"
+"""Names of the choices in the address; in the session state with the prefix `learns_`."""
+_ALL_RUNS = "all"
+_WATCHED_PREFIX = "run:"
+"""Before the name of a run that may be in progress."""
+FolderVersion = tuple[tuple[str, int, int], ...]
+"""Names, modification times (ns) and sizes of the files in a folder."""
 
 
-def checkpoint_updates(runs: Sequence[Snapshots]) -> tuple[int, ...]:
-    """Return the updates of all checkpoints of `runs`; a run without one of them shows its previous checkpoint."""
-    return tuple(sorted({update for run in runs for update in run.updates}))
+def trainings() -> dict[str, Path]:
+    """Return the folders of the trainings that can be shown, by name in the address.
 
-
-def attention_panel(runs: list[Snapshots], sentence: int) -> None:
-    """Draw heatmaps of each run for `sentence`, side by side; next to a single run, its quality."""
-    updates, boxes = checkpoint_updates(runs), columns((1,) * max(2, len(runs)), gap="large")
-    for number, (column, run) in enumerate(zip(boxes, runs, strict=False), 1):
-        with column, box(VIEW.key(f"heatmap_{number}")):
-            payload = _heatmap_payload(run, updates, len(runs) == 1, sentence)
-            inline_chart(VIEW, payload, f"heatmap_chart_{number}")
-    if len(runs) == 1:
-        with boxes[1]:
-            quality_panel(runs)
-
-
-def quality_panel(runs: list[Snapshots]) -> None:
-    """Draw the quality of the runs over the updates."""
-    inline_chart(VIEW, _quality_payload(runs, checkpoint_updates(runs)), "quality")
-
-
-def attention_measures_panel(runs: list[Snapshots]) -> Box | None:
-    """Draw what the attention of each run has learnt over the updates.
-
-    Several runs have their quality next to it. Return the box beside the figure of a single run.
+    The name is that of a model with snapshots, or `run:` and the name of a run in the server's folder of runs.
     """
-    updates, several = checkpoint_updates(runs), len(runs) > 1
-    boxes = columns((1,) * max(2, len(runs) + several), gap="large")
-    for number, (column, run) in enumerate(zip(boxes, runs, strict=False), 1):
-        if has_link_measures(run):
-            with column:
-                inline_chart(VIEW, _learnt_payload(run, runs, updates), f"learnt_{number}")
-    if not several:
-        return boxes[1]
-    with boxes[-1]:
-        quality_panel(runs)
-    return None
+    paths = (path for root in reversed(model_roots()) for path in root.glob(f"*/{FOLDER}"))
+    folders = {path.parent.name: path for path in paths if _model_runs(path)}
+    watched = {_WATCHED_PREFIX + name: path for name, path in watched_run_folders().items()}
+    return dict(sorted(folders.items())) | watched
+
+
+def watched_run_folders() -> dict[str, Path]:
+    """Return the folders with snapshots in the server's folder of runs, by name, the last modified first."""
+    root = os.environ.get(ATTNVIZ_RUNS)
+    if not root:
+        return {}
+    folders = [path for path in Path(root).glob("*") if _model_runs(path / "model" / FOLDER)]
+    return {path.name: path for path in sorted(folders, key=_modification_time, reverse=True)}
+
+
+def _model_runs(folder: Path) -> list[Snapshots]:
+    """Return the runs with snapshots in a model's `folder`, those trained without guidance first.
+
+    A run without measurements has the curves of the model's log.
+    """
+    runs = sorted(_read(folder, _version(folder)), key=lambda run: (run.guidance, run.name))
+    return [run if run.curves else replace(run, curves=read_curves(folder.parent / TRAINING_LOG)) for run in runs]
+
+
+def _comparable_runs(training: str) -> list[Snapshots]:
+    """Return the runs of a training that can be compared: those with the same sentences as the first.
+
+    A run that may be in progress has its snapshots so far, and the curves of its log. None can be read where a training
+    is not offered any more.
+    """
+    folder = trainings().get(training)
+    if folder is None:
+        return []
+    if not training.startswith(_WATCHED_PREFIX):
+        runs = _model_runs(folder)
+        return [run for run in runs if run.sentences == runs[0].sentences]
+    snapshots, curves = folder / "model" / FOLDER, read_curves(folder / "log.csv")
+    runs = _read(snapshots, _version(snapshots))[-1:]
+    return [replace(run, name=folder.name, curves={**curves, **run.curves}) for run in runs]
+
+
+def _version(folder: Path) -> FolderVersion:
+    """Return the version of the files of `folder`, which changes when one of them does."""
+    files = []
+    for path in sorted(folder.glob("*.json")):
+        try:
+            status = path.stat()
+        except OSError:  # it has just been deleted
+            continue
+        files.append((path.name, status.st_mtime_ns, status.st_size))
+    return tuple(files)
+
+
+@cached_in(LRUCache(16 << 20, size=lambda runs: sum(a.nbytes for run in runs for a in run.alignments) + 50_000))
+def _read(folder: Path, version: FolderVersion) -> list[Snapshots]:  # noqa: ARG001  part of the cache key
+    return load_folder(folder)
+
+
+def _modification_time(folder: Path) -> float:
+    return max((path.stat().st_mtime for path in (folder / "log.csv", folder) if path.exists()), default=0.0)
+
+
+@dataclass(frozen=True)
+class LearningChoices:
+    """The current choices."""
+
+    training: str
+    """Name of the training."""
+    shown: str
+    """Which of its runs are shown: the number of one, from 1, or `_ALL_RUNS`."""
+    sentence: int
+    """0-based index."""
+
+    @cached_property
+    def runs(self) -> list[Snapshots]:
+        """The runs, which have the same sentences; none where their files cannot be read, or not any more."""
+        runs = _comparable_runs(self.training)
+        return runs if self.shown == _ALL_RUNS else runs[int(self.shown) - 1 : int(self.shown)]
+
+    @property
+    def updates(self) -> tuple[int, ...]:
+        """The updates of all checkpoints; a run without one of them shows its previous checkpoint."""
+        return tuple(sorted({update for run in self.runs for update in run.updates}))
+
+    def address(self, name: str) -> str:
+        """Return the address of the payload `name` of the current checkpoint."""
+        version = repr([(run.name, run.updates[-1]) for run in self.runs])  # differs when there are other checkpoints
+        return shown_address(name, asdict(self), "checkpoint={step}", version=version)
+
+
+def _choose(offered: Collection[str]) -> LearningChoices:
+    """Draw the choices, of one of the `offered` trainings, and return the current ones."""
+    training, shown, sentence = next(iter(offered)), _ALL_RUNS, "1"
+    if len(offered) > 1:
+        names = {
+            name: gettext("run {name}", name=run) if (run := name.removeprefix(_WATCHED_PREFIX)) != name else name
+            for name in offered
+        }
+        key = f"learns_{_TRAINING}"
+        training = select_box(gettext("Training"), names, key=key, width=260, parameter=_TRAINING)
+    if available := _comparable_runs(training):
+        sentences = {str(k): shorten(each.source, 90) for k, each in enumerate(available[0].sentences, 1)}
+        key = f"learns_{_SENTENCE}"
+        sentence = select_box(gettext("Sentence"), sentences, key=key, width=560, parameter=_SENTENCE)
+    if len(available) > 1:
+        runs = {_ALL_RUNS: gettext("Side by side")} | {str(k): run_name(run) for k, run in enumerate(available, 1)}
+        key = f"learns_{_RUNS}"
+        shown = segmented_control(gettext("Runs"), runs, key=key, label_visibility="visible", parameter=_RUNS)
+    return LearningChoices(training, shown, int(sentence) - 1)
+
+
+def _watches_run(offered: Collection[str]) -> bool:
+    """Return whether the current choice among the trainings `offered` is a run that may be in progress."""
+    stored = page_session().get(f"learns_{_TRAINING}")
+    return str(stored if stored in offered else next(iter(offered), "")).startswith(_WATCHED_PREFIX)
 
 
 def has_link_measures(run: Snapshots) -> bool:
@@ -122,37 +218,7 @@ def has_link_measures(run: Snapshots) -> bool:
     return any(name in run.curves for name in (*LINK_MEASURES, *ROW_MEASURES))
 
 
-@cached_for_all
-def _heatmap_payload(run: Snapshots, updates: tuple[int, ...], single_run: bool, sentence: int) -> dict[str, Any]:
-    moments, name = [run.moment(update) for update in updates], "" if single_run else run_name(run)
-    return chart_payload(
-        {k: learning_heatmap(run, sentence, moment) for k, moment in enumerate(moments)},
-        {k: (name, own_translation_sentence(run, sentence, moment)) for k, moment in enumerate(moments)},
-    )
-
-
-@cached_for_all
-def _quality_payload(runs: list[Snapshots], updates: tuple[int, ...]) -> dict[str, Any]:
-    return steady_payload(quality_curves(runs, updates), dict.fromkeys(range(len(updates)), ("", "")))
-
-
-@cached_for_all
-def _learnt_payload(run: Snapshots, runs: list[Snapshots], updates: tuple[int, ...]) -> dict[str, Any]:
-    spec = attention_curves(run, updates, runs=runs)
-    heading = run_name(run) if len(runs) > 1 else ""
-    return steady_payload(spec, dict.fromkeys(range(len(updates)), (heading, halfway_sentence(run))))
-
-
-def learning_introduction() -> str:
-    """Return the introduction of the page."""
-    return gettext(
-        "The same sentences are shown at several moments of a training run. The model must write the given "
-        "translation (forced decoding). Each row shows where the model looks in the English sentence when it "
-        "writes the French word of this row. Before training, the model looks at all words almost alike."
-    )
-
-
-def checkpoint_sentence(runs: Sequence[Snapshots], update: int) -> str:
+def _checkpoint_sentence(runs: Sequence[Snapshots], update: int) -> str:
     """Return the description of a checkpoint: its update, and the quality of a single run."""
     checkpoint = ngettext("After {update} update", "After {update} updates", update, update=grouped_digits(update))
     if update == 0:
@@ -161,48 +227,9 @@ def checkpoint_sentence(runs: Sequence[Snapshots], update: int) -> str:
     return gettext("{run}: {told}", run=checkpoint, told=quality) if quality else checkpoint
 
 
-_INTERVAL = "10s"
-"""Polling interval for a run that may be in progress."""
-
-
-def timeline(
-    view: Keyed,
-    identity: str,
-    updates: Sequence[int],
-    captions: Sequence[str],
-    ends: tuple[str, str],
-    opened: int | None,
-) -> None:
-    """Draw the timeline of the checkpoints after so many `updates`; `captions` has the model's quality at each.
-
-    A saved page opens at the checkpoint `opened`; `identity` distinguishes these runs from others.
-    The browser writes the current update into the address.
-    """
-    words = {
-        "moments": gettext("Moments of the training"),
-        "moment": gettext("Moment"),
-        "previous": gettext("Earlier"),
-        "next": gettext("Later"),
-        "play": gettext("Play"),
-        "pause": gettext("Pause"),
-        "space": gettext("Space"),
-        "speed": gettext("Speed"),
-    }
-    payload = {
-        "identity": identity,
-        "language": language(),
-        "updates": list(updates),
-        "captions": list(captions),
-        "ends": list(ends),
-        "opened": opened,
-        "words": words,
-    }
-    component("timeline", key=view.key("timeline"), data=payload)
-
-
-def learning_page() -> None:
+def _draw_page() -> None:
     """Draw the page; while it shows a run that may be in progress, it redraws itself periodically."""
-    watching = watches_run(trainings())
+    watching = _watches_run(trainings())
     st.fragment(_draw, run_every=_INTERVAL if watching else None)(watching)
 
 
@@ -211,58 +238,43 @@ def _draw(watching: bool) -> None:
     begin_fragment()
     offered = trainings()
     if not offered:
-        st.text(_no_snapshots_reason())
+        st.text(
+            gettext(
+                "There are no snapshots of a training run. A model’s snapshots are in its model folder, in "
+                "snapshots/. To watch a run of your own, start the page with the folder of your runs: attnviz app "
+                "--runs FOLDER. You can also name the folder of your runs in the environment variable {variable}.",
+                variable=ATTNVIZ_RUNS,
+            )
+        )
         return
-    with (
-        view_blocks(VIEW.key("view")),
-        box(VIEW.key("room")),
-    ):  # components/view.js stores the checkpoint on this element
+    # components/view.js stores the checkpoint on the box
+    with view_blocks(VIEW.key("view")), box(VIEW.key("room")):
         _introduction()
         glossary_box("glossary", "signs", "attention", "learning", "scores")
         with box("learns_choices", row=True):
-            choices = choose_runs(offered)
-            if choices:
-                _downloads(choices)
+            choices = _choose(offered)
+            if choices.runs:
+                with download_box(VIEW.key("downloads")):
+                    followed_picture_files(VIEW, choices.address("learning-pictures"), VIEW.key("export"))
+                    file = f"attnviz-learns-{choices.runs[0].name}-lecture.html"
+                    lecture_link(VIEW, choices.address("learning-lecture"), file)
                 copy_link(VIEW.key("copy_link"))
-        if watches_run(offered) != watching:
+        if choices.training.startswith(_WATCHED_PREFIX) != watching:
             st.rerun()  # only the page sets the interval of the redraws
-        if choices:
+        if choices.runs:
             _figures(choices)
         else:
             plain_text(_unreadable_reason())
 
 
 def _introduction() -> None:
-    with box("learns_opening"):
-        how = gettext("Press Play to watch the training from the beginning.")
-        text_section(TextSection(gettext("How it learns"), (f"{learning_introduction()} {how}",)))
-
-
-def _figures(choices: LearningChoices, update: int | None = None) -> None:
-    """Draw the figures at the current checkpoint, and sentences about it; a saved page opens at that of `update`."""
-    _timeline(choices, update)
-    if sentence := guidance_definition(choices.runs, model_configs()):
-        html(f'<p class="explanation">{escape(sentence)}</p>')
-    attention_panel(choices.runs, choices.sentence)
-    definitions_box = None
-    if len(choices.runs) > 1 or has_link_measures(choices.runs[0]):
-        html(f'<h2 class="section">{escape(gettext("What is learnt when"))}</h2>')
-        definitions_box = attention_measures_panel(choices.runs)
-    if choices.watching:
-        caption(gettext("This page reloads the training run every ten seconds."))
-    with definitions_box or details(gettext("What the curves measure"), VIEW.key("rules")):
-        _definitions(choices.runs)
-    _tables(choices)
-    references(LEARNING_REFERENCES)
-
-
-def _no_snapshots_reason() -> str:
-    return gettext(
-        "There are no snapshots of a training run. A model’s snapshots are in its model folder, in snapshots/. To "
-        "watch a run of your own, start the page with the folder of your runs: attnviz app --runs FOLDER. You can "
-        "also name the folder of your runs in the environment variable {variable}.",
-        variable=ATTNVIZ_RUNS,
+    text = gettext(
+        "The same sentences are shown at several moments of a training run. The model must write the given "
+        "translation (forced decoding). Each row shows where the model looks in the English sentence when it "
+        "writes the French word of this row. Before training, the model looks at all words almost alike."
     )
+    how = gettext("Press Play to watch the training from the beginning.")
+    opening("learns", TextSection(gettext("How it learns"), (f"{text} {how}",)))
 
 
 def _unreadable_reason() -> str:
@@ -272,15 +284,85 @@ def _unreadable_reason() -> str:
     )
 
 
-def _timeline(choices: LearningChoices, update: int | None) -> None:
-    """Draw the controls of the checkpoints, with the measures of each; they open at an `update`, or the last."""
-    runs, updates = choices.runs, checkpoint_updates(choices.runs)
-    opened = None if update is None else max(0, sum(checkpoint_update <= update for checkpoint_update in updates) - 1)
-    captions = [checkpoint_sentence(runs, checkpoint_update) for checkpoint_update in updates]
-    names = " ".join([*(run.name for run in runs), str(len(runs))])
-    timeline(VIEW, names, updates, captions, (grouped_digits(updates[0]), grouped_digits(updates[-1])), opened)
+def _figures(choices: LearningChoices, update: int | None = None) -> None:
+    """Draw the figures at the current checkpoint, and sentences about it; a saved page opens at that of `update`."""
+    runs, updates = choices.runs, choices.updates
+    quality = partial(inline_figure, VIEW, "quality", partial(quality_curves, runs, updates))
+    _timeline(choices, update)
+    if sentence := guidance_definition(runs, model_configs()):
+        explanation(escape(sentence))
+    boxes = columns((1,) * max(2, len(runs)), gap="large")
+    for number, (column, run) in enumerate(zip(boxes, runs, strict=False), 1):
+        with column, box(VIEW.key(f"heatmap_{number}")):
+            name = run_name(run) if len(runs) > 1 else ""
+            inline_chart(VIEW, _heatmap_payload(run, updates, name, choices.sentence), f"heatmap_chart_{number}")
+    definitions_box = None
+    if len(runs) == 1:
+        with boxes[1]:
+            quality()
+    if len(runs) > 1 or has_link_measures(runs[0]):
+        section_heading(escape(gettext("What is learnt when")))
+        boxes = columns((1,) * max(2, len(runs) + (len(runs) > 1)), gap="large")
+        for number, (column, run) in enumerate(zip(boxes, runs, strict=False), 1):
+            if has_link_measures(run):
+                heading = run_name(run) if len(runs) > 1 else ""
+                with column:
+                    learnt = partial(attention_curves, run, updates, runs=runs)
+                    inline_figure(VIEW, f"learnt_{number}", learnt, (heading, halfway_sentence(run)))
+        if len(runs) == 1:
+            definitions_box = boxes[1]
+        else:
+            with boxes[-1]:
+                quality()
+    if choices.training.startswith(_WATCHED_PREFIX):
+        caption(gettext("This page reloads the training run every ten seconds."))
+    with definitions_box or details(gettext("What the curves measure"), VIEW.key("rules")):
+        _definitions(runs)
     if embedding() is None:
-        set_page_address(names, language_address())
+        with details(gettext("The charts as tables"), VIEW.key("tables")):
+            tables(VIEW, choices.address("learning-tables"), "tables_rows")
+    references(LEARNING_REFERENCES)
+
+
+@cached_for_all
+def _heatmap_payload(run: Snapshots, updates: tuple[int, ...], name: str, sentence: int) -> dict[str, Any]:
+    moments = list(enumerate(map(run.moment, updates)))
+    return chart_payload(
+        {k: learning_heatmap(run, sentence, moment) for k, moment in moments},
+        {k: (name, own_translation_sentence(run, sentence, moment)) for k, moment in moments},
+    )
+
+
+def _timeline(choices: LearningChoices, update: int | None) -> None:
+    """Draw the controls of the checkpoints, with the measures of each; they open at an `update`, or the last.
+
+    The browser writes the current update into the address.
+    """
+    runs, updates = choices.runs, choices.updates
+    identity = " ".join([*(run.name for run in runs), str(len(runs))])
+    payload = {
+        "identity": identity,
+        "language": language(),
+        "updates": list(updates),
+        "captions": [_checkpoint_sentence(runs, checkpoint) for checkpoint in updates],
+        "ends": [grouped_digits(updates[0]), grouped_digits(updates[-1])],
+        "opened": None if update is None else max(0, sum(checkpoint <= update for checkpoint in updates) - 1),
+        "words": gettexts(
+            {
+                "moments": "Moments of the training",
+                "moment": "Moment",
+                "previous": "Earlier",
+                "next": "Later",
+                "play": "Play",
+                "pause": "Pause",
+                "space": "Space",
+                "speed": "Speed",
+            }
+        ),
+    }
+    component("timeline", VIEW.key("timeline"), payload)
+    if embedding() is None:
+        set_page_address(identity, language_address())
 
 
 def _definitions(runs: list[Snapshots]) -> None:
@@ -290,15 +372,7 @@ def _definitions(runs: list[Snapshots]) -> None:
     listed = "".join(f"<dt>{escape(names[name])}</dt><dd>{escape(rules[name])}</dd>" for name in shown)
     html(f'<dl class="rules">{listed}</dl>')
     if sentence := link_counts_text(runs):
-        html(f'<p class="explanation">{escape(sentence)}</p>')
-
-
-def _downloads(choices: LearningChoices) -> None:
-    """Offer the figures at the current checkpoint, and its page for a lecture."""
-    with download_box(VIEW.key("downloads")):
-        followed_picture_files(VIEW, _checkpoint_address(choices, "learning-pictures"), VIEW.key("export"))
-        file = f"attnviz-learns-{choices.runs[0].name}-lecture.html"
-        lecture_link(VIEW, _checkpoint_address(choices, "learning-lecture"), file)
+        explanation(escape(sentence))
 
 
 @makes_payload("learning-pictures", needs_server=True)
@@ -317,8 +391,7 @@ def learning_lecture(request: PayloadRequest) -> bytes:
             _introduction()
             _figures(choices, update)
 
-    title = f"attnviz: {gettext('How it learns')}"
-    return drawn_page(title, "learns", draw)
+    return drawn_page(f"attnviz: {gettext('How it learns')}", "learns", draw)
 
 
 @makes_payload("learning-tables")
@@ -327,72 +400,59 @@ def learning_tables(request: PayloadRequest) -> dict[str, Any]:
     return tables_payload(_numbers(*_requested(request)))
 
 
-def _checkpoint_address(choices: LearningChoices, name: str) -> str:
-    """Return the address of a payload of the current checkpoint."""
-    shown = {"training": choices.training, "shown": choices.shown, "sentence": choices.sentence}
-    return shown_address(name, shown, "checkpoint={step}", version=choices.identity)
-
-
 def _requested(request: PayloadRequest) -> tuple[LearningChoices, int]:
     """Return the choices and the update of the checkpoint in an address; the last where there is none."""
-    choices = learning_choices(**request.shown)
-    if choices is None:
+    choices = LearningChoices(**request.shown)
+    if not choices.runs:
         raise AttnvizError(_unreadable_reason())
-    updates, text = checkpoint_updates(choices.runs), request.parameters.get("checkpoint", "")
+    updates, text = choices.updates, request.parameters.get("checkpoint", "")
     is_checkpoint = text.isascii() and text.isdigit() and int(text) < len(updates)
     return choices, updates[int(text)] if is_checkpoint else updates[-1]
 
 
 def _files(choices: LearningChoices, update: int) -> Iterator[PictureFile]:
     """Yield the figures as they are saved, each below its title."""
-    runs, updates = choices.runs, checkpoint_updates(choices.runs)
-    for number, run in enumerate(runs, 1):
-        checkpoint, name = run.moment(update), run_name(run, is_only_run=len(runs) == 1)
-        sentence = run.sentences[choices.sentence]
+    runs, updates = choices.runs, choices.updates
+    names = [run_name(run, is_only_run=len(runs) == 1) for run in runs]
+    for number, (run, name) in enumerate(zip(runs, names, strict=True), 1):
+        checkpoint, sentence = run.moment(update), run.sentences[choices.sentence]
         heading = ngettext(
             "After {count} update, {run}", "After {count} updates, {run}", run.updates[checkpoint], run=name
         )
-        yield PictureFile(
+        yield _file(
             f"{gettext('Heatmap')}, {name}",
-            f"attnviz-learns-heatmap-{number}-{run.updates[checkpoint]}",
-            partial(
-                _sheet,
-                partial(learning_heatmap, run, choices.sentence, checkpoint),
-                heading,
-                run.name,
-                (sentence.source, sentence.target),
-            ),
+            f"heatmap-{number}-{run.updates[checkpoint]}",
+            partial(learning_heatmap, run, choices.sentence, checkpoint),
+            run,
+            heading,
+            (sentence.source, sentence.target),
         )
-    title, curves = (
-        gettext("Loss, BLEU and alignment error rate"),
-        partial(quality_curves, runs, updates, update=update),
-    )
-    yield PictureFile(title, "attnviz-learns-quality", partial(_sheet, curves, title, runs[0].name))
-    for number, run in enumerate(runs, 1):
+    curves = partial(quality_curves, runs, updates, update=update)
+    yield _file(gettext("Loss, BLEU and alignment error rate"), "quality", curves, runs[0])
+    for number, (run, name) in enumerate(zip(runs, names, strict=True), 1):
         if has_link_measures(run):
-            title = f"{gettext('What is learnt when')}, {run_name(run, is_only_run=len(runs) == 1)}"
             curves = partial(attention_curves, run, updates, runs=runs, update=update)
-            yield PictureFile(title, f"attnviz-learns-when-{number}", partial(_sheet, curves, title, run.name))
+            yield _file(f"{gettext('What is learnt when')}, {name}", f"when-{number}", curves, run)
 
 
-def _sheet(
-    draw: Callable[[], Spec], heading: str, model: str, sentences: tuple[str, str] | tuple[()] = ()
-) -> tuple[go.Figure, pd.DataFrame]:
-    """Return the figure that `draw` returns as it is saved, and its numbers."""
-    spec = draw()
-    made_by = gettext("model {model}", model=shorten(model, 24))
-    return titled_sheet(spec, heading, made_by, sentences), spec.frame()
+def _file(
+    title: str,
+    name: str,
+    draw: Callable[[], Spec],
+    run: Snapshots,
+    heading: str = "",
+    sentences: tuple[str, str] | tuple[()] = (),
+) -> PictureFile:
+    """Return the figure that `draw` returns as it is saved, below its `heading`, by default its title."""
+
+    def sheet() -> tuple[go.Figure, pd.DataFrame]:
+        spec, made_by = draw(), gettext("model {model}", model=shorten(run.name, 24))
+        return titled_sheet(spec, heading or title, made_by, sentences), spec.frame()
+
+    return PictureFile(title, f"attnviz-learns-{name}", sheet)
 
 
-def _tables(choices: LearningChoices) -> None:
-    """Offer the numbers in the figures."""
-    if embedding() is not None:
-        return
-    with details(gettext("The charts as tables"), VIEW.key("tables")):
-        tables(VIEW, _checkpoint_address(choices, "learning-tables"), "tables_rows")
-
-
-def _numbers(choices: LearningChoices, update: int) -> Iterator[tuple[str, pd.DataFrame]]:
+def _numbers(choices: LearningChoices, update: int) -> NamedTables:
     runs = choices.runs
     for run in runs:
         checkpoint = run.moment(update)
@@ -403,9 +463,9 @@ def _numbers(choices: LearningChoices, update: int) -> Iterator[tuple[str, pd.Da
             run=run_name(run, is_only_run=len(runs) == 1),
         )
         yield name, learning_heatmap(run, choices.sentence, checkpoint).frame()
-    yield gettext("Measurements at each moment"), quality_curves(runs, checkpoint_updates(runs)).frame()
+    yield gettext("Measurements at each moment"), quality_curves(runs, choices.updates).frame()
     if runs[0].levels:
         yield gettext("Baselines: attention without training"), baselines_table(runs[0])
 
 
-LEARNS_PAGE = Page("learns", lambda: gettext("How it learns"), learning_page, offered=lambda: bool(trainings()))
+LEARNS_PAGE = Page("learns", lambda: gettext("How it learns"), _draw_page, offered=lambda: bool(trainings()))

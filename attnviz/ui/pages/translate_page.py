@@ -8,20 +8,18 @@ from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.ui.chrome import Page
 from attnviz.ui.components.component import view_blocks
-from attnviz.ui.lab.compared_translation import show_beside
+from attnviz.ui.lab.comparison_section import show_beside
 from attnviz.ui.page_state.inputs import page_detail_level
 from attnviz.ui.resources import tokenizer_of, translate, weights_of
 from attnviz.ui.step.step_view import step_view
 from attnviz.ui.toolbar.controls import (
     controls,
     default_request,
-    request_address,
     tour_button,
 )
 from attnviz.ui.toolbar.downloads import share_and_save
 from attnviz.ui.toolbar.open_lesson import current_lesson, draw_lesson
 from attnviz.ui.toolbar.shown_translation import open_view, run_summary, shown_translation, status
-from attnviz.ui.view import shows
 
 
 def cache_default_translation() -> None:
@@ -37,27 +35,24 @@ def _draw() -> None:
     if lesson := current_lesson():
         draw_lesson(lesson)
         return
-    available = installed_models()
-    drawn = controls(available)
-    request = drawn.request
-    shown = shown_translation(request, back=bool(request), steps=True)
-    view = None
-    if shown.view:
-        view = replace(shown.view, detail_level=page_detail_level(), show_beside=show_beside)
-        open_view(view, request_address(request, available) if shown.asked and request else None)
-        if view.trace.translated:
-            with drawn.tour:
-                tour_button()
+    drawn = controls(installed_models())
+    shown = shown_translation(drawn.request, back=bool(drawn.request), steps=True)
+    if shown.view is None:
+        return
+    view = replace(shown.view, detail_level=page_detail_level(), show_beside=show_beside)
+    open_view(view, shown.request)
+    if view.trace.translated:
+        with drawn.tour:
+            tour_button()
     with drawn.share:
         share_and_save(view)
-    if view and shown.asked:
+    if shown.request:
         drawn.run.caption(run_summary(view))
-    if view and shown.asked and shows(page_detail_level(), "numbers"):
-        with drawn.status:
-            status(view)
-    if view:
-        with view_blocks(view.key("view")):
-            step_view(view)
+        if view.shows("numbers"):
+            with drawn.status:
+                status(view)
+    with view_blocks(view.key("view")):
+        step_view(view)
 
 
 TRANSLATE_PAGE = Page("", lambda: gettext("Translate"), _draw, shows_sentence=True)

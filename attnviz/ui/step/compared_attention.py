@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
 
 from attnviz.analysis.comparison import (
     ComparedSide,
@@ -20,8 +20,8 @@ from attnviz.figures.spec import Spec
 from attnviz.languages import gettext
 from attnviz.trace.drawing import HeatmapChoices
 from attnviz.ui.components.chart import chart, fitting_payload
-from attnviz.ui.components.component import box, caption, component, html, plain_text
-from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, makes_payload, shown_address
+from attnviz.ui.components.component import box, caption, component, html, message
+from attnviz.ui.payloads import Payload, PayloadRequest, UnknownPayloadError, makes_payload, shown_address
 from attnviz.ui.step.gold_panel import SHOWN_LINKS, cell_link, links_payload
 from attnviz.ui.view import Compared, View
 
@@ -36,8 +36,7 @@ def compared_attention_panel(view: View) -> None:
         try:
             agreement = link_agreement([view.trace], [compared.other])
         except AttnvizError as error:
-            with box(view.key("compare_told_files")):
-                plain_text(str(error))
+            message(str(error), view.key("compare_told_files"))
             return
         for remark in agreement.remarks:
             caption(remark)
@@ -47,7 +46,7 @@ def compared_attention_panel(view: View) -> None:
         chart(view, at, "compared", waiting=gettext("Computing…"))
 
 
-def _links_payload(view: View, compared: Compared, agreement: LinkAgreement) -> dict[str, Any]:
+def _links_payload(view: View, compared: Compared, agreement: LinkAgreement) -> Payload:
     """Return the payload of a summary, and of the links that only one has, each a link to its cell."""
     (pair,) = agreement.pairs
     words, theirs, both = view.trace.words(), compared.other.words(), compare(view.trace, compared.other)
@@ -75,7 +74,7 @@ def _own_words(axis: SharedAxis) -> dict[int, int]:
 
 
 @makes_payload("compared")
-def compared_payload(request: PayloadRequest) -> dict[str, Any]:
+def compared_payload(request: PayloadRequest) -> Payload:
     """Return the payload of both heatmaps and their difference; raise UnknownPayloadError where there is one file."""
     view, compared = request.view, request.view.compared
     if compared is None:
@@ -97,16 +96,14 @@ def comparison_layouts(
     leads: ComparedSide = "first",
 ) -> list[Spec]:
     """Return the figure in each layout, the widest first."""
-    return [
-        comparison(
-            compared,
-            names,
-            end=choices.end,
-            root=choices.root,
-            colours=choices.colours,
-            across=across,
-            width=width,
-            leads=leads,
-        )
-        for across, width in _LAYOUTS.items()
-    ]
+    draw = drawn_comparison(compared, names, choices, leads)
+    return [draw(across=across, width=width) for across, width in _LAYOUTS.items()]
+
+
+def drawn_comparison(
+    compared: Comparison, names: tuple[str, str], choices: HeatmapChoices, leads: ComparedSide = "first"
+) -> partial[Spec]:
+    """Return what draws the figure with these display options."""
+    return partial(
+        comparison, compared, names, end=choices.end, root=choices.root, colours=choices.colours, leads=leads
+    )

@@ -36,7 +36,7 @@ from attnviz.trace import Trace
 from attnviz.trace.interventions import interventions_at
 from attnviz.ui.components.component import component, html, packed, plain_text
 from attnviz.ui.payloads import Payload, PayloadRequest, UnknownPayloadError, makes_payload, payload_address
-from attnviz.ui.step.stage_payloads import narration, stage_names
+from attnviz.ui.step.stage_panels import narration, stage_names
 from attnviz.ui.view import View
 
 LETTERS = 14
@@ -138,7 +138,7 @@ def diagram_panel(view: View) -> None:
         "outline": _outline(view.trace),
         "caption": diagram_caption(view.trace),
     }
-    component("diagram", key=view.key("diagram"), data=payload)
+    component("diagram", view.key("diagram"), payload)
 
 
 @makes_payload("diagram", of_step=True)

@@ -29,12 +29,12 @@ from attnviz.analysis.gold import (
 )
 from attnviz.analysis.labels import face_names
 from attnviz.errors import AttnvizError
-from attnviz.export.attention_files import LINK_ENDINGS, attention_file_content, linked_record
+from attnviz.export.attention_files import LINK_ENDINGS, attention_file_content, record_of_links
 from attnviz.export.saved_files import file_name
 from attnviz.languages import gettext, language
 from attnviz.trace import Attention, Trace
 from attnviz.trace.drawing import Face
-from attnviz.ui.components.component import box, component, html, plain_text
+from attnviz.ui.components.component import box, component, html, message, plain_text
 from attnviz.ui.embedding import embedding, page_session
 from attnviz.ui.fields import popover, switch, text_box, uploader
 from attnviz.ui.page_state.gold_state import (
@@ -82,8 +82,7 @@ def gold_box(view: View) -> None:
             request_button(gettext("Show them"), partial(_store_links, view), type="primary", key=view.key("gold_show"))
             request_button(gettext("Take them off"), partial(take_links, view, GoldLinks()), key=view.key("gold_off"))
         if problem := problem_of(view):
-            with box(view.key("gold_problem_within")):
-                plain_text(problem)
+            message(problem, view.key("gold_problem_within"))
         if view.open_gold:
             label = gettext("Or open a file of links, in any format")
             uploader(label, partial(view.open_gold, view), key=key_of_box, megabytes=_MOST_MEGABYTES)
@@ -107,8 +106,7 @@ def gold_panel(view: View, *, listed: bool) -> None:
     """
     with box(view.key("gold_panel")):  # always present: otherwise the parts below are mounted again
         if problem := problem_of(view):
-            with box(view.key("gold_problem")):
-                plain_text(problem)
+            message(problem, view.key("gold_problem"))
         elif has_links_for_other_words(view):
             plain_text(hidden_links_message())
         if listed and gold_of(view) is not None:
@@ -206,19 +204,19 @@ def link_drawing(view: View) -> None:
         "files": _files(view),
         "words": drawing_texts(*_place(view), of_file=not view.trace.translated),
     }
-    component("link_drawing", key=view.key("link_drawing_bar"), data=payload)
+    component("link_drawing", view.key("link_drawing_bar"), payload)
 
 
 def _place(view: View) -> tuple[int, int]:
     """Return the number of the pair in its file, and the number of pairs."""
-    return (view.file.number, view.file.count) if view.file else (1, 1)
+    return (view.file.number, len(view.file.file)) if view.file else (1, 1)
 
 
 def _files(view: View) -> list[list[dict[str, str]]]:
     """Return the files of this pair and, where the view shows one of several pairs of a file, those of all pairs."""
     files = list[tuple[str, dict[str, Any], str]]()
     files.append(("links-of-pair", gold_entries(view), file_name(view.trace, "links")))
-    if view.file and 1 < view.file.count <= MOST_SAVED:
+    if view.file and 1 < len(view.file.file) <= MOST_SAVED:
         name = f"attnviz-{Path(view.file.name).stem}-links"
         files.append(("links-of-file", {LINKS_OF_PAIRS: links_of_pairs()}, name))
     return [
@@ -258,15 +256,15 @@ def links_file(request: PayloadRequest) -> bytes:
     if ending not in LINK_ENDINGS:
         raise UnknownPayloadError(ending)
     if request.name == "links-of-pair":
-        record = linked_record(view.trace.words(), gold_of(view) or GoldLinks())
+        record = record_of_links(view.trace.words(), gold_of(view) or GoldLinks())
         return attention_file_content([record], ending, _place(view)[0])
     if file is None:
         raise UnknownPayloadError(request.name)
     records = list[Attention | None]()
-    for number in range(1, file.count + 1):
+    for number in range(1, len(file.file) + 1):
         try:
             found = file.record(number)
-            linked = found and linked_record(found.words(), links_of_pair(file, number, found))
+            linked = found and record_of_links(found.words(), links_of_pair(file, number, found))
         except AttnvizError:  # the page of the pair says why it cannot be read
             linked = None
         records.append(linked)

@@ -26,7 +26,7 @@ from attnviz.analysis.transformer_steps import heads_name
 from attnviz.architectures import step_texts
 from attnviz.languages import gettext, gettexts, ngettext
 from attnviz.palette import SCALES
-from attnviz.trace import Attention, Record, Trace
+from attnviz.trace import Aligned, Attention, Record, Trace
 from attnviz.trace.drawing import HeatmapChoices
 from attnviz.trace.parts import head_choices
 from attnviz.ui.components.chart import chart, steady_payload
@@ -112,7 +112,7 @@ def _title(trace: Record | Attention) -> str:
     """Return the title of the heatmap, or of the figure that replaces it."""
     if not trace.attends:
         return gettext("A single vector for all steps")
-    return gettext("Self-attention") if trace.is_self_attention else gettext("Alignment")
+    return gettext("Self-attention" if trace.is_self_attention else "Alignment")
 
 
 def _heads_box(view: View) -> None:
@@ -164,11 +164,10 @@ def _heatmap_payload(
 def _switches(view: View, *, only_words: bool) -> None:
     """Draw the options; with `only_words`, without the choice of rows and columns."""
     if has_posterior(view.trace):
-        label = gettext("Attention before or after the word")
-        option_field(view, "face", "segments", label, options=face_names())
+        face_choice(view)
     with box(view.key("heatmap_choices"), row=True):
         if not only_words:
-            option_field(view, "by", "segments", gettext("Rows and columns"), options=unit_names())
+            unit_choice(view)
         if not view.trace.attends:
             return
         root_switch(view)
@@ -206,14 +205,16 @@ def root_switch(view: View) -> None:
     option_field(view, "root", "switch", "√α", help=help_text)
 
 
-def unit_names() -> dict[str, str]:
-    """Return the names of what rows and columns may be."""
-    return gettexts(
-        {
-            "steps": "steps",
-            "words": "words",
-        }
-    )
+def face_choice(view: View) -> None:
+    """Draw the choice of attention before or after the word, or their difference."""
+    label = gettext("Attention before or after the word")
+    option_field(view, "face", "segments", label, options=face_names())
+
+
+def unit_choice(view: View) -> None:
+    """Draw the choice of what rows and columns are."""
+    names = gettexts({"steps": "steps", "words": "words"})
+    option_field(view, "by", "segments", gettext("Rows and columns"), options=names)
 
 
 def _introduction(view: View, *, only_words: bool) -> str:
@@ -229,8 +230,6 @@ def _introduction(view: View, *, only_words: bool) -> str:
     trace = view.trace
     uniform = trace.attends_once and all(is_uniform(trace, step) for step in range(len(trace.target_pieces)))
     alike = gettext("All cells are alike: each French word looked equally at all English words.") if uniform else ""
-    words = view.trace.words()
-    has_pieces = any(len(group) > 1 for group in (*words.source_groups, *words.target_groups))
     if view.simple:
         axes = gettext(
             'A <span class="decoder">row</span> is a French word, a <span class="encoder">column</span> an English '
@@ -240,21 +239,27 @@ def _introduction(view: View, *, only_words: bool) -> str:
             "dark", gettext("Dark cell: the translator looked at the English word.")
         )
         sentences = [axes, alike or brightness, escape(gettext("</s> is the end."))]
-        return " ".join([*sentences, *_piece_sentences(has_pieces, only_words=only_words)])
+        return " ".join([*sentences, *_piece_sentences(trace, only_words=only_words)])
     sentences = [
         grid_sentences(only_words) + shown_if("before", f" {_brightness_sentences(only_words)} {alike}".rstrip())
     ]
-    sentences += _piece_sentences(has_pieces, only_words=only_words)
-    if has_pieces:
+    sentences += _piece_sentences(trace, only_words=only_words)
+    if _has_pieces(trace):
         sentences.append(gettext("A thin line in a word separates its pieces."))
-    if words.source[-1] == "</s>" or words.target[-1] == "</s>":
+    if "</s>" in (trace.words().source[-1], trace.words().target[-1]):
         sentences.append(escape(gettext("The sign </s> marks the end of a sentence.")))
     return " ".join((*sentences, start))
 
 
-def _piece_sentences(has_pieces: bool, *, only_words: bool) -> list[str]:
+def _has_pieces(trace: Aligned) -> bool:
+    """Return whether a word has several pieces."""
+    words = trace.words()
+    return any(len(group) > 1 for group in (*words.source_groups, *words.target_groups))
+
+
+def _piece_sentences(trace: Aligned, *, only_words: bool) -> list[str]:
     """Return what a bracket is, or the number of a word of several pieces; and why there are only words."""
-    found = [_unit_text(merged_words_sentence(), bracket_sentence(), only_words)] if has_pieces else []
+    found = [_unit_text(merged_words_sentence(), bracket_sentence(), only_words)] if _has_pieces(trace) else []
     if only_words:
         found.append(gettext("Links join words, so the heatmap shows words."))
     return found
@@ -271,7 +276,14 @@ def _details(trace: Trace) -> str:
     steps, rows = sum(map(len, cells.steps)), len(cells.steps)
     faces = FACES if has_posterior(trace) else ()
     sentences = [shown_if(face, face_explanation(face)) for face in faces]
-    sentences += filter(None, (_heads_sentence(trace),))
+    if heads := step_texts(trace).heads_text(trace):  # empty if a step has only one
+        sentences.append(
+            gettext(
+                "A transformer computes attention many times at each step, once with each head of each layer. The "
+                "heatmap shows the {heads}.",
+                heads=heads,
+            )
+        )
     if steps > rows:
         several_steps = ngettext(
             "The decoder took {steps} steps to write this word: each step writes one piece. The row of a "
@@ -293,18 +305,6 @@ def _details(trace: Trace) -> str:
         )
     )
     return " ".join(sentences)
-
-
-def _heads_sentence(trace: Record) -> str:
-    """Return which heads are shown; empty if a step has only one."""
-    heads = step_texts(trace).heads_text(trace)
-    if not heads:
-        return ""
-    return gettext(
-        "A transformer computes attention many times at each step, once with each head of each layer. The "
-        "heatmap shows the {heads}.",
-        heads=heads,
-    )
 
 
 def _row_sum_sentences() -> str:
@@ -348,8 +348,11 @@ def _brightness_sentences(only_words: bool = False) -> str:
     return shown_if("bright", sentence(gettext("brighter"))) + shown_if("dark", sentence(gettext("darker")))
 
 
-def _imported_grid_sentences(only_words: bool) -> str:
-    """Return what rows, columns and brightness are, for imported attention in unknown languages."""
+def _imported_introduction(trace: Attention, *, only_words: bool) -> str:
+    """Return what rows and columns of imported attention are, and what to click first."""
+    if trace.is_self_attention:
+        start = gettext("Press Play, or click a row.")
+        return f"{self_attention_sentences(trace)} {_brightness_sentences(only_words)} {start}"
     words = gettext(
         'Each <span class="decoder">row</span> is a target word; each <span class="encoder">column</span> is a '
         "source word."
@@ -358,17 +361,8 @@ def _imported_grid_sentences(only_words: bool) -> str:
         'Each <span class="decoder">row</span> is a target piece; each <span class="encoder">column</span> is a '
         "source piece."
     )
-    return f"{_unit_text(words, steps, only_words)} {_brightness_sentences(only_words)}"
-
-
-def _imported_introduction(trace: Attention, *, only_words: bool) -> str:
-    """Return what rows and columns of imported attention are, and what to click first."""
-    if trace.is_self_attention:
-        start = gettext("Press Play, or click a row.")
-        return f"{self_attention_sentences(trace)} {_brightness_sentences(only_words)} {start}"
-    words = trace.words()
-    has_pieces = any(len(group) > 1 for group in (*words.source_groups, *words.target_groups))
-    sentences = [_imported_grid_sentences(only_words), *_piece_sentences(has_pieces, only_words=only_words)]
+    sentences = [_unit_text(words, steps, only_words), _brightness_sentences(only_words)]
+    sentences += _piece_sentences(trace, only_words=only_words)
     return " ".join([*sentences, gettext("Press Play, or click a target word.")])
 
 
@@ -391,12 +385,8 @@ def heatmap_with_columns(view: View) -> Sequence[Box]:
         with left, box(view.key("fits_window")):
             heatmap_panel(view)
         return left, right
-    left, right = columns([8, 5] if _column_count(view) > MOST_EQUAL else [11, 10], gap="large")
+    is_wide = view.trace.attends and len(grid(view.trace, "words").source) > MOST_EQUAL
+    left, right = columns([8, 5] if is_wide else [11, 10], gap="large")
     with left:
         heatmap_panel(view)
     return left, right
-
-
-def _column_count(view: View) -> int:
-    """Return the number of columns, words, of the heatmap; 0 without attention, where another figure is drawn."""
-    return len(grid(view.trace, "words").source) if view.trace.attends else 0

@@ -31,7 +31,7 @@ from attnviz.ui.components.chart import chart, figure_payload
 from attnviz.ui.components.component import columns, component, html, plain_text
 from attnviz.ui.components.tables import table_box, tables_payload
 from attnviz.ui.embedding import embedding
-from attnviz.ui.page_state.selection import selection_of, source_of
+from attnviz.ui.page_state.selection import source_of
 from attnviz.ui.payloads import (
     Payload,
     PayloadRequest,
@@ -40,7 +40,7 @@ from attnviz.ui.payloads import (
     payload_address,
     shown_address,
 )
-from attnviz.ui.resources import cached_for_all, posterior_attention_of, tokenizer_of, weights_digest_of, weights_of
+from attnviz.ui.resources import cached_for_all, posterior_attention_of, tokenizer_of, weights_digest_of
 from attnviz.ui.view import View
 
 _FIGURES = (LOGIT_ATTRIBUTION, CONTRAST)
@@ -99,7 +99,7 @@ def logit_attribution_payload(request: PayloadRequest) -> Payload:
 def chosen_payload(request: PayloadRequest) -> Payload:
     """Return the payload of the logit attribution, or of the contrast, of the chosen words."""
     typed = [choice.typed if choice.message else "" for choice in _choices(request)]
-    return _payload(request, [_chosen_subject(request.view)], typed)
+    return _payload(request, [_chosen_subject(request)], typed)
 
 
 def _weights(request: PayloadRequest) -> Weights:
@@ -154,7 +154,7 @@ def piece_heading(piece: str, typed: str) -> str:
 def attribution_tables_payload(request: PayloadRequest) -> Payload:
     """Return the payload of all entries of attribution and contrast as tables."""
     _weights(request), _tokenizer(request)
-    subject, tables = _chosen_subject(request.view), []
+    subject, tables = _chosen_subject(request), []
     names = gettext("logit minus mean logit"), gettext("difference")
     for figure, name in zip(_FIGURES, names, strict=True):
         if not figure.missing(subject):
@@ -284,16 +284,17 @@ def _ids_by_name(_tokenizer: Tokenizer, model: bytes) -> dict[str, int]:  # noqa
     return {piece_name(_tokenizer.piece(index)): index for index in range(len(_tokenizer))}
 
 
-def _chosen_subject(view: View) -> Subject:
+def _chosen_subject(request: PayloadRequest) -> Subject:
     """Return the current step with its source piece, word and foil, and the weights if the model is installed."""
-    trace, selection, tokenizer = view.trace, selection_of(view), tokenizer_of(view.trace)
-    subject = Subject(trace, selection.step, weights_of(trace), source_of(selection, trace), parent=view.parent)
+    trace, selection, tokenizer = request.trace, request.selection, tokenizer_of(request.trace)
+    source, parent = source_of(selection, trace), request.view.parent
+    subject = Subject(trace, selection.step, request.weights, source, parent=parent)
     if tokenizer is None:
         return subject
     word, foil = (_chosen(piece, "", tokenizer).piece for piece in (selection.word, selection.foil))
     return replace(subject, word=word, foil=foil, spelling=tokenizer.piece)
 
 
-def subject_of(view: View) -> Subject:
+def subject_of(request: PayloadRequest) -> Subject:
     """Return the same subject with its posterior attention, which is cached."""
-    return replace(_chosen_subject(view), known_posterior=posterior_attention_of(view.trace))
+    return replace(_chosen_subject(request), known_posterior=posterior_attention_of(request.trace))

@@ -27,7 +27,7 @@ from attnviz.architectures import step_texts
 from attnviz.figures.grammar import MOST_ROWS
 from attnviz.figures.subject import REQUIRES_TRANSLATION, Subject
 from attnviz.languages import gettext, gettexts, language
-from attnviz.text import EOS, SPACE, SPECIAL_PIECES, join_pieces
+from attnviz.text import EOS, SPACE, follows_space, join_pieces
 from attnviz.trace import Aligned, Record, WhatIfs
 from attnviz.trace.interventions import ExcludePosition, ForceWords, Intervention, ReplaceWeights, to_json_dict
 from attnviz.trace.what_ifs import with_descendants
@@ -51,7 +51,7 @@ def what_if_cards(view: View) -> None:
     The component is always mounted, so that the first what-if's card appears without delay.
     """
     payload = cards_payload(view.what_ifs, view.number) | {"folded": view.simple}
-    component("what_ifs", key=view.key("what_if_cards"), data=payload)
+    component("what_ifs", view.key("what_if_cards"), payload)
 
 
 def cards_payload(what_ifs: WhatIfs | None, number: int) -> Payload:
@@ -119,7 +119,7 @@ def key_help(view: View, *topics: Topic, common_only: bool = False, has_stages: 
         ("L", gettext("lecture mode, for a projector"), in_app),
     ]
     spans = "".join(f"<span><kbd>{keys}</kbd> {what}</span>" for keys, what, works in shortcuts if works)
-    click = gettext("or click a cell, a word, a bar or a strip") if attends else gettext("or click a French word")
+    click = gettext("or click a cell, a word, a bar or a strip" if attends else "or click a French word")
     label, key = gettext("Keys (?)"), "keys"
     if topics:
         label, key = gettext("What the words mean, and keys (?)"), "glossary"
@@ -232,7 +232,7 @@ def player(view: View, suspected_errors: Sequence[Mapping[str, Any]] = (), pair:
     Words that are likely wrong have `suspected_errors` (`ui.step.step_controls`).
     """
     shown = {"simple": view.simple, "suspectedErrors": suspected_errors}
-    component("player", key=view.key("player"), data=player_payload(view.trace, pair) | shown)
+    component("player", view.key("player"), player_payload(view.trace, pair) | shown)
 
 
 @cached_for_all
@@ -314,8 +314,7 @@ def _surface(pieces: tuple[str, ...], group: tuple[int, ...]) -> str:
 
 def _opens_with_space(pieces: tuple[str, ...], group: tuple[int, ...]) -> bool:
     """Return whether a space precedes a word that begins with the first piece of `group`."""
-    first = pieces[group[0]]
-    return group[0] > 0 and (first in SPECIAL_PIECES or first.startswith(SPACE))
+    return group[0] > 0 and follows_space(pieces[group[0]])
 
 
 def _is_end(pieces: tuple[str, ...], group: tuple[int, ...]) -> bool:
@@ -324,7 +323,7 @@ def _is_end(pieces: tuple[str, ...], group: tuple[int, ...]) -> bool:
 
 def view_state(view: View, *, tour: bool = False) -> None:
     """Send the browser the state of `view`; with `tour`, the tour can be started there."""
-    component("view_state", key=view.key("view_state"), data=view_payload(view, tour=tour), height=1)
+    component("view_state", view.key("view_state"), view_payload(view, tour=tour), height=1)
 
 
 def view_payload(view: View, *, tour: bool = False) -> Payload:

@@ -23,8 +23,8 @@ from attnviz.trace.interventions import ReplaceWeights, Temperature
 from attnviz.trace.parts import head_choices
 from attnviz.trace.what_ifs import whole_weights
 from attnviz.ui.components.chart import inline_chart, steady_payload
-from attnviz.ui.components.component import box, component, html, plain_text
-from attnviz.ui.components.tables import table_box
+from attnviz.ui.components.component import box, component, html, message
+from attnviz.ui.components.tables import chart_tables
 from attnviz.ui.embedding import embedding, page_session
 from attnviz.ui.examples import question, step_of_word
 from attnviz.ui.fields import segmented_control
@@ -42,10 +42,12 @@ from attnviz.ui.step.stage_panels import (
     draw_figures,
     draw_stage,
     energy_decomposition_panel,
+    facts,
     posterior_section,
     stage_boxes,
+    stage_names,
+    stages_of,
 )
-from attnviz.ui.step.stage_payloads import facts, stage_names, stages_of
 from attnviz.ui.step.step_controls import PlayedLanguages, key_help, step_controls, what_if_cards
 from attnviz.ui.step.tour_panel import tour
 from attnviz.ui.step.verification_badge import verification_badge
@@ -70,7 +72,7 @@ def _imported_attention(view: View) -> None:
     compared_attention_panel(view)
     if view.shows("numbers"):
         _attributions(view)
-    chart_tables(view)
+    chart_tables(view, "chart-tables", {"session": link_entries(view)})
 
 
 def _attributions(view: View) -> None:
@@ -97,8 +99,7 @@ def _step(view: View) -> None:
     key_help(view, common_only=view.simple)
     (stage,) = stages_of(view)
     draw_figures(view, stage, "h2")  # the summary has the title of the first
-    with box(view.key("missing_values_reason")):
-        plain_text(missing_values_reason())
+    message(missing_values_reason(), view.key("missing_values_reason"))
 
 
 def context_choice(view: View) -> None:
@@ -127,7 +128,6 @@ def context_choice(view: View) -> None:
             key=key,
             default="each",
             then=lambda: _choose(view, page_session()[key]),
-            label_visibility="collapsed",
         )
     if view.parent is not None and page_session()[key] != "each":
         with box(view.key("context_outcome")):
@@ -200,7 +200,7 @@ def _translation(view: View) -> None:
             _diagram_and_stages(view)
         with right:
             key_help(view, *glossary_topics(view), common_only=True, has_stages=True)
-    chart_tables(view)
+    chart_tables(view, "chart-tables", {"session": link_entries(view)})
     if embedding() is None:  # its button stands in the masthead
         tour(view)
 
@@ -235,7 +235,7 @@ def _step_panel(view: View) -> None:
     with box(view.key("step_panel")):
         _summary(view)
         if view.shows("everything"):
-            verification_badge(view, weights_of(view.trace))
+            verification_badge(view)
         if not view.simple:
             key_help(view, *glossary_topics(view), has_stages=True)
 
@@ -276,13 +276,3 @@ def _stages(view: View) -> None:
     if view.parent is not None:  # last, so that nothing else is mounted again; page.css places it below the weights
         with box(view.key("what_changed")):
             what_changed(view)
-
-
-TABLES = "tables"
-"""Key of the box."""
-
-
-def chart_tables(view: View) -> None:
-    """Offer every chart as a table, computed only while the box is open."""
-    shown = {"session": link_entries(view)}
-    table_box(view, gettext("The charts as tables"), TABLES, "chart-tables", shown)

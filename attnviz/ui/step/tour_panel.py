@@ -22,7 +22,7 @@ from attnviz.analysis.tour_data import (
     quiz_labels,
 )
 from attnviz.languages import gettexts, language
-from attnviz.text import SPACE, SPECIAL_PIECES
+from attnviz.text import follows_space
 from attnviz.trace import Record
 from attnviz.ui.components.component import component
 from attnviz.ui.payloads import Payload, PayloadRequest, address, makes_payload
@@ -36,7 +36,7 @@ PULLED_PIECES, COMPARED_WORDS = 5, 4
 def tour(view: View) -> None:
     """Mount the tour, hidden until it begins; only a page's own view has one."""
     if view.id == MAIN:
-        at = address(view.trace, "tour", every=True, simple=view.simple)
+        at = address(view.trace, "tour", simple=view.simple)
         component("tour", view.key("tour_card"), {"at": at}, height=1)
 
 
@@ -148,7 +148,7 @@ def _target_words(record: Record) -> list[Payload]:
     for word, group in zip(words.target, words.target_groups, strict=True):
         first = record.target_pieces[group[0]]
         if first != "</s>":
-            listed.append({"word": word, "space": first in SPECIAL_PIECES or first.startswith(SPACE)})
+            listed.append({"word": word, "space": follows_space(first)})
     return listed
 
 

@@ -5,11 +5,10 @@ The browser requests the current step only; other steps are not verified.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from attnviz.analysis.numbers import power_of_ten, thousands
-from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.verification import (
     Verification,
     Verifier,
@@ -27,8 +26,8 @@ from attnviz.lru_cache import LRUCache
 from attnviz.ui.components.component import component, plain_text
 from attnviz.ui.embedding import embedding
 from attnviz.ui.page_state.selection import POSTERIOR_OPEN
-from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address, makes_payload
-from attnviz.ui.resources import bytes_of, weights_digest_of
+from attnviz.ui.payloads import Payload, PayloadRequest, UnknownPayloadError, address, makes_payload
+from attnviz.ui.resources import bytes_of, weights_digest_of, weights_of
 from attnviz.ui.view import View
 
 _VERIFIERS: LRUCache[Verifier] = LRUCache(12 << 20, size=lambda verifier: 2 * bytes_of(verifier.trace))
@@ -37,27 +36,32 @@ _VERIFIERS: LRUCache[Verifier] = LRUCache(12 << 20, size=lambda verifier: 2 * by
 
 def verification(view: View, data: Mapping[str, Any], name: str = "verification") -> None:
     """Draw a badge from its payload, or of the current step from `{"at": address}`; `name` is unique in the view."""
-    component("verification_badge", key=view.key(name), data={**data, "steps": view.steps})
+    component("verification_badge", view.key(name), {**data, "steps": view.steps})
 
 
-def verification_badge(view: View, weights: Weights | None) -> None:
+def trace_verification(view: View, trace: Any, name: str = "verification", **parameters: Any) -> None:
+    """Draw the badge of the current step of `trace`, or why it has none; `parameters` are those of `address`."""
+    if weights_of(trace) is None:
+        plain_text(not_verified_text(trace))
+    else:
+        verification(view, {"at": address(trace, "verification", every=False, **parameters)}, name)
+
+
+def verification_badge(view: View) -> None:
     """Draw the badge of the current step: green, or red with the name of a wrong quantity; it opens on the checks.
 
     Posterior attention α′ is only verified where it is shown, since that takes all steps.
     """
-    if weights is None:
-        plain_text(not_verified_text(view.trace))
-        return
     # The posterior of all steps would take a minute to verify, where a view embeds all its payloads.
-    options = ("face", POSTERIOR_OPEN) if embedding() is None else ()
-    verification(view, {"at": address(view.trace, "verification", every=False, word=True, options=options)})
+    options = f"&options={{face}}.{{{POSTERIOR_OPEN}}}" if embedding() is None else ""
+    trace_verification(view, view.trace, query=f"word={{word}}{options}")
 
 
 @makes_payload("verification", of_step=True)
-def verification_payload(request: PayloadRequest) -> dict[str, Any]:
+def verification_payload(request: PayloadRequest) -> Payload:
     """Return the payload of a step's badge and checks; raise UnknownPayloadError where the model is not installed."""
-    trace, (step, *others) = request.trace, request.steps
-    if request.weights is None or others:
+    trace, step = request.trace, request.step
+    if request.weights is None:
         raise UnknownPayloadError("verification")
     shows_posterior = bool({*request.options} - {"", "before", "0"})  # see `verification_badge`
     try:
@@ -65,14 +69,22 @@ def verification_payload(request: PayloadRequest) -> dict[str, Any]:
             step, () if request.word is None else (request.word,), with_heatmap_posterior=shows_posterior
         )
     except MisfitError:  # the trace was altered, or made by another model
-        return {"holds": False, "summary": misfit_text(trace, step), "wrong": [], "about": "", "names": [], "rows": []}
+        return badge_payload(misfit_text(trace, step), holds=False)
+    wrong = [discrepancy_text(trace, one, step) for one in checks.discrepancies]
+    return badge_payload(badge_text(checks, step), verification_rows(checks), wrong, holds=checks.holds)
+
+
+def badge_payload(
+    summary: str, rows: Sequence[Sequence[str]] = (), wrong: Sequence[str] = (), *, holds: bool
+) -> Payload:
+    """Return the payload of a badge: its text, whether all `holds`, the checks as `rows`, and what is `wrong`."""
     return {
-        "holds": checks.holds,
-        "summary": badge_text(checks, step),
-        "about": verification_caption(),
-        "wrong": [discrepancy_text(trace, wrong, step) for wrong in checks.discrepancies],
-        "names": [gettext("quantity"), gettext("numbers"), "max |Δ|", ""],
-        "rows": verification_rows(checks),
+        "holds": holds,
+        "summary": summary,
+        "about": verification_caption() if rows else "",
+        "wrong": list(wrong),
+        "names": [gettext("quantity"), gettext("numbers"), "max |Δ|", ""] if rows else [],
+        "rows": list(rows),
     }
 
 

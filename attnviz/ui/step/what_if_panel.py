@@ -26,7 +26,7 @@ from attnviz.analysis.what_if_effects import (
     weights_from_trace,
     words_with_changes,
 )
-from attnviz.errors import AttnvizError
+from attnviz.errors import AttnvizError, user_error
 from attnviz.figures.registry import CHANGED
 from attnviz.figures.subject import Subject
 from attnviz.installed_models import installed_models
@@ -144,15 +144,15 @@ def _write_typed_word(view: View, step: int, text: str) -> ForceWords:
     """Return the intervention that writes a typed word at `step` instead of the rest of the word there."""
     tokenizer = tokenizer_of(view.trace)
     if tokenizer is None:
-        raise AttnvizError(gettext("You can type a word only if the model that made this translation is installed."))
+        raise user_error("You can type a word only if the model that made this translation is installed.")
     if len(text) > _LONGEST_TYPED:
-        raise AttnvizError(gettext("A typed word can have at most {most} characters.", most=_LONGEST_TYPED))
+        raise user_error("A typed word can have at most {most} characters.", most=_LONGEST_TYPED)
     pieces = tokenizer.encode(text)
     if not pieces:
-        raise AttnvizError(gettext("Type the word that this step should write."))
+        raise user_error("Type the word that this step should write.")
     if UNK in pieces:
         unseen = "  ".join(tokenizer.unknown_characters(text)[:20])
-        raise AttnvizError(gettext("The model has never seen {listed}, so it cannot write this word.", listed=unseen))
+        raise user_error("The model has never seen {listed}, so it cannot write this word.", listed=unseen)
     return ForceWords(tuple(pieces), step, replaced_by(view.trace, step))
 
 
@@ -184,22 +184,20 @@ def borrowed_row(trace: Trace, step: int, lender: str, of: str) -> NDArray[np.fl
     match lender:
         case "step":
             if of not in map(str, range(len(trace.target_ids))):
-                raise AttnvizError(gettext("The step whose weights you want to borrow does not exist."))
+                raise user_error("The step whose weights you want to borrow does not exist.")
             return np.asarray(trace.alignment[int(of)], np.float64)
         case "posterior":
             posterior = cached_posterior(trace)
             if posterior is None:
-                raise AttnvizError(
-                    gettext(
-                        "Posterior attention cannot be computed: the model that made this translation is not installed."
-                    )
+                raise user_error(
+                    "Posterior attention cannot be computed: the model that made this translation is not installed."
                 )
             return np.asarray(posterior[step], np.float64)
         case "links":
             return weights_from_links(trace, step, parse_pharaoh(of))
         case "model" if of in lenders(trace):
             return weights_from_trace(trace, step, _force_decoded(trace, of))
-    raise AttnvizError(gettext("No installed model with attention has the requested name."))
+    raise user_error("No installed model with attention has the requested name.")
 
 
 def _force_decoded(trace: Trace, model: str) -> Trace:
@@ -330,16 +328,20 @@ def foils_payload(request: PayloadRequest) -> Payload:
     """Return the payload of the choices of another word at each requested step."""
     trace = request.trace
     return {
-        "words": {
-            "write": gettext("Write this instead"),
-            "typed": gettext("or type a word"),
-            "foils": gettext("Likeliest other pieces"),
+        "words": gettexts(
+            {
+                "write": "Write this instead",
+                "typed": "or type a word",
+                "foils": "Likeliest other pieces",
+            }
+        )
+        | {
             "then": gettext(
                 "The choice “Then”, beside the weights, decides whether the decoder rewrites the rest of the "
                 "translation or keeps it."
+                if trace.attends_once
+                else "The new word makes the decoder rewrite all later words."
             )
-            if trace.attends_once
-            else gettext("The new word makes the decoder rewrite all later words."),
         },
         "offers": {
             str(step): {
@@ -465,7 +467,7 @@ def intervention_panel(view: View) -> None:
     """Draw the controls of the current step's attention, where it can be changed; other models may lend theirs."""
     if slider_labels(view.trace) is not None:
         data = {
-            "at": address(view.trace, "weight_controls", every=True),
+            "at": address(view.trace, "weight_controls"),
             "models": lenders(view.trace),
             "undo": view.number > 0,
             "problem": "\n".join(stored_what_ifs(view.id).problems),

@@ -14,6 +14,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.analysis.page_texts import additive_and_general
+from attnviz.installed_models import SHIPPED_MODELS, installed_models
 from attnviz.languages import gettext, gettexts
 from attnviz.text import sentence_placeholder
 from attnviz.ui.components.component import component
@@ -95,35 +96,29 @@ def controls(models: dict[str, Path]) -> Controls:
                     target = own_translation()
                     with st.container(horizontal=True, key="settings"):
                         _choices(models, forced=bool(target))
-                    request = current_request(models)
+                    request = current_request()
                 run_box = st.container(key="ran")
         status_box = st.container(key="beside", width="stretch", horizontal=True, vertical_alignment="center")
     return Controls(request, tour_box, run_box, share_box, status_box)
 
 
-def current_request(models: dict[str, Path]) -> TranslationRequest:
+def current_request() -> TranslationRequest | None:
     """Return the request: what was chosen in the controls, which not every page draws, else the link's values.
 
-    The link's values become those of the controls. `models` (by name) must not be empty.
+    The link's values become those of the controls. Return None where there is no model.
     """
-    session, name = page_session(), _open_request(models)
+    if not (models := installed_models()):
+        return None
+    inputs.open_request(DEFAULT_SENTENCE, models)
+    session = page_session()
     target = str(session[inputs.TARGET]).strip()
     return TranslationRequest(
         str(session[inputs.SENTENCE]),
-        str(models[name]),
+        str(models[session[inputs.MODEL]]),
         str(session.get(inputs.DEVICE) or devices()[0]),
         inputs.beam_of(session[inputs.SEARCH]),
         target or None,
     )
-
-
-def _open_request(models: dict[str, Path]) -> str:
-    """Begin the request with the link; return the name of its model, one of `models`, which must not be empty."""
-    session = page_session()
-    inputs.open_request(DEFAULT_SENTENCE, models)
-    if session[inputs.MODEL] not in models:  # its folder is gone
-        session[inputs.MODEL] = next(iter(models))
-    return str(session[inputs.MODEL])
 
 
 def default_request(models: dict[str, Path]) -> TranslationRequest:
@@ -133,11 +128,12 @@ def default_request(models: dict[str, Path]) -> TranslationRequest:
     )
 
 
-def request_address(request: TranslationRequest, models: dict[str, Path]) -> dict[str, str | None]:
+def request_address(request: TranslationRequest) -> dict[str, str | None]:
     """Return the address parameters of the last successful request, None for defaults.
 
     A link or a reload then never opens a request that fails.
     """
+    models = installed_models()
     name = next(name for name, folder in models.items() if str(folder) == request.folder)
     search = "greedy" if request.beam == 1 else f"beam {request.beam}"
     return {
@@ -150,7 +146,7 @@ def request_address(request: TranslationRequest, models: dict[str, Path]) -> dic
 
 def sentence_box(models: dict[str, Path]) -> None:
     """Draw the sentence box. Another sentence clears the visitor's own translation."""
-    _open_request(models)
+    inputs.open_request(DEFAULT_SENTENCE, models)
     text_box(
         gettext("English sentence"),
         key=inputs.SENTENCE,
@@ -197,7 +193,7 @@ def own_translation() -> str:
 
 def _choices(models: dict[str, Path], forced: bool) -> None:
     """Draw the choices of model, device and search, the last disabled where the translation is `forced`."""
-    all_shipped = {"en-fr", "small-additive", "small-dot", "small-fixed", "small-transformer"} <= set(models)
+    all_shipped = models.keys() >= set(SHIPPED_MODELS)
     select_box(
         gettext("Model"),
         {name: name for name in models},
@@ -261,7 +257,6 @@ def detail_level_switch() -> None:
         key=DETAIL_LEVEL,
         default=DEFAULT_LEVEL,
         then=choose_detail_level,
-        label_visibility="collapsed",
     )
     stored = {"name": cookie(DETAIL_LEVEL), "value": chosen_detail_level()}
     component("stored_choice", f"remembered_{DETAIL_LEVEL}", stored, height=1)

@@ -5,7 +5,7 @@ The downloads are figures as they are drawn now, files of the whole translation,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from attnviz import lazy_pandas as pd
-from attnviz.analysis.comparison import compare
+from attnviz.analysis.comparison import ComparedSide, Comparison, compare
 from attnviz.analysis.diagram import has_diagram
 from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.labels import face_names, step_heading
@@ -21,23 +21,24 @@ from attnviz.analysis.stages import diagram_alt
 from attnviz.architectures import narrate, step_texts
 from attnviz.export.images import for_print, shortened_to_fit, translation_sheet
 from attnviz.export.saved_files import FigureOptions, contents, file_name, heading
-from attnviz.figures.comparison_figure import comparison
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.registry import CONTRAST, ENERGY_DECOMPOSITION, LOGIT_ATTRIBUTION, StepFigure, step_figures
+from attnviz.figures.sentence_length_figure import bleu_by_length
 from attnviz.figures.spec import Spec
 from attnviz.languages import gettext, gettexts
 from attnviz.palette import palette
 from attnviz.text import with_symbols
 from attnviz.trace import Trace
+from attnviz.trace.drawing import HeatmapChoices
 from attnviz.ui.components.component import Box, box, caption, columns, component, popover_box, view_blocks
 from attnviz.ui.components.picture_files import PageDrawing, PictureFile, followed_picture_files, picture_files
 from attnviz.ui.components.tables import tables_payload
 from attnviz.ui.embedding import page_session
 from attnviz.ui.fields import switch
 from attnviz.ui.page_state.gold_state import gold_entries, gold_of
-from attnviz.ui.page_state.selection import selection_of
 from attnviz.ui.payloads import PayloadRequest, Shown, UnknownPayloadError, makes_payload, shown_address
-from attnviz.ui.resources import cached_posterior, has_posterior
+from attnviz.ui.resources import Rows, cached_posterior, has_posterior
+from attnviz.ui.step.compared_attention import drawn_comparison
 from attnviz.ui.step.diagram_panel import diagram_table
 from attnviz.ui.step.gold_panel import DRAW, has_links
 from attnviz.ui.step.heatmap_panel import shown_choices
@@ -73,7 +74,7 @@ def diagram_file(view: View, step: int, file: str) -> PictureFile:
 def file_link(view: Keyed | None, label: str, at: str, file: str, key: str) -> None:
     """Draw the link to the file at the address `at`, for the current selection in `view`; it is saved as `file`."""
     payload = {"label": label, "at": at, "file": file, "container": view.key("room") if view else ""}
-    component("file_link", key=key, data=payload, width="stretch" if view else "content")
+    component("file_link", key, payload, width="stretch" if view else "content")
 
 
 def download_box(key: str) -> Box:
@@ -87,9 +88,13 @@ def offer_pictures(view: View, name: str, shown: Shown, key: str = "export", **p
     followed_picture_files(view, at, key)
 
 
-def offer_lecture(view: View, name: str, shown: Shown, file: str, **parameters: str) -> None:
-    """Offer the page for a lecture of the payload `name`, for the current selection in `view`, as `file`."""
-    lecture_link(view, shown_address(name, {"view": view, **shown}, "{selection}", **parameters), file)
+def page_downloads(view: View, page: str, shown: Shown, part: str = "", lecture: str = "") -> None:
+    """Offer what a part of a page `offers` for the current selection in `view`, and the part as the file `lecture`."""
+    with download_box("downloads"):
+        offer_pictures(view, f"{page}-pictures", shown, part=part)
+        if lecture:
+            at = shown_address(f"{page}-lecture", {"view": view, **shown}, "{selection}", part=part)
+            lecture_link(view, at, lecture)
 
 
 def lecture_link(view: Keyed, at: str, file: str) -> None:
@@ -103,18 +108,53 @@ class OfferedFigure:
 
     title: str
     """Name in the list."""
-    heading: str
-    """Title in its file."""
     name: str
     """Part of the file's name that distinguishes it from the others."""
     draw: Callable[[], Spec]
-    note: str = ""
-    """Text beside it on the page."""
+    heading: str = ""
+    """Title in its file, if different."""
+    trace: Trace | None = None
+    """The translation that its numbers are of; None for that of the view."""
 
     @property
     def table(self) -> tuple[str, pd.DataFrame]:
-        """Its title, and its numbers."""
-        return self.heading, self.draw().frame()
+        """Its title in the file, and its numbers."""
+        return self.heading or self.title, self.draw().frame()
+
+
+NamedTables = Iterator[tuple[str, "pd.DataFrame"]]
+"""Tables, each with its name."""
+
+
+@dataclass(frozen=True)
+class OfferedPart:
+    """What a part of a page offers to save: figures, and numbers that are in no figure."""
+
+    pictures: Callable[[PayloadRequest], Iterator[OfferedFigure]]
+    """Yields the figures as currently shown; none where it has none."""
+    tables: Callable[[PayloadRequest], NamedTables] = lambda _: iter(())
+    missing: Callable[[Any], str] = lambda _: ""
+    """Returns why a translation has no such part, as a sentence; empty where it has."""
+
+
+def offers(page: str, parts: Mapping[str, OfferedPart]) -> None:
+    """Make the payloads of the figures (`offer_pictures`) and of all tables (`table_box`) of the `parts` of a page."""
+
+    def part_of(request: PayloadRequest) -> OfferedPart:
+        if request.part not in parts:
+            raise UnknownPayloadError(request.part)
+        part = parts[request.part]
+        return OfferedPart(lambda _: iter(())) if part.missing(request.trace) else part
+
+    @makes_payload(f"{page}-tables")
+    def tables(request: PayloadRequest) -> dict[str, Any]:
+        part = part_of(request)
+        return tables_payload([*(one.table for one in part.pictures(request)), *part.tables(request)])
+
+    @makes_payload(f"{page}-pictures", needs_server=True)
+    def files(request: PayloadRequest) -> dict[str, Any] | bytes:
+        pictures = part_of(request).pictures(request)
+        return picture_files((picture_file(request.trace, one) for one in pictures), request.parameters)
 
 
 def downloads(view: View) -> None:
@@ -138,7 +178,7 @@ def translation_pictures(request: PayloadRequest) -> dict[str, Any] | bytes:
 
 
 def _translation_pictures(request: PayloadRequest, step: int) -> Iterator[PictureFile]:
-    for one in pictures(request.view):
+    for one in pictures(request):
         yield picture_file(request.trace, one, titled=request.part == "titled")
     if has_diagram(request.trace):
         yield diagram_file(request.view, step, file_name(request.trace, f"step-{step + 1}-machine"))
@@ -178,7 +218,7 @@ def translation_file(request: PayloadRequest) -> bytes:
     if request.part not in _translation_files(trace):
         raise UnknownPayloadError(request.part)
     uses_weights = request.part != PRIOR_LINKS and (has_posterior(trace) or not trace.attends)
-    options = _heatmap_options(request.view)
+    options = _heatmap_options(request)
     if ending == "html":
         options = replace(options, step=request.selection.step, level=request.view.detail_level)
     else:  # printed figures have no margins
@@ -186,71 +226,83 @@ def translation_file(request: PayloadRequest) -> bytes:
     return contents(trace, ending, options, request.weights if uses_weights else None, request.view.what_ifs)
 
 
-def pictures(view: View, left_out: Collection[StepFigure] = ()) -> Iterator[OfferedFigure]:
+def pictures(request: PayloadRequest, left_out: Collection[StepFigure] = ()) -> Iterator[OfferedFigure]:
     """Yield the current figures: the heatmap, and those of the step, with the chosen energy and logit."""
-    options, trace = _heatmap_options(view), view.trace
-    subject = replace(subject_of(view), longest=options.longest)
+    options, view, trace = _heatmap_options(request), request.view, request.trace
+    subject = replace(subject_of(request), longest=options.longest)
     posterior, title, file = None, gettext("Heatmap"), "heatmap"
     if not trace.attends:
         title, file = gettext("A single vector for all steps"), "one-vector"
     elif options.face != "before":
         posterior = cached_posterior(trace)
         title, file = f"{title}, {face_names()[options.face]}", f"{file}-{options.face}"
-    yield OfferedFigure(title, heading(trace, options), file, partial(heatmap, trace, options, posterior=posterior))
+    yield OfferedFigure(title, file, partial(heatmap, trace, options, posterior=posterior), heading(trace, options))
     for name, figure in step_figures(subject).items():
         if figure.on_page and figure not in left_out:
             file = f"step-{subject.step + 1}-{name}"
-            yield OfferedFigure(figure.title(subject), figure.headline(subject), file, partial(figure.draw, subject))
+            yield OfferedFigure(figure.title(subject), file, partial(figure.draw, subject), figure.headline(subject))
     if view.compared:
-        names = view.compared.names
-        title = gettext("{first} and {other} side by side", first=names[0], other=names[1])
-        both = compare(trace, view.compared.other)
-        drawn = partial(comparison, both, names, end=options.end, root=options.root, colours=options.colours)
-        yield OfferedFigure(gettext("Side by side"), title, "comparison", drawn)
+        yield offered_comparison(compare(trace, view.compared.other), view.compared.names, options)
+
+
+def offered_comparison(
+    compared: Comparison, names: tuple[str, str], choices: HeatmapChoices, leads: ComparedSide = "first"
+) -> OfferedFigure:
+    """Return the figure of two attention matrices side by side as it is saved."""
+    heading = gettext("{first} and {other} side by side", first=names[0], other=names[1])
+    drawn = drawn_comparison(compared, names, choices, leads)
+    return OfferedFigure(gettext("Side by side"), "comparison", drawn, heading)
+
+
+def offered_bleu(rows: Rows, sentence: str) -> OfferedFigure:
+    """Return the figure of the BLEU of models by length, which marks the length of a sentence, as it is saved."""
+    draw = partial(bleu_by_length, rows, marked_length=len(sentence.split()))
+    return OfferedFigure(gettext("BLEU by the length of the sentence"), "bleu-by-length", draw)
 
 
 @makes_payload("chart-tables")
 def chart_tables_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the figures as tables, but for those that have a box of tables of their own."""
     view, step = request.view, request.selection.step
-    tables = [one.table for one in pictures(view, (ENERGY_DECOMPOSITION, LOGIT_ATTRIBUTION, CONTRAST))]
+    tables = [one.table for one in pictures(request, (ENERGY_DECOMPOSITION, LOGIT_ATTRIBUTION, CONTRAST))]
     if has_diagram(view.trace):
         name = gettext("Architecture diagram at step {step}", step=step + 1)
         tables.insert(1, (name, diagram_table(view.trace, step)))
     return tables_payload(tables)
 
 
-def _heatmap_options(view: View) -> FigureOptions:
+def _heatmap_options(request: PayloadRequest) -> FigureOptions:
     """Return the display options of the heatmap in the view, on white, with no step framed."""
-    chosen = shown_choices(selection_of(view), view, links=has_links(view))
+    view = request.view
+    chosen = shown_choices(request.selection, view, links=has_links(view))
     # Empty where those in the trace were removed.
     gold, margins = gold_of(view) or GoldLinks(), chosen.margins and view.trace.attends
     return FigureOptions(**vars(replace(chosen, gold=gold, margins=margins)))
 
 
 def picture_file(trace: Trace, offered: OfferedFigure, *, titled: bool = True) -> PictureFile:
-    """Return a figure of `trace` as a file, `titled` with heading and sentences."""
+    """Return a figure of `trace`, if it is of no other, as a file, `titled` with heading and sentences."""
+    trace = trace if offered.trace is None else offered.trace
 
     def draw() -> tuple[go.Figure, pd.DataFrame]:
         spec = offered.draw()
-        drawn = translation_sheet(spec, trace, offered.heading) if titled else for_print(spec)
+        drawn = translation_sheet(spec, trace, offered.heading or offered.title) if titled else for_print(spec)
         return drawn, spec.frame()
 
     return PictureFile(offered.title, file_name(trace, offered.name), draw)
 
 
-def share_and_save(view: View | None) -> None:
+def share_and_save(view: View) -> None:
     """Draw the link and the files of `view`.
 
     The browser mounts the contents of an open box only, and fetches them then, so that opening it asks nothing of the
     server.
     """
-    if view:
-        with view_blocks("share_view"), box("share_blocks", gap="xsmall"):
-            with box("share", row=True):
-                caption(gettext("The link opens the page as it is shown now."))
-                copy_link(view.key("copy_link"))
-            downloads(view)
+    with view_blocks("share_view"), box("share_blocks", gap="xsmall"):
+        with box("share", row=True):
+            caption(gettext("The link opens the page as it is shown now."))
+            copy_link(view.key("copy_link"))
+        downloads(view)
 
 
 def copy_link(key: str, address: str = "") -> None:
@@ -262,4 +314,4 @@ def copy_link(key: str, address: str = "") -> None:
             "failed": "Copy the link from the address bar",
         }
     )
-    component("copy_link", key=key, data={"words": words, "address": address}, width="content")
+    component("copy_link", key, {"words": words, "address": address}, width="content")

@@ -18,7 +18,7 @@ from attnviz.languages import gettext, language
 from attnviz.lessons import Lesson, LessonSentence, parse_lesson, shipped_lesson, shipped_lessons
 from attnviz.lessons.lesson_file import folder_of_model
 from attnviz.trace import Trace
-from attnviz.ui.components.component import box, caption, component, plain_text, view_blocks
+from attnviz.ui.components.component import box, caption, component, message, view_blocks
 from attnviz.ui.embedding import page_session
 from attnviz.ui.fields import close_popover, popover, uploader
 from attnviz.ui.lesson_view import (
@@ -139,50 +139,35 @@ def _share(name: str, lesson: Lesson) -> None:
 
 
 def draw_lesson(opened: OpenLesson) -> None:
-    """Draw the lesson, in one of its languages, with a button that leaves it."""
-    if opened.lesson is None and not opened.problem:
-        component("lesson_file", key="lesson_file", data={"content": None}, height=1)
-        on_request(LESSON, _reopen)
-    elif opened.lesson is None:
-        _draw_problem(opened.problem)
-    else:
-        _draw_valid(opened, opened.lesson)
+    """Draw the lesson, in one of its languages, or why there is none, with a button that leaves it."""
     set_page_address(f"lesson {opened.name}", language_address() | {LESSON: opened.name})
-
-
-def _draw_valid(opened: OpenLesson, lesson: Lesson) -> None:
-    try:
-        with st.spinner(gettext("Translating…")):
-            given = _answered(lesson)
-    except AttnvizError as error:
-        _draw_problem(str(error))
+    if opened.lesson is None and not opened.problem:
+        component("lesson_file", "lesson_file", {"content": None}, height=1)
+        on_request(LESSON, _reopen)
         return
-    with language_of(lesson), view_blocks("lesson_view"), box("lesson_page"):
+    given, problem = None, opened.problem
+    if opened.lesson:
+        try:
+            with st.spinner(gettext("Translating…")):
+                given = _answered(opened.lesson)
+        except AttnvizError as error:
+            problem = str(error)
+    with language_of(opened.lesson), view_blocks("lesson_view"), box("lesson_page"):
         with box("lesson_head", row=True):
-            _leave_button()
-            _share(opened.name, lesson)
+            request_button(gettext("Leave the lesson"), close_lesson, key="leave_lesson")
+            if given:
+                _share(opened.name, given.lesson)
+        if given is None:
+            message(problem, "problem")
+            with box("own_lesson", gap="xsmall"):
+                _own_lesson()
+            return
         if opened.name == OWN_LESSON:
-            component("lesson_file", key="lesson_file", data={"content": opened.content})
+            component("lesson_file", "lesson_file", {"content": opened.content})
             for warning in given.warnings:
-                with box("notice"):
-                    plain_text(warning)
+                message(warning, "notice")
         lesson_view(given)
         caption(translated_by(given))
-
-
-def _draw_problem(problem: str) -> None:
-    """Draw why there is no lesson, and what opens another file."""
-    with view_blocks("lesson_view"), box("lesson_page"):
-        with box("lesson_head", row=True):
-            _leave_button()
-        with box("problem"):
-            plain_text(problem)
-        with box("own_lesson", gap="xsmall"):
-            _own_lesson()
-
-
-def _leave_button() -> None:
-    request_button(gettext("Leave the lesson"), close_lesson, key="leave_lesson")
 
 
 @makes_payload("lesson-page")

@@ -11,7 +11,7 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz import AttnvizError
+from attnviz.errors import AttnvizError, user_error
 from attnviz.evaluation.two_files import (
     check_pair_counts,
     check_same_pair,
@@ -28,6 +28,7 @@ from attnviz.languages import gettext, gettexts
 from attnviz.lessons.lesson_file import FORMAT_FIELD
 from attnviz.trace import Attention, WhatIfs
 from attnviz.trace.tokens import is_escaped
+from attnviz.ui.components.component import message
 from attnviz.ui.embedding import page_session
 from attnviz.ui.fields import switch, text_box
 from attnviz.ui.fields import uploader as file_uploader
@@ -207,7 +208,7 @@ def _links_in(content: bytes, name: str) -> AttentionRecords:
     """Return the attention or links in the bytes of a file; raise AttnvizError for another file, or a saved trace."""
     records = attention_in(content, name)
     if records is None:
-        raise AttnvizError(gettext("Give a file of attention or word links."))
+        raise user_error("Give a file of attention or word links.")
     return records
 
 
@@ -222,7 +223,7 @@ def open_gold_file(view: View, name: str, content: bytes) -> None:
         if pair is None or view.file is None or has_no_place(records):
             links = gold_of_pair(records, 1, None, view.trace)
             if links is None:
-                raise AttnvizError(gettext("No sentence pair of the file has the words of the pair shown."))
+                raise user_error("No sentence pair of the file has the words of the pair shown.")
             take_links(view, links)
             return
         check_pair_counts(records, pair.file)
@@ -254,16 +255,14 @@ def read_what_ifs(content: bytes) -> WhatIfs:
     try:
         what_ifs = WhatIfs.from_json(content.decode("utf-8"))
     except UnicodeDecodeError as error:
-        raise AttnvizError(gettext("This is not a text file, so it cannot be a trace file.")) from error
+        raise user_error("This is not a text file, so it cannot be a trace file.") from error
     for trace in (what_ifs.first, *what_ifs.traces):
         most = max(len(trace.source_pieces), len(trace.target_pieces))
         if most > MOST_OPENED_PIECES:
-            raise AttnvizError(
-                gettext(
-                    "The longest sentence in this file has {count} pieces; at most {most} can be shown.",
-                    count=most,
-                    most=MOST_OPENED_PIECES,
-                )
+            raise user_error(
+                "The longest sentence in this file has {count} pieces; at most {most} can be shown.",
+                count=most,
+                most=MOST_OPENED_PIECES,
             )
     return what_ifs
 
@@ -322,8 +321,7 @@ def attention_form() -> None:
                 then=partial(_open_sentence, pair),
             )
         if pair.problem:
-            with st.container(key="attention_problem"):
-                st.text(gettext("{name} was not opened.", name=pair.name) + " " + pair.problem)
+            message(gettext("{name} was not opened.", name=pair.name) + " " + pair.problem, "attention_problem")
             _token_boxes(pair)
 
 

@@ -21,7 +21,7 @@ from attnviz.importing.records import format_sentence
 from attnviz.languages import gettext
 from attnviz.text import SPACE
 from attnviz.ui.chrome import go_to
-from attnviz.ui.components.component import box, plain_text, view_blocks
+from attnviz.ui.components.component import box, message, plain_text, view_blocks
 from attnviz.ui.embedding import page_session
 from attnviz.ui.examples import DEFAULT_SENTENCE
 from attnviz.ui.fields import popover, uploader
@@ -34,7 +34,7 @@ from attnviz.ui.requests import on_request, request_button
 from attnviz.ui.resources import TranslateAgain, tokenizer_of, translate
 from attnviz.ui.step.what_if_panel import current_view, handle_what_if
 from attnviz.ui.toolbar import opened_file
-from attnviz.ui.toolbar.controls import TranslationRequest
+from attnviz.ui.toolbar.controls import TranslationRequest, request_address
 from attnviz.ui.toolbar.input_advice import draw_advice
 from attnviz.ui.toolbar.opened_file import attention_form
 from attnviz.ui.view import MAIN, View, shows
@@ -47,8 +47,8 @@ class ShownTranslation:
     """What a page shows; `view` is None if there is nothing to show."""
 
     view: View | None
-    asked: bool
-    """Whether it is the requested translation."""
+    request: TranslationRequest | None
+    """What was requested, if the view shows that."""
 
 
 def shown_translation(request: TranslationRequest | None, *, back: bool, steps: bool = False) -> ShownTranslation:
@@ -71,7 +71,7 @@ def shown_translation(request: TranslationRequest | None, *, back: bool, steps: 
             )
             opened = None
         if opened and opened.problem:
-            _problem(opened.problem, key="file_problem")
+            message(opened.problem, "file_problem")
         file_trace = opened.trace if opened else None
         if file_trace and opened:
             _file_notice(opened, back)
@@ -86,7 +86,7 @@ def shown_translation(request: TranslationRequest | None, *, back: bool, steps: 
             _notice(requested_trace, request.target or "")
             if not request.target and not requested_trace.imported:  # no one knows what an imported model reads
                 draw_advice(request.text, requested_trace)
-    return ShownTranslation(view, requested_trace is not None)
+    return ShownTranslation(view, request if requested_trace else None)
 
 
 def _view(first: Trace, request: TranslationRequest | None, opened: opened_file.OpenedFile | None) -> View:
@@ -95,23 +95,23 @@ def _view(first: Trace, request: TranslationRequest | None, opened: opened_file.
     view = current_view(first, again, opened.what_ifs if opened else None)
     on_request(view.key(WHAT_IF), partial(handle_what_if, view))
     if problems := stored_what_ifs(MAIN).problems:
-        _problem("\n".join(problems), key="what_if_problem")
+        message("\n".join(problems), "what_if_problem")
         st.toast("\n".join(problems))  # the visitor may have scrolled down
     return view
 
 
-def open_view(view: View, requested: Parameters | None) -> None:
-    """Initialise `view` from its link, store links drawn in it, and set the address parameters to those of `requested`.
+def open_view(view: View, request: TranslationRequest | None) -> None:
+    """Initialise `view` from its link, store links drawn in it, and set the address parameters to those of `request`.
 
-    Where `requested` is None, the previous parameters stay.
+    Where `request` is None, the previous parameters stay.
     """
     session = page_session()
     page_detail_level()
     read_link(offered_in(view))
     open_gold(view)
     on_request(view.key("links"), partial(set_drawn_links, view))
-    if requested is not None:
-        session[_ASKED] = requested
+    if request is not None:
+        session[_ASKED] = request_address(request)
     parameters: Parameters = session.get(_ASKED, {}) | language_address() | detail_level_address()
     set_page_address(view.identity, parameters)
 
@@ -145,19 +145,18 @@ def _requested_trace(request: TranslationRequest) -> Trace | None:
         with st.spinner(gettext("Translating…")):
             trace = translate(request.folder, request.device, request.text, request.beam, request.target)
     except AttnvizError as error:
-        _problem(str(error))
+        message(str(error), "problem")
         return None
     if is_all_unknown(trace):
-        _problem(
+        message(
             gettext(
                 "The model knows no word of this sentence and reads every word as <unk>. The translation of unknown "
                 "words would mean nothing. Write words that the model has learned."
-            )
-            if trace.imported
-            else gettext(
-                "The model knows no part of this sentence and reads every part as <unk>. The translation of unknown "
-                "text would mean nothing. Write an English sentence in Latin letters."
-            )
+                if trace.imported
+                else "The model knows no part of this sentence and reads every part as <unk>. The translation of "
+                "unknown text would mean nothing. Write an English sentence in Latin letters."
+            ),
+            "problem",
         )
         return None
     page_session()[_LAST] = trace
@@ -167,13 +166,14 @@ def _requested_trace(request: TranslationRequest) -> Trace | None:
 def _fallback_trace(request: TranslationRequest | None) -> Trace | None:
     """Return the last translation, or that of the default sentence; None, with a message, where there is no model."""
     if request is None:
-        _problem(
+        message(
             gettext(
                 "No model is installed. Put a model folder in the folder “models”, or set the environment "
                 "variable {variable} to the folder that contains your model folders. You can open a trace file "
                 "without a model.",
                 variable=ATTNVIZ_MODELS,
-            )
+            ),
+            "problem",
         )
         return None
     if _LAST in page_session():
@@ -284,9 +284,3 @@ def _unknown_characters(trace: Trace) -> None:
         st.text(
             gettext("The model has never seen these parts of the text and reads each as <unk>: {listed}", listed=listed)
         )
-
-
-def _problem(message: str, key: str = "problem") -> None:
-    """Draw a message; it may quote the visitor, and st.text interprets no markup."""
-    with st.container(key=key):
-        st.text(message)

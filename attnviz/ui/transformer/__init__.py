@@ -1,1 +1,49 @@
-"""The page *To the transformer*: exhibits from additive attention to the transformer, one module each."""
+"""The page *To the transformer*: exhibits from additive attention to the transformer, one module each.
+
+An `Exhibit` has the functions that compute its view, draw it and yield what it offers to save. `SentenceRequest`
+translates the visitor's sentence by a model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from attnviz.installed_models import installed_models
+from attnviz.ui.resources import translate
+from attnviz.ui.toolbar.downloads import OfferedPart
+from attnviz.ui.view import View
+
+
+@dataclass(frozen=True)
+class SentenceRequest:
+    """The visitor's sentence, and the settings of its translations."""
+
+    view: View
+    """The view of the other pages."""
+    device: str = "auto"
+    beam: int = 5
+
+    @property
+    def sentence(self) -> str:
+        """The English sentence."""
+        return str(self.view.trace.source_text)
+
+    def trace_by(self, model: str, target: str | tuple[int, ...] | None = None) -> Any:
+        """Translate by `model`, force-decoded with `target` if any; raise AttnvizError on bad input."""
+        return translate(str(installed_models()[model]), self.device, self.sentence, self.beam, target)
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """One part of the page. No exhibit imports another."""
+
+    make_view: Callable[[SentenceRequest], View]
+    """Computes the exhibit's trace and returns its view; raises AttnvizError with a sentence if that is impossible."""
+    draw: Callable[[View, SentenceRequest], None]
+    """Draws the exhibit, which `make_view` has computed."""
+    offered: OfferedPart
+    """What it offers to save; the `request` is among what is shown."""
+    parameter: str = ""
+    """Name of its choice that has history entries, in the session state and in the address; empty without one."""

@@ -6,7 +6,7 @@ the payload of the row, and the pictures to save.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -32,35 +32,34 @@ from attnviz.analysis.attention_forms import (
 )
 from attnviz.analysis.labels import quoted_name, shorten
 from attnviz.analysis.page_texts import exhibit_titles
-from attnviz.analysis.verification import not_verified_text
 from attnviz.analysis.why_attention import attention_name, short_kind_name
 from attnviz.browser_programs import KATEX
+from attnviz.errors import user_error
 from attnviz.figures.attention_forms_figure import multiplications, weights_row
 from attnviz.figures.registry import ENERGY_DECOMPOSITION, SOFTMAX
 from attnviz.figures.subject import Subject
-from attnviz.languages import gettext, language
-from attnviz.text import SPACE, SPECIAL_PIECES, join_pieces, piece_name
+from attnviz.installed_models import (
+    ADDITIVE_MODEL,
+    GENERAL_MODEL,
+    TRANSFORMER_MODEL,
+    check_installed,
+    missing_models,
+)
+from attnviz.languages import gettext, gettexts, language
+from attnviz.text import follows_space, join_pieces, piece_name
 from attnviz.trace.drawing import LONGEST_LABEL
-from attnviz.ui.components.chart import EVERY_STEP, chart, inline_chart, steady_payload
-from attnviz.ui.components.component import box, columns, component, html, packed, plain_text
-from attnviz.ui.components.picture_files import picture_files
+from attnviz.ui.components.chart import chart, inline_figure
+from attnviz.ui.components.component import box, columns, component, packed, plain_text, section_heading
 from attnviz.ui.embedding import theme_name
 from attnviz.ui.fields import option_field
 from attnviz.ui.page_state.selection import source_of
 from attnviz.ui.payloads import PayloadRequest, address, makes_payload
-from attnviz.ui.resources import cached_for_all, weights_of
-from attnviz.ui.step.stage_payloads import inline_equation
+from attnviz.ui.resources import weights_of
+from attnviz.ui.step.stage_panels import inline_equation
 from attnviz.ui.step.step_controls import player, view_state
-from attnviz.ui.step.verification_badge import verification
-from attnviz.ui.toolbar.downloads import OfferedFigure, download_box, offer_pictures, picture_file
-from attnviz.ui.transformer.exhibit import (
-    ADDITIVE_MODEL,
-    GENERAL_MODEL,
-    TRANSFORMER_MODEL,
-    Exhibit,
-    SentenceRequest,
-    missing_exhibit_models,
-)
+from attnviz.ui.step.verification_badge import trace_verification
+from attnviz.ui.toolbar.downloads import OfferedFigure, OfferedPart, download_box, offer_pictures, offers
+from attnviz.ui.transformer import Exhibit, SentenceRequest
 from attnviz.ui.transformer.five_models import models_badge
 from attnviz.ui.transformer.heads_exhibit import best_head
 from attnviz.ui.view import View
@@ -69,17 +68,11 @@ VIEW_ID = "energies"
 """Id of the view of the row, which the first exhibit shares: it has the same step."""
 
 
-def attention_row(view: View, at: str, opened: str) -> None:
-    """Draw the row of the current step in the chosen form, from the payload at the address `at`.
-
-    `opened` is the name of the exhibit that is open, or empty.
-    """
-    component("attention_row", key=view.key("attention_row"), data={"at": at, "opened": opened})
-
-
-def row_payload(forms: Mapping[Form, AttentionForm], sources: FormSources) -> dict[str, Any]:
-    """Return the payload of all steps in all `forms`, with their texts."""
-    trace, titles = sources.additive, exhibit_titles()
+@makes_payload("attention-row")
+def row_payload(request: PayloadRequest) -> dict[str, Any]:
+    """Return the payload of all steps in all forms, with their texts."""
+    sources: FormSources = request.shown["sources"]
+    forms, trace, titles = _forms(sources), sources.additive, exhibit_titles()
     steps = range(len(trace.target_pieces))
     return {
         "language": language(),
@@ -102,17 +95,19 @@ def row_payload(forms: Mapping[Form, AttentionForm], sources: FormSources) -> di
             }
             for name, form in forms.items()
         },
-        "words": {
-            "french": gettext("French"),
-            "english": gettext("English"),
-            "energy": gettext("energy e"),
-            "weight": gettext("weight α"),
-            "head": gettext("head {n}"),
-            "mean": gettext("mean"),
-            "caption": gettext("Attention of {piece} in {model}"),
-            "open": gettext("See the details: {title}"),
-            "close": gettext("Close the details"),
-        },
+        "words": gettexts(
+            {
+                "french": "French",
+                "english": "English",
+                "energy": "energy e",
+                "weight": "weight α",
+                "head": "head {n}",
+                "mean": "mean",
+                "caption": "Attention of {piece} in {model}",
+                "open": "See the details: {title}",
+                "close": "Close the details",
+            }
+        ),
     }
 
 
@@ -123,7 +118,7 @@ def _name(piece: str) -> str:
 def _target(pieces: tuple[str, ...], step: int) -> dict[str, Any]:
     """Return a French piece with the blank before it, and its name."""
     piece = pieces[step]
-    space = step > 0 and (piece.startswith(SPACE) or piece in SPECIAL_PIECES)
+    space = step > 0 and follows_space(piece)
     return {"text": join_pieces([piece]) or "\u00a0", "space": space, "name": quoted_name(piece)}
 
 
@@ -134,18 +129,28 @@ def make_view(request: SentenceRequest) -> View:
     return View(VIEW_ID, sources.additive, first_step=instructive_step(forms), forms=tuple(forms))
 
 
-def energy_traces(request: SentenceRequest) -> tuple[Trace, Trace]:
-    """Return both recurrent models force-decoded with the additive model's translation.
+def _sources(request: SentenceRequest) -> FormSources:
+    """Return the models' translations, all forced to be the additive model's translation.
 
-    Raise AttnvizError where that is impossible.
+    The transformer's is left out where the model is missing or has other pieces. Raise AttnvizError where the other two
+    cannot be compared.
     """
-    if reason := missing_exhibit_models(ADDITIVE_MODEL, GENERAL_MODEL):
-        raise AttnvizError(reason)
-    translation = _translation(request)
+    check_installed(ADDITIVE_MODEL, GENERAL_MODEL)
+    translation = str(request.trace_by(ADDITIVE_MODEL).translation)
+    if not translation.strip():
+        raise user_error("The translation for forced decoding is empty. Try another sentence or translation.")
     additive, general = (request.trace_by(model, translation) for model in (ADDITIVE_MODEL, GENERAL_MODEL))
     if not _have_same_pieces(additive, general):
         raise AttnvizError(_other_pieces_text(GENERAL_MODEL))
-    return additive, general
+    head = None
+    if not missing_models(TRANSFORMER_MODEL):
+        transformer = request.trace_by(TRANSFORMER_MODEL, translation)
+        head = best_head(transformer) if _have_same_pieces(additive, transformer) else None
+    return FormSources(additive, general, head)
+
+
+def _have_same_pieces(one: Any, other: Any) -> bool:
+    return bool(one.target_pieces == other.target_pieces and one.source_pieces == other.source_pieces)
 
 
 def _other_pieces_text(other: str) -> str:
@@ -155,30 +160,6 @@ def _other_pieces_text(other: str) -> str:
         one=ADDITIVE_MODEL,
         other=other,
     )
-
-
-def _translation(request: SentenceRequest) -> str:
-    """Return the French sentence that all models are forced to write: the additive model's translation."""
-    translation = str(request.trace_by(ADDITIVE_MODEL).translation)
-    if not translation.strip():
-        raise AttnvizError(
-            gettext("The translation for forced decoding is empty. Try another sentence or translation.")
-        )
-    return translation
-
-
-def _have_same_pieces(one: Any, other: Any) -> bool:
-    return bool(one.target_pieces == other.target_pieces and one.source_pieces == other.source_pieces)
-
-
-def _sources(request: SentenceRequest) -> FormSources:
-    """Return the translations of the row; without the transformer's where it is missing or has other pieces."""
-    additive, general = energy_traces(request)
-    if missing_exhibit_models(TRANSFORMER_MODEL):
-        return FormSources(additive, general, None)
-    transformer = request.trace_by(TRANSFORMER_MODEL, _translation(request))
-    head = best_head(transformer) if _have_same_pieces(additive, transformer) else None
-    return FormSources(additive, general, head)
 
 
 def _forms(sources: FormSources) -> dict[Form, AttentionForm]:
@@ -194,28 +175,18 @@ def draw(view: View, request: SentenceRequest, opened: str) -> None:
         option_field(view, "form", "segments", gettext("Form of attention"), options=names)
         with download_box("downloads_of_row"):
             offer_pictures(view, "row-pictures", {"sources": sources}, "export_row")
-    attention_row(view, _payload_address(sources), opened)
-    models_badge(view, _traces(sources), "row_verification")
+    at = address(sources.additive, "attention-row", sources=sources)
+    component("attention_row", view.key("attention_row"), {"at": at, "opened": opened})
+    transformer = [sources.head.record] if sources.head else []
+    models_badge(view, [sources.additive, sources.general, *transformer], "row_verification")
     if sources.head is None:
-        plain_text(missing_exhibit_models(TRANSFORMER_MODEL) or _other_pieces_text(TRANSFORMER_MODEL))
+        plain_text(missing_models(TRANSFORMER_MODEL) or _other_pieces_text(TRANSFORMER_MODEL))
 
 
-def _traces(sources: FormSources) -> list[Any]:
-    return [sources.additive, sources.general, *([sources.head.record] if sources.head else [])]
-
-
-@makes_payload("row-pictures", needs_server=True)
-def row_picture_files(request: PayloadRequest) -> dict[str, Any] | bytes:
-    """Return the payload of the row of the current step in every form as files."""
+def _row_pictures(request: PayloadRequest) -> Iterator[OfferedFigure]:
+    """Yield the row of the current step in every form."""
     sources, step = request.shown["sources"], request.selection.step
-    pictures = row_pictures(sources, step).items()
-    return picture_files((picture_file(form_trace(name, sources), one) for name, one in pictures), request.parameters)
-
-
-def row_pictures(sources: FormSources, step: int) -> dict[Form, OfferedFigure]:
-    """Return the row of 0-based `step` in every form as it is saved."""
     forms, pieces = _forms(sources), sources.additive.source_pieces
-    pictures: dict[Form, OfferedFigure] = {}
     for name, form in forms.items():
         asking = sources.additive.target_pieces[step] if form.askers is None else pieces[form.askers[step]]
         heading = gettext(
@@ -223,103 +194,70 @@ def row_pictures(sources: FormSources, step: int) -> dict[Form, OfferedFigure]:
             piece=quoted_name(asking),
             model=form_model(name, sources),
         )
-        sentence = form_sentence(name, forms, sources, step)
-        pictures[name] = OfferedFigure(
-            form_names()[name],
-            heading,
-            f"step-{step + 1}-{name}",
-            partial(weights_row, form, step, pieces, f"{heading}. {sentence}"),
-            note=sentence,
-        )
-    return pictures
+        draw = partial(weights_row, form, step, pieces, f"{heading}. {form_sentence(name, forms, sources, step)}")
+        yield OfferedFigure(form_names()[name], f"step-{step + 1}-{name}", draw, heading, form_trace(name, sources))
 
 
-def _payload_address(sources: FormSources) -> str:
-    return address(sources.additive, "attention-row", every=True, sources=sources)
-
-
-@makes_payload("attention-row")
-def forms_payload(request: PayloadRequest) -> dict[str, Any]:
-    """Return the payload of all forms and steps."""
-    sources: FormSources = request.shown["sources"]
-    return row_payload(_forms(sources), sources)
-
+offers("row", {"": OfferedPart(_row_pictures)})
 
 _FIGURES = (ENERGY_DECOMPOSITION, SOFTMAX)
 
 
 def _draw(view: View, request: SentenceRequest) -> None:
-    traces = energy_traces(request)
+    sources = _sources(request)
     with box(view.key("player_box")):
         player(view)
-    for trace, column in zip(traces, columns((1, 1), gap="large"), strict=True):
+    for trace, column in zip((sources.additive, sources.general), columns((1, 1), gap="large"), strict=True):
         with column:
             _energy_column(view, trace)
-    costs = _work(traces)
+    costs = _work(sources)
     with box(view.key("work")):
-        html(f'<h2 class="section">{gettext("Cost of computing the energies")}</h2>')
+        section_heading(gettext("Cost of computing the energies"))
         left, right = columns((11, 10), gap="large")
         with left:
-            inline_chart(view, _work_payload(costs), "work_chart")
+            inline_figure(view, "work_chart", partial(multiplications, costs), work_sentence(*costs.values()))
         with right, box(view.key("equations_work")):
-            sizes = int(traces[0].config["hidden_size"]), int(traces[0].config["alignment_size"])
-            lengths = len(traces[0].source_pieces), len(traces[0].target_pieces)
-            additive, dot = costs.values()
+            trace, (additive, dot) = sources.additive, costs.values()
+            sizes = int(trace.config["hidden_size"]), int(trace.config["alignment_size"])
+            lengths = len(trace.source_pieces), len(trace.target_pieces)
             inline_equation(view, work_equation(additive, dot, sizes, lengths), "work")
 
 
 def _energy_column(view: View, trace: Trace) -> None:
     """Draw the energy of the current cell in one model: its units, the softmax, the equation and its verification."""
     kind = str(trace.config["attention"])
-    html(f'<h2 class="section">{attention_name(kind)} <small class="model">{trace.model}</small></h2>')
-    at = address(trace, ENERGY_DECOMPOSITION.name, every=True)
+    section_heading(f'{attention_name(kind)} <small class="model">{trace.model}</small>')
+    at = address(trace, ENERGY_DECOMPOSITION.name)
     component("energy_decomposition", view.key(f"energy_decomposition_{kind}"), {"at": at})
-    chart(view, address(trace, "softmax", every=True), f"softmax_{kind}")
+    chart(view, address(trace, "softmax"), f"softmax_{kind}")
     with box(view.key(f"equations_{kind}")):
-        at = address(trace, "equation-1", every=True)
+        at = address(trace, "equation-1")
         component("equation", view.key(f"equation_energy_{kind}"), {"at": at})
-    if weights_of(trace) is None:
-        plain_text(not_verified_text(trace))
-    else:
-        verification(view, {"at": address(trace, "verification", every=False)}, f"verification_{kind}")
+    trace_verification(view, trace, f"verification_{kind}")
 
 
-def _work(traces: tuple[Trace, ...]) -> dict[str, Multiplications]:
+def _work(sources: FormSources) -> dict[str, Multiplications]:
     return {
         short_kind_name(str(trace.config["attention"])): count_multiplications(
             trace.config, len(trace.source_pieces), len(trace.target_pieces)
         )
-        for trace in traces
+        for trace in (sources.additive, sources.general)
     }
 
 
-@cached_for_all
-def _work_payload(costs: dict[str, Multiplications]) -> dict[str, object]:
-    return steady_payload(multiplications(costs), {EVERY_STEP: ("", work_sentence(*costs.values()))})
-
-
 def _pictures(asked: PayloadRequest) -> Iterator[OfferedFigure]:
-    traces, step = energy_traces(asked.shown["request"]), asked.selection.step
-    for trace in traces:
-        subject = Subject(
-            trace, step, weights_of(trace), source_of(asked.selection, asked.trace), longest=LONGEST_LABEL
-        )
+    sources, step = _sources(asked.shown["request"]), asked.selection.step
+    source = source_of(asked.selection, asked.view.trace)
+    for trace in (sources.additive, sources.general):
+        subject = Subject(trace, step, weights_of(trace), source, longest=LONGEST_LABEL)
         for figure in _FIGURES:
-            title = f"{figure.title(subject)}, {attention_name(str(trace.config['attention']))}"
             yield OfferedFigure(
-                title,
-                f"{figure.headline(subject)} ({trace.model})",
+                f"{figure.title(subject)}, {attention_name(str(trace.config['attention']))}",
                 f"{trace.model}-{step + 1}-{figure.name}",
                 partial(figure.draw, subject),
+                f"{figure.headline(subject)} ({trace.model})",
             )
-    costs, title = _work(traces), gettext("Multiplications")
-    yield OfferedFigure(
-        title,
-        title,
-        "multiplications",
-        lambda: multiplications(costs),
-        note=work_sentence(*costs.values()),
-    )
+    yield OfferedFigure(gettext("Multiplications"), "multiplications", partial(multiplications, _work(sources)))
 
 
-ATTENTION_ROW = Exhibit(make_view, _draw, _pictures, VIEW_ID)
+ATTENTION_ROW = Exhibit(make_view, _draw, OfferedPart(_pictures))

@@ -41,32 +41,15 @@ class Eole:
         self.torch = torch
         torch.set_num_threads(threads)
         recurrent = {"rnn_type": "GRU", "layers": 1, "hidden_size": hidden}
+        decoder = {"decoder_type": "rnn", "global_attention": "mlp", "bidirectional_encoder": True, **recurrent}
+        sizes = {"architecture": "custom", "layers": 1, "hidden_size": hidden, "word_vec_size": embedding}
+        learning = {"optim": "adam", "learning_rate": 1e-3, "dropout": [0.1], "label_smoothing": 0.1}
         self.config = TrainConfig(
             data={"corpus": Dataset(path_src=os.devnull, path_tgt=os.devnull)},
             src_vocab="unused",
             tgt_vocab="unused",
-            model={
-                "architecture": "custom",
-                "layers": 1,
-                "hidden_size": hidden,
-                "word_vec_size": embedding,
-                "encoder": {"encoder_type": "brnn", **recurrent},
-                "decoder": {
-                    "decoder_type": "rnn",
-                    "global_attention": "mlp",
-                    "bidirectional_encoder": True,
-                    **recurrent,
-                },
-            },
-            training={
-                "optim": "adam",
-                "learning_rate": 1e-3,
-                "dropout": [0.1],
-                "label_smoothing": 0.1,
-                "max_grad_norm": 1.0,
-                "compute_dtype": precision,
-                "gpu_ranks": [],
-            },
+            model={**sizes, "encoder": {"encoder_type": "brnn", **recurrent}, "decoder": decoder},
+            training={**learning, "max_grad_norm": 1.0, "compute_dtype": precision, "gpu_ranks": []},
         )
         words = Counter({f"piece{index}": vocabulary - index for index in range(vocabulary - len(SPECIAL))})
         pieces = pyonmttok.build_vocab_from_tokens(words, maximum_size=vocabulary, special_tokens=list(SPECIAL))
@@ -97,19 +80,10 @@ class Eole:
         for batch in batches:
             source, lengths = self._padded([[*ids, eos] for ids in batch["source"]])
             target, _ = self._padded([[bos, *ids, eos] for ids in batch["target"]])
-            count = range(len(lengths))
-            self.batches.append(
-                {
-                    "src": source,
-                    "srclen": lengths,
-                    "tgt": target,
-                    "images": None,
-                    "prefix_len": None,
-                    "cid": ["corpus" for _ in count],
-                    "cid_line_number": list(count),
-                    "ind_in_bucket": list(count),
-                }
-            )
+            numbers = list(range(len(lengths)))
+            named = {"cid": ["corpus" for _ in numbers], "cid_line_number": numbers, "ind_in_bucket": numbers}
+            ids = {"src": source, "srclen": lengths, "tgt": target}
+            self.batches.append({**ids, **named, "images": None, "prefix_len": None})
         optimizer = Optimizer.from_config(self.model, self.config)
         loss = LossCompute.from_config(self.config, self.model, self.vocabularies)
         settings = TrainerConfig(norm_method="tokens", n_gpu=0, gpu_rank=0, dropout=[0.1], attention_dropout=[0.0])

@@ -14,20 +14,29 @@ from attnviz.figures.encoding import common_part, to_json
 from attnviz.figures.registry import StepFigure
 from attnviz.figures.spec import Spec
 from attnviz.figures.subject import Subject
+from attnviz.languages import gettext
 from attnviz.ui.components.component import component
 from attnviz.ui.embedding import theme_name
+from attnviz.ui.payloads import address
+from attnviz.ui.resources import cached_for_all
 from attnviz.ui.view import Keyed, View
 
-EVERY_STEP = "every"
-"""Key of values that are the same at every step."""
+_EVERY_STEP = "every"
+"""Key of what is the same at every step."""
+Caption = str | tuple[str, ...]
+"""A sentence, or a heading and sentences, above a figure."""
+Captions = Caption | Mapping[int, Caption]
+"""The caption of a figure at every step, or by step."""
 
 
-Captions = Mapping[int, tuple[str, ...]] | Mapping[str, tuple[str, ...]]
-"""Heading and sentences above the figure at each step, or at `EVERY_STEP`."""
+def _by_step(captions: Captions) -> dict[str, tuple[str, ...]]:
+    """Return headings and sentences as the browser gets them."""
+    by_step = captions if isinstance(captions, Mapping) else {_EVERY_STEP: captions}
+    return {str(step): ("", one) if isinstance(one, str) else one for step, one in by_step.items()}
 
 
 def chart_payload(figures: Mapping[int, Spec] | Mapping[str, Spec], captions: Captions) -> dict[str, Any]:
-    """Return the payload of a chart with a figure for each step, or for `EVERY_STEP`.
+    """Return the payload of a chart with a figure for each step, or for `_EVERY_STEP`.
 
     Steps are 0-based. The payload has what the figures have in common once, and what is different at each step. Where
     the rows of a figure are steps, its `layout.meta` has `steps`, `rows` and `frame`, as `attnviz.figures.heatmap`
@@ -37,7 +46,7 @@ def chart_payload(figures: Mapping[int, Spec] | Mapping[str, Spec], captions: Ca
     return {
         "template": to_json(template),
         "values": {str(step): to_json(own) for step, own in zip(figures, values, strict=True)},
-        "captions": {str(step): caption for step, caption in captions.items()},
+        "captions": _by_step(captions),
     }
 
 
@@ -51,9 +60,9 @@ def figure_payload(
     )
 
 
-def steady_payload(figure: Spec, captions: Captions) -> dict[str, Any]:
-    """Return the payload of a chart that is the same at every step; `captions` are by step."""
-    return chart_payload({EVERY_STEP: figure}, captions)
+def steady_payload(figure: Spec, captions: Captions = "") -> dict[str, Any]:
+    """Return the payload of a chart that is the same at every step."""
+    return chart_payload({_EVERY_STEP: figure}, captions)
 
 
 _EMPTY_LAYOUT = {
@@ -82,9 +91,39 @@ def fitting_payload(figures: Sequence[Spec], captions: Captions) -> dict[str, An
     return payload | {"values": {}, "fits": [{"narrowest": width, "values": values} for width, values in fits]}
 
 
+@cached_for_all
+def _figure_payload(draw: Callable[..., Spec], captions: Captions) -> dict[str, Any]:
+    return steady_payload(draw(), captions)
+
+
+def inline_figure(view: Keyed, name: str, draw: Callable[..., Spec], captions: Captions = "") -> None:
+    """Draw a figure of `view` that is the same at every step, and is sent with the page.
+
+    `draw` is a `partial`; its result is cached for all visitors.
+    """
+    inline_chart(view, _figure_payload(draw, captions), name)
+
+
 def inline_chart(view: Keyed, payload: Mapping[str, Any], name: str) -> None:
     """Draw a figure of `view` from a payload that is sent with the page."""
-    component("chart", key=view.key(name), data=dict(payload))
+    component("chart", view.key(name), dict(payload))
+
+
+def computed_chart(
+    view: View,
+    trace: Any,
+    name: str,
+    key: str = "",
+    *,
+    prefetch: bool = False,
+    **parameters: Any,
+) -> None:
+    """Draw the figure `key`, by default `name`, from the payload `name` of `trace`, which takes a while to compute.
+
+    `prefetch` is that of `chart`, and the others are those of `address`.
+    """
+    at = address(trace, name, **parameters)
+    chart(view, at, key or name, waiting=gettext("Computing…"), prefetch=prefetch)
 
 
 def chart(
@@ -119,4 +158,4 @@ def chart(
         payload |= {"hand": dict(hand), "consequence": consequence}
     if sent is not None:
         payload["sent"] = {"at": at.replace("{options}", ""), "payload": sent}
-    component("chart", key=view.key(name), data=payload)
+    inline_chart(view, payload, name)

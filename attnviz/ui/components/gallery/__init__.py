@@ -20,7 +20,7 @@ def gallery(view: Keyed, groups: Sequence[Payload], chosen: str = "", request: s
     When a visitor chooses another, the browser sends a `request` with its code.
     """
     payload = {"language": language(), "groups": list(groups), "chosen": chosen, "request": request}
-    component("gallery", key=view.key("gallery"), data=payload)
+    component("gallery", view.key("gallery"), payload)
 
 
 def group(name: str, caption: str, cells: Sequence[Payload], across: int = 4) -> Payload:

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 import plotly.graph_objects as go
 
 from attnviz import lazy_pandas as pd
-from attnviz.errors import AttnvizError
+from attnviz.errors import AttnvizError, user_error
 from attnviz.export.images import drawn, find_browser
 from attnviz.figures.spec import figure_json
 from attnviz.languages import gettext, gettexts
@@ -56,7 +56,7 @@ def followed_picture_files(view: Keyed, at: str, key: str) -> None:
     They are those of the current selection in `view`; `picture_files` is at the address `at`.
     """
     payload = {"at": at, "container": view.key("room"), "words": _words()}
-    component("picture_files", key=key, data=payload)
+    component("picture_files", key, payload)
 
 
 def picture_files(files: Iterable[PictureFile], parameters: Mapping[str, str], caption: str = "") -> Payload | bytes:
@@ -83,16 +83,16 @@ _DRAWING = threading.Lock()
 def _pdf(figure: go.Figure | PageDrawing | None) -> bytes:
     """Return a figure as PDF; raise AttnvizError where there is no figure, or the server cannot draw it now."""
     if not isinstance(figure, go.Figure):
-        raise AttnvizError(gettext("There is no picture to save."))
+        raise user_error("There is no picture to save.")
     if not _DRAWING.acquire(blocking=False):
-        raise AttnvizError(gettext("The server is drawing another PDF. Try again in a few seconds."))
+        raise user_error("The server is drawing another PDF. Try again in a few seconds.")
     try:
         content, missing = drawn(figure, "pdf")
     finally:
         _DRAWING.release()
     if missing:
-        raise AttnvizError(
-            gettext("The server has no font with these characters: {characters}. Save SVG instead.", characters=missing)
+        raise user_error(
+            "The server has no font with these characters: {characters}. Save SVG instead.", characters=missing
         )
     return content
 

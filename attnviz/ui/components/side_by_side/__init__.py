@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from attnviz.languages import gettext, language
-from attnviz.text import SPACE, SPECIAL_PIECES, join_pieces
+from attnviz.analysis.models_side_by_side import model_name, step_caption
+from attnviz.languages import gettext, gettexts, language, ngettext
+from attnviz.text import SPACE, follows_space, join_pieces
 from attnviz.trace import Trace
 from attnviz.ui.components.component import component, packed
 from attnviz.ui.view import View
@@ -20,10 +21,10 @@ _STRONGEST = 0.99
 def lanes(view: View, payload: dict[str, Any]) -> None:
     """Draw the lanes of `view` and their controls.
 
-    They are what `lanes_payload` returns, or `{"at": address, "waiting": text}` of it, with the text
-    to show until it is computed.
+    They are what `lanes_payload` or `translations_payload` returns, or `{"at": address, "waiting": text}` of it, with
+    the text to show until it is computed.
     """
-    component("side_by_side", key=view.key("lanes"), data=payload)
+    component("side_by_side", view.key("lanes"), payload)
 
 
 def lanes_payload(
@@ -41,15 +42,15 @@ def lanes_payload(
     for each step, have a `slider`, which names the steps. `result` is a sentence about all lanes, above them. `legend`
     has the meanings of shades, each with the class of its shade: `level-0` to `level-3`, or `omitted`.
     """
-    words = {
-        "previous": gettext("Previous"),
-        "next": gettext("Next"),
-        "play": gettext("Play"),
-        "pause": gettext("Pause"),
-        "space": gettext("Space"),
-        "steps": slider or gettext("Steps"),
-        "slider": slider,
-    }
+    words = gettexts(
+        {
+            "previous": "Previous",
+            "next": "Next",
+            "play": "Play",
+            "pause": "Pause",
+            "space": "Space",
+        }
+    ) | {"steps": slider or gettext("Steps"), "slider": slider}
     return {
         "language": language(),
         "identity": identity,
@@ -59,6 +60,23 @@ def lanes_payload(
         "lanes": list(lane_payloads),
         "words": words,
     }
+
+
+def translations_payload(
+    traces: Sequence[Any], describe: Callable[[Any], tuple[str, str]] = lambda _: ("", "")
+) -> dict[str, Any]:
+    """Return the payload of lanes in which `traces` are written piece by piece, with what each step attends to.
+
+    `describe` returns the summary of a lane, and the caption of its context vectors, empty to leave these out.
+    """
+    count, written = max(len(trace.target_pieces) for trace in traces), []
+    for trace in traces:
+        steps = len(trace.target_pieces)
+        ended = ngettext("translation finished after {count} step", "translation finished after {count} steps", steps)
+        notes = [step_caption(trace, step) for step in range(steps)] + [ended] * (count - steps)
+        written.append(_written_lane(trace, *describe(trace), notes))
+    labels = [gettext("step {step} of {count}", step=step + 1, count=count) for step in range(count)]
+    return lanes_payload("-".join(trace.fingerprint for trace in traces), labels, written)
 
 
 def version(words: Sequence[tuple[str, int, str]], source: Sequence[tuple[str, bool]] = ()) -> dict[str, Any]:
@@ -87,10 +105,10 @@ def lane(
     }
 
 
-def written_lane(trace: Any, name: str, summary: str, strip_caption: str, notes: Sequence[str]) -> dict[str, Any]:
-    """Return a lane in which `trace` is written piece by piece, with what each step attends to.
+def _written_lane(trace: Any, summary: str, strip_caption: str, notes: Sequence[str]) -> dict[str, Any]:
+    """Return the lane of `trace`.
 
-    That is the weights of the source words and, where `strip_caption` describes it, the context vector of a recurrent
+    It has the weights of the source words and, where `strip_caption` describes it, the context vector of a recurrent
     translator, which without attention is one for all steps.
     """
     words = trace.words()
@@ -98,7 +116,7 @@ def written_lane(trace: Any, name: str, summary: str, strip_caption: str, notes:
         [float(trace.alignment[i, list(group)].sum()) for group in words.source_groups]
         for i in range(len(trace.target_pieces))
     ]
-    return lane(name, trace.model, summary, notes=notes) | {
+    return lane(model_name(trace), trace.model, summary, notes=notes) | {
         "source": [
             {"text": text, "space": place > 0 and trace.source_surfaces[group[0]].startswith((SPACE, "</s>"))}
             for place, (text, group) in enumerate(zip(words.source, words.source_groups, strict=True))
@@ -120,5 +138,5 @@ def _strip(trace: Trace, caption: str) -> dict[str, Any]:
 def _part(pieces: Sequence[str], place: int) -> str:
     """Return the text of a piece as it follows those before it, with its leading blank."""
     piece = pieces[place]
-    blank = " " if place and (piece.startswith(SPACE) or piece in SPECIAL_PIECES) else ""
+    blank = " " if place and follows_space(piece) else ""
     return blank + join_pieces([piece])

@@ -9,13 +9,18 @@ from attnviz import lazy_pandas as pd
 from attnviz.languages import gettext
 from attnviz.ui.components.component import component, details
 from attnviz.ui.embedding import embedding
-from attnviz.ui.payloads import Shown, shown_address
+from attnviz.ui.payloads import Payload, Shown, shown_address
 from attnviz.ui.view import Keyed, View
 
 
 def tables(view: Keyed, at: str, name: str) -> None:
     """Draw the tables of the payload at the address `at`, for the current selection in `view`."""
-    component("tables", key=view.key(name), data={"at": at})
+    component("tables", view.key(name), {"at": at})
+
+
+def chart_tables(view: View, name: str, shown: Shown, **parameters: str) -> None:
+    """Draw the box with the numbers of the page's charts, the tables of the payload `name`, as `table_box` does."""
+    table_box(view, gettext("The charts as tables"), "tables", name, shown, **parameters)
 
 
 def table_box(view: View, title: str, key: str, name: str, shown: Shown | None = None, **parameters: str) -> None:
@@ -31,7 +36,7 @@ def table_box(view: View, title: str, key: str, name: str, shown: Shown | None =
         tables(view, at, f"{key}_rows")
 
 
-def tables_payload(named_tables: Iterable[tuple[str, pd.DataFrame]]) -> dict[str, Any]:
+def tables_payload(named_tables: Iterable[tuple[str, pd.DataFrame]]) -> Payload:
     """Return the payload of named tables."""
     return {
         "tables": [_table(name, table) for name, table in named_tables],
@@ -39,7 +44,7 @@ def tables_payload(named_tables: Iterable[tuple[str, pd.DataFrame]]) -> dict[str
     }
 
 
-def _table(name: str, table: pd.DataFrame) -> dict[str, Any]:
+def _table(name: str, table: pd.DataFrame) -> Payload:
     columns = [str(table.index.name or ""), *map(str, table.columns)]
     texts = [True, *(not pd.api.types.is_numeric_dtype(table[column]) for column in table.columns)]
     rows = [

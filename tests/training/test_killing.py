@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import REPOSITORY
-from tests.killing.kinds import KINDS
+from tests.small_run import Files, assert_same_run, tiny, train_command
 
 pytestmark = pytest.mark.nightly
 
@@ -66,19 +66,24 @@ def run(arguments: list[str], until: Iterator[bool] | None = None) -> bool:
     return False
 
 
-def test_command_killed_twice_ends_with_same_bytes(tmp_path: Path) -> None:
-    kind, chance, kills = KINDS["train"], random.Random("train 2"), 0
-    bench, whole, killed = (tmp_path / name for name in ("bench", "whole", "killed"))
-    for folder in (bench, whole, killed):
-        folder.mkdir()
+def test_command_killed_twice_ends_with_same_bytes(files: Files, tmp_path: Path) -> None:
+    """The command `corpus` is interrupted in `tests/corpora`, and the writer of one file in `tests/test_files.py`."""
+    whole, killed = (tmp_path / name / "run" for name in ("whole", "killed"))  # snapshots have the folder's name
+    chance, kills = random.Random("train 2"), 0
+    commands = [train_command(tiny(files, output, average=2)) for output in (whole, killed)]
     started = time.monotonic()
-    run(kind.arguments(bench, whole))
+    run(commands[0])
     seconds = time.monotonic() - started
     while kills < 2:
-        if run(kind.arguments(bench, killed), moment(killed, seconds, chance)):
+        if run(commands[1], moment(killed, seconds, chance)):
             kills += 1
         else:  # it was too quick
-            shutil.rmtree(killed / "run")
-    run(kind.arguments(bench, killed))
-    found, expected = kind.result(killed), kind.result(whole)
-    assert [name for name in found | expected if found.get(name) != expected.get(name)] == []
+            shutil.rmtree(killed)
+    run(commands[1])
+    assert_same_run(whole, killed)
+    saved = []
+    for output in (whole, killed):
+        paths = [output / "model" / "model.safetensors", *sorted((output / "model" / "snapshots").rglob("*"))]
+        saved.append({path.name: path.read_bytes() for path in paths if path.is_file()})
+    assert len(saved[0]) > 1
+    assert saved[0] == saved[1]

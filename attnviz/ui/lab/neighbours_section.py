@@ -1,0 +1,355 @@
+"""Lab section *Neighbours*: the nearest vectors in a corpus to a state, context or annotation, and their map."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any, cast, get_args
+from urllib.parse import urlencode
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnviz import AttnvizError, Trace
+from attnviz import lazy_pandas as pd
+from attnviz.analysis.neighbours import (
+    METRICS,
+    Metric,
+    Neighbour,
+    PrincipalMap,
+    VectorKind,
+    VectorPair,
+    Vectors,
+    metric_names,
+    missing_model_reason,
+    nearest,
+    nearness_text,
+    neighbours_caption,
+    principal_map,
+    principal_map_sentence,
+    query_vector_name,
+    vector_kind_names,
+    vectors_path,
+)
+from attnviz.architectures import architecture_of
+from attnviz.errors import user_error
+from attnviz.figures.spec import Spec
+from attnviz.figures.vector_map import vector_map, with_star
+from attnviz.installed_models import installed_models
+from attnviz.languages import gettext
+from attnviz.lru_cache import LRUCache, cached_in
+from attnviz.text import SPACE, piece_name
+from attnviz.ui.components.chart import chart_payload, computed_chart
+from attnviz.ui.components.component import box, columns, component, explanation, section_heading
+from attnviz.ui.embedding import page_session
+from attnviz.ui.examples import SAMPLE, offered_tables
+from attnviz.ui.fields import segmented_control, select_box
+from attnviz.ui.lab import LabSection
+from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address, makes_payload
+from attnviz.ui.resources import translator_in, weights_digest_of, weights_of
+from attnviz.ui.toolbar.downloads import NamedTables, OfferedFigure, OfferedPart
+from attnviz.ui.view import View
+from attnviz.ui.waiting import TURNS
+
+_SAMPLE_NAME = "sample"
+"""Name of the sample corpus, whose vectors are computed; those of other corpora are loaded."""
+_MAX_MAP_POINTS = 2000
+"""Largest number of vectors on a map; if a corpus has more, evenly spaced ones are shown."""
+
+
+@dataclass(frozen=True, eq=False)
+class VectorIndex:
+    """Vectors of one kind in a corpus, and their projection to a map."""
+
+    vectors: Vectors
+    kind: VectorKind
+    array: NDArray[np.float16]
+    """(Number of vectors, size)."""
+    map_rows: NDArray[np.int64]
+    """Rows of `array` that are shown on the map."""
+    projection: PrincipalMap
+    coordinates: NDArray[np.float64]
+    """Coordinates of these rows on the map, (number of rows, 2)."""
+
+    def place(self, row: int) -> tuple[int, int, Sequence[str]]:
+        """Return the index of the pair of a vector, and its place among the pieces of its sentence, and these."""
+        number, piece = self.vectors.place(self.kind, row)
+        pair = self.vectors.pairs[number]
+        return number, piece, pair.source_pieces if self.of_source else pair.target_pieces
+
+    @property
+    def of_source(self) -> bool:
+        """Whether the vectors are of the pieces of the source sentence."""
+        return self.kind == "annotation"
+
+
+def _corpora(trace: Trace) -> dict[str, str]:
+    """Return the display names of the corpora with vectors of the model that made `trace`, by corpus name."""
+    digest, files = weights_digest_of(trace), {name: _vectors_file(name) for name in offered_tables()}
+    sample = {_SAMPLE_NAME: gettext("The sample pairs of the page Corpus")}
+    return sample | {name: name for name, path in files.items() if path and _digest_in(path, _version(path)) == digest}
+
+
+@cached_in(LRUCache(1 << 16, size=len))
+def _digest_in(path: Path, version: str) -> str:  # noqa: ARG001  part of the key
+    """Return the digest of the weights that made the vectors in a file; empty where it cannot be read."""
+    try:
+        return Vectors.digest_in(path)
+    except AttnvizError:
+        return ""
+
+
+def _vectors_file(name: str) -> Path | None:
+    """Return the file with the vectors of an offered table, None where there is none."""
+    table = offered_tables().get(name) if name != _SAMPLE_NAME else None
+    path = None if table is None else vectors_path(table)
+    return path if path is not None and path.is_file() else None
+
+
+def _version(path: Path | None) -> str:
+    """Return modification time and size of a file, for use in cache keys; empty without a file."""
+    status = path and path.stat()
+    return f"{status.st_mtime_ns:x}-{status.st_size:x}" if status else ""
+
+
+@cached_in(LRUCache(64 << 20, size=lambda vectors: sum(int(array.nbytes) for array in vectors.arrays.values())))
+def _vectors(name: str, version: str, digest: str, _trace: Trace) -> Vectors:  # noqa: ARG001  part of the key
+    """Return the vectors of a corpus; raise AttnvizError where they are not of the model with this digest."""
+    if name == _SAMPLE_NAME:
+        from attnviz.corpora.vectors import vectors_of_pairs  # imports pyarrow
+
+        sentence_pairs = [line.split("\t") for line in SAMPLE.read_text(encoding="utf-8").splitlines()]
+        pairs = [(number, source, target) for number, (source, target) in enumerate(sentence_pairs, 1)]
+        return vectors_of_pairs(translator_in(str(installed_models()[_trace.model]), "cpu"), pairs)
+    if (path := _vectors_file(name)) is None:
+        raise user_error("No pair of this corpus has vectors.")
+    vectors = Vectors.load(path)
+    if vectors.weights_digest != digest:
+        raise user_error("The vectors of {name} come from another model than this translation.", name=name)
+    return vectors
+
+
+@cached_in(LRUCache(600 << 20, size=lambda index: int(index.array.nbytes + index.coordinates.nbytes)))
+def _index(name: str, version: str, digest: str, kind: VectorKind, _trace: Trace) -> VectorIndex:
+    """Return the index of a corpus; raise AttnvizError where it has no such vectors of the model with this digest."""
+    vectors = _vectors(name, version, digest, _trace)
+    array = vectors.arrays[kind]
+    if not len(array):
+        raise user_error("No pair of this corpus has vectors.")
+    map_rows = np.unique(np.linspace(0, len(array) - 1, min(len(array), _MAX_MAP_POINTS)).astype(np.int64))
+    projection = principal_map(array[map_rows])
+    return VectorIndex(vectors, kind, array, map_rows, projection, projection.place(array[map_rows]))
+
+
+_KIND, _METRIC, _CORPUS = _CHOICES = ("vectors", "near", "among")
+"""Names of the choices, in the session state and in the address."""
+_NEIGHBOUR_COUNT = 12
+"""Number of neighbours that are listed."""
+_COLOUR_NAMES: dict[VectorKind, str] = {"state": "decoder", "context": "context", "annotation": "encoder"}
+
+
+def _draw(view: View) -> None:
+    """Draw the choices, the neighbours of the current step, and the map."""
+    with box("neighbour_choices", row=True):
+        label, names = gettext("Which vectors"), vector_kind_names()
+        kind = segmented_control(label, names, key=_KIND, parameter=_KIND)
+        metric = segmented_control(gettext("Measure"), metric_names(), key=_METRIC, parameter=_METRIC)
+        corpus = select_box(
+            gettext("Corpus"),
+            _corpora(view.trace),
+            key=_CORPUS,
+            default=_SAMPLE_NAME,
+            label_visibility="collapsed",
+            parameter=_CORPUS,
+            width=280,
+        )
+    explanation(escape(neighbours_caption()))
+    part, version = f"{kind}.{metric}.{corpus}", _version(_vectors_file(corpus))
+    left, right = columns((1, 1), gap="large")
+    with left:
+        section_heading(escape(gettext("The nearest")))
+        at = address(view.trace, "neighbours", every=False, version=version, part=part)
+        component("neighbours", view.key("neighbours"), {"at": at, "waiting": gettext("Computing…")})
+    with right:
+        section_heading(escape(_map_title()))
+        computed_chart(view, view.trace, "vector-map", "vector_map", version=version, part=part)
+
+
+def _map_title() -> str:
+    return gettext("Map of all vectors")
+
+
+def _missing(trace: Any) -> str:
+    """Return why there are no neighbours, as a sentence; empty where there are."""
+    if reason := architecture_of(trace).missing.get("neighbours"):
+        return reason()
+    return "" if weights_of(trace) is not None else missing_model_reason(trace)
+
+
+def _requested_vectors(trace: Any, part: str) -> tuple[VectorIndex, Metric]:
+    """Return the vectors and the metric that a payload requests; raise AttnvizError where there are none."""
+    kind, metric, corpus = (*part.split(".", 2), "", "", "")[:3]
+    if kind not in get_args(VectorKind) or metric not in METRICS:
+        raise UnknownPayloadError(part)
+    if reason := _missing(trace):
+        raise AttnvizError(reason)
+    digest = weights_digest_of(trace) or ""
+    with TURNS.released():
+        return _index(corpus, _version(_vectors_file(corpus)), digest, cast("VectorKind", kind), trace), metric
+
+
+def _step_vectors(trace: Trace, kind: VectorKind) -> NDArray[np.float32]:
+    """Return the vector of each step of `trace` whose neighbours are searched, (number of steps, size).
+
+    For annotations, it is the annotation of the most attended source piece.
+    """
+    if kind == "annotation":
+        attended: NDArray[np.float32] = trace.annotations[trace.alignment.argmax(axis=1)]
+        return attended
+    return trace.states if kind == "state" else trace.contexts
+
+
+def _neighbours(
+    trace: Trace, index: VectorIndex, metric: Metric, step: int
+) -> Iterator[tuple[Neighbour, VectorPair, int, Sequence[str]]]:
+    """Yield each neighbour of a step, with its pair, and its place among the pieces of its sentence, and these."""
+    from attnviz.corpora.vectors import to_float32  # imports pyarrow
+
+    excluded = index.vectors.rows_of(index.kind, trace.source_text)
+    query = _step_vectors(trace, index.kind)[step]
+    for neighbour in nearest(index.array, query, _NEIGHBOUR_COUNT, metric, excluded, to_float32):
+        number, piece, pieces = index.place(neighbour.row)
+        yield neighbour, index.vectors.pairs[number], piece, pieces
+
+
+@makes_payload("neighbours")
+def neighbours_payload(request: PayloadRequest) -> dict[str, Any]:
+    """Return the payload of the neighbours of a step, each with its sentence and address.
+
+    Each entry has `near` (its similarity), `before`, `marked` and `after` (the parts of its sentence), `other` (the
+    other side) and `to` (the address that opens it); `kind` is the colour of the pieces, and `spoken` has the languages
+    of both sides.
+    """
+    (index, metric), step = _requested_vectors(request.trace, request.part), request.step
+    entries = []
+    for neighbour, pair, piece, pieces in _neighbours(request.trace, index, metric, step):
+        before, piece_text, after = _split_at_piece(pieces, piece)
+        entries.append(
+            {
+                "near": nearness_text(metric, neighbour),
+                "before": before,
+                "marked": piece_text,
+                "after": after,
+                "other": pair.target if index.of_source else pair.source,
+                "to": _pair_address(request.trace, pair) + _piece_address(index, piece),
+            }
+        )
+    return {
+        "heading": _vector_name(request.trace, index.kind, step),
+        "entries": entries,
+        "kind": _COLOUR_NAMES[index.kind],
+        "spoken": ["en", "fr"] if index.of_source else ["fr", "en"],
+    }
+
+
+def _split_at_piece(pieces: Sequence[str], position: int) -> tuple[str, str, str]:
+    """Return the sentence of a vector in three parts: before its piece, the piece, and after it."""
+    parts = pieces[:position], pieces[position : position + 1], pieces[position + 1 :]
+    before, piece_text, after = ("".join(part).replace(SPACE, " ") for part in parts)
+    if piece_text.startswith(" "):
+        before, piece_text = f"{before} ", piece_text[1:]
+    return before.lstrip(), piece_text or "␣", after.removesuffix("</s>")
+
+
+def _pair_address(trace: Trace, pair: VectorPair) -> str:
+    """Return the address of a pair's step view, relative to the page."""
+    return "./?" + urlencode({"sentence": pair.source, "target": pair.target, "model": trace.model})
+
+
+def _piece_address(index: VectorIndex, piece: int) -> str:
+    return f"#{'source' if index.of_source else 'step'}={piece + 1}"
+
+
+def _drawn_map(trace: Trace, index: VectorIndex, *, linked: bool) -> Spec:
+    """Return the map, without a star; with `linked`, a click on a point opens its pair."""
+    labels, links, pairs = [], [], index.vectors.pairs
+    for row in index.map_rows:
+        number, piece, pieces = index.place(int(row))
+        sentence = pairs[number].source if index.of_source else pairs[number].target
+        labels.append((piece_name(pieces[piece]), sentence))
+        links.append((number, _piece_address(index, piece)))
+    return vector_map(
+        index.coordinates,
+        labels,
+        index.projection.shares,
+        _COLOUR_NAMES[index.kind],
+        url_prefixes=[_pair_address(trace, pair) for pair in pairs] if linked else (),
+        url_parts=links if linked else (),
+    )
+
+
+@makes_payload("vector-map")
+def vector_map_payload(request: PayloadRequest) -> dict[str, Any]:
+    """Return the payload of the map, with the coordinates of each step."""
+    index, _ = _requested_vectors(request.trace, request.part)
+    coordinates = index.projection.place(_step_vectors(request.trace, index.kind))
+    sentence = principal_map_sentence(index.projection, len(index.map_rows), len(index.array))
+    drawn = _drawn_map(request.trace, index, linked=True)
+    figures = {
+        step: with_star(drawn, coordinates[step], _vector_name(request.trace, index.kind, step))
+        for step in request.steps
+    }
+    return chart_payload(figures, sentence)
+
+
+def _vector_name(trace: Trace, kind: VectorKind, step: int) -> str:
+    return query_vector_name(trace, kind, step, int(trace.alignment[step].argmax()))
+
+
+def _selected_vectors(request: PayloadRequest) -> tuple[VectorIndex, Metric] | None:
+    """Return the chosen vectors and metric; None where there are none."""
+    session = page_session()
+    try:
+        return _requested_vectors(request.trace, ".".join(str(session[name]) for name in _CHOICES))
+    except AttnvizError:
+        return None
+
+
+def _pictures(request: PayloadRequest) -> Iterator[OfferedFigure]:
+    trace, step = request.trace, request.selection.step
+    if chosen := _selected_vectors(request):
+        index, _ = chosen
+        coordinates = index.projection.place(_step_vectors(trace, index.kind)[step : step + 1])[0]
+        name = _vector_name(trace, index.kind, step)
+        yield OfferedFigure(
+            _map_title(),
+            f"step-{step + 1}-{index.kind}-map",
+            lambda: with_star(_drawn_map(trace, index, linked=False), coordinates, name),
+            name,
+        )
+
+
+def _tables(request: PayloadRequest) -> NamedTables:
+    """Yield the neighbours of the current step."""
+    trace, step = request.trace, request.selection.step
+    if chosen := _selected_vectors(request):
+        index, metric = chosen
+        rows = [
+            {
+                gettext("piece"): pieces[piece],
+                "cos": neighbour.cosine,
+                gettext("distance"): neighbour.distance,
+                gettext("line"): pair.number,
+                gettext("English"): pair.source,
+                gettext("French"): pair.target,
+            }
+            for neighbour, pair, piece, pieces in _neighbours(trace, index, metric, step)
+        ]
+        yield _vector_name(trace, index.kind, step), pd.DataFrame(rows, index=pd.RangeIndex(1, len(rows) + 1))
+
+
+NEIGHBOURS_SECTION = LabSection(
+    lambda: gettext("Neighbours"), _draw, OfferedPart(_pictures, _tables, _missing), _CHOICES
+)

@@ -1,1 +1,0 @@
-"""The page *How it learns*: attention and quality at the checkpoints of training runs."""
