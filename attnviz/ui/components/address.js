@@ -164,11 +164,8 @@ export function setParameters(owner, parts, suffix = "") {
     JSON.stringify(parts) === JSON.stringify(partsByOwner.get(owner))
   ) return;
   partsByOwner.set(owner, parts);
-  for (const name of Object.keys(parts.query ?? {})) {
-    parameterNames.query.add(name);
-  }
-  for (const name of Object.keys(parts.fragment ?? {})) {
-    parameterNames.fragment.add(name);
+  for (const part of /** @type {const} */ (["query", "fragment"])) {
+    for (const name of Object.keys(parts[part] ?? {})) parameterNames[part].add(name);
   }
   const opens = !suffixes.has(owner), entryChanges = (suffixes.get(owner) ?? "") !== suffix;
   suffixes.set(owner, suffix);

@@ -156,9 +156,8 @@ function newElement({ kind, key, lead, wide }, name) {
  * @param {HTMLElement} node
  */
 function addPopover(node) {
-  const button = element("button", "opener"), box = element("div", "box-block opened");
-  Object.assign(box, { popover: "auto", tabIndex: 0 });
-  Object.assign(button, { type: "button", popoverTargetElement: box });
+  const box = element("div", "box-block opened", { popover: "auto", tabIndex: 0 });
+  const button = element("button", "opener", { popoverTargetElement: box });
   const place = () => placeBeside(box, button), sizes = new ResizeObserver(place);
   box.ontoggle = (event) => {
     if (/** @type {ToggleEvent} */ (event).newState === "open") {

@@ -141,5 +141,5 @@ export function listenToSpeeds({ root, signal }) {
   place.replaceChildren(...buttons);
   place.onkeydown = (event) => moveFocus(event, buttons);
   paint();
-  for (const name of ["speed", "shown"]) onMessage(root, name, paint, signal);
+  for (const name of /** @type {const} */ (["speed", "shown"])) onMessage(root, name, paint, signal);
 }

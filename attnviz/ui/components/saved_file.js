@@ -1,4 +1,4 @@
-// Saves a file that the server makes, or reports to the caller the sentence with which the server refuses to make it.
+// Saves a file that the browser makes, or the server, or reports to the caller the sentence with which that refuses to make it.
 
 import { fetchPayload, REFUSED } from "./requests.js";
 
@@ -13,13 +13,20 @@ export async function saveFile(link, report) {
   const answer = await fetchPayload(href);
   if (answer.status === REFUSED) return report(await answer.text());
   if (!answer.ok) throw new Error(`${href}: ${answer.status}`);
-  const saved = Object.assign(document.createElement("a"), {
-    href: URL.createObjectURL(await answer.blob()),
-    download,
-  });
-  link.after(saved); // in the same place: a click elsewhere would close the box
+  saveBlob(await answer.blob(), download, link);
+  return undefined;
+}
+
+/**
+ * Saves a file under a name.
+ * @param {Blob} content
+ * @param {string} download its name
+ * @param {Element} near in whose place the click happens: elsewhere it would close the box
+ */
+export function saveBlob(content, download, near) {
+  const saved = Object.assign(document.createElement("a"), { href: URL.createObjectURL(content), download });
+  near.after(saved);
   saved.click();
   saved.remove();
   URL.revokeObjectURL(saved.href);
-  return undefined;
 }

@@ -3,7 +3,7 @@
 
 import { MOST_SHADE } from "../../figures/constants.js";
 
-export const PLOTLY_CONFIG = { displayModeBar: false, doubleClick: false, showTips: false };
+const PLOTLY_CONFIG = { displayModeBar: false, doubleClick: false, showTips: false };
 
 /**
  * State of each component on the page, by its root element.
@@ -143,17 +143,21 @@ export function markAdjoining(nodes, words) {
 }
 
 /**
- * An element with a class, or "", and what is in it; texts are never markup. A button submits no form.
+ * An element with a class, or "", and what is in it, nodes and texts, which are never markup; or its properties. A button
+ * submits no form.
  * @template {keyof HTMLElementTagNameMap} Tag
  * @param {Tag} tag
  * @param {string} className
- * @param {(string | Node | undefined)[]} contents
+ * @param {(string | Node | Partial<HTMLElementTagNameMap[Tag]> | undefined)[]} contents
  */
 export function element(tag, className, ...contents) {
   const made = document.createElement(tag);
   if (className) made.className = className;
   if (made instanceof HTMLButtonElement) made.type = "button";
-  made.append(...contents.filter((part) => part !== undefined));
+  for (const part of contents) {
+    if (typeof part === "string" || part instanceof Node) made.append(part);
+    else Object.assign(made, part);
+  }
   return made;
 }
 
@@ -206,38 +210,55 @@ export const whenIdle = typeof requestIdleCallback === "function"
 /**
  * The width of a chart. Reading it forces a layout, and a step draws nine charts: it is read once and then updated by
  * `watchWidth`.
- * @param {Chart} chart
- * @param {ComponentState} state
+ * @param {ChartOwner} state
  */
-export function widthOf(chart, state) {
-  state.width ||= chart.clientWidth;
+export function widthOf(state) {
+  state.width ||= state.chart.clientWidth;
   return state.width;
 }
 
 /**
- * @param {Chart} chart
- * @param {ComponentState} state
- * @param {(width: number) => Promise<unknown>} onWidth
+ * Draws a chart again at each new width.
+ * @param {ChartOwner} state
+ * @param {(width: number) => Promise<unknown>} [draw]
  */
-export function watchWidth(chart, state, onWidth) {
+export function watchWidth(state, draw = (width) => changeLayout(state, { width })) {
+  const { chart } = state;
   state.resizing = new ResizeObserver(() => {
     state.width = chart.clientWidth;
-    if (state.width && state.width !== chart._fullLayout?.width) trackDrawing(state, onWidth(state.width));
+    if (state.width && state.width !== chart._fullLayout?.width) draw(state.width);
   });
   state.resizing.observe(chart);
 }
 
 /**
- * Registers a promise of Plotly, which draws asynchronously and fails if its chart is purged meanwhile: `state.stop`
- * waits for all of them.
- * @template Value
- * @param {ComponentState} state
- * @param {Promise<Value>} drawing
- * @returns {Promise<Value>}
+ * Draws a figure in the chart of a component, at its width.
+ * @param {ChartOwner} state
+ * @param {Trace[]} data
+ * @param {Omit<Layout, "meta" | "width">} layout
  */
-export function trackDrawing(state, drawing) {
-  state.drawing = Promise.allSettled([state.drawing, drawing]);
-  return drawing;
+export const drawFigure = (state, data, layout) =>
+  drawing(state, (Plotly) => Plotly.react(state.chart, data, { ...layout, width: widthOf(state) }, PLOTLY_CONFIG));
+
+/**
+ * Changes the layout of the chart of a component.
+ * @param {ChartOwner} state
+ * @param {Partial<Layout>} change
+ */
+export const changeLayout = (state, change) => drawing(state, (Plotly) => Plotly.relayout(state.chart, change));
+
+/**
+ * Draws by Plotly, once that has loaded. It draws asynchronously, and fails if its chart is purged meanwhile: a component
+ * that ends waits for all that is being drawn.
+ * @param {ChartOwner} state
+ * @param {(Plotly: PlotlyLibrary) => Promise<unknown>} draw
+ */
+async function drawing(state, draw) {
+  const Plotly = await plotlyLibrary();
+  if (state.signal.aborted) return;
+  const drawn = draw(Plotly);
+  state.drawing = Promise.allSettled([state.drawing, drawn]);
+  await drawn;
 }
 
 /**

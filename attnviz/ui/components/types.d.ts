@@ -229,10 +229,37 @@ interface Clock {
   pause(): void;
 }
 
+/** The messages of a view, with what they say. */
+interface ViewMessages {
+  /** The selection is set; then, what of it has changed. */
+  shown: void;
+  step: number | null;
+  source: number | null;
+  order: Order;
+  words: void;
+  options: void;
+  /** A visitor chose something. */
+  choose: Choice;
+  /** A visitor goes to a stage. */
+  visit: number;
+  /** A visitor points at a source piece or a step, or at a hypothesis, by its pieces. */
+  point: Pointed | null;
+  hint: number[] | null;
+  /** Requests a what-if, a new one or one of its cards; and the server has answered. */
+  try: WhatIf;
+  answered: void;
+  /** Previews the weights after an intervention; null for those of the step. */
+  preview: Intervention | Unfinished | null;
+  /** The weights that are previewed; null where the step's own are shown. */
+  weigh: number[] | null;
+  pause: void;
+  speed: void;
+}
+
 /** What a component is made of: see `component` in `shared.js`. */
 interface ComponentParts<State, Data> extends Pick<ComponentState, "isText" | "isSlow"> {
   /** The messages of its view at which it draws. */
-  messages?: string[];
+  messages?: (keyof ViewMessages)[];
   /** Its own part of a new state. */
   begin?(own: Pick<ComponentState, "root" | "signal">): Partial<State>;
   /** Begins to listen, with the first data. */
@@ -306,6 +333,11 @@ interface ComponentState {
   resizing?: ResizeObserver;
   /** Resolves when Plotly has finished drawing. */
   drawing?: Promise<unknown>;
+}
+
+/** A component with a chart. */
+interface ChartOwner extends ComponentState {
+  chart: Chart;
 }
 
 interface Window {

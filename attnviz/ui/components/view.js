@@ -87,35 +87,15 @@ export const speedOf = (node) => viewState(node).speed ?? (viewRoot(node).datase
 
 /**
  * Sends a message to all components of the view of `node`.
+ * @template {keyof ViewMessages} Name
  * @param {Element} node
- * @param {"shown" | "step" | "source" | "order" | "words" | "options" | "choose" | "hint" | "answered" | "preview" | "visit" | "pause" | "speed"} name
- * @param {unknown} [detail]
+ * @param {Name} name
+ * @param {ViewMessages[Name]} [detail]
  */
 export function send(node, name, detail) {
   viewState(node).changed = performance.now();
   viewRoot(node).dispatchEvent(new CustomEvent(`attnviz:${name}`, { detail }));
 }
-
-/**
- * Sends that a visitor chose something in the view of `node`.
- * @param {Element} node
- * @param {Choice} choice
- */
-export const sendChoice = (node, choice) => send(node, "choose", choice);
-
-/**
- * Requests a what-if in the view of `node`, a new one or one of its cards.
- * @param {Element} node
- * @param {WhatIf} whatIf
- */
-export const sendWhatIf = (node, whatIf) => send(node, /** @type {any} */ ("try"), whatIf);
-
-/**
- * Previews in the view of `node` the weights of the step after an intervention; null shows its own weights.
- * @param {Element} node
- * @param {Intervention | null} intervention
- */
-export const sendPreview = (node, intervention) => send(node, "preview", intervention);
 
 /**
  * Sends in the view of `node` which source piece or step a visitor points at, or null. The selection does not change, so
@@ -143,13 +123,14 @@ export function sendPreviewedWeights(node, weights) {
 
 /**
  * Calls `listener` at each message `name` of the view of `node`, until `signal` aborts.
+ * @template {keyof ViewMessages} Name
  * @param {Element} node
- * @param {string} name
- * @param {(event: any) => void} listener
+ * @param {Name} name
+ * @param {(event: CustomEvent<ViewMessages[Name]>) => void} listener
  * @param {AbortSignal} signal
  */
 export const onMessage = (node, name, listener, signal) =>
-  viewRoot(node).addEventListener(`attnviz:${name}`, listener, { signal });
+  viewRoot(node).addEventListener(`attnviz:${name}`, /** @type {any} */ (listener), { signal });
 
 /**
  * The element that holds the view of `node` in a page of others; null on our pages.

@@ -47,5 +47,5 @@ interface RowState extends FetchingState<RowPayload> {
   numbers: Record<string, RowNumbers>;
   /** The form and step drawn last. */
   drawn: string;
-  latex: string;
+  latex?: string;
 }

@@ -3,7 +3,7 @@
 // form to the next. The payload has all forms, so that choosing another one needs no request.
 
 import { component } from "../component.js";
-import { katexAt, typeset } from "../equation/equation.js";
+import { writeEquation } from "../equation/equation.js";
 import { isForPage, stepForKey } from "../keyboard.js";
 import { onAcknowledged, sendRequest } from "../outbox/outbox.js";
 import {
@@ -21,7 +21,7 @@ import {
   write,
   writeTexts,
 } from "../shared.js";
-import { onViewKey, sendChoice, viewState } from "../view.js";
+import { onViewKey, send, viewState } from "../view.js";
 
 /**
  * Unpacks the numbers of a form.
@@ -42,8 +42,12 @@ const unpacked = ({ weights, energies, heads }, width) => ({
  * @param {number} count
  */
 function tableRow(kind, heading, count) {
-  const name = Object.assign(element("th", "", heading), { scope: "row" });
-  return element("tr", kind, name, ...Array.from({ length: count }, () => element("td", "")));
+  return element(
+    "tr",
+    kind,
+    element("th", "", heading, { scope: "row" }),
+    ...Array.from({ length: count }, () => element("td", "")),
+  );
 }
 
 /**
@@ -58,12 +62,12 @@ function read(state, payload) {
   state.drawn = "";
   writeTexts(root, words);
   find(root, ".words").replaceChildren(...targets.flatMap(({ text, space, name }, step) => {
-    const made = button("", text, () => sendChoice(root, { step }));
+    const made = button("", text, () => send(root, "choose", { step }));
     if (!text.trim()) made.ariaLabel = name;
     return space ? [" ", made] : [made];
   }));
-  const corner = Object.assign(element("th", "", words.english), { scope: "row" });
-  const names = sources.map((source) => Object.assign(element("th", "", source), { scope: "col", lang: "en" }));
+  const corner = element("th", "", words.english, { scope: "row" });
+  const names = sources.map((source) => element("th", "", source, { scope: "col", lang: "en" }));
   find(root, "thead").replaceChildren(element("tr", "", corner, ...names));
   const heads = Math.max(...Object.values(state.numbers).map((numbers) => numbers.heads.length));
   find(root, "tbody").replaceChildren(
@@ -111,22 +115,6 @@ function paintTable(root, { weights, energies, heads }, step, words) {
   const box = find(root, ".scroll"), cell = find(row, ".strongest");
   makeScrollable(box);
   if (box.hasAttribute("data-scrolls")) box.scrollLeft = cell.offsetLeft - (box.clientWidth - cell.offsetWidth) / 2;
-}
-
-/**
- * Typesets the equation of a form.
- * @param {RowState} state
- * @param {string} latex
- * @param {string} address
- */
-async function writeEquation(state, latex, address) {
-  if (state.latex === latex) return;
-  state.latex = latex;
-  const place = find(state.root, ".math"), katex = await katexAt(address);
-  if (!katex) write(place, latex); // unrendered, until another form is chosen
-  if (!katex || state.latex !== latex || state.signal.aborted) return;
-  typeset(katex, latex, place, true);
-  findAll(place, ".katex-display").forEach(makeScrollable);
 }
 
 /**
@@ -180,13 +168,13 @@ function onKey({ root, payload }, event) {
   const next = stepForKey(event, step, payload.targets.length - 1);
   if (next === null) return;
   event.preventDefault();
-  sendChoice(root, { step: next });
+  send(root, "choose", { step: next });
 }
 
 export default component(".attention-row", {
   messages: ["step", "options"],
   isText: true,
-  begin: () => ({ payload: null, numbers: {}, opened: "", drawn: "", latex: "" }),
+  begin: () => ({ payload: null, numbers: {}, opened: "", drawn: "" }),
   /** @param {RowState} state */
   start(state) {
     onViewKey(state.root, (event) => onKey(state, event), state.signal);

@@ -4,7 +4,7 @@
 import { component } from "../component.js";
 import { fetchJson } from "../payloads.js";
 import { fill, find, findAll, write } from "../shared.js";
-import { sendChoice, viewState } from "../view.js";
+import { send, viewState } from "../view.js";
 
 let lists = 0;
 
@@ -34,7 +34,7 @@ async function chooseTyped(state, box) {
   const text = box.value.trim(), { step } = viewState(root), word = box.dataset.what === "word";
   /** @type {(piece: number | null, typed: string) => void} */
   const choose = (piece, typed) =>
-    sendChoice(root, word ? { word: piece, typedWord: typed } : { foil: piece, typedFoil: typed });
+    send(root, "choose", word ? { word: piece, typedWord: typed } : { foil: piece, typedFoil: typed });
   const { words, named } = state.data, own = word ? words.own : words.other;
   if (!text || text === own) {
     state.payload = undefined; // also removes a typed text without a piece

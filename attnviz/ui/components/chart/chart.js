@@ -8,22 +8,22 @@ import { component } from "../component.js";
 import { scaled, scaleFactor } from "../figure_scale.js";
 import { fetchAhead, payloadOf } from "../payloads.js";
 import {
+  changeLayout,
   chartOf,
+  drawFigure,
   element,
   find,
   findAll,
   keepInWindow,
   makeScrollable,
   onPress,
-  PLOTLY_CONFIG,
   plotlyLibrary,
-  trackDrawing,
   watchWidth,
   widthOf,
   write,
 } from "../shared.js";
 import { writeWithTerms } from "../terms/terms.js";
-import { onMessage, sendChoice, sendWhatIf, viewState } from "../view.js";
+import { onMessage, send, viewState } from "../view.js";
 import { drawFrozenLabels, moveColumnLabels } from "./frozen_labels.js";
 import { attachSliders, followWhatIfs } from "./drag.js";
 import { entryAt, middleOf, selectionShapes } from "./selection.js";
@@ -136,7 +136,7 @@ function scrollToColumn({ root, chart, step, source }) {
   const column = entryAt(columns, source) ?? middleOf(spans?.[step ?? -1]);
   if (column === null) return;
   const scroll = find(root, ".scroll");
-  if (scroll.scrollWidth <= scroll.clientWidth) return;
+  if (!scroll.hasAttribute("data-scrolls")) return; // its widths are not read: that would lay out the page
   const axis = chart._fullLayout?.xaxis;
   if (!axis) return;
   const x = axis._offset + axis.c2p(column);
@@ -165,25 +165,23 @@ function openSentence(opens, { customdata }) {
   if (Array.isArray(customdata)) location.assign(new URL(`${opens[customdata[0]]}${customdata[1]}`, document.baseURI));
 }
 
-/**
- * @param {PlotlyLibrary} Plotly
- * @param {ChartState} state
- */
-function listenToChart(Plotly, state) {
+/** @param {ChartState} state */
+function listenToChart(state) {
   const { root, chart } = state, scroll = find(root, ".scroll");
   scroll.addEventListener("scroll", () => {
     fadeEdges(scroll);
     moveColumnLabels(state);
   }, { passive: true });
-  watchWidth(chart, state, async (width) => {
+  watchWidth(state, async (width) => {
     if (state.figure.layout.meta.upright) {
       state.text = undefined; // other numbers have room
-      return draw(state);
+      await draw(state);
+    } else {
+      await changeLayout(state, { width });
+      placeSliders(state);
+      drawFrozenLabels(state);
     }
-    await Plotly.relayout(chart, { width });
     fadeEdges(scroll);
-    placeSliders(state);
-    drawFrozenLabels(state);
   });
   fadeEdges(scroll);
   chart.on("plotly_click", ({ points: [point] }) => {
@@ -191,7 +189,7 @@ function listenToChart(Plotly, state) {
     if (tree) state.tree?.openHypothesis(root, tree, Number(point.customdata));
     if (opens) openSentence(opens, point);
     const chosen = choiceAt(chart.layout.meta, point);
-    if (chosen) sendChoice(root, chosen);
+    if (chosen) send(root, "choose", chosen);
   });
   if (chart.layout.meta.panels) state.panels?.linkPanels(state);
   else if (!chart.layout.meta.tree) reportPointing(state);
@@ -200,8 +198,8 @@ function listenToChart(Plotly, state) {
 
 /** @param {ChartState} state */
 async function draw(state) {
-  const { root, chart } = state;
-  const Plotly = await plotlyLibrary();
+  const { root } = state;
+  await plotlyLibrary(); // the selection of that time is drawn
   const { step, source, order, now } = viewState(root);
   if (step === null || state.signal.aborted) return;
   const payload = payloadOf(state, draw);
@@ -226,7 +224,7 @@ async function draw(state) {
     if (scale !== 1) state.figure = scaled(state.figure, scale);
     fitHeight(state);
     describe(state);
-    dropCrowdedNumbers(state.figure, widthOf(chart, state));
+    dropCrowdedNumbers(state.figure, widthOf(state));
   }
   const { data, layout } = state.figure;
   if (layout.meta.tree) state.tree ??= await import("./tree.js");
@@ -235,12 +233,10 @@ async function draw(state) {
   const shapes = [...selectionShapes(layout, state, state.places), ...(layout.shapes ?? [])];
   const marks = JSON.stringify(shapes), marked = marks === state.marks;
   state.marks = marks;
-  if (!same) {
-    const fitting = { ...layout, shapes, width: widthOf(chart, state) };
-    await trackDrawing(state, Plotly.react(chart, data, fitting, PLOTLY_CONFIG));
-  } else if (!marked) await trackDrawing(state, Plotly.relayout(chart, { shapes }));
+  if (!same) await drawFigure(state, data, { ...layout, shapes });
+  else if (!marked) await changeLayout(state, { shapes });
   if (state.signal.aborted) return;
-  if (!state.resizing) listenToChart(Plotly, state);
+  if (!state.resizing) listenToChart(state);
   if (!same) {
     drawFrozenLabels(state);
     state.tree?.markHypothesis(state, null);
@@ -281,7 +277,7 @@ function start(state) {
   onMessage(root, "hint", ({ detail }) => state.tree?.markHypothesis(state, detail), signal);
   onMessage(root, "point", ({ detail }) => state.figure && highlight(state, detail), signal);
   followWhatIfs(state);
-  onPress(find(root, ".undo"), () => sendWhatIf(root, { kind: "undo" }));
+  onPress(find(root, ".undo"), () => send(root, "try", { kind: "undo" }));
 }
 
 /**

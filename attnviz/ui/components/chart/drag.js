@@ -2,7 +2,7 @@
 // all still sum to 1; the server gets the weights at the end of the drag.
 
 import { element, fill, find, findAll } from "../shared.js";
-import { onMessage, sendChoice, sendPointed, sendPreviewedWeights, sendWhatIf, viewState } from "../view.js";
+import { onMessage, send, sendPointed, sendPreviewedWeights, viewState } from "../view.js";
 import { changedWeights, withShare } from "./changed_weights.js";
 import { placeSliders, redraw, SLACK, unpackedBars } from "./sliders.js";
 
@@ -66,14 +66,14 @@ export function attachSliders(state) {
  */
 function newSlider(state, piece) {
   const { root } = state;
-  const bar = element("div", "hand", element("output", ""));
-  Object.assign(bar, { tabIndex: -1, role: "slider", ariaValueMin: "0", ariaValueMax: "1" });
+  const range = { tabIndex: -1, role: "slider", ariaValueMin: "0", ariaValueMax: "1" };
+  const bar = element("div", "hand", range, element("output", ""));
   bar.onpointerenter = () => sendPointed(root, { source: piece });
   bar.onpointerleave = () => sendPointed(root, null);
   bar.onpointerdown = (event) => onPointerDown(state, piece, event);
   bar.onkeydown = (event) => onKeyDown(state, piece, event);
   bar.onfocus = () => {
-    if (!state.sliders?.reordering) sendChoice(root, { source: piece });
+    if (!state.sliders?.reordering) send(root, "choose", { source: piece });
   };
   bar.onblur = () => {
     if (!state.sliders?.reordering) endDrag(state);
@@ -132,7 +132,7 @@ function endDrag(state, back) {
   if (back) sliders.shownWeights = startWeights;
   else if (hasMoved && step !== null) {
     const intervention = /** @type {const} */ ({ kind: "weights", weights: sliders.shownWeights, step });
-    sendWhatIf(root, { intervention, held: viewState(root).held });
+    send(root, "try", { intervention, held: viewState(root).held });
   }
   redraw(state);
 }
@@ -161,7 +161,7 @@ function onPointerDown(state, piece, event) {
     if (sliders.drag?.hasMoved || Math.abs(by) >= SLACK) drag(state, value + by / sliders.unit);
   }, { signal });
   bar.addEventListener("pointerup", () => {
-    if (!sliders.drag?.hasMoved) sendChoice(root, { source: piece });
+    if (!sliders.drag?.hasMoved) send(root, "choose", { source: piece });
     endDrag(state);
   }, { signal });
   bar.addEventListener("pointercancel", () => endDrag(state, true), { signal });
@@ -192,7 +192,7 @@ function onKeyDown(state, piece, event) {
     if (sliders?.drag) endDrag(state, true);
     else {
       sliders?.bars[piece].blur();
-      sendChoice(root, { source: null });
+      send(root, "choose", { source: null });
     }
   } else if (event.key !== " ") return;
   event.preventDefault();
@@ -225,7 +225,7 @@ export function followWhatIfs(state) {
   };
   onMessage(root, "preview", ({ detail }) => show(detail), signal);
   onMessage(root, "try", ({ detail }) => {
-    show(detail.intervention ?? null);
+    show("intervention" in detail ? detail.intervention : null);
     requestedIdentity = viewState(root).view?.identity;
   }, signal);
   onMessage(root, "answered", () => {

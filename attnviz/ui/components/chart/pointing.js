@@ -85,8 +85,9 @@ export function overlayOn(className, { _offset: left, _length: width }, { _offse
  * @param {Pointed | null} pointed
  */
 export function highlight({ root, chart, places }, pointed) {
+  if (!chart._fullLayout?.xaxis) return;
   const { columns, rows, panels, tree, upright } = chart.layout.meta;
-  if (!chart._fullLayout?.xaxis || panels || tree) return;
+  if (panels || tree) return;
   const x = axisOf(chart, "x"), y = axisOf(chart, "y"), source = pointed?.source ?? null;
   const column = entryAt(columns, source), row = entryAt(rows, pointed?.step ?? null);
   const place = entryAt(places ?? undefined, source);

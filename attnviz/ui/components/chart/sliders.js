@@ -1,20 +1,7 @@
 // Positions and texts of the sliders over the bars of weights, and redrawing the bars while one is dragged (see
 // drag.js).
 
-import {
-  bytesOf,
-  find,
-  findAll,
-  makeOneTabStop,
-  number,
-  percent,
-  PLOTLY_CONFIG,
-  plotlyLibrary,
-  states,
-  trackDrawing,
-  widthOf,
-  write,
-} from "../shared.js";
+import { bytesOf, drawFigure, find, findAll, makeOneTabStop, number, percent, states, write } from "../shared.js";
 import { sendPreviewedWeights, viewState } from "../view.js";
 import { mixtureOf } from "./mixture.js";
 
@@ -60,16 +47,15 @@ export function redraw(state) {
   if (!sliders) return;
   describeSliders(state, sliders);
   if (sliders.frame) return;
-  sliders.frame = requestAnimationFrame(async () => {
+  sliders.frame = requestAnimationFrame(() => {
     sliders.frame = 0;
-    const Plotly = await plotlyLibrary();
     if (!states.has(root) || state.sliders !== sliders) return;
     sendPreviewedWeights(root, sliders.shownWeights === sliders.stepWeights ? null : sliders.shownWeights);
     const { shapes } = chart.layout, own = { ...state.figure.layout, shapes };
     const { data, layout } = sliders.shownWeights === sliders.stepWeights
       ? { data: state.figure.data, layout: own }
       : withWeights(state.figure, own, sliders.shownWeights);
-    trackDrawing(state, Plotly.react(chart, data, { ...layout, width: widthOf(chart, state) }, PLOTLY_CONFIG));
+    drawFigure(state, data, layout);
   });
 }
 

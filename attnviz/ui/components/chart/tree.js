@@ -5,7 +5,7 @@
 
 import { addElement, svgElement } from "../diagram/svg.js";
 import { find } from "../shared.js";
-import { sendChoice, sendWhatIf } from "../view.js";
+import { send } from "../view.js";
 
 /**
  * The ids of the pieces of a hypothesis, from the first step on.
@@ -29,11 +29,11 @@ function piecesOf({ parents, pieces }, node) {
 export function openHypothesis(root, tree, node) {
   const pieces = piecesOf(tree, node), { shown: now, end } = tree;
   if (tree.inner[node]) {
-    sendChoice(root, { step: pieces.length - 1 });
+    send(root, "choose", { step: pieces.length - 1 });
   } else if (pieces.join() !== now.join()) {
     const held = pieces.at(-1) === end, other = pieces.findIndex((piece, i) => piece !== now[i]);
     const step = held ? 0 : other < 0 ? pieces.length - 1 : other, replaced = held ? now.length : 1;
-    sendWhatIf(root, { intervention: { kind: "words", pieces: pieces.slice(step), step, replaced }, held });
+    send(root, "try", { intervention: { kind: "words", pieces: pieces.slice(step), step, replaced }, held });
   }
 }
 

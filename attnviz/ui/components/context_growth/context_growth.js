@@ -6,21 +6,19 @@ import { cellOn, overlayOn } from "../chart/pointing.js";
 import { newClock } from "../clock.js";
 import { scaled, scaleFactor } from "../figure_scale.js";
 import {
+  changeLayout,
   chartOf,
+  drawFigure,
   fill,
   find,
   findAll,
   number,
-  PLOTLY_CONFIG,
-  plotlyLibrary,
   prefersReducedMotion,
-  trackDrawing,
   unpackRows,
   watchWidth,
-  widthOf,
   write,
 } from "../shared.js";
-import { onMessage, sendChoice, sendPointed, viewState } from "../view.js";
+import { onMessage, send, sendPointed, viewState } from "../view.js";
 import { growthAt, growthShapes, sumOf } from "./strips.js";
 
 const JUMP_COUNT = 5; // up to the whole sum, with reduced motion
@@ -54,7 +52,6 @@ function figure(numbers, state, source) {
     data: [{ ...data[0], ...range, z: strips }, { ...data[1], ...range, z: [running] }],
     layout: {
       ...layout,
-      width: widthOf(state.chart, state),
       shapes: growthShapes(numbers, added, units, source),
       yaxis: { ...layout.yaxis, ticktext: numbers.lines.map(({ name, weight }) => `${name}  ${number(weight, 2)}`) },
       yaxis2: {
@@ -88,7 +85,6 @@ function describe(state, numbers) {
 
 /** @param {GrowthState} state */
 async function paint(state) {
-  const Plotly = await plotlyLibrary();
   const { source } = viewState(state.root);
   const stripsKey = [state.key, state.added].join(), drawnKey = [stripsKey, source, state.clock.playing].join();
   if (!state.numbers || drawnKey === state.drawnKey || state.signal.aborted) return;
@@ -96,12 +92,8 @@ async function paint(state) {
   Object.assign(state, { stripsKey, drawnKey });
   const { data, layout } = figure(state.numbers, state, source);
   describe(state, state.numbers);
-  const { shapes } = layout;
-  const drawing = same
-    ? Plotly.relayout(state.chart, { shapes })
-    : Plotly.react(state.chart, data, layout, PLOTLY_CONFIG);
-  await trackDrawing(state, drawing);
-  if (!state.resizing && !state.signal.aborted) listen(Plotly, state);
+  await (same ? changeLayout(state, { shapes: layout.shapes }) : drawFigure(state, data, layout));
+  if (!state.resizing && !state.signal.aborted) listen(state);
 }
 
 /**
@@ -112,16 +104,13 @@ async function paint(state) {
 const pieceAt = ({ numbers }, { curveNumber, pointNumber }) =>
   curveNumber || typeof pointNumber === "number" ? null : numbers?.lines[pointNumber[0]].piece ?? null;
 
-/**
- * @param {PlotlyLibrary} Plotly
- * @param {GrowthState} state
- */
-function listen(Plotly, state) {
+/** @param {GrowthState} state */
+function listen(state) {
   const { root, chart } = state;
-  watchWidth(chart, state, (width) => Plotly.relayout(chart, { width }));
+  watchWidth(state);
   chart.on("plotly_click", ({ points: [point] }) => {
     const source = pieceAt(state, point);
-    if (source !== null) sendChoice(root, { source });
+    if (source !== null) send(root, "choose", { source });
   });
   chart.on("plotly_hover", ({ points: [point] }) => {
     const source = pieceAt(state, point);
@@ -229,7 +218,7 @@ function start(state) {
   // One group of choices for each view on the page.
   for (const input of findAll(root, ".order input", HTMLInputElement)) {
     input.name = `${viewState(root).name}-order`;
-    input.onchange = () => sendChoice(root, { order: /** @type {Order} */ (input.value) });
+    input.onchange = () => send(root, "choose", { order: /** @type {Order} */ (input.value) });
   }
   chart.setAttribute("role", "img");
   chart.classList.add("clickable");

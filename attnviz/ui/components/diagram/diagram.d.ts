@@ -266,14 +266,20 @@ interface DiagramParts {
   texts: Record<string, SVGElement[]>;
 }
 
+/** A drawing of all steps of a sentence. */
+interface DiagramDrawing {
+  /** With the symbols of the equations or without. */
+  payload: DiagramPayload;
+  numbers: DiagramNumbers;
+  plan: Plan;
+  parts: DiagramParts;
+}
+
 interface DiagramState extends FetchingState<DiagramPayload> {
-  /** The payload that was sent, and as it is drawn: with the symbols of the equations or without. */
+  /** What is drawn, of the payload that was sent, and whether with the symbols of the equations. */
+  diagram?: DiagramDrawing;
   sent?: DiagramPayload;
   symbols?: boolean;
-  payload?: DiagramPayload;
-  numbers: DiagramNumbers;
-  plan?: Plan;
-  parts: DiagramParts;
   /** What is drawn. */
   pose?: Pose;
   step: number | null;

@@ -22,6 +22,7 @@ import { drawTerms } from "./terms.js";
  * Draws all that is the same at every step.
  * @param {DiagramState} state
  * @param {DiagramPayload} payload
+ * @returns {DiagramDrawing}
  */
 function drawPlan(state, payload) {
   const { root } = state,
@@ -29,13 +30,14 @@ function drawPlan(state, payload) {
     boxWidth = find(root, ".scroll").clientWidth,
     scale = scaleFactor();
   const measure = textMeasure(root, "--serif"), plan = planFor(payload, boxWidth / scale, measure, state.thin);
+  const numbers = unpackNumbers(payload);
   drawing.replaceChildren();
   drawing.setAttribute("width", String(plan.width * scale));
   drawing.setAttribute("height", String(plan.height * scale));
   drawing.setAttribute("viewBox", `0 0 ${plan.width} ${plan.height}`);
   addFlowGradient(drawing, plan);
   const { contextName, mix, ...attention } = drawAttention(drawing, payload, plan);
-  const columns = drawEncoder(drawing, payload, plan, state.numbers);
+  const columns = drawEncoder(drawing, payload, plan, numbers);
   const decoder = drawDecoder(drawing, payload, plan, (viewState(root).view?.terms.cards.length ?? 0) > 0);
   const { symbols, states: stateNames } = drawNames(
     drawing,
@@ -45,13 +47,15 @@ function drawPlan(state, payload) {
     textMeasure(root, "--sans"),
   );
   const texts = { ...decoder.texts, symbols, stateNames, context: [contextName], mix };
-  Object.assign(state, { plan, boxWidth, parts: { ...attention, ...decoder, columns, texts }, pose: undefined });
+  Object.assign(state, { boxWidth, pose: undefined, step: null });
   state.show.drawn = null;
   drawTerms(drawing, payload, plan);
-  addColumnTargets(root, drawing, state);
+  const parts = { ...attention, ...decoder, columns, texts };
+  addColumnTargets(root, drawing, plan, parts);
   root.classList.toggle("dense", plan.dense);
   root.classList.toggle("thin", Boolean(state.thin));
   root.classList.toggle("vertical", plan.vertical);
+  return { payload, numbers, plan, parts };
 }
 
 /**
@@ -108,11 +112,11 @@ function addFlowGradient(drawing, { vertical, across: { ribbons: [from, to] } })
 
 /**
  * Writes the texts and numbers of a step.
- * @param {DiagramState} state
+ * @param {HTMLElement} root
+ * @param {DiagramDrawing} drawing
  * @param {number} k its row in the payload
  */
-function writeStep({ root, payload, parts }, k) {
-  if (!payload) return;
+function writeStep(root, { payload, parts }, k) {
   const i = payload.steps[k] + 1, here = String(i), { texts } = parts;
   /** @type {(name: string, text: string) => void} */
   const all = (name, text) => texts[name].forEach((node) => write(node, text));
@@ -139,24 +143,23 @@ function writeStep({ root, payload, parts }, k) {
  * Marks the current source piece, and the one that is pointed at.
  * @param {DiagramState} state
  */
-function markPiece({ root, parts, pointed }) {
-  const { source } = viewState(root), lit = pointed ?? source;
+function markPiece({ root, diagram, pointed }) {
+  const { source } = viewState(root), lit = pointed ?? source, { columns = [], ribbons = [] } = diagram?.parts ?? {};
   root.classList.toggle("pointing", pointed !== null);
-  parts.columns.forEach((column, j) => {
+  columns.forEach((column, j) => {
     column.classList.toggle("seen", j === source);
     column.classList.toggle("lit", j === pointed);
   });
-  parts.ribbons.forEach((ribbon, j) => ribbon.classList.toggle("seen", parts.ribbons.length === 1 || j === lit));
+  ribbons.forEach((ribbon, j) => ribbon.classList.toggle("seen", ribbons.length === 1 || j === lit));
 }
 
 /**
  * Moves the new state and word of the previous step to their places as inputs, when going one step onward.
- * @param {DiagramState} state
+ * @param {DiagramDrawing} drawing
  * @param {boolean} onward
  * @param {number} share
  */
 function moveInputs({ plan, parts }, onward, share) {
-  if (!plan) return;
   const { before, previous, after, word } = plan.decoder, left = onward ? 1 - share : 0;
   /** @type {(node: SVGElement, to: Area, from: Area) => void} */
   const move = (node, to, from) =>
@@ -173,29 +176,24 @@ function show(state) {
   const { step, source } = viewState(root), k = step === null ? -1 : sent.steps.indexOf(step);
   if (k < 0 || state.signal.aborted) return;
   const symbols = state.formulas && scaleFactor() === 1; // the terms of the equations have no room in lecture mode
-  const other = sent !== state.sent || symbols !== state.symbols;
-  const payload = other || !state.payload ? { ...sent, terms: symbols ? sent.terms : null } : state.payload;
-  if (other) Object.assign(state, { sent, symbols, payload, numbers: unpackNumbers(payload), step: null });
-  const thin = isThin(root) && payload.attention !== "none";
-  if (other || !state.plan || thin !== state.thin || state.boxWidth !== find(root, ".scroll").clientWidth) {
-    Object.assign(state, { thin, step: null });
-    drawPlan(state, payload);
-  }
-  const { plan, parts } = state, before = state.step;
-  if (!plan) return;
+  const other = sent !== state.sent || symbols !== state.symbols, thin = isThin(root) && sent.attention !== "none";
+  if (other || thin !== state.thin || state.boxWidth !== find(root, ".scroll").clientWidth) state.diagram = undefined;
+  Object.assign(state, { sent, symbols, thin });
+  const drawing = state.diagram ??= drawPlan(state, { ...sent, terms: symbols ? sent.terms : null });
+  const { numbers } = drawing, before = state.step;
   if (source !== null || other) markPiece(state);
   if (before === step && state.pose) return;
   state.step = step;
   if (state.dragged) drawWeights(state, null);
-  writeStep(state, k);
+  writeStep(root, drawing, k);
   const onward = before !== null && step === before + 1;
   const atOnce = before === null || !state.inSight || prefersReducedMotion();
   const drawAt = (/** @type {Pose} */ pose, /** @type {number} */ share) => {
-    drawPose(payload, plan, parts, pose);
-    moveInputs(state, onward && !atOnce && share < 1, share);
+    drawPose(drawing, pose);
+    moveInputs(drawing, onward && !atOnce && share < 1, share);
   };
-  if (state.show.isOpen) drawAt(state.pose = state.numbers.poses[k], 1);
-  else animateTo(state, state.numbers.poses[k], !atOnce, drawAt);
+  if (state.show.isOpen) drawAt(state.pose = numbers.poses[k], 1);
+  else animateTo(state, numbers.poses[k], !atOnce, drawAt);
   showStep(state);
 }
 
@@ -205,13 +203,12 @@ function show(state) {
  * @param {number[] | null} weights of the source pieces, or null for those of the step
  */
 function drawWeights(state, weights) {
-  const { payload, plan, parts, numbers, pose, step } = state;
-  const k = step === null ? -1 : payload?.steps.indexOf(step) ?? -1;
-  if (!payload || !plan || !pose || k < 0 || (weights && weights.length !== pose.weights.length)) return;
+  const { diagram, pose, step } = state, k = step === null ? -1 : diagram?.payload.steps.indexOf(step) ?? -1;
+  if (!diagram || !pose || k < 0 || (weights && weights.length !== pose.weights.length)) return;
   endShow(state);
-  const own = numbers.poses[k];
+  const own = diagram.numbers.poses[k];
   state.dragged = weights !== null;
-  drawPose(payload, plan, parts, weights ? { ...own, weights: Float32Array.from(weights) } : own);
+  drawPose(diagram, weights ? { ...own, weights: Float32Array.from(weights) } : own);
 }
 
 /** @param {DiagramState} state */
@@ -222,18 +219,18 @@ function start(state) {
     show(state);
   };
   document.addEventListener("attnviz:letters", () => {
-    Object.assign(state, { plan: undefined, step: null });
+    state.diagram = undefined;
     state.redraw();
   }, { signal });
-  onMessage(root, "shown", () => state.plan && state.thin !== isThin(root) && state.redraw(), signal);
+  onMessage(root, "shown", () => state.diagram && state.thin !== isThin(root) && state.redraw(), signal);
   onMessage(root, "point", ({ detail }) => {
     state.pointed = detail?.source ?? null;
-    if (state.plan) markPiece(state);
+    markPiece(state);
   }, signal);
   onMessage(root, "weigh", ({ detail }) => drawWeights(state, detail), signal);
   listenToShow(state, drawAgain);
   state.resizing = new ResizeObserver(() => {
-    if (state.plan && scroll.clientWidth !== state.boxWidth) drawAgain();
+    if (state.diagram && scroll.clientWidth !== state.boxWidth) drawAgain();
   });
   state.resizing.observe(scroll);
   listenToStages(root);
@@ -247,9 +244,9 @@ function start(state) {
 function take(state, { stages, formulas, outline, caption }) {
   const titles = stages.map(({ title }) => title).join();
   if (titles !== state.titles || formulas !== state.formulas) {
-    Object.assign(state, { titles, stages, formulas, plan: undefined, step: null });
+    Object.assign(state, { titles, stages, formulas, diagram: undefined });
   }
-  if (!state.plan) reserve(state, outline);
+  if (!state.diagram) reserve(state, outline);
   write(find(state.root, ".caption"), caption);
 }
 

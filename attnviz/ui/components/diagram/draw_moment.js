@@ -24,16 +24,15 @@ const CARRIED_FROM = 0.03; // the least weight whose annotation is seen on its w
 
 /**
  * Draws over the diagram what only moments have.
- * @param {Element} drawing
- * @param {DiagramPayload} payload
- * @param {Plan} plan
+ * @param {Element} svg
+ * @param {DiagramDrawing} drawing
  * @returns {MomentParts}
  */
-export function addMomentParts(drawing, payload, plan) {
-  const group = addGroup(drawing, "moment"),
+export function addMomentParts(svg, { payload, plan }) {
+  const group = addGroup(svg, "moment"),
     { before, queryFrom } = plan.decoder,
     { across, flow, vertical, compact } = plan;
-  drawing.insertBefore(group, drawing.querySelector(".reaches"));
+  svg.insertBefore(group, svg.querySelector(".reaches"));
   const attends = payload.attention !== "none", deep = across.context[1] - across.context[0];
   const sumAt = vertical
     ? { x: across.weight - 22, y: plan.last + 18 }
@@ -95,11 +94,10 @@ function meetingShares(plan) {
 
 /**
  * Dims what a moment has not computed yet.
- * @param {Plan} plan
- * @param {DiagramParts} parts
+ * @param {DiagramDrawing} drawing
  * @param {Moment} moment
  */
-function dim(plan, parts, { query, grown, mixed, moved, written }) {
+function dim({ plan, parts }, { query, grown, mixed, moved, written }) {
   const { texts } = parts, [after, readout, word] = parts.made;
   if (parts.query) fade(parts.query, query < 1 ? DIM : 1);
   const shares = parts.query ? meetingShares(plan) : [];
@@ -114,35 +112,32 @@ function dim(plan, parts, { query, grown, mixed, moved, written }) {
 }
 
 /**
- * @param {DiagramPayload} payload
- * @param {Plan} plan
- * @param {DiagramParts} parts
+ * @param {DiagramDrawing} drawing
  * @param {MomentParts} drawn
- * @param {DiagramNumbers} numbers
  * @param {Pose} pose of the step
  * @param {Moment} moment
  */
-export function drawMoment(payload, plan, parts, drawn, { annotations }, pose, moment) {
-  dim(plan, parts, moment);
+export function drawMoment(drawing, drawn, pose, moment) {
+  const { payload, parts } = drawing;
+  dim(drawing, moment);
   const asks = parts.query && !moment.copied ? 1 : 0;
   fade(drawn.halo, asks);
   fade(drawn.beam, asks);
   drawn.beam.setAttribute("stroke-dasharray", `${moment.query.toFixed(4)} 2`);
-  drawEnergies(payload, plan, parts, moment.energies);
-  drawShares(payload, plan, parts, drawn, moment);
-  drawMixture(payload, plan, parts, drawn, annotations, pose, moment);
+  drawEnergies(drawing, moment.energies);
+  drawShares(drawing, drawn, moment);
+  drawMixture(drawing, drawn, pose, moment);
   colour(parts.afterSquares, moment.after, payload.limits.state);
 }
 
 /**
  * Draws the energies as they become exponentials, and these as they become weights.
- * @param {DiagramPayload} payload
- * @param {Plan} plan
- * @param {DiagramParts} parts
+ * @param {DiagramDrawing} drawing
  * @param {MomentParts} drawn
  * @param {Moment} moment
  */
-function drawShares({ words }, plan, parts, drawn, moment) {
+function drawShares(drawing, drawn, moment) {
+  const { payload: { words }, plan, parts } = drawing;
   const { copied, row, numbers, clear, lengths, added, way, mixed } = moment;
   const [top, bottom] = plan.across.ribbons, wide = barWidth(plan), longest = 0.95 * (bottom - top);
   drawn.bars.forEach((bar, j) => {
@@ -151,8 +146,8 @@ function drawShares({ words }, plan, parts, drawn, moment) {
     if (left) placeBar(bar, area(plan, plan.columns[j].middle - wide / 2, top, wide, lengths[j] * longest));
   });
   fadeWeightName(drawn, row === "weights" ? 1 : DIM);
-  if (row === "energies") writeCopies(plan, parts, numbers);
-  else writeWeights(plan, parts, numbers);
+  if (row === "energies") writeCopies(drawing, numbers);
+  else writeWeights(drawing, numbers);
   for (const node of parts.weightNumbers) fade(node, copied ? clear : 0);
   const sum = Math.round(1e5 * numbers.reduce((whole, one) => whole + one, 0)) / 1e5; // not 99.99999 %
   fade(drawn.sum, drawn.bars.length && row !== "energies" && mixed < 1 ? clear : 0);
@@ -173,13 +168,12 @@ function fadeWeightName({ group }, opacity) {
 
 /**
  * Writes the energies in the row of the weights.
- * @param {Plan} plan
- * @param {DiagramParts} parts
+ * @param {DiagramDrawing} drawing
  * @param {Float32Array} energies
  */
-function writeCopies({ dense, vertical }, { weightNumbers }, energies) {
-  weightNumbers.forEach((node, j) => {
-    write(node, (dense && !vertical) || !Number.isFinite(energies[j]) ? "" : number(energies[j], 1));
+function writeCopies({ plan, parts }, energies) {
+  parts.weightNumbers.forEach((node, j) => {
+    write(node, (plan.dense && !plan.vertical) || !Number.isFinite(energies[j]) ? "" : number(energies[j], 1));
     node.classList.remove("strong");
   });
 }
@@ -191,19 +185,17 @@ function onRibbon(/** @type {number} */ way) {
 
 /**
  * Draws the ribbons, the annotation that is on its way, and the sum of those that have arrived.
- * @param {DiagramPayload} payload
- * @param {Plan} plan
- * @param {DiagramParts} parts
+ * @param {DiagramDrawing} drawing
  * @param {MomentParts} drawn
- * @param {Float32Array[]} annotations
  * @param {Pose} pose
  * @param {Moment} moment
  */
-function drawMixture(payload, plan, parts, drawn, annotations, pose, { added, way, arrived, context, mixed }) {
-  const attends = drawn.bars.length > 0, ribbons = ribbonsOf(payload, plan, pose.weights);
+function drawMixture(drawing, drawn, pose, { added, way, arrived, context, mixed }) {
+  const { payload, plan, parts, numbers: { annotations } } = drawing;
+  const attends = drawn.bars.length > 0, ribbons = ribbonsOf(drawing, pose.weights);
   ribbons.forEach((ribbon, j) => {
     const share = attends ? j < added ? 1 : j > added ? 0 : onRibbon(way) : way;
-    if (drawn.gone[j] !== share) drawRibbon(plan, parts, ribbon, j, share);
+    if (drawn.gone[j] !== share) drawRibbon(drawing, ribbon, j, share);
     drawn.gone[j] = share;
   });
   colour(parts.contextSquares, context, payload.limits.annotation);
@@ -213,7 +205,7 @@ function drawMixture(payload, plan, parts, drawn, annotations, pose, { added, wa
   for (const node of [drawn.carried, drawn.factor]) fade(node, carries ? 1 - arrived : 0);
   if (!carries) return;
   const { across, cell, flow } = plan, fallen = Math.min(way / ARRIVAL / FALL, 1), gone = onRibbon(way);
-  const middle = contextMiddle(payload, plan, pose.weights), half = (across.context[1] - across.context[0]) / 2;
+  const middle = contextMiddle(drawing, pose.weights), half = (across.context[1] - across.context[0]) / 2;
   const [along, deep] = ribbonMiddle(plan, ribbons[added].from, ribbons[added].to, gone);
   const start = (across.forward[0] + across.backward[1]) / 2, end = across.context[0] - half - 3;
   const place = spot(
@@ -235,18 +227,17 @@ function drawMixture(payload, plan, parts, drawn, annotations, pose, { added, wa
 
 /**
  * Draws the still of the step again.
- * @param {DiagramPayload} payload
- * @param {Plan} plan
- * @param {DiagramParts} parts
+ * @param {DiagramDrawing} drawing
  * @param {MomentParts} drawn
  * @param {Pose} pose
  */
-export function removeMomentParts(payload, plan, parts, drawn, pose) {
+export function removeMomentParts(drawing, drawn, pose) {
+  const { parts } = drawing;
   const all = { query: 1, grown: [], mixed: 1, moved: 1, written: 1 };
-  dim(plan, parts, /** @type {Moment} */ (/** @type {Partial<Moment>} */ (all)));
+  dim(drawing, /** @type {Moment} */ (/** @type {Partial<Moment>} */ (all)));
   for (const node of parts.weightNumbers) fade(node, 1);
   fadeWeightName(drawn, 1);
   for (const column of parts.columns) column.classList.remove("adding");
   drawn.group.remove();
-  drawPose(payload, plan, parts, pose);
+  drawPose(drawing, pose);
 }

@@ -12,6 +12,9 @@ const KEY_ROW = 22; // pixels of the row that names the keys
 export const PROBABILITY_WIDTH = 54; // pixels for the symbol before a probability
 const NARROWEST_COLUMN = 10; // pixels of the narrowest column: for a longer sentence the drawing is wider than its box
 
+/** The rows of attention, in a plan without them. @type {Pick<Rows, "key" | "query" | "energy" | "energyNumber" | "weight">} */
+const NO_ATTENTION = { key: 0, query: 0, energy: [0, 0], energyNumber: 0, weight: 0 };
+
 /**
  * The plan of a drawing of `width` pixels; `measure` returns the width of a text at a font size. A `thin` one ends below the
  * context vector, and its columns have the places of those of the picture below it.
@@ -104,14 +107,10 @@ function horizontalPlan(payload, available, measure, thin) {
       context: [low + 325, low + 351],
     }
     : {
+      ...NO_ATTENTION,
       words: top + 21,
       forward: [top + 44, top + 60],
       backward: [top + 84, top + 100],
-      key: 0,
-      query: 0,
-      energy: [0, 0],
-      energyNumber: 0,
-      weight: 0,
       ribbons: [top + 62, top + 199],
       context: [top + 200, top + 226],
     };
@@ -144,15 +143,12 @@ function horizontalPlan(payload, available, measure, thin) {
  * @returns {Rows}
  */
 function compactRows(top, attends) {
-  const rows = { words: top + 17, forward: /** @type {[number, number]} */ ([top + 28, top + 40]), key: 0 };
+  const forward = /** @type {[number, number]} */ ([top + 28, top + 40]),
+    rows = { ...NO_ATTENTION, words: top + 17, forward };
   if (!attends) {
     return {
       ...rows,
       backward: [top + 60, top + 72],
-      query: 0,
-      energy: [0, 0],
-      energyNumber: 0,
-      weight: 0,
       ribbons: [top + 42, top + 142],
       context: [top + 143, top + 163],
     };
@@ -184,14 +180,12 @@ const stateBeside = (y) => ({
  * @returns {Rows}
  */
 const thinRows = (top) => ({
+  ...NO_ATTENTION,
   words: top + 17,
   forward: [top + 26, top + 36],
   backward: [top + 40, top + 50],
-  key: 0,
   query: top + 61,
   energy: [top + 64, top + 64],
-  energyNumber: 0,
-  weight: 0,
   ribbons: [top + 64, top + 98],
   context: [top + 99, top + 115],
 });
@@ -276,14 +270,10 @@ function verticalPlan(payload, width) {
       context: [edge - 25, edge - 3],
     }
     : {
+      ...NO_ATTENTION,
       words: 0,
       forward: [84, 124],
       backward: [140, 180],
-      key: 0,
-      query: 0,
-      energy: [0, 0],
-      energyNumber: 0,
-      weight: 0,
       ribbons: [126, edge - 26],
       context: [edge - 25, edge - 3],
     };

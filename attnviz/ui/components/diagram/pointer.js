@@ -1,18 +1,17 @@
 // Pointer and keyboard in the diagram: a source piece is highlighted or chosen, or the page scrolls to a stage.
 
 import { find } from "../shared.js";
-import { send, sendChoice, sendPointed } from "../view.js";
+import { send, sendPointed } from "../view.js";
 import { addElement, addGroup, area } from "./svg.js";
 
 /**
  * Adds a transparent target over each column, for hovering and clicking.
  * @param {HTMLElement} root
  * @param {Element} drawing
- * @param {DiagramState} state
+ * @param {Plan} plan
+ * @param {DiagramParts} parts
  */
-export function addColumnTargets(root, drawing, state) {
-  const { plan, parts } = state;
-  if (!plan) return;
+export function addColumnTargets(root, drawing, plan, parts) {
   const { across, columns } = plan, deep = across.ribbons[0];
   const part = addGroup(drawing, "reaches");
   columns.forEach(({ middle, width }, j) => {
@@ -35,7 +34,7 @@ export function addColumnTargets(root, drawing, state) {
 function choosePiece(root, plan, j, event) {
   const box = find(root, ".drawing", SVGElement).getBoundingClientRect(), { across } = plan;
   const here = (plan.vertical ? event.clientX - box.left : event.clientY - box.top) * plan.width / box.width;
-  if (!across.query || here < across.query) sendChoice(root, { source: j });
+  if (!across.query || here < across.query) send(root, "choose", { source: j });
   else goTo(root, here < (across.energyNumber || across.energy[1]) + 6 ? 1 : 2);
 }
 
@@ -44,7 +43,7 @@ function choosePiece(root, plan, j, event) {
  * @param {number} stage
  */
 function goTo(root, stage) {
-  sendChoice(root, { stage });
+  send(root, "choose", { stage });
   send(root, "visit", stage);
 }
 

@@ -14,22 +14,32 @@ const ANIMATION_TIME = 650; // milliseconds at speed 1
  * @returns {DiagramNumbers}
  */
 export function unpackNumbers(payload) {
-  const { squares, sources, steps } = payload;
-  const [energies, weights] = [payload.energies, payload.weights].map((packed) => unpackRows(packed, sources.length));
-  const context = unpackRows(payload.contexts, squares.context),
-    readout = unpackRows(payload.readouts, squares.readout);
-  const [before, after] = [payload.before, payload.after].map((packed) => unpackRows(packed, squares.state));
+  const { squares, sources: { length } } = payload;
+  /** @type {Record<keyof Pose, Float32Array[]>} */
+  const rows = {
+    energies: unpackRows(payload.energies, length),
+    weights: unpackRows(payload.weights, length),
+    context: unpackRows(payload.contexts, squares.context),
+    before: unpackRows(payload.before, squares.state),
+    after: unpackRows(payload.after, squares.state),
+    readout: unpackRows(payload.readouts, squares.readout),
+  };
   return {
     annotations: unpackRows(payload.annotations, squares.annotation),
-    poses: steps.map((_, k) => ({
-      energies: energies[k],
-      weights: weights[k],
-      context: context[k],
-      before: before[k],
-      after: after[k],
-      readout: readout[k],
-    })),
+    poses: payload.steps.map((_, k) => mapped(rows, (row) => row[k])),
   };
+}
+
+/**
+ * A pose, from something that has as many parts.
+ * @template Part
+ * @param {Record<keyof Pose, Part>} parts
+ * @param {(part: Part, name: keyof Pose) => Float32Array} map
+ * @returns {Pose}
+ */
+function mapped(parts, map) {
+  const names = /** @type {(keyof Pose)[]} */ (Object.keys(parts));
+  return /** @type {any} */ (Object.fromEntries(names.map((name) => [name, map(parts[name], name)])));
 }
 
 /**
@@ -39,33 +49,21 @@ export function unpackNumbers(payload) {
  * @param {number} share of the way
  * @returns {Pose}
  */
-function interpolated(from, to, share) {
-  /** @type {(name: keyof Pose) => Float32Array} */
-  const mixed = (name) => to[name].map((value, k) => from[name][k] + (value - from[name][k]) * share);
-  return {
-    energies: mixed("energies"),
-    weights: mixed("weights"),
-    context: mixed("context"),
-    before: mixed("before"),
-    after: mixed("after"),
-    readout: mixed("readout"),
-  };
-}
+const interpolated = (from, to, share) =>
+  mapped(to, (row, name) => row.map((value, k) => from[name][k] + (value - from[name][k]) * share));
 
 /**
  * Draws the numbers of a pose.
- * @param {DiagramPayload} payload
- * @param {Plan} plan
- * @param {DiagramParts} parts
+ * @param {DiagramDrawing} drawing
  * @param {Pose} pose
  */
-export function drawPose(payload, plan, parts, pose) {
-  const { limits } = payload;
+export function drawPose(drawing, pose) {
+  const { payload: { limits }, plan, parts } = drawing;
   colour(parts.contextSquares, pose.context, limits.annotation);
   colour(parts.beforeSquares, pose.before, limits.state);
   colour(parts.afterSquares, pose.after, limits.state);
   colour(parts.readoutSquares, pose.readout, limits.readout);
-  const middle = contextMiddle(payload, plan, pose.weights);
+  const middle = contextMiddle(drawing, pose.weights);
   const [x, y] = spot(plan, middle, 0);
   parts.context.setAttribute("transform", `translate(${x.toFixed(1)} ${y.toFixed(1)})`);
   parts.contextLine.setAttribute("d", contextLine(plan, middle));
@@ -74,28 +72,25 @@ export function drawPose(payload, plan, parts, pose) {
     node.setAttribute("x", String(leftward ? -edge - 24 + k * -8 : edge + k * 32));
     node.setAttribute("text-anchor", leftward && k ? "end" : "start");
   });
-  drawEnergies(payload, plan, parts, pose.energies);
-  writeWeights(plan, parts, pose.weights);
-  ribbonsOf(payload, plan, pose.weights).forEach((ribbon, j) => drawRibbon(plan, parts, ribbon, j));
+  drawEnergies(drawing, pose.energies);
+  writeWeights(drawing, pose.weights);
+  ribbonsOf(drawing, pose.weights).forEach((ribbon, j) => drawRibbon(drawing, ribbon, j));
 }
 
 /**
  * The middle of the context vector along the sentence.
- * @param {DiagramPayload} payload
- * @param {Plan} plan
+ * @param {DiagramDrawing} drawing
  * @param {Float32Array} weights
  */
-export const contextMiddle = ({ attention }, plan, weights) =>
-  attention === "none" ? plan.last - plan.flow / 2 : meanPosition(plan, weights);
+export const contextMiddle = ({ payload, plan }, weights) =>
+  payload.attention === "none" ? plan.last - plan.flow / 2 : meanPosition(plan, weights);
 
 /**
  * Draws the bars of energies, and writes their numbers.
- * @param {DiagramPayload} payload
- * @param {Plan} plan
- * @param {DiagramParts} parts
+ * @param {DiagramDrawing} drawing
  * @param {Float32Array} energies
  */
-export function drawEnergies({ range: [low, high] }, plan, parts, energies) {
+export function drawEnergies({ payload: { range: [low, high] }, plan, parts }, energies) {
   const [top, bottom] = plan.across.energy, { columns, vertical } = plan;
   const unit = (bottom - top) / (high - low || 1), wide = barWidth(plan);
   parts.energies.forEach((drawn, j) => {
@@ -128,26 +123,24 @@ export function placeBar(bar, place) {
 }
 
 /**
- * @param {Plan} plan
- * @param {DiagramParts} parts
+ * @param {DiagramDrawing} drawing
  * @param {Float32Array} weights
  */
-export function writeWeights({ dense, vertical }, { weightNumbers }, weights) {
-  weightNumbers.forEach((node, j) => {
-    write(node, weightText(weights[j], dense && !vertical));
+export function writeWeights({ plan, parts }, weights) {
+  parts.weightNumbers.forEach((node, j) => {
+    write(node, weightText(weights[j], plan.dense && !plan.vertical));
     node.classList.toggle("strong", weights[j] >= 0.1);
   });
 }
 
 /**
  * The ribbons to the context vector: of each source piece, or without attention the one from the last forward state.
- * @param {DiagramPayload} payload
- * @param {Plan} plan
+ * @param {DiagramDrawing} drawing
  * @param {Float32Array} weights
  * @returns {Ribbon[]}
  */
-export function ribbonsOf(payload, plan, weights) {
-  const { columns, flow, cell } = plan, middle = contextMiddle(payload, plan, weights);
+export function ribbonsOf(drawing, weights) {
+  const { payload, plan: { columns, flow, cell } } = drawing, middle = contextMiddle(drawing, weights);
   if (payload.attention === "none") {
     const last = columns[columns.length - 1];
     return [{ from: last.middle, to: middle, thick: flow, neck: Math.min(last.width, cell) }];
@@ -161,14 +154,13 @@ export function ribbonsOf(payload, plan, weights) {
 
 /**
  * Draws a ribbon up to a `share` of its way.
- * @param {Plan} plan
- * @param {DiagramParts} parts
+ * @param {DiagramDrawing} drawing
  * @param {Ribbon} ribbon
  * @param {number} j
  * @param {number} [share]
  */
-export function drawRibbon(plan, { ribbons }, { from, to, thick, neck }, j, share) {
-  ribbons[j].setAttribute("d", ribbonPath(plan, from, to, thick, neck, share));
+export function drawRibbon({ plan, parts }, { from, to, thick, neck }, j, share) {
+  parts.ribbons[j].setAttribute("d", ribbonPath(plan, from, to, thick, neck, share));
 }
 
 /**

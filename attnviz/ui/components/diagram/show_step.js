@@ -38,35 +38,35 @@ export const newShow = () => ({
  * @param {DiagramState} state
  */
 function paint(state) {
-  const { root, show, payload, plan, parts, numbers } = state;
-  const k = state.step === null ? -1 : payload?.steps.indexOf(state.step) ?? -1;
-  if (!payload || !plan || k < 0) return;
-  const pose = numbers.poses[k], end = show.scenes[show.scenes.length - 1].to;
+  const { root, show, diagram } = state,
+    k = state.step === null ? -1 : diagram?.payload.steps.indexOf(state.step) ?? -1;
+  if (!diagram || k < 0) return;
+  const { payload, numbers } = diagram, pose = numbers.poses[k], end = show.scenes[show.scenes.length - 1].to;
   show.time = Math.min(show.time, end);
   const scene = show.scenes[sceneAt(show.scenes, show.time)];
   if (show.time >= end || !show.isOpen) {
-    if (show.drawn) removeMomentParts(payload, plan, parts, show.drawn, pose);
+    if (show.drawn) removeMomentParts(diagram, show.drawn, pose);
     show.drawn = null;
   } else {
     const moment = momentAt(pose, numbers.annotations, show.scenes, payload.range[0], show.time);
-    show.drawn ??= addMomentParts(find(root, ".drawing", SVGElement), payload, plan);
-    drawMoment(payload, plan, parts, show.drawn, numbers, pose, moment);
+    show.drawn ??= addMomentParts(find(root, ".drawing", SVGElement), diagram);
+    drawMoment(diagram, show.drawn, pose, moment);
     const { added, gathered } = moment, n = pose.weights.length;
     const count = scene.name === "context" && payload.attention !== "none";
     write(find(root, ".count"), count ? fill(payload.words.count, { k: added, n, weight: percent(gathered) }) : "");
   }
   if (show.time >= end) write(find(root, ".count"), "");
-  paintControls(state, scene, pose, k);
+  paintControls(state, payload, scene, pose, k);
 }
 
 /**
  * @param {DiagramState} state
+ * @param {DiagramPayload} payload
  * @param {Scene} scene
  * @param {Pose} pose
  * @param {number} k
  */
-function paintControls({ root, show, payload }, scene, pose, k) {
-  if (!payload) return;
+function paintControls({ root, show }, payload, scene, pose, k) {
   const { words } = payload, { isOpen, playing, time, scenes } = show, end = scenes[scenes.length - 1].to;
   const slider = find(root, ".time", HTMLInputElement), ended = time >= end, still = prefersReducedMotion();
   write(
@@ -173,7 +173,7 @@ const endOf = ({ scenes }) => scenes[scenes.length - 1]?.to ?? 0;
  * @param {DiagramState} state
  */
 export function showStep(state) {
-  const { show, payload, step } = state;
+  const { show, step } = state, payload = state.diagram?.payload;
   if (!payload) return;
   const texts = payload.scenes.map(({ title }) => title).join();
   if (texts !== show.titles) {

@@ -58,6 +58,7 @@ interface Cell {
 }
 
 interface EnergyDecompositionState extends FetchingState<EnergyDecompositionPayload> {
+  chart: Chart;
   /** The payload read last, and its contents. */
   payload?: EnergyDecompositionPayload;
   operands: Operands;

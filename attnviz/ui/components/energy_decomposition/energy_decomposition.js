@@ -3,30 +3,18 @@
 
 import { component } from "../component.js";
 import { OPERANDS_WIDTH } from "../../../figures/constants.js";
-import {
-  chartOf,
-  fill,
-  find,
-  PLOTLY_CONFIG,
-  plotlyLibrary,
-  trackDrawing,
-  watchWidth,
-  widthOf,
-  write,
-} from "../shared.js";
+import { changeLayout, chartOf, drawFigure, fill, find, watchWidth, widthOf, write } from "../shared.js";
 import { viewState } from "../view.js";
 import { captionOf, decomposition, fillFigure, operands } from "./decomposition.js";
 
 /** @param {EnergyDecompositionState} state */
 async function show(state) {
-  const Plotly = await plotlyLibrary(), { root, signal, operands: data } = state;
+  const { root, chart, signal, operands: data } = state;
   const { step, source: chosen } = viewState(root);
   if (step === null || signal.aborted) return;
   if (step >= data.targets.length) return; // of another translation, whose payload is still being fetched
   const source = Math.min(chosen ?? data.peaks[step], data.sources.length - 1);
-  const chart = chartOf(root);
-  const width = widthOf(chart, state);
-  const wide = width >= OPERANDS_WIDTH;
+  const wide = widthOf(state) >= OPERANDS_WIDTH;
   const drawn = [wide, step, source].join();
   if (drawn === state.drawn) return;
   Object.assign(state, { drawn, wide });
@@ -40,18 +28,15 @@ async function show(state) {
   chart.setAttribute("role", "img");
   chart.setAttribute("aria-label", caption);
   chart.style.height = `${figure.layout.height}px`;
-  await trackDrawing(state, Plotly.react(chart, figure.data, { ...figure.layout, width }, PLOTLY_CONFIG));
+  await drawFigure(state, figure.data, figure.layout);
   if (state.resizing || signal.aborted) return;
-  watchWidth(
-    chart,
-    state,
-    (now) => (now >= OPERANDS_WIDTH) === state.wide ? Plotly.relayout(chart, { width: now }) : show(state),
-  );
+  watchWidth(state, (width) => (width >= OPERANDS_WIDTH) === state.wide ? changeLayout(state, { width }) : show(state));
 }
 
 export default component(".energy-decomposition-box", {
   messages: ["step", "source"],
   isSlow: true,
+  begin: ({ root }) => ({ chart: chartOf(root) }),
   /** @param {EnergyDecompositionState} state */
   read: (state, payload) => Object.assign(state, { operands: operands(payload), drawn: undefined }),
   show,

@@ -31,25 +31,36 @@ export const typeset = (katex, latex, place, displayMode) =>
   katex.render(latex, place, { displayMode, throwOnError: false, output: isEmbedded() ? "mathml" : "htmlAndMathml" });
 
 /**
- * @param {EquationState} state
- * @param {EquationPayload} payload
+ * Typesets the equation of a component, unless it is there; without KaTeX, writes it as LaTeX until it is drawn again.
+ * @param {ComponentState & { latex?: string }} state
+ * @param {string} latex
+ * @param {string} address
  */
-async function show(state, payload) {
-  const { root } = state;
-  const katex = await katexAt(payload.katex);
-  const { step, source } = viewState(root);
-  const equation = equationAt(payload, step, source);
-  if (!equation || state.signal.aborted) return;
-  const { latex, note } = equation;
-  write(find(root, "p"), note);
+export async function writeEquation(state, latex, address) {
+  const { root, signal } = state, place = find(root, ".math");
   if (latex === state.latex) return;
-  const place = find(root, ".math");
+  state.latex = latex;
+  const katex = await katexAt(address);
+  if (state.latex !== latex || signal.aborted) return;
   if (katex) {
-    state.latex = latex;
     typeset(katex, latex, place, true);
     // Not at once: reading a width would lay out the page for every equation of a step.
     whenIdle(() => findAll(root, ".katex-display, .math:has(> .katex > math)").forEach(makeScrollable));
-  } else write(place, latex); // unrendered LaTeX, until it is drawn again
+  } else {
+    write(place, latex);
+    state.latex = undefined;
+  }
+}
+
+/**
+ * @param {EquationState} state
+ * @param {EquationPayload} payload
+ */
+function show(state, payload) {
+  const { step, source } = viewState(state.root), equation = equationAt(payload, step, source);
+  if (!equation) return;
+  write(find(state.root, "p"), equation.note);
+  writeEquation(state, equation.latex, payload.katex);
 }
 
 export default component(".equation", { messages: ["step", "source"], isText: true, show });

@@ -4,7 +4,7 @@
 
 import { beforeRequest, lastAcknowledged, onAcknowledged, sendRequest } from "../outbox/outbox.js";
 import { element, find, findAll, makeOneTabStop, onPress, states, write } from "../shared.js";
-import { onMessage, sendChoice, viewState } from "../view.js";
+import { onMessage, send, viewState } from "../view.js";
 
 /** By key; kept when the field is unmounted. @type {Map<string, FieldState>} */
 const fields = new Map();
@@ -216,7 +216,7 @@ function startOption(root) {
     field: {
       ...newField(""),
       choose: (value) =>
-        sendChoice(root, { options: { [state.data.option]: typeof value === "boolean" ? `${+value}` : value } }),
+        send(root, "choose", { options: { [state.data.option]: typeof value === "boolean" ? `${+value}` : value } }),
     },
     stop: () => {
       controller.abort();

@@ -5,7 +5,7 @@
 import { component } from "../component.js";
 import { payloadOf } from "../payloads.js";
 import { button, element, fill, find, findAll, write } from "../shared.js";
-import { sendChoice, viewState } from "../view.js";
+import { send, viewState } from "../view.js";
 
 /**
  * @param {FindingPayload} finding
@@ -13,11 +13,9 @@ import { sendChoice, viewState } from "../view.js";
  * @param {number} most
  */
 function entry({ text, kind, strong, step, source }, index, most) {
-  const made = button(strong ? `${kind} strong` : kind, text, () => sendChoice(made, { step, source }));
+  const made = button(strong ? `${kind} strong` : kind, text, () => send(made, "choose", { step, source }));
   made.dataset.step = String(step);
-  const item = element("li", "", made);
-  item.hidden = index >= most;
-  return item;
+  return element("li", "", made, { hidden: index >= most });
 }
 
 /**

@@ -26,9 +26,8 @@ function showWords(canvas, { rows_of: rows, columns_of: columns }) {
 function heatmapCanvas(cell) {
   const { bytes, columns } = cell;
   const shades = bytesOf(bytes);
-  const canvas = element("canvas", "cells"), rows = shades.length / columns;
-  Object.assign(canvas, { width: columns, height: rows });
-  canvas.setAttribute("aria-hidden", "true");
+  const rows = shades.length / columns;
+  const canvas = element("canvas", "cells", { width: columns, height: rows, ariaHidden: "true" });
   showWords(canvas, cell);
   const context = canvas.getContext("2d");
   if (!context) return canvas;
@@ -44,9 +43,10 @@ function heatmapCanvas(cell) {
  */
 function cellElement(cell, chosen) {
   const below = element("span", "below", element("span", "name", cell.name), " ", element("span", "note", cell.note));
-  const node = element(chosen ? "button" : "div", "cell", heatmapCanvas(cell), below);
+  const properties = { ariaLabel: cell.label, role: chosen ? "radio" : "img" };
+  const node = element(chosen ? "button" : "div", "cell", heatmapCanvas(cell), below, properties);
   node.dataset.code = cell.code;
-  return Object.assign(node, { ariaLabel: cell.label, role: chosen ? "radio" : "img" });
+  return node;
 }
 
 /**
@@ -103,9 +103,8 @@ function onKey(state, event) {
 function build(state) {
   const { root, data: { groups, chosen } } = state;
   root.replaceChildren(...groups.map(({ name, caption, across, cells }) => {
-    const grid = element("div", "grid");
+    const grid = element("div", "grid", chosen ? { role: "radiogroup", ariaLabel: name } : undefined);
     grid.style.setProperty("--across", String(across));
-    if (chosen) Object.assign(grid, { role: "radiogroup", ariaLabel: name });
     for (const cell of cells) {
       const node = cellElement(cell, chosen);
       node.dataset.across = String(across);

@@ -3,7 +3,7 @@
 
 import { component } from "../component.js";
 import { button, element, find, write } from "../shared.js";
-import { send, sendWhatIf } from "../view.js";
+import { send } from "../view.js";
 
 /**
  * @param {HypothesisPayload} hypothesis
@@ -11,7 +11,7 @@ import { send, sendWhatIf } from "../view.js";
  */
 function entry({ text, score, note, shown, pieces }, replaced) {
   const made = button("", undefined, () => {
-    if (!shown) sendWhatIf(made, { intervention: { kind: "words", pieces, step: 0, replaced }, held: true });
+    if (!shown) send(made, "try", { intervention: { kind: "words", pieces, step: 0, replaced }, held: true });
   });
   made.append(element("span", "text", text), " ", element("span", "score", score));
   if (note) made.append(" ", element("span", "note", note));

@@ -3,7 +3,7 @@
 
 import { component } from "../component.js";
 import { fill, find, findAll, number, onPress, write, writeTexts } from "../shared.js";
-import { sendPreview, sendWhatIf, viewState } from "../view.js";
+import { send, viewState } from "../view.js";
 
 /**
  * Requests an intervention on the current step, which keeps or rewrites the translation as the visitor has chosen.
@@ -12,7 +12,7 @@ import { sendPreview, sendWhatIf, viewState } from "../view.js";
  */
 function intervene(root, intervention) {
   const { step, held } = viewState(root);
-  if (step !== null) sendWhatIf(root, { intervention: intervention(step), held });
+  if (step !== null) send(root, "try", { intervention: intervention(step), held });
 }
 
 // Powers of ten at the end of the slider: the greatest finite temperature, and the position of the infinite one.
@@ -81,7 +81,7 @@ function previewTemperature({ root, payload }) {
   const before = currentTemperature(root, payload, step);
   const fixed = before === Infinity || (isForAllSteps(root) && payload.set[step]); // uniform weights determine no others
   const temperature = fixed ? 1 : sliderTemperature(root) / before;
-  sendPreview(root, { kind: "temperature", temperature, step });
+  send(root, "preview", { kind: "temperature", temperature, step });
 }
 
 /**
@@ -105,7 +105,7 @@ function revertTemperature(state) {
   const { root } = state;
   if (!state.pending) return false;
   state.pending = false;
-  sendPreview(root, null);
+  send(root, "preview", null);
   setTemperature(state);
   return true;
 }
@@ -185,7 +185,7 @@ function listen(state) {
   onPress(find(root, ".only"), () => replaceWeights((piece) => Number(piece === source())));
   onPress(find(root, ".without"), () => intervene(root, (step) => ({ kind: "exclusion", position: source(), step })));
   onPress(find(root, ".alike"), () => replaceWeights(() => 1));
-  onPress(find(root, ".undo"), () => sendWhatIf(root, { kind: "undo" }));
+  onPress(find(root, ".undo"), () => send(root, "try", { kind: "undo" }));
   onPress(find(root, ".take"), () => borrow(root));
   find(root, ".lender").onchange = () => showLenderField(root);
   find(root, ".links").onkeydown = (event) => {
@@ -247,7 +247,7 @@ function show(state, { words, pieces }) {
 function take(state) {
   const { root, data } = state;
   write(find(root, ".problem"), data.problem);
-  if (data.problem) sendPreview(root, null); // the request failed
+  if (data.problem) send(root, "preview", null); // the request failed
   state.payload = undefined; // the models may have changed
 }
 

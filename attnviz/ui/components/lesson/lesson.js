@@ -2,6 +2,7 @@
 // sheet. The browser stores the answers, so that a reload keeps them. The pictures of an item are blocks beside it.
 
 import { component } from "../component.js";
+import { saveBlob } from "../saved_file.js";
 import { element, fill, find, findAll, number, write, writeTexts } from "../shared.js";
 import { viewRoot, viewState } from "../view.js";
 import { answerSheet } from "./answer_sheet.js";
@@ -87,10 +88,15 @@ function writeSentence(line, sentence, marked) {
 function optionRow({ data: { items, words }, place, answers, draft }) {
   const { kind, options, answer } = items[place], given = answers.get(place), isAnswered = answers.has(place);
   const labels = options.map((text, k) => {
-    const checked = isAnswered ? given === k : draft === String(k), written = element("span", "", text);
+    const checked = isAnswered ? given === k : draft === String(k);
     const radio = { type: "radio", name: "answer", value: String(k), checked, disabled: isAnswered };
-    if (kind !== "choice") written.lang = kind === "attends" ? "en" : "fr";
-    const label = element("label", "", Object.assign(element("input", ""), radio), written);
+    const lang = kind === "choice" ? "" : kind === "attends" ? "en" : "fr"; // of a choice, that of the page
+    const label = element(
+      "label",
+      "",
+      element("input", "", radio),
+      element("span", "", text, lang ? { lang } : undefined),
+    );
     if (isAnswered && answer.right.includes(k)) label.append(element("b", "hit", `✓ ${words.right_option}`));
     else if (isAnswered && given === k) label.append(element("b", "miss", `✗ ${words.wrong_option}`));
     return label;
@@ -101,9 +107,10 @@ function optionRow({ data: { items, words }, place, answers, draft }) {
 /** @param {LessonState} state */
 function numberField(state) {
   const { data, place, answers, draft } = state, isAnswered = answers.has(place);
-  const value = isAnswered ? givenText(state, place) : draft, field = element("input", "");
-  Object.assign(field, { name: "answer", value, inputMode: "decimal", autocomplete: "off", disabled: isAnswered });
-  return element("label", "number", element("span", "", data.items[place].hint), field);
+  const value = isAnswered ? givenText(state, place) : draft;
+  /** @type {Partial<HTMLInputElement>} */
+  const field = { name: "answer", value, inputMode: "decimal", autocomplete: "off", disabled: isAnswered };
+  return element("label", "number", element("span", "", data.items[place].hint), element("input", "", field));
 }
 
 /**
@@ -139,16 +146,16 @@ function paintForm(state) {
   form.replaceChildren();
   form.hidden = !item?.kind;
   if (!item?.kind) return;
-  const check = element("button", "onward", data.words.check);
-  check.type = "submit";
-  check.hidden = answers.has(place);
-  check.disabled = !draft && item.kind !== "number";
+  const check = element("button", "onward", data.words.check, {
+    type: "submit",
+    hidden: answers.has(place),
+    disabled: !draft && item.kind !== "number",
+  });
   form.oninput = () => {
     state.draft = String(new FormData(form).get("answer") ?? "");
     check.disabled = false;
   };
-  const problem = element("p", "problem");
-  problem.role = "alert";
+  const problem = element("p", "problem", { role: "alert" });
   form.append(item.kind === "number" ? numberField(state) : optionRow(state), problem, check);
 }
 
@@ -193,13 +200,12 @@ function paintScore(state) {
     const given = element("span", "note", ` ${givenText(state, place)}${right}`);
     return element("li", "", element("b", isHit ? "hit" : "miss", isHit ? "✓ " : "✗ "), items[place].question, given);
   });
-  const field = Object.assign(element("input", ""), { value: state.name });
+  const field = element("input", "", { value: state.name });
   field.oninput = () => {
     state.name = field.value;
     store(state);
   };
-  const sheet = element("button", "onward", words.sheet);
-  sheet.onclick = () => saveSheet(state);
+  const sheet = element("button", "onward", words.sheet, { onclick: () => saveSheet(state) });
   find(root, ".verdict").replaceChildren(
     element("p", "total", fill(words.hits, { hits: number(hits, 0), n: asked.length })),
     element("div", "row", element("label", "name", words.name, field), sheet),
@@ -218,11 +224,8 @@ function saveSheet(state) {
     isRight(state, place) ? "1" : "0",
   ]);
   const head = ["name", "question", "answer", "right", "score"].map((column) => words[`column_${column}`]);
-  const link = element("a", "");
-  link.download = `${[words.file, name].filter(Boolean).join("-")}.csv`;
-  link.href = URL.createObjectURL(new Blob([answerSheet([head, ...rows])], { type: "text/csv" }));
-  link.click();
-  URL.revokeObjectURL(link.href);
+  const sheet = new Blob([answerSheet([head, ...rows])], { type: "text/csv" });
+  saveBlob(sheet, `${[words.file, name].filter(Boolean).join("-")}.csv`, find(state.root, ".verdict"));
 }
 
 /** @param {LessonState} state */

@@ -26,10 +26,10 @@ const FINGER = 24; // pixels of a column that a finger can tap
  * @returns {LinkCells}
  */
 export function openCells(container, control, signal) {
-  const cell = Object.assign(element("div", "cell"), { role: "gridcell", tabIndex: 0 });
-  const row = Object.assign(element("div", "row", cell), { role: "row" });
-  const markers = Object.assign(element("div", "markers"), { ariaHidden: "true" });
-  const grid = Object.assign(element("div", "link-cells", markers, row), { role: "grid" });
+  const cell = element("div", "cell", { role: "gridcell", tabIndex: 0 });
+  const row = element("div", "row", { role: "row" }, cell);
+  const markers = element("div", "markers", { ariaHidden: "true" });
+  const grid = element("div", "link-cells", { role: "grid" }, markers, row);
   /** Row and column of the current cell. */
   let here = { row: 0, column: 0 };
   /** The words of the rows and columns; those of `</s>` and beyond are no words. @type {number[]} */

@@ -92,7 +92,7 @@ function show(state) {
   if (line && !line.contains(state.score)) line.replaceChildren(state.score);
   find(state.score, ".counts").replaceChildren(
     ...Object.entries(counts).flatMap(([kind, count]) => {
-      const marker = Object.assign(element("span", `marker ${kind}`), { ariaHidden: "true" });
+      const marker = element("span", `marker ${kind}`, { ariaHidden: "true" });
       return links.size ? [element("span", "count", marker, fill(words[`count-${kind}`], { count })), " "] : [];
     }),
   );

@@ -9,12 +9,10 @@ import { element, find, write } from "../shared.js";
  * @param {[string, string]} spoken
  */
 function entry({ near, before, marked, after, other, to }, [own, others]) {
-  const sentence = element("span", "sentence", before, element("mark", "", marked), after);
-  const translation = element("span", "other", other),
-    link = element("a", "", element("span", "near", near), sentence, translation);
-  Object.assign(link, { href: new URL(to, document.baseURI).href, target: "_self" });
-  [sentence.lang, translation.lang] = [own, others];
-  return element("li", "", link);
+  const sentence = element("span", "sentence", before, element("mark", "", marked), after, { lang: own });
+  const translation = element("span", "other", other, { lang: others });
+  const link = { href: new URL(to, document.baseURI).href, target: "_self" };
+  return element("li", "", element("a", "", element("span", "near", near), sentence, translation, link));
 }
 
 /**

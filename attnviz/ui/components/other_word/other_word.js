@@ -3,7 +3,7 @@
 
 import { component } from "../component.js";
 import { find, onPress, write } from "../shared.js";
-import { sendWhatIf, viewState } from "../view.js";
+import { send, viewState } from "../view.js";
 
 /**
  * Requests a translation with the typed word, or else the chosen one.
@@ -14,8 +14,8 @@ function requestWord(root) {
   const chosen = find(root, ".foils", HTMLSelectElement).value;
   const text = find(root, ".typed", HTMLInputElement).value.trim();
   if (step === null) return;
-  if (text) sendWhatIf(root, { intervention: { kind: "typed", text, step }, held });
-  else if (chosen) sendWhatIf(root, { intervention: { kind: "words", pieces: [Number(chosen)], step }, held });
+  if (text) send(root, "try", { intervention: { kind: "typed", text, step }, held });
+  else if (chosen) send(root, "try", { intervention: { kind: "words", pieces: [Number(chosen)], step }, held });
 }
 
 /**

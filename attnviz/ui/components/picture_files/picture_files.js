@@ -113,8 +113,7 @@ function saveButton(picture, format, words, at, report) {
   const button = element("button", "", format.toUpperCase());
   button.ariaLabel = `${picture.title}, ${format.toUpperCase()}`;
   button.onclick = async () => {
-    const link = element("a", "");
-    link.download = `${picture.file}.${format}`;
+    const link = element("a", "", { download: `${picture.file}.${format}` });
     // Here rather than in the page's body (as Plotly.downloadImage does), where a click would close the box.
     button.after(link);
     button.ariaBusy = "true";
@@ -145,7 +144,7 @@ function saveButton(picture, format, words, at, report) {
  * @param {string} at
  */
 function entry(picture, words, at) {
-  const problem = Object.assign(element("p", ""), { role: "alert" });
+  const problem = element("p", "", { role: "alert" });
   const report = (/** @type {string} */ text) => write(problem, text);
   const buttons = Object.keys(FORMATS).map((format) => saveButton(picture, format, words, at, report));
   return element("div", "picture", element("span", "", picture.title), ...buttons, problem);
@@ -188,7 +187,8 @@ function followView(root, data, view) {
       at,
     );
   };
-  for (const name of ["step", "source", "words", "options"]) onMessage(view, name, refresh, controller.signal);
+  const changes = /** @type {const} */ (["step", "source", "words", "options"]);
+  for (const name of changes) onMessage(view, name, refresh, controller.signal);
   refresh();
   return () => {
     wanted = "";

@@ -3,7 +3,7 @@
 
 import { isForPage, isLecture, isPlayKey, placeForKey, stepForKey } from "../keyboard.js";
 import { find } from "../shared.js";
-import { sendChoice, viewRoot } from "../view.js";
+import { send, viewRoot } from "../view.js";
 import { sourceOf } from "./mark_step.js";
 
 /**
@@ -78,11 +78,11 @@ export function onPlayerKey(event, state) {
   if (!isForPage(event)) return;
   const step = stepForKey(event, state.step, state.data.weights.length - 1);
   const choice = sourceWordForKey(event, state) ?? (step === null ? KEYS[event.key]?.(state) : { step });
-  if (choice) sendChoice(root, choice);
+  if (choice) send(root, "choose", choice);
   else if (isPlayKey(event)) state.player.toggle();
   else if (event.key === "?") toggleKeys(root);
   else if (event.key.toLowerCase() === "b" && !isLecture()) nextFace(root); // a remote's key for a black screen there
-  else if (event.key === "Escape" && state.source !== null) sendChoice(root, { source: null });
+  else if (event.key === "Escape" && state.source !== null) send(root, "choose", { source: null });
   else return;
   event.preventDefault();
 }

@@ -5,7 +5,7 @@ import { component } from "../component.js";
 import { listenToSpeeds, newPlayer } from "../clock.js";
 import { find, onPress, writeTexts } from "../shared.js";
 import { change, publish } from "../state.js";
-import { guestOf, onMessage, onViewKey, sendChoice, speedOf, viewRoot, viewState } from "../view.js";
+import { guestOf, onMessage, onViewKey, send, speedOf, viewRoot, viewState } from "../view.js";
 import { onPlayerKey, releaseFocus } from "./keys.js";
 import { paint, sourceOf } from "./mark_step.js";
 import { paintPointed, scrollBarToWords } from "./pointing.js";
@@ -38,17 +38,17 @@ function watchBar(state) {
 function start(state) {
   const { root, signal } = state;
   state.player = newPlayer(state, {
-    here: () => state.step,
+    here: () => viewState(root).now?.step ?? 0,
     last: () => state.data.weights.length - 1,
     go: (step) => change(root, { step }),
-    choose: (step) => sendChoice(root, { step }),
+    choose: (step) => send(root, "choose", { step }),
     paint: () => paint(state),
     pace: () => PACE / speedOf(root),
   });
   onPress(find(root, ".follow"), () => {
     // The button is hidden after the click: a keyboard user keeps the focus on the word.
     if (root.querySelector(".follow:focus-visible")) find(root, ".source .current").focus();
-    sendChoice(root, { source: null });
+    send(root, "choose", { source: null });
   });
   listenToSpeeds(state);
   watchBar(state);

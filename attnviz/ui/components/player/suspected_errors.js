@@ -5,7 +5,7 @@
 import { changedWords } from "../changed_words.js";
 import { element, find, findAll } from "../shared.js";
 import { placeBeside } from "../terms/card.js";
-import { send, sendChoice, sendWhatIf } from "../view.js";
+import { send } from "../view.js";
 
 /**
  * Draws the buttons, which replace those of another language or level of detail.
@@ -21,10 +21,10 @@ export function drawSuspectedErrors(root, suspects) {
   find(root, ".reasons").onbeforetoggle = (event) => listenWhileOpen(root, event);
   for (const suspect of suspects) {
     const words = findAll(root, `.${suspect.line} .word`).slice(suspect.first, suspect.last + 1);
-    const button = element("button", suspect.strong ? "suspect" : "suspect unsure");
+    const { label, strong } = suspect, popoverTargetElement = find(root, ".reasons");
+    const labelled = { title: label, ariaLabel: label, popoverTargetElement };
+    const button = element("button", strong ? "suspect" : "suspect unsure", labelled);
     button.onclick = () => fillCard(root, button, suspect, words);
-    const popoverTargetElement = find(root, ".reasons");
-    Object.assign(button, { title: suspect.label, ariaLabel: suspect.label, popoverTargetElement });
     for (const word of words) word.classList.add(suspect.struck ? "unread" : "doubted");
     words.at(-1)?.after(button);
   }
@@ -65,9 +65,9 @@ function description(root, box, { text, words, button, choice, whatIf }) {
   if (!button) return node;
   const act = element("button", "act", button);
   act.onclick = () => {
-    if (choice) sendChoice(root, choice);
+    if (choice) send(root, "choose", choice);
     if (choice?.stage) send(root, "visit", choice.stage);
-    if (whatIf) sendWhatIf(root, whatIf);
+    if (whatIf) send(root, "try", whatIf);
     if (whatIf || choice?.stage) box.hidePopover();
   };
   node.append(" ", act);

@@ -2,7 +2,7 @@
 // textContent, so that typed text is never markup.
 
 import { button, element, find, markAdjoining } from "../shared.js";
-import { sendChoice } from "../view.js";
+import { send } from "../view.js";
 import { reportPointing } from "./pointing.js";
 
 /**
@@ -37,7 +37,7 @@ function wordButton({ end, parts }, indices, act) {
 const sourceWord = (word, state) =>
   wordButton(word, word.pieces, () => {
     const { root, step, source, data: { orders } } = state, chosen = source !== null && word.pieces.includes(source);
-    sendChoice(root, { source: chosen ? null : orders[step].find((j) => word.pieces.includes(j)) });
+    send(root, "choose", { source: chosen ? null : orders[step].find((j) => word.pieces.includes(j)) });
   });
 
 /**
@@ -48,7 +48,7 @@ const sourceWord = (word, state) =>
 const targetWord = (word, { root }) =>
   wordButton(word, word.steps, ({ target }) => {
     const piece = target instanceof HTMLElement ? target.closest(".piece") : null;
-    sendChoice(root, { step: piece instanceof HTMLElement ? Number(piece.dataset.index) : word.steps[0] });
+    send(root, "choose", { step: piece instanceof HTMLElement ? Number(piece.dataset.index) : word.steps[0] });
   });
 
 /**

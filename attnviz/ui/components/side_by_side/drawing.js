@@ -17,8 +17,7 @@ function laneElement(lane) {
   if (versions) node.append(element("div", "label", head, note));
   else node.append(head, element("p", "summary", lane.summary));
   if (lane.source.length || versions) {
-    const source = element("p", "source");
-    source.lang = "en";
+    const source = element("p", "source", { lang: "en" });
     if (versions) source.append(...exchanged(lane.versions.map(({ source }) => joined(source))));
     const words = lane.source.map(({ text }) => element("span", text === "</s>" ? "word end" : "word", text));
     markAdjoining(words, lane.source);
@@ -26,18 +25,13 @@ function laneElement(lane) {
     node.append(source);
   }
   if (lane.strip) {
-    const strip = Object.assign(element("canvas", "strip"), { ariaHidden: "true" });
-    node.append(strip, element("p", "strip-caption", lane.strip.caption));
+    node.append(element("canvas", "strip", { ariaHidden: "true" }), element("p", "strip-caption", lane.strip.caption));
   }
-  const target = element("p", "target");
-  target.lang = "fr";
-  target.append(
-    ...lane.parts.map((part) =>
-      element("span", part === " </s>" ? "part end" : "part", part.replace(" </s>", "\u00a0</s>"))
-    ),
+  const parts = lane.parts.map((part) =>
+    element("span", part === " </s>" ? "part end" : "part", part.replace(" </s>", "\u00a0</s>"))
   );
-  if (versions) target.append(...exchanged(lane.versions.map(({ words }) => joined(words))));
-  node.append(target);
+  const exchangedWords = versions ? exchanged(lane.versions.map(({ words }) => joined(words))) : [];
+  node.append(element("p", "target", { lang: "fr" }, ...parts, ...exchangedWords));
   if (!versions) node.append(note);
   return node;
 }
@@ -54,9 +48,7 @@ const beforeWord = (text, space) => text === "</s>" ? "\u00a0" : space ? " " : "
  * @param {string[]} texts
  */
 function exchanged(texts) {
-  const spacers = [...new Set(texts)].map((text) =>
-    Object.assign(element("span", "spacer", text), { ariaHidden: "true" })
-  );
+  const spacers = [...new Set(texts)].map((text) => element("span", "spacer", text, { ariaHidden: "true" }));
   return [element("span", "text"), ...spacers];
 }
 
@@ -134,8 +126,7 @@ function paintVersion(node, { words, source }) {
  * @param {string} title
  */
 function spaced(text, tag, className, title) {
-  const word = element(tag, className, text.trimStart());
-  if (title) word.title = title;
+  const word = element(tag, className, text.trimStart(), title ? { title } : undefined);
   return text.startsWith(" ") ? [" ", word] : [word];
 }
 

@@ -5,7 +5,7 @@ import { component } from "../component.js";
 import { isForPage, isLecture, moveFocus } from "../keyboard.js";
 import { payloadOf } from "../payloads.js";
 import { button, element, find, findAll, keepInWindow, makeOneTabStop, scrollSmoothly, write } from "../shared.js";
-import { onMessage, onViewKey, sendChoice, viewRoot, viewState } from "../view.js";
+import { onMessage, onViewKey, send, viewRoot, viewState } from "../view.js";
 
 /**
  * The element of a stage in the view of `root`: its own, or the picture of the first three.
@@ -101,7 +101,7 @@ function entry({ number, place, title }) {
   const made = button("", undefined, (event) => {
     const root = /** @type {HTMLElement} */ (made.closest(".facts"));
     const closes = opensInPlace(root) && viewState(root).now?.stage === number;
-    sendChoice(root, { stage: closes ? null : number });
+    send(root, "choose", { stage: closes ? null : number });
     if (!closes) goToStage(root, number);
     if (event.detail === 0 && document.activeElement === made) focusStage(root, number); // pressed with the keyboard
   });

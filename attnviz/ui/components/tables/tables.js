@@ -5,19 +5,17 @@ import { element } from "../shared.js";
 
 /** @param {DataTable} one */
 function tableOf({ name, columns, rows, texts }) {
-  const heads = columns.map((column) => Object.assign(element("th", "", column), { scope: "col" }));
+  const heads = columns.map((column) => element("th", "", column, { scope: "col" }));
   const lines = rows.map((row) =>
     row.map((text, k) => {
-      const cell = element(k ? "td" : "th", texts[k] ? "text" : "", text);
-      if (!k) cell.scope = "row";
-      return cell;
+      const className = texts[k] ? "text" : "";
+      return k ? element("td", className, text) : element("th", className, text, { scope: "row" });
     })
   );
   const head = element("thead", "", element("tr", "", ...heads));
   const body = element("tbody", "", ...lines.map((cells) => element("tr", "", ...cells)));
-  const scroll = element("div", "scroll", element("table", "", head, body));
-  Object.assign(scroll, { tabIndex: 0, role: "region", ariaLabel: name });
-  return [element("h4", "", name), scroll];
+  const region = { tabIndex: 0, role: "region", ariaLabel: name };
+  return [element("h4", "", name), element("div", "scroll", element("table", "", head, body), region)];
 }
 
 export default component(".tables", {

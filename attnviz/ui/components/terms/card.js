@@ -2,7 +2,7 @@
 
 import { addElement } from "../diagram/svg.js";
 import { element } from "../shared.js";
-import { send, sendChoice, viewState } from "../view.js";
+import { send, viewState } from "../view.js";
 
 const GAP = 6; // pixels between a term and its card
 
@@ -54,13 +54,12 @@ export function showCard(root, box, term, { name, sentence, drawing, stage }, cl
   for (const [tag, attributes] of DRAWINGS[drawing]) addElement(picture, tag, attributes);
   const text = element("div", "text", element("b", "", name), element("p", "", sentence));
   if (close) {
-    const visit = element("button", "visit", viewState(root).view?.terms.visit);
-    visit.onclick = () => {
-      sendChoice(root, { stage });
-      send(root, "visit", stage); // while this button has the focus
+    const onclick = () => {
+      send(root, "choose", { stage });
+      if (stage !== null) send(root, "visit", stage); // while this button has the focus
       close();
     };
-    text.append(visit);
+    text.append(element("button", "visit", viewState(root).view?.terms.visit, { onclick }));
   }
   box.append(text);
   if (!box.matches(":popover-open")) box.showPopover(term instanceof HTMLElement ? { source: term } : {}); // Tab goes from the term to the link

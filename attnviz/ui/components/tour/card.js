@@ -2,7 +2,7 @@
 
 import { sendRequest } from "../outbox/outbox.js";
 import { element, fill, find, write, writeTexts } from "../shared.js";
-import { sendChoice, sendPreview, viewRoot, viewState } from "../view.js";
+import { send, viewRoot, viewState } from "../view.js";
 import { comparedBars, energySliders, sentenceElement } from "./parts.js";
 import { areaOf, bringIntoSight, keyOf, placeCard, scrollContainer } from "./places.js";
 import { answersOf, isAsking, quizBox } from "./quiz.js";
@@ -110,7 +110,7 @@ function writeCard(state, payload, stop) {
  * @param {HTMLElement} root
  */
 function resetBars(root) {
-  if (root.querySelector(".pull > .plain:not([hidden])")) sendPreview(root, null);
+  if (root.querySelector(".pull > .plain:not([hidden])")) send(root, "preview", null);
 }
 
 /**
@@ -121,9 +121,9 @@ function resetBars(root) {
  */
 function drawDots(root, { words, stops }, stop) {
   find(root, ".dots").replaceChildren(...stops.map(({ number: n, title, missing }) => {
-    const dot = element("button", missing ? "dot missing" : "dot"), label = fill(words.stop, { n, title });
-    dot.onclick = () => sendChoice(root, { tour: n });
-    return Object.assign(dot, { title: label, ariaLabel: label, ariaCurrent: n === stop.number ? "step" : null });
+    const label = fill(words.stop, { n, title }), onclick = () => send(root, "choose", { tour: n });
+    const ariaCurrent = n === stop.number ? "step" : null;
+    return element("button", missing ? "dot missing" : "dot", { title: label, ariaLabel: label, ariaCurrent, onclick });
   }));
 }
 
@@ -136,7 +136,7 @@ function showStop(state, stop) {
   const { root } = state;
   state.scrolled ??= scrollContainer().scrollTop;
   if (viewState(root).step !== stop.step || viewState(root).source !== null) {
-    sendChoice(root, { step: stop.step, source: null });
+    send(root, "choose", { step: stop.step, source: null });
   }
   scrollWhenDrawn(state, stop, 40);
 }
@@ -174,7 +174,7 @@ function scrollWhenDrawn(state, stop, tries) {
  * @param {HTMLElement} root
  */
 function openNextPage(root) {
-  sendChoice(root, { tour: null });
+  send(root, "choose", { tour: null });
   sendRequest("page", "why");
 }
 

@@ -36,35 +36,33 @@ export function focusWord(root) {
  */
 export function onTourKey(state, event, go) {
   const { root } = state;
-  const payload = state.fetched?.payload;
-  if (state.at === null || !payload || event.defaultPrevented) return;
+  if (!around(state) || event.defaultPrevented) return;
   if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
   const path = event.composedPath().filter((one) => one instanceof Element), own = path.includes(find(root, ".card"));
   const handledElsewhere = path.some((one) => one.matches(KEY_HANDLERS));
   if (event.key === "Escape" && (own || !handledElsewhere)) go(null);
   else if (handledElsewhere) return;
   else if (root.querySelector(".card.asking") && LEFT_OR_RIGHT.includes(event.key)) focusWord(root);
-  else if (event.key === "ArrowRight" && hasNext(state)) goForward(state, go);
+  else if (event.key === "ArrowRight" && around(state)?.after) goForward(state, go); // at the last stop, only the button ends
   else if (event.key === "ArrowLeft") goBack(state, go);
   else return;
   event.preventDefault();
 }
 
 /**
+ * The stops around the current one; null while they are not known.
+ * @param {TourState} state
+ */
+const around = ({ at, fetched }) => fetched && at !== null ? adjacentStops(fetched.payload.stops, at) : null;
+
+/**
+ * Goes to the next stop; after the last, ends the tour.
  * @param {TourState} state
  * @param {(stop: number | null) => void} go
  */
 export function goForward(state, go) {
-  const payload = state.fetched?.payload;
-  if (payload && state.at !== null) go(adjacentStops(payload.stops, state.at).after);
-}
-
-/**
- * Whether a key may go forward: it does not end the tour, as the button at its last stop does.
- * @param {TourState} state
- */
-function hasNext({ at, fetched }) {
-  return fetched !== undefined && at !== null && adjacentStops(fetched.payload.stops, at).after !== null;
+  const stops = around(state);
+  if (stops) go(stops.after);
 }
 
 /**
@@ -72,7 +70,6 @@ function hasNext({ at, fetched }) {
  * @param {(stop: number | null) => void} go
  */
 export function goBack(state, go) {
-  const payload = state.fetched?.payload;
-  const before = payload && state.at !== null ? adjacentStops(payload.stops, state.at).before : null;
-  if (before !== null) go(before);
+  const before = around(state)?.before;
+  if (before) go(before);
 }

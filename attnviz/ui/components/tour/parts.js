@@ -3,7 +3,7 @@
 
 import { softmax } from "../chart/changed_weights.js";
 import { element, number, percent, write } from "../shared.js";
-import { sendPreview } from "../view.js";
+import { send } from "../view.js";
 
 /**
  * A sentence with some words in colour. Texts are set by textContent, so that they are never markup.
@@ -50,8 +50,8 @@ export function energySliders(root, { energies, rows, shown: bars }, step, words
     draw(true);
   };
   box.append(back);
-  /** @param {boolean} send */
-  const draw = (send) => {
+  /** @param {boolean} isMoved */
+  const draw = (isMoved) => {
     const weights = softmax(now);
     for (const { piece, range, fit, bar, output } of made) {
       const energy = number(now[piece], 1), share = inPercent(weights[piece]);
@@ -62,8 +62,8 @@ export function energySliders(root, { energies, rows, shown: bars }, step, words
     }
     const unchanged = now.every((energy, j) => energy === energies[j]);
     back.style.visibility = unchanged ? "hidden" : ""; // it keeps its place: the sliders are not to move under the hand
-    if (send && bars) {
-      sendPreview(root, unchanged ? null : { kind: "weights", weights, step });
+    if (isMoved && bars) {
+      send(root, "preview", unchanged ? null : { kind: "weights", weights, step });
     }
   };
   for (const { piece, range } of made) range.value = String(now[piece]);

@@ -53,8 +53,7 @@ function questionParts(quiz, game, draw) {
     space ? " " : "",
     k === item.word ? element("b", "target", word) : word,
   ]);
-  const french = element("p", "french", ...written);
-  french.lang = "fr";
+  const french = element("p", "french", { lang: "fr" }, ...written);
   const ask = element(
     "p",
     "ask",
@@ -69,15 +68,13 @@ function questionParts(quiz, game, draw) {
   const verdict = hit ? words.right : fill(words.wrong, { word: names[chosenWord], share: item.texts[chosenWord] });
   const line = sentenceElement(item.explained);
   line.prepend(element("strong", hit ? "hit" : "miss", verdict), " ");
-  const answer = element("div", "answer", line, element("p", "shades", words.shades));
-  answer.role = "status";
+  const answer = element("div", "answer", { role: "status" }, line, element("p", "shades", words.shades));
   const last = game.questionIndex === questions.length - 1;
-  const onward = element("button", "onward", last ? words.end : words.next);
-  onward.onclick = () => {
+  const onclick = () => {
     game.questionIndex += 1;
     draw();
   };
-  return [french, ask, choices, answer, onward];
+  return [french, ask, choices, answer, element("button", "onward", last ? words.end : words.next, { onclick })];
 }
 
 /**
@@ -90,16 +87,14 @@ function questionParts(quiz, game, draw) {
 function choiceRow({ source, words }, item, chosenWord, choose) {
   const answered = chosenWord !== undefined;
   const buttons = source.map((word, k) => {
-    const button = element("button", "word", word);
-    button.disabled = answered;
-    button.onclick = () => choose(k);
+    const button = element("button", "word", word, { disabled: answered, onclick: () => choose(k) });
     if (answered) showAttention(button, item, k, chosenWord);
     return button;
   });
   makeOneTabStop(buttons, buttons[chosenWord ?? 0]);
-  const line = element("div", "english", ...buttons.flatMap((button) => [button, " "]));
-  line.onkeydown = (event) => moveFocus(event, buttons);
-  return Object.assign(line, { lang: "en", role: "group", ariaLabel: words.english });
+  const onkeydown = (/** @type {KeyboardEvent} */ event) => moveFocus(event, buttons);
+  const properties = { lang: "en", role: "group", ariaLabel: words.english, onkeydown };
+  return element("div", "english", properties, ...buttons.flatMap((button) => [button, " "]));
 }
 
 /**
@@ -134,12 +129,11 @@ function scoreParts({ questions, words, target, chance }, game, draw, openNextPa
     explained.prepend(element("b", "target", target[item.word].word), ": ");
     return element("li", item.attended.includes(game.answers[k]) ? "hit" : "miss", explained);
   });
-  const again = element("button", "plain", words.again);
-  again.onclick = () => {
+  const onclick = () => {
     Object.assign(game, { answers: [], questionIndex: 0 });
     draw();
   };
-  const on = element("button", "onward", words.lead);
-  on.onclick = openNextPage;
+  const again = element("button", "plain", words.again, { onclick });
+  const on = element("button", "onward", words.lead, { onclick: openNextPage });
   return [result, element("ul", "", ...lines), on, element("p", "explained", words.explained), again];
 }

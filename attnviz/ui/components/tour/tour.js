@@ -6,7 +6,7 @@ import { handlePress } from "../outbox/outbox.js";
 import { payloadOf } from "../payloads.js";
 import { remember } from "../stored_choice/stored_choice.js";
 import { find } from "../shared.js";
-import { onMessage, sendChoice, viewRoot, viewState } from "../view.js";
+import { onMessage, send, viewRoot, viewState } from "../view.js";
 
 /** The module of the card, fetched when a tour is first opened. @type {typeof import("./card.js") | null} */
 let card = null;
@@ -57,7 +57,7 @@ function start(state) {
   state.inSight = true; // its payload is fetched at once
   /** @type {(stop: number | null) => void} */
   const goToStop = (stop) => {
-    if (stop !== state.at) sendChoice(root, { tour: stop });
+    if (stop !== state.at) send(root, "choose", { tour: stop });
   };
   const redraw = () => state.at !== null && state.written === undefined ? draw(state) : card?.schedulePlacement(state);
   document.addEventListener("keydown", (event) => card?.onTourKey(state, event, goToStop), { signal });

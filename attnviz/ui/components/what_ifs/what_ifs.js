@@ -5,7 +5,7 @@
 import { component } from "../component.js";
 import { changedWords } from "../changed_words.js";
 import { button, element, fill, find, findAll, onPress, write } from "../shared.js";
-import { onMessage, sendWhatIf, viewRoot } from "../view.js";
+import { onMessage, send, viewRoot } from "../view.js";
 
 const EDGE = 4; // pixels of margin around a card that is scrolled into sight
 
@@ -18,7 +18,7 @@ function request(state, whatIf) {
   if (state.asked) return;
   state.asked = true;
   find(root, "ol").setAttribute("aria-busy", "true");
-  sendWhatIf(root, whatIf);
+  send(root, "try", whatIf);
 }
 
 /**
@@ -28,23 +28,22 @@ function request(state, whatIf) {
  */
 function cardItem(state, card, index) {
   const { words, current } = state.data;
-  const rate = element("span", "rate", `${words.rate} ${card.per_word}`);
-  rate.title = words.about;
+  const rate = element("span", "rate", `${words.rate} ${card.per_word}`, { title: words.about });
   const head = element("span", "head");
   if (index) head.append(element("b", "number", String(index)), " ");
   head.append(element("span", "what", card.description), " ");
   if (card.on) head.append(element("span", "on", card.on), " ");
   head.append(rate);
-  const text = element("span", "text", ...changedWords(card.words, (word) => fill(words.gone, { word })));
-  text.lang = "fr";
+  const changed = changedWords(card.words, (word) => fill(words.gone, { word }));
+  const text = element("span", "text", { lang: "fr" }, ...changed);
   const open = button("card", undefined, () => {
     if (index !== state.data.current) request(state, { kind: "what_if", index });
   });
   open.append(head, " ", text);
   if (index === current) open.ariaCurrent = "true";
   if (!card.remove) return element("li", "", open);
-  const remove = element("button", "remove", "×"), removeIt = () => request(state, { kind: "remove", index });
-  Object.assign(remove, { title: card.remove, ariaLabel: card.remove, onclick: removeIt });
+  const removeIt = () => request(state, { kind: "remove", index }), label = card.remove;
+  const remove = element("button", "remove", "×", { title: label, ariaLabel: label, onclick: removeIt });
   open.onkeydown = (event) => {
     if (event.key !== "Delete" && event.key !== "Backspace") return;
     removeIt();
@@ -123,9 +122,6 @@ function start(state) {
 /** @param {WhatIfsState} state */
 function take(state) {
   enableCards(state);
-  const text = JSON.stringify(state.data);
-  if (text === state.drawn) return;
-  state.drawn = text;
   drawCards(state);
 }
 
