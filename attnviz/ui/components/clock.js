@@ -65,7 +65,7 @@ export function newPlayer({ root, signal }, { here, last, go, paint, pace, choos
   };
   const next = () => {
     if (!player.playing) return;
-    go(here() + 1);
+    go(Math.min(here() + 1, last()));
     if (here() < last()) wait();
     else {
       pause();

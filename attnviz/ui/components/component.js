@@ -36,7 +36,12 @@ export function component(selector, { messages = [], isText, isSlow, begin, star
     const state = known ?? newState(root), { language } = /** @type {any} */ (data);
     if (language) setLanguage(language);
     state.data = /** @type {any} */ (data);
-    if (!known) start?.(state, data);
+    try {
+      if (!known) start?.(state, data);
+    } catch (error) {
+      state.stop(); // so that the next mount starts anew
+      throw error;
+    }
     if (take?.(state, data) !== false) state.redraw();
     return state.stop;
   };

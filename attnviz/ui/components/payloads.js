@@ -11,8 +11,7 @@ const FIRST_WAIT = 250, LONGEST_WAIT = 4000; // milliseconds from a failed fetch
 const QUIET = 600; // milliseconds without a change, after which payloads of components out of sight are fetched
 
 /**
- * The payload that a component draws: its data, or the payload at the address `at` in these data, in which {step} and
- * {word} stand for the current ones. Null while it is fetched; then `draw` is called.
+ * The payload that a component draws, as `shownPayload` returns it; numbers are written in its language from then on.
  * @template {object} Numbers
  * @param {FetchingState<Numbers>} state
  * @param {(state: any) => void} draw
@@ -25,6 +24,8 @@ export function payloadOf(state, draw) {
 }
 
 /**
+ * The data of a component, or the payload at the address `at` in these data, in which {step} and {word} stand for the
+ * current ones. Null while it is fetched; then `draw` is called.
  * @template {object} Numbers
  * @param {FetchingState<Numbers>} state
  * @param {(state: any) => void} draw
@@ -110,7 +111,7 @@ export function fetchAhead(state, steps) {
  */
 async function fetchAndDraw(state, draw) {
   const { root, signal } = state;
-  if (state.loading) return;
+  if (state.loading || signal.aborted) return;
   state.loading = true;
   markWaiting(root, state.wanted !== undefined);
   while (state.wanted !== undefined) {

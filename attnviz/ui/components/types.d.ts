@@ -256,7 +256,7 @@ interface ViewMessages {
   speed: void;
 }
 
-/** What a component is made of: see `component` in `shared.js`. */
+/** What a component is made of: see `component` in `component.js`. */
 interface ComponentParts<State, Data> extends Pick<ComponentState, "isText" | "isSlow"> {
   /** The messages of its view at which it draws. */
   messages?: (keyof ViewMessages)[];

@@ -178,6 +178,7 @@ function listenToChart(state) {
       await draw(state);
     } else {
       await changeLayout(state, { width });
+      if (state.signal.aborted) return;
       placeSliders(state);
       drawFrozenLabels(state);
     }
@@ -241,6 +242,7 @@ async function draw(state) {
     drawFrozenLabels(state);
     state.tree?.markHypothesis(state, null);
     attachSliders(state);
+    fadeEdges(find(root, ".scroll")); // the figure may be wider than the one before
   }
   markTabStop(state);
   scrollToColumn(state);

@@ -57,6 +57,7 @@ function show(state) {
 
 export default component(".words", {
   messages: ["step", "options"],
+  isText: true,
   /** @param {FindingsState} state */
   take(state) {
     show(state);

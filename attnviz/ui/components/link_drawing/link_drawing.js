@@ -216,6 +216,7 @@ function take(state, data) {
 
 export default component(".link-drawing", {
   messages: ["options"],
+  isText: true,
   begin: () => ({ links: new Map(), asked: 0, saving: null }),
   start,
   take,

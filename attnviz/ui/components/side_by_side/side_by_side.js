@@ -36,13 +36,17 @@ function start(state) {
   const player = state.player = newPlayer(state, {
     here: () => state.step,
     last: () => (state.payload?.labels.length ?? 1) - 1,
-    go: (step) => change(root, { step }),
+    go(step) {
+      if (state.payload) change(root, { step });
+    },
     paint: () => show(state),
     pace: () => PACE,
   });
   onViewKey(root, player.onKey, signal);
   onMessage(root, "choose", ({ detail }) => {
-    if (detail.step !== undefined) player.pause();
+    if (detail.step === undefined) return;
+    player.pause();
+    show(state);
   }, signal);
   onMessage(root, "shown", () => show(state), signal);
 }

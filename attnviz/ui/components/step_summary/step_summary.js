@@ -150,7 +150,9 @@ function place(state) {
   const stays = opensInPlace(root) || matchMedia("(max-width: 699px)").matches; // a phone shows first what a link is about
   if (!state.placed && now.stage && !stays) visitWhenDrawn(root, now.stage);
   state.placed = true;
-  const marked = [now.stage, viewRoot(root).hasAttribute("data-tour"), isLecture()].join();
+  const view = viewRoot(root), isWide = matchMedia("(min-width: 1000px)").matches;
+  const marked = [now.stage, view.hasAttribute("data-tour"), view.hasAttribute("data-diagram"), isWide, isLecture()]
+    .join();
   if (marked === state.marked) return;
   state.marked = marked;
   mark(root, now.stage);
@@ -190,4 +192,4 @@ function take(state, { steps, stages }) {
   return false;
 }
 
-export default component(".facts", { messages: ["step"], start, take, draw: show });
+export default component(".facts", { messages: ["step"], isText: true, start, take, draw: show });

@@ -69,6 +69,7 @@ function initialMoment({ shown: before, moment }, data) {
  */
 function take(state, data) {
   const { root } = state;
+  if (state.shown?.identity !== data.identity) state.player.pause();
   state.moment = initialMoment(state, data);
   state.shown = data;
   writeTexts(root, data.words);
