@@ -65,7 +65,7 @@ class Architecture:
     """The declaration of one architecture."""
 
     name: str
-    """Name in `bounds.ARCHITECTURE_NAMES`; "attention" for another program's, "head" for a transformer's head."""
+    """Name in `network.model_config.CONFIGS`; "attention" for another program's, "head" for a transformer's head."""
     result: type[SavedResult | Head]
     """Type of its results."""
     verifier: type[Verifier] | None = None

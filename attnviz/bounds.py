@@ -27,7 +27,6 @@ SIZES = (
 )
 COUNTS = ("heads", "layers", "encoder_layers")
 TRANSLATORS = ("rnnsearch", "transformer", "seq2seq")
-ARCHITECTURE_NAMES = (*TRANSLATORS, "decomposable")
 WIDEST_BEAM = 100
 """Largest width of a beam search."""
 PRECISIONS = ("auto", "bf16", "fp32")

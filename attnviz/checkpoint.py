@@ -18,7 +18,7 @@ from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
 from attnviz.errors import AttnvizError, user_error
-from attnviz.files import file_errors, replace_bytes, replace_text, replacing
+from attnviz.files import replace_bytes, replace_text, replacing
 from attnviz.model_folder import (
     CONFIG_FILE,
     MODEL_FORMAT,
@@ -107,8 +107,12 @@ def load_detector(folder: str | Path) -> tuple[Decomposable, Tokenizer]:
 
 def _loaded(folder: Path) -> tuple[AnyNetwork, Tokenizer]:
     """Load the network in `folder`, ready for use, and its tokenizer."""
-    with file_errors(folder / CONFIG_FILE):
-        config = read_fields(read_config(folder))
+    fields = read_config(folder)
+    try:
+        config = read_fields(fields)
+    except (ValueError, TypeError) as error:  # no others: a scorer of the user's own is imported here
+        path = folder / CONFIG_FILE
+        raise user_error("The file {path} is damaged ({error}). Restore the file.", path=path, error=error) from error
     tokenizer = _read_tokenizer(folder, config)
     with torch.device("meta"), _SkipInitialisation():
         network = build_network(config)

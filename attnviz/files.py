@@ -1,6 +1,6 @@
 """Replace files atomically, refuse pipes and devices, name damaged files, read ZIP archives within a size limit.
 
-`DAMAGED` lists the exceptions of damaged array files.
+`DAMAGED` lists the exceptions of reading a damaged file.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ DAMAGED: tuple[type[Exception], ...] = (
     zipfile.BadZipFile,
     zlib.error,
 )
-"""The exceptions that NumPy raises on loading a file that is not a valid array file."""
+"""The exceptions that NumPy raises on loading an invalid array file, and others on decoding a damaged one."""
 
 
 _CHUNK = 1 << 20

@@ -74,7 +74,7 @@ def missing_models(*names: str) -> str:
     if not absent:
         return ""
     return gettext(
-        "This part of the page needs the models {names}. Models not installed: {absent}. attnviz supplies the missing "
+        "This needs the models {names}. Models not installed: {absent}. attnviz supplies the missing "
         "models in its folder “models”: copy or symlink them into the folder of your own models.",
         names=", ".join(names),
         absent=", ".join(absent),

@@ -38,7 +38,7 @@ DETECTOR = "decomposable"
 
 def model_folders(root: str | Path = "models", architectures: Collection[str] = bounds.TRANSLATORS) -> list[Path]:
     """Return the folders in `root` of models of these architectures, by default translators, sorted by name."""
-    folders = sorted(path.parent for path in Path(root).glob(f"*/{CONFIG_FILE}"))
+    folders = sorted(path.parent for path in Path(root).glob(f"*/{CONFIG_FILE}") if path.is_file())
     return [folder for folder in folders if architecture(folder) in architectures]
 
 

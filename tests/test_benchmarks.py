@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import importlib
 import shutil
 from itertools import islice
 from pathlib import Path
@@ -51,3 +52,8 @@ def test_simulated_visitors_get_their_translations(
     assert [line["visits"] for line in lines] == [2, 4]
     for page, line in zip(options.pages, lines, strict=True):
         assert {f"{page}: growth a visit, MB", "open files"} <= line.keys()
+
+
+@pytest.mark.parametrize("path", sorted(Path(soak.__file__).parent.glob("*.py")), ids=lambda path: path.stem)
+def test_every_benchmark_finds_what_it_imports(path: Path) -> None:
+    importlib.import_module(f"tests.benchmarks.{path.stem}")

@@ -226,7 +226,7 @@ def _tables(names: list[str], options: _Options) -> dict[str, Path]:
     for name in ("gold", "vectors"):
         if getattr(options, name) is not None:
             raise AttnvizError(f"The option --{name} is for a single file. Give one file, or leave out --{name}.")
-    if options.output.suffix == ".parquet" or options.output.is_file():
+    if options.output.suffix.lower() == ".parquet" or options.output.is_file():
         raise AttnvizError(f"The tables of several files need a folder, and {options.output} names a file.")
     options.output.mkdir(parents=True, exist_ok=True)
     return table_files(files, options.output)

@@ -62,7 +62,7 @@ def detected_alignments(detector: Detector, gold: Sequence[GoldAlignment], both:
 
 
 def posterior_alignments(
-    translator: Translator, gold: Sequence[GoldAlignment], progress: Advance | None = None
+    translator: Translator, gold: Sequence[GoldAlignment], progress: Advance = lambda _: None
 ) -> list[NDArray[np.float64]]:
     """Return the posterior attention between the words of each pair, (target words, source words) each.
 
@@ -76,6 +76,5 @@ def posterior_alignments(
         shares = posterior(translator.translate(source, target=target), weights)
         pieces = translator.tokenizer.surfaces
         alignments.append(between_words(pair, pieces(source), pieces(target), shares))
-        if progress:
-            progress(1)
+        progress(1)
     return alignments

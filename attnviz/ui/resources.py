@@ -1,6 +1,6 @@
 """Load installed models and detector, translate and analyse; caches for all visitors (`cached_for_all`); measured BLEU.
 
-Models, translations, verdicts and posterior attention are cached for all visitors; callers cache the other analyses.
+Models, translations, verdicts and posterior attention are cached for all visitors, other analyses by `cached_analysis`.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ import torch
 import attnviz.translator
 from attnviz import Translator
 from attnviz.detector import Detector
-from attnviz.model_folder import detector_folders
+from attnviz.model_folder import DETECTOR, model_folders
 from attnviz.network import ModelConfig, RNNsearch
 from attnviz.text import EOS, Tokenizer
 from tests.benchmarks.harness import Measure, Sample, compare, options_of, seconds_of
@@ -56,7 +56,7 @@ def timed_anew(translator: Translator, action: Callable[[], object]) -> float:
 
 def measure_folder(model: str, device: str, precision: str = "auto") -> Iterator[Sample]:
     """Yield the speeds of a model folder as it is used; a detector judges a short sentence."""
-    if Path(model) in detector_folders(Path(model).parent):
+    if Path(model) in model_folders(Path(model).parent, (DETECTOR,)):
         yield _with_processor("short", partial(Detector.load(model, device).judge, SHORT, JUDGED))
         return
     translator: Translator = Translator.load(model, device, precision)

@@ -29,7 +29,7 @@ from attnviz.ui.step.what_if_panel import (
     requested_intervention,
 )
 from attnviz.ui.view import MAIN, View
-from tests.conftest import SENTENCES, ModelFactory
+from tests.conftest import SENTENCES, SHIPPED_MODEL, ModelFactory
 from tests.ui.opening import Run
 from tests.ui.shown_payloads import mounted, payloads_of
 
@@ -170,3 +170,11 @@ def test_cards_of_suspected_errors_say_what_would_change_and_request_it(
     without_model = View(MAIN, shipped_translator.translate(DOUBTFUL[0], beam=5))
     (suspect,) = suspected_error_payloads(without_model)
     assert not any("whatIf" in line for line in suspect["lines"])
+
+
+def test_piece_that_the_decoder_cannot_write_has_no_button() -> None:
+    trace = Translator.load(SHIPPED_MODEL.parent / "small-additive", device="cpu").translate("Mr Xqzzt has 27 windows.")
+    suspects = suspected_error_payloads(View(MAIN, trace))
+    unknown = [line for one in suspects for line in one["lines"] if "<unk>" in line["text"]]
+    assert unknown
+    assert not any("whatIf" in line for line in unknown)

@@ -26,7 +26,7 @@ from tests.conftest import ModelFactory
 from tests.strategies import FEW
 from tests.ui.fields import field, fields, set_field
 from tests.ui.opening import Run, first_page, open_page
-from tests.ui.shown_payloads import address, plain_texts, steps_of, texts
+from tests.ui.shown_payloads import address, mounted, plain_texts, steps_of, texts
 
 
 @pytest.fixture(scope="module")
@@ -132,3 +132,13 @@ def test_tour_is_offered_to_a_new_visitor(page: Run, monkeypatch: pytest.MonkeyP
 def test_every_term_of_the_glossary_is_defined_once(each_language: str) -> None:
     found = re.findall(r"\*\*(.+?)\*\*", "\n".join(glossary(*get_args(Topic))))
     assert len(found) == len(set(found)) >= 35
+
+
+def test_only_a_choice_of_this_session_is_stored(page: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another tab may have stored a later one since this session began."""
+    monkeypatch.setattr(inputs, "remembered", lambda name: "numbers" if name == inputs.DETAIL_LEVEL else None)
+    app = page()
+    assert app.session_state[inputs.DETAIL_LEVEL] == "numbers"
+    assert mounted(app, "stored_choice")[0]["value"] is None
+    set_field(app, inputs.DETAIL_LEVEL, "everything")
+    assert mounted(app, "stored_choice")[0]["value"] == "everything"

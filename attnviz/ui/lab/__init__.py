@@ -1,4 +1,4 @@
-"""Sections of the page *Lab*, each with its analyses and figures in a module of its own."""
+"""Type of a section of the page *Lab*."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from attnviz.ui.view import View
 
 @dataclass(frozen=True)
 class LabSection:
-    """A question and its analyses. No section imports another."""
+    """A question and its analyses."""
 
     title: Callable[[], str]
     """Title in the current language."""

@@ -448,7 +448,7 @@ def finished_hypotheses_payload(request: PayloadRequest) -> dict[str, Any]:
 
 
 def _tree_pictures(request: PayloadRequest) -> Iterator[OfferedFigure]:
-    beam, step = int(page_session()[_WIDTH]), request.selection.step
+    beam, step = int(page_session().get(_WIDTH, 5)), request.selection.step
     if not _no_tree_reason(request.trace, beam):
         title = gettext("Beam search, width {width}", width=beam)
         yield OfferedFigure(title, f"beam-{beam}", lambda: beam_tree(_tree(request.trace, beam), step=step))

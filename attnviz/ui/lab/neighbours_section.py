@@ -311,6 +311,8 @@ def _vector_name(trace: Trace, kind: VectorKind, step: int) -> str:
 def _selected_vectors(request: PayloadRequest) -> tuple[VectorIndex, Metric] | None:
     """Return the chosen vectors and metric; None where there are none."""
     session = page_session()
+    if any(name not in session for name in _CHOICES):  # the section was missing when the page was drawn
+        return None
     try:
         return _requested_vectors(request.trace, ".".join(str(session[name]) for name in _CHOICES))
     except AttnvizError:

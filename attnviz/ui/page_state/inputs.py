@@ -105,7 +105,7 @@ def page_detail_level() -> DetailLevel:
 
     A link sets the level, but only the switch makes it the visitor's own choice.
     """
-    default = chosen_detail_level() or DEFAULT_LEVEL
+    default = _last_detail_level() or DEFAULT_LEVEL
     level: DetailLevel = linked_entry(DETAIL_LEVEL, default, offered=DETAIL_LEVELS, scope=SENTENCE_PAGES)
     return level
 
@@ -117,14 +117,20 @@ def choose_detail_level() -> None:
 
 
 def chosen_detail_level() -> DetailLevel | None:
+    """Return the visitor's last choice in this session, which the browser is to store; None where there is none."""
+    level: DetailLevel | None = page_session().get(_CHOSEN)
+    return level
+
+
+def _last_detail_level() -> DetailLevel | None:
     """Return the visitor's last choice, in this session or an earlier one; None where there is none."""
-    chosen = page_session().get(_CHOSEN, remembered(DETAIL_LEVEL))
+    chosen = chosen_detail_level() or remembered(DETAIL_LEVEL)
     return next((level for level in DETAIL_LEVELS if level == chosen), None)
 
 
 def detail_level_address() -> dict[str, str | None]:
     """Return the address parameter of the level; None where neither a link nor the visitor chose one."""
-    chosen = is_given(DETAIL_LEVEL) or chosen_detail_level()
+    chosen = is_given(DETAIL_LEVEL) or _last_detail_level()
     return {DETAIL_LEVEL: page_session()[DETAIL_LEVEL] if chosen else None}
 
 

@@ -1,4 +1,4 @@
-"""Gold links in the step view: box to enter them, missed and false links, drawing on the heatmap, and download.
+"""Gold links in the step view: box to enter them, drawing on the heatmap, download, and findings of the alignment.
 
 The browser edits the links and sends each edit as a request (`page_state.gold_state.set_drawn_links`).
 """

@@ -176,13 +176,15 @@ def suspected_error_payload(trace: Record, suspect: SuspectedError, *, can_chang
 
     attended = {"choice": {"step": suspect.step, "source": None if is_source else suspect.source}}
     lines: list[tuple[CardLine | None, Mapping[str, Any]]] = [(card.attended, attended)]
-    foils = foils_of(trace, suspect.step)
-    lines.append((card.runner_up, what_if(ForceWords((foils[0][0],), suspect.step)) if foils else {}))
+    # PAD, UNK and BOS cannot be written.
+    written = [foil for foil, *_ in foils_of(trace, suspect.step)[:1] if foil >= EOS]
+    lines.append((card.runner_up, what_if(ForceWords(tuple(written), suspect.step)) if written else {}))
     better = better_hypothesis(trace, suspect)
     taken: Mapping[str, Any] = {}
     if better is not None and tokenizer is not None:
         pieces = (*tokenizer.encode(better.hypothesis.translation), EOS)
-        taken = what_if(ForceWords(pieces, replaced=len(trace.target_ids)), held=True)
+        if min(pieces) >= EOS:
+            taken = what_if(ForceWords(pieces, replaced=len(trace.target_ids)), held=True)
     lines.append((card.hypothesis, taken))
     needed: Mapping[str, Any] = {"choice": {"step": suspect.step, "stage": 5}} if can_change and has_form else {}
     is_number = finding.kind is FindingKind.NUMBER  # another word, not other attention, would mend it
@@ -229,7 +231,7 @@ class PlayedLanguages:
 def player(view: View, suspected_errors: Sequence[Mapping[str, Any]] = (), pair: PlayedLanguages | None = None) -> None:
     """Draw both sentences with the current step and source piece marked, and the controls.
 
-    Words that are likely wrong have `suspected_errors` (`ui.step.step_controls`).
+    Words that are likely wrong have `suspected_errors`, as `suspected_error_payloads` returns them.
     """
     shown = {"simple": view.simple, "suspectedErrors": suspected_errors}
     component("player", view.key("player"), player_payload(view.trace, pair) | shown)

@@ -134,12 +134,13 @@ def request_address(request: TranslationRequest) -> dict[str, str | None]:
     A link or a reload then never opens a request that fails.
     """
     models = installed_models()
-    name = next(name for name, folder in models.items() if str(folder) == request.folder)
+    # The folder may be gone since the translation.
+    name = next((name for name, folder in models.items() if str(folder) == request.folder), None)
     search = "greedy" if request.beam == 1 else f"beam {request.beam}"
     return {
         inputs.SENTENCE: None if request.text == DEFAULT_SENTENCE and not request.target else request.text,
         inputs.TARGET: request.target,
-        inputs.MODEL: None if name == next(iter(models)) else name,
+        inputs.MODEL: None if name == next(iter(models), None) else name,
         inputs.SEARCH: None if search == inputs.DEFAULT_SEARCH else search,
     }
 

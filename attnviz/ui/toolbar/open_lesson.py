@@ -152,7 +152,7 @@ def draw_lesson(opened: OpenLesson) -> None:
                 given = _answered(opened.lesson)
         except AttnvizError as error:
             problem = str(error)
-    with language_of(opened.lesson), view_blocks("lesson_view"), box("lesson_page"):
+    with language_of(given.lesson if given else None), view_blocks("lesson_view"), box("lesson_page"):
         with box("lesson_head", row=True):
             request_button(gettext("Leave the lesson"), close_lesson, key="leave_lesson")
             if given:

@@ -1,4 +1,4 @@
-"""The page *To the transformer*: exhibits from additive attention to the transformer, one module each.
+"""The page *To the transformer*: exhibits from additive attention to the transformer.
 
 An `Exhibit` has the functions that compute its view, draw it and yield what it offers to save. `SentenceRequest`
 translates the visitor's sentence by a model.
@@ -37,7 +37,7 @@ class SentenceRequest:
 
 @dataclass(frozen=True)
 class Exhibit:
-    """One part of the page. No exhibit imports another."""
+    """One part of the page."""
 
     make_view: Callable[[SentenceRequest], View]
     """Computes the exhibit's trace and returns its view; raises AttnvizError with a sentence if that is impossible."""
