@@ -289,6 +289,8 @@ _CALLS: weakref.WeakKeyDictionary[Any, tuple[Callable[..., Any], dict[str, Any]]
 """How each result of this process was made: by which function below, and by which arguments."""
 _UPLOADS: LRUCache[Any] = LRUCache(32 << 20, size=bytes_of)
 """LRU cache of what visitors uploaded, by fingerprint; what a session has open stays available."""
+_SHARED: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+"""By what a session has open, the same of the session that uploaded it first: it lives as long."""
 
 
 def call_of(result: Any) -> tuple[Callable[..., Any], dict[str, Any]]:
@@ -307,7 +309,10 @@ def call_of(result: Any) -> tuple[Callable[..., Any], dict[str, Any]]:
 
 def keep_upload(result: Any) -> Any:
     """Keep what a visitor uploaded; return the same that another one uploaded before, where that is available."""
-    return _UPLOADS.add(result.fingerprint, result)
+    shared = _UPLOADS.add(result.fingerprint, result)
+    if shared is not result:
+        _SHARED[result] = shared
+    return shared
 
 
 def _note(result: Any, model: str, *arguments: Any) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -10,6 +12,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import attention
 from attnviz.analysis.imported_file_texts import missing_values_reason
 from attnviz.trace.drawing import DetailLevel
+from attnviz.ui import payloads, resources
 from attnviz.ui.toolbar.opened_file import attention_in
 from tests.importing.given import SOURCE, TARGET, marian, matrix
 from tests.ui.fields import fields, options, set_field
@@ -158,6 +161,15 @@ def test_heads_of_a_file_are_chosen_on_the_page(snapshot: SnapshotAssertion) -> 
         set_field(app, name, chosen)
         numbers = [None if number == "all" else int(number) - 1 for number in chosen.split(".")]
         assert np.array_equal(alignment_on_page(app), whole.select_heads(*numbers).alignment)
+
+
+def test_attention_stays_when_another_visitor_who_opened_the_same_file_leaves() -> None:
+    first, second = (upload(open_page(depth="numbers"), "mine.json", saved()) for _ in range(2))
+    del first
+    gc.collect()
+    for cache in (payloads._SHOWN, payloads._PAYLOADS, resources._UPLOADS):  # as others' files do
+        cache._cached.clear()
+    assert len(list(all_payloads(second))) > 1
 
 
 def test_links_of_another_segmentation_lead_to_their_cells() -> None:

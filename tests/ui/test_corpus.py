@@ -36,7 +36,7 @@ from attnviz.ui.corpus.table import (
 from attnviz.ui.examples import SAMPLE
 from tests.ui.fields import field, set_field
 from tests.ui.opening import Run, open_alone
-from tests.ui.shown_payloads import panel_texts, plain_texts
+from tests.ui.shown_payloads import panel_texts, plain_texts, texts
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -112,6 +112,25 @@ def test_unusable_files_are_reported(models_folder: Path, snapshot: SnapshotAsse
     picture = begin("somebody", "x.tsv", b"\x89PNG\r\n\x1a\n\0\0", model)
     wait_until_job_ends(picture.identity)
     assert problems | {"no text": picture.problem} == snapshot
+
+
+def test_successive_uploads_show_their_table_or_problem(corpus: Run) -> None:
+    app, pair = corpus(), b"I am hungry.\tJ'ai faim.\n"
+    given = [
+        ("own.tsv", pair, ""),
+        ("own.png", b"?", "own.png cannot be used"),
+        ("own.tsv", pair, ""),
+        ("empty.tsv", b"", "No line of empty.tsv"),
+        ("own.png", b"?", "own.png cannot be used"),
+    ]
+    for name, content, problem in given:
+        app.get("file_uploader")[0].set_value((name, content, "text/plain")).run()
+        wait_until_job_ends(app.session_state["corpus_table"])
+        app.run()
+        assert not app.exception
+        assert problem in texts(app)
+        assert problem or "cannot be used" not in texts(app)
+        assert "1 of 1 pairs of own.tsv" in texts(app)
 
 
 def test_uploads_of_a_visitor_do_not_remove_the_table_of_another(

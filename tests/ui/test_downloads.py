@@ -89,7 +89,10 @@ def test_trace_opens_without_a_model(
     app = open_page()
     assert panel_texts(app, "messages") == snapshot(name="no model")
     upload(app, "broken.json", b"{}")
-    assert panel_texts(app, "file_problem") == snapshot(name="broken")
+    problem = panel_texts(app, "file_problem")
+    assert problem == snapshot(name="broken")
     upload(app, "girl.json", trace.to_json().encode())
     assert panel_texts(app, "messages") == snapshot(name="opened")
-    assert steps_of(app) == len(trace.target_pieces)
+    upload(app, "broken.json", b"{}")
+    assert panel_texts(app, "file_problem") == problem
+    assert steps_of(app) == len(trace.target_pieces), "the file stays open"

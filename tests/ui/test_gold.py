@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from typing import Any
 
 from streamlit.testing.v1 import AppTest
@@ -158,3 +159,22 @@ def test_all_pairs_are_saved_with_the_own_links_of_those_not_drawn(page: Run) ->
     draw(app, "0-1")
     (pharaoh,) = (one for one in bar(app)["files"][1] if one["label"] == "Pharaoh")  # type: ignore[index]
     assert fetched(pharaoh["at"]) == b"1?0\n0-0 1-1 2-1\n0-1\n"
+
+
+def open_links(app: AppTest, name: str, content: bytes) -> AppTest:
+    """Open a file in the box of the links marked by hand."""
+    (key,) = (given["key"] for given in mounted(app, "file_choice") if "lesson" not in given["key"])
+    ask(app, key, {"name": name, "content": b64encode(content).decode("ascii")})
+    return app.run()
+
+
+def test_saved_gold_file_is_opened_line_by_line(page: Run) -> None:
+    app = draw(upload(page(draw="1"), "pairs.tsv", PAIRS.encode()), "0-0 0-1 1?1")
+    again = upload(page(draw="1"), "pairs.tsv", PAIRS.encode())
+    for every in bar(app)["files"][1]:  # type: ignore[index]
+        open_links(again, every["file"], fetched(every["at"]))
+        for number, links in ((3, "1-0"), (2, "0-0 1-1 2-1"), (1, "0-0 0-1 1?1")):
+            assert go_to_pair(again, number)["links"] == links
+            assert every["file"] in " ".join(panel_texts(again, "notice"))
+        again.button(key="gold_close").click().run()
+        assert bar(again)["links"] == ""  # type: ignore[index]

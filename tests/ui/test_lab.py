@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
@@ -17,6 +18,7 @@ from attnviz.analysis.perturbation_tests import PERTURBATION_REFERENCES
 from attnviz.analysis.suspected_errors import SuspectedError
 from attnviz.checkpoint import save_model
 from attnviz.text import Tokenizer
+from attnviz.ui.examples import SAMPLE
 from attnviz.ui.pages import lab_page as lab_script
 from attnviz.ui.pages.lab_page import SECTIONS
 from tests.conftest import SENTENCES, ModelFactory
@@ -74,6 +76,26 @@ def test_link_opens_a_section_which_alone_requests_payloads(lab: Run, snapshot: 
 def shown(en_fr: Path) -> Translator:
     """Return the translator of the model that the page shows."""
     return Translator.load(en_fr, device="cpu")
+
+
+def test_nearest_sample_entries_match_a_brute_force_search(lab: Run, shown: Translator) -> None:
+    """The reference is computed from the traces of all pairs, in float64."""
+    (listed,) = payloads_of(lab(section="neighbours", sentence=SENTENCES[0], search="greedy"), "neighbours", step=1)
+    query = shown.translate(SENTENCES[0], beam=1).states[1].astype(np.float64)
+    expected = []
+    for source, target in (line.split("\t") for line in SAMPLE.read_text(encoding="utf-8").splitlines()):
+        states = shown.translate(source, target=target).states.astype(np.float64)
+        cosines = states @ query / np.linalg.norm(states, axis=1) / np.linalg.norm(query)
+        expected += [(cosine, source, target, step) for step, cosine in enumerate(cosines, 1)]
+    expected.sort(key=lambda one: -one[0])
+    listed_cosines = [float(entry["near"].removeprefix("cos = ")) for entry in listed["entries"]]
+    np.testing.assert_allclose(listed_cosines, [one[0] for one in expected[: len(listed_cosines)]], atol=2e-3)
+    assert expected[0][0] - expected[1][0] > 1e-3
+    entry, (_, source, target, step) = listed["entries"][0], expected[0]
+    to = urlsplit(entry["to"])
+    opened = parse_qs(f"{to.query}&{to.fragment}")
+    assert [opened[name] for name in ("sentence", "target", "step")] == [[source], [target], [str(step)]]
+    assert "".join("".join(entry[part] for part in ("before", "marked", "after")).split()) == "".join(target.split())
 
 
 def test_map_has_a_point_for_each_vector_and_each_step(

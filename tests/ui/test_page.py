@@ -26,7 +26,7 @@ from tests.conftest import ModelFactory
 from tests.strategies import FEW
 from tests.ui.fields import field, fields, set_field
 from tests.ui.opening import Run, first_page, open_page
-from tests.ui.shown_payloads import address, mounted, plain_texts, steps_of, texts
+from tests.ui.shown_payloads import address, all_payloads, blocks, mounted, page_html, plain_texts, steps_of, texts
 
 
 @pytest.fixture(scope="module")
@@ -83,6 +83,18 @@ def test_message_about_a_damaged_model_names_the_file(en_fr: Path) -> None:
     app = open_page()
     assert not app.exception
     assert "tokenizer.model" in texts(app)
+
+
+def test_only_a_model_with_attention_is_said_to_attend(
+    en_fr: Path, make_network: ModelFactory, tokenizer: Tokenizer
+) -> None:
+    save_model(en_fr.parent / "fixed", make_network("none"), tokenizer)
+    for model, attends in (("en-fr", True), ("fixed", False)):
+        app = open_page(model=model)
+        assert {player["attends"] for player in mounted(app, "player")} == {attends}, "it hides what the step looks at"
+        shown = f"{texts(app)} {page_html(app)} {list(blocks(app))} {list(all_payloads(app))}"
+        for claim in ("brighter", "Softmax"):
+            assert (claim in shown) == attends, (claim, model)
 
 
 def test_no_typed_sentence_raises_or_is_read_as_markdown(

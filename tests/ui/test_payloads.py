@@ -22,8 +22,9 @@ from attnviz.ui.payloads import UnknownPayloadError, UnknownRequestError, addres
 from tests.conftest import SENTENCES
 from tests.figures import synthetic
 from tests.figures.payloads import figure_at
-from tests.ui.opening import Run
+from tests.ui.opening import Run, open_page, upload
 from tests.ui.shown_payloads import blocks, fetched, fetching, sent_requests
+from tests.ui.test_gold import PAIRS
 
 OF_ALL = EVERY_TRANSLATION - {"facts"}
 RECURRENT = RNNSEARCH.payloads - IMPORTED.payloads
@@ -122,9 +123,6 @@ def test_request_makes_the_same_payloads_after_a_restart(
         WhatIf(1, Temperature(2.5), held=True),
     )
     app = page(sentence=SENTENCES[0], what_ifs=encode_what_ifs(what_ifs), what_if="2", gold="0-0.1-1")
-    texts = " ".join(json.dumps(block) for block in blocks(app))
-    named = re.findall(rf"{payloads.PAYLOAD_PREFIX}/[^\"]*", texts)
-    assert not [at for at in named if re.search("girl|riding|bicycle", at, re.IGNORECASE)], "the sentence is private"
     # The files of the translation name its duration.
     addresses = sorted({one["at"] for one in fetching(app) if not re.search(r"-(pictures|file)\b", one["at"])})
     assert len(addresses) > 25
@@ -141,6 +139,13 @@ def test_request_makes_the_same_payloads_after_a_restart(
         assert payloads.accept(digest, text)
     for at, one in zip(addresses, before, strict=True):
         assert fetched(at) == one, at
+
+
+def test_no_address_contains_the_sentence(page: Run) -> None:
+    texts = " ".join(map(json.dumps, blocks(page(sentence="Zebras sing.", target="Des zèbres chantent."))))
+    addresses = set(re.findall(rf"{payloads.PAYLOAD_PREFIX}/[^\"]*", texts))
+    assert len(addresses) > 25
+    assert not [at for at in addresses if re.search("zebra|sing|z%C3%A8bre|chant", at, re.IGNORECASE)]
 
 
 def test_processes_without_a_given_secret_share_that_in_a_file(tmp_path: Path) -> None:
@@ -182,3 +187,19 @@ def test_uploaded_translation_is_named_by_its_content_and_available_while_it_is_
     with pytest.raises(AttnvizError) as error:
         fetched(at)
     assert str(error.value) == snapshot
+
+
+def _addresses_of_file(name: str, content: bytes) -> set[str]:
+    """Return the addresses on a page that shows a file, without their parameters."""
+    return {given["at"].split("?")[0] for given in fetching(upload(open_page(), name, content))}
+
+
+@pytest.mark.usefixtures("models_folder")
+def test_same_file_has_the_same_addresses() -> None:
+    content = PAIRS.encode()
+    first = _addresses_of_file("pairs.tsv", content)
+    assert _addresses_of_file("pairs.tsv", content) == first
+    of_pair = {at for at in first if at.endswith(("/heatmap", "/chart-tables"))}
+    assert len(of_pair) == 2
+    for name, other in (("pairs.tsv", content + b"e\tf\t0-0\n"), ("other.tsv", content)):
+        assert not of_pair & _addresses_of_file(name, other)

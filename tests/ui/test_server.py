@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import gc
 import gzip
+import hashlib
 import resource
 import shutil
 import socket
@@ -183,6 +184,8 @@ def test_unknown_request_is_asked_for_and_accepted_only_as_a_page_made_it() -> N
     assert get(f"/{path}", method="HEAD")[0] == 428
     for wrong in (text.replace(trace.fingerprint, "0" * 64), "", "é" * 9, f"[{text}]"):
         assert get(f"/{path}", method="POST", content=wrong.encode())[0] == 403
+    forged = path.replace(digest, hashlib.sha256(text.encode()).hexdigest()[:32])
+    assert get(f"/{forged}", method="POST", content=text.encode())[0] == 403, "a digest without the secret"
     assert get(f"/{path}", method="POST", content=b"0" * (payloads.LONGEST_REQUEST + 1))[0] == 413
     assert get(f"/{path}", query=query)[0] == 428
     assert get(f"/{path}", method="POST", content=text.encode())[0] == 204

@@ -17,7 +17,7 @@ from attnviz.ui.embedding import in_session
 from attnviz.ui.page_state import selection
 from attnviz.ui.page_state.linked import begin_link, clear_entries, follow_link, is_given, link_problems, linked_entry
 from attnviz.ui.page_state.selection import browser_parameters, linked_selection
-from attnviz.ui.step.diagram_panel import diagram_payload
+from attnviz.ui.step.diagram_panel import diagram_payload, diagram_table
 from attnviz.ui.step.step_controls import player_payload
 from attnviz.ui.view import MAIN, View
 from tests.figures import synthetic
@@ -92,8 +92,8 @@ def test_player_payload_has_every_piece_once_and_rows_that_sum_to_one() -> None:
     assert [order[0] for order in record["orders"]] == trace.alignment.argmax(axis=1).tolist()
 
 
-@pytest.mark.parametrize("attention", ["additive", "none"])
-def test_diagram_payload_has_the_numbers_of_its_steps(attention: str) -> None:
+@pytest.mark.parametrize("attention", ["additive", "general", "none"])
+def test_diagram_and_its_table_have_the_numbers_of_their_steps(attention: str) -> None:
     trace = synthetic.trace(attention=attention)
     steps, units, columns = [1, 3], drawn_units(trace), len(trace.source_pieces)
     record = diagram_payload(trace, steps, {step: narrate(trace, step) for step in steps})
@@ -109,6 +109,18 @@ def test_diagram_payload_has_the_numbers_of_its_steps(attention: str) -> None:
     ):
         found = np.frombuffer(base64.b64decode(record[name]), dtype="<f4").reshape(-1, width)
         np.testing.assert_allclose(found, expected, atol=1e-5, err_msg=name)
+    table = diagram_table(trace, 2)
+    assert list(table.index[-4:]) == ["c₃", "s₂", "s₃", "t₃"]
+    cells = table.filter(like="square").to_numpy()
+    vectors = [*trace.annotations[:, units.annotation], trace.contexts[2][units.context]]
+    vectors += [trace.states[1][units.state], trace.states[2][units.state], trace.readouts[2][units.readout]]
+    for row, vector in zip(cells, vectors, strict=True):
+        np.testing.assert_array_equal(row[: len(vector)], vector)
+        assert np.isnan(row[len(vector) :]).all()
+    assert ("α" in table) == trace.attends
+    if trace.attends:
+        np.testing.assert_array_equal(table["α"][:columns], trace.alignment[2])
+        np.testing.assert_array_equal(table["e"][:columns], trace.energies[2])
 
 
 def test_entry_begins_with_its_link_once_until_another_link_is_followed() -> None:

@@ -35,7 +35,6 @@ from attnviz.ui.fields import uploader as file_uploader
 from attnviz.ui.page_state.gold_state import set_problem, take_links
 from attnviz.ui.page_state.linked import SENTENCE_PAGES, clear_with_link
 from attnviz.ui.requests import call_in_rerun, request_button
-from attnviz.ui.resources import keep_upload
 from attnviz.ui.toolbar.open_lesson import open_lesson
 from attnviz.ui.view import Compared, FilePair, GoldFile, View
 
@@ -125,9 +124,9 @@ def choose_attention(pair: FilePair) -> None:
         _change(problem="", refused=replace(pair, problem=str(error)))
         return
     compared, problem = _compared(pair, attention)
-    pair = keep_upload(replace(pair, problem=""))
+    pair = replace(pair, problem="")
     problem = problem or _gold_problem(pair)
-    page_session()[_OPENED] = OpenedFile(pair.name, WhatIfs(keep_upload(attention)), problem, compared, pair)
+    page_session()[_OPENED] = OpenedFile(pair.name, WhatIfs(attention), problem, compared, pair)
 
 
 def _opened() -> OpenedFile:
