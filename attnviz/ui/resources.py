@@ -304,10 +304,10 @@ def call_of(result: Any) -> tuple[Callable[..., Any], dict[str, Any]]:
         return with_heads, {"trace": whole, "name": result.heads.name}
     if result in _CALLS:
         return _CALLS[result]
-    return uploaded, {"fingerprint": keep_upload(result).fingerprint}
+    return uploaded, {"fingerprint": _keep_upload(result).fingerprint}
 
 
-def keep_upload(result: Any) -> Any:
+def _keep_upload(result: Any) -> Any:
     """Keep what a visitor uploaded; return the same that another one uploaded before, where that is available."""
     shared = _UPLOADS.add(result.fingerprint, result)
     if shared is not result:
