@@ -11,6 +11,7 @@ import subprocess
 from itertools import product
 from pathlib import Path
 from typing import get_args
+from xml.etree import ElementTree
 
 import kaleido
 import numpy as np
@@ -182,6 +183,16 @@ def test_a_long_page_fits_in_eight_megabytes(shipped_model: Path) -> None:
     trace = Translator.load(shipped_model, device="cpu").translate(source, beam=1)
     text = export.page_html(trace, margins=True, weights=read_weights(shipped_model), level="everything")
     assert len(text.encode()) < 8_000_000
+
+
+def test_heatmap_html_has_every_token_and_weight() -> None:
+    tokens = HARD.split()
+    record = attention(tokens, tokens, np.tri(len(tokens)) / np.arange(1, len(tokens) + 1)[:, None])
+    table = ElementTree.fromstring(export.heatmap_html(record, end=True))  # noqa: S314  of our own
+    assert [heading.text for heading in table.iter("th")] == tokens * 2
+    tips = [cell.get("title", "") for cell in table.iterfind("tbody/tr/td")]
+    assert [tip.partition(": ")[0] for tip in tips] == [f"{row} ← {name}" for row, name in product(tokens, tokens)]
+    np.testing.assert_allclose([float(tip.split()[-1]) for tip in tips], record.alignment.ravel(), atol=6e-5)
 
 
 BEGINNINGS = {"png": b"\x89PNG\r\n\x1a\n", "svg": b"<svg", "pdf": b"%PDF"}
