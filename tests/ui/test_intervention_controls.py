@@ -7,13 +7,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Trace, Translator
+from attnviz.analysis import posterior
 from attnviz.analysis.what_if_effects import changed_words
 from attnviz.checkpoint import save_model
 from attnviz.languages import format_share
+from attnviz.model_folder import read_weights
 from attnviz.text import EOS, Tokenizer
 from attnviz.trace.interventions import ReplaceWeights
 from attnviz.trace.what_ifs import TranslatorArguments, translator_arguments
@@ -24,12 +27,14 @@ from attnviz.ui.step import step_controls as suspected_errors_module
 from attnviz.ui.step.step_controls import suspected_error_payloads
 from attnviz.ui.step.what_if_panel import (
     FOILS,
+    borrowed_row,
     consequence_payload,
     requested_consequence_payload,
     requested_intervention,
 )
 from attnviz.ui.view import MAIN, View
 from tests.conftest import SENTENCES, ModelFactory
+from tests.snapshots import refusal
 from tests.ui.opening import Run
 from tests.ui.shown_payloads import mounted, payloads_of
 
@@ -61,6 +66,23 @@ def test_other_models_and_the_likeliest_foils_are_offered(page: Run, en_fr: Path
         chosen, likeliest = trace.target_ids[int(step)], trace.top_ids[int(step)].tolist()
         expected = [piece for piece in likeliest if piece != chosen and piece >= EOS][:FOILS]
         assert [foil["piece"] for foil in offered["foils"]] == expected
+
+
+def test_borrowed_weights_equal_those_of_their_source(models_folder: Path) -> None:
+    trace = translate(str(models_folder / "en-fr"), "cpu", SENTENCE, 1, "Deux chiens jouent.")
+    np.testing.assert_allclose(borrowed_row(trace, 0, "step", "2"), trace.alignment[2], atol=1e-6)
+    after = posterior(trace, read_weights(models_folder / "en-fr"))
+    np.testing.assert_allclose(borrowed_row(trace, 1, "posterior", ""), after[1], atol=1e-9)
+    other = Translator.load(models_folder / "dotted", device="cpu").translate(SENTENCE, target=trace.translation)
+    np.testing.assert_allclose(borrowed_row(trace, 3, "model", "dotted"), other.alignment[3], atol=1e-5)
+    row = borrowed_row(trace, 0, "links", "1-0")
+    assert row[list(trace.words().source_groups[1])].sum() == pytest.approx(1)
+
+
+def test_invalid_source_of_weights_raises_a_readable_error(en_fr: Path, snapshot: SnapshotAssertion) -> None:
+    trace = translate(str(en_fr), "cpu", SENTENCE, 1, None)
+    wrong = ["step 999", "step ²", "links gold", "links 0-99", "model fixed", "model ../en-fr", "nowhere 0"]
+    assert {one: refusal(partial(borrowed_row, trace, 0, *one.split())) for one in wrong} == snapshot
 
 
 @pytest.fixture
