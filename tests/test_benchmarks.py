@@ -31,6 +31,7 @@ def test_simulated_visitors_get_their_translations(
     tmp_path: Path, model_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(visitor_module, "PATIENCE", 3600)  # on a busy machine
+    monkeypatch.setattr(soak, "FILES_EVERY", 2)
     for name in ("KEPT", "TIDIED"):
         monkeypatch.setattr(visitors, name, 0)
     shutil.copytree(model_folder, tmp_path / "en-fr")

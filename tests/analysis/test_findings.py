@@ -254,5 +254,5 @@ def test_nine_in_ten_strong_findings_are_right(shipped_translator: Translator) -
                     unjudged.append(f"{item['sentence']}\n{trace.translation}\n{key}")
     assert not unjudged, "To judge, for findings.json:\n" + "\n".join(unjudged)
     for kind in (OMITTED, OVERUSED, REPEATED):
-        right = verdicts.get(kind, [])
+        right = verdicts[kind]
         assert sum(right) >= LEAST_PRECISION * len(right), kind

@@ -91,6 +91,10 @@ figure 'A dog.' -o x.tex --margins
 figure 'A dog.' -o x.csv --picture state --step 1 --margins
 corpus a.tsv
 corpus a.tsv -o b.parquet --vectors 200001
+corpus a.tsv -o b.parquet --model MODEL --actors 2
+corpus a.tsv -o b.parquet --model MODEL --address auto
+corpus a.tsv -o b.parquet --model MODEL --ray --workers 2
+corpus a.tsv -o b.parquet --model MODEL --ray --device cpu
 evaluate
 evaluate --json --markdown
 evaluate --beam 1,none

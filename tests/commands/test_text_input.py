@@ -124,7 +124,7 @@ def test_characters_that_the_model_does_not_know_are_reported(run: Run, snapshot
     assert run("translate", b"A dog.\n", "--unescape")[2] == ""
 
 
-def test_corpus_of_escaped_pairs_is_measured_as_the_plain_one(run: Run) -> None:
+def test_corpus_of_escaped_pairs_is_measured_as_the_plain_one(run: Run, snapshot: SnapshotAssertion) -> None:
     escaped = b"A dog &apos;s well @-@ known.\tUn chien &quot; .\n"
     tables = []
     for content, options in ((escaped, ["--unescape"]), (b"A dog 's well-known.\tUn chien \" .\n", [])):
@@ -133,3 +133,5 @@ def test_corpus_of_escaped_pairs_is_measured_as_the_plain_one(run: Run) -> None:
         tables.append(parquet.read_table("table.parquet").to_pylist())
         Path("table.parquet").unlink()
     assert tables[0] == tables[1]
+    Path("gold.txt").write_text("0-0\n", encoding="utf-8")
+    assert run("corpus", escaped, "--unescape", "--gold", "gold.txt") == (2, "", snapshot)

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from attnviz import Attention, attention, figures
+from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.imported_file_texts import missing_values_reason
 from attnviz.analysis.labels import LONGEST
-from attnviz.export.saved_files import FigureOptions, contents
+from attnviz.export.saved_files import FigureOptions, contents, picture
 from attnviz.figures.registry import step_figure
 from attnviz.figures.subject import Subject
 from tests.figures.payloads import close, plain
@@ -41,3 +42,9 @@ def test_page_of_attention_has_its_weights_and_what_is_missing(record: Attention
     for step in range(len(record.target_pieces)):
         drawn = step_figure(subject := Subject(record, step), "look").draw(subject)
         assert close(plain(page.figure("look", step)), plain(drawn.plotly()))
+
+
+def test_stored_links_are_marked_unless_others_are_given() -> None:
+    record = attention("a b", "c d", np.eye(2), sure=[(0, 1)])
+    for options, marked in ((FigureOptions(), True), (FigureOptions(gold=GoldLinks()), False)):
+        assert ("sure" in [one.name for one in picture(record, options).figure().data]) == marked

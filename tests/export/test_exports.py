@@ -11,6 +11,7 @@ import subprocess
 from itertools import product
 from pathlib import Path
 from typing import get_args
+from xml.etree import ElementTree
 
 import kaleido
 import numpy as np
@@ -165,15 +166,21 @@ def what_ifs(translator: Translator) -> WhatIfs:
 
 
 def test_page_has_a_view_for_each_what_if(what_ifs: WhatIfs) -> None:
-    text = export.page_html(what_ifs.traces[0], what_ifs=what_ifs, step=-1)
+    text = export.page_html(what_ifs.traces[0], what_ifs=what_ifs, step=-1, gold="0-0")
     assert (page_payload(text)["what_ifs"], page_payload(text)["current"]) == ([0, 1, 2], 1)
     for number in range(3):
         view, trace = saved_view(text, "fr", "dark", number), what_ifs.trace(number)
         (cards,) = view.mounted("what_ifs")
         assert (cards["current"], len(cards["cards"])) == (number, 3)
         assert not any(card["remove"] for card in cards["cards"]), "a page keeps its what-ifs"
-        assert view.mounted("view_state")[0]["identity"] == trace.fingerprint
-        np.testing.assert_allclose(plain(view.heatmap())["data"][0]["z"], trace.alignment[:-1, :-1], atol=2e-5)
+        (state,) = view.mounted("view_state")
+        assert state["identity"] == trace.fingerprint
+        assert state["firstStep"] == len(trace.target_pieces) - 1
+        cells, *marks = plain(view.heatmap())["data"]
+        marked = "sure" in [mark["name"] for mark in marks]
+        assert marked == (number == 1), "only the words of the given trace have these links"
+        alpha = trace.words().alignment if marked else trace.alignment
+        np.testing.assert_allclose(cells["z"], alpha[:-1, :-1], atol=2e-5)
 
 
 @pytest.mark.nightly
@@ -182,6 +189,16 @@ def test_a_long_page_fits_in_eight_megabytes(shipped_model: Path) -> None:
     trace = Translator.load(shipped_model, device="cpu").translate(source, beam=1)
     text = export.page_html(trace, margins=True, weights=read_weights(shipped_model), level="everything")
     assert len(text.encode()) < 8_000_000
+
+
+def test_heatmap_html_has_every_token_and_weight() -> None:
+    tokens = HARD.split()
+    record = attention(tokens, tokens, np.tri(len(tokens)) / np.arange(1, len(tokens) + 1)[:, None])
+    table = ElementTree.fromstring(export.heatmap_html(record, end=True))  # noqa: S314  of our own
+    assert [heading.text for heading in table.iter("th")] == tokens * 2
+    tips = [cell.get("title", "") for cell in table.iterfind("tbody/tr/td")]
+    assert [tip.partition(": ")[0] for tip in tips] == [f"{row} ← {name}" for row, name in product(tokens, tokens)]
+    np.testing.assert_allclose([float(tip.split()[-1]) for tip in tips], record.alignment.ravel(), atol=6e-5)
 
 
 BEGINNINGS = {"png": b"\x89PNG\r\n\x1a\n", "svg": b"<svg", "pdf": b"%PDF"}

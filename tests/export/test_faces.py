@@ -44,3 +44,7 @@ def test_csv_tikz_and_page_contain_the_face(trace: Trace, weights, face) -> None
     drawn = page.heatmap(face=face)["data"][0]
     np.testing.assert_allclose(drawn["z"].reshape(shown.shape), shown, atol=2e-5)
     assert ("α′ = " in json.dumps(plain(drawn["text"]), ensure_ascii=False)) == (face != "before")
+    options = FigureOptions(face=face, gold="0-0 1?1")
+    page = saved_view(contents(trace, "html", options, weights).decode(), "fr")
+    assert {"sure", "possible"} <= {one["name"] for one in page.heatmap(face=face)["data"][1:]}
+    assert "taux d’erreur d’alignement" in page.payload("gold_links", face=face)["summary"]

@@ -19,7 +19,7 @@ KINDS = ("additive", "general", "none")
 
 @pytest.mark.parametrize("by", ["words", "steps"])
 def test_the_heatmap_draws_alpha(by: str) -> None:
-    trace = synthetic.trace()
+    trace = synthetic.trace(target="la maison verte la maison")
     figure = figures.heatmap(trace, by=by, end=True).figure()
     expected = trace.words().alignment if by == "words" else trace.alignment
     np.testing.assert_array_equal(figure.data[0].z, expected)
@@ -27,6 +27,7 @@ def test_the_heatmap_draws_alpha(by: str) -> None:
     assert [colour for _, colour in figure.data[0].colorscale] == ["#000000", "#ffffff"]
     assert figure.layout.xaxis.side == "top"
     assert figure.layout.yaxis.range[0] > figure.layout.yaxis.range[1]
+    assert len(set(figure.layout.yaxis.tickvals)) == len(expected), "a word that occurs twice has two rows"
 
 
 def test_a_thousand_pieces_can_be_drawn() -> None:

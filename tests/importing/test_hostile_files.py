@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gzip
 import io
+import lzma
 import random
 import struct
 import threading
@@ -114,11 +115,16 @@ EXPENSIVE: dict[str, tuple[str, Callable[[], bytes]]] = {
     "digits without end": ("txt", lambda: b"9" * 1_000_000 + b"-0\n"),
     "four million empty objects": ("jsonl.gz", lambda: gzip.compress(b"{}\n" * 4_000_000, 1)),
     "objects of a list": ("json.gz", lambda: gzip.compress(b"[" + b"{}," * 20_000_000 + b"{}]", 1)),
+    "lists of a list": ("json.gz", lambda: gzip.compress(b"[" + b"[]," * 20_000_000 + b"[]]", 1)),
     "numbers of a list": ("json", lambda: b"[" + b"0," * 20_000_000 + b"0]"),
     "values without separators": ("json.gz", lambda: gzip.compress(b"[]" + b" 1" * 20_000_000, 1)),
     "links": ("txt.gz", lambda: gzip.compress(b"0-0\n" * 12_000_000, 1)),
+    "links, xz": ("txt.xz", lambda: lzma.compress(b"0-0\n" * 12_000_000, preset=0)),
+    "links of one line": ("txt.gz", lambda: gzip.compress(b"0-0 " * 12_000_000, 1)),
+    "blanks": ("txt.gz", lambda: gzip.compress(b" " * 60_000_000, 1)),
     "old line ends": ("txt.gz", lambda: gzip.compress(b"0-0\r" * 12_000_000, 1)),
     "zeros": ("gz", lambda: gzip.compress(bytes(220_000_000), 1)),
+    "zeros, xz": ("xz", lambda: lzma.compress(bytes(220_000_000), preset=0)),
     "gzip members": ("gz", lambda: gzip.compress(b"0-0\n" * 1000) * 10_000),
     "deep lists": ("json", lambda: b"[" * 1_000_000),
     "deep objects": ("json", lambda: b'{"a":' * 10_000),

@@ -182,6 +182,12 @@ def test_attributions_equal_brute_force(kind: str, tokenizer: Any) -> None:
     assert np.array_equal(again.erased, record.erased)
 
 
+def test_nothing_is_attributed_to_the_only_token_of_a_decoder() -> None:
+    record = from_huggingface(tiny_model("gpt2"), tiny_tokenizer(end=False), "▁the", attributions=True)
+    assert np.array_equal(record.gradient, [[0]])
+    assert np.array_equal(record.erased, [[0]])
+
+
 @pytest.mark.parametrize("kind", ["t5", "gpt2", "bert"])
 def test_a_folder_is_read_as_its_objects_are(kind: str, tokenizer: Any, tmp_path: Path) -> None:
     model, target = tiny_model(kind), target_of(kind)

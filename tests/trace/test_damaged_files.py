@@ -114,6 +114,7 @@ DAMAGE: dict[type, dict[str, Damage]] = {
         "wrong shape": lambda r: r["alignment"].update(shape=[2, 2]),
         "negative shape": lambda r: r["alignment"].update(shape=[-1, -1]),
         "huge shape": lambda r: r["alignment"].update(shape=[10**9, 10**9]),
+        "shape of words": lambda r: r["alignment"].update(shape=["a", "b"]),
         "objects for numbers": lambda r: r["alignment"].update(dtype="object"),
         "unknown number type": lambda r: r["alignment"].update(dtype="quaternion"),
         "a bomb": lambda r: r.update(readouts={**packed(np.zeros(10**7, np.float32)), "shape": [1, 1]}),
@@ -124,6 +125,9 @@ DAMAGE: dict[type, dict[str, Damage]] = {
         "a score vector of another model": lambda r: r.update(score_vector=packed(np.zeros(8, np.float32))),
         "states of another sentence": lambda r: r.update(layer_states=packed(np.zeros((99, 1, 10), np.float32))),
         "whole numbers for energies": lambda r: r.update(energies=packed(np.zeros(r["energies"]["shape"], np.int32))),
+        "contexts of one half": lambda r: r.update(
+            contexts=packed(np.zeros((len(r["target_pieces"]), 10), np.float32))
+        ),
         "attention of another kind": lambda r: r["config"].update(attention="soft"),
         "interventions without attention": lambda r: r["config"].update(attention="none"),
         "an architecture of another class": lambda r: r["config"].update(architecture="transformer"),

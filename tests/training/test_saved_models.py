@@ -12,9 +12,10 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import Translator
 from attnviz.evaluation.alignment import read_gold
 from attnviz.evaluation.model_alignments import word_alignments
+from attnviz.installed_models import ADDITIVE_MODEL
 from attnviz.trace.snapshots import Snapshots
 from tests.benchmarks.learning_measures import learning_measures
-from tests.benchmarks.saved_models import main
+from tests.benchmarks.saved_models import main, measurement_table
 from tests.small_run import LINKS
 from tests.snapshots import plain
 from tests.training.conftest import MOMENTS
@@ -70,3 +71,10 @@ def test_invalid_run_or_output_is_refused(
     for name, run, output in (("no run", tmp_path, "x.json"), ("no JSON", learned, "x.csv")):
         assert main([str(run), "-o", str(tmp_path / output)]) == 2
         assert plain(capsys.readouterr().err, tmp_path, learned.parent) == snapshot(name=name)
+
+
+@pytest.mark.parametrize("name", ["unguided", "guided"])
+def test_readme_of_the_small_model_has_the_numbers_of_its_runs(name: str, shipped_model: Path) -> None:
+    folder = shipped_model.with_name(ADDITIVE_MODEL)
+    run = Snapshots.load(folder / f"snapshots/{name}.json")
+    assert measurement_table(run) in (folder / "README.md").read_text(encoding="utf-8")

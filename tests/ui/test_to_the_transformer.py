@@ -21,14 +21,15 @@ from attnviz.installed_models import (
     LARGE_MODEL,
     TRANSFORMER_MODEL,
 )
-from attnviz.model_folder import read_weights
+from attnviz.model_folder import read_weights, weights_digest
 from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer
+from attnviz.ui.transformer.heads_exhibit import LINK_METHOD
 from tests.conftest import ModelFactory
 from tests.snapshots import without_numbers
 from tests.transformers import random_transformer
 from tests.ui.opening import Run, open_alone
-from tests.ui.shown_payloads import fetched, mounted
+from tests.ui.shown_payloads import fetched, mounted, page_html
 
 SENTENCE = "Two dogs play in the snow."
 
@@ -128,3 +129,19 @@ def test_scores_weights_and_sentences_of_every_form_are_those_of_numpy(
 
     for name, form in forms.items():
         assert [form["model"], form["text"], without_numbers(form["sentences"][0])] == snapshot(name=name)
+
+
+def test_error_rates_of_the_heads_are_those_measured_with_these_weights(page: Run, folder: Path) -> None:
+    """Of the links and the file of the first row; the best head is opened."""
+    digest = weights_digest(folder / TRANSFORMER_MODEL)[:12]
+    for weights, notes, chosen in ((digest, ["AER 0.90", "AER 0.80"], "cross.2.4"), ("0" * 12, ["", ""], "cross.1.1")):
+        rows = ["weights,file,sentences,layer,head,links,aer"]
+        for head in range(8):
+            for file, method, rate in (("a", LINK_METHOD, 9 - head), ("b", LINK_METHOD, head), ("a", "argmax", head)):
+                rows.append(f"{weights},{file},3,{head // 4 + 1},{head % 4 + 1},{method},{rate / 10}")
+        (folder / TRANSFORMER_MODEL / "heads.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+        app = page(exhibit="heads")
+        (gallery,) = mounted(app, "gallery")
+        assert [cell["note"] for cell in gallery["groups"][-1]["cells"]][:2] == notes
+        assert gallery["chosen"] == chosen
+        assert ("error rate of 0.20" in " ".join(page_html(app))) == (weights == digest)
