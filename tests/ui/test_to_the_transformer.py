@@ -22,13 +22,15 @@ from attnviz.installed_models import (
     TRANSFORMER_MODEL,
 )
 from attnviz.model_folder import read_weights
-from attnviz.network import TransformerConfig
+from attnviz.network import DecomposableConfig, TransformerConfig
 from attnviz.text import Tokenizer
-from tests.conftest import ModelFactory
+from attnviz.ui.pages.transformer_page import EXHIBITS
+from tests.conftest import REPOSITORY, ModelFactory
+from tests.detectors import random_detector
 from tests.snapshots import without_numbers
 from tests.transformers import random_transformer
 from tests.ui.opening import Run, open_alone
-from tests.ui.shown_payloads import fetched, mounted
+from tests.ui.shown_payloads import fetched, mounted, picture_names
 
 SENTENCE = "Two dogs play in the snow."
 
@@ -128,3 +130,15 @@ def test_scores_weights_and_sentences_of_every_form_are_those_of_numpy(
 
     for name, form in forms.items():
         assert [form["model"], form["text"], without_numbers(form["sentences"][0])] == snapshot(name=name)
+
+
+@pytest.mark.parametrize("exhibit", EXHIBITS)
+def test_each_exhibit_is_verified_and_saved(
+    page: Run, folder: Path, tokenizer: Tokenizer, exhibit: str, snapshot: SnapshotAssertion
+) -> None:
+    save_model(folder / "detector", random_detector(DecomposableConfig(len(tokenizer), 8, 6), 1), tokenizer)
+    shutil.copy(REPOSITORY / "models" / "by-length.csv", folder)
+    app = page(exhibit=exhibit, swap="1.3")
+    assert picture_names(app) == snapshot
+    assert len(mounted(app, "verification_badge")) == (3 if exhibit == "dot" else 2)
+    assert len(mounted(app, "file_link")) == 1
