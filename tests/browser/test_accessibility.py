@@ -185,15 +185,18 @@ def test_page_is_usable_by_keyboard(open_page: Opener) -> None:
     assert "source=" in page.url, "Escape closes the box and nothing else"
 
 
-def test_skip_link_goes_to_the_first_control_after_the_links(open_page: Opener) -> None:
-    page = open_page()
+@pytest.mark.parametrize(("path", "key"), [("", "sentence"), ("corpus", "corpus_sample")])
+def test_skip_link_goes_to_the_first_control_after_the_links(open_page: Opener, path: str, key: str) -> None:
+    page = open_page(path=path, ready=f".st-key-{key}")
     page.wait_for_selector(".page-links a")
     wait_until_idle(page)
     reach(page, "", "skip to main content")
     page.keyboard.press("Enter")
-    page.wait_for_function(f"() => ({FOCUSED})()?.key === 'sentence'")
+    page.wait_for_function(f"() => ({FOCUSED})()?.key === '{key}'")
     page.keyboard.press("Shift+Tab")
     assert page.evaluate(FOCUSED)["key"] == "lecture_mode"
+    if path:
+        return
     page.locator(".st-key-examples button").press("Enter")
     expect(page.locator(BOX)).to_be_focused()
     for key in ("Tab", "Tab", "Enter"):

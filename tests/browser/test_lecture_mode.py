@@ -61,7 +61,8 @@ def test_keys_control_lecture_mode(open_page: Opener) -> None:
     assert page.evaluate(LETTERS) == pytest.approx(min(0.015 * window["width"], 0.025 * window["height"]))
     page.wait_for_function(f"() => {HEIGHT} > {1.1 * height}")
     expect_step(page, 2)
-    for key, step in (("PageDown", 3), ("PageDown", 4), ("PageUp", 3), ("Home", 1)):
+    last = int(page.locator(".facts h2").inner_text().split()[-1])
+    for key, step in (("PageDown", 3), ("PageDown", 4), ("PageUp", 3), ("ArrowLeft", 2), ("End", last), ("Home", 1)):
         page.keyboard.press(key)
         expect_step(page, step)
     black = page.locator(".lecture .black")

@@ -127,11 +127,18 @@ def test_lesson_from_the_start_to_the_answer_sheet(
     expect(page.locator(".verdict .hit")).to_be_visible()
     expect(page.locator(".st-key-lesson_pictures .ytick")).to_have_count(3)
     move_on(page, 3)
+    page.locator(".number input").fill("much")
+    page.locator(".lesson form button").click()
+    expect(page.locator(".lesson .problem")).not_to_be_empty()
+    expect(page.locator(".next")).to_be_disabled()
     probability = 100 * float(trace.probabilities[trace.words().target.index("rivière")])
     page.locator(".number input").fill(f"{probability - 5:.1f}".replace(".", ","))
     check(page)
     expect(page.locator(".verdict .miss")).to_contain_text(f"{probability:.0f}")
     expect(page.locator(".score")).to_contain_text("1 of 2")
+    page.locator(".previous").click()
+    expect(page.locator(".verdict .hit")).to_be_visible()
+    page.locator(".next").click()
     move_on(page, 4)
     page.locator("fieldset label").nth(1).click()
     check(page)
@@ -150,6 +157,11 @@ def test_lesson_from_the_start_to_the_answer_sheet(
     assert [row[3] for row in rows] == ["green", rows[1][3], "vieille", "Two"]
     assert rows[1][3].startswith(f"{probability:.0f}")
     assert [row[4] for row in rows] == ["1", "0", "1", "0"]
+    page.get_by_role("button", name="Start again").click()
+    expect(page.locator(".next")).to_have_text("Start")
+    move_on(page, 1)
+    move_on(page, 2)
+    expect(page.locator(".next")).to_be_disabled()
 
 
 @on_both

@@ -170,6 +170,25 @@ def test_reload_keeps_search_step_and_given_translation(open_page: Opener) -> No
     expect(french).to_contain_text("verte")
 
 
+CLASHES = """
+() => {
+  const box = (node) => node.getBoundingClientRect();
+  const name = (node) => (node.ariaLabel || node.textContent).trim().slice(0, 40) || node.className;
+  const controls = [...document.querySelectorAll("button, input[type=range], select, a[href], summary")]
+    .filter((node) => node.checkVisibility({ checkOpacity: true, checkVisibilityCSS: true }) &&
+      box(node.parentElement).width > 1 && !node.closest("[aria-hidden=true]"));
+  const crossed = controls.flatMap((one, k) => controls.slice(k + 1).filter((other) => {
+    const [a, b] = [box(one), box(other)];
+    return Math.min(a.right, b.right) - Math.max(a.left, b.left) > 2 &&
+      Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 2 &&
+      !one.contains(other) && !other.contains(one) &&
+      ![one, other].some((node) => node.closest(".stAppHeader, .bar"));
+  }).map((other) => `${name(one)} / ${name(other)}`));
+  const beyond = controls.filter((node) => box(node).right > innerWidth + 1 || box(node).left < -1).map(name);
+  return { crossed, beyond };
+}
+"""
+"""Controls that overlap, but for those in bars that stay in place, and those that leave the window at a side."""
 CUT_TEXTS = """
 () => [...document.querySelectorAll(
   ".transport button, .growth button, .growth label, .facts button, .st-key-lang button"
@@ -183,12 +202,14 @@ def test_controls_on_a_phone_are_apart_large_enough_and_hold_their_texts(open_pa
     settled(page)
     widths = page.evaluate("[document.documentElement.scrollWidth, document.querySelector('.stMain').scrollWidth]")
     assert max(widths) <= 390
+    assert page.evaluate(CLASHES) == {"crossed": [], "beyond": []}
     assert page.evaluate(CUT_TEXTS) == []
     assert violations(page) == []
     for box in ("examples", "more", "glossary"):
         page.locator(f".st-key-{box} button").first.click()
         wait_until_still(page.locator(BOX))
         assert violations(page) == [], box
+        assert page.evaluate(CLASHES)["beyond"] == [], box  # an open box covers the page
         close_box(page)
 
 

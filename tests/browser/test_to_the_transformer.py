@@ -145,8 +145,14 @@ def test_row_is_saved_and_each_exhibit_opens_behind_its_form_and_works(open_page
             expect(page.locator(".st-key-bag-two p")).not_to_have_text(text, use_inner_text=True)
         assert page.evaluate("document.querySelector('.stMain').scrollWidth <= innerWidth")
 
-    # A head of the encoder, whose sentence asks itself.
+    # A head, by the keyboard and by the mouse: one of the encoder, whose sentence asks itself.
+    opened = page.locator("button.cell[aria-checked='true']")
     expect(page.locator("button.cell")).to_have_count(36)
+    code = opened.get_attribute("data-code")
+    opened.focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_url(lambda url: "head=" in url and f"head={code}" not in url)
+    expect(opened).to_be_focused()
     page.locator("button.cell[data-code='encoder.1.2']").click()
     page.wait_for_url(re.compile(r"head=encoder\.1\.2"))
     wait_until_idle(page)

@@ -17,7 +17,7 @@ from attnviz.trace.drawing import DetailLevel
 from attnviz.ui import payloads
 from attnviz.ui.page_state.selection import OPTIONS, Selection, linked_selection
 from attnviz.ui.pages import all_pages
-from tests.saved_pages import flattened
+from tests.saved_pages import SavedView, flattened, saved_view
 
 
 def blocks(app: AppTest) -> Iterator[Mapping[str, Any]]:
@@ -97,6 +97,42 @@ def all_payloads(app: AppTest) -> Iterator[dict[str, Any]]:
     for given in fetching(app):
         if not given["at"].split("?")[0].endswith("-file"):
             yield fetched(given["at"])
+
+
+_DRAWN = {"chart", "energy_decomposition", "equation", "gallery", "player", "side_by_side", "text"}
+"""Kinds of blocks that a page for a lecture draws, too."""
+
+
+def picture_names(app: AppTest) -> list[str]:
+    """Return the names of the pictures that a page saves, after checking all its payloads.
+
+    Each verification holds, pictures and tables are not empty, and the page for a lecture has the page's figures.
+    """
+    names = []
+    for given in fetching(app):
+        found = fetched(given["at"])
+        if isinstance(found, bytes):
+            _check_saved_page(app, saved_view(found.decode("utf-8")))
+            continue
+        assert found.get("pictures", True), given["at"]
+        assert all(table["rows"] for table in found.get("tables", [{"rows": True}])), given["at"]
+        for picture in found.get("pictures", ()):
+            assert json.loads(picture["figure"])["data"], picture["title"]
+            assert len(picture["table"].splitlines()) > 1, picture["title"]
+            names.append(picture["file"])
+    for given in mounted(app, "verification_badge"):
+        assert (fetched(given["at"]) if "at" in given else given)["holds"]
+    return names
+
+
+def _check_saved_page(app: AppTest, saved: SavedView) -> None:
+    drawn, shown = (
+        {(block["kind"], block["text" if block["kind"] == "text" else "key"]) for block in found}
+        for found in (flattened(saved.blocks), blocks(app))
+    )
+    assert drawn <= shown
+    assert not _DRAWN & {kind for kind, _ in shown - drawn}
+    assert {at.format(step=0) for at in saved.addresses()} <= saved.payloads.keys()
 
 
 def plain_texts(app: AppTest) -> list[str]:

@@ -26,7 +26,16 @@ from tests.figures.payloads import fitting_figures
 from tests.snapshots import without_numbers
 from tests.ui.fields import field, press, set_field
 from tests.ui.opening import Run
-from tests.ui.shown_payloads import address, fetched, mounted, page_html, panel_texts, payloads_of, selected
+from tests.ui.shown_payloads import (
+    address,
+    fetched,
+    mounted,
+    page_html,
+    panel_texts,
+    payloads_of,
+    picture_names,
+    selected,
+)
 
 ATTENDING = ("attributions", "perturbation-tests")
 """Sections that a model without attention lacks."""
@@ -58,6 +67,7 @@ def test_link_opens_a_section_which_alone_requests_payloads(lab: Run, snapshot: 
     for section in SECTIONS:
         app = lab(section=section, **opened)
         assert address(app) == (opened if section == next(iter(SECTIONS)) else opened | {"section": section})
+        assert picture_names(app) == snapshot(name=section)
     without = [panel_texts(lab(section=section, model="plain"), "section_panel") for section in ATTENDING]
     assert without == snapshot(name="without attention")
     app = lab()

@@ -22,14 +22,16 @@ from attnviz.installed_models import (
     TRANSFORMER_MODEL,
 )
 from attnviz.model_folder import read_weights, weights_digest
-from attnviz.network import TransformerConfig
+from attnviz.network import DecomposableConfig, TransformerConfig
 from attnviz.text import Tokenizer
+from attnviz.ui.pages.transformer_page import EXHIBITS
 from attnviz.ui.transformer.heads_exhibit import LINK_METHOD
-from tests.conftest import ModelFactory
+from tests.conftest import REPOSITORY, ModelFactory
+from tests.detectors import random_detector
 from tests.snapshots import without_numbers
 from tests.transformers import random_transformer
 from tests.ui.opening import Run, open_alone
-from tests.ui.shown_payloads import fetched, mounted, page_html
+from tests.ui.shown_payloads import fetched, mounted, page_html, picture_names
 
 SENTENCE = "Two dogs play in the snow."
 
@@ -145,3 +147,15 @@ def test_error_rates_of_the_heads_are_those_measured_with_these_weights(page: Ru
         assert [cell["note"] for cell in gallery["groups"][-1]["cells"]][:2] == notes
         assert gallery["chosen"] == chosen
         assert ("error rate of 0.20" in " ".join(page_html(app))) == (weights == digest)
+
+
+@pytest.mark.parametrize("exhibit", EXHIBITS)
+def test_each_exhibit_is_verified_and_saved(
+    page: Run, folder: Path, tokenizer: Tokenizer, exhibit: str, snapshot: SnapshotAssertion
+) -> None:
+    save_model(folder / "detector", random_detector(DecomposableConfig(len(tokenizer), 8, 6), 1), tokenizer)
+    shutil.copy(REPOSITORY / "models" / "by-length.csv", folder)
+    app = page(exhibit=exhibit, swap="1.3")
+    assert picture_names(app) == snapshot
+    assert len(mounted(app, "verification_badge")) == (3 if exhibit == "dot" else 2)
+    assert len(mounted(app, "file_link")) == 1

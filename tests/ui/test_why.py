@@ -1,0 +1,82 @@
+"""Page *Why attention?* as Streamlit runs it, without a browser: its three models, and what it saves."""
+
+from __future__ import annotations
+
+import functools
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from attnviz import Translator
+from attnviz.checkpoint import save_model
+from attnviz.corpora.judging import judge
+from attnviz.evaluation.example_sentences import REFERENCE_TRANSLATIONS
+from attnviz.text import Tokenizer
+from attnviz.ui.why import MODELS, translate_trio
+from tests.conftest import REPOSITORY, ModelFactory
+from tests.ui.opening import Run, open_alone
+from tests.ui.shown_payloads import address, fetched, mounted, page_html, panel_texts, picture_names
+
+JUDGE = "en-fr"
+SENTENCE = "Two dogs play in the snow."
+
+
+@pytest.fixture
+def folder(tmp_path: Path, make_network: ModelFactory, tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder with the three models and the one that judges them."""
+    save_model(tmp_path / JUDGE, make_network(hidden_size=9), tokenizer)
+    for name, kind in zip(MODELS, ("none", "general", "additive"), strict=True):
+        save_model(tmp_path / name, make_network(kind), tokenizer)
+    shutil.copy(REPOSITORY / "models" / "by-length.csv", tmp_path)
+    monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def page(folder: Path) -> Run:
+    """Return a function that opens the page as a link does."""
+    return functools.partial(open_alone, "why")
+
+
+def test_page_is_saved(page: Run, snapshot: SnapshotAssertion) -> None:
+    app = page(sentence=SENTENCE, long="own")
+    assert picture_names(app) == snapshot
+    assert len(mounted(app, "file_link")) == 1
+
+
+def test_example_is_forced_with_the_translation_of_a_person(page: Run) -> None:
+    """The shipped model writes *la banque de la rivière*, which its page calls a mistake."""
+    sentence = "He is sitting on the bank of the river."
+    app = page(sentence=sentence)
+    assert "target" not in address(app)
+    assert any(REFERENCE_TRANSLATIONS[sentence].french in html for html in page_html(app))
+    assert translate_trio(sentence, None).origin == "reference"
+    assert translate_trio(sentence, "Il est assis.").origin == "visitor"
+    assert translate_trio(SENTENCE, None).origin == "model"
+
+
+def test_shades_and_strokes_are_the_judgement_of_the_judge(page: Run, folder: Path) -> None:
+    fixed = fetched(mounted(page(sentence=SENTENCE, long="own"), "side_by_side")[0]["at"])["lanes"][0]
+    judge_model = Translator.load(folder / JUDGE, "cpu")
+    for version in (fixed["versions"][0], fixed["versions"][-1]):
+        source = "".join(word for word, _ in version["source"])
+        text = Translator.load(folder / MODELS[0], "cpu").translate_batch([source], beam=5)[0]
+        (judged,) = judge(judge_model, [(source, text)])
+        assert tuple(word for word, _, _ in version["words"]) == judged.words
+        levels = [sum(log < np.log(limit) for limit in (0.5, 0.1, 0.01)) for log in judged.log_probabilities]
+        assert [level for _, level, _ in version["words"]] == levels
+        assert tuple(k for k, (_, omitted) in enumerate(version["source"]) if omitted) == judged.omitted
+
+
+def test_missing_model_of_the_three_is_named(page: Run, folder: Path, snapshot: SnapshotAssertion) -> None:
+    problems = []
+    for name in MODELS:
+        (folder / name).rename(folder / "away")
+        app = page(sentence=SENTENCE)
+        problems += panel_texts(app, "why_problem")
+        assert not mounted(app, "side_by_side")
+        (folder / "away").rename(folder / name)
+    assert problems == snapshot
