@@ -54,6 +54,7 @@ def assert_form(page: Page, name: str) -> None:
 def test_five_forms_change_the_row_and_ask_nothing_of_the_server(open_page: Opener) -> None:
     page = open_page(f"?{SENTENCE}", path="transformer", ready=ROW)
     wait_until_idle(page)
+    page.emulate_media(reduced_motion="reduce")  # no cell is looked at while it fades
     page.evaluate(COUNT_MESSAGES)
     form_button(page, "Additive").focus()
     for name in FORMS:
