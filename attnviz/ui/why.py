@@ -306,7 +306,7 @@ def length_growth_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the translations of every prefix."""
     from attnviz.evaluation.bleu import sentence_chrf  # imports sacrebleu
 
-    growth = growth_of(request.trace)
+    growth = _growth_of(request.trace)
     total, reference, rows = growth.counts[-1], REFERENCE_TRANSLATIONS.get(growth.sentence), []
     labels = [ngettext("{count} of {all} words", "{count} of {all} words", count, all=total) for count in growth.counts]
     for kind, model, judged in zip(growth.attentions, growth.models, growth.translations, strict=True):
@@ -333,7 +333,7 @@ def length_growth_payload(request: PayloadRequest) -> dict[str, Any]:
 @makes_payload("growing-chart")
 def growth_chart_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the words left out at each length."""
-    spec = sentence_growth(growth_of(request.trace))
+    spec = sentence_growth(_growth_of(request.trace))
     caption = gettext(
         "Share of the English content words that each model leaves out, by the number of words given. The first few "
         "words are rarely a whole sentence, so models find them hard to translate. Section 2 compares whole "
@@ -366,7 +366,7 @@ def _legend(judge_name: str) -> list[tuple[str, str]]:
     ]
 
 
-def growth_of(trace: Trace) -> PrefixTranslations:
+def _growth_of(trace: Trace) -> PrefixTranslations:
     """Return the three models' translations of every prefix of the source sentence of `trace`, cached for all visitors.
 
     Raise AttnvizError where a model is not installed.
@@ -440,11 +440,11 @@ def by_length_panel(view: View, trio: Trio) -> None:
             inline_figure(view, "by_length", offered_bleu(rows, sentence).draw, caption)
 
 
-def why_pictures(request: PayloadRequest) -> Iterator[OfferedFigure]:
+def _why_pictures(request: PayloadRequest) -> Iterator[OfferedFigure]:
     """Yield the figures of the page as they are saved, the first of the growing sentence, if any."""
     trio, growth = request.shown["trio"], request.shown["growth"]
     if growth is not None:
-        omissions = partial(sentence_growth, growth_of(growth))
+        omissions = partial(sentence_growth, _growth_of(growth))
         yield OfferedFigure(gettext("Omissions by length"), "sentence-growth", omissions)
     if rows := bleu_rows(MODELS):
         yield offered_bleu(rows, trio.reference.source_text)
@@ -454,4 +454,4 @@ def why_pictures(request: PayloadRequest) -> Iterator[OfferedFigure]:
     yield OfferedFigure(gettext("How far gradients travel"), "signals", norms)
 
 
-offers("why", {"": OfferedPart(why_pictures, _translation_tables)})
+offers("why", {"": OfferedPart(_why_pictures, _translation_tables)})

@@ -61,8 +61,8 @@ from attnviz.ui.step.heatmap_panel import face_choice, root_switch, unit_choice
 from attnviz.ui.toolbar.downloads import NamedTables, OfferedFigure, OfferedPart, offered_comparison
 from attnviz.ui.view import View
 
-ComparedKind = Literal["model", "sentence", "what-if"]
-COMPARED_KINDS: tuple[ComparedKind, ...] = get_args(ComparedKind)
+_ComparedKind = Literal["model", "sentence", "what-if"]
+_COMPARED_KINDS: tuple[_ComparedKind, ...] = get_args(_ComparedKind)
 
 _KIND, _SENTENCE, _HELD = "compare", "other_sentence", "held"
 _OTHERS = {"model": "other_model", "what-if": "other_what_if"}
@@ -121,14 +121,14 @@ def _other_options(view: View, kind: str) -> tuple[dict[str, str], str]:
     return {str(number): _what_if_name(number) for number in numbers}, str(default)
 
 
-def compared_with(view: View) -> tuple[ComparedKind, str]:
+def _compared_with(view: View) -> tuple[_ComparedKind, str]:
     """Return the current kind of comparison, and the name of the other model or the number of the other what-if.
 
     The latter is empty for another sentence, and where there is no other.
     """
     session = page_session()
     kind = session.get(view.key(_KIND))
-    kind = cast("ComparedKind", kind) if kind in COMPARED_KINDS else COMPARED_KINDS[0]
+    kind = cast("_ComparedKind", kind) if kind in _COMPARED_KINDS else _COMPARED_KINDS[0]
     options, default = _other_options(view, kind)
     other = session.get(view.key(_OTHERS[kind])) if kind in _OTHERS else None
     return kind, str(other) if other in options else default
@@ -136,7 +136,7 @@ def compared_with(view: View) -> tuple[ComparedKind, str]:
 
 def _selected_pair(view: View) -> ComparedPair:
     """Return the two chosen translations; raise AttnvizError with a sentence where they cannot be made."""
-    (kind, other), trace, session = compared_with(view), view.trace, page_session()
+    (kind, other), trace, session = _compared_with(view), view.trace, page_session()
     if kind == "model":
         if not other:
             raise user_error(
@@ -213,7 +213,7 @@ def _draw(view: View) -> None:
             "The model has never seen these parts of the text and reads each as <unk>: {listed}", listed=listed
         )
         message(text, "compare_told_unread")
-    if sentences := differing_sentences_html(pair):
+    if sentences := _differing_sentences_html(pair):
         html(f'<div class="compared">{sentences}</div>')
     _switches(view, pair)
     at = shown_address("comparison", {"view": view, "pair": pair}, "{options}")
@@ -268,7 +268,7 @@ def _choices(view: View) -> None:
                 view.key(_OTHERS[kind]),
             )
             select_box(label, options, key=key, default=default, label_visibility="collapsed", parameter=key, width=240)
-    _, other = compared_with(view)
+    _, other = _compared_with(view)
     if kind == "what-if":
         explanation(
             gettext(
@@ -372,7 +372,7 @@ def _quoted(word: str) -> str:
     return quote(shorten(word, 20))
 
 
-def differing_sentences_html(pair: ComparedPair) -> str:
+def _differing_sentences_html(pair: ComparedPair) -> str:
     """Return the sentences of a pair and its translations as HTML, each only where they differ."""
     return "".join(
         _lines(pair, title, source) for title, source in ((gettext("English"), True), (gettext("French"), False))

@@ -54,7 +54,7 @@ def _make_view(request: SentenceRequest) -> View:
 
 def _draw(view: View, request: SentenceRequest) -> None:  # noqa: ARG001  same signature as the others
     opened_head: Head = view.trace
-    errors = head_errors(opened_head.record)
+    errors = _head_errors(opened_head.record)
     gallery(view, _groups(opened_head.record, errors), opened_head.name, HEAD)
     if errors:
         explanation(_error_rate_sentence(errors))
@@ -111,7 +111,7 @@ def _error_rate_sentence(errors: HeadErrors) -> str:
 
 def _pictures(asked: PayloadRequest) -> Iterator[OfferedFigure]:
     opened_head: Head = asked.view.trace
-    step, name, errors = asked.selection.step, head_title(opened_head), head_errors(opened_head.record)
+    step, name, errors = asked.selection.step, head_title(opened_head), _head_errors(opened_head.record)
     rates = errors.rates if errors else {}
     yield OfferedFigure(gettext("All heads"), "heads", partial(head_gallery, opened_head.record, rates))
     yield OfferedFigure(name, f"head-{opened_head.name}", partial(heatmap, opened_head, end=True))
@@ -141,7 +141,7 @@ class HeadErrors:
     """By 0-based layer and head, each in [0, 1]."""
 
 
-def head_errors(trace: Any) -> HeadErrors | None:
+def _head_errors(trace: Any) -> HeadErrors | None:
     """Return the rates of the model that made `trace`, on the first file of gold links in the table.
 
     Return None if they are missing or damaged, or belong to other weights.
@@ -162,7 +162,7 @@ def head_errors(trace: Any) -> HeadErrors | None:
 
 def best_head(trace: TransformerTrace) -> Head:
     """Return the cross-attention head with the lowest alignment error rate; the first if the rates are unknown."""
-    heads, errors = trace.heads_of("cross"), head_errors(trace)
+    heads, errors = trace.heads_of("cross"), _head_errors(trace)
     rates = errors.rates if errors else {}
     if {(head.layer, head.head) for head in heads} != set(rates):
         return heads[0]
