@@ -55,7 +55,7 @@ AREAS: dict[str, dict[str, str]] = {
         "analysis/measures evaluation/alignment evaluation/file_links evaluation/scoring evaluation/two_files": (
             "analysis/measures evaluation/alignment evaluation/symmetrisation evaluation/scoring evaluation/two_files "
             "analysis/gold evaluation/head_finder public_interface"
-        ),
+        )
     },
     "formats": {
         "importing/attention_reader importing/format importing/records importing/sentence_pair importing/formats/*": (

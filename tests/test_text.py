@@ -10,18 +10,7 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.errors import AttnvizError
-from attnviz.text import (
-    BOS,
-    EOS,
-    PAD,
-    SPACE,
-    UNK,
-    Tokenizer,
-    join_pieces,
-    normalise,
-    typed_surfaces,
-    word_groups,
-)
+from attnviz.text import BOS, EOS, PAD, SPACE, UNK, Tokenizer, join_pieces, normalise, typed_surfaces, word_groups
 from tests.conftest import SENTENCES
 from tests.strategies import texts
 

@@ -28,12 +28,7 @@ CHART = ".st-key-comparison .js-plotly-plot"
 
 def to_section(page: Page, address: str, **query: str) -> Page:
     """Open the section with a link at the first step, and wait until it is drawn."""
-    linked = {
-        "section": "comparison",
-        "sentence": PAIR_SENTENCE,
-        "depth": "everything",
-        "step": "1",
-    } | query
+    linked = {"section": "comparison", "sentence": PAIR_SENTENCE, "depth": "everything", "step": "1"} | query
     page.goto(f"{address}/lab{address_with(urlencode(linked))}")
     wait_until_drawn(page)
     return page

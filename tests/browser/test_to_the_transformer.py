@@ -20,13 +20,7 @@ SENTENCE = "sentence=Two+dogs+play+in+the+snow."
 
 ROW = ".attention-row .weights td"
 
-FORMS = {
-    "Additive": "additive",
-    "General": "general",
-    "Dot product": "product",
-    "Scaled": "scaled",
-    "Heads": "heads",
-}
+FORMS = {"Additive": "additive", "General": "general", "Dot product": "product", "Scaled": "scaled", "Heads": "heads"}
 
 EXHIBITS = {"General": "dot", "Dot product": "pair", "Heads": "heads"}
 

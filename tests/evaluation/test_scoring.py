@@ -252,7 +252,7 @@ def test_page_finds_the_gold_links_of_numbered_pairs() -> None:
     tokens = {"source": "a b c", "target": "d e f"}
     links = {1: "0-0", 3: "1-1", 4: "2-2"}
     numbered = AttentionRecords(
-        Sentences([*links], lambda one: SentencePair(tokens, parse_links(links[one]), line=one - 1)),
+        Sentences([*links], lambda one: SentencePair(tokens, parse_links(links[one]), line=one - 1))
     )
     lines = ["0-0", "0-1", "1-1", "2-2"]
     gold = AttentionRecords(Sentences(lines, lambda one: SentencePair(links=parse_links(one))))

@@ -14,11 +14,7 @@ from tests.importing.peers import D2l, Fairseq, Tutorial
 from tests.ui.opening import open_page
 from tests.ui.shown_payloads import all_payloads, badge, panel_texts, payloads_of, texts
 
-SENTENCES = {
-    "tutorial": "ein mann schläft im park .",
-    "d2l": "he is lost .",
-    "fairseq": "der hund schläft .",
-}
+SENTENCES = {"tutorial": "ein mann schläft im park .", "d2l": "he is lost .", "fairseq": "der hund schläft ."}
 """One with a linear readout that reads in both directions, one of neither kind, and one with LSTMs and a tanh."""
 
 

@@ -14,13 +14,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Translator
 from attnviz.checkpoint import save_model
-from attnviz.installed_models import (
-    ADDITIVE_MODEL,
-    FIXED_CONTEXT_MODEL,
-    GENERAL_MODEL,
-    LARGE_MODEL,
-    TRANSFORMER_MODEL,
-)
+from attnviz.installed_models import ADDITIVE_MODEL, FIXED_CONTEXT_MODEL, GENERAL_MODEL, LARGE_MODEL, TRANSFORMER_MODEL
 from attnviz.model_folder import read_weights, weights_digest
 from attnviz.network import DecomposableConfig, TransformerConfig
 from attnviz.text import Tokenizer
