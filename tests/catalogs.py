@@ -4,8 +4,6 @@
 generated one there, which the app shows with `ATTNVIZ_LOCALES=FOLDER`.
 """
 
-from __future__ import annotations
-
 import argparse
 import ast
 import functools

@@ -1,7 +1,5 @@
 """Fixtures for all tests: a tiny model with random weights, saved as a folder like the ones users have."""
 
-from __future__ import annotations
-
 import os
 import re
 

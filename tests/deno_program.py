@@ -1,7 +1,5 @@
 """Run JavaScript of the app in Deno instead of a browser."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Extract the symbols of equations from their LaTeX."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

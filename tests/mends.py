@@ -1,7 +1,5 @@
 """Faults that the program once had: how to bring each back, and the tests that must find it (`tests.mutants mends`)."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 

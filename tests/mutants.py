@@ -9,8 +9,6 @@ once had (`tests/mends.py`), each by undoing its mend, and runs the test that mu
 Both work in a temporary copy of the repository, one process after another.
 """
 
-from __future__ import annotations
-
 import argparse
 import ast
 import importlib

@@ -1,7 +1,5 @@
 """Example attention scorers as a user would write them in a module of their own."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

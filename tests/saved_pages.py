@@ -1,7 +1,5 @@
 """The step view in a saved page, unpacked as the page's script does."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import json

@@ -1,7 +1,5 @@
 """Training runs of seconds on a tiny artificial text, and what is compared of two runs."""
 
-from __future__ import annotations
-
 import csv
 import dataclasses
 import itertools

@@ -1,7 +1,5 @@
 """Syrupy extension: one snapshot file for each test module and language, `__snapshots__/<module>/<language>.ambr`."""
 
-from __future__ import annotations
-
 import errno
 import os
 import re

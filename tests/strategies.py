@@ -1,7 +1,5 @@
 """Hypothesis strategies for the texts that users and other programs enter as sentences."""
 
-from __future__ import annotations
-
 from hypothesis import settings
 from hypothesis import strategies as st
 

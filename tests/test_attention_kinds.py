@@ -1,7 +1,5 @@
 """Attention scorers of a user: registered, trained, traced, drawn and verified."""
 
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
 

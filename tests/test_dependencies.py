@@ -1,7 +1,5 @@
 """The package: ranges of its dependencies, and a wheel that runs in a fresh environment for each extra."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """The folder `.deploy`: the container image runs the app, and a Hugging Face Space gets all its files."""
 
-from __future__ import annotations
-
 import fnmatch
 import json
 import os

@@ -1,7 +1,5 @@
 """`Detector`: judgements, and errors for unusable folders and sentences."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from pathlib import Path

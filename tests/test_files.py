@@ -1,7 +1,5 @@
 """Replacing of files: atomic, also on a full disk, through symbolic links and into pipes."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import os

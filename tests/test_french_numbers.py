@@ -1,7 +1,5 @@
 """Decimal commas in French: in every sentence about a translation, but not in files for machines."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The folders that are searched for models, and which of two models of one name is used."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

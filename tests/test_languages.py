@@ -1,7 +1,5 @@
 """Message catalogs: each has exactly the code's sentences, with numbers and plurals of its language."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """The source of the package: layers, forbidden and light imports, names that stand once, payload keys."""
 
-from __future__ import annotations
-
 import ast
 import re
 import subprocess

@@ -4,8 +4,6 @@ Python's engine backtracks and holds the global interpreter lock: one text that 
 server for everybody. Each repetition of each pattern is made long in turn, and what follows it is made not to match.
 """
 
-from __future__ import annotations
-
 import ast
 import importlib
 import re

@@ -1,7 +1,5 @@
 """Strict reading of pair files: other encodings and formats are refused by name, skipped lines are reported."""
 
-from __future__ import annotations
-
 import gzip
 import lzma
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Terminology: messages and guides use the terms of the field, and none of the former private words."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """The public interface: misuse of every function is refused with one sentence, and importing it needs no torch."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Reading within limits: it can be cancelled and passes turns on; bombs are in `importing/test_hostile_files.py`."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import lzma

@@ -1,7 +1,5 @@
 """`SharedTranslator`: threads share batches, each gets its own result, and errors are not shared."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Iterator

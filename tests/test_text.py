@@ -1,7 +1,5 @@
 """Text normalisation, the tokenizer, and grouping of pieces into words."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Sentences translated in one batch: each gets the trace that it gets alone."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 from unittest.mock import patch

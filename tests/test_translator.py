@@ -1,7 +1,5 @@
 """`Translator`: input that it refuses, random input, and damaged model folders."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import pickle

@@ -1,7 +1,5 @@
 """Versions of other programs: Streamlit's before the app starts, and those of the bundled Plotly and KaTeX."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from importlib import metadata

@@ -1,7 +1,5 @@
 """Recompute a whole recurrent translation in NumPy float64, each step from the recomputed one before it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -9,8 +9,6 @@ Pairs per second of processor time, times the processors, is the speed of an oth
 proportional set size, which counts shared pages once.
 """
 
-from __future__ import annotations
-
 import os
 
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # before torch is loaded, in every process

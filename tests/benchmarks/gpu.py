@@ -6,8 +6,6 @@ one sentence with everything recorded, sentences and pairs of `corpus` per secon
 training.
 """
 
-from __future__ import annotations
-
 import argparse
 import dataclasses
 from collections.abc import Iterator

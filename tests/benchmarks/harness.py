@@ -1,7 +1,5 @@
 """What benchmarks share: options, turns, a server with a page in Chromium, when a page changes, and the table."""
 
-from __future__ import annotations
-
 import argparse
 import itertools
 import math

@@ -4,8 +4,6 @@ Links count where they are sure and neither word has another sure link: one row 
 measure has baselines. Rows and columns are words without `</s>`, so that a row may sum to less than 1.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@
 Sentences match if they have the same letters and digits in the same order, in upper or lower case.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Iterable, Sequence

@@ -8,8 +8,6 @@ own JavaScript as it is once unpacked. Where others use the machine too, the pro
 taken until then says more than the clock.
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 from collections.abc import Iterator

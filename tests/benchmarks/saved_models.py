@@ -5,8 +5,6 @@
 Measured are attention, translations, loss and BLEU, and what the attention has learnt about gold links.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Iterator, Sequence

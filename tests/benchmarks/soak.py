@@ -10,8 +10,6 @@ Streamlit keeps the session of a visitor who is gone for `--session-seconds`, so
 The last memory is of the time after that, when all sessions have ended.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import itertools

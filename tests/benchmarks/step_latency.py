@@ -6,8 +6,6 @@ last change of any stage (what is out of sight waits until 600 milliseconds pass
 shows some steps, and the time between two of the browser's frames is measured: 33 milliseconds are fluent.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterator
 from pathlib import Path

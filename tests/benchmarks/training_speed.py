@@ -10,8 +10,6 @@ encoder's two directions together: with that equal to n, none of our sizes is sm
 encoders are the same and its decoder is twice as wide.
 """
 
-from __future__ import annotations
-
 import os
 
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # before torch is loaded

@@ -11,8 +11,6 @@ with the attention, while ours goes from text to the full record. Of the sizes o
 `training_speed`.
 """
 
-from __future__ import annotations
-
 import os
 
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # before torch is loaded

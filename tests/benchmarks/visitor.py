@@ -3,8 +3,6 @@
 It costs the computer little compared with the server under test.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

@@ -12,8 +12,6 @@ With `--words` their sentences are that long, and one more visitor translates sh
 do long texts delay short ones?
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import itertools

@@ -5,8 +5,6 @@ which translates nothing, and at the level *Idea* the hand at rest on a dragged 
 it, and the click that freezes the context vector.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Fixtures for browser tests: a running app, a Chromium and a function that opens pages."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 from collections.abc import Callable, Iterator

@@ -3,8 +3,6 @@
 Run `python -m tests.browser.four_hosts [folder]`. All show the level *Numbers* at the first step, in light colours.
 """
 
-from __future__ import annotations
-
 import argparse
 import tempfile
 from collections.abc import Iterator

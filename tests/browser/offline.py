@@ -3,8 +3,6 @@
 unshare --net python -m tests.browser.offline FOLDER
 """
 
-from __future__ import annotations
-
 import fcntl
 import socket
 import struct

@@ -3,8 +3,6 @@
 python tests/browser/provider.py PORT
 """
 
-from __future__ import annotations
-
 import sys
 import time
 

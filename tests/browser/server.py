@@ -1,7 +1,5 @@
 """Start the app on a free local port, and find a Chromium to open it with."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import socket

@@ -1,7 +1,5 @@
 """Wait until a page, a chart or an element has stopped changing."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from urllib.parse import urlsplit
 

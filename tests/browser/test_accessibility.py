@@ -1,7 +1,5 @@
 """Accessibility of the page: keyboard use, focus and headings; `test_axe.py` checks contrast, names and roles."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import re

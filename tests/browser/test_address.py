@@ -1,7 +1,5 @@
 """URL, history, and actions faster than the server: Back, other pages and races lose no choice."""
 
-from __future__ import annotations
-
 import re
 from urllib.parse import quote_plus
 

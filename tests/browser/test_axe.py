@@ -1,7 +1,5 @@
 """axe-core (https://github.com/dequelabs/axe-core) finds no serious violation of WCAG on any page."""
 
-from __future__ import annotations
-
 from importlib.resources import files
 from typing import Any
 from urllib.parse import quote

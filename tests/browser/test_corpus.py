@@ -1,7 +1,5 @@
 """Page *Corpus*: the sample, brushing and filters, opening a pair, uploads and tables of the server."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from urllib.parse import parse_qs, quote, urlsplit

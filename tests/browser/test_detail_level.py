@@ -1,7 +1,5 @@
 """The control with three levels of detail (Idea, Numbers, Everything), and the first window of a new visitor."""
 
-from __future__ import annotations
-
 import re
 from urllib.parse import quote
 

@@ -1,7 +1,5 @@
 """Export and import: chart and trace downloads, the saved page, and opening a saved trace."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

@@ -4,8 +4,6 @@ After each sequence the text box, heatmap, words, step, page, language and addre
 or what-if may be lost, also where the connection is cut or the server restarts.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

@@ -1,7 +1,5 @@
 """Somebody else's Streamlit app with a step view: the view works, and leaves the app alone."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The app in a generated language of long, accented words: no label is clipped, and no text is left in English."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack

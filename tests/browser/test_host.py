@@ -1,7 +1,5 @@
 """A hosted app: lost connections and restarts, visitor limit, sign-in, base URL path, log privacy, and no network."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The step view in a real JupyterLab: shown, stepped, changed by hand, dark, saved and converted."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Lab: perturbation tests, the beam search and two translations side by side, with the state of *Translate*."""
 
-from __future__ import annotations
-
 import re
 from functools import partial
 from urllib.parse import urlencode

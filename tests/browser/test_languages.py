@@ -1,7 +1,5 @@
 """Language switch: the page is translated in place, keeps all choices, and stores the language in the URL."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

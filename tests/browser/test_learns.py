@@ -1,7 +1,5 @@
 """Page *How it learns* with the runs that come with the program: timeline, charts, URL, and its page for a lecture."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Lecture mode: switched on and off by key, mouse and link, without changing the state of the page."""
 
-from __future__ import annotations
-
 import re
 from urllib.parse import quote
 

@@ -1,7 +1,5 @@
 """A lesson's page, opened from disk without a network: questions, scores, the answer sheet, keys and languages."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

@@ -1,7 +1,5 @@
 """Links drawn on the heatmap by mouse, keyboard and finger: marks, score, Undo, files that are read back."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Loading of JavaScript modules: each is fetched once, also under a base URL path, and failed requests are retried."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 

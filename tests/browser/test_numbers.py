@@ -1,7 +1,5 @@
 """Numbers in the browser (energy decomposition, logit attribution, verification) equal those of Python."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Main actions of a visitor on the page *Translate*: type, click, press keys, reload and switch the theme."""
 
-from __future__ import annotations
-
 import re
 from urllib.parse import quote
 

@@ -1,7 +1,5 @@
 """The position of a sentence among those that wait for their translation, in two tabs and a slow translator."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A saved page, opened from disk without a network: the step view with its steps, faces, languages and what-ifs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """One selection in the player, the heatmap and all charts: chosen, held, hovered and released, and growing contexts."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Architecture diagram, and the step that it shows as it is computed: numbers, scenes, stills, and the player."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Page *To the transformer*: the row of weights in five forms, and every exhibit behind it, by mouse and keyboard."""
 
-from __future__ import annotations
-
 import re
 from urllib.parse import quote
 

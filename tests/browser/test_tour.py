@@ -1,7 +1,5 @@
 """The guided tour: its stops and quiz by mouse and keys, URL and history, and the view restored at its end."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

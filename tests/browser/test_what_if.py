@@ -1,7 +1,5 @@
 """What-ifs: weights changed by mouse, touch and keyboard, cards, and marks on words that are likely wrong."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 from urllib.parse import quote

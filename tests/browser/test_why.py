@@ -1,7 +1,5 @@
 """Page *Why attention?*: translations that step together, charts, links, tables and downloads."""
 
-from __future__ import annotations
-
 import pytest
 from playwright.sync_api import Locator, Page, expect
 

@@ -1,7 +1,5 @@
 """Window sizes and themes for browser tests, and positions of chart points in the window."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 

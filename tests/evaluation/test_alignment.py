@@ -1,7 +1,5 @@
 """Alignment error rate, and the mapping of attention from pieces to the words of a gold file."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """BLEU and chrF of a corpus, also by length and by search, compared with hand-computed values, and their tables."""
 
-from __future__ import annotations
-
 import math
 import shlex
 from itertools import product

@@ -1,7 +1,5 @@
 """`attnviz evaluate`: tables, JSON, Markdown, CSV and figures, run through the command line."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re

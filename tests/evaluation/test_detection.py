@@ -1,7 +1,5 @@
 """`attnviz evaluate` of a detector: accuracy for each kind of negative, and alignment error."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

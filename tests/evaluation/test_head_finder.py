@@ -1,7 +1,5 @@
 """The head finder: planted heads come first, and its numbers are those of `alignment_error` and of NumPy."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

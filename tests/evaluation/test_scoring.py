@@ -1,7 +1,5 @@
 """`alignment_error` and `attnviz score`: any link format against any gold format, with detected index base."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import re

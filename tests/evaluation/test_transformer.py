@@ -1,7 +1,5 @@
 """Alignment by the cross-attention of a transformer: its heads, their means, and the mean of all."""
 
-from __future__ import annotations
-
 import csv
 import json
 from pathlib import Path

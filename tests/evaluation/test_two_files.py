@@ -1,7 +1,5 @@
 """Links of two programs compared pair by pair: shared links, links of one only, error rate, and words that differ."""
 
-from __future__ import annotations
-
 import json
 from contextlib import nullcontext
 from pathlib import Path

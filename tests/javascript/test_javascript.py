@@ -3,8 +3,6 @@
 Deno, installed as a wheel, does the first three without a network.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Payloads as the browser fetches them, run in Deno: a server that does not know a request is sent it once."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The JavaScript state of a view, its URL and its history, run in Deno."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A small artificial bilingual text for detectors: sentences of two clauses, interchangeable words, and numbers."""
 
-from __future__ import annotations
-
 import itertools
 from pathlib import Path
 from typing import Any

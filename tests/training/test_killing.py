@@ -1,7 +1,5 @@
 """A training run that is killed and restarted until it finishes ends with the same bytes."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import random

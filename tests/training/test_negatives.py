@@ -1,7 +1,5 @@
 """Negatives for a detector: each kind changes a pair by its rule, and words are exchanged within their kind."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 

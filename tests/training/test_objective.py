@@ -1,7 +1,5 @@
 """The objective and the optimizer against torch's own, guidance of attention by a lexicon, and batches."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

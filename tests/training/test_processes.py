@@ -1,7 +1,5 @@
 """Training runs stopped by a signal: what they save, and that they resume unchanged."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

@@ -1,7 +1,5 @@
 """Whole training runs: learning, resuming after a kill, extending, refused settings."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 import xml.etree.ElementTree as ElementTree

@@ -1,7 +1,5 @@
 """Training that starts from a finished model, and averaging of the last checkpoints."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from pathlib import Path

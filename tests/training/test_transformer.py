@@ -1,7 +1,5 @@
 """Training of a transformer: learning, resuming, starting another run, averaging, snapshots."""
 
-from __future__ import annotations
-
 import dataclasses
 import os
 import subprocess

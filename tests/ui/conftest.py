@@ -3,8 +3,6 @@
 The page opens at the level of detail *Everything* unless a link names another level: most tests need its panels.
 """
 
-from __future__ import annotations
-
 import functools
 import shutil
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Functions that open a page in AppTest, without a browser, from the parameters of a link."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from streamlit.testing.v1 import AppTest

@@ -1,7 +1,5 @@
 """Helpers that read the component data and the fetched payloads of a page that AppTest ran."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """Imported attention on the page: opening a file, supplying what the file lacks, and closing it."""
 
-from __future__ import annotations
-
 import gc
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Corpus page as Streamlit runs it, without a browser: uploads, server tables, filters, charts and links."""
 
-from __future__ import annotations
-
 import functools
 import lzma
 import re

@@ -1,7 +1,5 @@
 """Downloads and uploads of the page: file names, saved figures, and reopened traces."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What the browser fills itself: Deno makes the same figures, equations and percentages as Python."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Links marked by hand: entered or drawn, stored in the address, compared with the model, saved and opened."""
 
-from __future__ import annotations
-
 import json
 from base64 import b64encode
 from typing import Any

@@ -1,7 +1,5 @@
 """First page with an imported translator: equations, verification, and what it says is unavailable."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

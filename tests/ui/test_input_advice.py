@@ -1,7 +1,5 @@
 """Advice about text that is no single English sentence: what is recognised, and what its buttons translate."""
 
-from __future__ import annotations
-
 import pytest
 from syrupy.assertion import SnapshotAssertion
 

@@ -1,7 +1,5 @@
 """Controls of a step: weights of other sources, what a change would do, and marks on words that are likely wrong."""
 
-from __future__ import annotations
-
 import json
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Lab as Streamlit runs it, without a browser: its sections, among them the beam search, neighbours and comparison."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

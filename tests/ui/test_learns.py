@@ -1,7 +1,5 @@
 """Page *How it learns* as Streamlit runs it: its runs side by side, one run, and a run in progress."""
 
-from __future__ import annotations
-
 import csv
 import dataclasses
 import os

@@ -1,7 +1,5 @@
 """First page as Streamlit runs it, without a browser: its texts, and that no input of a visitor breaks it."""
 
-from __future__ import annotations
-
 import pkgutil
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Payloads: named by their request, made once for all visitors, and made again from the request alone."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Fields in the address and browser requests: each is handled once and in order, and bad values are reported."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Callable, Container
 from typing import Any

@@ -1,7 +1,5 @@
 """Resources of the server: models in memory, sessions that expire, and temporary folders."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

@@ -1,7 +1,5 @@
 """Server: cached scripts and fonts, payload endpoints, redirects, warm-up, and garbage collection."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import gc

@@ -1,7 +1,5 @@
 """Session state of the page, as plain functions on a dictionary, and the payloads for the browser."""
 
-from __future__ import annotations
-
 import base64
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Texts about the numbers of a step: verification badge, logit attribution, energies and findings."""
 
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
 from typing import Any

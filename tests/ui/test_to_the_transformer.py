@@ -1,7 +1,5 @@
 """Page *To the transformer* as Streamlit runs it, without a browser: its row of weights, exhibits and address."""
 
-from __future__ import annotations
-
 import base64
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Waiting: turns of threads, places of visitors, the position of a sentence that waits, and quotas of uploads."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 import time

@@ -1,7 +1,5 @@
 """What-ifs of the page: how requests make, show and remove them, and how the address and files restore them."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from functools import partial

@@ -1,7 +1,5 @@
 """Page *Why attention?* as Streamlit runs it, without a browser: its three models, and what it saves."""
 
-from __future__ import annotations
-
 import functools
 import shutil
 from pathlib import Path

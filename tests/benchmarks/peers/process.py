@@ -1,7 +1,5 @@
 """Run a peer program in a separate process over a pipe, to time it alternately with this project."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import os
