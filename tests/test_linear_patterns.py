@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from re import _parser as parser  # type: ignore[attr-defined]
+from re import _parser as parser
 from typing import Any
 
 import pytest

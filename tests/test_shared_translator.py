@@ -47,7 +47,7 @@ def blocking(translator: Translator) -> BlockingTranslator:
 
 @pytest.fixture
 def shared(blocking: BlockingTranslator) -> SharedTranslator:
-    return SharedTranslator(blocking)  # type: ignore[arg-type]  it has the attributes that are used
+    return SharedTranslator(blocking)  # it has the attributes that are used
 
 
 @pytest.fixture

@@ -18,10 +18,9 @@ from playwright.sync_api import BrowserContext
 
 from tests.benchmarks.harness import (
     Sample,
-    compare,
+    compare_checkouts,
     count,
     new_browser,
-    of_checkouts,
     options_of,
     processor_time,
     server_of,
@@ -61,10 +60,8 @@ def visit(context: BrowserContext, address: str, process: int, kind: str, starte
 
     watch = context.new_cdp_session(page)
     watch.on("Network.loadingFinished", lambda event: add("HTTP, kB", event["encodedDataLength"]))
-    watch.on(  # the payload is in base64
-        "Network.webSocketFrameReceived",
-        lambda event: add("websocket, kB", len(event["response"]["payloadData"]) * 0.75),
-    )
+    frame = "Network.webSocketFrameReceived"  # the payload is in base64
+    watch.on(frame, lambda event: add("websocket, kB", len(event["response"]["payloadData"]) * 0.75))
     watch.send("Network.enable")
     watch.send("Performance.enable", {"timeDomain": "threadTicks"})
     page.goto(f"{address}/?sentence={quote(EXAMPLE)}&depth=everything", wait_until="commit")
@@ -76,12 +73,8 @@ def visit(context: BrowserContext, address: str, process: int, kind: str, starte
     page.wait_for_timeout(1500)  # so that late work of the page does not count for the next visit
     scripts = page.evaluate(_OUR_SCRIPTS)
     page.close()
-    found = {
-        "heatmap, s": heatmap,
-        "pictures, s": pictures,
-        "server, cpu s": served,
-        "tab, cpu s": metrics["TaskDuration"],
-    }
+    found = {"heatmap, s": heatmap, "pictures, s": pictures, "server, cpu s": served}
+    found |= {"tab, cpu s": metrics["TaskDuration"]}
     found |= transferred | {"our files": float(len(scripts)), "our script, kB": sum(scripts) / 1000}
     return {f"{kind}: {what}": value for what, value in found.items()}
 
@@ -97,13 +90,7 @@ def measure(folder: Path, options: argparse.Namespace) -> Iterator[Sample]:
                 yield visit(context, address, process, "further visit")
 
 
-def main() -> None:
-    """Run the benchmark."""
+if __name__ == "__main__":
     parser = options_of(__doc__, turns=2, server=True)
     parser.add_argument("--visits", type=count, default=5, help="further visits in each turn")
-    options = parser.parse_args()
-    compare(of_checkouts(options, lambda folder: measure(folder, options)), options)
-
-
-if __name__ == "__main__":
-    main()
+    compare_checkouts(parser, measure)

@@ -60,7 +60,7 @@ class Visitor:
     async def arrive(cls, address: str) -> Self:
         """Connect to the server at `address`, "http://..."."""
         stream = f"{address.replace('http', 'ws', 1)}/_stcore/stream"
-        return cls(address, await connect(stream, subprotocols=["streamlit"], max_size=None))  # type: ignore[list-item]
+        return cls(address, await connect(stream, subprotocols=["streamlit"], max_size=None))
 
     async def leave(self) -> None:
         """Close the connection."""

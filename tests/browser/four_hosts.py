@@ -63,7 +63,6 @@ def photograph(page: Page, path: Path) -> None:
     page.wait_for_selector(f"{VIEW} .st-key-candidates .js-plotly-plot", timeout=120_000)
     for _ in range(2):  # a higher window shows parts that were not drawn before
         height = view.bounding_box()
-        assert height is not None
         page.set_viewport_size({"width": 1500, "height": int(height["height"] + 600)})
         page.wait_for_selector("[data-waiting]", state="detached")
         page.wait_for_timeout(1000)

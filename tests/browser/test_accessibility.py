@@ -89,7 +89,7 @@ def picture_of(page: Page, box: list[float]) -> np.ndarray[Any, Any]:
     """Return the pixels of a part of the window with what lies 8 pixels around it."""
     x, y, width, height = box
     area = {"x": max(x - 8, 0), "y": max(y - 8, 0), "width": min(width, 700) + 16, "height": min(height, 300) + 16}
-    image = Image.open(io.BytesIO(page.screenshot(clip=area, animations="disabled")))  # type: ignore[arg-type]
+    image = Image.open(io.BytesIO(page.screenshot(clip=area, animations="disabled")))
     return np.asarray(image.convert("L"), dtype=float)
 
 

@@ -39,16 +39,14 @@ def violations(page: Page) -> list[dict[str, Any]]:
     page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
     page.wait_for_selector("[data-waiting]", state="detached")
     page.evaluate(AXE)
-    found: list[dict[str, Any]] = page.evaluate(VIOLATIONS)
-    return found
+    return page.evaluate(VIOLATIONS)
 
 
 def guest_violations(page: Page) -> list[dict[str, Any]]:
     """Return the serious and critical violations in the first view on a page of others."""
     page.wait_for_selector("[data-waiting]", state="detached")
     page.evaluate(AXE)
-    found: list[dict[str, Any]] = page.evaluate(VIOLATIONS, ".attnviz-guest")
-    return found
+    return page.evaluate(VIOLATIONS, ".attnviz-guest")
 
 
 WINDOWS: dict[str, tuple[str, dict[str, Any]]] = {

@@ -35,7 +35,6 @@ def test_sample_can_be_brushed_filtered_and_opened_by_pair(open_page: Opener) ->
 
     plot = page.locator(".js-plotly-plot .nsewdrag").first
     box = plot.bounding_box()
-    assert box is not None
     page.mouse.move(box["x"] + 2, box["y"] + box["height"] * 0.6)
     page.mouse.down()
     page.mouse.move(box["x"] + box["width"] - 2, box["y"] + box["height"] - 2, steps=5)
@@ -56,7 +55,6 @@ def test_sample_can_be_brushed_filtered_and_opened_by_pair(open_page: Opener) ->
     expect(page).to_have_url(re.compile("show=omitted"))
     place = page.url
     rows = page.locator(ROWS).bounding_box()
-    assert rows is not None
     page.mouse.click(rows["x"] + 16, rows["y"] + 35 + 17)
     page.wait_for_selector(".st-key-alignment", timeout=60_000)
     page.wait_for_url(lambda url: "target=" in url and "show=" not in url)
@@ -108,7 +106,6 @@ def test_a_pair_opens_with_the_model_that_measured_it_and_leads_back_to_its_plac
     rows.wait_for(timeout=60_000)
     expect(page).to_have_url(re.compile("table="))
     place, box = page.url, rows.bounding_box()
-    assert box is not None
     page.mouse.move(box["x"] + 200, box["y"] + 200)
     page.mouse.wheel(0, 105)
     page.wait_for_function(SCROLLED, arg=105)
@@ -154,7 +151,6 @@ def test_files_of_links_become_a_table_are_scored_compared_and_opened(
     def open_row(number: int) -> None:
         wait_until_still(rows)
         box = rows.bounding_box()
-        assert box is not None
         page.mouse.click(box["x"] + 12, box["y"] + 38 + 35 * number - 18)
 
     upload("corpus_foreign", "links-2.txt", "links-1.txt")

@@ -110,7 +110,6 @@ def test_sections_of_the_lab_share_sentence_model_and_step_with_translate(open_p
     picture = page.locator(".st-key-shuffled .js-plotly-plot")
     wait_until_still(picture)
     point = picture.locator(".point").nth(2).bounding_box()
-    assert point
     page.mouse.click(point["x"] + point["width"] / 2, point["y"] + point["height"] / 2)
     expect(page.locator(".player .target .current .chosen")).to_have_attribute("data-index", "2")
     expect(paragraph).not_to_contain_text("“neige”")

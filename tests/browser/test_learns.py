@@ -32,8 +32,7 @@ def runs(shipped_model: Path) -> list[Snapshots]:
 
 def words(run: Snapshots, update: int) -> list[list[float]]:
     """Return the weights of the first sentence after an update."""
-    found: list[list[float]] = run.sentences[0].words(run.alignments[0][run.moment(update)]).alignment.tolist()
-    return found
+    return run.sentences[0].words(run.alignments[0][run.moment(update)]).alignment.tolist()
 
 
 @on_both

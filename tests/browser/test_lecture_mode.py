@@ -55,7 +55,6 @@ def test_keys_control_lecture_mode(open_page: Opener) -> None:
     page.keyboard.press("l")
     expect_on(page, TOOLBAR)
     window = page.viewport_size
-    assert window
     assert page.evaluate(LETTERS) == pytest.approx(min(0.015 * window["width"], 0.025 * window["height"]))
     page.wait_for_function(f"() => {HEIGHT} > {1.1 * height}")
     expect_step(page, 2)
@@ -121,7 +120,6 @@ def test_one_key_shows_each_picture_alone_in_one_screen(open_page: Opener, level
                 expect(page.locator(other).locator("visible=true")).to_have_count(0)
         wait_until_idle(page)
         box = shown.bounding_box()
-        assert box
         assert box["y"] + box["height"] <= height, (picture, box)
         assert box["x"] + box["width"] <= width, (picture, box)
         page.keyboard.press("s")

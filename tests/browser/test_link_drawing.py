@@ -23,7 +23,6 @@ def middle_of(page: Page, row: int, column: int) -> tuple[float, float]:
     grid = page.locator(GRID)
     wait_until_still(grid)
     box = grid.bounding_box()
-    assert box is not None
     rows, columns = (int(grid.get_attribute(f"aria-{name}count") or 0) for name in ("row", "col"))
     return box["x"] + (column + 0.5) * box["width"] / columns, box["y"] + (row + 0.5) * box["height"] / rows
 

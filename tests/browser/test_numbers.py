@@ -22,8 +22,7 @@ def bars(page: Page, key: str) -> list[float]:
     found = page.locator(f".st-key-{key} .js-plotly-plot")
     expect(found.locator(".ytick").first).to_be_attached()
     bring_into_sight(found)
-    lengths: list[float] = found.evaluate("(chart) => Array.from(chart.data.find(({ name }) => name === 'sum').x)")
-    return lengths
+    return found.evaluate("(chart) => Array.from(chart.data.find(({ name }) => name === 'sum').x)")
 
 
 def word_box(page: Page, what: str) -> Locator:

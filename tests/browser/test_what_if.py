@@ -47,8 +47,7 @@ def bar(page: Page, piece: int) -> Locator:
 
 def weights(page: Page) -> list[float]:
     """Return the weights whose bars are drawn."""
-    drawn: list[float] = page.locator(".st-key-softmax .chart").evaluate("(chart) => Array.from(chart._fullData[1].x)")
-    return drawn
+    return page.locator(".st-key-softmax .chart").evaluate("(chart) => Array.from(chart._fullData[1].x)")
 
 
 def expect_weight(page: Page, piece: int, least: float, most: float) -> None:
@@ -76,7 +75,6 @@ def grasp(page: Page, piece: int, by: float = 0) -> tuple[float, float, float]:
     """Press on the bar of a piece and move right by a weight; return where that was, and the pixels of weight 1."""
     scroll_to_bar(page, piece)
     box = bar(page, piece).bounding_box()
-    assert box
     unit = float(
         page.locator(".st-key-softmax .chart").evaluate(
             "({ _fullLayout: { xaxis2 } }) => xaxis2.c2p(1) - xaxis2.c2p(0)"
@@ -174,7 +172,6 @@ def test_horizontal_touch_drags_a_bar_and_vertical_touch_scrolls(open_page: Open
         session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
 
     box = bar(page, EUROPEAN).bounding_box()
-    assert box
     x, y = box["x"] + 8, box["y"] + box["height"] / 2
     touch("touchStart", x, y)
     for k in range(1, 8):
@@ -188,7 +185,6 @@ def test_horizontal_touch_drags_a_bar_and_vertical_touch_scrolls(open_page: Open
     touch("touchEnd")
     expect_weight(page, EUROPEAN, 0, 0.02)
     pulled = bar(page, EUROPEAN).bounding_box()
-    assert pulled
     assert abs(pulled["y"] - box["y"]) < 1, "the bar stays under the finger, also if a text above gets more lines"
     touch("touchStart", x, y)
     for k in range(1, 12):
@@ -285,7 +281,6 @@ def test_marks_open_cards_that_lead_to_the_step_and_to_another_hypothesis(open_p
     mark, card = page.locator(".player .suspect"), page.locator(".player .reasons")
     expect(mark).to_have_count(1)
     box = mark.bounding_box()
-    assert box is not None
     assert min(box["width"], box["height"]) >= 24
     mark.click()
     card.get_by_role("button", name=re.compile("Show step")).click()

@@ -89,7 +89,7 @@ def test_refusals_are_sentences(records: list[Attention], snapshot: SnapshotAsse
     }
     for name, given in refused.items():
         with pytest.raises(AttnvizError) as error:
-            find_heads(*given[:2], **dict(zip(["by"], given[2:], strict=False)))  # type: ignore[arg-type]
+            find_heads(*given[:2], **dict(zip(["by"], given[2:], strict=False)))
         assert str(error.value) == snapshot(name=name)
 
 

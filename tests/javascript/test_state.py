@@ -62,8 +62,7 @@ def run_in_deno(
     command = [find_deno_bin(), "run", "--no-remote", "--no-npm", "--no-lock", "--allow-read", script]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    found: list[dict[str, Any]] = json.loads(done.stdout)
-    return found
+    return json.loads(done.stdout)
 
 
 def test_link_parameters_are_applied_and_invalid_ones_ignored(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ def stopping_at(config: TrainingConfig, moment: Callable[[], bool], monkeypatch:
     def signalled(self: _Run, *inputs: object) -> tuple[int, float, float]:
         if moment():
             os.kill(os.getpid(), signal.SIGTERM)
-        return update(self, *inputs)  # type: ignore[arg-type]
+        return update(self, *inputs)
 
     with monkeypatch.context() as patched:
         patched.setattr(_Run, "_update", signalled)

@@ -43,8 +43,7 @@ def page_html(app: AppTest) -> list[str]:
 
 def sent_requests(component: Any) -> dict[str, str]:
     """Return the requests that a component takes along to the browser, by their digests."""
-    found: dict[str, str] = (json.loads(component.json or "[null]")[1:] or [{}])[0]
-    return found
+    return (json.loads(component.json or "[null]")[1:] or [{}])[0]
 
 
 def fetched(at: str, step: int | None = None, **selection: str) -> Any:
@@ -191,7 +190,7 @@ def selected(app: AppTest) -> Selection:
     view = SimpleNamespace(trace=trace, key=str, steps=len(trace.target_pieces), first_step=state["firstStep"])
     return linked_selection(
         view, {name: value if isinstance(value, str) else value[0] for name, value in app.query_params.items()}
-    )  # type: ignore[arg-type]
+    )
 
 
 def linked_options(app: AppTest) -> dict[str, str]:
@@ -203,8 +202,7 @@ def linked_options(app: AppTest) -> dict[str, str]:
 def heatmap_of(app: AppTest, **options: str) -> dict[str, Any]:
     """Return the payload of the heatmap, with these display options."""
     (at,) = (given["at"] for given in mounted(app, "chart") if "sent" in given)
-    found: dict[str, Any] = fetched(at, **options)
-    return found
+    return fetched(at, **options)
 
 
 def steps_of(app: AppTest) -> int:

@@ -29,7 +29,7 @@ from tests.ui.shown_payloads import (
 
 
 def saved(**more: object) -> bytes:
-    return attention(SOURCE, TARGET, matrix(), origin="My RNN", **more).to_json().encode()  # type: ignore[arg-type]
+    return attention(SOURCE, TARGET, matrix(), origin="My RNN", **more).to_json().encode()
 
 
 def key_of(app: AppTest, name: str) -> str:
@@ -143,8 +143,7 @@ def of_heads() -> bytes:
 def alignment_on_page(app: AppTest) -> np.ndarray:
     """Return the alignment of the record whose figures the page fetches."""
     look = next(one for one in mounted(app, "chart") if "/look" in one["at"])
-    alignment: np.ndarray = shown_at(look["at"])["trace"].alignment
-    return alignment
+    return shown_at(look["at"])["trace"].alignment
 
 
 def test_heads_of_a_file_are_chosen_on_the_page(snapshot: SnapshotAssertion) -> None:
@@ -154,7 +153,7 @@ def test_heads_of_a_file_are_chosen_on_the_page(snapshot: SnapshotAssertion) -> 
     assert remarks == snapshot(name="remarks")
     (name,) = (key for key in fields(app) if key.endswith("heads"))
     assert options(app, name) == snapshot(name="heads")
-    whole = attention_in(of_heads())[0]  # type: ignore[index]
+    whole = attention_in(of_heads())[0]
     for chosen in ("1.2", "all", "2", "1.2"):
         set_field(app, name, chosen)
         numbers = [None if number == "all" else int(number) - 1 for number in chosen.split(".")]

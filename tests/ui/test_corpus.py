@@ -60,7 +60,6 @@ def corpus(models_folder: Path) -> Run:
 
 def wait_until_job_ends(identity: str) -> None:
     job = job_of("somebody", identity)
-    assert job is not None
     for _ in range(600):
         if job.done or job.problem:
             return

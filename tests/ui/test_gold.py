@@ -44,7 +44,6 @@ def test_entered_links_are_drawn_summarised_and_removed(
     assert links_payload(app) is None
     enter_links(app, LINKS)
     found = links_payload(app)
-    assert found is not None
     assert without_numbers(found["summary"]) == snapshot
     words = translator.translate(SOURCE, target=TARGET).words()
     errors = link_errors(words, GoldLinks(frozenset({(0, 0)}), frozenset({(1, 2)})))
@@ -89,7 +88,6 @@ def bar(app: AppTest) -> dict[str, Any] | None:
 def draw(app: AppTest, drawn: str, **other: object) -> AppTest:
     """Send links as the browser draws them."""
     shown = bar(app)
-    assert shown is not None
     ask(app, shown["request"], {"identity": shown["identity"], "links": drawn} | other)
     return app.run()
 
@@ -97,7 +95,6 @@ def draw(app: AppTest, drawn: str, **other: object) -> AppTest:
 def test_drawn_links_are_the_gold_links_of_the_page(page: Run) -> None:
     app = draw(page(sentence=SOURCE, target=TARGET, draw="1"), "0-0 1?2")
     shown = bar(app)
-    assert shown is not None
     assert shown["links"] == "0-0 1?2"
     assert address(app)["gold"].endswith(".0-0.1p2")
     assert field(app, "gold_text")["value"] == "0-0 1?2"
@@ -107,7 +104,7 @@ def test_drawn_links_are_the_gold_links_of_the_page(page: Run) -> None:
     set_field(app, "draw", True)
     for change in ({"identity": "another"}, {"links": 3}, {"links": "0-0 99-1"}, {"links": "x" * 20_000}):
         draw(app, "1-1", **change)
-        assert bar(app)["links"] == "0-0 1?2"  # type: ignore[index]
+        assert bar(app)["links"] == "0-0 1?2"
         assert bool(panel_texts(app, "gold_problem")) == (len(str(change.get("links", ""))) > 1)
     draw(app, "")
     assert "gold" not in address(app)
@@ -121,18 +118,15 @@ def go_to_pair(app: AppTest, number: int) -> dict[str, Any]:
     """Show another pair of the file; return the data of the bar."""
     box = next(box for box in app.number_input if box.key.startswith("attention_number"))
     box.set_value(number).run()
-    shown = bar(app)
-    assert shown is not None
-    return shown
+    return bar(app)
 
 
 def test_last_edit_of_a_pair_arrives_after_another_pair_was_chosen(page: Run) -> None:
     app = upload(page(draw="1"), "pairs.tsv", PAIRS.encode())
     first = bar(app)
-    assert first is not None
     go_to_pair(app, 2)
     draw(app, "1-1", identity=first["identity"])
-    assert bar(app)["links"] == ""  # type: ignore[index]
+    assert bar(app)["links"] == ""
     assert go_to_pair(app, 1)["links"] == "1-1"
     draw(app, "9-9", identity=go_to_pair(app, 2)["identity"])
     assert panel_texts(app, "gold_problem")
@@ -155,7 +149,7 @@ def test_all_pairs_are_saved_with_the_own_links_of_those_not_drawn(page: Run) ->
         found = [records.attention(n, sides[0][n], sides[1][n]) for n in range(3)]
         assert [{*record.links} for record in found] == expected
     draw(app, "0-1")
-    (pharaoh,) = (one for one in bar(app)["files"][1] if one["label"] == "Pharaoh")  # type: ignore[index]
+    (pharaoh,) = (one for one in bar(app)["files"][1] if one["label"] == "Pharaoh")
     assert fetched(pharaoh["at"]) == b"1?0\n0-0 1-1 2-1\n0-1\n"
 
 
@@ -169,10 +163,10 @@ def open_links(app: AppTest, name: str, content: bytes) -> AppTest:
 def test_saved_gold_file_is_opened_line_by_line(page: Run) -> None:
     app = draw(upload(page(draw="1"), "pairs.tsv", PAIRS.encode()), "0-0 0-1 1?1")
     again = upload(page(draw="1"), "pairs.tsv", PAIRS.encode())
-    for every in bar(app)["files"][1]:  # type: ignore[index]
+    for every in bar(app)["files"][1]:
         open_links(again, every["file"], fetched(every["at"]))
         for number, links in ((3, "1-0"), (2, "0-0 1-1 2-1"), (1, "0-0 0-1 1?1")):
             assert go_to_pair(again, number)["links"] == links
             assert every["file"] in " ".join(panel_texts(again, "notice"))
         again.button(key="gold_close").click().run()
-        assert bar(again)["links"] == ""  # type: ignore[index]
+        assert bar(again)["links"] == ""

@@ -121,7 +121,7 @@ def test_consequence_is_what_the_change_then_does(view: View, translator: Transl
             request = weights_request(trace, step, piece)
             payload = consequence_payload(view, request)
             change = requested_intervention(view, request["intervention"])
-            done = view.translate_again(translator_arguments(trace, change, held=False))  # type: ignore[misc]
+            done = view.translate_again(translator_arguments(trace, change, held=False))
             alone = translator.translate(
                 trace.source_text,
                 target=tuple(trace.target_ids),

@@ -174,8 +174,7 @@ def values(app: AppTest, *names: str) -> list[object]:
 
 
 def problems(app: AppTest) -> dict[str, Any]:
-    found: dict[str, Any] = mounted(app, "link_messages")[0]["problems"]
-    return found
+    return mounted(app, "link_messages")[0]["problems"]
 
 
 def test_link_sets_fields_and_the_address_has_what_differs_from_the_default() -> None:

@@ -101,7 +101,6 @@ def test_folder_is_deleted_however_its_process_ends(tmp_path: Path) -> None:
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment
     ) as one:
-        assert one.stdout
         begun = [one.stdout.readline().split() for _ in ends]
         children = sorted((int(process), Path(folder)) for process, folder in begun)  # in the order of their start
         for (process, folder), end in zip(children, ends, strict=True):

@@ -50,8 +50,7 @@ def test_a_wrong_weight_turns_the_badge_red_and_names_the_number(page: Run, monk
 def word_boxes(app: AppTest, step: int | None = None, **selection: str) -> dict[str, Any]:
     """Return the payload of the word and foil boxes, for the selection in these URL parameters."""
     (given,) = mounted(app, "attributed_word")
-    found: dict[str, Any] = fetched(given["at"], step, **selection)
-    return found
+    return fetched(given["at"], step, **selection)
 
 
 def test_word_and_foil_of_the_logit_attribution_can_be_chosen(
