@@ -32,13 +32,9 @@ PSEUDO = "eo"
 
 @functools.cache
 def messages_of(path: Path, text: str) -> tuple[tuple[str, ...], ...]:
-    """Return the English sentences of each call of a function in `MESSAGES` in the `text` of a module.
+    """Return the English sentences of the calls of functions in `MESSAGES`; raise ValueError for one that is no literal.
 
     Babel's own extraction for Python misses calls inside f-strings, and passes over a sentence that is no literal.
-
-    Raises:
-        ValueError: a sentence is not a literal.
-
     """
     found, tree = [], ast.parse(text)
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]

@@ -67,10 +67,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 
 @pytest.fixture
 def snapshot(snapshot: SnapshotAssertion) -> SnapshotAssertion:
-    """Compare sentences with the snapshot file of the test's module and language.
-
-    `pytest --snapshot-update` rewrites the files; the change is reviewed as a diff.
-    """
+    """Compare sentences with the snapshot file of a module and language (`pytest --snapshot-update` rewrites it)."""
     return snapshot.use_extension(SentenceSnapshot)
 
 

@@ -213,10 +213,7 @@ def random_faults(area: str, count: int, seed: int) -> list[Fault]:
 
 
 def run_tests(copy: Path, tests: Sequence[str], limit: int) -> tuple[str, float]:
-    """Run tests of the copy in a process of its own, for at most so many seconds of a processor.
-
-    Return "killed", "SURVIVED" or "timeout", and the seconds.
-    """
+    """Run tests of the copy for at most so many seconds of a processor; return how that ended, and the seconds."""
     if not (process := os.fork()):
         code: int = pytest.ExitCode.INTERNAL_ERROR
         try:

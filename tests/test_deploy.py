@@ -30,10 +30,7 @@ def instructions(kind: str) -> list[str]:
 
 
 def in_build_context(path: str) -> bool:
-    """Return whether `.dockerignore` lets a path of the repository into the image.
-
-    The last line that matches the path, or a folder that contains it, decides.
-    """
+    """Return whether `.dockerignore` lets a path into the image: its last line that matches it or a parent decides."""
     found, parts = True, path.split("/")
     places = ["/".join(parts[: k + 1]) for k in range(len(parts))]
     for line in (DEPLOY / "Dockerfile.dockerignore").read_text(encoding="utf-8").splitlines():

@@ -53,10 +53,7 @@ def named(values: dict[str, Any]) -> Iterator[tuple[str, re.Pattern[Any]]]:
 
 
 def patterns_of(path: Path) -> dict[str, tuple[re.Pattern[Any], tuple[str, ...]]]:
-    """Return the patterns of a module, and how they are used, by their names or lines.
-
-    Fail for a pattern that is made while a function runs.
-    """
+    """Return the patterns of a module and their use, by name or line; fail for one made while a function runs."""
     name = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
     module = importlib.import_module(name)
     found = {

@@ -68,10 +68,7 @@ def compare_checkouts(
 def compare(
     contenders: Mapping[str, Measure], options: argparse.Namespace, warm_up: int = 0, *, bounded: bool = True
 ) -> None:
-    """Let contenders measure in turns, print each sample as it comes, and a table of all at the end.
-
-    The first `warm_up` turns do not count. A measurement that is `bounded` ends after its share of the time.
-    """
+    """Let contenders measure in turns, of which `warm_up` do not count; print each sample, and a table at the end."""
     found, turns = dict[str, dict[str, list[float]]](), options.turns + warm_up
     share = options.seconds / (turns * len(contenders)) if bounded else math.inf
     for turn, (name, measure) in itertools.product(range(turns), contenders.items()):

@@ -46,11 +46,7 @@ _OUR_SCRIPTS = r"""
 
 
 def visit(context: BrowserContext, address: str, process: int, kind: str, started: float | None = None) -> Sample:
-    """Open the page in a new tab and return its measurements.
-
-    Times count from `started`, seconds since 1970, or else from the beginning of the visit, as does the server's
-    processor time, that of `process`.
-    """
+    """Open the page in a new tab; return its measurements, times from `started` (seconds since 1970) or the visit."""
     page, served = context.new_page(), 0.0 if started else processor_time(process)
     page.add_init_script("performance.setResourceTimingBufferSize(2000)")
     transferred = {"websocket, kB": 0.0, "HTTP, kB": 0.0}

@@ -46,10 +46,7 @@ def corpora_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def start_page(tmp_path_factory: pytest.TempPathFactory, corpora_folder: Path) -> Iterator[Callable[[str], str]]:
-    """Return a function that runs a program, once for all tests, and returns its address.
-
-    Its models are those that come with the program, or those of the folder in ATTNVIZ_MODELS, which has an `en-fr`.
-    """
+    """Return a function that runs a program once, with the shipped models or ATTNVIZ_MODELS, and returns its address."""
     models = Path(os.environ.get("ATTNVIZ_MODELS", SHIPPED_MODEL.parent)).resolve()
     if not (models / "en-fr").is_dir():
         skip_or_fail(f"{models} has no model en-fr")
@@ -111,14 +108,11 @@ def profile(shared_profile: BrowserContext, chromium: Browser) -> BrowserContext
 
 @pytest.fixture
 def open_page(request: pytest.FixtureRequest, profile: BrowserContext, address: str) -> Iterator[Opener]:
-    """Return a function that opens a page and waits until it is `ready`, a selector.
+    """Return a function that opens a page with an empty storage, and waits until it is `ready`, a selector.
 
-    `query` has the parameters of a link: `address_with` puts each where it belongs. The page is the main page or the
-    one whose `Page.path` is `path`, with EXAMPLE unless a sentence is named, and with
-    everything displayed unless a depth is. Afterwards it is asserted that no request left the computer, no script
-    failed, and nothing violated the page's content security policy. The browser's storage is empty at the beginning.
-
-    The window is wide and light unless the test is parametrized with a `View`, or sets another itself.
+    `query` has the parameters of a link; without others, the sentence is EXAMPLE and the level *Everything*. The window
+    is wide and light unless the test is parametrized with a `View`. Afterwards it is asserted that no request left the
+    computer, no script failed, and nothing violated the page's content security policy.
 
     The page is asked for reduced motion, except with `motion` and in nightly tests: without a graphics card, drawing
     the shimmer of waiting charts takes a third of the processor time of opening the page (4.8 of 15 s).

@@ -1,7 +1,4 @@
-"""Take pictures of one trace in the app, a notebook, a file and another app, and lay them side by side.
-
-Run `python -m tests.browser.four_hosts [folder]`. All show the level *Numbers* at the first step, in light colours.
-"""
+"""Show one trace in the app, a notebook, a file and another app: `python -m tests.browser.four_hosts [folder]`."""
 
 import argparse
 import tempfile

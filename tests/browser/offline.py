@@ -1,7 +1,4 @@
-"""Open the app inside a network namespace without a network.
-
-unshare --net python -m tests.browser.offline FOLDER
-"""
+"""Open the app without a network: `unshare --net python -m tests.browser.offline FOLDER`."""
 
 import fcntl
 import socket

@@ -1,7 +1,4 @@
-"""An OpenID Connect provider that accepts every user, for the sign-in test.
-
-python tests/browser/provider.py PORT
-"""
+"""An OpenID Connect provider that accepts every user: `python tests/browser/provider.py PORT`."""
 
 import sys
 import time

@@ -48,10 +48,7 @@ def free_port() -> int:
 
 @contextmanager
 def running_page(models: Path, log: Path, script: str = "app.py") -> Iterator[str]:
-    """Run `streamlit run` on `script`, a path in the repository, and yield its address once it answers.
-
-    `models` contains the model folders.
-    """
+    """Run `streamlit run` on a script of the repository, with a folder of models; yield its address once it answers."""
     with running_server(models, log, script) as (address, _):
         yield address
 
@@ -60,10 +57,7 @@ def running_page(models: Path, log: Path, script: str = "app.py") -> Iterator[st
 def running_server(
     models: Path, log: Path, script: str = "app.py", repository: Path = REPOSITORY, **settings: str
 ) -> Iterator[tuple[str, int]]:
-    """Run the program of a checkout as `running_page` does, with `settings` in its environment.
-
-    Yield its address and its process id. The setting `PORT` is the port, by default a free one.
-    """
+    """Run the program of a checkout, with `settings` and a `PORT` in its environment; yield its address and process id."""
     port = int(settings.get("PORT", free_port()))
     root = f"http://127.0.0.1:{port}/{settings.get('STREAMLIT_SERVER_BASE_URL_PATH', '')}".rstrip("/")
     environment = os.environ | {"ATTNVIZ_MODELS": str(models), "OMP_WAIT_POLICY": "PASSIVE"} | settings
@@ -76,10 +70,7 @@ def running_server(
 def serving(
     command: list[str], answers_at: str, log: Path, *, folder: Path, environment: dict[str, str]
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """Run `command` in `folder`, with all it prints in `log`, and yield its process once `answers_at` answers.
-
-    The process is ended when the block is left. Raises RuntimeError if nothing answers within PATIENCE.
-    """
+    """Run `command` in `folder`, with all it prints in `log`; yield its process once `answers_at` answers, or raise."""
     with log.open("wb") as output:
         process = subprocess.Popen(command, cwd=folder, env=environment, stdout=output, stderr=subprocess.STDOUT)
         try:

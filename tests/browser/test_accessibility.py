@@ -65,11 +65,7 @@ TO_THE_TOP = """() => {
 
 
 def stops(page: Page) -> Iterator[dict[str, Any]]:
-    """Go through the page by Tab from its top; yield what has the focus, until it is at the first stop again.
-
-    Between two stops the page itself may have the focus: after the last one, and where the focused element was
-    drawn again. The next Tab goes on from there.
-    """
+    """Go through the page by Tab from its top; yield each stop but the page itself, until the first comes again."""
     page.evaluate(TO_THE_TOP)
     first = None
     for _ in range(150):

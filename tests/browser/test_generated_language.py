@@ -34,8 +34,7 @@ LOOK = """() => {
   }
   return { texts: [...texts], clipped: [...clipped] };
 }"""
-"""Return the texts on show, but for formulas, pictures, values of sliders (a piece and its weight) and what is marked
-as English or French; and those of them that are wider than a label or a box that clips them."""
+"""Return the texts shown but in formulas, pictures, sliders and foreign parts, and those wider than their box."""
 
 NOT_OURS = {"attnviz", "Ctrl + Enter", "Ctrl", "Stop"}
 """Streamlit's own text, a name, and keys."""

@@ -1,7 +1,4 @@
-"""Quality of the JavaScript modules: formatting, lint, types, exports and import cycles.
-
-Deno, installed as a wheel, does the first three without a network.
-"""
+"""Quality of the JavaScript modules: formatting, lint and types by Deno (without a network), exports and cycles."""
 
 import json
 import os

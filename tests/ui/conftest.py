@@ -1,7 +1,4 @@
-"""Fixtures of the page tests: a small random model, and functions that open a page.
-
-The page opens at the level of detail *Everything* unless a link names another level: most tests need its panels.
-"""
+"""Fixtures of the page tests: a small random model, and functions that open a page at the level *Everything*."""
 
 import functools
 import shutil
@@ -19,10 +16,7 @@ from tests.ui.opening import Run, open_alone, open_page
 
 @pytest.fixture(autouse=True, scope="session")
 def _scan_components_once() -> Iterator[None]:
-    """Scan the installed packages for Streamlit components once.
-
-    AppTest (Streamlit 1.67) reads the metadata of every package at each run: 0.7 s, 90 % of the time of a run.
-    """
+    """Scan packages for components once: AppTest (Streamlit 1.67) does so at each run, which takes 90 % of its time."""
     with pytest.MonkeyPatch.context() as patch:
         once = functools.cache(manifest_scanner.scan_component_manifests)
         patch.setattr(manifest_scanner, "scan_component_manifests", once)

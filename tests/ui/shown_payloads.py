@@ -47,10 +47,7 @@ def sent_requests(component: Any) -> dict[str, str]:
 
 
 def fetched(at: str, step: int | None = None, **selection: str) -> Any:
-    """Return the payload at an address: JSON, or the content of a file.
-
-    It is of 0-based `step` if it is of a single step, and for the selection in these URL parameters.
-    """
+    """Return the payload at an address: JSON or a file, of 0-based `step` if of one, for these URL parameters."""
     shown = {name: values[0] for name, values in OPTIONS.items()} | selection
     chosen = urlencode(selection if step is None else selection | {"step": step + 1})
     filled = {"step": step or 0, "word": "", "size": "", **shown, "selection": chosen, "options": chosen}
@@ -101,10 +98,7 @@ _DRAWN = {"chart", "energy_decomposition", "equation", "gallery", "player", "sid
 
 
 def picture_names(app: AppTest) -> list[str]:
-    """Return the names of the pictures that a page saves, after checking all its payloads.
-
-    Each verification holds, pictures and tables are not empty, and the page for a lecture has the page's figures.
-    """
+    """Return the names of the pictures that a page saves, after checking all its payloads."""
     names = []
     for given in fetching(app):
         found = fetched(given["at"])

@@ -27,10 +27,9 @@ def add_peer(parser: argparse.ArgumentParser) -> None:
 
 @contextmanager
 def running_peer(options: argparse.Namespace, *, keep_memory: bool) -> Iterator[Ask]:
-    """Run the peer of the `options`, and optionally let glibc keep freed memory; yield a function that has it act.
+    """Run the peer of the `options`; yield a function that returns its answer to a request.
 
-    The function returns the driver's answer, and raises RuntimeError with its last words where it died. The driver
-    waits on its pipe, and so takes no processor time, until it is asked; the end of its input ends it.
+    It waits on its pipe, and so takes no processor time, until it is asked. With `keep_memory`, glibc keeps memory.
     """
     command = [options.peer_python, "-W", "ignore", str(DRIVERS[options.peer])]
     how = {"env": os.environ | (KEEP_MEMORY if keep_memory else {}), "stdin": subprocess.PIPE, "text": True}
