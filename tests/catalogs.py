@@ -25,14 +25,13 @@ from attnviz.languages import LOCALES, read_catalog
 PACKAGE = Path(attnviz.__file__).parent
 MESSAGES = {"gettext": 1, "gettexts": 1, "ngettext": 2, "user_error": 1}
 """How many of a function's arguments are English sentences."""
-
 PSEUDO = "eo"
 """Code of the generated language: Babel must know it, and nobody has translated the app to Esperanto."""
 
 
 @functools.cache
 def messages_of(path: Path, text: str) -> tuple[tuple[str, ...], ...]:
-    """Return the English sentences of the calls of functions in `MESSAGES`; raise ValueError for one that is no literal.
+    """Return the English sentences of the calls of functions in `MESSAGES`; raise ValueError where one is no literal.
 
     Babel's own extraction for Python misses calls inside f-strings, and passes over a sentence that is no literal.
     """

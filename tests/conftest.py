@@ -44,7 +44,6 @@ SENTENCES = (
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 SHIPPED_MODEL = REPOSITORY / "models" / "en-fr"
-
 ModelFactory = Callable[..., RNNsearch]
 
 
@@ -94,19 +93,9 @@ def make_network(tokenizer: Tokenizer) -> ModelFactory:
     """Return a function that makes a network of random weights, large enough for attention to be far from uniform."""
 
     def make(attention: str = "additive", readout_state: str = "previous", **sizes: int) -> RNNsearch:
-        config = ModelConfig(
-            **{
-                "vocabulary_size": len(tokenizer),
-                "embedding_size": 12,
-                "hidden_size": 10,
-                "alignment_size": 7,
-                "maxout_size": 6,
-                **sizes,
-            },
-            attention=attention,
-            readout_state=readout_state,
-        )
-        network = RNNsearch(config)
+        own = {"embedding_size": 12, "hidden_size": 10, "alignment_size": 7, "maxout_size": 6}
+        sizes = {"vocabulary_size": len(tokenizer)} | own | sizes
+        network = RNNsearch(ModelConfig(**sizes, attention=attention, readout_state=readout_state))
         generator = torch.Generator().manual_seed(5)
         with torch.no_grad():
             for parameter in network.parameters():

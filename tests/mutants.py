@@ -31,7 +31,6 @@ import pytest
 REPOSITORY = Path(__file__).resolve().parent.parent
 LIBRARIES = ("numpy", "pandas", "plotly.graph_objects", "pyarrow", "sacrebleu", "torch")
 """What nearly every test imports: once here, before a process is forked for each fault."""
-
 AREAS: dict[str, dict[str, str]] = {
     "decoding": {
         "decoding/search": (
@@ -74,7 +73,6 @@ AREAS: dict[str, dict[str, str]] = {
     },
 }
 """Modules of each area, below `attnviz`, and the tests that must notice a fault in them, the quickest first."""
-
 _PAIRS = ["Lt LtE", "Gt GtE", "Eq NotEq", "Is IsNot", "In NotIn", "Add Sub", "Mult Div", "BitOr BitAnd", "And Or"]
 NIGHTLY = ("hugging-face",)
 """Areas whose tests are nightly."""

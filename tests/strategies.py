@@ -5,7 +5,6 @@ from hypothesis import strategies as st
 
 FEW = settings.default.max_examples // 3
 """How many examples a slow property gets; the profile in use says how many the others get."""
-
 _MARKUP = (
     "**bold** _it_ `code`",
     "<script>alert(1)</script>",

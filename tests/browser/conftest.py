@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 from urllib.parse import quote
 
 import pytest
@@ -15,11 +15,10 @@ from attnviz import Trace
 from attnviz.environment import ATTNVIZ_CORPORA
 from attnviz.translator import Translator
 from tests.browser.server import CHROMIUM_FLAGS, READY, find_chromium, running_server
-from tests.browser.views import EXAMPLE, WIDE, address_with
+from tests.browser.views import EXAMPLE, WIDE, View, address_with, theme_of
 from tests.conftest import SHIPPED_MODEL
 
 Opener = Callable[..., Page]
-
 PATIENCE = 60_000
 """Timeout of an assertion in milliseconds, as of an action: a busy machine draws charts below the window late."""
 expect.set_options(timeout=PATIENCE)
@@ -30,6 +29,13 @@ def skip_or_fail(reason: str) -> NoReturn:
     if os.environ.get("CI"):
         pytest.fail(reason)
     pytest.skip(reason)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests of this folder."""
+    for item in items:
+        if item.path.is_relative_to(Path(__file__).parent):
+            item.add_marker(pytest.mark.browser)
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +52,7 @@ def corpora_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def start_page(tmp_path_factory: pytest.TempPathFactory, corpora_folder: Path) -> Iterator[Callable[[str], str]]:
-    """Return a function that runs a program once, with the shipped models or ATTNVIZ_MODELS, and returns its address."""
+    """Return a function that runs a program once, with shipped models or ATTNVIZ_MODELS, and returns its address."""
     models = Path(os.environ.get("ATTNVIZ_MODELS", SHIPPED_MODEL.parent)).resolve()
     if not (models / "en-fr").is_dir():
         skip_or_fail(f"{models} has no model en-fr")
@@ -133,9 +139,7 @@ def open_page(request: pytest.FixtureRequest, profile: BrowserContext, address: 
     ) -> Page:
         page = profile.new_page()
         page.set_viewport_size({"width": width, "height": height})
-        page.emulate_media(
-            color_scheme="dark" if dark else "light", reduced_motion="no-preference" if motion else "reduce"
-        )
+        page.emulate_media(color_scheme=theme_of(dark), reduced_motion="no-preference" if motion else "reduce")
         forget = {"origin": address, "storageTypes": "cookies,local_storage,indexeddb,cache_storage"}
         profile.new_cdp_session(page).send("Storage.clearDataForOrigin", forget)
         page.on("request", lambda request: strays.append(request.url) if _leaves(request.url, address) else None)
@@ -158,6 +162,26 @@ def open_page(request: pytest.FixtureRequest, profile: BrowserContext, address: 
 
 def _leaves(url: str, address: str) -> bool:
     return not url.startswith((address, address.replace("http", "ws"), "data:", "blob:"))
+
+
+@pytest.fixture
+def open_from_disk(chromium: Browser, tmp_path: Path) -> Iterator[Opener]:
+    """Return a function that opens a text as a page from disk, offline; assert that it needs nothing and none fails."""
+    faults: list[str] = []
+    with ExitStack() as contexts:
+
+        def open_at(text: str, fragment: str = "", view: View = WIDE, **options: Any) -> Page:
+            (path := tmp_path / "page.html").write_text(text, encoding="utf-8")
+            how = {"viewport": {"width": view.width, "height": view.height}, "color_scheme": theme_of(view.dark)}
+            page = contexts.enter_context(chromium.new_context(offline=True, **how | options)).new_page()
+            page.on("request", lambda one: faults.append(one.url) if _leaves(one.url, path.as_uri()) else None)
+            page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
+            page.on("pageerror", lambda error: faults.append(str(error)))
+            page.goto(path.as_uri() + fragment)
+            return page
+
+        yield open_at
+    assert faults == []
 
 
 @pytest.fixture(scope="session")

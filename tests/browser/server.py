@@ -25,10 +25,8 @@ CHROMIUM_FLAGS = [
 
 CHROMIUM_NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 """Programs to look for, best first: without the browser's own windows a page takes a third less processor time."""
-
 PATIENCE = 300
 """Seconds that a server may take to start or to end: on cores that ten programs share, a minute did not suffice."""
-
 READY = ".st-key-heatmap .js-plotly-plot .ytick"
 """A selector that matches once the heatmap is drawn."""
 
@@ -57,7 +55,7 @@ def running_page(models: Path, log: Path, script: str = "app.py") -> Iterator[st
 def running_server(
     models: Path, log: Path, script: str = "app.py", repository: Path = REPOSITORY, **settings: str
 ) -> Iterator[tuple[str, int]]:
-    """Run the program of a checkout, with `settings` and a `PORT` in its environment; yield its address and process id."""
+    """Run the program of a checkout, with `settings` (`PORT` too) as its environment; yield address and process id."""
     port = int(settings.get("PORT", free_port()))
     root = f"http://127.0.0.1:{port}/{settings.get('STREAMLIT_SERVER_BASE_URL_PATH', '')}".rstrip("/")
     environment = os.environ | {"ATTNVIZ_MODELS": str(models), "OMP_WAIT_POLICY": "PASSIVE"} | settings
@@ -79,6 +77,18 @@ def serving(
         finally:
             process.terminate()
             process.wait(timeout=PATIENCE)  # its warm-up on busy cores
+
+
+def content_policy(command: list[str], folder: Path, environment: dict[str, str]) -> str:
+    """Start the app by a command with the option `--port`; return the content security policy of its page."""
+    port, log = free_port(), folder / "server.log"
+    root = f"http://127.0.0.1:{port}"
+    started = [*command, "--port", str(port)]
+    with (
+        serving(started, f"{root}/_stcore/health", log, folder=folder, environment=environment),
+        urllib.request.urlopen(f"{root}/", timeout=60) as answer,
+    ):
+        return str(answer.headers["Content-Security-Policy"])
 
 
 def wait_for(address: str, process: subprocess.Popen[bytes], log: Path) -> None:

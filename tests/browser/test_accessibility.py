@@ -18,8 +18,6 @@ from tests.browser.conftest import Opener
 from tests.browser.settled import settled, wait_until_idle
 from tests.browser.views import at_night
 
-pytestmark = pytest.mark.browser
-
 SHORT = "Two dogs play."
 
 FOCUSED = """() => {
@@ -40,7 +38,6 @@ LET_GO = """() => {
   node.blur();
   window.letGo = node;
 }"""
-
 
 BOX = '[data-testid="stPopoverBody"], .opened:popover-open, .receipt:not([hidden])'
 

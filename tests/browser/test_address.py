@@ -12,9 +12,6 @@ from tests.browser.settled import go_to_page, settled
 from tests.browser.test_page import NEW, expect_step, query
 from tests.browser.views import COUNT_MESSAGES, EXAMPLE, on_both, open_share
 
-pytestmark = pytest.mark.browser
-
-
 CHOSEN = {
     "by": "words",
     "colours": "cividis",
@@ -24,7 +21,6 @@ CHOSEN = {
     "order": "strongest",
     "face": "after",
 }
-
 
 DRAWN = """() => {
   const chart = (key) => document.querySelector(`.st-key-${key} .js-plotly-plot`);

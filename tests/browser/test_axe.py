@@ -13,8 +13,6 @@ from tests.browser.conftest import Opener
 from tests.browser.server import READY
 from tests.browser.views import EXAMPLE
 
-pytestmark = pytest.mark.browser
-
 AXE = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
 READY_OF = {
     "": READY,
@@ -34,19 +32,13 @@ VIOLATIONS = """async (within) => {
 }"""
 
 
-def violations(page: Page) -> list[dict[str, Any]]:
-    """Return the serious and critical violations on a page, once it has stopped changing."""
-    page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
+def violations(page: Page, within: str = "") -> list[dict[str, Any]]:
+    """Return the serious and critical violations on our page, or within an element, once it has stopped changing."""
+    if not within:
+        page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
     page.wait_for_selector("[data-waiting]", state="detached")
     page.evaluate(AXE)
-    return page.evaluate(VIOLATIONS)
-
-
-def guest_violations(page: Page) -> list[dict[str, Any]]:
-    """Return the serious and critical violations in the first view on a page of others."""
-    page.wait_for_selector("[data-waiting]", state="detached")
-    page.evaluate(AXE)
-    return page.evaluate(VIOLATIONS, ".attnviz-guest")
+    return page.evaluate(VIOLATIONS, within)
 
 
 WINDOWS: dict[str, tuple[str, dict[str, Any]]] = {

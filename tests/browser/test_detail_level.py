@@ -13,7 +13,6 @@ from tests.browser.settled import settled
 from tests.browser.test_page import query
 from tests.browser.views import NARROW, WIDE, at_night, within
 
-pytestmark = pytest.mark.browser
 LEVEL_CONTROL = ".st-key-depth"
 
 

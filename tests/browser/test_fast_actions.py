@@ -27,8 +27,7 @@ from tests.browser.server import CHROMIUM_FLAGS, READY, find_chromium, free_port
 from tests.browser.views import open_share, parameters_of
 from tests.conftest import SHIPPED_MODEL
 
-pytestmark = [pytest.mark.browser, pytest.mark.nightly]
-
+pytestmark = pytest.mark.nightly
 PATIENCE = 60.0
 """Seconds until the page must have come to rest."""
 SENTENCES = ("Two dogs play.", "A man sleeps.", "He is an honest man.", "The girl reads a book.", "It rains today.")
@@ -37,7 +36,6 @@ SWITCHES = {"root": "0", "end": "1", "margins": "0"}
 """Display options that are switches, with their defaults."""
 CHOICES = {"lang": ("en", "fr"), "depth": ("numbers", "everything")} | dict.fromkeys(SWITCHES, ("0", "1"))
 """What `HurriedVisitor.choose` chooses from, by the keys of the controls."""
-
 SHOWN = """() => {
   const part = (name) => document.querySelector(`.st-key-${name}`)?.shadowRoot;
   const player = part("player"), room = document.querySelector(".st-key-room");
@@ -67,7 +65,6 @@ SHOWN = """() => {
   };
 }"""
 """What the page shows, and what its address says."""
-
 CLICK = """(all) => all.filter(([name, value]) => {
   const box = document.querySelector(`.st-key-${name} input`);
   const control = box ?? document.querySelector(`.st-key-${name} [data-value='${value}']`);

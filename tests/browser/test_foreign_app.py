@@ -11,11 +11,9 @@ from attnviz.translator import Translator
 from tests.browser.conftest import Opener
 from tests.browser.jupyterlab import DRAWN
 from tests.browser.server import REPOSITORY, running_server
-from tests.browser.test_axe import guest_violations
+from tests.browser.test_axe import violations
 from tests.browser.test_step_show import play
 from tests.conftest import SHIPPED_MODEL
-
-pytestmark = pytest.mark.browser
 
 SENTENCE = "I have a green house and a red car."
 ROOM = ".attnviz-guest .st-key-room"
@@ -75,7 +73,7 @@ def test_view_is_stepped_replaced_and_played_and_leaves_the_app_alone(app: str, 
     before = page.evaluate(attributes)
     expect(page.locator(ROOM)).to_have_attribute("data-step", "0")  # `step` is a parameter of the app
     expect(page.locator(".attnviz-guest")).to_have_css("background-color", "rgb(23, 23, 26)")
-    assert guest_violations(page) == []
+    assert violations(page, ".attnviz-guest") == []
     page.emulate_media(reduced_motion="no-preference")
     play(page.locator(".attnviz-guest .diagram"))
     page.locator(".attnviz-guest .diagram .close").click()
@@ -121,7 +119,7 @@ def test_two_views_of_a_trace_keep_apart(two_views: str, open_app: Opener) -> No
     expect(rooms.nth(0)).to_have_attribute("data-by", "steps")
     expect(rooms.nth(1)).to_have_attribute("data-by", "words")
     assert page.evaluate(DUPLICATES) == []
-    assert guest_violations(page) == []
+    assert violations(page, ".attnviz-guest") == []
     rooms.nth(1).get_by_text("strongest first").click()
     expect(rooms.nth(1).locator(".order input[value='strongest']")).to_be_checked()
     expect(rooms.nth(0).locator(".order input[value='sentence']")).to_be_checked()

@@ -12,7 +12,7 @@ from tests.browser.test_lab import PERTURBATION_TESTS
 from tests.catalogs import PSEUDO, pseudo, write_pseudo
 from tests.conftest import SHIPPED_MODEL
 
-pytestmark = [pytest.mark.browser, pytest.mark.nightly]
+pytestmark = pytest.mark.nightly
 
 LOOK = """() => {
   const others = "script, style, textarea, output, .katex, svg, [data-testid=stIconMaterial], [lang=en], [lang=fr]";
@@ -35,12 +35,10 @@ LOOK = """() => {
   return { texts: [...texts], clipped: [...clipped] };
 }"""
 """Return the texts shown but in formulas, pictures, sliders and foreign parts, and those wider than their box."""
-
 NOT_OURS = {"attnviz", "Ctrl + Enter", "Ctrl", "Stop"}
 """Streamlit's own text, a name, and keys."""
 CLIPPED_ON_A_PHONE = {pseudo("Translate"), pseudo("Lessons")}
 """Labels that need wider boxes, in the toolbar; English and French fit."""
-
 WORD = re.compile(r"[A-Za-z]{4,}")
 TRANSLATED = re.compile(r"[áàéèíìóòúùýÿñšÁÀÉÈÍÌÓÒÚÙÝŸ]")
 

@@ -17,7 +17,6 @@ from tests.browser.server import READY, REPOSITORY, free_port, running_server, s
 from tests.browser.views import text_of
 from tests.conftest import SHIPPED_MODEL
 
-pytestmark = pytest.mark.browser
 SECRET = "Zanzibar keeps 4711 parrots."
 
 

@@ -4,7 +4,6 @@ import re
 from functools import partial
 from urllib.parse import urlencode
 
-import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Opener
@@ -14,13 +13,9 @@ from tests.browser.test_axe import violations
 from tests.browser.test_page import NEW, expect_step, query, type_sentence
 from tests.browser.views import address_with, on_both
 
-pytestmark = pytest.mark.browser
-
 PERTURBATION_TESTS = ".st-key-perturbation-tests .js-plotly-plot .xtick"
 """A selector that matches once the page is drawn."""
-
 PAIR_SENTENCE = "A girl is riding a red bicycle."
-
 CHART = ".st-key-comparison .js-plotly-plot"
 
 
@@ -80,8 +75,7 @@ def test_one_player_moves_both_translations(open_page: Opener, address: str) -> 
 @on_both
 def test_sections_of_the_lab_share_sentence_model_and_step_with_translate(open_page: Opener) -> None:
     page = open_page("?model=small-dot&search=beam+3", width=1280, height=720)
-    type_sentence(page, NEW)
-    expect(page.locator(".player .source")).to_contain_text("snow")
+    type_sentence(page, NEW, "snow")
     page.keyboard.press("ArrowRight")
     expect_step(page, 2)
     go_to_page(page, "Lab")

@@ -2,14 +2,12 @@
 
 import re
 
-import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import Opener
 from tests.browser.server import READY
 from tests.browser.views import open_share, parameters_of
 
-pytestmark = pytest.mark.browser
 SENTENCE = "Two dogs play in the snow."
 
 

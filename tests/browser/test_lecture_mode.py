@@ -12,8 +12,6 @@ from tests.browser.settled import settled, wait_until_idle
 from tests.browser.test_languages import switch
 from tests.browser.views import EXAMPLE
 
-pytestmark = pytest.mark.browser
-
 TOOLBAR, TITLE, MENU = ".st-key-tools", ".masthead .title", ".stAppHeader"
 HEATMAP = "document.querySelector('.st-key-heatmap .js-plotly-plot')"
 HEIGHT = f"({HEATMAP}._fullLayout.yaxis._offset + {HEATMAP}._fullLayout.yaxis._length)"

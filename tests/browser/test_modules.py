@@ -9,11 +9,8 @@ from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 from attnviz.browser_modules import url_folder
 from tests.browser.server import READY
 
-pytestmark = pytest.mark.browser
-
 MOST = 489_000
 """Maximum total size of the modules in bytes, uncompressed, with the markup and the style sheets of all components."""
-
 FETCHED = r"""
 () => performance.getEntriesByType("resource")
   .filter(({ name }) => /\/attnviz-[^?]*\.js$/.test(name))

@@ -14,8 +14,6 @@ from tests.browser.settled import bring_into_sight, settled
 from tests.browser.views import on_both
 from tests.conftest import SHIPPED_MODEL
 
-pytestmark = pytest.mark.browser
-
 
 def bars(page: Page, key: str) -> list[float]:
     """Return the lengths of the bars of the waterfall in `key`."""

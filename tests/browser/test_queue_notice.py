@@ -9,8 +9,7 @@ from syrupy.assertion import SnapshotAssertion
 from tests.browser.conftest import Opener
 from tests.browser.test_page import type_sentence
 
-pytestmark = [pytest.mark.browser, pytest.mark.nightly]
-
+pytestmark = pytest.mark.nightly
 NOTICE = ".st-key-queue_notice .stText"
 
 

@@ -15,8 +15,6 @@ from tests.browser.settled import settled
 from tests.browser.test_page import expect_step
 from tests.browser.views import on_both, on_screen, parameters_of
 
-pytestmark = pytest.mark.browser
-
 PICTURES = ("energy", "softmax", "growth", "state", "maxout", "candidates")
 
 

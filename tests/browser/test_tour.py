@@ -2,7 +2,6 @@
 
 import re
 
-import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Opener
@@ -10,7 +9,6 @@ from tests.browser.settled import settled
 from tests.browser.test_page import query
 from tests.browser.views import SHOWN, on_both
 
-pytestmark = pytest.mark.browser
 HONEST = "?sentence=He+is+an+honest+man.&depth=idea&step=2"
 CARD = ".tour .card"
 

@@ -11,7 +11,7 @@ from streamlit.components.v2 import manifest_scanner
 from attnviz import translator
 from attnviz.decoding.search import longest_target
 from attnviz.ui.page_state import inputs
-from tests.ui.opening import Run, open_alone, open_page
+from tests.ui.opening import Run, open_page
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -48,12 +48,6 @@ def en_fr(models_folder: Path) -> Path:
 def page(models_folder: Path) -> Run:
     """Return a function that opens the first page as a link does."""
     return open_page
-
-
-@pytest.fixture
-def lab(models_folder: Path) -> Run:
-    """Return a function that opens the lab as a link does."""
-    return functools.partial(open_alone, "lab")
 
 
 @pytest.fixture(autouse=True)

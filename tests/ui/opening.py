@@ -8,7 +8,6 @@ from tests.conftest import REPOSITORY
 
 Run = Callable[..., AppTest]
 """A function that opens a page with the parameters of a link."""
-
 _ALONE = """
 from attnviz.ui.chrome import run_pages
 from attnviz.ui.pages.{name}_page import {constant}_PAGE

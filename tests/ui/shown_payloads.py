@@ -37,8 +37,7 @@ def fetching(app: AppTest) -> list[dict[str, Any]]:
 
 def page_html(app: AppTest) -> list[str]:
     """Return the HTML of a page."""
-    native = [element.proto.body for element in app.get("html")]
-    return native + [block["text"] for block in blocks(app) if block["kind"] == "html"]
+    return [one.proto.body for one in app.get("html")] + [one["text"] for one in blocks(app) if one["kind"] == "html"]
 
 
 def sent_requests(component: Any) -> dict[str, str]:
@@ -72,12 +71,9 @@ def payloads_of(app: AppTest, component: str, step: int = 0) -> list[dict[str, A
 def chart_names(trace: Any, level: DetailLevel = "everything") -> set[str]:
     """Return the names of the charts in the stages of a step of `trace`, at `level`."""
     subject = Subject(trace, 0, level=level)
-    grows = trace.attends and level != "idea"  # its sum is drawn otherwise
-    return {
-        figure.name
-        for figure in FIGURES
-        if figure.stages and figure.is_shown(subject) and not (grows and figure.control == "sum")
-    }
+    drawn_otherwise = "sum" if trace.attends and level != "idea" else None
+    shown = [one for one in FIGURES if one.stages and one.is_shown(subject)]
+    return {figure.name for figure in shown if not drawn_otherwise or figure.control != drawn_otherwise}
 
 
 def chart_addresses(app: AppTest) -> dict[str, str]:
@@ -182,15 +178,12 @@ def selected(app: AppTest) -> Selection:
     """Return the selection in the page's own view when the browser opens the link of the visit."""
     state, trace = mounted(app, "view_state")[0], shown_trace(app)
     view = SimpleNamespace(trace=trace, key=str, steps=len(trace.target_pieces), first_step=state["firstStep"])
-    return linked_selection(
-        view, {name: value if isinstance(value, str) else value[0] for name, value in app.query_params.items()}
-    )
+    return linked_selection(view, _linked(app))
 
 
-def linked_options(app: AppTest) -> dict[str, str]:
-    """Return the display options in the link of the visit."""
-    found = {name: value if isinstance(value, str) else value[0] for name, value in app.query_params.items()}
-    return {name: found[name] for name in OPTIONS if name in found}
+def _linked(app: AppTest) -> dict[str, str]:
+    """Return the parameters in the link of the visit."""
+    return {name: value if isinstance(value, str) else value[0] for name, value in app.query_params.items()}
 
 
 def heatmap_of(app: AppTest, **options: str) -> dict[str, Any]:
@@ -208,4 +201,4 @@ def badge(app: AppTest) -> dict[str, Any]:
     """Return the payload of the verification badge at the selected step."""
     assert not app.exception
     (given,) = mounted(app, "verification_badge")
-    return fetched(given["at"], selected(app).step, **linked_options(app))
+    return fetched(given["at"], selected(app).step, **{k: v for k, v in _linked(app).items() if k in OPTIONS})

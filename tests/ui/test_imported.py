@@ -20,11 +20,8 @@ SENTENCES = {"tutorial": "ein mann schläft im park .", "d2l": "he is lost .", "
 def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with translators of every program."""
     models = tmp_path_factory.mktemp("models")
-    found = {name: tmp_path_factory.mktemp(name) for name in SENTENCES}
-    Tutorial().write(found["tutorial"])
-    D2l().write(found["d2l"])
-    Fairseq(bidirectional=True).write(found["fairseq"])
-    for name, folder in found.items():
+    for name, peer in zip(SENTENCES, (Tutorial(), D2l(), Fairseq(bidirectional=True)), strict=True):
+        peer.write(folder := tmp_path_factory.mktemp(name))
         assert main(["import", str(folder), "-o", str(models / name)]) == 0
     return models
 

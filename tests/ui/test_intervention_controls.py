@@ -114,19 +114,12 @@ def test_consequence_is_what_the_change_then_does(view: View, translator: Transl
             payload = consequence_payload(view, request)
             change = requested_intervention(view, request["intervention"])
             done = view.translate_again(translator_arguments(trace, change, held=False))
-            alone = translator.translate(
-                trace.source_text,
-                target=tuple(trace.target_ids),
-                interventions=[ReplaceWeights(request["intervention"]["weights"], step)],
-            )
-            after = format_share(float(alone.probabilities[step]))
-            assert after in payload["probability"]
-            if done.target_ids == trace.target_ids:
-                assert payload["words"] == []
-            else:
-                kept = [word for word in payload["words"] if word["kind"] != "gone"]
-                text = "".join(" " * word["space"] + word["text"] for word in kept)
-                assert text == done.translation
+            only = ReplaceWeights(request["intervention"]["weights"], step)
+            alone = translator.translate(trace.source_text, target=tuple(trace.target_ids), interventions=[only])
+            assert format_share(float(alone.probabilities[step])) in payload["probability"]
+            kept = [word for word in payload["words"] if word["kind"] != "gone"]
+            text = "".join(" " * word["space"] + word["text"] for word in kept)
+            assert text == ("" if done.target_ids == trace.target_ids else done.translation)
 
 
 @pytest.mark.parametrize(
@@ -176,22 +169,16 @@ def test_cards_of_suspected_errors_say_what_would_change_and_request_it(
     for sentence in DOUBTFUL:
         trace = shipped_translator.translate(sentence, beam=5)
 
-        def again(change: Any, trace: Trace = trace) -> Trace:
-            beam, changes = 1 if change.target else 5, change.interventions
-            return shipped_translator.translate(
-                trace.source_text, beam=beam, target=change.target, interventions=changes
-            )
+        def again(change: Any, text: str = trace.source_text) -> Trace:
+            how = {"beam": 1 if change.target else 5, "target": change.target, "interventions": change.interventions}
+            return shipped_translator.translate(text, **how)
 
-        suspects = suspected_error_payloads(View(MAIN, trace, translate_again=again))
-        texts[sentence] = [
-            [suspect["label"], suspect["title"]]
-            + [
-                f"{line['name']}: {line['text'] or ' '.join(word['text'] for word in line['words'])} "
-                f"[{line.get('button', '')}]"
-                for line in suspect["lines"]
-            ]
-            for suspect in suspects
-        ]
+        texts[sentence] = []
+        for suspect in suspected_error_payloads(View(MAIN, trace, translate_again=again)):
+            texts[sentence].append([suspect["label"], suspect["title"]])
+            for line in suspect["lines"]:
+                text = line["text"] or " ".join(word["text"] for word in line["words"])
+                texts[sentence][-1].append(f"{line['name']}: {text} [{line.get('button', '')}]")
     assert texts == snapshot
     without_model = View(MAIN, shipped_translator.translate(DOUBTFUL[0], beam=5))
     (suspect,) = suspected_error_payloads(without_model)

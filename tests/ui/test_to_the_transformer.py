@@ -26,7 +26,6 @@ from tests.ui.opening import Run, open_alone
 from tests.ui.shown_payloads import fetched, mounted, page_html, picture_names
 
 SENTENCE = "Two dogs play in the snow."
-
 KINDS = {FIXED_CONTEXT_MODEL: "none", GENERAL_MODEL: "general", ADDITIVE_MODEL: "additive"}
 
 
@@ -57,7 +56,6 @@ def page(folder: Path) -> Run:
 
 
 FORMS = ["additive", "general", "product", "scaled", "heads", "self"]
-
 D = 4
 """Length of the queries and keys of a head of the random transformer."""
 

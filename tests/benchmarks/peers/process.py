@@ -12,7 +12,6 @@ from typing import Any
 
 Ask = Callable[..., dict[str, Any]]
 DRIVERS = {"eole": Path(__file__).with_name("eole_rnn.py")}
-
 KEEP_MEMORY = {"MALLOC_TRIM_THRESHOLD_": str(2**31 - 1), "MALLOC_TOP_PAD_": str(64 * 2**20), "MALLOC_MMAP_MAX_": "0"}
 """glibc's settings that `attnviz.memory.keep_memory` makes, as environment variables."""
 
