@@ -1,7 +1,5 @@
 """Forms of attention: the step at which they differ most, and the multiplications of each; models side by side."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

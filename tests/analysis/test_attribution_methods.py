@@ -1,7 +1,5 @@
 """Attribution methods: each matrix against its definition, and the agreement between methods."""
 
-from __future__ import annotations
-
 from itertools import combinations, product
 
 import numpy as np

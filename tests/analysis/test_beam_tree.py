@@ -1,7 +1,5 @@
 """Sentences about a beam search: why the winner won, and what happened to the other hypotheses."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import pytest

@@ -1,7 +1,5 @@
 """Comparison of two translations: aligned words, gaps and differences; edits of the source sentence."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Equations in LaTeX: the numbers of the step, no text that a visitor could inject, and symbols of the diagram."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 import re

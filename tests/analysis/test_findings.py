@@ -1,7 +1,5 @@
 """Findings: each kind on an alignment built to show it; sentences; precision of the strong ones, judged by hand."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from collections.abc import Collection, Sequence

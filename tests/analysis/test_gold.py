@@ -1,7 +1,5 @@
 """Gold links of one sentence pair: parsing, validation, and errors of an alignment against them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

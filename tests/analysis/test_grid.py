@@ -1,7 +1,5 @@
 """Faces of the heatmap grid (before, after, difference), by words and by pieces."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

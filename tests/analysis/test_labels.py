@@ -1,7 +1,5 @@
 """Labels and numbers: shortened, escaped for Plotly, right-to-left words isolated in texts but not in data files."""
 
-from __future__ import annotations
-
 import html
 import re
 import unicodedata

@@ -1,7 +1,5 @@
 """Texts about training: names and definitions of the measures, and sentences about measured values."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

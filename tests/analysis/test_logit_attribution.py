@@ -1,7 +1,5 @@
 """Logit attribution and energy decomposition: their parts add up to the numbers of the trace."""
 
-from __future__ import annotations
-
 import dataclasses
 from itertools import product
 

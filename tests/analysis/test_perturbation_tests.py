@@ -1,7 +1,5 @@
 """Other weights of a step: perturbation tests, best attention and minimal change, against the recomputation."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """Posterior attention: Bayes' rule over single annotations, and agreement of two implementations."""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Stages of a step in words: without notation at the level *Idea*, with the numbers of the step, after changes."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 import re

@@ -1,7 +1,5 @@
 """Suspected errors: which words are likely wrong, at which step, and what would change them."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The tour: its example word and quiz questions, on translations with random attention, and its texts."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 

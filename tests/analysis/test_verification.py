@@ -3,8 +3,6 @@
 That correct translations pass is tested where they are made, in `tests/decoding/test_random_networks.py`.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from operator import attrgetter

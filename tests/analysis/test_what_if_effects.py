@@ -1,7 +1,5 @@
 """What-ifs: the effect of a change on a step, its figure and sentences; weights taken from links or another model."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import math

@@ -1,7 +1,5 @@
 """*Why attention?*: prefixes and left-out words, forced words, gradients by distance, and their sentences."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

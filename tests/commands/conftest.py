@@ -1,7 +1,5 @@
 """The fixture of the tests of commands: it runs one in this process."""
 
-from __future__ import annotations
-
 import io
 import re
 import sys

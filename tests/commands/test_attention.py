@@ -1,7 +1,5 @@
 """`attnviz attention`: report a file's format, draw one sentence pair, convert all pairs."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What all commands have in common: help, errors of the command line, `--quiet`, and options that Python has too."""
 
-from __future__ import annotations
-
 import dataclasses
 import inspect
 import io

@@ -1,7 +1,5 @@
 """The commands of `attnviz`, run as processes: their output, error messages and exit codes."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """The command `attnviz lesson`: it writes the page of a lesson, or says what is wrong with the file."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

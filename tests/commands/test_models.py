@@ -1,7 +1,5 @@
 """`attnviz models`: models are listed, copied, and fetched from a server with a check of their digests."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import gzip

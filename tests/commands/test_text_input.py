@@ -1,7 +1,5 @@
 """Every command that reads text refuses damaged files with the line and what to do, and reports the lines it skips."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Fixtures of the corpus tests: a file of sentence pairs, and one thread as worker processes have."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

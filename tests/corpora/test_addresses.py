@@ -1,7 +1,5 @@
 """Files of a corpus by path, folder, pattern and address: found in order, copied, and missing ones named."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Analyser of sentence pairs: rows equal those of each pair alone, in any batch; scores, gold links, skipped lines."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

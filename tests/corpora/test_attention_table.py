@@ -1,7 +1,5 @@
 """Tables of imported attention: measures of each pair, recomputed; error rates; the command that writes them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

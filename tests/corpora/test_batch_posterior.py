@@ -1,7 +1,5 @@
 """Forced decoding in batches: same words, attention and posterior attention as for each pair alone."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

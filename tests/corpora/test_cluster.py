@@ -1,7 +1,5 @@
 """Corpus analysis on a Ray cluster: identical output after a killed actor and an interrupted run."""
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import os

@@ -1,7 +1,5 @@
 """Judging translations: each judgement matches the traces of its own pair, and words that are left out are found."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Reading of sentence pairs from text, gzip, xz, Parquet and JSON Lines files; bad lines are skipped."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Corpus analysis from file to table: ordered rows, and identical output after interruptions."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Vector files of a corpus: values of each translation, deterministic sampling, and refused files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

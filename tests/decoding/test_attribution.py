@@ -1,7 +1,5 @@
 """Gradient × input and erasure attributions, compared with finite differences and reruns of the network."""
 
-from __future__ import annotations
-
 import dataclasses
 from itertools import product
 

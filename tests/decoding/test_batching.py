@@ -1,7 +1,5 @@
 """Sentences and translations as ids, and their grouping into batches by length."""
 
-from __future__ import annotations
-
 from contextlib import nullcontext
 from itertools import pairwise
 

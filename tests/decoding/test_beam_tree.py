@@ -1,7 +1,5 @@
 """The recorded tree of a beam search: its hypotheses, numbers and reasons for dropping nodes match the search."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

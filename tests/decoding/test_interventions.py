@@ -1,7 +1,5 @@
 """Interventions on a translation: false ones are not verified, impossible ones refused; those of transformers."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 from typing import Any

@@ -3,8 +3,6 @@
 Every number is what NumPy computes in float64 from the weights, from end to end and at each step.
 """
 
-from __future__ import annotations
-
 from typing import Any
 from unittest.mock import patch
 

@@ -1,7 +1,5 @@
 """Translations of batches equal single ones, and what makes a search fast changes none of its numbers."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """README and documentation pages: code prints the shown output, commands exist, and links are valid."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from pathlib import Path

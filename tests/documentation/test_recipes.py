@@ -1,7 +1,5 @@
 """Recipes and notebook run as printed with the installed package alone, in an empty folder outside the repository."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The documentation site: MkDocs builds it without warnings, which it gives about links that lead nowhere."""
 
-from __future__ import annotations
-
 import inspect
 import json
 import re

@@ -1,7 +1,5 @@
 """Exports of imported attention in every format, for any weights, and from the command line."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

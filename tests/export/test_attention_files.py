@@ -1,7 +1,5 @@
 """Word links are read back equal from every format in which they are saved."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path

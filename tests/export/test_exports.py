@@ -1,7 +1,5 @@
 """Exports of a translation: TikZ compiled by LaTeX, HTML pages, images, tables, and refused files."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import io

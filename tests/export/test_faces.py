@@ -1,7 +1,5 @@
 """Exports of the heatmap's faces: tables, TikZ, pages and headings."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

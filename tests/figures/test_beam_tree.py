@@ -1,7 +1,5 @@
 """Figure and table of a beam search tree: positions of hypotheses, labels, links and hover text."""
 
-from __future__ import annotations
-
 import itertools
 from collections import defaultdict
 

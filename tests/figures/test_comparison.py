@@ -1,7 +1,5 @@
 """Figure, tables and sentences of the comparison of two translations."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Figure and table of the context's units: stacked bars that add up to the context vector."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

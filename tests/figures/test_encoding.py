@@ -1,7 +1,5 @@
 """What the browser gets of figures: it fills the common part with the values of a step, and has what Python draws."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Every figure: Plotly accepts it, it fits a phone, its marks and texts have contrast, and its text alternative."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import re

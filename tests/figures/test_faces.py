@@ -1,7 +1,5 @@
 """Faces of the heatmap (before, after, difference): values, colours, hover text, margins and tables."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

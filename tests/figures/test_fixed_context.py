@@ -1,7 +1,5 @@
 """Figures of a model without attention: one context vector of the whole sentence for every step."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

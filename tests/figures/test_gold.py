@@ -1,7 +1,5 @@
 """Marks of gold links on the heatmap: positions, legend, faces and contrast."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Figures at the level *Idea* (without formulas): they draw the numbers of the trace, without raw energies."""
 
-from __future__ import annotations
-
 import numpy as np
 import plotly.graph_objects as go
 import pytest

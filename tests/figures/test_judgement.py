@@ -1,7 +1,5 @@
 """Figures and tables of a judgement by decomposable attention, and its invariance to word order."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

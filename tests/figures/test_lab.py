@@ -1,7 +1,5 @@
 """Figures and sentences of attributions, perturbation tests, shuffled weights and minimal changes."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

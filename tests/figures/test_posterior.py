@@ -1,7 +1,5 @@
 """Figure, table, sentences and equation of posterior attention (prior, likelihood, posterior)."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Heatmaps, step figures and exports of a transformer: single heads, layers, and the mean of all heads."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

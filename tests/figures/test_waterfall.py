@@ -1,7 +1,5 @@
 """Waterfall figures and tables of logit attribution and energy decomposition."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Figures and text of the page *Why attention?*: values, contrast and sentences."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from syrupy.assertion import SnapshotAssertion

@@ -1,7 +1,5 @@
 """Random and damaged input is either used or refused with an error message."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -1,7 +1,5 @@
 """Example attention files, two for each format, as the programs write them; most can be written of any pairs."""
 
-from __future__ import annotations
-
 import base64
 import csv
 import gzip

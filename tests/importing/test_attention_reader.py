@@ -1,7 +1,5 @@
 """Attention files of every format: what is read of them, what is assumed and said, and which are refused with what."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import io

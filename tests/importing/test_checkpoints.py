@@ -1,7 +1,5 @@
 """Checkpoints of seven programs: the imported models compute the programs' numbers; others are refused by name."""
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import dataclasses

@@ -1,7 +1,5 @@
 """Hostile, damaged and generated files: none costs much, all are read or refused, and what is written is read again."""
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import io

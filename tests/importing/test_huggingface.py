@@ -1,7 +1,5 @@
 """Models of Hugging Face: every head equals the model's own output, and attributions equal brute force."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os

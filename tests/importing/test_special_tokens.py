@@ -1,7 +1,5 @@
 """Special tokens and marks of pieces are no words: links, error rates, tables and heads count the other words alone."""
 
-from __future__ import annotations
-
 import csv
 import json
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Answers to the questions of a lesson: computed from the numbers of the translation, or refused with a sentence."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Reading of lesson files: what is written is read back, and a damaged file gives a sentence."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

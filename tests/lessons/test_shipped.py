@@ -1,7 +1,5 @@
 """The lessons that come with the program: every answer and every statement about a translation is computed."""
 
-from __future__ import annotations
-
 import math
 import re
 from functools import cache

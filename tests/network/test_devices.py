@@ -3,8 +3,6 @@
 Any operation that mixes devices fails, and nothing may be computed in float64, which MPS does not support.
 """
 
-from __future__ import annotations
-
 import ctypes
 from collections import Counter
 from collections.abc import Iterator

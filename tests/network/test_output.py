@@ -1,7 +1,5 @@
 """The output layer: the likeliest piece and log probabilities match those of all logits."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from hypothesis import given

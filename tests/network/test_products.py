@@ -1,7 +1,5 @@
 """Products with a fixed matrix for few or many rows, and the precision that is chosen on a processor."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from itertools import product

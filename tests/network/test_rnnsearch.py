@@ -1,7 +1,5 @@
 """The RNNsearch network in training: numbers of a padded batch against NumPy, and gradients."""
 
-from __future__ import annotations
-
 import functools
 from itertools import product
 

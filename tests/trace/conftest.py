@@ -1,7 +1,5 @@
 """Fixtures: a saved record of each class, made once."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

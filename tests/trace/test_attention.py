@@ -1,7 +1,5 @@
 """`Attention`, the attention of another program: checks, merging of pieces into words, saving and opening."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Damaged files of records, what-ifs and snapshots: each is refused in one sentence, and none ends the program."""
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import json

@@ -1,7 +1,5 @@
 """The table of quantities, which the trace, the recomputation, the verification and the page share."""
 
-from __future__ import annotations
-
 import io
 import pydoc
 import types

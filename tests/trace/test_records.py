@@ -1,7 +1,5 @@
 """Saved records of every class: tables of quantities, round trips and immutability."""
 
-from __future__ import annotations
-
 import copy
 import dataclasses
 import json

@@ -1,7 +1,5 @@
 """`Snapshots` of a training: saving, loading and joining."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """`TransformerTrace`: attention by layer and head."""
 
-from __future__ import annotations
-
 from typing import Any, get_args
 
 import numpy as np

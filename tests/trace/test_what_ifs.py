@@ -1,7 +1,5 @@
 """What-ifs: the effect of their interventions on random networks, and saving them to files."""
 
-from __future__ import annotations
-
 import base64
 import dataclasses
 import itertools
@@ -208,7 +206,7 @@ CHANGES = (
 class Node:
     """A what-if of `Tree`."""
 
-    parent: Node | None
+    parent: "Node | None"
     change: Intervention
     held: bool
 
