@@ -3,7 +3,6 @@
 import dataclasses
 
 import pytest
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz.analysis.beam_sentences import (
     fate_label,
@@ -26,7 +25,7 @@ def beginning_with(tree: BeamTree, **changes: object) -> BeamTree:
 
 
 @pytest.mark.usefixtures("each_language")
-def test_sentences_about_a_search(snapshot: SnapshotAssertion) -> None:
+def test_sentences_about_a_search(snapshot) -> None:
     tree = small()
     by_likelihood = small(length_penalty=0.0)
     assert by_likelihood.text(by_likelihood.winner) == "le"

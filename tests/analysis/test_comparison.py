@@ -8,14 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz import AttnvizError
-from attnviz.analysis.comparison import (
-    compare,
-    next_word,
-    sentence_words,
-    shared_axis,
-    with_next_swapped,
-    without_word,
-)
+from attnviz.analysis.comparison import compare, next_word, sentence_words, shared_axis, with_next_swapped, without_word
 from attnviz.analysis.grid import grid
 from attnviz.trace.drawing import By
 from tests.analysis.test_grid import some_posterior

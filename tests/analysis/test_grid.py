@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError
 from attnviz.analysis.grid import FACES, grid
@@ -54,7 +53,7 @@ def test_difference_is_after_minus_before_and_its_rows_sum_to_zero(source: str, 
 
 
 @pytest.mark.parametrize("face", ["after", "difference"])
-def test_unavailable_faces_are_refused(face, snapshot: SnapshotAssertion) -> None:
+def test_unavailable_faces_are_refused(face, snapshot) -> None:
     with pytest.raises(AttnvizError) as error:
         grid(synthetic.trace(), face=face)
     assert str(error.value) == snapshot

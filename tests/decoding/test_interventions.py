@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz.analysis.transformer_verification import TransformerVerifier
 from attnviz.analysis.verification import RecurrentVerifier
 from attnviz.errors import AttnvizError
 from attnviz.network import TransformerConfig
-from attnviz.text import EOS, Tokenizer
+from attnviz.text import EOS
 from attnviz.trace import TransformerTrace
 from attnviz.trace.interventions import (
     ExcludePosition,
@@ -23,14 +22,14 @@ from attnviz.trace.interventions import (
     Temperature,
 )
 from attnviz.translator import Translator
-from tests.conftest import SENTENCES, ModelFactory
+from tests.conftest import SENTENCES
 from tests.transformers import random_transformer
 
 TEXT, TARGET = SENTENCES[0], SENTENCES[1]
 
 
 @pytest.mark.parametrize("attention", ["additive", "general"])
-def test_false_interventions_are_not_verified(make_network: ModelFactory, tokenizer: Tokenizer, attention: str) -> None:
+def test_false_interventions_are_not_verified(make_network, tokenizer, attention: str) -> None:
     translator = Translator(make_network(attention), tokenizer)
     done = (Temperature(0.5, 0), ExcludePosition(1, 2))
     trace = translator.translate(TEXT, target=TARGET, interventions=[*done, ForceWords((40,), 3)])
@@ -68,9 +67,7 @@ def refused(n: int) -> dict[str, list[Intervention]]:
 
 
 @pytest.mark.parametrize("how", [{"beam": 1}, {"beam": 3}, {"target": TARGET}], ids=["greedy", "beam", "forced"])
-def test_interventions_that_do_not_fit_are_refused(
-    translator: Translator, how: dict[str, Any], snapshot: SnapshotAssertion
-) -> None:
+def test_interventions_that_do_not_fit_are_refused(translator, how: dict[str, Any], snapshot) -> None:
     trace = translator.translate(TEXT, **how)
     last = [ForceWords((40,), len(trace.target_ids) - 1)]
     of_given = {"end of a given translation": last} if "target" in how else {}
@@ -82,16 +79,14 @@ def test_interventions_that_do_not_fit_are_refused(
 
 @pytest.mark.parametrize("intervention", [Temperature(1.0), ExcludePosition(0), ReplaceWeights((1.0,))])
 def test_model_without_attention_refuses_attention_changes(
-    make_network: ModelFactory, tokenizer: Tokenizer, intervention: Intervention, snapshot: SnapshotAssertion
+    make_network, tokenizer, intervention: Intervention, snapshot
 ) -> None:
     with pytest.raises(AttnvizError) as error:
         Translator(make_network("none"), tokenizer).translate(TEXT, interventions=[intervention], beam=1)
     assert str(error.value) == snapshot
 
 
-def test_forced_word_is_written_and_changes_of_attention_are_refused(
-    tokenizer: Tokenizer, snapshot: SnapshotAssertion
-) -> None:
+def test_forced_word_is_written_and_changes_of_attention_are_refused(tokenizer, snapshot) -> None:
     network = random_transformer(TransformerConfig(len(tokenizer), 16, 4, 2, 12), 6)
     weights = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
     translator = Translator[TransformerTrace](network, tokenizer)
@@ -111,7 +106,7 @@ def test_forced_word_is_written_and_changes_of_attention_are_refused(
 
 
 @pytest.mark.nightly
-def test_sentence_too_long_to_record_still_translates(tokenizer: Tokenizer, snapshot: SnapshotAssertion) -> None:
+def test_sentence_too_long_to_record_still_translates(tokenizer, snapshot) -> None:
     network = random_transformer(TransformerConfig(len(tokenizer), 64, 64, 16, 4), 1)
     network.output.bias[EOS] += 1e4
     translator, text = Translator(network, tokenizer), " ".join(["dogs"] * 150)

@@ -18,7 +18,7 @@ from attnviz.analysis.recomputation import softmax
 from attnviz.analysis.verification import RecurrentVerifier
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.network.model_config import READOUT_STATES
-from attnviz.text import EOS, Tokenizer
+from attnviz.text import EOS
 from attnviz.trace import Trace
 from attnviz.trace.interventions import (
     ExcludePosition,
@@ -31,7 +31,7 @@ from attnviz.trace.interventions import (
 )
 from attnviz.trace.trace import QUANTITIES, RECORDED
 from tests.analysis.given import deviation, drawn_interventions
-from tests.conftest import SENTENCES, ModelFactory
+from tests.conftest import SENTENCES
 from tests.strategies import FEW
 from tests.whole_recomputation import recompute
 
@@ -83,8 +83,8 @@ def assert_recomputed(trace: Trace, weights: dict[str, np.ndarray]) -> None:
     alignment_size=st.integers(1, 12),
 )
 def test_every_number_is_recomputed(
-    make_network: ModelFactory,
-    tokenizer: Tokenizer,
+    make_network,
+    tokenizer,
     attention: str,
     data: st.DataObject,
     how: dict[str, Any],

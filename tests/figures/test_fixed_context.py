@@ -1,10 +1,7 @@
 """Figures of a model without attention: one context vector of the whole sentence for every step."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, export, figures
 from attnviz.export.saved_files import FigureOptions, save, table
@@ -16,11 +13,11 @@ LONG = " ".join(f"mot{k}" for k in range(80))
 
 
 @pytest.fixture(params=["The agreement was signed .", LONG])
-def trace(request: pytest.FixtureRequest) -> Trace:
+def trace(request) -> Trace:
     return synthetic.trace(request.param, "L' environnement marin .", attention="none")
 
 
-def test_the_strip_is_the_context_of_every_step(trace: Trace) -> None:
+def test_the_strip_is_the_context_of_every_step(trace) -> None:
     figure = figures.heatmap(trace).figure()
     strip = next(one for one in figure.data if one.name == "context")
     for step in range(len(trace.target_pieces)):
@@ -28,7 +25,7 @@ def test_the_strip_is_the_context_of_every_step(trace: Trace) -> None:
     np.testing.assert_array_equal(table(trace, FigureOptions()).to_numpy().ravel(), trace.contexts[0])
 
 
-def test_exports_use_the_fixed_context_figure(trace: Trace, tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+def test_exports_use_the_fixed_context_figure(trace, tmp_path, snapshot) -> None:
     for ending in ("csv", "html", "json"):
         save(trace, tmp_path / f"x.{ending}")
     for ending in ("tex", "pharaoh"):
@@ -45,7 +42,7 @@ def test_exports_use_the_fixed_context_figure(trace: Trace, tmp_path: Path, snap
     assert trace.heatmap() == figures.heatmap(trace).figure()
 
 
-def test_the_logit_attribution_has_one_row_for_the_sentence(trace: Trace) -> None:
+def test_the_logit_attribution_has_one_row_for_the_sentence(trace) -> None:
     from attnviz.analysis.logit_attribution import LogitAttribution
     from attnviz.figures.logit_attribution_figure import draw_logit_attribution
 

@@ -8,7 +8,6 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Attention, AttnvizError, attention
 from attnviz.trace.tokens import to_pieces
@@ -76,7 +75,7 @@ def test_gold_links_as_object_or_pharaoh_text() -> None:
         assert (found.sure, found.possible) == (((0, 0), (2, 1)), ((1, 2),))
 
 
-def test_rows_are_scaled_only_with_normalise(snapshot: SnapshotAssertion) -> None:
+def test_rows_are_scaled_only_with_normalise(snapshot) -> None:
     halves = matrix() / 2
     with pytest.raises(AttnvizError) as error:
         attention(SOURCE, TARGET, halves)
@@ -114,7 +113,7 @@ UNFIT: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("given", UNFIT.values(), ids=UNFIT.keys())
-def test_mismatched_arguments_are_refused(given: dict[str, Any], snapshot: SnapshotAssertion) -> None:
+def test_mismatched_arguments_are_refused(given: dict[str, Any], snapshot) -> None:
     fields = {"source": SOURCE, "target": TARGET, "matrix": matrix(), **given}
     with pytest.raises(AttnvizError) as error:
         attention(fields.pop("source"), fields.pop("target"), fields.pop("matrix"), **fields)
@@ -151,7 +150,7 @@ def test_every_piece_belongs_to_a_word_in_order(tokens: list[str]) -> None:
     assert {*np.diff(found.words).tolist()} <= {0, 1}
 
 
-def test_raw_model_output_error_names_the_right_function(snapshot: SnapshotAssertion) -> None:
+def test_raw_model_output_error_names_the_right_function(snapshot) -> None:
     steps = tuple((np.ones((1, 2, 1, 3)) / 3,) * 2 for _ in range(2))
     for given_ in (steps, np.ones((2, 2, 3)) / 3, (np.ones((1, 2)), np.ones((1, 3)))):
         with pytest.raises(AttnvizError) as error:

@@ -1,12 +1,11 @@
 """`TransformerTrace`: attention by layer and head."""
 
-from typing import Any, get_args
+from typing import get_args
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError
 from attnviz.analysis.energy_equations import energy_decomposition
@@ -16,11 +15,11 @@ from attnviz.trace.parts import HeadKind
 
 
 @pytest.fixture
-def trace(records: dict[type, Any]) -> TransformerTrace:
+def trace(records) -> TransformerTrace:
     return records[TransformerTrace]
 
 
-def test_cross_attention_by_layer_and_head(trace: TransformerTrace, snapshot: SnapshotAssertion) -> None:
+def test_cross_attention_by_layer_and_head(trace, snapshot) -> None:
     np.testing.assert_allclose(trace.alignment, trace.cross_alignment.mean(axis=(0, 1)), atol=1e-6)
     np.testing.assert_array_equal(trace.cross_attention(-1), trace.cross_alignment[-1].mean(axis=0))
     np.testing.assert_array_equal(trace.cross_attention(0), trace.cross_alignment[0].mean(axis=0))
@@ -37,7 +36,7 @@ def test_cross_attention_by_layer_and_head(trace: TransformerTrace, snapshot: Sn
             found[...] = 0
 
 
-def test_seen_by_selects_alignment_of_heads(trace: TransformerTrace) -> None:
+def test_seen_by_selects_alignment_of_heads(trace) -> None:
     seen = trace.select_heads(0, 2)
     np.testing.assert_array_equal(seen.alignment, trace.cross_alignment[0, 2])
     np.testing.assert_allclose(seen.words().alignment, trace.words().merged(trace.cross_alignment[0, 2]), atol=1e-6)
@@ -54,7 +53,7 @@ def test_seen_by_selects_alignment_of_heads(trace: TransformerTrace) -> None:
 
 
 @pytest.mark.parametrize("kind", get_args(HeadKind))
-def test_heads_have_query_rows_key_columns_and_decomposable_energies(trace: TransformerTrace, kind: HeadKind) -> None:
+def test_heads_have_query_rows_key_columns_and_decomposable_energies(trace, kind: HeadKind) -> None:
     for one in trace.heads_of(kind):
         shape = (len(one.target_pieces), len(one.source_pieces))
         assert one.alignment.shape == shape
