@@ -44,6 +44,7 @@ from tests.figures import synthetic
 from tests.figures.payloads import close, plain
 from tests.saved_pages import page_payload, saved_view
 from tests.snapshots import plain as plain_message
+from tests.snapshots import refusal
 from tests.ui.shown_payloads import chart_names
 
 HARD = "A_b # $5 100% {x} \\foo ~ ^ & -- ,, '' \" < | ` ?` !` \u5b57 \U0001f600 #1 \\\\ ^^M don't </script><!--"
@@ -285,14 +286,10 @@ def test_image_export_times_out_when_the_browser_hangs(trace, tmp_path, monkeypa
 def test_image_export_is_refused_without_a_browser(trace, monkeypatch, snapshot) -> None:
     figure = for_print(figures.heatmap(trace))
     monkeypatch.setenv(BROWSER_PATH, "/nowhere/chromium")
-    with pytest.raises(AttnvizError) as error:
-        image(figure, "png")
-    assert str(error.value) == snapshot(name="no program there")
+    assert refusal(lambda: image(figure, "png")) == snapshot(name="no program there")
     monkeypatch.delenv(BROWSER_PATH)
     monkeypatch.setattr("choreographer.browsers.Chromium.find_browser", lambda **_: None)
-    with pytest.raises(AttnvizError) as error:
-        find_browser()
-    assert str(error.value) == snapshot(name="none installed")
+    assert refusal(find_browser) == snapshot(name="none installed")
 
 
 @pytest.mark.parametrize("ending", [pytest.param("png", marks=pytest.mark.nightly), "pdf"])
@@ -336,7 +333,5 @@ UNSAVEABLE = {
 
 @pytest.mark.parametrize(("name", "options"), UNSAVEABLE.values(), ids=UNSAVEABLE.keys())
 def test_invalid_exports_are_refused(trace, tmp_path, name: str, options: FigureOptions, snapshot) -> None:
-    with pytest.raises(AttnvizError) as error:
-        save(trace, tmp_path / name, options)
-    assert plain_message(error.value, tmp_path) == snapshot
+    assert refusal(lambda: save(trace, tmp_path / name, options), tmp_path) == snapshot
     assert list(tmp_path.iterdir()) == []

@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from attnviz import AttnvizError, Trace
+from attnviz import Trace
 from attnviz.analysis.labels import quote
 from attnviz.analysis.numbers import percent
 from attnviz.analysis.posterior import (
@@ -25,6 +25,7 @@ from attnviz.text import Tokenizer
 from tests.analysis.given import KINDS, forced_trace
 from tests.conftest import ModelFactory
 from tests.figures import synthetic
+from tests.snapshots import refusal
 
 EACH_LANGUAGE = pytest.mark.usefixtures("each_language")
 
@@ -137,6 +138,4 @@ def test_figure_is_refused_without_attention_or_weights(make_network, tokenizer,
         lambda: contents(trace, "csv", FigureOptions(picture="posterior", step=1)),
         lambda: trace.step_figure(1, "posterior"),
     ):
-        with pytest.raises(AttnvizError) as error:
-            draw()
-        assert str(error.value) == missing
+        assert refusal(draw) == missing
