@@ -171,17 +171,15 @@ def drawn_page(
     steps: int = 0,
     footer: Callable[[], str] = made_with_attnviz,
     languages: Sequence[str] = tuple(LANGUAGES),
-    session: Mapping[Any, Any] | None = None,
 ) -> bytes:
     """Return an HTML page of what `draw` draws, with its payloads of so many `steps`; a reader chooses no options.
 
-    `name` distinguishes its payloads from others, and `session` has what stands in the session state; the further
-    arguments are those of `html_page`.
+    `name` distinguishes its payloads from others; the further arguments are those of `html_page`.
     """
     options = {option: values[:1] for option, values in OPTIONS.items()}
 
     def drawn(theme: ThemeName, _: int) -> Drawn:
-        host = Embedding(f"{name}-{language()}-{theme}", theme, options, session={**(session or {})})
+        host = Embedding(f"{name}-{language()}-{theme}", theme, options)
         with embedded_in(host):
             return embedded(host, draw, steps)
 
