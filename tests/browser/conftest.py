@@ -118,7 +118,8 @@ def open_page(request: pytest.FixtureRequest, profile: BrowserContext, address: 
 
     `query` has the parameters of a link; without others, the sentence is EXAMPLE and the level *Everything*. The window
     is wide and light unless the test is parametrized with a `View`. Afterwards it is asserted that no request left the
-    computer, no script failed, and nothing violated the page's content security policy.
+    computer or was for what the server does not have, no script failed, and nothing violated the page's content
+    security policy.
 
     The page is asked for reduced motion, except with `motion` and in nightly tests: without a graphics card, drawing
     the shimmer of waiting charts takes a third of the processor time of opening the page (4.8 of 15 s).
@@ -143,6 +144,7 @@ def open_page(request: pytest.FixtureRequest, profile: BrowserContext, address: 
         forget = {"origin": address, "storageTypes": "cookies,local_storage,indexeddb,cache_storage"}
         profile.new_cdp_session(page).send("Storage.clearDataForOrigin", forget)
         page.on("request", lambda request: strays.append(request.url) if _leaves(request.url, address) else None)
+        page.on("response", lambda one: strays.append(f"{one.status} {one.url}") if one.status == 404 else None)
         page.on("pageerror", lambda error: strays.append(f"script error: {error}"))
         page.on("console", lambda log: strays.append(log.text) if "Content Security Policy" in log.text else None)
         for name, value in (("sentence", quote(EXAMPLE)), ("depth", "everything")):
