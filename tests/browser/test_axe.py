@@ -41,6 +41,7 @@ def violations(page: Page, within: str = "") -> list[dict[str, Any]]:
     return page.evaluate(VIOLATIONS, within)
 
 
+NIGHTLY = pytest.mark.nightly
 WINDOWS: dict[str, tuple[str, dict[str, Any]]] = {
     "en": ("en", {}),
     "fr-dark": ("fr", {"dark": True}),
@@ -49,13 +50,7 @@ WINDOWS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 """Language and window by name. With each push, *Translate* is looked at; the journeys on other pages look at theirs."""
 CASES = [
-    pytest.param(
-        path,
-        level,
-        *window,
-        id=f"{path or 'translate'}-{level}-{name}",
-        marks=() if name == "en" and not path and level != "numbers" else pytest.mark.nightly,
-    )
+    pytest.param(path, level, *window, marks=() if (name, path) == ("en", "") and level != "numbers" else NIGHTLY)
     for name, window in WINDOWS.items()
     for path in READY_OF
     for level in (("everything",) if path else DETAIL_LEVELS)

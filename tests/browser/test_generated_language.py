@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from contextlib import ExitStack
 
 import pytest
 
@@ -48,10 +47,8 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Run the app with the generated language as an additional one."""
     folder = tmp_path_factory.mktemp("locales")
     write_pseudo(folder)
-    with ExitStack() as stack:
-        yield stack.enter_context(
-            running_server(SHIPPED_MODEL.parent, folder / "page.log", ATTNVIZ_LOCALES=str(folder))
-        )[0]
+    with running_server(SHIPPED_MODEL.parent, folder / "page.log", ATTNVIZ_LOCALES=str(folder)) as (address, _):
+        yield address
 
 
 @pytest.mark.parametrize("width", [1280, 390])

@@ -220,8 +220,7 @@ def test_theme_switch_recolours_text_and_charts(open_page: Opener, dark: bool) -
     page.get_by_role("menuitemradio", name="Light" if dark else "Dark").click()
     page.keyboard.press("Escape")
     expect(tick).to_have_css("fill", "rgb(35, 119, 74)" if dark else "rgb(112, 200, 152)")
-    expect(page.locator(".st-key-heatmap .ytick text").first).to_have_css(
-        "fill", "rgb(106, 69, 181)" if dark else "rgb(178, 151, 242)"
-    )
+    purple = "rgb(106, 69, 181)" if dark else "rgb(178, 151, 242)"
+    expect(page.locator(".st-key-heatmap .ytick text").first).to_have_css("fill", purple)
     expect_step(page, 2)
     settled(page)

@@ -98,13 +98,10 @@ def test_gold_links_in_a_record_are_gold_only_where_gold_is_read(tmp_path: Path)
 
 def test_incomparable_links_and_gold_are_refused(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     gold, other = attention("bi cycle", "x", [[0.5, 0.5]], sure=[(0, 0)]), attention("a red bus", "x", [[1, 0, 0]])
-    for name, links, reference in (
-        ("other numbers of pairs", LINKS[:2], GOLD),
-        ("no gold links", LINKS, ["", "", ""]),
-        ("no links", [3], ["0-0"]),
-        ("other words", [other], [gold]),
-    ):
-        assert refusal(partial(alignment_error, links, reference), tmp_path) == snapshot(name=name)
+    refused = {"other numbers of pairs": (LINKS[:2], GOLD), "no gold links": (LINKS, ["", "", ""])}
+    refused |= {"no links": ([3], ["0-0"]), "other words": ([other], [gold])}
+    for name, pair in refused.items():
+        assert refusal(partial(alignment_error, *pair), tmp_path) == snapshot(name=name)
 
 
 def test_score_prints_and_writes_scores(
@@ -153,9 +150,8 @@ def test_links_out_of_range_count_as_wrong_with_and_without_sentences(
 
 def test_sentences_show_that_links_name_the_target_first(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     links = _write(tmp_path / "links", ["0-0 1-2 2-3", "0-0 1-1"])
-    scored = score(
-        read_attention(links, ["the house is red", "a b"], ["la maison rouge", "c d"]), ["0-0 2-1 3-2", "0-0 1-1"]
-    )
+    read = read_attention(links, ["the house is red", "a b"], ["la maison rouge", "c d"])
+    scored = score(read, ["0-0 2-1 3-2", "0-0 1-1"])
     assert scored.error.aer == 0
     assert scored.remarks == snapshot
 
@@ -166,8 +162,7 @@ def _numbered(links: dict[int, str], first: int | None = None) -> AttentionRecor
     def read(number: int) -> SentencePair:
         return SentencePair(links=parse_links(links[number]), line=number - (first or 1))
 
-    pairs = Sentences([*links], read, base=0, first=first)
-    return AttentionRecords(pairs)
+    return AttentionRecords(Sentences([*links], read, base=0, first=first))
 
 
 def test_pairs_are_matched_by_their_numbers(snapshot: SnapshotAssertion) -> None:
@@ -198,12 +193,9 @@ def test_numbers_of_pairs_count_lines_or_all_pairs_in_order(first: int, count: i
     for own, theirs in ((numbers, None), (None, numbers)):
         counts = [len(given or range(lines)) for given in (own, theirs)]
         if numbers[-1] <= lines:
-            found = common_numbers(own, counts[0], theirs, counts[1])
-            assert [*map(list, found[:2]), found[2]] == [
-                own or [*range(1, lines + 1)],
-                theirs or [*range(1, lines + 1)],
-                "",
-            ]
+            *both, remark = common_numbers(own, counts[0], theirs, counts[1])
+            assert [[*one] for one in both] == [one or [*range(1, lines + 1)] for one in (own, theirs)]
+            assert remark == ""
         elif numbers == [*range(first, first + lines)]:
             *both, remark = common_numbers(own, counts[0], theirs, counts[1])
             assert both == [numbers, numbers]
@@ -242,10 +234,8 @@ def test_damaged_pairs_count_as_lost(snapshot: SnapshotAssertion) -> None:
 def test_page_finds_the_gold_links_of_numbered_pairs() -> None:
     tokens = {"source": "a b c", "target": "d e f"}
     links = {1: "0-0", 3: "1-1", 4: "2-2"}
-    numbered = AttentionRecords(
-        Sentences([*links], lambda one: SentencePair(tokens, parse_links(links[one]), line=one - 1))
-    )
-    lines = ["0-0", "0-1", "1-1", "2-2"]
+    pairs = Sentences([*links], lambda one: SentencePair(tokens, parse_links(links[one]), line=one - 1))
+    numbered, lines = AttentionRecords(pairs), ["0-0", "0-1", "1-1", "2-2"]
     gold = AttentionRecords(Sentences(lines, lambda one: SentencePair(links=parse_links(one))))
     for place, number in enumerate(links, 1):
         found = gold_of_pair(gold, place, numbered, numbered[place - 1])

@@ -91,13 +91,8 @@ def test_train_stops_on_signal_with_code_130_and_resumes(
     files: Files, tmp_path: Path, number: signal.Signals, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments = train_command(tiny(files, tmp_path / "run", snapshots=0))
-    process = subprocess.Popen(
-        [sys.executable, "-m", "attnviz", *arguments],
-        cwd=REPOSITORY,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    how = {"cwd": REPOSITORY, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    process = subprocess.Popen([sys.executable, "-m", "attnviz", *arguments], **how)
     checkpoint = tmp_path / "run/checkpoint.safetensors"
     while not checkpoint.exists() and process.poll() is None:
         time.sleep(0.005)

@@ -93,7 +93,7 @@ def test_finished_model_averages_last_checkpoints(
     files: Files,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
+    capfd: pytest.CaptureFixture,
     snapshot: SnapshotAssertion,
 ) -> None:
     config = tiny(files, tmp_path / "run", updates=30, average=3, validate_every=10, snapshots=0)

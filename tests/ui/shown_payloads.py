@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz.figures.registry import FIGURES
 from attnviz.figures.subject import Subject
+from attnviz.lru_cache import LRUCache
 from attnviz.trace.drawing import DetailLevel
 from attnviz.ui import payloads
 from attnviz.ui.page_state.selection import OPTIONS, Selection, linked_selection
@@ -56,6 +57,14 @@ def fetched(at: str, step: int | None = None, **selection: str) -> Any:
     packed, media_type = payloads.payload(digest, name, dict(parse_qsl(address.query)))
     content = gzip.decompress(packed)
     return json.loads(content) if media_type == payloads.JSON else content
+
+
+def forget(*caches: LRUCache[Any], alive: bool = False) -> None:
+    """Empty caches, as uploads of others do; with `alive`, also of what a session still holds, as a restart does."""
+    for cache in caches:
+        cache._cached.clear()
+        if alive:
+            cache._alive.clear()
 
 
 def shown_at(at: str) -> payloads.Shown:

@@ -19,6 +19,7 @@ from tests.ui.shown_payloads import (
     chart_addresses,
     chart_names,
     fetched,
+    forget,
     mounted,
     panel_texts,
     shown_at,
@@ -159,8 +160,7 @@ def test_attention_stays_when_another_visitor_who_opened_the_same_file_leaves() 
     first, second = (open_file(attention(SOURCE, TARGET, matrix())) for _ in range(2))
     del first
     gc.collect()
-    for cache in (payloads._SHOWN, payloads._PAYLOADS, resources._UPLOADS):  # as others' files do
-        cache._cached.clear()
+    forget(payloads._SHOWN, payloads._PAYLOADS, resources._UPLOADS)  # as others' files do
     assert len(list(all_payloads(second))) > 1
 
 

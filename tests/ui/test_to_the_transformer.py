@@ -127,11 +127,11 @@ def test_error_rates_of_the_heads_are_those_measured_with_these_weights(page: Ru
     """Of the links and the file of the first row; the best head is opened."""
     digest = weights_digest(folder / TRANSFORMER_MODEL)[:12]
     for weights, notes, chosen in ((digest, ["AER 0.90", "AER 0.80"], "cross.2.4"), ("0" * 12, ["", ""], "cross.1.1")):
-        rows = ["weights,file,sentences,layer,head,links,aer"]
+        table = "weights,file,sentences,layer,head,links,aer\n"
         for head in range(8):
             for file, method, rate in (("a", LINK_METHOD, 9 - head), ("b", LINK_METHOD, head), ("a", "argmax", head)):
-                rows.append(f"{weights},{file},3,{head // 4 + 1},{head % 4 + 1},{method},{rate / 10}")
-        (folder / TRANSFORMER_MODEL / "heads.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+                table += f"{weights},{file},3,{head // 4 + 1},{head % 4 + 1},{method},{rate / 10}\n"
+        (folder / TRANSFORMER_MODEL / "heads.csv").write_text(table, encoding="utf-8")
         app = page(exhibit="heads")
         (gallery,) = mounted(app, "gallery")
         assert [cell["note"] for cell in gallery["groups"][-1]["cells"]][:2] == notes
