@@ -59,6 +59,7 @@ from attnviz.ui.resources import (
 from attnviz.ui.step.compared_attention import comparison_layouts
 from attnviz.ui.step.heatmap_panel import face_choice, root_switch, unit_choice
 from attnviz.ui.toolbar.downloads import NamedTables, OfferedFigure, OfferedPart, offered_comparison
+from attnviz.ui.toolbar.shown_translation import unknown_characters_text
 from attnviz.ui.view import View
 
 _KIND, _SENTENCE, _HELD = "compare", "other_sentence", "held"
@@ -226,13 +227,8 @@ def _draw(view: View) -> Shown:
     except AttnvizError as error:
         message(str(error), "compare_told")
         return {}
-    unknown = pair.other.unknown_characters
-    if unknown and pair.other.source_text != pair.first.source_text:
-        listed = "  ".join(unknown[:20])
-        text = gettext(
-            "The model has never seen these parts of the text and reads each as <unk>: {listed}", listed=listed
-        )
-        message(text, "compare_told_unread")
+    if pair.other.unknown_characters and pair.other.source_text != pair.first.source_text:
+        message(unknown_characters_text(pair.other), "compare_told_unread")
     if sentences := _differing_sentences_html(pair):
         html(f'<div class="compared">{sentences}</div>')
     _switches(view, pair)

@@ -42,7 +42,6 @@ from attnviz.analysis.why_attention import (
     prefixes,
     shares_by_length_sentence,
 )
-from attnviz.errors import user_error
 from attnviz.evaluation.example_sentences import REFERENCE_TRANSLATIONS, TABLE_3, TECHNOLOGY
 from attnviz.export.saved_files import file_name
 from attnviz.figures.sentence_length_figure import bucket_of, sentence_growth
@@ -83,6 +82,7 @@ from attnviz.ui.resources import (
     cached_for_all,
     cached_translations,
     device_of,
+    force_decoded,
     translate,
     translator_in,
     translator_of,
@@ -162,17 +162,8 @@ def translate_trio(text: str, target: str | None, device: str = "auto", beam: in
 
 
 def _force_decoded(reference: Trace) -> tuple[Trace, ...]:
-    """Return the traces of the three models, force-decoded with the translation in `reference`.
-
-    Raise AttnvizError where that is impossible.
-    """
-    check_installed(*MODELS)
-    if not reference.translation.strip():
-        raise user_error("The translation for forced decoding is empty. Try another sentence or translation.")
-    folders, device = installed_models(), device_of(reference)
-    return tuple(
-        translate(str(folders[name]), device, reference.source_text, 1, reference.translation) for name in MODELS
-    )
+    """Return the traces of the three models, forced to write the translation in `reference`; raise AttnvizError."""
+    return force_decoded(MODELS, device_of(reference), reference.source_text, reference.translation)
 
 
 def _trio_stamp() -> str:

@@ -280,7 +280,12 @@ def _notice(trace: Trace, translation: str) -> None:
 def _unknown_characters(trace: Trace) -> None:
     """Draw the characters that the tokenizer does not know."""
     if trace.unknown_characters:
-        listed = "  ".join(trace.unknown_characters[:20])
-        st.text(
-            gettext("The model has never seen these parts of the text and reads each as <unk>: {listed}", listed=listed)
-        )
+        st.text(unknown_characters_text(trace))
+
+
+def unknown_characters_text(trace: Trace) -> str:
+    """Return which parts of the source sentence the tokenizer does not know."""
+    return gettext(
+        "The model has never seen these parts of the text and reads each as <unk>: {listed}",
+        listed="  ".join(trace.unknown_characters[:20]),
+    )
