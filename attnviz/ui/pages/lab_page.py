@@ -43,7 +43,7 @@ offers("lab", {name: section.offered for name, section in SECTIONS.items()})
 
 
 def _draw() -> None:
-    shown = shown_translation(current_request(), back=False)
+    shown = shown_translation(current_request())
     if shown.view is None:
         return
     view = replace(shown.view, first_step=_doubtful_step(shown.view.trace))
