@@ -12,7 +12,7 @@ from attnviz.figures.grammar import (
     bare_axis,
     bars,
     cells,
-    names_axis,
+    label_axis,
     rows_layout,
     sized_layout,
     text_at,
@@ -50,11 +50,11 @@ def weights_row(form: AttentionForm, step: int, pieces: Sequence[str], alt: str)
         ]
     top, middle = _EDGE + _LINE * (1 + len(energies)), {"xref": "x", "xanchor": "center", "yanchor": "middle"}
     layout = rows_layout(
-        names_axis(list(rows), "quiet", 11, down=True, framed=False),
+        label_axis(list(rows), "quiet", size=11, ticks=""),
         _ROW,
         (_LEFT, _EDGE, top, _EDGE),
         330,
-        names_axis(labels, "encoder", 13, framed=False, side="top"),
+        label_axis(labels, "encoder", size=13, across=True, side="top"),
     ) | {
         "width": _LEFT + _CELL * len(pieces) + _EDGE,
         "annotations": [

@@ -20,7 +20,7 @@ from attnviz.analysis.comparison import (
 from attnviz.analysis.grid import scale_end
 from attnviz.analysis.labels import shorten, size_text
 from attnviz.analysis.numbers import signed
-from attnviz.figures.grammar import cursor, names_axis, path, points, row_frames, side_by_side, titled_axis
+from attnviz.figures.grammar import FRAMED, cursor, label_axis, path, points, row_frames, side_by_side, titled_axis
 from attnviz.figures.heatmap import MOST_TEXTS, value_scale
 from attnviz.figures.heatmap_parts import CELL_GAP_COLOUR
 from attnviz.figures.spec import (
@@ -31,7 +31,6 @@ from attnviz.figures.spec import (
     escape,
     in_colour,
     label_height,
-    label_stride,
     rectangle,
     width,
 )
@@ -98,8 +97,8 @@ def comparison(
     heatmaps = {kind: matrix[:rows, :columns] for kind, matrix in matrices.items() if compared.both_attend}
 
     angle = -50 if columns <= _MOST_SLANTED else -90
-    target_axis, left = _word_axis(compared.target, rows, "decoder", down=True)
-    source_axis, longest = _word_axis(compared.source, columns, "encoder", side="top", tickangle=angle)
+    target_axis, left = _word_axis(compared.target, rows, "decoder", ticks="")
+    source_axis, longest = _word_axis(compared.source, columns, "encoder", across=True, side="top", tickangle=angle)
     above, right = 6, _RIGHT
     if heatmaps:
         above = label_height(longest, source_axis["tickfont"]["size"], angle) + 8
@@ -180,7 +179,7 @@ def comparison(
 def _word_axis(axis: SharedAxis, count: int, colour: str, **more: Any) -> tuple[Part, float]:
     """Return the axis of the first `count` words, and the width of the longest label in pixels.
 
-    A word of one side only has a sign and a colour. `more` is as for `names_axis`.
+    A word of one side only has a sign and a colour. `more` is as for `label_axis`.
     """
     labels, longest, size = [], 0.0, 13 if count <= 16 else 12 if count <= 30 else 11
     for name, first, other in zip(axis.names, axis.first, axis.other, strict=True):
@@ -188,7 +187,7 @@ def _word_axis(axis: SharedAxis, count: int, colour: str, **more: Any) -> tuple[
         text = sign + shorten(name, _LABEL)
         labels.append(in_colour(escape(text), side) if sign else escape(text))
         longest = max(longest, width(text, size))
-    return names_axis(labels[:count], colour, size, label_stride(count), **more), longest
+    return label_axis(labels[:count], colour, size=size, **FRAMED | more), longest
 
 
 def _hatching(values: Array) -> Part:

@@ -20,7 +20,7 @@ from attnviz.figures.grammar import (
     ATTENTION_STYLES,
     LEGEND_ABOVE,
     curve,
-    names_axis,
+    label_axis,
     pair_columns,
     points,
     side_by_side,
@@ -60,7 +60,7 @@ def forced_words_figure(forced: ForcedWords, *, slanting: bool = True) -> Spec:
         "hovermode": "x unified",
         "showlegend": True,
         "legend": LEGEND_ABOVE,
-        "xaxis": names_axis(labels, "decoder", _SIZE, framed=False, tickangle=-45 if slanting else 0),
+        "xaxis": label_axis(labels, "decoder", size=_SIZE, across=True, tickangle=-45 if slanting else 0),
         "yaxis": _power_axis(gettext("probability of the word"), int(np.floor(powers.min())), 0, 0.15),
     }
     table: dict[str, Any] = {gettext("position"): range(1, count + 1), gettext("word"): forced.words}
