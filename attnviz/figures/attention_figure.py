@@ -374,7 +374,6 @@ def draw_attention(subject: Subject) -> Spec:
         mixture={"trace": 4, "values": found.values, "names": short_names, "more": gettext("the rest")},
     ) | {
         "barmode": "overlay",
-        "hovermode": "closest",
         "xaxis": label_axis(axis_labels(names, longest), "encoder", size=13, across=True, tickangle=angle),
         "yaxis": blank_axis(0, 1.34, domain=spans["2"], zeroline=True),
         "yaxis2": blank_axis(

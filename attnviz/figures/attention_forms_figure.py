@@ -8,11 +8,11 @@ from attnviz.analysis.attention_forms import AttentionForm, Multiplications
 from attnviz.analysis.numbers import decimal, thousands
 from attnviz.figures.grammar import (
     APART,
-    LEGEND_ABOVE,
     bare_axis,
     bars,
     cells,
     label_axis,
+    legend_above,
     rows_layout,
     sized_layout,
     text_at,
@@ -83,14 +83,16 @@ def multiplications(works: Mapping[str, Multiplications]) -> Spec:
         bars(amounts, colour, y=names, name=name, hoverinfo="all", hovertemplate=f"{name}: %{{x:,d}}<extra></extra>")
         for (name, amounts), colour in zip(parts.items(), colours, strict=True)
     ]
-    layout = sized_layout(110 + 54 * len(names), (112, 36, 34, 52), 320, widest=900) | {
-        "barmode": "stack",
-        "bargap": 0.35,
-        "xaxis": titled_axis(gettext("multiplications"), zeroline=False, nticks=5, tickformat=",d"),
-        "yaxis": bare_axis(autorange="reversed", tickfont={"size": 13, "color": "ink"}) | APART,
-        "showlegend": True,
-        "legend": LEGEND_ABOVE | {"y": 1, "traceorder": "normal", "font": {"size": 12}},
-    }
+    layout = (
+        sized_layout(110 + 54 * len(names), (112, 36, 34, 52), 320, widest=900)
+        | {
+            "barmode": "stack",
+            "bargap": 0.35,
+            "xaxis": titled_axis(gettext("multiplications"), zeroline=False, nticks=5, tickformat=",d"),
+            "yaxis": bare_axis(autorange="reversed", tickfont={"size": 13, "color": "ink"}) | APART,
+        }
+        | legend_above(1, traceorder="normal")
+    )
     listed = "; ".join(
         gettext(
             "{name}: {total} multiplications and {tanh} tanh",

@@ -24,7 +24,17 @@ from attnviz.figures.grammar import (
     strips,
 )
 from attnviz.figures.heatmap import MOST_TEXTS, colour_bar
-from attnviz.figures.spec import PRINT_WIDTH, Part, Spec, axis_labels, escape, label_height, label_width
+from attnviz.figures.spec import (
+    PRINT_WIDTH,
+    Part,
+    Spec,
+    axis_labels,
+    escape,
+    frame_of,
+    label_height,
+    label_width,
+    numbered,
+)
 from attnviz.languages import gettext
 from attnviz.palette import ROOT_GREYS
 from attnviz.trace import Attention, Trace
@@ -152,14 +162,14 @@ def agreement_table(agreement: Agreement) -> pd.DataFrame:
     """
     texts, (one, other) = attribution_method_texts(), np.triu_indices(len(agreement.names), 1)
     names = np.array([texts[name].name for name in agreement.names], dtype=object)
-    frame = {
+    columns = {
         gettext("attribution"): names[one],
         gettext("other attribution"): names[other],
         gettext("same top piece"): agreement.top[one, other],
         gettext("Kendall’s τ"): agreement.tau[one, other],
         gettext("total variation"): agreement.variation[one, other],
     }
-    return pd.DataFrame(frame, index=pd.RangeIndex(1, len(one) + 1, name=gettext("row")))
+    return frame_of(numbered(columns))
 
 
 def _alt(trace: Trace | Attention, methods: AttributionMethods, step: int | None) -> str:

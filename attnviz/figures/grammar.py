@@ -356,8 +356,11 @@ def points(x: Any, y: Any, marker: Part, **more: Any) -> Part:
     return {"type": "scatter", "mode": "markers", "x": x, "y": y, "marker": marker} | more
 
 
-LEGEND_ABOVE: Part = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}
-"""A legend above the plot, at its left end."""
+def legend_above(y: float = 1.02, **more: Any) -> Part:
+    """Return the part of a layout for a legend above the plot, at its left end."""
+    return {"showlegend": True, "legend": {"orientation": "h", "x": 0, "y": y, "yanchor": "bottom"} | more}
+
+
 ATTENTION_STYLES = tuple(dict.fromkeys(("additive", "general", "none", *ATTENTION_KINDS)))
 """Kinds of attention, in the order of the styles of `curve`."""
 _HUES = ("ink", "plus", "minus", "quiet", "decoder")
@@ -407,7 +410,7 @@ def side_by_side(
     captions, labels, plot, _ = line
     inner, width = -(-len(panels) // across) * sum(line), (1 - gap * (across - 1)) / across
     layout = sized_layout(round(inner) + margins[2] + margins[3], margins, narrowest)
-    layout |= {"hovermode": "closest", "shapes": [], "annotations": []}
+    layout |= {"shapes": [], "annotations": []}
     axes: dict[Any, Part] = {}
     for place, (name, (caption, horizontal, vertical)) in enumerate(panels.items()):
         row, column = divmod(place, across)

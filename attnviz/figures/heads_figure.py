@@ -31,7 +31,7 @@ from attnviz.figures.grammar import (
     value_axis,
 )
 from attnviz.figures.heatmap_parts import font_size
-from attnviz.figures.spec import Numbers, Part, Spec, axis_labels, emphasise, label_height, label_width
+from attnviz.figures.spec import Numbers, Part, Spec, axis_labels, emphasise, label_height, label_width, numbered
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext, ngettext
 from attnviz.palette import GREYS
@@ -203,8 +203,7 @@ def head_gallery(trace: TransformerTrace, rates: Rates) -> Spec:
         panels.append(_image(thumbnail(head.alignment), hoverinfo="skip", xaxis=x, yaxis=y))
         layout[f"xaxis{number}"] = axis | {"domain": (left, left + 1 / heads - _GAP), "anchor": y}
         layout[f"yaxis{number}"] = axis | {"domain": (high - 0.78 * row, high), "anchor": x, "autorange": "reversed"}
-    table = {
-        "": range(1, len(every) + 1),
+    columns = {
         gettext("attention"): [head_kind_name(head.kind) for head in every],
         gettext("layer"): [head.layer + 1 for head in every],
         gettext("head"): [head.head + 1 for head in every],
@@ -225,4 +224,4 @@ def head_gallery(trace: TransformerTrace, rates: Rates) -> Spec:
             layer=layer + 1,
             rate=decimal(rates[layer, best]),
         )
-    return Spec(panels, layout | {"annotations": notes}, alt, table)
+    return Spec(panels, layout | {"annotations": notes}, alt, numbered(columns))

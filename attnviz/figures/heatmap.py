@@ -113,7 +113,8 @@ def heatmap(
             layout["shapes"].append(
                 rectangle(left - 0.5, right + 0.5, top - 0.5, bottom + 0.5, "minus", ROW_FRAME_WIDTH)
             )
-    layout["shapes"] += row_frames(layout["meta"], chosen.step and step_index(trace, chosen.step))
+    step = None if chosen.step is None else step_index(trace, chosen.step)
+    layout["shapes"] += row_frames(layout["meta"], step)
     lines: dict[tuple[int, int], str] = {}
     gold = validated(as_gold_links(chosen.gold), trace.words()) if chosen.gold else GoldLinks()
     if gold:
@@ -196,7 +197,6 @@ def colour_bar(positions: Sequence[float], labels: Sequence[str]) -> Part:
         "thickness": 8,
         "lenmode": "pixels",
         "len": COLOUR_BAR_LENGTH,
-        "outlinewidth": 1,
         "outlinecolor": "line",
         "tickvals": [*positions],
         "ticktext": [*labels],
