@@ -33,7 +33,7 @@ from attnviz.figures.grammar import (
     titled_axis,
     value_axis,
 )
-from attnviz.figures.spec import Part, Spec, Table, axis_labels, escape, in_colour
+from attnviz.figures.spec import Part, Spec, Table, axis_labels, escape, frame_of, in_colour, numbered
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext
 from attnviz.palette import PALE, ROW_FRAME
@@ -188,15 +188,14 @@ def perturbation_tests_figure(
     )
     listed = [(result.title, result.test) for result in single.values()]
     listed += [(gettext("permutation {number}", number=k), test) for k, test in enumerate(tests.permuted, 1)]
-    table: Table = {
-        gettext("row"): range(1, len(listed) + 1),
+    columns = {
         gettext("test"): [name for name, _ in listed],
         gettext("divergence of weights, bits"): [test.divergence for _, test in listed],
         gettext("total variation"): [test.total_variation for _, test in listed],
         gettext("probability of the word"): [test.likelihood for _, test in listed],
         gettext("writes"): [spelling(test.piece_id) for _, test in listed],
     }
-    return Spec(data, layout, alt, table)
+    return Spec(data, layout, alt, numbered(columns))
 
 
 def _stroke(colour: str, width: float) -> Part:
@@ -217,7 +216,7 @@ def perturbation_tests_likeliest_table(
         for rank, (piece, p) in enumerate(result.test.top(_TOP), 1)
     ]
     columns = [gettext("test"), gettext("rank"), gettext("piece"), gettext("probability")]
-    return pd.DataFrame(rows, columns=columns, index=pd.RangeIndex(1, len(rows) + 1, name=gettext("row")))
+    return frame_of(numbered(dict(zip(columns, zip(*rows, strict=True), strict=True))))
 
 
 def shuffled_figure(trace: Trace, shuffled: PermutationEffects, *, step: int | None = None) -> Spec:
