@@ -71,6 +71,7 @@ def test_loaders_refuse_each_others_and_damaged_folders(
             copy = shutil.copytree(folder, tmp_path / f"{file} {state}")
             (copy / file).write_bytes(b"{") if state == "damaged" else (copy / file).unlink()
             attempts[copy.name] = (Detector.load, copy)
+    attempts["detector without weights"] = (Translator.load, tmp_path / "model.safetensors missing")
     messages = {}
     for name, (load, path) in attempts.items():
         with pytest.raises(AttnvizError) as error:

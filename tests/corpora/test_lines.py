@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz.corpora.corpus_lines import Line, Skipped, count_lines, read_lines
+from attnviz.corpora.corpus_lines import Line, Skipped, check_lines, count_lines, read_lines
 from attnviz.errors import AttnvizError
 from attnviz.file_kinds import KINDS_OF_FILES
 
@@ -65,6 +66,18 @@ def test_json_lines_with_gold_links_are_read(tmp_path: Path) -> None:
     assert first.gold.possible == {(3, 3)}
     assert all(isinstance(one, Skipped) for one in others)
     assert len(others) == 3
+
+
+@pytest.mark.parametrize("name", ["PAIRS.TSV", "pairs.Tsv.GZ", "pairs.Parquet"])
+def test_extensions_are_read_in_any_case(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    if name.endswith("Parquet"):
+        parquet.write_table(pa.table({"source": [a for a, _ in PAIRS], "target": [b for _, b in PAIRS]}), path)
+    else:
+        path.write_bytes(gzip.compress(TEXT.encode()) if name.endswith("GZ") else TEXT.encode())
+    check_lines(path)
+    assert pairs(path) == PAIRS
+    assert count_lines(path) == len(PAIRS)
 
 
 @pytest.mark.parametrize("name", ["missing.tsv", "pairs.doc", "pairs.parquet.gz", "damaged.xz", "damaged.parquet"])
