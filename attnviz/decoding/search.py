@@ -265,6 +265,14 @@ class DecodingPath(NamedTuple):
     log_probabilities: list[Tensor] | None = None
     """log p(y_i) of each step, (S, k, K), where the search computed them."""
 
+    def rows(self, parts: Sequence[Tensor]) -> Tensor:
+        """Return those of this path in `parts` of each step, (Ty, ...)."""
+        return torch.stack([part[place] for part, place in zip(parts, self.places, strict=True)])
+
+    def column(self, name: str) -> Tensor:
+        """Return the values that its steps have under a name, (Ty, ...)."""
+        return self.rows([getattr(step, name) for step in self.steps])
+
 
 def path_of(history: Sequence[SearchStep[Any]], sentence: int, ids: tuple[int, ...], hypothesis: int) -> DecodingPath:
     """Return the steps of a search that led to `ids`, the target of the 0-based `sentence`.
