@@ -58,11 +58,7 @@ export const currentEntry = () => history.state?.attnvizEntry ? history.state : 
 /** Whether the current history entry is of the page and translation that are shown, also after Back or Forward. */
 export const isEntryShown = () => `${currentEntry()?.attnvizEntry} `.startsWith(`${entryName} `);
 
-/**
- * The values of the owners in the page whose entry is written.
- * @template Value
- * @param {Map<unknown, Value>} byOwner
- */
+/** The values of the owners in the page whose entry is written. @template Value @param {Map<unknown, Value>} byOwner */
 const ofPage = (byOwner) => {
   const owners = [...byOwner.keys()].filter((owner) => owner !== "page" && (!leaving || leaving.owners.has(owner)));
   return owners.map((owner) => /** @type {Value} */ (byOwner.get(owner)));
@@ -128,11 +124,7 @@ export const invalidParameters = new Map();
 /** View id and translation by owner. @type {Map<unknown, [string, string]>} */
 const identities = new Map();
 
-/**
- * @param {unknown} owner
- * @param {string} id
- * @param {string} identity
- */
+/** @param {unknown} owner @param {string} id @param {string} identity */
 export const setIdentity = (owner, id, identity) => identities.set(owner, [id, identity]);
 
 /** How many writes count against the limit now: one less after each interval. */
@@ -152,11 +144,9 @@ function scheduleWrite() {
 }
 
 /**
- * Sets the parameters of `owner`, to be written soon. `suffix` is appended to the name of the entry: when it changes, the
- * address is written at once.
- * @param {unknown} owner
- * @param {AddressParts} parts
- * @param {string} [suffix]
+ * Sets the parameters of `owner`, to be written soon. `suffix` is appended to the name of the entry: when it changes,
+ * the address is written at once.
+ * @param {unknown} owner @param {AddressParts} parts @param {string} [suffix]
  */
 export function setParameters(owner, parts, suffix = "") {
   if (
@@ -173,10 +163,7 @@ export function setParameters(owner, parts, suffix = "") {
   else scheduleWrite();
 }
 
-/**
- * The address of a page, by its path.
- * @param {string} path
- */
+/** The address of a page, by its path. @param {string} path */
 export const pageAddress = (path) => new URL(path || ".", document.baseURI);
 
 /** Whether the page of the address is drawn: another one is in the address before. */
@@ -198,10 +185,7 @@ export function pageDrawn(path) {
   }, PATIENCE);
 }
 
-/**
- * Sets the page, its history entry and the parameters of its query.
- * @param {PagePayload} page
- */
+/** Sets the page, its history entry and the parameters of its query. @param {PagePayload} page */
 export function setPage({ entry: name, parameters: query }) {
   const isFirst = entryName === null;
   const earlyEntry = isFirst && currentEntry(); // Back or Forward, before this module listened
@@ -255,9 +239,7 @@ function restoreLeft() {
   }
 }
 
-/**
- * @param {unknown} owner
- */
+/** @param {unknown} owner */
 export function removeOwner(owner) {
   unmountedParts.push(partsByOwner.get(owner) ?? {});
   partsByOwner.delete(owner);

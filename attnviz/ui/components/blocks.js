@@ -21,11 +21,10 @@ const places = new WeakMap();
 const newestCleanUp = new WeakMap();
 
 /**
- * Returns the function that draws blocks: it gets them in a list, perhaps with requests of payloads or with the payloads
- * themselves, and an element. A cleanup that arrives after a newer mount is ignored: of two changes at once, Streamlit may
- * clean up the first after the second is mounted.
- * @param {Record<string, ComponentFiles>} known
- * @param {(path: string) => Promise<any>} imported
+ * Returns the function that draws blocks: it gets them in a list, perhaps with requests of payloads or with the
+ * payloads themselves, and an element. A cleanup that arrives after a newer mount is ignored: of two changes at once,
+ * Streamlit may clean up the first after the second is mounted.
+ * @param {Record<string, ComponentFiles>} known @param {(path: string) => Promise<any>} imported
  * @param {string} [scope] selector of what the style sheets apply to, in a page of others
  * @returns {(mounted: Mounted<[Block[], Record<string, string>?, Record<string, any>?]>) => () => void}
  */
@@ -59,10 +58,9 @@ const LONGEST_WAIT = 1000; // milliseconds after which what is loaded is drawn
 const WIDE = "(min-width: 1000px)"; // a window that opens the boxes with `wide`
 
 /**
- * Begins to load the modules of `blocks` that are not loaded yet. Once they are, all components are drawn at once, so that
- * none of them moves those below it.
- * @param {Block[]} blocks
- * @returns {Promise<unknown>[]}
+ * Begins to load the modules of `blocks` that are not loaded yet. Once they are, all components are drawn at once, so
+ * that none of them moves those below it.
+ * @param {Block[]} blocks @returns {Promise<unknown>[]}
  */
 function missingModules(blocks) {
   return blocks.flatMap(({ kind, blocks: inner = [], columns = [] }) => {
@@ -80,9 +78,7 @@ async function loadModule(kind) {
 
 /**
  * Applies the style sheets of components of these `kinds`, once each.
- * @param {Document | ShadowRoot} root
- * @param {string[]} kinds
- * @param {string} [scope]
+ * @param {Document | ShadowRoot} root @param {string[]} kinds @param {string} [scope]
  */
 function adopt(root, kinds, scope = "") {
   for (const kind of kinds) {
@@ -96,9 +92,7 @@ function adopt(root, kinds, scope = "") {
 
 /**
  * Draws blocks in `parent`: elements of those that were there before stay, the others are ended.
- * @param {Element} parent
- * @param {Block[]} blocks
- * @param {Mounted<any>["setStateValue"]} setStateValue
+ * @param {Element} parent @param {Block[]} blocks @param {Mounted<any>["setStateValue"]} setStateValue
  */
 function drawBlocks(parent, blocks, setStateValue) {
   const before = new Map(
@@ -123,10 +117,7 @@ function drawBlocks(parent, blocks, setStateValue) {
   });
 }
 
-/**
- * @param {Block} block
- * @param {string} name
- */
+/** @param {Block} block @param {string} name */
 function newElement({ kind, key, lead, wide }, name) {
   const node = element(kind === "details" ? "details" : "div", `block ${kind}-block`);
   node.dataset.block = name;
@@ -151,10 +142,7 @@ function newElement({ kind, key, lead, wide }, name) {
   return node;
 }
 
-/**
- * Adds to `node` a button and the box that it opens, which stays beside it.
- * @param {HTMLElement} node
- */
+/** Adds to `node` a button and the box that it opens, which stays beside it. @param {HTMLElement} node */
 function addPopover(node) {
   const box = element("div", "box-block opened", { popover: "auto", tabIndex: 0 });
   const button = element("button", "opener", { popoverTargetElement: box });
@@ -173,9 +161,7 @@ function addPopover(node) {
 
 /**
  * Changes a popover, whose blocks are drawn only while it is open: they may fetch what takes the server long to make.
- * @param {HTMLElement} node
- * @param {Block} block
- * @param {Mounted<any>["setStateValue"]} setStateValue
+ * @param {HTMLElement} node @param {Block} block @param {Mounted<any>["setStateValue"]} setStateValue
  */
 function changePopover(node, { label = "", blocks = [] }, setStateValue) {
   const box = find(node, ".opened");
@@ -186,21 +172,16 @@ function changePopover(node, { label = "", blocks = [] }, setStateValue) {
 }
 
 /**
- * Changes a box that another component shows and hides, and tells so by the event "toggle"; it draws its blocks only while
- * it is shown.
- * @param {HTMLElement} node
- * @param {Block} block
- * @param {Mounted<any>["setStateValue"]} setStateValue
+ * Changes a box that another component shows and hides, and tells so by the event "toggle"; it draws its blocks only
+ * while it is shown.
+ * @param {HTMLElement} node @param {Block} block @param {Mounted<any>["setStateValue"]} setStateValue
  */
 function changeHidden(node, { blocks = [] }, setStateValue) {
   node.ontoggle = () => drawBlocks(node, node.hidden ? [] : blocks, setStateValue);
   drawBlocks(node, node.hidden ? [] : blocks, setStateValue);
 }
 
-/**
- * The nodes of HTML, without scripts, should any have come in with a text.
- * @param {string} text
- */
+/** The nodes of HTML, without scripts, should any have come in with a text. @param {string} text */
 function parsed(text) {
   const nodes = document.createRange().createContextualFragment(text);
   for (const node of nodes.querySelectorAll("*")) {
@@ -212,9 +193,7 @@ function parsed(text) {
 
 /**
  * Draws a block anew where it has changed.
- * @param {HTMLElement} node
- * @param {Block} block
- * @param {Mounted<any>["setStateValue"]} setStateValue
+ * @param {HTMLElement} node @param {Block} block @param {Mounted<any>["setStateValue"]} setStateValue
  */
 function change(node, block, setStateValue) {
   const { kind, width } = block;
@@ -234,11 +213,7 @@ function change(node, block, setStateValue) {
   } else void mount(node, block, setStateValue);
 }
 
-/**
- * @param {HTMLElement} node
- * @param {Block} block
- * @param {Mounted<any>["setStateValue"]} setStateValue
- */
+/** @param {HTMLElement} node @param {Block} block @param {Mounted<any>["setStateValue"]} setStateValue */
 function drawColumns(node, { gap, shares = [], columns = [] }, setStateValue) {
   node.style.setProperty("--between", `${gap}rem`);
   while (node.children.length < shares.length) node.append(element("div", "box-block column"));
@@ -251,9 +226,7 @@ function drawColumns(node, { gap, shares = [], columns = [] }, setStateValue) {
 
 /**
  * Mounts a component once its module is loaded, and again where its data have changed.
- * @param {HTMLElement} node
- * @param {Block} block
- * @param {Mounted<any>["setStateValue"]} setStateValue
+ * @param {HTMLElement} node @param {Block} block @param {Mounted<any>["setStateValue"]} setStateValue
  */
 async function mount(node, { kind, data }, setStateValue) {
   const text = JSON.stringify(data ?? null), state = components.get(node) ?? { text: undefined, cleanUp: undefined };
@@ -270,10 +243,7 @@ async function mount(node, { kind, data }, setStateValue) {
   state.cleanUp = modules.get(kind)({ data, parentElement, setStateValue }) ?? state.cleanUp;
 }
 
-/**
- * Ends what is mounted in an element.
- * @param {Element} node
- */
+/** Ends what is mounted in an element. @param {Element} node */
 function end(node) {
   for (const each of [node, ...node.querySelectorAll(".block")]) {
     components.get(each)?.cleanUp?.();

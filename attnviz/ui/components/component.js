@@ -5,14 +5,12 @@ import { chartOf, find, setLanguage, states, whenIdle } from "./shared.js";
 import { onMessage } from "./view.js";
 
 /**
- * The function that mounts a component: it starts the component once, takes its data, and draws. What the component listens
- * to, it listens to until its `signal` aborts. Instead of drawing by itself, a component may `read` each new payload, and
- * `show` what is selected of it.
- * @template {ComponentState} State
- * @template [Data=State["data"]]
+ * The function that mounts a component: it starts the component once, takes its data, and draws. What the component
+ * listens to, it listens to until its `signal` aborts. Instead of drawing by itself, a component may `read` each new
+ * payload, and `show` what is selected of it.
+ * @template {ComponentState} State @template [Data=State["data"]]
  * @param {string} selector of its root
- * @param {ComponentParts<State, Data>} parts
- * @returns {(mounted: Mounted<Data>) => () => void}
+ * @param {ComponentParts<State, Data>} parts @returns {(mounted: Mounted<Data>) => () => void}
  */
 export function component(selector, { messages = [], isText, isSlow, begin, start, take, read, show, ...parts }) {
   const draw = parts.draw ?? (read || show ? payloadDrawing(read, show) : undefined);
@@ -66,8 +64,7 @@ function payloadDrawing(read, show) {
 /**
  * Calls `work` after the next paint: `text`, which is fast, before figures. Where the browser has a scheduler, input is
  * handled between two of them.
- * @param {() => void} work
- * @param {boolean} [text]
+ * @param {() => void} work @param {boolean} [text]
  */
 function afterPaint(work, text) {
   const { scheduler } = window;
@@ -79,11 +76,9 @@ function afterPaint(work, text) {
 
 /**
  * Draws at once if the component is in sight. Otherwise draws when it comes into sight, or earlier: the first time when
- * the browser is idle, a change after the next paint, a slow one after all others. Several calls out of sight draw once,
- * with the state of that time.
- * @template {ComponentState} State
- * @param {State} state
- * @param {(state: State) => void} draw
+ * the browser is idle, a change after the next paint, a slow one after all others. Several calls out of sight draw
+ * once, with the state of that time.
+ * @template {ComponentState} State @param {State} state @param {(state: State) => void} draw
  */
 function drawSoon(state, draw) {
   const now = () => {

@@ -20,8 +20,7 @@ export function scaleFactor() {
 
 /**
  * A part of a figure `factor` times as large. Its data are unchanged, and so is the width, which is that of the page.
- * @param {any} part
- * @param {number} factor
+ * @param {any} part @param {number} factor
  * @param {number} [least] the smallest size, before it is scaled
  * @returns {any}
  */

@@ -25,8 +25,7 @@ const CLICKER_KEYS = { PageDown: 1, PageUp: -1 }; // a presenter's remote contro
 /**
  * True unless the browser or a focused control (also within a component) should get the key. A control that matches the
  * selector `own` does not count.
- * @param {KeyboardEvent} event
- * @param {string} [own]
+ * @param {KeyboardEvent} event @param {string} [own]
  */
 export function isForPage(event, own) {
   const { key, shiftKey } = event;
@@ -40,10 +39,7 @@ export function isForPage(event, own) {
 
 /**
  * The place in a line that a key of `keys` leads to from `place`, where `last` is the last; null for any other key.
- * @param {KeyboardEvent} event
- * @param {number} place
- * @param {number} last
- * @param {Record<string, number>} [keys]
+ * @param {KeyboardEvent} event @param {number} place @param {number} last @param {Record<string, number>} [keys]
  */
 export function placeForKey({ key }, place, last, keys = LINE_KEYS) {
   return key in keys ? Math.min(Math.max(place + keys[key], 0), last) : null;
@@ -51,8 +47,7 @@ export function placeForKey({ key }, place, last, keys = LINE_KEYS) {
 
 /**
  * Moves the focus within a group of controls that is one tab stop.
- * @param {KeyboardEvent} event
- * @param {HTMLElement[]} controls
+ * @param {KeyboardEvent} event @param {HTMLElement[]} controls
  */
 export function moveFocus(event, controls) {
   const here = controls.findIndex((control) => control === event.target);
@@ -67,18 +62,13 @@ export const isLecture = () => document.documentElement.hasAttribute("data-lectu
 
 /**
  * The step that a key leads to from `step`, where `last` is the last; null for any other key.
- * @param {KeyboardEvent} event
- * @param {number} step
- * @param {number} last
+ * @param {KeyboardEvent} event @param {number} step @param {number} last
  */
 export function stepForKey(event, step, last) {
   return placeForKey(event, step, last) ?? (isLecture() ? placeForKey(event, step, last, CLICKER_KEYS) : null);
 }
 
-/**
- * Whether a key toggles playback: Space outside buttons and fields.
- * @param {KeyboardEvent} event
- */
+/** Whether a key toggles playback: Space outside buttons and fields. @param {KeyboardEvent} event */
 export function isPlayKey(event) {
   const [here] = event.composedPath();
   return event.key === " " && !(here instanceof Element && here.closest(PRESSABLE));

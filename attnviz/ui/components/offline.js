@@ -16,11 +16,7 @@ const mount = host(
 const main = find(document, "main");
 const shown = { language, number: current };
 
-/**
- * Unpacks data: gzipped JSON in base64.
- * @param {string} packed
- * @returns {Promise<any>}
- */
+/** Unpacks data: gzipped JSON in base64. @param {string} packed @returns {Promise<any>} */
 function unpack(packed) {
   return new Response(new Blob([bytesOf(packed)]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
 }

@@ -12,9 +12,7 @@ const QUIET = 600; // milliseconds without a change, after which payloads of com
 
 /**
  * The payload that a component draws, as `shownPayload` returns it; numbers are written in its language from then on.
- * @template {object} Numbers
- * @param {FetchingState<Numbers>} state
- * @param {(state: any) => void} draw
+ * @template {object} Numbers @param {FetchingState<Numbers>} state @param {(state: any) => void} draw
  * @returns {Numbers | null}
  */
 export function payloadOf(state, draw) {
@@ -26,9 +24,7 @@ export function payloadOf(state, draw) {
 /**
  * The data of a component, or the payload at the address `at` in these data, in which {step} and {word} stand for the
  * current ones. Null while it is fetched; then `draw` is called.
- * @template {object} Numbers
- * @param {FetchingState<Numbers>} state
- * @param {(state: any) => void} draw
+ * @template {object} Numbers @param {FetchingState<Numbers>} state @param {(state: any) => void} draw
  * @returns {Numbers | null}
  */
 function shownPayload(state, draw) {
@@ -54,21 +50,16 @@ function shownPayload(state, draw) {
   return null;
 }
 
-/**
- * @param {HTMLElement} root
- * @param {boolean} waiting
- */
+/** @param {HTMLElement} root @param {boolean} waiting */
 function markWaiting(root, waiting) {
   root.toggleAttribute("data-waiting", waiting);
   root.ariaBusy = waiting ? "true" : null;
 }
 
 /**
- * The address of the payload of a step: `chosen` once the visitor has chosen something, where there is one. An address may
- * have {word}, the chosen word, and {size}, which differs in a narrow window (see also state.js).
- * @param {HTMLElement} root
- * @param {PayloadAddress} addresses
- * @param {number} step
+ * The address of the payload of a step: `chosen` once the visitor has chosen something, where there is one. An address
+ * may have {word}, the chosen word, and {size}, which differs in a narrow window (see also state.js).
+ * @param {HTMLElement} root @param {PayloadAddress} addresses @param {number} step
  */
 function addressOf(root, { at, chosen }, step) {
   const { now } = viewState(root);
@@ -79,15 +70,11 @@ function addressOf(root, { at, chosen }, step) {
 
 export const NARROW = 640; // pixels of width below which a view has few figures side by side
 
-/**
- * Whether the view of `root` is narrow.
- * @param {HTMLElement} root
- */
+/** Whether the view of `root` is narrow. @param {HTMLElement} root */
 const isNarrow = (root) => viewState(root).width < NARROW;
 
 /**
- * @template {object} Numbers
- * @param {FetchingState<Numbers>} state
+ * @template {object} Numbers @param {FetchingState<Numbers>} state
  * @param {number} steps how many there are
  */
 export function fetchAhead(state, steps) {
@@ -105,9 +92,7 @@ export function fetchAhead(state, steps) {
 
 /**
  * Fetches the wanted payload, the next one if that changes meanwhile, and draws.
- * @template {object} Numbers
- * @param {FetchingState<Numbers>} state
- * @param {(state: any) => void} draw
+ * @template {object} Numbers @param {FetchingState<Numbers>} state @param {(state: any) => void} draw
  */
 async function fetchAndDraw(state, draw) {
   const { root, signal } = state;
@@ -132,11 +117,9 @@ async function fetchAndDraw(state, draw) {
 
 /**
  * Fetches JSON from an address below the page; retries as long as it is `wanted` and the server does not answer. For a
- * component that is not `inSight`, the server may compute it later. `refuse` gets the sentence of a server that refuses.
- * @param {string} at
- * @param {boolean} inSight
- * @param {() => boolean} wanted
- * @param {(reason: string) => void} [refuse]
+ * component that is not `inSight`, the server may compute it later. `refuse` gets the sentence of a server that
+ * refuses.
+ * @param {string} at @param {boolean} inSight @param {() => boolean} wanted @param {(reason: string) => void} [refuse]
  * @returns {Promise<any>}
  */
 export async function fetchJson(at, inSight, wanted, refuse) {
@@ -162,8 +145,7 @@ export async function fetchJson(at, inSight, wanted, refuse) {
 /**
  * Calls `load` as soon as the component is in sight, or else in its turn: components out of sight load one at a time,
  * while nothing else changes.
- * @param {ComponentState} state
- * @param {() => Promise<void>} load
+ * @param {ComponentState} state @param {() => Promise<void>} load
  */
 function enqueue(state, load) {
   const { root } = state, view = viewState(root);

@@ -13,10 +13,7 @@ const embedded = new Map();
 const sendings = new Map();
 let visitor = "";
 
-/**
- * Keeps the requests that the server sends with the data of a component.
- * @param {Record<string, string>} [sent]
- */
+/** Keeps the requests that the server sends with the data of a component. @param {Record<string, string>} [sent] */
 export function keepRequests(sent = {}) {
   for (const [digest, text] of Object.entries(sent)) {
     requests.delete(digest);
@@ -42,10 +39,7 @@ export function embedPayloads(place, payloads) {
 /** Whether payloads travel with the view, so that none can be fetched. */
 export const isEmbedded = () => embedded.size > 0;
 
-/**
- * The payload at an address, if it travels with a view.
- * @param {string} at
- */
+/** The payload at an address, if it travels with a view. @param {string} at */
 export const embeddedPayload = (at) => [...embedded.values()].find((payloads) => at in payloads)?.[at];
 
 /**
@@ -73,8 +67,7 @@ function sendRequestOf(url, asked) {
 
 /**
  * Fetches the payload at an address below the page, as `fetch` does.
- * @param {string} at
- * @param {{ method?: string, headers?: Record<string, string> }} [options]
+ * @param {string} at @param {{ method?: string, headers?: Record<string, string> }} [options]
  */
 export async function fetchPayload(at, { method, headers } = {}) {
   const url = new URL(at, document.baseURI);

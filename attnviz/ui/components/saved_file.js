@@ -4,8 +4,7 @@ import { fetchPayload, REFUSED } from "./requests.js";
 
 /**
  * Saves the file at the address of a link under the link's file name; `report` gets the problem, empty without one.
- * @param {HTMLAnchorElement} link
- * @param {(problem: string) => void} report
+ * @param {HTMLAnchorElement} link @param {(problem: string) => void} report
  */
 export async function saveFile(link, report) {
   const { href, download } = link;

@@ -5,19 +5,13 @@ import { MOST_SHADE } from "../../figures/constants.js";
 
 const PLOTLY_CONFIG = { displayModeBar: false, doubleClick: false, showTips: false };
 
-/**
- * State of each component on the page, by its root element.
- * @type {WeakMap<Element, any>}
- */
+/** State of each component on the page, by its root element. @type {WeakMap<Element, any>} */
 export const states = new WeakMap();
 
 /**
  * The first element in `root` that matches `selector`; throws where there is none.
- * @template {Element} [Kind=HTMLElement]
- * @param {ParentNode} root
- * @param {string} selector
- * @param {new () => Kind} [kind]
- * @returns {Kind}
+ * @template {Element} [Kind=HTMLElement] @param {ParentNode} root @param {string} selector
+ * @param {new () => Kind} [kind] @returns {Kind}
  */
 export function find(root, selector, kind) {
   const found = root.querySelector(selector);
@@ -27,11 +21,8 @@ export function find(root, selector, kind) {
 
 /**
  * All elements in `root` that match `selector`.
- * @template {Element} [Kind=HTMLElement]
- * @param {ParentNode} root
- * @param {string} selector
- * @param {new () => Kind} [kind]
- * @returns {Kind[]}
+ * @template {Element} [Kind=HTMLElement] @param {ParentNode} root @param {string} selector
+ * @param {new () => Kind} [kind] @returns {Kind[]}
  */
 export function findAll(root, selector, kind) {
   return /** @type {Kind[]} */ ([...root.querySelectorAll(selector)].filter((node) =>
@@ -39,10 +30,7 @@ export function findAll(root, selector, kind) {
   ));
 }
 
-/**
- * @param {ParentNode} root
- * @returns {Chart}
- */
+/** @param {ParentNode} root @returns {Chart} */
 export const chartOf = (root) => /** @type {Chart} */ (find(root, ".chart"));
 
 /** @returns {Promise<PlotlyLibrary>} Plotly, once it has loaded. */
@@ -55,17 +43,10 @@ export function plotlyLibrary() {
   );
 }
 
-/**
- * The bytes that are written in base64.
- * @param {string} base64
- */
+/** The bytes that are written in base64. @param {string} base64 */
 export const bytesOf = (base64) => Uint8Array.from(atob(base64), (sign) => sign.charCodeAt(0));
 
-/**
- * Rows of `width` numbers, from little-endian float32 in base64.
- * @param {string} base64
- * @param {number} width
- */
+/** Rows of `width` numbers, from little-endian float32 in base64. @param {string} base64 @param {number} width */
 export function unpackRows(base64, width) {
   const numbers = new Float32Array(bytesOf(base64).buffer);
   return Array.from({ length: numbers.length / width }, (_, row) => numbers.subarray(row * width, (row + 1) * width));
@@ -73,8 +54,7 @@ export function unpackRows(base64, width) {
 
 /**
  * Fills the values into the {placeholders} of a template.
- * @param {string} template
- * @param {Record<string, string | number>} values
+ * @param {string} template @param {Record<string, string | number>} values
  */
 export const fill = (template, values) => template.replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
 
@@ -87,7 +67,8 @@ let pageLanguage = "en";
 export const setLanguage = (language) => pageLanguage = language;
 
 /**
- * How numbers are written by language, since making a format takes a millisecond: the decimal separator, and zero per cent.
+ * How numbers are written by language, since making a format takes a millisecond: the decimal separator, and zero per
+ * cent.
  * @type {Map<string, { mark: string, zero: string }>}
  */
 const formats = new Map();
@@ -106,8 +87,7 @@ function numberFormat() {
 /**
  * A number with `places` decimal places in the format of the page's language, with U+2212 as minus. What rounds to zero
  * has no minus.
- * @param {number} value
- * @param {number} places
+ * @param {number} value @param {number} places
  */
 export function number(value, places) {
   const rounded = value.toFixed(places);
@@ -118,8 +98,7 @@ export function number(value, places) {
 /**
  * A share of 1 in per cent in the format of the page's language, as `format_share` of the server writes it: with a
  * no-break space before the sign, also in English, and 0 and 100 only where exact.
- * @param {number} share
- * @param {number} [places]
+ * @param {number} share @param {number} [places]
  */
 export function percent(share, places = 0) {
   const least = 1 / 10 ** (places + 2);
@@ -131,8 +110,7 @@ export function percent(share, places = 0) {
 
 /**
  * Marks the elements of words that have no space between them.
- * @param {HTMLElement[]} nodes
- * @param {{ space: boolean }[]} words
+ * @param {HTMLElement[]} nodes @param {{ space: boolean }[]} words
  */
 export function markAdjoining(nodes, words) {
   for (let k = 1; k < nodes.length; k++) {
@@ -143,11 +121,9 @@ export function markAdjoining(nodes, words) {
 }
 
 /**
- * An element with a class, or "", and what is in it, nodes and texts, which are never markup; or its properties. A button
- * submits no form.
- * @template {keyof HTMLElementTagNameMap} Tag
- * @param {Tag} tag
- * @param {string} className
+ * An element with a class, or "", and what is in it, nodes and texts, which are never markup; or its properties. A
+ * button submits no form.
+ * @template {keyof HTMLElementTagNameMap} Tag @param {Tag} tag @param {string} className
  * @param {(string | Node | Partial<HTMLElementTagNameMap[Tag]> | undefined)[]} contents
  */
 export function element(tag, className, ...contents) {
@@ -163,9 +139,7 @@ export function element(tag, className, ...contents) {
 
 /**
  * A button that calls `act` when it is pressed (onPress).
- * @param {string} className
- * @param {string | undefined} text
- * @param {(event: MouseEvent) => void} act
+ * @param {string} className @param {string | undefined} text @param {(event: MouseEvent) => void} act
  */
 export function button(className, text, act) {
   const made = element("button", className, text);
@@ -175,24 +149,19 @@ export function button(className, text, act) {
 
 /**
  * The shade behind a word, stronger with the square root of its weight.
- * @param {HTMLElement} word
- * @param {number} weight
+ * @param {HTMLElement} word @param {number} weight
  */
 export const shade = (word, weight) =>
   word.style.setProperty("--weight", `${Math.round(100 * MOST_SHADE * Math.sqrt(weight))}%`);
 
-/**
- * @param {Element} node
- * @param {string} text
- */
+/** @param {Element} node @param {string} text */
 export function write(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
 /**
  * Writes the texts and labels of a component, also of its root, in the language of the page.
- * @param {HTMLElement} root
- * @param {Words} words
+ * @param {HTMLElement} root @param {Words} words
  */
 export function writeTexts(root, words) {
   for (const node of [root, ...findAll(root, "[data-say], [data-label]")]) {
@@ -219,8 +188,7 @@ export function widthOf(state) {
 
 /**
  * Draws a chart again at each new width.
- * @param {ChartOwner} state
- * @param {(width: number) => Promise<unknown>} [draw]
+ * @param {ChartOwner} state @param {(width: number) => Promise<unknown>} [draw]
  */
 export function watchWidth(state, draw = (width) => changeLayout(state, { width })) {
   const { chart } = state;
@@ -233,25 +201,18 @@ export function watchWidth(state, draw = (width) => changeLayout(state, { width 
 
 /**
  * Draws a figure in the chart of a component, at its width.
- * @param {ChartOwner} state
- * @param {Trace[]} data
- * @param {Omit<Layout, "meta" | "width">} layout
+ * @param {ChartOwner} state @param {Trace[]} data @param {Omit<Layout, "meta" | "width">} layout
  */
 export const drawFigure = (state, data, layout) =>
   drawing(state, (Plotly) => Plotly.react(state.chart, data, { ...layout, width: widthOf(state) }, PLOTLY_CONFIG));
 
-/**
- * Changes the layout of the chart of a component.
- * @param {ChartOwner} state
- * @param {Partial<Layout>} change
- */
+/** Changes the layout of the chart of a component. @param {ChartOwner} state @param {Partial<Layout>} change */
 export const changeLayout = (state, change) => drawing(state, (Plotly) => Plotly.relayout(state.chart, change));
 
 /**
- * Draws by Plotly, once that has loaded. It draws asynchronously, and fails if its chart is purged meanwhile: a component
- * that ends waits for all that is being drawn.
- * @param {ChartOwner} state
- * @param {(Plotly: PlotlyLibrary) => Promise<unknown>} draw
+ * Draws by Plotly, once that has loaded. It draws asynchronously, and fails if its chart is purged meanwhile: a
+ * component that ends waits for all that is being drawn.
+ * @param {ChartOwner} state @param {(Plotly: PlotlyLibrary) => Promise<unknown>} draw
  */
 async function drawing(state, draw) {
   const Plotly = await plotlyLibrary();
@@ -263,8 +224,7 @@ async function drawing(state, draw) {
 
 /**
  * Calls `act` at each click on a button, which loses the focus after one with a mouse.
- * @param {HTMLElement} button
- * @param {(event: MouseEvent) => void} act
+ * @param {HTMLElement} button @param {(event: MouseEvent) => void} act
  */
 export function onPress(button, act) {
   button.onclick = (event) => {
@@ -274,10 +234,9 @@ export function onPress(button, act) {
 }
 
 /**
- * Makes a group of controls one tab stop, that of `current`: keys move within the group (ARIA's roving tabindex). If one of
- * them has the focus, `current` gets it, without scrolling.
- * @param {HTMLElement[]} group
- * @param {HTMLElement | undefined} current
+ * Makes a group of controls one tab stop, that of `current`: keys move within the group (ARIA's roving tabindex). If
+ * one of them has the focus, `current` gets it, without scrolling.
+ * @param {HTMLElement[]} group @param {HTMLElement | undefined} current
  */
 export function makeOneTabStop(group, current) {
   for (const control of group) {
@@ -304,10 +263,7 @@ export function makeScrollable(node) {
 /** Whether the visitor's system asks for reduced motion. */
 export const prefersReducedMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
-/**
- * @param {Element | null} node
- * @param {ScrollLogicalPosition} [block]
- */
+/** @param {Element | null} node @param {ScrollLogicalPosition} [block] */
 export const scrollSmoothly = (node, block = "start") =>
   node?.scrollIntoView({ block, behavior: prefersReducedMotion() ? "auto" : "smooth" });
 

@@ -19,8 +19,7 @@ const storedSelections = new Map();
 
 /**
  * Parses a parameter of the address; null where it is missing or invalid.
- * @param {ViewParameter} parameter
- * @param {URLSearchParams} search
+ * @param {ViewParameter} parameter @param {URLSearchParams} search
  */
 function parameterValue({ key, kind, first, last, values }, search) {
   const text = search.get(key);
@@ -35,8 +34,7 @@ function parameterValue({ key, kind, first, last, values }, search) {
 
 /**
  * Notes a value in the address that is none of the parameter; one that is clipped, too.
- * @param {ViewParameter} parameter
- * @param {URLSearchParams} search
+ * @param {ViewParameter} parameter @param {URLSearchParams} search
  */
 function noteIfInvalid(parameter, search) {
   const { key, kind, first, last, values } = parameter, value = search.get(key);
@@ -68,9 +66,7 @@ const emptySelection = (step = 0) => ({
 
 /**
  * The display options: those chosen, where this translation offers them, or else the defaults.
- * @param {ViewPayload} data
- * @param {ViewSelection} now
- * @returns {Record<string, string>}
+ * @param {ViewPayload} data @param {ViewSelection} now @returns {Record<string, string>}
  */
 function shownOptions({ parameters }, { options }) {
   return Object.fromEntries(
@@ -81,11 +77,7 @@ function shownOptions({ parameters }, { options }) {
   );
 }
 
-/**
- * Reads the selection of a view from the address.
- * @param {ViewPayload} data
- * @returns {ViewSelection}
- */
+/** Reads the selection of a view from the address. @param {ViewPayload} data @returns {ViewSelection} */
 function selectionFromAddress({ parameters, hasTour, firstStep }) {
   const search = fragmentParameters();
   /** @type {Record<string, any>} */
@@ -106,11 +98,7 @@ function selectionFromAddress({ parameters, hasTour, firstStep }) {
   return now;
 }
 
-/**
- * @param {ViewSelection} now
- * @param {ViewPayload} data
- * @returns {AddressParameters}
- */
+/** @param {ViewSelection} now @param {ViewPayload} data @returns {AddressParameters} */
 function addressParameters(now, data) {
   const { parameters, firstStep } = data;
   const { step, source } = now.tour ?? { step: now.step, source: now.chosen };
@@ -139,9 +127,7 @@ function addressParameters(now, data) {
 
 /**
  * The previous selection for another translation of the same sentence: at the same step, or the last it has.
- * @param {StoredSelection} before
- * @param {ViewPayload} data
- * @returns {ViewSelection}
+ * @param {StoredSelection} before @param {ViewPayload} data @returns {ViewSelection}
  */
 function transferredSelection({ identity, selection }, data) {
   if (identity === data.identity) return { ...selection };
@@ -153,10 +139,7 @@ function transferredSelection({ identity, selection }, data) {
   return now;
 }
 
-/**
- * @param {ViewSelection} now
- * @param {number} step
- */
+/** @param {ViewSelection} now @param {number} step */
 function setStep(now, step) {
   if (step === now.step) return;
   Object.assign(now, { step, word: null, foil: null, typedWord: "", typedFoil: "" });
@@ -171,9 +154,9 @@ function endTour(now) {
 }
 
 /**
- * The initial selection of a view: that of the address if the view is new or Back or Forward led to this translation; the
- * previous one if the sentence is the same; or else empty. A link to another page keeps the previous one: an address
- * without a step means the first step of its own page. In a page of others, the address is not ours.
+ * The initial selection of a view: that of the address if the view is new or Back or Forward led to this translation;
+ * the previous one if the sentence is the same; or else empty. A link to another page keeps the previous one: an
+ * address without a step means the first step of its own page. In a page of others, the address is not ours.
  * @param {ViewPayload} data
  * @param {Element} [root] none for a view that the page does not draw
  */
@@ -192,10 +175,7 @@ function initialSelection(data, root) {
   return now;
 }
 
-/**
- * @param {HTMLElement} root
- * @param {ViewPayload} data
- */
+/** @param {HTMLElement} root @param {ViewPayload} data */
 export function openView(root, data) {
   const view = viewState(root), other = view.view?.identity !== data.identity;
   view.view = data;
@@ -208,8 +188,7 @@ export function openView(root, data) {
 
 /**
  * By what the selection of a view is stored: views in pages of others have no ids of their own.
- * @param {Element} node
- * @param {ViewPayload} data
+ * @param {Element} node @param {ViewPayload} data
  */
 const storagePlace = (node, data) => isEmbedded() ? viewRoot(node) : data.id;
 
@@ -222,10 +201,7 @@ export function closeView(root) {
   storedSelections.delete(viewRoot(root));
 }
 
-/**
- * @param {Element} node
- * @param {Choice} choice
- */
+/** @param {Element} node @param {Choice} choice */
 export function change(node, choice) {
   const { now, view } = viewState(node);
   if (!now || !view) return;
@@ -250,10 +226,7 @@ export function change(node, choice) {
   publish(node, false);
 }
 
-/**
- * Stores the selection of a view in the address, and for when it is opened again.
- * @param {Element} node
- */
+/** Stores the selection of a view in the address, and for when it is opened again. @param {Element} node */
 function storeSelection(node) {
   const { now, view, owner, options } = viewState(node);
   if (!now || !view) return;
@@ -277,10 +250,7 @@ function storeSelection(node) {
   }, place);
 }
 
-/**
- * The address parameters of the main view, on a page that does not draw it.
- * @param {ViewPayload} main
- */
+/** The address parameters of the main view, on a page that does not draw it. @param {ViewPayload} main */
 function mainAddressParameters(main) {
   const before = storedSelections.get(main.id);
   if (before?.identity === main.identity) return addressParameters(before.selection, main);
@@ -342,8 +312,7 @@ document.addEventListener("attnviz:fragment", () => followAddress(() => true));
 
 /**
  * The selection of a view encoded as in the page's address, or only its display options.
- * @param {Element} node
- * @param {boolean} onlyOptions
+ * @param {Element} node @param {boolean} onlyOptions
  */
 function encodedSelection(node, onlyOptions) {
   const { now, view } = viewState(node);
@@ -358,9 +327,7 @@ function encodedSelection(node, onlyOptions) {
 /**
  * The address of a payload of the view of `node`. Its {step} stands for the current step, {selection} for all that is
  * selected, {options} for the display options, and the name of an option for its value; `more` are other values.
- * @param {Element} node
- * @param {string} address
- * @param {Record<string, string | number>} [more]
+ * @param {Element} node @param {string} address @param {Record<string, string | number>} [more]
  */
 export function filledAddress(node, address, more) {
   const { step, options } = viewState(node);

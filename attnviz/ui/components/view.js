@@ -11,10 +11,7 @@ const viewRoots = new WeakMap();
 const drawnRoots = new Set();
 let views = 0;
 
-/**
- * The element whose shadow root `node` is in, if it is in one.
- * @param {Element} node
- */
+/** The element whose shadow root `node` is in, if it is in one. @param {Element} node */
 function hostOf(node) {
   const root = node.getRootNode();
   return root instanceof ShadowRoot ? root.host : null;
@@ -22,8 +19,7 @@ function hostOf(node) {
 
 /**
  * The root element of the view that `node` is part of, also from within a shadow root.
- * @param {Element} node
- * @returns {ViewRoot}
+ * @param {Element} node @returns {ViewRoot}
  */
 export function viewRoot(node) {
   const known = viewRoots.get(node);
@@ -42,8 +38,7 @@ export function viewRoot(node) {
 
 /**
  * The state of a new view. It includes the width, since reading that from the page forces a layout.
- * @param {Element} root
- * @returns {ViewState}
+ * @param {Element} root @returns {ViewState}
  */
 function newState(root) {
   /** @type {ViewState} */
@@ -72,11 +67,7 @@ function newState(root) {
   return view;
 }
 
-/**
- * The state of the view of `node`.
- * @param {Element} node
- * @returns {ViewState}
- */
+/** The state of the view of `node`. @param {Element} node @returns {ViewState} */
 export const viewState = (node) => viewRoot(node).attnvizView;
 
 /**
@@ -87,10 +78,7 @@ export const speedOf = (node) => viewState(node).speed ?? (viewRoot(node).datase
 
 /**
  * Sends a message to all components of the view of `node`.
- * @template {keyof ViewMessages} Name
- * @param {Element} node
- * @param {Name} name
- * @param {ViewMessages[Name]} [detail]
+ * @template {keyof ViewMessages} Name @param {Element} node @param {Name} name @param {ViewMessages[Name]} [detail]
  */
 export function send(node, name, detail) {
   viewState(node).changed = performance.now();
@@ -98,10 +86,9 @@ export function send(node, name, detail) {
 }
 
 /**
- * Sends in the view of `node` which source piece or step a visitor points at, or null. The selection does not change, so
- * `changed` stays as it is. In the parts that the tour darkens, nothing can be pointed at.
- * @param {Element} node
- * @param {Pointed | null} pointed
+ * Sends in the view of `node` which source piece or step a visitor points at, or null. The selection does not change,
+ * so `changed` stays as it is. In the parts that the tour darkens, nothing can be pointed at.
+ * @param {Element} node @param {Pointed | null} pointed
  */
 export function sendPointed(node, pointed) {
   const root = viewRoot(node), { tour } = root.dataset;
@@ -110,10 +97,9 @@ export function sendPointed(node, pointed) {
 }
 
 /**
- * Sends in the view of `node` the weights that are previewed; null where the step's own are shown. Meanwhile the numbers
- * computed from the step's own weights are faded (page.css).
- * @param {Element} node
- * @param {number[] | null} weights
+ * Sends in the view of `node` the weights that are previewed; null where the step's own are shown. Meanwhile the
+ * numbers computed from the step's own weights are faded (page.css).
+ * @param {Element} node @param {number[] | null} weights
  */
 export function sendPreviewedWeights(node, weights) {
   const root = viewRoot(node);
@@ -123,26 +109,19 @@ export function sendPreviewedWeights(node, weights) {
 
 /**
  * Calls `listener` at each message `name` of the view of `node`, until `signal` aborts.
- * @template {keyof ViewMessages} Name
- * @param {Element} node
- * @param {Name} name
- * @param {(event: CustomEvent<ViewMessages[Name]>) => void} listener
- * @param {AbortSignal} signal
+ * @template {keyof ViewMessages} Name @param {Element} node @param {Name} name
+ * @param {(event: CustomEvent<ViewMessages[Name]>) => void} listener @param {AbortSignal} signal
  */
 export const onMessage = (node, name, listener, signal) =>
   viewRoot(node).addEventListener(`attnviz:${name}`, /** @type {any} */ (listener), { signal });
 
-/**
- * The element that holds the view of `node` in a page of others; null on our pages.
- * @param {Element} node
- */
+/** The element that holds the view of `node` in a page of others; null on our pages. @param {Element} node */
 export const guestOf = (node) => viewRoot(node).closest(GUEST);
 
 /**
  * Whether an event of the page belongs to the view of `node`: it happened there, or in no view and this one was touched
  * last.
- * @param {Element} node
- * @param {Event} event
+ * @param {Element} node @param {Event} event
  */
 function belongsTo(node, event) {
   for (const root of drawnRoots) {
@@ -160,10 +139,9 @@ function belongsTo(node, event) {
 }
 
 /**
- * Calls `onKey` at each key that belongs to the view of `root`, and records when a visitor touches it, until `signal` aborts.
- * @param {HTMLElement} root
- * @param {(event: KeyboardEvent) => void} onKey
- * @param {AbortSignal} signal
+ * Calls `onKey` at each key that belongs to the view of `root`, and records when a visitor touches it, until `signal`
+ * aborts.
+ * @param {HTMLElement} root @param {(event: KeyboardEvent) => void} onKey @param {AbortSignal} signal
  */
 export function onViewKey(root, onKey, signal) {
   const touch = () => viewState(root).touched = performance.now();

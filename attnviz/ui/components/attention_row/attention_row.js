@@ -23,12 +23,7 @@ import {
 } from "../shared.js";
 import { onViewKey, send, viewState } from "../view.js";
 
-/**
- * Unpacks the numbers of a form.
- * @param {RowForm} form
- * @param {number} width
- * @returns {RowNumbers}
- */
+/** Unpacks the numbers of a form. @param {RowForm} form @param {number} width @returns {RowNumbers} */
 const unpacked = ({ weights, energies, heads }, width) => ({
   weights: unpackRows(weights, width),
   energies: energies ? unpackRows(energies, width) : null,
@@ -37,9 +32,7 @@ const unpacked = ({ weights, energies, heads }, width) => ({
 
 /**
  * A row of the table with a heading and an empty cell for each English piece.
- * @param {string} kind
- * @param {string} heading
- * @param {number} count
+ * @param {string} kind @param {string} heading @param {number} count
  */
 function tableRow(kind, heading, count) {
   return element(
@@ -50,11 +43,7 @@ function tableRow(kind, heading, count) {
   );
 }
 
-/**
- * Builds the French sentence and the table for a new payload.
- * @param {RowState} state
- * @param {RowPayload} payload
- */
+/** Builds the French sentence and the table for a new payload. @param {RowState} state @param {RowPayload} payload */
 function read(state, payload) {
   const { root } = state;
   const { sources, targets, forms, words } = payload, count = sources.length;
@@ -81,8 +70,7 @@ const BRIGHT = 0.46; // above this weight, black text has more contrast than whi
 
 /**
  * Shades the cells of a row by weights, from black, 0, to white, 1, as the heatmap; writes the weights in them.
- * @param {HTMLElement} row
- * @param {Float32Array} weights
+ * @param {HTMLElement} row @param {Float32Array} weights
  */
 function shade(row, weights) {
   const strongest = weights.indexOf(Math.max(...weights));
@@ -95,12 +83,7 @@ function shade(row, weights) {
   });
 }
 
-/**
- * @param {HTMLElement} root
- * @param {RowNumbers} numbers
- * @param {number} step
- * @param {Words} words
- */
+/** @param {HTMLElement} root @param {RowNumbers} numbers @param {number} step @param {Words} words */
 function paintTable(root, { weights, energies, heads }, step, words) {
   const energyRow = find(root, ".energies");
   energyRow.hidden = !energies;
@@ -117,10 +100,7 @@ function paintTable(root, { weights, energies, heads }, step, words) {
   if (box.hasAttribute("data-scrolls")) box.scrollLeft = cell.offsetLeft - (box.clientWidth - cell.offsetWidth) / 2;
 }
 
-/**
- * @param {RowState} state
- * @param {RowPayload} payload
- */
+/** @param {RowState} state @param {RowPayload} payload */
 function show(state, payload) {
   const { root, opened } = state, { step, options } = viewState(root);
   const form = payload.forms[options.form], target = payload.targets[step ?? -1];
@@ -143,10 +123,7 @@ function show(state, payload) {
   writeEquation(state, form.latex, payload.katex);
 }
 
-/**
- * Opens the exhibit behind the chosen form, or closes it.
- * @param {RowState} state
- */
+/** Opens the exhibit behind the chosen form, or closes it. @param {RowState} state */
 function toggleExhibit({ root, payload, opened }) {
   const { exhibit } = payload?.forms[viewState(root).options.form] ?? {};
   if (!exhibit) return;
@@ -158,10 +135,7 @@ function toggleExhibit({ root, payload, opened }) {
   }, waiting.signal);
 }
 
-/**
- * @param {RowState} state
- * @param {KeyboardEvent} event
- */
+/** @param {RowState} state @param {KeyboardEvent} event */
 function onKey({ root, payload }, event) {
   const { step } = viewState(root);
   if (!payload || step === null || !isForPage(event)) return;

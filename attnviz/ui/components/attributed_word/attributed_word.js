@@ -10,8 +10,7 @@ let lists = 0;
 
 /**
  * Writes the current words into the boxes, except into one in which a visitor is typing.
- * @param {WordChoiceState} state
- * @param {WordsPayload} payload
+ * @param {WordChoiceState} state @param {WordsPayload} payload
  */
 function read({ root }, payload) {
   find(root, "datalist").replaceChildren(...payload.likeliest.map(({ name }) => new Option("", name)));
@@ -23,10 +22,9 @@ function read({ root }, payload) {
 }
 
 /**
- * Chooses the word typed in a box: a likely piece by its name, or the first piece of any other text; an empty box undoes
- * the choice.
- * @param {WordChoiceState} state
- * @param {HTMLInputElement} box
+ * Chooses the word typed in a box: a likely piece by its name, or the first piece of any other text; an empty box
+ * undoes the choice.
+ * @param {WordChoiceState} state @param {HTMLInputElement} box
  */
 async function chooseTyped(state, box) {
   const { root } = state;
@@ -67,10 +65,7 @@ function start(state) {
   }
 }
 
-/**
- * @param {WordChoiceState} state
- * @param {WordChoicePayload} data
- */
+/** @param {WordChoiceState} state @param {WordChoicePayload} data */
 function take({ root }, { words, both }) {
   write(find(root, ".one span"), words.why);
   write(find(root, ".other span"), words.not);

@@ -32,11 +32,9 @@ import { markTabStop, placeSliders } from "./sliders.js";
 import { filled } from "./template.js";
 
 /**
- * The row or column of each source piece: in sentence order, or its rank by weight. In a long sentence the last ranks share one row
- * without bars.
- * @param {Figure} figure
- * @param {boolean} strongest
- * @returns {number[] | null}
+ * The row or column of each source piece: in sentence order, or its rank by weight. In a long sentence the last ranks
+ * share one row without bars.
+ * @param {Figure} figure @param {boolean} strongest @returns {number[] | null}
  */
 function arrangeRows({ data, layout }, strongest) {
   const { order, thinned, entries, lines, upright } = layout.meta;
@@ -62,11 +60,7 @@ function arrangeRows({ data, layout }, strongest) {
   return places.map((rank) => Math.min(rank, rows));
 }
 
-/**
- * @param {HTMLElement} root
- * @param {string} heading
- * @param {string[]} sentences
- */
+/** @param {HTMLElement} root @param {string} heading @param {string[]} sentences */
 function writeCaption(root, heading, sentences) {
   write(find(root, "h3"), heading);
   while (findAll(root, "p").length < sentences.length) find(root, "p").after(element("p", ""));
@@ -88,15 +82,13 @@ function describe(state) {
   chart.classList.toggle("clickable", Boolean(steps ?? order ?? entries ?? words ?? tree ?? opens));
 }
 
-/**
- * The greatest height of a chart's box in pixels, which page.css sets.
- * @param {HTMLElement} root
- */
+/** The greatest height of a chart's box in pixels, which page.css sets. @param {HTMLElement} root */
 const heightLimit = (root) => parseFloat(getComputedStyle(find(root, ".window")).maxHeight) || Infinity;
 
 /**
- * Lowers the rows of a heatmap to fit the greatest height of its box; what is still higher scrolls. In lecture mode, any
- * other figure fills its box up to MOST_GROWTH times its height. For any other, the box is not read: that computes styles.
+ * Lowers the rows of a heatmap to fit the greatest height of its box; what is still higher scrolls. In lecture mode,
+ * any other figure fills its box up to MOST_GROWTH times its height. For any other, the box is not read: that computes
+ * styles.
  * @param {ChartState} state
  */
 function fitHeight(state) {
@@ -127,10 +119,7 @@ function dropCrowdedNumbers({ data, layout: { meta, margin } }, width) {
   }
 }
 
-/**
- * Scrolls a chart that is wider than its box to the chosen column.
- * @param {ChartState} state
- */
+/** Scrolls a chart that is wider than its box to the chosen column. @param {ChartState} state */
 function scrollToColumn({ root, chart, step, source }) {
   const { columns, spans } = chart.layout.meta;
   const column = entryAt(columns, source) ?? middleOf(spans?.[step ?? -1]);
@@ -146,21 +135,14 @@ function scrollToColumn({ root, chart, step, source }) {
   }
 }
 
-/**
- * Fades the edges beyond which one can scroll, by mouse or keys.
- * @param {HTMLElement} scroll
- */
+/** Fades the edges beyond which one can scroll, by mouse or keys. @param {HTMLElement} scroll */
 function fadeEdges(scroll) {
   makeScrollable(scroll);
   scroll.classList.toggle("more-left", scroll.scrollLeft > 1);
   scroll.classList.toggle("more-right", scroll.scrollLeft + scroll.clientWidth < scroll.scrollWidth - 1);
 }
 
-/**
- * Opens the sentence of a point, if it has one.
- * @param {string[]} opens
- * @param {Point} point
- */
+/** Opens the sentence of a point, if it has one. @param {string[]} opens @param {Point} point */
 function openSentence(opens, { customdata }) {
   if (Array.isArray(customdata)) location.assign(new URL(`${opens[customdata[0]]}${customdata[1]}`, document.baseURI));
 }
@@ -250,8 +232,7 @@ async function draw(state) {
 
 /**
  * The values of the first layout that fits the width, or else of the last; undefined for a figure with one layout.
- * @param {HTMLElement} root
- * @param {ChartPayload} payload
+ * @param {HTMLElement} root @param {ChartPayload} payload
  */
 function fittingValues(root, { fits }) {
   const width = fits && find(root, ".scroll").clientWidth;

@@ -32,9 +32,7 @@ export function requestConsequence(state) {
 }
 
 /**
- * @param {HTMLElement} root
- * @param {HTMLElement} bar
- * @param {Consequence} consequence
+ * @param {HTMLElement} root @param {HTMLElement} bar @param {Consequence} consequence
  * @param {string} outdated what the rest of the page still shows
  */
 function showConsequence(root, bar, { probability, words }, outdated) {

@@ -28,10 +28,7 @@ const ARROWS = {
 /** Whether the bars are upright. @param {ChartState} state */
 const isUpright = (state) => Boolean(state.figure.layout.meta.upright);
 
-/**
- * Attaches the sliders to the bars of a figure that has been drawn.
- * @param {ChartState} state
- */
+/** Attaches the sliders to the bars of a figure that has been drawn. @param {ChartState} state */
 export function attachSliders(state) {
   const { root } = state, { weights } = state.figure.layout.meta, layer = find(root, ".hands");
   state.sliders?.drag?.end();
@@ -60,10 +57,7 @@ export function attachSliders(state) {
   placeSliders(state);
 }
 
-/**
- * @param {ChartState} state
- * @param {number} piece
- */
+/** @param {ChartState} state @param {number} piece */
 function newSlider(state, piece) {
   const { root } = state;
   const range = { tabIndex: -1, role: "slider", ariaValueMin: "0", ariaValueMax: "1" };
@@ -81,10 +75,7 @@ function newSlider(state, piece) {
   return bar;
 }
 
-/**
- * Hides what the dragged weights would do, and asks for no more (consequence.js).
- * @param {ChartState} state
- */
+/** Hides what the dragged weights would do, and asks for no more (consequence.js). @param {ChartState} state */
 function hideConsequence({ root, sliders }) {
   clearTimeout(sliders?.rest);
   find(root, ".consequence").hidden = true;
@@ -92,9 +83,7 @@ function hideConsequence({ root, sliders }) {
 
 /**
  * Begins the drag of a bar, unless it is already being dragged; `end` removes its listeners.
- * @param {ChartState} state
- * @param {number} piece
- * @param {() => void} [end]
+ * @param {ChartState} state @param {number} piece @param {() => void} [end]
  */
 function beginDrag(state, piece, end = () => {}) {
   const { sliders } = state;
@@ -104,10 +93,7 @@ function beginDrag(state, piece, end = () => {}) {
   return sliders;
 }
 
-/**
- * @param {ChartState} state
- * @param {number} value
- */
+/** @param {ChartState} state @param {number} value */
 function drag(state, value) {
   const { sliders } = state;
   if (!sliders?.drag) return;
@@ -119,8 +105,7 @@ function drag(state, value) {
 
 /**
  * Ends a drag: sends changed weights to the server, or restores the previous ones if `back`.
- * @param {ChartState} state
- * @param {boolean} [back]
+ * @param {ChartState} state @param {boolean} [back]
  */
 function endDrag(state, back) {
   const { root, sliders } = state, { step } = viewState(root);
@@ -139,9 +124,7 @@ function endDrag(state, back) {
 
 /**
  * Starts a drag by the mouse or a finger; without a movement, the piece is chosen.
- * @param {ChartState} state
- * @param {number} piece
- * @param {PointerEvent} event
+ * @param {ChartState} state @param {number} piece @param {PointerEvent} event
  */
 function onPointerDown(state, piece, event) {
   const { root } = state;
@@ -173,11 +156,7 @@ function onPointerDown(state, piece, event) {
   }, { signal, capture: true });
 }
 
-/**
- * @param {ChartState} state
- * @param {number} piece
- * @param {KeyboardEvent} event
- */
+/** @param {ChartState} state @param {number} piece @param {KeyboardEvent} event */
 function onKeyDown(state, piece, event) {
   const { root } = state;
   if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -198,11 +177,7 @@ function onKeyDown(state, piece, event) {
   event.preventDefault();
 }
 
-/**
- * Focuses the slider before or after the focused one.
- * @param {HTMLElement} layer
- * @param {number} by
- */
+/** Focuses the slider before or after the focused one. @param {HTMLElement} layer @param {number} by */
 function focusNeighbour(layer, by) {
   const shown = findAll(layer, ".hand:not([hidden])"), here = shown.findIndex((bar) => bar.matches(":focus"));
   shown[here + by]?.focus();

@@ -12,9 +12,7 @@ const BRACKETS = ".layer-below .shapelayer"; // of the pieces of a word
 
 /**
  * A copy of Plotly's `groups`, `width` by `height` pixels, without class names, so that no selector matches it.
- * @param {Iterable<Element>} groups
- * @param {number} width
- * @param {number} height
+ * @param {Iterable<Element>} groups @param {number} width @param {number} height
  */
 function copyOf(groups, width, height) {
   const svg = svgElement("svg", { width, height, style: "display: block" });
@@ -26,10 +24,7 @@ function copyOf(groups, width, height) {
   return svg;
 }
 
-/**
- * Redraws the copies after a change of the chart or its size.
- * @param {ChartState} state
- */
+/** Redraws the copies after a change of the chart or its size. @param {ChartState} state */
 export function drawFrozenLabels(state) {
   const { root, chart } = state, { meta } = chart.layout;
   if (!chart._fullLayout) return;
@@ -61,10 +56,7 @@ export function drawFrozenLabels(state) {
   moveColumnLabels(state);
 }
 
-/**
- * Moves the names of the columns with their columns.
- * @param {ChartState} state
- */
+/** Moves the names of the columns with their columns. @param {ChartState} state */
 export function moveColumnLabels({ root, chart }) {
   const [names] = findAll(root, ".names svg", SVGElement);
   if (names && chart._fullLayout) {

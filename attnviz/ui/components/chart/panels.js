@@ -7,10 +7,7 @@ import { axisOf } from "./selection.js";
 
 /**
  * The value of a cell in the panel of an axis, in its own unit; null where it has none.
- * @param {Chart} chart
- * @param {string} xaxis
- * @param {number} row
- * @param {number} column
+ * @param {Chart} chart @param {string} xaxis @param {number} row @param {number} column
  */
 function numberAt(chart, xaxis, row, column) {
   /** @type {any} */
@@ -21,9 +18,7 @@ function numberAt(chart, xaxis, row, column) {
 
 /**
  * Frames a cell in every panel, with its number there.
- * @param {ChartState} state
- * @param {number} row
- * @param {number} column
+ * @param {ChartState} state @param {number} row @param {number} column
  */
 function frameCell({ root, chart }, row, column) {
   const { panels, beside } = chart.layout.meta;
@@ -41,10 +36,7 @@ function frameCell({ root, chart }, row, column) {
   find(root, ".cursor").replaceChildren(...frames, ...lines);
 }
 
-/**
- * Listens to the pointer over a chart of several panels.
- * @param {ChartState} state
- */
+/** Listens to the pointer over a chart of several panels. @param {ChartState} state */
 export function linkPanels(state) {
   const { root, chart } = state;
   chart.on("plotly_hover", ({ points: [point] }) => {

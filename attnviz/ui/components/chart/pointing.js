@@ -10,9 +10,7 @@ const ADDED = 1; // index of the trace with the contributions of words, in the f
 
 /**
  * The choice that a click on a point makes, or null.
- * @param {Meta} meta
- * @param {Point} point
- * @returns {Choice | null}
+ * @param {Meta} meta @param {Point} point @returns {Choice | null}
  */
 export function choiceAt({ steps, sources, order, entries, words, strip_pieces: strips }, point) {
   const { pointNumber: place } = point;
@@ -36,9 +34,7 @@ export function choiceAt({ steps, sources, order, entries, words, strip_pieces: 
 
 /**
  * The source piece or step of a hovered point, or null.
- * @param {Chart} chart
- * @param {Point} point
- * @returns {Pointed | null}
+ * @param {Chart} chart @param {Point} point @returns {Pointed | null}
  */
 function pointedOf(chart, point) {
   const { lines } = chart.layout.meta, { pointNumber } = point;
@@ -55,9 +51,7 @@ function pointedOf(chart, point) {
 
 /**
  * The cell at a place of an axis, a step or a piece.
- * @param {DrawnAxis} axis
- * @param {number} place
- * @returns {PixelSpan}
+ * @param {DrawnAxis} axis @param {number} place @returns {PixelSpan}
  */
 export function cellOn(axis, place) {
   const [from, to] = [place - 0.5, place + 0.5].map((edge) => axis._offset + axis.c2p(edge));
@@ -67,9 +61,7 @@ export function cellOn(axis, place) {
 /**
  * An element over a chart, as wide as a part of one axis and as high as a part of another; an axis is a part of itself.
  * Plotly draws too slowly for marks that follow the pointer.
- * @param {string} className
- * @param {PixelSpan} across
- * @param {PixelSpan} down
+ * @param {string} className @param {PixelSpan} across @param {PixelSpan} down
  */
 export function overlayOn(className, { _offset: left, _length: width }, { _offset: top, _length: height }) {
   const made = element("div", className);
@@ -79,11 +71,7 @@ export function overlayOn(className, { _offset: left, _length: width }, { _offse
   return made;
 }
 
-/**
- * Highlights the hovered source piece or step.
- * @param {ChartState} state
- * @param {Pointed | null} pointed
- */
+/** Highlights the hovered source piece or step. @param {ChartState} state @param {Pointed | null} pointed */
 export function highlight({ root, chart, places }, pointed) {
   if (!chart._fullLayout?.xaxis) return;
   const { columns, rows, panels, tree, upright } = chart.layout.meta;
@@ -104,10 +92,7 @@ export function highlight({ root, chart, places }, pointed) {
   find(root, ".cursor").replaceChildren(...highlights);
 }
 
-/**
- * Makes a chart report what is hovered in it.
- * @param {ChartState} state
- */
+/** Makes a chart report what is hovered in it. @param {ChartState} state */
 export function reportPointing({ root, chart }) {
   chart.on("plotly_hover", ({ points: [point] }) => {
     const pointed = pointedOf(chart, point);

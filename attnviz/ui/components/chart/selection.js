@@ -5,40 +5,26 @@ import { BAND, CELL_FRAME_WIDTH, ROW_FRAME_WIDTH } from "../../../figures/consta
 
 /**
  * A rectangle.
- * @param {number} x0
- * @param {number} x1
- * @param {number} y0
- * @param {number} y1
- * @param {string | undefined} color
- * @param {number} width
- * @param {Partial<Shape>} [more]
- * @returns {Shape}
+ * @param {number} x0 @param {number} x1 @param {number} y0 @param {number} y1 @param {string | undefined} color
+ * @param {number} width @param {Partial<Shape>} [more] @returns {Shape}
  */
 function rectangle(x0, x1, y0, y1, color, width, more = {}) {
   return { type: "rect", x0, x1, y0, y1, line: { color, width }, ...more };
 }
 
-/**
- * A colour as #rrggbb, of an opacity from 0 to 1.
- * @param {string | undefined} color
- * @param {number} opacity
- */
+/** A colour as #rrggbb, of an opacity from 0 to 1. @param {string | undefined} color @param {number} opacity */
 const withOpacity = (color, opacity) => color + Math.round(255 * opacity).toString(16).padStart(2, "0");
 
 /**
  * The entry of a list at `index`; null where there is none, or `index` is null.
- * @param {(number | null)[] | undefined} list
- * @param {number | null} index
+ * @param {(number | null)[] | undefined} list @param {number | null} index
  */
 export const entryAt = (list, index) => (index === null ? null : list?.[index] ?? null);
 
 /**
- * The frames of the step's row and of the cell in the source piece's column, in every panel; or the ring around the step's
- * point; or the band of the source piece's row.
- * @param {Layout} layout
- * @param {ChartState} state
- * @param {number[] | null} places
- * @returns {Shape[]}
+ * The frames of the step's row and of the cell in the source piece's column, in every panel; or the ring around the
+ * step's point; or the band of the source piece's row.
+ * @param {Layout} layout @param {ChartState} state @param {number[] | null} places @returns {Shape[]}
  */
 export function selectionShapes(layout, { step, source, stage }, places) {
   const { meta } = layout;
@@ -67,11 +53,7 @@ export function selectionShapes(layout, { step, source, stage }, places) {
   return [...inPanels, ...rowsBeside];
 }
 
-/**
- * @param {Meta} meta
- * @param {number | null} row
- * @returns {Shape[]}
- */
+/** @param {Meta} meta @param {number | null} row @returns {Shape[]} */
 function band(meta, row) {
   if (row === null) return []; // its row is shared with other pieces
   const fillcolor = withOpacity(meta.selection_colour, BAND);
@@ -82,9 +64,7 @@ function band(meta, row) {
 
 /**
  * The band behind the column of a source piece, as high as energies and weights.
- * @param {Layout} layout
- * @param {number | null} column
- * @returns {Shape[]}
+ * @param {Layout} layout @param {number | null} column @returns {Shape[]}
  */
 function uprightBand({ meta, yaxis }, column) {
   if (column === null) return [];
@@ -102,9 +82,7 @@ const MARK = 3; // pixels of the width of the line beside the stage gone to
 
 /**
  * The line beside the part of the figure that shows the stage gone to.
- * @param {Layout} layout
- * @param {number | null | undefined} stage
- * @returns {Shape[]}
+ * @param {Layout} layout @param {number | null | undefined} stage @returns {Shape[]}
  */
 function stageMark({ meta, margin }, stage) {
   const span = meta.stages?.[String(stage)];
@@ -123,9 +101,7 @@ function stageMark({ meta, margin }, stage) {
 
 /**
  * The band behind the column of the current step.
- * @param {Meta} meta
- * @param {[number, number] | undefined} span
- * @returns {Shape[]}
+ * @param {Meta} meta @param {[number, number] | undefined} span @returns {Shape[]}
  */
 function columnBand(meta, span) {
   if (!span) return []; // the current translation is longer than the search took
@@ -135,11 +111,7 @@ function columnBand(meta, span) {
 
 const RING = 9; // pixels of its radius
 
-/**
- * @param {Meta} meta
- * @param {[number, number]} point
- * @returns {Shape}
- */
+/** @param {Meta} meta @param {[number, number]} point @returns {Shape} */
 function ring(meta, [xanchor, yanchor]) {
   const pixels = { type: "circle", xsizemode: "pixel", ysizemode: "pixel", xanchor, yanchor };
   return rectangle(-RING, RING, -RING, RING, meta.frame, ROW_FRAME_WIDTH, pixels);

@@ -5,9 +5,7 @@ import { bytesOf } from "../shared.js";
 
 /**
  * A deep copy of the common part with the values in its slots, which Plotly may modify.
- * @param {any} template
- * @param {any[]} values
- * @returns {any}
+ * @param {any} template @param {any[]} values @returns {any}
  */
 export function filled(template, values) {
   if (Array.isArray(template)) return template.map((part) => filled(part, values));
@@ -19,8 +17,7 @@ export function filled(template, values) {
 
 /**
  * Unpacks rows of numbers: little-endian int16 in base64, times `scale`.
- * @param {{ scale: number, size: number, strips: string }} packed
- * @returns {Float32Array[]}
+ * @param {{ scale: number, size: number, strips: string }} packed @returns {Float32Array[]}
  */
 function unpackedStrips({ scale, size, strips }) {
   const numbers = Float32Array.from(

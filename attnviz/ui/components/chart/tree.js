@@ -9,9 +9,7 @@ import { send } from "../view.js";
 
 /**
  * The ids of the pieces of a hypothesis, from the first step on.
- * @param {TreeMeta} tree
- * @param {number} node
- * @returns {number[]}
+ * @param {TreeMeta} tree @param {number} node @returns {number[]}
  */
 function piecesOf({ parents, pieces }, node) {
   const found = [];
@@ -20,11 +18,9 @@ function piecesOf({ parents, pieces }, node) {
 }
 
 /**
- * Opens a hypothesis: a finished one becomes the translation; any other is forced from where it differs from the current
- * translation.
- * @param {HTMLElement} root
- * @param {TreeMeta} tree
- * @param {number} node
+ * Opens a hypothesis: a finished one becomes the translation; any other is forced from where it differs from the
+ * current translation.
+ * @param {HTMLElement} root @param {TreeMeta} tree @param {number} node
  */
 export function openHypothesis(root, tree, node) {
   const pieces = piecesOf(tree, node), { shown: now, end } = tree;
@@ -37,11 +33,7 @@ export function openHypothesis(root, tree, node) {
   }
 }
 
-/**
- * The node of the hypothesis with these pieces, or -1.
- * @param {TreeMeta} tree
- * @param {number[]} wanted
- */
+/** The node of the hypothesis with these pieces, or -1. @param {TreeMeta} tree @param {number[]} wanted */
 function nodeOf({ parents, pieces }, wanted) {
   let here = -1;
   for (const piece of wanted) {
@@ -55,9 +47,7 @@ function nodeOf({ parents, pieces }, wanted) {
 /**
  * The points of the link to a hypothesis, in pixels: each part of the tree has its labels in one trace and, as many for
  * each and in the same order, the points of its links in another.
- * @param {Chart} chart
- * @param {number} node
- * @returns {string[]}
+ * @param {Chart} chart @param {number} node @returns {string[]}
  */
 function linkPoints({ data, _fullLayout }, node) {
   const labels = data.find(({ customdata }) => customdata?.includes(node));
@@ -71,11 +61,9 @@ function linkPoints({ data, _fullLayout }, node) {
 }
 
 /**
- * Marks the path to a hypothesis; for -1 to the current translation, unless that is the best one. The mark is an element
- * over the chart, since Plotly draws too slowly for it.
- * @param {ChartState} state
- * @param {TreeMeta} tree
- * @param {number} pointed
+ * Marks the path to a hypothesis; for -1 to the current translation, unless that is the best one. The mark is an
+ * element over the chart, since Plotly draws too slowly for it.
+ * @param {ChartState} state @param {TreeMeta} tree @param {number} pointed
  */
 function markPath({ root, chart }, tree, pointed) {
   const currentNode = nodeOf(tree, tree.shown),
@@ -87,10 +75,7 @@ function markPath({ root, chart }, tree, pointed) {
   find(root, ".cursor").replaceChildren(svg);
 }
 
-/**
- * Listens to the pointer over the tree.
- * @param {ChartState} state
- */
+/** Listens to the pointer over the tree. @param {ChartState} state */
 export function listenToTree(state) {
   const { chart } = state;
   /** @param {unknown} node */
@@ -104,8 +89,7 @@ export function listenToTree(state) {
 
 /**
  * Marks the path to the hypothesis of these pieces, where the chart is a tree; for null that of the translation.
- * @param {ChartState} state
- * @param {number[] | null} pieces
+ * @param {ChartState} state @param {number[] | null} pieces
  */
 export function markHypothesis(state, pieces) {
   const { tree } = state.chart.layout?.meta ?? {};

@@ -27,18 +27,10 @@ const JUMP_PAUSE = 600; // milliseconds between two jumps
 const SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉";
 /** @param {number} number */
 const subscript = (number) => String(number).replace(/\d/g, (digit) => SUBSCRIPTS[Number(digit)]);
-/**
- * The symbol of the sum of a step: c₃, or z₃ of a head.
- * @param {Growth} growth
- * @param {GrowthState} state
- */
+/** The symbol of the sum of a step: c₃, or z₃ of a head. @param {Growth} growth @param {GrowthState} state */
 const sumSymbol = ({ step }, { payload }) => `${payload.symbol}${subscript(step + 1)}`;
 
-/**
- * @param {Growth} numbers
- * @param {GrowthState} state
- * @param {number | null} source
- */
+/** @param {Growth} numbers @param {GrowthState} state @param {number | null} source */
 function figure(numbers, state, source) {
   const { added } = state;
   const { layout, data } = numbers.skeleton;
@@ -63,10 +55,7 @@ function figure(numbers, state, source) {
   return state.scale === 1 ? drawn : scaled(drawn, state.scale);
 }
 
-/**
- * @param {GrowthState} state
- * @param {Growth} numbers
- */
+/** @param {GrowthState} state @param {Growth} numbers */
 function describe(state, numbers) {
   const { root, added, payload: { words } } = state, count = numbers.lines.length;
   const weight = numbers.lines.slice(0, added).reduce((total, line) => total + line.weight, 0);
@@ -96,11 +85,7 @@ async function paint(state) {
   if (!state.resizing && !state.signal.aborted) listen(state);
 }
 
-/**
- * The source piece of the strip at a point; null for the sum.
- * @param {GrowthState} state
- * @param {Point} point
- */
+/** The source piece of the strip at a point; null for the sum. @param {GrowthState} state @param {Point} point */
 const pieceAt = ({ numbers }, { curveNumber, pointNumber }) =>
   curveNumber || typeof pointNumber === "number" ? null : numbers?.lines[pointNumber[0]].piece ?? null;
 
@@ -119,11 +104,7 @@ function listen(state) {
   chart.on("plotly_unhover", () => sendPointed(root, null));
 }
 
-/**
- * Highlights the strip of the hovered source piece.
- * @param {GrowthState} state
- * @param {Pointed | null} pointed
- */
+/** Highlights the strip of the hovered source piece. @param {GrowthState} state @param {Pointed | null} pointed */
 function highlight({ root, chart, numbers }, pointed) {
   const row = numbers?.row(pointed?.source ?? null) ?? -1, layer = find(root, ".cursor");
   const { xaxis: x, yaxis: y } = chart._fullLayout ?? {};
@@ -134,10 +115,7 @@ function highlight({ root, chart, numbers }, pointed) {
   layer.replaceChildren(overlayOn("pointing", x, cellOn(y, row)));
 }
 
-/**
- * Adds piece after piece; with reduced motion in a few jumps.
- * @param {GrowthState} state
- */
+/** Adds piece after piece; with reduced motion in a few jumps. @param {GrowthState} state */
 function toggleBuilding(state) {
   const { clock } = state, count = state.numbers?.lines.length ?? 0;
   if (clock.playing) {
@@ -154,10 +132,7 @@ function toggleBuilding(state) {
   });
 }
 
-/**
- * @param {GrowthState} state
- * @param {GrowthPayload} payload
- */
+/** @param {GrowthState} state @param {GrowthPayload} payload */
 function show(state, { captions }) {
   const { root } = state, { step, order } = viewState(root);
   if (step === null || !state.alpha[step]) return;
@@ -175,11 +150,7 @@ function show(state, { captions }) {
   paint(state);
 }
 
-/**
- * Reads a new payload.
- * @param {GrowthState} state
- * @param {GrowthPayload} payload
- */
+/** Reads a new payload. @param {GrowthState} state @param {GrowthPayload} payload */
 function read(state, payload) {
   const { root } = state;
   const { figure, thinned } = payload;
@@ -193,11 +164,7 @@ function read(state, payload) {
   writeLabels(root, payload.words);
 }
 
-/**
- * Writes the labels in the language of the page.
- * @param {HTMLElement} root
- * @param {Words} words
- */
+/** Writes the labels in the language of the page. @param {HTMLElement} root @param {Words} words */
 function writeLabels(root, words) {
   find(root, ".added").setAttribute("aria-label", words.added);
   write(find(root, "legend"), words.order);

@@ -5,10 +5,7 @@ import { find, onPress, write } from "../shared.js";
 
 const CONFIRMED = 2500; // milliseconds
 
-/**
- * Copies a text. Without HTTPS a browser has no navigator.clipboard: then execCommand is used.
- * @param {string} text
- */
+/** Copies a text. Without HTTPS a browser has no navigator.clipboard: then execCommand is used. @param {string} text */
 async function copy(text) {
   if (navigator.clipboard) {
     await navigator.clipboard.writeText(text);

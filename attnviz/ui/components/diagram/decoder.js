@@ -6,9 +6,7 @@ import { addElement, addGroup, drawSymbol, drawVector, path, roundedPath } from 
 import { TAPS } from "./terms.js";
 
 /**
- * @param {Element} root
- * @param {DiagramPayload} payload
- * @param {Plan} plan
+ * @param {Element} root @param {DiagramPayload} payload @param {Plan} plan
  * @param {boolean} explained whether the view has cards of its terms
  */
 export function drawDecoder(root, payload, plan, explained) {
@@ -52,8 +50,7 @@ export function drawDecoder(root, payload, plan, explained) {
 
 /**
  * The line from the backward half of the first annotation to the initial state.
- * @param {Plan} plan
- * @returns {Spot[]}
+ * @param {Plan} plan @returns {Spot[]}
  */
 function originPath({ vertical, across: { backward }, columns: [first], cell, decoder: { before } }) {
   const middle = (backward[0] + backward[1]) / 2;
@@ -63,9 +60,7 @@ function originPath({ vertical, across: { backward }, columns: [first], cell, de
 }
 
 /**
- * @param {Element} parent
- * @param {Area} place
- * @param {string} text
+ * @param {Element} parent @param {Area} place @param {string} text
  * @param {boolean} explained whether the card of its stage explains it (components/terms)
  */
 function writeBoxName(parent, { x, y }, text, explained) {
@@ -75,12 +70,7 @@ function writeBoxName(parent, { x, y }, text, explained) {
   name.dataset.term = "";
 }
 
-/**
- * A word in its frame.
- * @param {Element} parent
- * @param {Area} place
- * @param {string} className
- */
+/** A word in its frame. @param {Element} parent @param {Area} place @param {string} className */
 function drawWordBox(parent, { x, y, width, height }, className) {
   addElement(parent, "rect", { x, y, width, height, rx: 6, class: `chip ${className}` });
   return addElement(parent, "text", {
@@ -94,9 +84,7 @@ function drawWordBox(parent, { x, y, width, height }, className) {
 
 /**
  * The three lines that lead to both boxes, dots where a box takes its input; returns their group.
- * @param {Element} root
- * @param {DiagramPayload} payload
- * @param {Plan} plan
+ * @param {Element} root @param {DiagramPayload} payload @param {Plan} plan
  */
 function drawLanes(root, payload, plan) {
   const { decoder: { before, previous, after, readout, lanes, word }, vertical } = plan;
@@ -138,9 +126,7 @@ function drawLanes(root, payload, plan) {
 
 /**
  * The return lines: the new state and the new word are inputs of the next step.
- * @param {Element} root
- * @param {DiagramPayload} payload
- * @param {Plan} plan
+ * @param {Element} root @param {DiagramPayload} payload @param {Plan} plan
  */
 function drawReturns(root, { words }, { compact, decoder: { before, previous, after, word }, vertical, height }) {
   if (vertical) return;
@@ -167,22 +153,14 @@ function drawReturns(root, { words }, { compact, decoder: { before, previous, af
 
 /**
  * The arrow from a line into a box.
- * @param {Element} parent
- * @param {Spot} from
- * @param {number} to
- * @param {string} name
+ * @param {Element} parent @param {Spot} from @param {number} to @param {string} name
  */
 function drawTap(parent, [x, y], to, name) {
   addElement(parent, "circle", { cx: x, cy: y, r: 3.6, class: `dot ${name}` });
   drawArrow(parent, [x, y], [x, to], name);
 }
 
-/**
- * @param {Element} parent
- * @param {Spot} from
- * @param {Spot} to
- * @param {string} name
- */
+/** @param {Element} parent @param {Spot} from @param {Spot} to @param {string} name */
 function drawArrow(parent, [x0, y0], [x1, y1], name) {
   const far = Math.hypot(x1 - x0, y1 - y0), [a, b] = [(x1 - x0) / far, (y1 - y0) / far];
   const [x, y] = [x1 - a * 6, y1 - b * 6];

@@ -20,9 +20,7 @@ import { drawTerms } from "./terms.js";
 
 /**
  * Draws all that is the same at every step.
- * @param {DiagramState} state
- * @param {DiagramPayload} payload
- * @returns {DiagramDrawing}
+ * @param {DiagramState} state @param {DiagramPayload} payload @returns {DiagramDrawing}
  */
 function drawPlan(state, payload) {
   const { root } = state,
@@ -60,8 +58,7 @@ function drawPlan(state, payload) {
 
 /**
  * Gives the drawing the height that it will have, so that nothing moves when its numbers arrive.
- * @param {DiagramState} state
- * @param {Omit<Outline, "terms">} outline
+ * @param {DiagramState} state @param {Omit<Outline, "terms">} outline
  */
 function reserve({ root, formulas }, outline) {
   const scale = scaleFactor(),
@@ -81,8 +78,7 @@ const isThin = (root) => getComputedStyle(root).getPropertyValue("--thin-diagram
 
 /**
  * Returns a function that measures the width of a text in the font of a custom property.
- * @param {HTMLElement} root
- * @param {"--serif" | "--sans"} font
+ * @param {HTMLElement} root @param {"--serif" | "--sans"} font
  */
 function textMeasure(root, font) {
   const pen = document.createElement("canvas").getContext("2d");
@@ -96,8 +92,7 @@ function textMeasure(root, font) {
 
 /**
  * The colours of the ribbons: weights are grey, and what they flow into is orange.
- * @param {Element} drawing
- * @param {Plan} plan
+ * @param {Element} drawing @param {Plan} plan
  */
 function addFlowGradient(drawing, { vertical, across: { ribbons: [from, to] } }) {
   const ends = vertical ? { x1: from, y1: 0, x2: to, y2: 0 } : { x1: 0, y1: from, x2: 0, y2: to };
@@ -112,8 +107,7 @@ function addFlowGradient(drawing, { vertical, across: { ribbons: [from, to] } })
 
 /**
  * Writes the texts and numbers of a step.
- * @param {HTMLElement} root
- * @param {DiagramDrawing} drawing
+ * @param {HTMLElement} root @param {DiagramDrawing} drawing
  * @param {number} k its row in the payload
  */
 function writeStep(root, { payload, parts }, k) {
@@ -139,10 +133,7 @@ function writeStep(root, { payload, parts }, k) {
   root.classList.toggle("frozen", payload.frozen);
 }
 
-/**
- * Marks the current source piece, and the one that is pointed at.
- * @param {DiagramState} state
- */
+/** Marks the current source piece, and the one that is pointed at. @param {DiagramState} state */
 function markPiece({ root, diagram, pointed }) {
   const { source } = viewState(root), lit = pointed ?? source, { columns = [], ribbons = [] } = diagram?.parts ?? {};
   root.classList.toggle("pointing", pointed !== null);
@@ -155,9 +146,7 @@ function markPiece({ root, diagram, pointed }) {
 
 /**
  * Moves the new state and word of the previous step to their places as inputs, when going one step onward.
- * @param {DiagramDrawing} drawing
- * @param {boolean} onward
- * @param {number} share
+ * @param {DiagramDrawing} drawing @param {boolean} onward @param {number} share
  */
 function moveInputs({ plan, parts }, onward, share) {
   const { before, previous, after, word } = plan.decoder, left = onward ? 1 - share : 0;

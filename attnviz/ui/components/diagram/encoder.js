@@ -2,12 +2,7 @@
 
 import { addElement, addGroup, area, colour, drawVector, path, spot } from "./svg.js";
 
-/**
- * @param {Element} root
- * @param {DiagramPayload} payload
- * @param {Plan} plan
- * @param {DiagramNumbers} numbers
- */
+/** @param {Element} root @param {DiagramPayload} payload @param {Plan} plan @param {DiagramNumbers} numbers */
 export function drawEncoder(root, payload, plan, numbers) {
   const part = addGroup(root, "encoder");
   drawReadingLine(part, plan, plan.across.forward, true);
@@ -20,10 +15,7 @@ export function drawEncoder(root, payload, plan, numbers) {
 
 /**
  * The line along which one direction of the encoder reads, its arrow at the end.
- * @param {Element} parent
- * @param {Plan} plan
- * @param {[number, number]} row
- * @param {boolean} forward
+ * @param {Element} parent @param {Plan} plan @param {[number, number]} row @param {boolean} forward
  */
 function drawReadingLine(parent, plan, [from, to], forward) {
   const middle = (from + to) / 2, { first, columns } = plan, end = columns[columns.length - 1];
@@ -38,11 +30,7 @@ function drawReadingLine(parent, plan, [from, to], forward) {
   });
 }
 
-/**
- * The line that joins a piece to the one before it in the same word.
- * @param {Plan} plan
- * @param {number} j
- */
+/** The line that joins a piece to the one before it in the same word. @param {Plan} plan @param {number} j */
 function jointPath(plan, j) {
   const across = plan.vertical ? plan.across.forward[0] - 10 : plan.across.words + 7;
   return path([j - 1, j].map((k) => spot(plan, plan.columns[k].middle, across)));
@@ -50,10 +38,7 @@ function jointPath(plan, j) {
 
 /**
  * A source piece with its annotation; returns their group, which a step marks.
- * @param {Element} parent
- * @param {DiagramPayload} payload
- * @param {Plan} plan
- * @param {Float32Array} annotation
+ * @param {Element} parent @param {DiagramPayload} payload @param {Plan} plan @param {Float32Array} annotation
  * @param {number} j
  */
 function drawPiece(parent, payload, plan, annotation, j) {
@@ -80,12 +65,7 @@ function drawPiece(parent, payload, plan, annotation, j) {
   return made;
 }
 
-/**
- * @param {Element} parent
- * @param {string} text
- * @param {Plan} plan
- * @param {number} j
- */
+/** @param {Element} parent @param {string} text @param {Plan} plan @param {number} j */
 function writePiece(parent, text, plan, j) {
   const { columns, across, letters, vertical, slanted } = plan, { middle } = columns[j];
   const style = `font-size: ${letters}px`;

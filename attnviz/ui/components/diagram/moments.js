@@ -14,11 +14,7 @@ const between = (from, to, share) => from + (to - from) * share;
 const clamp = (/** @type {number} */ share) => Math.min(Math.max(share, 0), 1);
 const held = (/** @type {number} */ share) => eased(clamp((share - HOLD) / (1 - 2 * HOLD)));
 
-/**
- * The scenes with their times, from 0 to the end of the last.
- * @param {SceneText[]} scenes
- * @returns {Scene[]}
- */
+/** The scenes with their times, from 0 to the end of the last. @param {SceneText[]} scenes @returns {Scene[]} */
 export function timed(scenes) {
   let from = 0;
   return scenes.map((scene) => {
@@ -28,11 +24,7 @@ export function timed(scenes) {
   });
 }
 
-/**
- * The place of the scene at a time; the end of a scene belongs to it.
- * @param {Scene[]} scenes
- * @param {number} time
- */
+/** The place of the scene at a time; the end of a scene belongs to it. @param {Scene[]} scenes @param {number} time */
 export const sceneAt = (scenes, time) => Math.max(0, scenes.findIndex(({ to }) => time <= to));
 
 /**
@@ -46,10 +38,7 @@ export function exponentials(energies) {
 
 /**
  * The context vector after `added` pieces and a `part` of the next one: the sum of alpha_ij h_j in its drawn units.
- * @param {Float32Array[]} annotations
- * @param {Float32Array} weights
- * @param {number} added
- * @param {number} part
+ * @param {Float32Array[]} annotations @param {Float32Array} weights @param {number} added @param {number} part
  */
 function partialContext(annotations, weights, added, part) {
   const sum = new Float64Array(annotations[0].length);
@@ -62,8 +51,7 @@ function partialContext(annotations, weights, added, part) {
 
 /**
  * How many pieces the mixture has at a share of its time, and how far the next one is on its way.
- * @param {Float32Array} weights
- * @param {number} share
+ * @param {Float32Array} weights @param {number} share
  */
 function mixtureAt(weights, share) {
   let begin = 0;
@@ -77,11 +65,9 @@ function mixtureAt(weights, share) {
 
 /**
  * @param {Pose} pose of the step
- * @param {Float32Array[]} annotations
- * @param {Scene[]} scenes
+ * @param {Float32Array[]} annotations @param {Scene[]} scenes
  * @param {number} low the least energy that is drawn
- * @param {number} time
- * @returns {Moment}
+ * @param {number} time @returns {Moment}
  */
 export function momentAt({ energies, weights, context, before, after }, annotations, scenes, low, time) {
   /** The share of a scene's time that is over: 1 where the model has no such scene. @param {SceneName} name */

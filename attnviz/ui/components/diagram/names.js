@@ -5,10 +5,7 @@ import { addElement, addGroup, drawSymbol, writeFitted } from "./svg.js";
 
 /**
  * Names all parts; returns the indices of symbols that hold the number of the step.
- * @param {Element} root
- * @param {DiagramPayload} payload
- * @param {Plan} plan
- * @param {StageTitle[]} stages
+ * @param {Element} root @param {DiagramPayload} payload @param {Plan} plan @param {StageTitle[]} stages
  * @param {(text: string, letters: number) => number} measure
  */
 export function drawNames(root, payload, plan, stages, measure) {
@@ -37,19 +34,12 @@ export function drawNames(root, payload, plan, stages, measure) {
 
 /**
  * The name of what goes into the decoder, at the left edge.
- * @param {Element} parent
- * @param {string} text
- * @param {Area} place
+ * @param {Element} parent @param {string} text @param {Area} place
  */
 const writeInputName = (parent, text, { y, height }) =>
   addElement(parent, "text", { x: 0, y: y + height / 2 + 5, class: "name" }, text);
 
-/**
- * @param {Element} parent
- * @param {DiagramPayload} payload
- * @param {Plan} plan
- * @param {boolean} attends
- */
+/** @param {Element} parent @param {DiagramPayload} payload @param {Plan} plan @param {boolean} attends */
 function writeRowNames(parent, { words }, { across, compact, gutter, decoder: { queryFrom } }, attends) {
   const left = gutter - 40,
     middle = (/** @type {[number, number]} */ [from, to]) => (from + to) / 2 + 5;
@@ -75,11 +65,7 @@ function writeRowNames(parent, { words }, { across, compact, gutter, decoder: { 
   ];
 }
 
-/**
- * @param {Element} parent
- * @param {Plan} plan
- * @param {boolean} attends
- */
+/** @param {Element} parent @param {Plan} plan @param {boolean} attends */
 function writeColumnNames(parent, { across, columns }, attends) {
   const y = 26;
   drawSymbol(parent, [2, y], "x", "j", { className: "encoder" });
@@ -96,12 +82,8 @@ function writeColumnNames(parent, { across, columns }, attends) {
 
 /**
  * The title of a stage, a link to it for a pointer: the keyboard has the cards above the diagram.
- * @param {Element} parent
- * @param {StageTitle} stage
- * @param {Spot} place
- * @param {string[]} lines
- * @param {number} maxWidth
- * @param {(text: string, letters: number) => number} measure
+ * @param {Element} parent @param {StageTitle} stage @param {Spot} place @param {string[]} lines
+ * @param {number} maxWidth @param {(text: string, letters: number) => number} measure
  */
 function addStageLink(parent, { number: stage, place: shownAs }, [x, y], lines, maxWidth, measure) {
   const way = addGroup(parent, "way");
@@ -127,9 +109,7 @@ function addStageLink(parent, { number: stage, place: shownAs }, [x, y], lines, 
 
 /**
  * Breaks a text into lines of at most `maxWidth` pixels, unless a word is longer.
- * @param {string} text
- * @param {number} maxWidth
- * @param {(text: string, letters: number) => number} measure
+ * @param {string} text @param {number} maxWidth @param {(text: string, letters: number) => number} measure
  */
 function wrappedLines(text, maxWidth, measure) {
   const lines = [""];

@@ -16,11 +16,9 @@ const NARROWEST_COLUMN = 10; // pixels of the narrowest column: for a longer sen
 const NO_ATTENTION = { key: 0, query: 0, energy: [0, 0], energyNumber: 0, weight: 0 };
 
 /**
- * The plan of a drawing of `width` pixels; `measure` returns the width of a text at a font size. A `thin` one ends below the
- * context vector, and its columns have the places of those of the picture below it.
- * @param {Outline} payload
- * @param {number} width
- * @param {(text: string, letters: number) => number} measure
+ * The plan of a drawing of `width` pixels; `measure` returns the width of a text at a font size. A `thin` one ends
+ * below the context vector, and its columns have the places of those of the picture below it.
+ * @param {Outline} payload @param {number} width @param {(text: string, letters: number) => number} measure
  * @param {boolean} [thin]
  */
 export const planFor = (payload, width, measure, thin = false) =>
@@ -30,9 +28,7 @@ export const planFor = (payload, width, measure, thin = false) =>
 
 /**
  * The widths of the columns by their words; or all equal, with slanted words, if the sentence is too long for that.
- * @param {Outline} payload
- * @param {number} available
- * @param {(text: string, letters: number) => number} measure
+ * @param {Outline} payload @param {number} available @param {(text: string, letters: number) => number} measure
  */
 function columnsOf({ sources, joined }, available, measure) {
   for (const letters of [18, 16, 14, 13, 12]) {
@@ -48,9 +44,7 @@ function columnsOf({ sources, joined }, available, measure) {
 
 /**
  * Columns of equal width, with slanted words where the longest does not fit.
- * @param {Outline} payload
- * @param {number} available
- * @param {(text: string, letters: number) => number} measure
+ * @param {Outline} payload @param {number} available @param {(text: string, letters: number) => number} measure
  */
 function equalColumns({ sources }, available, measure) {
   const one = Math.max(available / sources.length, NARROWEST_COLUMN), widths = sources.map(() => one);
@@ -59,11 +53,7 @@ function equalColumns({ sources }, available, measure) {
   return letters ? { letters, slanted: false, widths } : { letters: Math.min(13, one * 1.05), slanted: true, widths };
 }
 
-/**
- * Positions of adjacent columns, beginning at `from`.
- * @param {number[]} widths
- * @param {number} from
- */
+/** Positions of adjacent columns, beginning at `from`. @param {number[]} widths @param {number} from */
 function adjacentColumns(widths, from) {
   let here = from;
   return widths.map((width) => {
@@ -73,11 +63,8 @@ function adjacentColumns(widths, from) {
 }
 
 /**
- * @param {Outline} payload
- * @param {number} available
- * @param {(text: string, letters: number) => number} measure
- * @param {boolean} thin
- * @returns {Plan}
+ * @param {Outline} payload @param {number} available @param {(text: string, letters: number) => number} measure
+ * @param {boolean} thin @returns {Plan}
  */
 function horizontalPlan(payload, available, measure, thin) {
   const compact = thin || available < NAMED_FROM, gutter = thin ? THIN_GUTTER : compact ? COMPACT_GUTTER : GUTTER;
@@ -136,12 +123,7 @@ function horizontalPlan(payload, available, measure, thin) {
   };
 }
 
-/**
- * The rows of a horizontal sentence with short names.
- * @param {number} top
- * @param {boolean} attends
- * @returns {Rows}
- */
+/** The rows of a horizontal sentence with short names. @param {number} top @param {boolean} attends @returns {Rows} */
 function compactRows(top, attends) {
   const forward = /** @type {[number, number]} */ ([top + 28, top + 40]),
     rows = { ...NO_ATTENTION, words: top + 17, forward };
@@ -165,10 +147,7 @@ function compactRows(top, attends) {
   };
 }
 
-/**
- * The state whose query meets the keys, left of the context vector.
- * @param {number} y
- */
+/** The state whose query meets the keys, left of the context vector. @param {number} y */
 const stateBeside = (y) => ({
   before: { x: 28, y, width: 56, height: 16 },
   queryFrom: /** @type {Spot} */ ([56, y]),
@@ -176,8 +155,7 @@ const stateBeside = (y) => ({
 
 /**
  * The rows of a horizontal sentence above the picture that has its energies and weights.
- * @param {number} top
- * @returns {Rows}
+ * @param {number} top @returns {Rows}
  */
 const thinRows = (top) => ({
   ...NO_ATTENTION,
@@ -194,8 +172,7 @@ const thinRows = (top) => ({
  * The decoder below a horizontal sentence with short names; its boxes share the width.
  * @param {number} width
  * @param {number} bottom of the context vector
- * @param {boolean} attends
- * @returns {DecoderPlan}
+ * @param {boolean} attends @returns {DecoderPlan}
  */
 function compactDecoder(width, bottom, attends) {
   const left = COMPACT_GUTTER, top = bottom + 12, boxes = top + 58;
@@ -220,8 +197,7 @@ function compactDecoder(width, bottom, attends) {
 
 /**
  * The decoder below a horizontal sentence: inputs at the left, then the boxes, and the word at the right.
- * @param {Outline} payload
- * @param {number} width
+ * @param {Outline} payload @param {number} width
  * @param {number} bottom of the context vector
  * @returns {DecoderPlan}
  */
@@ -245,11 +221,7 @@ function decoderBelowHorizontal({ attention, terms }, width, bottom) {
   };
 }
 
-/**
- * @param {Outline} payload
- * @param {number} width
- * @returns {Plan}
- */
+/** @param {Outline} payload @param {number} width @returns {Plan} */
 function verticalPlan(payload, width) {
   const { sources, attention, terms } = payload, attends = attention !== "none";
   const size = Math.max(13, Math.min(24, 460 / sources.length)), top = terms && attends ? 54 : 34;
@@ -300,8 +272,7 @@ function verticalPlan(payload, width) {
 
 /**
  * The decoder below a vertical sentence: inputs at the top, then the boxes, and the word below them.
- * @param {number} width
- * @param {number} top
+ * @param {number} width @param {number} top
  * @param {boolean} named whether it has the terms of the equations
  * @returns {DecoderPlan}
  */

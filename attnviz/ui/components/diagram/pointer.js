@@ -6,10 +6,7 @@ import { addElement, addGroup, area } from "./svg.js";
 
 /**
  * Adds a transparent target over each column, for hovering and clicking.
- * @param {HTMLElement} root
- * @param {Element} drawing
- * @param {Plan} plan
- * @param {DiagramParts} parts
+ * @param {HTMLElement} root @param {Element} drawing @param {Plan} plan @param {DiagramParts} parts
  */
 export function addColumnTargets(root, drawing, plan, parts) {
   const { across, columns } = plan, deep = across.ribbons[0];
@@ -26,10 +23,7 @@ export function addColumnTargets(root, drawing, plan, parts) {
 
 /**
  * Handles a click on a column: in the encoder it chooses the piece, below it goes to the stage.
- * @param {HTMLElement} root
- * @param {Plan} plan
- * @param {number} j
- * @param {MouseEvent} event
+ * @param {HTMLElement} root @param {Plan} plan @param {number} j @param {MouseEvent} event
  */
 function choosePiece(root, plan, j, event) {
   const box = find(root, ".drawing", SVGElement).getBoundingClientRect(), { across } = plan;
@@ -38,19 +32,13 @@ function choosePiece(root, plan, j, event) {
   else goTo(root, here < (across.energyNumber || across.energy[1]) + 6 ? 1 : 2);
 }
 
-/**
- * @param {HTMLElement} root
- * @param {number} stage
- */
+/** @param {HTMLElement} root @param {number} stage */
 function goTo(root, stage) {
   send(root, "choose", { stage });
   send(root, "visit", stage);
 }
 
-/**
- * Listens for clicks on the links to the stages.
- * @param {HTMLElement} root
- */
+/** Listens for clicks on the links to the stages. @param {HTMLElement} root */
 export function listenToStages(root) {
   /** @param {Event} event */
   const stageAt = (event) => {

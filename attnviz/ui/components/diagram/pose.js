@@ -8,11 +8,7 @@ import { area, colour, roundedPath, spot } from "./svg.js";
 
 const ANIMATION_TIME = 650; // milliseconds at speed 1
 
-/**
- * Unpacks the numbers of a payload.
- * @param {DiagramPayload} payload
- * @returns {DiagramNumbers}
- */
+/** Unpacks the numbers of a payload. @param {DiagramPayload} payload @returns {DiagramNumbers} */
 export function unpackNumbers(payload) {
   const { squares, sources: { length } } = payload;
   /** @type {Record<keyof Pose, Float32Array[]>} */
@@ -32,9 +28,7 @@ export function unpackNumbers(payload) {
 
 /**
  * A pose, from something that has as many parts.
- * @template Part
- * @param {Record<keyof Pose, Part>} parts
- * @param {(part: Part, name: keyof Pose) => Float32Array} map
+ * @template Part @param {Record<keyof Pose, Part>} parts @param {(part: Part, name: keyof Pose) => Float32Array} map
  * @returns {Pose}
  */
 function mapped(parts, map) {
@@ -44,19 +38,14 @@ function mapped(parts, map) {
 
 /**
  * Interpolates between two poses.
- * @param {Pose} from
- * @param {Pose} to
+ * @param {Pose} from @param {Pose} to
  * @param {number} share of the way
  * @returns {Pose}
  */
 const interpolated = (from, to, share) =>
   mapped(to, (row, name) => row.map((value, k) => from[name][k] + (value - from[name][k]) * share));
 
-/**
- * Draws the numbers of a pose.
- * @param {DiagramDrawing} drawing
- * @param {Pose} pose
- */
+/** Draws the numbers of a pose. @param {DiagramDrawing} drawing @param {Pose} pose */
 export function drawPose(drawing, pose) {
   const { payload: { limits }, plan, parts } = drawing;
   colour(parts.contextSquares, pose.context, limits.annotation);
@@ -79,16 +68,14 @@ export function drawPose(drawing, pose) {
 
 /**
  * The middle of the context vector along the sentence.
- * @param {DiagramDrawing} drawing
- * @param {Float32Array} weights
+ * @param {DiagramDrawing} drawing @param {Float32Array} weights
  */
 export const contextMiddle = ({ payload, plan }, weights) =>
   payload.attention === "none" ? plan.last - plan.flow / 2 : meanPosition(plan, weights);
 
 /**
  * Draws the bars of energies, and writes their numbers.
- * @param {DiagramDrawing} drawing
- * @param {Float32Array} energies
+ * @param {DiagramDrawing} drawing @param {Float32Array} energies
  */
 export function drawEnergies({ payload: { range: [low, high] }, plan, parts }, energies) {
   const [top, bottom] = plan.across.energy, { columns, vertical } = plan;
@@ -105,16 +92,10 @@ export function drawEnergies({ payload: { range: [low, high] }, plan, parts }, e
   });
 }
 
-/**
- * The width of a bar of a source piece, in pixels.
- * @param {Plan} plan
- */
+/** The width of a bar of a source piece, in pixels. @param {Plan} plan */
 export const barWidth = ({ cell }) => Math.min(cell, 26);
 
-/**
- * @param {SVGElement} bar
- * @param {Area} place
- */
+/** @param {SVGElement} bar @param {Area} place */
 export function placeBar(bar, place) {
   for (const [name, value] of Object.entries(place)) {
     const text = value.toFixed(2);
@@ -122,10 +103,7 @@ export function placeBar(bar, place) {
   }
 }
 
-/**
- * @param {DiagramDrawing} drawing
- * @param {Float32Array} weights
- */
+/** @param {DiagramDrawing} drawing @param {Float32Array} weights */
 export function writeWeights({ plan, parts }, weights) {
   parts.weightNumbers.forEach((node, j) => {
     write(node, weightText(weights[j], plan.dense && !plan.vertical));
@@ -135,9 +113,7 @@ export function writeWeights({ plan, parts }, weights) {
 
 /**
  * The ribbons to the context vector: of each source piece, or without attention the one from the last forward state.
- * @param {DiagramDrawing} drawing
- * @param {Float32Array} weights
- * @returns {Ribbon[]}
+ * @param {DiagramDrawing} drawing @param {Float32Array} weights @returns {Ribbon[]}
  */
 export function ribbonsOf(drawing, weights) {
   const { payload, plan: { columns, flow, cell } } = drawing, middle = contextMiddle(drawing, weights);
@@ -154,10 +130,7 @@ export function ribbonsOf(drawing, weights) {
 
 /**
  * Draws a ribbon up to a `share` of its way.
- * @param {DiagramDrawing} drawing
- * @param {Ribbon} ribbon
- * @param {number} j
- * @param {number} [share]
+ * @param {DiagramDrawing} drawing @param {Ribbon} ribbon @param {number} j @param {number} [share]
  */
 export function drawRibbon({ plan, parts }, { from, to, thick, neck }, j, share) {
   parts.ribbons[j].setAttribute("d", ribbonPath(plan, from, to, thick, neck, share));
@@ -172,11 +145,7 @@ function weightText(weight, narrow) {
   return weight < 0.005 ? "·" : number(weight, 2);
 }
 
-/**
- * The line from the context vector to the boxes.
- * @param {Plan} plan
- * @param {number} middle
- */
+/** The line from the context vector to the boxes. @param {Plan} plan @param {number} middle */
 function contextLine({ vertical, across, decoder: { lanes, after, readout } }, middle) {
   const [nearest, farthest] = [after.x + after.width / 2, readout.x + readout.width / 2];
   if (vertical) {
@@ -191,8 +160,7 @@ function contextLine({ vertical, across, decoder: { lanes, after, readout } }, m
 
 /**
  * Animates the drawing to another pose, calling `draw` with each intermediate pose and its share, from 0 to 1.
- * @param {DiagramState} state
- * @param {Pose} to
+ * @param {DiagramState} state @param {Pose} to
  * @param {boolean} moves whether on a way, or at once
  * @param {(pose: Pose, share: number) => void} draw
  */

@@ -9,9 +9,7 @@ const THINNEST = 0.12; // pixels below which nothing would be seen
 
 /**
  * The middle of each ribbon's end in the context vector, side by side in the order of the sentence.
- * @param {Float32Array} weights
- * @param {number} from
- * @param {number} flow
+ * @param {Float32Array} weights @param {number} from @param {number} flow
  */
 export function ribbonEnds(weights, from, flow) {
   let here = from;
@@ -23,8 +21,7 @@ export function ribbonEnds(weights, from, flow) {
 
 /**
  * The middle of the context vector along the sentence: the mean position of the attention, clamped to the sentence.
- * @param {Plan} plan
- * @param {Float32Array} weights
+ * @param {Plan} plan @param {Float32Array} weights
  */
 export function meanPosition({ columns, first, last, flow }, weights) {
   const mean = columns.reduce((sum, { middle }, j) => sum + middle * weights[j], 0);
@@ -33,10 +30,7 @@ export function meanPosition({ columns, first, last, flow }, weights) {
 
 /**
  * The middle of a ribbon between two places along the sentence, after a share `t` of its way: along and across.
- * @param {Plan} plan
- * @param {number} from
- * @param {number} to
- * @param {number} t
+ * @param {Plan} plan @param {number} from @param {number} to @param {number} t
  * @returns {[along: number, across: number]}
  */
 export function ribbonMiddle({ across: { ribbons: [top, bottom] } }, from, to, t) {
@@ -46,11 +40,7 @@ export function ribbonMiddle({ across: { ribbons: [top, bottom] } }, from, to, t
 
 /**
  * The outline of a ribbon of a thickness in pixels between two places along the sentence, up to a `share` of its way.
- * @param {Plan} plan
- * @param {number} from
- * @param {number} to
- * @param {number} thick
- * @param {number} neck
+ * @param {Plan} plan @param {number} from @param {number} to @param {number} thick @param {number} neck
  * @param {number} [share]
  */
 export function ribbonPath(plan, from, to, thick, neck, share = 1) {

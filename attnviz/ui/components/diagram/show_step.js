@@ -33,10 +33,7 @@ export const newShow = () => ({
   then: null,
 });
 
-/**
- * Draws the moment of the show, its slider and its sentence.
- * @param {DiagramState} state
- */
+/** Draws the moment of the show, its slider and its sentence. @param {DiagramState} state */
 function paint(state) {
   const { root, show, diagram } = state,
     k = state.step === null ? -1 : diagram?.payload.steps.indexOf(state.step) ?? -1;
@@ -60,11 +57,7 @@ function paint(state) {
 }
 
 /**
- * @param {DiagramState} state
- * @param {DiagramPayload} payload
- * @param {Scene} scene
- * @param {Pose} pose
- * @param {number} k
+ * @param {DiagramState} state @param {DiagramPayload} payload @param {Scene} scene @param {Pose} pose @param {number} k
  */
 function paintControls({ root, show }, payload, scene, pose, k) {
   const { words } = payload, { isOpen, playing, time, scenes } = show, end = scenes[scenes.length - 1].to;
@@ -91,10 +84,7 @@ function paintControls({ root, show }, payload, scene, pose, k) {
 
 /**
  * The sentence of a scene, with the numbers of the step.
- * @param {DiagramPayload} payload
- * @param {Scene} scene
- * @param {Pose} pose
- * @param {number} k
+ * @param {DiagramPayload} payload @param {Scene} scene @param {Pose} pose @param {number} k
  */
 function sentenceOf(payload, { name, sentence, example }, { energies, weights }, k) {
   if (name === "weight" && payload.byHand[k]) return payload.words.byHand;
@@ -115,11 +105,7 @@ function sentenceOf(payload, { name, sentence, example }, { energies, weights },
   return fill(example && lead ? `${sentence} ${example}` : sentence, given);
 }
 
-/**
- * Stops at a moment.
- * @param {DiagramState} state
- * @param {number} time
- */
+/** Stops at a moment. @param {DiagramState} state @param {number} time */
 function stopAt(state, time) {
   const { show, clock } = state;
   clock.pause();
@@ -129,11 +115,9 @@ function stopAt(state, time) {
 }
 
 /**
- * Plays from one time to another, scene by scene. A visitor who asks for reduced motion gets the still of the first scene on
- * that way.
- * @param {DiagramState} state
- * @param {number} from
- * @param {number} until
+ * Plays from one time to another, scene by scene. A visitor who asks for reduced motion gets the still of the first
+ * scene on that way.
+ * @param {DiagramState} state @param {number} from @param {number} until
  */
 function play(state, from, until) {
   const { root, show, clock } = state, end = show.scenes.find(({ to }) => to > from)?.to ?? until;
@@ -153,10 +137,7 @@ function play(state, from, until) {
   });
 }
 
-/**
- * Lets the player go on to the next step, once this one is complete.
- * @param {DiagramState} state
- */
+/** Lets the player go on to the next step, once this one is complete. @param {DiagramState} state */
 function goOn({ root, show }) {
   const { then } = show;
   if (show.time < endOf(show)) return;
@@ -168,8 +149,8 @@ function goOn({ root, show }) {
 const endOf = ({ scenes }) => scenes[scenes.length - 1]?.to ?? 0;
 
 /**
- * Shows a step that has been drawn: plays it if the show is open, or at another width of the page draws its moment again. A
- * show that a visitor has paused in the middle stays at that moment in the next step.
+ * Shows a step that has been drawn: plays it if the show is open, or at another width of the page draws its moment
+ * again. A show that a visitor has paused in the middle stays at that moment in the next step.
  * @param {DiagramState} state
  */
 export function showStep(state) {
@@ -191,20 +172,14 @@ export function showStep(state) {
   }
 }
 
-/**
- * Draws the still of the step.
- * @param {DiagramState} state
- */
+/** Draws the still of the step. @param {DiagramState} state */
 export function endShow(state) {
   if (!state.show.drawn) return;
   stopAt(state, endOf(state.show));
   goOn(state);
 }
 
-/**
- * @param {DiagramState} state
- * @param {DiagramPayload} payload
- */
+/** @param {DiagramState} state @param {DiagramPayload} payload */
 function writeScenes(state, { words }) {
   const { root, show: { scenes } } = state, slider = find(root, ".time", HTMLInputElement);
   find(root, ".show").setAttribute("aria-label", words.show);

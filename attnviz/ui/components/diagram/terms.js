@@ -6,11 +6,7 @@ import { addElement, addGroup } from "./svg.js";
 
 export const TAPS = [0.24, 0.5, 0.76]; // shares of a box's width at which it takes in state, context and word
 
-/**
- * @param {Element} root
- * @param {DiagramPayload} payload
- * @param {Plan} plan
- */
+/** @param {Element} root @param {DiagramPayload} payload @param {Plan} plan */
 export function drawTerms(root, { terms, readout }, plan) {
   if (!terms) return;
   const part = addGroup(root, "terms"), { decoder, vertical, across } = plan;
@@ -38,9 +34,7 @@ export function drawTerms(root, { terms, readout }, plan) {
 
 /**
  * The weight matrices of query, keys and energies.
- * @param {Element} parent
- * @param {DiagramTerms} terms
- * @param {Plan} plan
+ * @param {Element} parent @param {DiagramTerms} terms @param {Plan} plan
  */
 function drawQueryTerms(parent, { query, key, energy }, { across, decoder, gutter, last, vertical }) {
   const [x, y] = decoder.queryFrom;
@@ -58,9 +52,7 @@ function drawQueryTerms(parent, { query, key, energy }, { across, decoder, gutte
 
 /**
  * The weight matrices of a box's inputs, each at its arrow; returns the free position beside them.
- * @param {Element} parent
- * @param {Partial<InputTerms>} inputs
- * @param {Area} box
+ * @param {Element} parent @param {Partial<InputTerms>} inputs @param {Area} box
  */
 function drawInputTerms(parent, inputs, { x, y, width }) {
   const names = /** @type {const} */ (["state", "context", "word"]);
@@ -73,10 +65,7 @@ function drawInputTerms(parent, inputs, { x, y, width }) {
 
 /**
  * Symbols one after the other, their indices lowered.
- * @param {Element} parent
- * @param {Spot} place
- * @param {Term} written
- * @param {"start" | "middle" | "end"} [anchor]
+ * @param {Element} parent @param {Spot} place @param {Term} written @param {"start" | "middle" | "end"} [anchor]
  */
 function drawTerm(parent, [x, y], written, anchor = "start") {
   if (!written.length) return;

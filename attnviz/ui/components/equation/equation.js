@@ -8,8 +8,7 @@ import { equationAt } from "./texts.js";
 
 /**
  * KaTeX, loaded once for the page; null where loading failed.
- * @param {string} address
- * @returns {Promise<KatexLibrary | null>}
+ * @param {string} address @returns {Promise<KatexLibrary | null>}
  */
 export async function katexAt(address) {
   try {
@@ -22,19 +21,14 @@ export async function katexAt(address) {
 
 /**
  * Typesets a formula. The fonts of KaTeX are Streamlit's: in an embedded view, the browser typesets.
- * @param {KatexLibrary} katex
- * @param {string} latex
- * @param {HTMLElement} place
- * @param {boolean} displayMode
+ * @param {KatexLibrary} katex @param {string} latex @param {HTMLElement} place @param {boolean} displayMode
  */
 export const typeset = (katex, latex, place, displayMode) =>
   katex.render(latex, place, { displayMode, throwOnError: false, output: isEmbedded() ? "mathml" : "htmlAndMathml" });
 
 /**
  * Typesets the equation of a component, unless it is there; without KaTeX, writes it as LaTeX until it is drawn again.
- * @param {ComponentState & { latex?: string }} state
- * @param {string} latex
- * @param {string} address
+ * @param {ComponentState & { latex?: string }} state @param {string} latex @param {string} address
  */
 export async function writeEquation(state, latex, address) {
   const { root, signal } = state, place = find(root, ".math");
@@ -52,10 +46,7 @@ export async function writeEquation(state, latex, address) {
   }
 }
 
-/**
- * @param {EquationState} state
- * @param {EquationPayload} payload
- */
+/** @param {EquationState} state @param {EquationPayload} payload */
 function show(state, payload) {
   const { step, source } = viewState(state.root), equation = equationAt(payload, step, source);
   if (!equation) return;

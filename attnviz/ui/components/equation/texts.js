@@ -2,9 +2,7 @@
 
 /**
  * LaTeX and sentence; null for a step that is not in the payload.
- * @param {EquationPayload} data
- * @param {number | null} step
- * @param {number | null} source
+ * @param {EquationPayload} data @param {number | null} step @param {number | null} source
  * @returns {{ latex: string, note: string } | null}
  */
 export function equationAt({ latex, note, steps, ofStep, ofSource, ofCell }, step, source) {

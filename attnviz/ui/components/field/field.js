@@ -9,17 +9,10 @@ import { onMessage, send, viewState } from "../view.js";
 /** By key; kept when the field is unmounted. @type {Map<string, FieldState>} */
 const fields = new Map();
 
-/**
- * @param {FieldValue} value
- * @returns {FieldState}
- */
+/** @param {FieldValue} value @returns {FieldState} */
 const newField = (value) => ({ value, server: value, edited: false, own: false, sent: 0, show: null });
 
-/**
- * Sends the value of a field that was edited.
- * @param {string} key
- * @param {FieldState} field
- */
+/** Sends the value of a field that was edited. @param {string} key @param {FieldState} field */
 function commit(key, field) {
   if (!field.edited) return;
   field.edited = false;
@@ -48,18 +41,10 @@ export function visitorValues() {
   return Object.fromEntries([...fields].filter(([, { own }]) => own).map(([key, { value }]) => [key, value]));
 }
 
-/**
- * Keeps all values until the server has handled the request with this number.
- * @param {number} number
- */
+/** Keeps all values until the server has handled the request with this number. @param {number} number */
 export const keepValues = (number) => fields.forEach((field) => field.sent = number);
 
-/**
- * @param {string} key
- * @param {FieldState} field
- * @param {FieldValue} value
- * @param {boolean} [now]
- */
+/** @param {string} key @param {FieldState} field @param {FieldValue} value @param {boolean} [now] */
 function edit(key, field, value, now) {
   if (field.choose) return field.choose(value);
   if (value === field.value && !field.edited) return;
@@ -69,11 +54,9 @@ function edit(key, field, value, now) {
 }
 
 /**
- * A text box, which sends its text on blur, with Enter, and before any other request. Shift+Enter begins a line; so does
- * Enter in a box with a height of its own, which is for several lines and sends with Ctrl+Enter.
- * @param {HTMLElement} root
- * @param {FieldPayload} data
- * @param {FieldState} field
+ * A text box, which sends its text on blur, with Enter, and before any other request. Shift+Enter begins a line; so
+ * does Enter in a box with a height of its own, which is for several lines and sends with Ctrl+Enter.
+ * @param {HTMLElement} root @param {FieldPayload} data @param {FieldState} field
  */
 function drawTextBox(root, data, field) {
   const box = root.querySelector("textarea") ?? root.appendChild(element("textarea", ""));
@@ -111,12 +94,7 @@ function drawTextBox(root, data, field) {
   };
 }
 
-/**
- * A select box.
- * @param {HTMLElement} root
- * @param {FieldPayload} data
- * @param {FieldState} field
- */
+/** A select box. @param {HTMLElement} root @param {FieldPayload} data @param {FieldState} field */
 function drawSelectBox(root, data, field) {
   const box = root.querySelector("select") ?? root.appendChild(element("select", ""));
   const offered = JSON.stringify(data.options);
@@ -134,9 +112,7 @@ function drawSelectBox(root, data, field) {
 
 /**
  * A row of choices with the keyboard behaviour of radio buttons.
- * @param {HTMLElement} root
- * @param {FieldPayload} data
- * @param {FieldState} field
+ * @param {HTMLElement} root @param {FieldPayload} data @param {FieldState} field
  */
 function drawSegments(root, data, field) {
   const group = root.firstElementChild ?? root.appendChild(element("div", ""));
@@ -167,12 +143,7 @@ function drawSegments(root, data, field) {
   };
 }
 
-/**
- * A switch.
- * @param {HTMLElement} root
- * @param {FieldPayload} data
- * @param {FieldState} field
- */
+/** A switch. @param {HTMLElement} root @param {FieldPayload} data @param {FieldState} field */
 function drawSwitch(root, data, field) {
   if (!root.childElementCount) root.append(element("label", "", element("input", ""), element("span", "")));
   const box = Object.assign(find(root, "input", HTMLInputElement), { type: "checkbox", role: "switch" });
@@ -184,9 +155,7 @@ function drawSwitch(root, data, field) {
 
 /**
  * A button that opens and closes a section.
- * @param {HTMLElement} root
- * @param {FieldPayload} data
- * @param {FieldState} field
+ * @param {HTMLElement} root @param {FieldPayload} data @param {FieldState} field
  */
 function drawDisclosure(root, data, field) {
   const button = root.querySelector("button") ?? root.appendChild(element("button", ""));
@@ -203,11 +172,7 @@ const KINDS = {
   disclosure: drawDisclosure,
 };
 
-/**
- * Follows a display option of the view.
- * @param {HTMLElement} root
- * @returns {OptionState}
- */
+/** Follows a display option of the view. @param {HTMLElement} root @returns {OptionState} */
 function startOption(root) {
   const controller = new AbortController();
   /** @type {OptionState} */
@@ -228,21 +193,14 @@ function startOption(root) {
   return state;
 }
 
-/**
- * @param {HTMLElement} root
- * @param {OptionState} state
- */
+/** @param {HTMLElement} root @param {OptionState} state */
 function showOption(root, { data, field }) {
   const value = viewState(root).options[data.option] ?? "";
   field.value = ["switch", "disclosure"].includes(data.kind) ? value === "1" : value;
   field.show?.();
 }
 
-/**
- * Writes the label and the help text, where there is either.
- * @param {HTMLElement} root
- * @param {FieldPayload} data
- */
+/** Writes the label and the help text, where there is either. @param {HTMLElement} root @param {FieldPayload} data */
 function writeLabel(root, { label, labelled, help, helpName }) {
   const name = find(root, ".field-name"), mark = find(root, ".field-help"), tooltip = find(root, ".field-tooltip");
   name.textContent = labelled ? label : "";

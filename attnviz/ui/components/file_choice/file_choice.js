@@ -3,11 +3,7 @@
 import { sendRequest } from "../outbox/outbox.js";
 import { find, write } from "../shared.js";
 
-/**
- * The content of a file in base64.
- * @param {File} file
- * @returns {Promise<string>}
- */
+/** The content of a file in base64. @param {File} file @returns {Promise<string>} */
 function contentOf(file) {
   return new Promise((read, fail) => {
     const reader = new FileReader();

@@ -7,21 +7,14 @@ import { payloadOf } from "../payloads.js";
 import { button, element, fill, find, findAll, write } from "../shared.js";
 import { send, viewState } from "../view.js";
 
-/**
- * @param {FindingPayload} finding
- * @param {number} index
- * @param {number} most
- */
+/** @param {FindingPayload} finding @param {number} index @param {number} most */
 function entry({ text, kind, strong, step, source }, index, most) {
   const made = button(strong ? `${kind} strong` : kind, text, () => send(made, "choose", { step, source }));
   made.dataset.step = String(step);
   return element("li", "", made, { hidden: index >= most });
 }
 
-/**
- * @param {HTMLElement} root
- * @param {FindingsPayload} data
- */
+/** @param {HTMLElement} root @param {FindingsPayload} data */
 function build(root, { findings, atOnce, more }) {
   const list = find(root, "ul");
   list.replaceChildren(...findings.map((finding, index) => entry(finding, index, atOnce)));

@@ -6,11 +6,7 @@ import { sendRequest } from "../outbox/outbox.js";
 import { NARROW } from "../payloads.js";
 import { bytesOf, element, findAll, makeOneTabStop, onPress, scrollSmoothly } from "../shared.js";
 
-/**
- * Shows the words of the hovered cell in the tooltip.
- * @param {HTMLElement} canvas
- * @param {GalleryCell} cell
- */
+/** Shows the words of the hovered cell in the tooltip. @param {HTMLElement} canvas @param {GalleryCell} cell */
 function showWords(canvas, { rows_of: rows, columns_of: columns }) {
   if (!rows.length) return;
   canvas.onpointermove = (event) => {
@@ -37,10 +33,7 @@ function heatmapCanvas(cell) {
   return canvas;
 }
 
-/**
- * @param {GalleryCell} cell
- * @param {string} chosen
- */
+/** @param {GalleryCell} cell @param {string} chosen */
 function cellElement(cell, chosen) {
   const below = element("span", "below", element("span", "name", cell.name), " ", element("span", "note", cell.note));
   const properties = { ariaLabel: cell.label, role: chosen ? "radio" : "img" };
@@ -49,22 +42,14 @@ function cellElement(cell, chosen) {
   return node;
 }
 
-/**
- * Marks the chosen one.
- * @param {HTMLElement} root
- * @param {string} chosen
- */
+/** Marks the chosen one. @param {HTMLElement} root @param {string} chosen */
 function markChosen(root, chosen) {
   const nodes = findAll(root, "button.cell");
   for (const node of nodes) node.setAttribute("aria-checked", String(node.dataset.code === chosen));
   makeOneTabStop(nodes, nodes.find((node) => node.dataset.code === chosen));
 }
 
-/**
- * Chooses one: marks it at once, and sends a request.
- * @param {GalleryState} state
- * @param {HTMLElement} node
- */
+/** Chooses one: marks it at once, and sends a request. @param {GalleryState} state @param {HTMLElement} node */
 function choose(state, node) {
   const { root } = state;
   const { code } = node.dataset;
@@ -80,10 +65,7 @@ const ARROW_KEYS = {
   ArrowUp: (place, across) => place - across,
 };
 
-/**
- * @param {GalleryState} state
- * @param {KeyboardEvent} event
- */
+/** @param {GalleryState} state @param {KeyboardEvent} event */
 function onKey(state, event) {
   const { root } = state;
   const target = ARROW_KEYS[event.key];

@@ -7,8 +7,7 @@ import { send, viewState } from "../view.js";
 
 /**
  * Requests an intervention on the current step, which keeps or rewrites the translation as the visitor has chosen.
- * @param {HTMLElement} root
- * @param {(step: number) => Intervention | Unfinished} intervention
+ * @param {HTMLElement} root @param {(step: number) => Intervention | Unfinished} intervention
  */
 function intervene(root, intervention) {
   const { step, held } = viewState(root);
@@ -18,10 +17,7 @@ function intervene(root, intervention) {
 // Powers of ten at the end of the slider: the greatest finite temperature, and the position of the infinite one.
 const FINITE_POWER = 2, INFINITE_POWER = 2.02;
 
-/**
- * The temperature of the slider.
- * @param {HTMLElement} root
- */
+/** The temperature of the slider. @param {HTMLElement} root */
 function sliderTemperature(root) {
   const power = Number(find(root, ".degrees", HTMLInputElement).value);
   return power > (FINITE_POWER + INFINITE_POWER) / 2 ? Infinity : 10 ** power;
@@ -30,10 +26,7 @@ function sliderTemperature(root) {
 /** @param {HTMLElement} root */
 const isForAllSteps = (root) => find(root, ".every", HTMLInputElement).checked;
 
-/**
- * The text of a temperature.
- * @param {number} temperature
- */
+/** The text of a temperature. @param {number} temperature */
 function temperatureText(temperature) {
   const places = temperature < 0.0995 ? 3 : temperature < 9.95 ? 2 : 0;
   return `τ = ${temperature === Infinity ? "∞" : number(temperature, places)}`;
@@ -41,27 +34,19 @@ function temperatureText(temperature) {
 
 /**
  * The current temperature, of the step or of all.
- * @param {HTMLElement} root
- * @param {ControlsPayload} payload
- * @param {number} step
+ * @param {HTMLElement} root @param {ControlsPayload} payload @param {number} step
  */
 const currentTemperature = (root, payload, step) =>
   Number(isForAllSteps(root) ? payload.temperature : payload.temperatures[step]);
 
-/**
- * Writes the temperature of the slider.
- * @param {HTMLElement} root
- */
+/** Writes the temperature of the slider. @param {HTMLElement} root */
 function writeTemperature(root) {
   const text = temperatureText(sliderTemperature(root));
   write(find(root, ".heat output"), text);
   find(root, ".degrees").setAttribute("aria-valuetext", text);
 }
 
-/**
- * Sets the slider to the temperature of the current step.
- * @param {ControlsState} state
- */
+/** Sets the slider to the temperature of the current step. @param {ControlsState} state */
 function setTemperature({ root, payload }) {
   const { step } = viewState(root);
   if (!payload || step === null) return;
@@ -84,10 +69,7 @@ function previewTemperature({ root, payload }) {
   send(root, "preview", { kind: "temperature", temperature, step });
 }
 
-/**
- * Requests the chosen temperature as a what-if, if it has changed.
- * @param {ControlsState} state
- */
+/** Requests the chosen temperature as a what-if, if it has changed. @param {ControlsState} state */
 function requestTemperature(state) {
   const { root } = state;
   if (!state.pending) return;
@@ -97,10 +79,7 @@ function requestTemperature(state) {
   intervene(root, (step) => ({ kind: "temperature", temperature, step: every ? null : step }));
 }
 
-/**
- * Reverts a temperature that was chosen but not requested.
- * @param {ControlsState} state
- */
+/** Reverts a temperature that was chosen but not requested. @param {ControlsState} state */
 function revertTemperature(state) {
   const { root } = state;
   if (!state.pending) return false;
@@ -111,8 +90,8 @@ function revertTemperature(state) {
 }
 
 /**
- * Listens to the slider of the temperature: the bars follow it, and the what-if is requested at the end of a drag; with the
- * keyboard, at Enter or on blur.
+ * Listens to the slider of the temperature: the bars follow it, and the what-if is requested at the end of a drag; with
+ * the keyboard, at Enter or on blur.
  * @param {ControlsState} state
  */
 function listenToTemperature(state) {
@@ -151,10 +130,7 @@ function setOptions(box, options) {
   box.replaceChildren(...options.map(([value, name]) => new Option(name, value, false, value === chosen)));
 }
 
-/**
- * Shows the field for the lender of the attention: a step, links, or none.
- * @param {HTMLElement} root
- */
+/** Shows the field for the lender of the attention: a step, links, or none. @param {HTMLElement} root */
 function showLenderField(root) {
   const kind = find(root, ".lender", HTMLSelectElement).value;
   find(root, ".of").hidden = kind !== "step";
@@ -202,8 +178,7 @@ function listen(state) {
 
 /**
  * Reads a new payload, of another translation or language.
- * @param {ControlsState} state
- * @param {ControlsPayload} payload
+ * @param {ControlsState} state @param {ControlsPayload} payload
  */
 function read({ root, data }, payload) {
   const { words } = payload;
@@ -227,10 +202,7 @@ function read({ root, data }, payload) {
   showLenderField(root);
 }
 
-/**
- * @param {ControlsState} state
- * @param {ControlsPayload} payload
- */
+/** @param {ControlsState} state @param {ControlsPayload} payload */
 function show(state, { words, pieces }) {
   const { root } = state, { step, source, held } = viewState(root);
   if (step === null) return;

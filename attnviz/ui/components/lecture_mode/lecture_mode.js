@@ -21,10 +21,7 @@ function showControls(state) {
   state.idle = setTimeout(() => page.setAttribute("data-idle", ""), IDLE_TIME);
 }
 
-/**
- * @param {LectureState} state
- * @param {boolean} on
- */
+/** @param {LectureState} state @param {boolean} on */
 function switchMode(state, on) {
   const { root, data: { words } } = state;
   page.toggleAttribute(`data-${LECTURE}`, on);

@@ -10,11 +10,7 @@ import { answerSheet } from "./answer_sheet.js";
 /** @param {LessonState} state */
 const questions = ({ data: { items } }) => items.flatMap(({ kind }, place) => kind ? [place] : []);
 
-/**
- * Whether an answered item is right.
- * @param {LessonState} state
- * @param {number} place
- */
+/** Whether an answered item is right. @param {LessonState} state @param {number} place */
 function isRight({ data: { items }, answers }, place) {
   const { kind, tolerance, answer } = items[place], given = answers.get(place);
   if (given === undefined || given === null) return false;
@@ -22,11 +18,7 @@ function isRight({ data: { items }, answers }, place) {
   return kind === "number" ? Math.abs(given - answer.value) <= tolerance + 1e-9 : answer.right.includes(given);
 }
 
-/**
- * The text of what was answered.
- * @param {LessonState} state
- * @param {number} place
- */
+/** The text of what was answered. @param {LessonState} state @param {number} place */
 function givenText({ data: { items, words, language }, answers }, place) {
   const given = answers.get(place), { kind, options, unit } = items[place];
   if (given === undefined || given === null) return words.unanswered;
@@ -34,16 +26,10 @@ function givenText({ data: { items, words, language }, answers }, place) {
   return fill(unit, { n: given.toLocaleString(language, { maximumFractionDigits: 4 }) });
 }
 
-/**
- * Where the browser stores the answers of a lesson.
- * @param {LessonState} state
- */
+/** Where the browser stores the answers of a lesson. @param {LessonState} state */
 const storageName = ({ data }) => `attnviz-lesson-${data.identity}`;
 
-/**
- * Stores the answers; a browser may refuse, for instance in a private window.
- * @param {LessonState} state
- */
+/** Stores the answers; a browser may refuse, for instance in a private window. @param {LessonState} state */
 function store(state) {
   const { place, name, answers } = state;
   try {
@@ -54,10 +40,7 @@ function store(state) {
   }
 }
 
-/**
- * The stored answers, if there are valid ones.
- * @param {LessonState} state
- */
+/** The stored answers, if there are valid ones. @param {LessonState} state */
 function restore(state) {
   try {
     const { place, name, answers } = JSON.parse(localStorage.getItem(storageName(state)) ?? "");
@@ -71,11 +54,7 @@ function restore(state) {
   }
 }
 
-/**
- * @param {HTMLElement} line
- * @param {LessonWord[]} sentence
- * @param {number} marked
- */
+/** @param {HTMLElement} line @param {LessonWord[]} sentence @param {number} marked */
 function writeSentence(line, sentence, marked) {
   line.replaceChildren();
   sentence.forEach(({ text, space }, k) => {
@@ -122,10 +101,7 @@ function typedNumber(text) {
   return /^[-+]?(\d+\.?\d*|\.\d+)\s*%?$/.test(written) ? parseFloat(written) : NaN;
 }
 
-/**
- * Takes the answer in the form.
- * @param {LessonState} state
- */
+/** Takes the answer in the form. @param {LessonState} state */
 function answerItem(state) {
   const { root } = state;
   const given = typedNumber(state.draft), { data, place, answers } = state;
@@ -174,10 +150,7 @@ function paintVerdict(state) {
   if (answer.note) box.append(element("p", "", answer.note));
 }
 
-/**
- * Shows the pictures of the current question, and those of its answer once it is there.
- * @param {LessonState} state
- */
+/** Shows the pictures of the current question, and those of its answer once it is there. @param {LessonState} state */
 function showPictures({ root, data: { items }, place, answers }) {
   const room = viewRoot(root);
   viewState(root).step ??= 0; // the charts of a lesson are each of one step
@@ -259,10 +232,7 @@ function paint(state) {
   store(state);
 }
 
-/**
- * @param {LessonState} state
- * @param {number} place
- */
+/** @param {LessonState} state @param {number} place */
 function goTo(state, place) {
   const { root } = state;
   const item = state.data.items[place];

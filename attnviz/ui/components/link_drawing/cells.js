@@ -20,10 +20,7 @@ const FINGER = 24; // pixels of a column that a finger can tap
 
 /**
  * Puts cells over the heatmap in `container`, and keeps them there while it is drawn again.
- * @param {Element} container
- * @param {CellControl} control
- * @param {AbortSignal} signal
- * @returns {LinkCells}
+ * @param {Element} container @param {CellControl} control @param {AbortSignal} signal @returns {LinkCells}
  */
 export function openCells(container, control, signal) {
   const cell = element("div", "cell", { role: "gridcell", tabIndex: 0 });
@@ -42,10 +39,7 @@ export function openCells(container, control, signal) {
   /** @returns {LinkPair} */
   const linkHere = () => [sources[here.column], targets[here.row]];
 
-  /**
-   * @param {number} rowNumber
-   * @param {number} columnNumber
-   */
+  /** @param {number} rowNumber @param {number} columnNumber */
   function move(rowNumber, columnNumber) {
     const { source, target } = control.payload();
     here = {
@@ -66,10 +60,7 @@ export function openCells(container, control, signal) {
     cell.setAttribute("aria-colindex", String(here.column + 1));
   }
 
-  /**
-   * @param {number} rowNumber
-   * @param {number} columnNumber
-   */
+  /** @param {number} rowNumber @param {number} columnNumber */
   const boxOf = (rowNumber, columnNumber) => ({
     left: `${100 * columnNumber / sources.length}%`,
     top: `${100 * rowNumber / targets.length}%`,
@@ -192,18 +183,12 @@ export function openCells(container, control, signal) {
   return { place };
 }
 
-/**
- * Whether a key undoes the last edit.
- * @param {KeyboardEvent} event
- */
+/** Whether a key undoes the last edit. @param {KeyboardEvent} event */
 export const isUndoKey = ({ key, ctrlKey, metaKey }) => (ctrlKey || metaKey) && key.toLowerCase() === "z";
 
 /**
  * The place nearest to the wanted one, from another, whose word can be linked: `</s>` and other special tokens cannot.
- * @param {number[]} words
- * @param {number} count
- * @param {number} wanted
- * @param {number} from
+ * @param {number[]} words @param {number} count @param {number} wanted @param {number} from
  */
 function placeOfWord(words, count, wanted, from) {
   const places = words.flatMap((word, place) => word < count ? [place] : []), back = wanted < from;
@@ -211,17 +196,12 @@ function placeOfWord(words, count, wanted, from) {
   return nearest ?? places.at(back ? 0 : -1) ?? 0;
 }
 
-/**
- * @param {number[]} words
- * @param {number} word
- */
+/** @param {number[]} words @param {number} word */
 const placesOf = (words, word) => words.flatMap((here, place) => here === word ? [place] : []);
 
 /**
  * The number that the heatmap shows of a cell; empty in a heatmap without texts.
- * @param {Chart | null} chart
- * @param {number} row
- * @param {number} column
+ * @param {Chart | null} chart @param {number} row @param {number} column
  */
 function numberAt(chart, row, column) {
   /** @type {any} */

@@ -15,11 +15,7 @@ import { advanced, linksText, nameOf, pairsOf, readLinks, scoreOf } from "./link
 const histories = new Map();
 const LONGEST_HISTORY = 1000;
 
-/**
- * Makes other links the current ones of a pair.
- * @param {LinkDrawingState} state
- * @param {DrawnLinks} links
- */
+/** Makes other links the current ones of a pair. @param {LinkDrawingState} state @param {DrawnLinks} links */
 function remember(state, links) {
   const history = historyOf(state), last = history.at(-1);
   if (last && linksText(last) === linksText(links)) return;
@@ -35,11 +31,7 @@ function historyOf({ data }) {
   return known;
 }
 
-/**
- * Shows other links, and sends them to the server.
- * @param {LinkDrawingState} state
- * @param {DrawnLinks} links
- */
+/** Shows other links, and sends them to the server. @param {LinkDrawingState} state @param {DrawnLinks} links */
 function change(state, links) {
   const { request, identity } = state.data;
   state.links = links;
@@ -47,10 +39,7 @@ function change(state, links) {
   show(state);
 }
 
-/**
- * @param {LinkDrawingState} state
- * @param {LinkPair} link
- */
+/** @param {LinkDrawingState} state @param {LinkPair} link */
 function advance(state, link) {
   const { root, data: { most, words } } = state;
   if (state.links.size >= most && !state.links.has(nameOf(link))) {
@@ -70,10 +59,7 @@ function undo(state) {
   change(state, history[history.length - 1]);
 }
 
-/**
- * Writes which cell is pointed at: its words, its link and its weight.
- * @param {LinkDrawingState} state
- */
+/** Writes which cell is pointed at: its words, its link and its weight. @param {LinkDrawingState} state */
 function describe({ root, data: { source, target, words }, links, pointed }) {
   if (!pointed) return;
   const { link: [j, i], number: weight } = pointed, kind = words[links.get(nameOf([j, i])) ?? "none"];
@@ -112,7 +98,8 @@ function show(state) {
 }
 
 /**
- * The markers on the heatmap: the links drawn, and once there are any, the links of the attention that are not among them.
+ * The markers on the heatmap: the links drawn, and once there are any, the links of the attention that are not among
+ * them.
  * @param {LinkDrawingState} state
  */
 function markersOf({ links, fetched }) {
@@ -153,10 +140,7 @@ function writeFiles(state) {
   saved.click();
 }
 
-/**
- * Whether the server has the links as drawn.
- * @param {LinkDrawingState} state
- */
+/** Whether the server has the links as drawn. @param {LinkDrawingState} state */
 const isStored = ({ data, links }) => data.links === linksText(links);
 
 /**
@@ -197,10 +181,7 @@ function start(state) {
   signal.addEventListener("abort", () => root.prepend(score)); // it stands above the heatmap, and the bar may be drawn again
 }
 
-/**
- * @param {LinkDrawingState} state
- * @param {LinkDrawingPayload} data
- */
+/** @param {LinkDrawingState} state @param {LinkDrawingPayload} data */
 function take(state, data) {
   const { root } = state;
   if (state.identity !== data.identity) { // another pair: its own links, and no undoing of the former ones

@@ -4,10 +4,7 @@
 import { component } from "../component.js";
 import { element, find, write } from "../shared.js";
 
-/**
- * @param {NeighbourPayload} neighbour
- * @param {[string, string]} spoken
- */
+/** @param {NeighbourPayload} neighbour @param {[string, string]} spoken */
 function entry({ near, before, marked, after, other, to }, [own, others]) {
   const sentence = element("span", "sentence", before, element("mark", "", marked), after, { lang: own });
   const translation = element("span", "other", other, { lang: others });
@@ -15,10 +12,7 @@ function entry({ near, before, marked, after, other, to }, [own, others]) {
   return element("li", "", element("a", "", element("span", "near", near), sentence, translation, link));
 }
 
-/**
- * @param {NeighboursState} state
- * @param {NeighboursPayload} payload
- */
+/** @param {NeighboursState} state @param {NeighboursPayload} payload */
 function read({ root }, payload) {
   for (const kind of ["decoder", "context", "encoder"]) root.classList.toggle(kind, kind === payload.kind);
   write(find(root, ".heading"), payload.heading);

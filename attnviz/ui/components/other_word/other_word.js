@@ -5,10 +5,7 @@ import { component } from "../component.js";
 import { find, onPress, write } from "../shared.js";
 import { send, viewState } from "../view.js";
 
-/**
- * Requests a translation with the typed word, or else the chosen one.
- * @param {HTMLElement} root
- */
+/** Requests a translation with the typed word, or else the chosen one. @param {HTMLElement} root */
 function requestWord(root) {
   const { step, held } = viewState(root);
   const chosen = find(root, ".foils", HTMLSelectElement).value;
@@ -20,9 +17,7 @@ function requestWord(root) {
 
 /**
  * Offers the likeliest others of the current step.
- * @param {OtherWordState} state
- * @param {FoilsPayload} payload
- * @param {number} step
+ * @param {OtherWordState} state @param {FoilsPayload} payload @param {number} step
  */
 function offer(state, payload, step) {
   const { root } = state;
@@ -40,10 +35,7 @@ function offer(state, payload, step) {
   box.replaceChildren(...foils.map(({ piece, name }) => new Option(name, String(piece))));
 }
 
-/**
- * @param {OtherWordState} state
- * @param {FoilsPayload} payload
- */
+/** @param {OtherWordState} state @param {FoilsPayload} payload */
 function show(state, payload) {
   const { root } = state, { step, now } = viewState(root);
   if (step === null || !payload.offers[step]) return;

@@ -33,8 +33,7 @@ const send = () =>
 
 /**
  * Sends a request to the server: a value for the control with this key; returns its number.
- * @param {string} key
- * @param {unknown} [value]
+ * @param {string} key @param {unknown} [value]
  */
 export function sendRequest(key, value = null) {
   for (const prepare of preparations) prepare(key, lastNumber + 1);
@@ -54,8 +53,7 @@ export const beforeRequest = (prepare) => preparations.add(prepare);
 
 /**
  * Calls `listener` after each run, with the number of the last request handled before it, until `signal` aborts.
- * @param {(handled: number) => void} listener
- * @param {AbortSignal} [signal]
+ * @param {(handled: number) => void} listener @param {AbortSignal} [signal]
  */
 export function onAcknowledged(listener, signal) {
   listeners.add(listener);
@@ -71,9 +69,7 @@ export const lastAcknowledged = () => lastHandled;
 /** @type {((serverId: string) => void) | null} */
 let reconnect = null;
 
-/**
- * @param {(serverId: string) => void} resume
- */
+/** @param {(serverId: string) => void} resume */
 export const onReconnected = (resume) => reconnect = resume;
 
 /**
@@ -96,9 +92,7 @@ const unhandledKeys = new Set();
 
 /**
  * Calls `act` when the button `key` is pressed, until `signal` aborts, and now if it was pressed before.
- * @param {string} key
- * @param {() => void} act
- * @param {AbortSignal} signal
+ * @param {string} key @param {() => void} act @param {AbortSignal} signal
  */
 export function handlePress(key, act, signal) {
   handlers.set(key, act);
@@ -131,8 +125,8 @@ document.addEventListener("click", (click) => {
 
 /**
  * Closes Streamlit's dialog about the lost connection while the notice is shown: it makes the page inert, and it is
- * written in English for the person who started the server. Streamlit 1.67 has no option for it. The app opens no dialog
- * of Streamlit itself.
+ * written in English for the person who started the server. Streamlit 1.67 has no option for it. The app opens no
+ * dialog of Streamlit itself.
  * @param {HTMLElement} notice
  */
 function closeDialog(notice) {

@@ -5,11 +5,7 @@ import { pageAddress } from "../address.js";
 import { sendRequest } from "../outbox/outbox.js";
 import { element, find, findAll } from "../shared.js";
 
-/**
- * Follows a link of the navigation.
- * @param {MouseEvent} click
- * @param {string} path
- */
+/** Follows a link of the navigation. @param {MouseEvent} click @param {string} path */
 function requestPage(click, path) {
   if (click.ctrlKey || click.metaKey || click.shiftKey || click.button !== 0) return;
   click.preventDefault();
@@ -17,8 +13,8 @@ function requestPage(click, path) {
 }
 
 /**
- * Makes Streamlit's skip link (1.67) go to the first control after the links: it goes to the box that scrolls, which has
- * the links too, and which it makes a tab stop.
+ * Makes Streamlit's skip link (1.67) go to the first control after the links: it goes to the box that scrolls, which
+ * has the links too, and which it makes a tab stop.
  */
 function correctSkipLink() {
   find(document, ".stMain").tabIndex = -1;

@@ -45,8 +45,7 @@ function writeStyles(node) {
 
 /**
  * The drawing as a standalone SVG; throws where the page has none.
- * @param {PageDrawing} drawing
- * @returns {{ text: string, width: number, height: number }}
+ * @param {PageDrawing} drawing @returns {{ text: string, width: number, height: number }}
  */
 export function pageDrawing({ box, narrowest, colours, title, alt }) {
   const shown = document.querySelector(`${box} svg.drawing`);

@@ -13,11 +13,7 @@ const MOST_NAMED = 20; // characters without a font that a message names
 const FONT_FAMILY = "Source Sans";
 const SVG_ADDRESS = "data:image/svg+xml,"; // beginning of an SVG data URL
 
-/**
- * The figure of a picture, parsed at the first call.
- * @param {Picture} picture
- * @returns {Figure}
- */
+/** The figure of a picture, parsed at the first call. @param {Picture} picture @returns {Figure} */
 function figureOf(picture) {
   if (typeof picture.figure === "string") picture.figure = /** @type {Figure} */ (JSON.parse(picture.figure));
   return picture.figure;
@@ -51,10 +47,7 @@ function fontAddress() {
   return path ? new URL(path, rule?.parentStyleSheet?.href ?? document.baseURI) : null;
 }
 
-/**
- * The CSS rule that embeds a font as a data URL.
- * @param {URL} address
- */
+/** The CSS rule that embeds a font as a data URL. @param {URL} address */
 async function fontRule(address) {
   const answer = await fetch(address);
   if (!answer.ok) throw new Error(`${address}: ${answer.status}`);
@@ -102,11 +95,9 @@ const FORMATS = {
 };
 
 /**
- * A button that saves a picture in a format; `report` gets the problem, empty without one. `at` is the payload's address.
- * @param {Picture} picture
- * @param {string} format
- * @param {PictureWords} words
- * @param {string} at
+ * A button that saves a picture in a format; `report` gets the problem, empty without one. `at` is the payload's
+ * address.
+ * @param {Picture} picture @param {string} format @param {PictureWords} words @param {string} at
  * @param {(problem: string) => void} report
  */
 function saveButton(picture, format, words, at, report) {
@@ -138,11 +129,7 @@ function saveButton(picture, format, words, at, report) {
   return button;
 }
 
-/**
- * @param {Picture} picture
- * @param {PictureWords} words
- * @param {string} at
- */
+/** @param {Picture} picture @param {PictureWords} words @param {string} at */
 function entry(picture, words, at) {
   const problem = element("p", "", { role: "alert" });
   const report = (/** @type {string} */ text) => write(problem, text);
@@ -150,12 +137,7 @@ function entry(picture, words, at) {
   return element("div", "picture", element("span", "", picture.title), ...buttons, problem);
 }
 
-/**
- * @param {HTMLElement} root
- * @param {Picture[]} pictures
- * @param {PictureWords} words
- * @param {string} at
- */
+/** @param {HTMLElement} root @param {Picture[]} pictures @param {PictureWords} words @param {string} at */
 function listPictures(root, pictures, words, at) {
   write(find(root, ".of"), pictures.length ? words.of : words.none);
   find(root, ".pictures").replaceChildren(...pictures.map((one) => entry(one, words, at)));
@@ -163,9 +145,7 @@ function listPictures(root, pictures, words, at) {
 
 /**
  * Offers the pictures of a view's current selection, and updates them when it changes.
- * @param {HTMLElement} root
- * @param {PictureFilesPayload} data
- * @param {HTMLElement} view
+ * @param {HTMLElement} root @param {PictureFilesPayload} data @param {HTMLElement} view
  */
 function followView(root, data, view) {
   const controller = new AbortController();

@@ -7,10 +7,9 @@ import { send, viewRoot } from "../view.js";
 import { sourceOf } from "./mark_step.js";
 
 /**
- * The source piece `by` stops further down, in the order of the rows of the stages. In a heatmap by steps every piece is a
- * stop; in one by words, the most attended piece of each word.
- * @param {PlayerState} state
- * @param {number} by
+ * The source piece `by` stops further down, in the order of the rows of the stages. In a heatmap by steps every piece
+ * is a stop; in one by words, the most attended piece of each word.
+ * @param {PlayerState} state @param {number} by
  */
 function neighbour(state, by) {
   const { data, step } = state;
@@ -30,9 +29,7 @@ function neighbour(state, by) {
 
 /**
  * The choice of another word by a key in the focused source sentence; null for any other key or focus.
- * @param {KeyboardEvent} event
- * @param {PlayerState} state
- * @returns {Choice | null}
+ * @param {KeyboardEvent} event @param {PlayerState} state @returns {Choice | null}
  */
 function sourceWordForKey(event, state) {
   if (!event.composedPath().includes(find(state.root, ".source"))) return null;
@@ -59,19 +56,13 @@ function nextFace(root) {
   if (next instanceof HTMLElement) next.click();
 }
 
-/**
- * Opens or closes the list of the keys.
- * @param {HTMLElement} root
- */
+/** Opens or closes the list of the keys. @param {HTMLElement} root */
 function toggleKeys(root) {
   const opener = viewRoot(root).querySelector(":is([class*='st-key-glossary'], [class*='st-key-keys']) > .opener");
   if (opener instanceof HTMLElement) opener.click();
 }
 
-/**
- * @param {KeyboardEvent} event
- * @param {PlayerState} state
- */
+/** @param {KeyboardEvent} event @param {PlayerState} state */
 export function onPlayerKey(event, state) {
   const { root } = state;
   if (viewRoot(root).hasAttribute("data-tour")) return; // the tour handles the keys
@@ -87,10 +78,7 @@ export function onPlayerKey(event, state) {
   event.preventDefault();
 }
 
-/**
- * Removes the focus from the active element if it matches `selector`.
- * @param {string} selector
- */
+/** Removes the focus from the active element if it matches `selector`. @param {string} selector */
 function blur(selector) {
   const { activeElement } = document;
   if (activeElement instanceof HTMLElement && activeElement.matches(selector)) activeElement.blur();

@@ -7,8 +7,7 @@ import { pieceSpans } from "./word_buttons.js";
 
 /**
  * The current source piece: the chosen one, or the one of the largest weight.
- * @param {PlayerState} state
- * @returns {number}
+ * @param {PlayerState} state @returns {number}
  */
 export function sourceOf({ data, step, source }) {
   return source ?? data.orders[step][0];
@@ -16,20 +15,14 @@ export function sourceOf({ data, step, source }) {
 
 /**
  * The text of a source word's weight at a step, with the number of pieces in that sum.
- * @param {PlayerPayload} data
- * @param {number} step
- * @param {number} k
- * @param {number} places
+ * @param {PlayerPayload} data @param {number} step @param {number} k @param {number} places
  */
 function weightText({ source, weights }, step, k, places) {
   const { of } = source[k];
   return `α = ${number(weights[step][k], places)}${of && ` (${of})`}`;
 }
 
-/**
- * @param {PlayerState} state
- * @param {number} source
- */
+/** @param {PlayerState} state @param {number} source */
 function paintSource({ root, data, step, source: chosen }, source) {
   for (const name of [".source", ".english"]) {
     findAll(root, `${name} .word`).forEach((word, k) => {
@@ -60,17 +53,13 @@ function paintTarget({ root, data, step }) {
 
 /**
  * Whether no source word is named: all have the same weight, and the visitor has chosen none.
- * @param {PlayerPayload} data
- * @param {number | null} chosen
- * @param {number} step
+ * @param {PlayerPayload} data @param {number | null} chosen @param {number} step
  */
 const isAlike = (data, chosen, step) => chosen === null && data.alike.includes(step);
 
 /**
  * Writes which source piece the figures show, and why. A chosen one stays at every step; its button deselects it.
- * @param {HTMLElement} line
- * @param {PlayerState} state
- * @param {number} source
+ * @param {HTMLElement} line @param {PlayerState} state @param {number} source
  */
 function paintShown(line, { data, source: chosen, step }, source) {
   const { words } = data;
@@ -90,9 +79,7 @@ function paintShown(line, { data, source: chosen, step }, source) {
 
 /**
  * Fills the bar at the top of the window, shown beside the stages: the current target word and source word.
- * @param {HTMLElement} bar
- * @param {PlayerState} state
- * @param {number} source
+ * @param {HTMLElement} bar @param {PlayerState} state @param {number} source
  */
 function paintBar(bar, { data, source: chosen, step }, source) {
   const { words, weights } = data, alike = isAlike(data, chosen, step);
@@ -115,8 +102,7 @@ function paintControls({ root, data, step, player }) {
 
 /**
  * Makes each sentence one tab stop: the word of the source piece, and that of the step.
- * @param {PlayerState} state
- * @param {number} source
+ * @param {PlayerState} state @param {number} source
  */
 function paintTabStops({ root, data, step }, source) {
   const english = findAll(root, ".source .word"), french = findAll(root, ".target .word");
@@ -124,10 +110,7 @@ function paintTabStops({ root, data, step }, source) {
   makeOneTabStop(french, french[data.target.findIndex(({ steps }) => steps.includes(step))]);
 }
 
-/**
- * Marks the step and source piece of `state`.
- * @param {PlayerState} state
- */
+/** Marks the step and source piece of `state`. @param {PlayerState} state */
 export function paint(state) {
   const { root, data } = state, source = sourceOf(state);
   if (data.attends) paintSource(state, source);

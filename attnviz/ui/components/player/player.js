@@ -13,8 +13,8 @@ import { buildSentences } from "./word_buttons.js";
 
 /**
  * Shows the bar at the top of the window while the buttons are above the window and their view is still in it. The root
- * margin extends the window downwards, since a jump may move the buttons from below to above at once. In a page of others,
- * the top of the window is not ours.
+ * margin extends the window downwards, since a jump may move the buttons from below to above at once. In a page of
+ * others, the top of the window is not ours.
  * @param {PlayerState} state
  */
 function watchBar(state) {
@@ -65,10 +65,7 @@ function start(state) {
     .addEventListener("pointerup", releaseFocus, { signal });
 }
 
-/**
- * Draws the selection of the view, once that is of this translation.
- * @param {PlayerState} state
- */
+/** Draws the selection of the view, once that is of this translation. @param {PlayerState} state */
 function showSelection(state) {
   const { root, data } = state, view = viewState(root), { now } = view;
   if (!now || view.view?.identity !== data.identity) return;

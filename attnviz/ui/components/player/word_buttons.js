@@ -7,8 +7,7 @@ import { reportPointing } from "./pointing.js";
 
 /**
  * The pieces of a word as spans; each has the index of its step or its source piece.
- * @param {string[]} texts
- * @param {number[]} indices
+ * @param {string[]} texts @param {number[]} indices
  */
 export function pieceSpans(texts, indices) {
   return texts.map((text, k) => {
@@ -18,11 +17,7 @@ export function pieceSpans(texts, indices) {
   });
 }
 
-/**
- * @param {PlayerWord} word
- * @param {number[]} indices
- * @param {(event: MouseEvent) => void} act
- */
+/** @param {PlayerWord} word @param {number[]} indices @param {(event: MouseEvent) => void} act */
 function wordButton({ end, parts }, indices, act) {
   const made = button(end ? "word end" : "word", undefined, act);
   made.append(...pieceSpans(parts, indices));
@@ -31,8 +26,7 @@ function wordButton({ end, parts }, indices, act) {
 
 /**
  * A click on a word chooses its most attended piece; a second click deselects it.
- * @param {SourceWord} word
- * @param {PlayerState} state
+ * @param {SourceWord} word @param {PlayerState} state
  */
 const sourceWord = (word, state) =>
   wordButton(word, word.pieces, () => {
@@ -42,8 +36,7 @@ const sourceWord = (word, state) =>
 
 /**
  * A click chooses the piece under the pointer; the keyboard the first piece of the word.
- * @param {TargetWord} word
- * @param {PlayerState} state
+ * @param {TargetWord} word @param {PlayerState} state
  */
 const targetWord = (word, { root }) =>
   wordButton(word, word.steps, ({ target }) => {
@@ -51,10 +44,7 @@ const targetWord = (word, { root }) =>
     send(root, "choose", { step: piece instanceof HTMLElement ? Number(piece.dataset.index) : word.steps[0] });
   });
 
-/**
- * Draws both sentences of a new translation.
- * @param {PlayerState} state
- */
+/** Draws both sentences of a new translation. @param {PlayerState} state */
 export function buildSentences(state) {
   const { root, data: { source, target, spoken } } = state;
   /** @type {(name: string, kind: "source" | "step", words: PlayerWord[], buttons: HTMLButtonElement[]) => void} */

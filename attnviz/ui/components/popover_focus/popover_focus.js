@@ -24,8 +24,7 @@ const replacing = new MutationObserver(() => {
 
 /**
  * Makes an opening popover a tab stop, as it may only have text that scrolls, and focuses it after a key.
- * @param {boolean} byKey
- * @param {number} [tries]
+ * @param {boolean} byKey @param {number} [tries]
  */
 function reachPopover(byKey, tries = 60) {
   const [box] = findAll(document, BOX);
@@ -63,11 +62,7 @@ function onKey(event) {
   }
 }
 
-/**
- * The tab stops inside `root`, also within shadow roots.
- * @param {ParentNode} root
- * @returns {HTMLElement[]}
- */
+/** The tab stops inside `root`, also within shadow roots. @param {ParentNode} root @returns {HTMLElement[]} */
 export function tabStops(root) {
   return findAll(root, "*").flatMap((node) => [
     ...(node.tabIndex >= 0 && !node.matches(":disabled") && node.checkVisibility() ? [node] : []),
@@ -77,8 +72,7 @@ export function tabStops(root) {
 
 /**
  * Beyond either end of a popover is only the browser: there Tab closes it and goes on from its button.
- * @param {KeyboardEvent} event
- * @param {Element} box
+ * @param {KeyboardEvent} event @param {Element} box
  */
 function closeAtEnd(event, box) {
   let here = document.activeElement;

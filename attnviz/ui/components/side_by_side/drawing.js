@@ -7,9 +7,7 @@ import { bytesOf, element, find, findAll, markAdjoining, number, shade, write } 
 
 const LEVELS = ["level-0", "level-1", "level-2", "level-3"]; // classes of shaded words, the most probable first
 
-/**
- * @param {Lane} lane
- */
+/** @param {Lane} lane */
 function laneElement(lane) {
   const head = element("h3", "name", lane.name, " ", element("small", "model", lane.model)),
     node = element("section", "lane");
@@ -38,13 +36,13 @@ function laneElement(lane) {
 
 /**
  * What stands between two words: the end mark and what follows without a space do not begin a line.
- * @param {string} text
- * @param {boolean} space
+ * @param {string} text @param {boolean} space
  */
 const beforeWord = (text, space) => text === "</s>" ? "\u00a0" : space ? " " : "\u2060";
 
 /**
- * An element for texts that are exchanged, and a hidden one for each, which take the room of the highest: nothing moves.
+ * An element for texts that are exchanged, and a hidden one for each, which take the room of the highest: nothing
+ * moves.
  * @param {string[]} texts
  */
 function exchanged(texts) {
@@ -55,11 +53,7 @@ function exchanged(texts) {
 /** @param {[string, ...unknown[]][]} words */
 const joined = (words) => words.map(([word]) => word).join("");
 
-/**
- * Builds all lanes of a payload.
- * @param {HTMLElement} root
- * @param {LanesPayload} payload
- */
+/** Builds all lanes of a payload. @param {HTMLElement} root @param {LanesPayload} payload */
 export function build(root, payload) {
   const box = find(root, ".beside");
   box.style.setProperty("--lanes", String(payload.lanes.length));
@@ -71,11 +65,7 @@ export function build(root, payload) {
   root.classList.toggle("rows", payload.legend.length > 0);
 }
 
-/**
- * A colour of the page as red, green and blue.
- * @param {HTMLElement} root
- * @param {string} name
- */
+/** A colour of the page as red, green and blue. @param {HTMLElement} root @param {string} name */
 function colour(root, name) {
   const [, ...pairs] = /#(..)(..)(..)/.exec(getComputedStyle(root).getPropertyValue(name)) ?? ["", "80", "80", "80"];
   return pairs.map((pair) => parseInt(pair, 16));
@@ -83,9 +73,7 @@ function colour(root, name) {
 
 /**
  * Draws the numbers of a step, a stripe each: red below 0, blue above, with opacity by the square root of the amount.
- * @param {HTMLElement} root
- * @param {HTMLCanvasElement} canvas
- * @param {NonNullable<Lane["strip"]>} strip
+ * @param {HTMLElement} root @param {HTMLCanvasElement} canvas @param {NonNullable<Lane["strip"]>} strip
  * @param {number} step
  */
 function paintStrip(root, canvas, { bytes, units }, step) {
@@ -106,8 +94,7 @@ function paintStrip(root, canvas, { bytes, units }, step) {
 
 /**
  * Draws one of several translations: its words, shaded, above the source words, of which some are left out.
- * @param {HTMLElement} node
- * @param {Version} version
+ * @param {HTMLElement} node @param {Version} version
  */
 function paintVersion(node, { words, source }) {
   find(node, ".target > .text").replaceChildren(
@@ -120,22 +107,14 @@ function paintVersion(node, { words, source }) {
 
 /**
  * An element with a word, after the blank that `text` begins with.
- * @param {string} text
- * @param {"s" | "span"} tag
- * @param {string} className
- * @param {string} title
+ * @param {string} text @param {"s" | "span"} tag @param {string} className @param {string} title
  */
 function spaced(text, tag, className, title) {
   const word = element(tag, className, text.trimStart(), title ? { title } : undefined);
   return text.startsWith(" ") ? [" ", word] : [word];
 }
 
-/**
- * @param {HTMLElement} root
- * @param {HTMLElement} node
- * @param {Lane} lane
- * @param {number} step
- */
+/** @param {HTMLElement} root @param {HTMLElement} node @param {Lane} lane @param {number} step */
 function paintLane(root, node, lane, step) {
   const { weights, strip, parts, versions, notes } = lane;
   const now = weights?.[Math.min(step, weights.length - 1)];
@@ -156,11 +135,7 @@ function paintLane(root, node, lane, step) {
   write(find(node, note), notes[Math.min(step, notes.length - 1)] ?? "");
 }
 
-/**
- * Draws all lanes at a step.
- * @param {LanesPayload} payload
- * @param {LanesState} state
- */
+/** Draws all lanes at a step. @param {LanesPayload} payload @param {LanesState} state */
 export function paintLanes({ lanes, labels, words }, { root, step, player }) {
   findAll(root, ".lane").forEach((node, k) => paintLane(root, node, lanes[k], step));
   player.write(words, labels[step]);

@@ -9,10 +9,7 @@ import { build, paintLanes } from "./drawing.js";
 
 const PACE = 800; // milliseconds a step stays while playing
 
-/**
- * Shows the step of the view.
- * @param {LanesState} state
- */
+/** Shows the step of the view. @param {LanesState} state */
 function show(state) {
   const { root, payload } = state, { step } = viewState(root);
   if (!payload || step === null) return;
@@ -20,10 +17,7 @@ function show(state) {
   paintLanes(payload, state);
 }
 
-/**
- * @param {LanesState} state
- * @param {LanesPayload} payload
- */
+/** @param {LanesState} state @param {LanesPayload} payload */
 function read(state, payload) {
   writeTexts(state.root, payload.words);
   build(state.root, payload);
@@ -56,10 +50,7 @@ export default component(".lanes", {
   isText: true,
   begin: () => ({ payload: null, step: 0 }),
   start,
-  /**
-   * @param {LanesState} state
-   * @param {LanesPayload | PayloadAddress & { waiting: string }} data
-   */
+  /** @param {LanesState} state @param {LanesPayload | PayloadAddress & { waiting: string }} data */
   take(state, data) {
     state.root.dataset.message = "at" in data ? data.waiting : "";
     state.inSight ||= !("at" in data); // what is sent with the page is drawn at once

@@ -9,26 +9,18 @@ import { onMessage, onViewKey, send, viewRoot, viewState } from "../view.js";
 
 /**
  * The element of a stage in the view of `root`: its own, or the picture of the first three.
- * @param {Element} root
- * @param {number} stage
+ * @param {Element} root @param {number} stage
  */
 const stageOf = (root, stage) =>
   viewRoot(root).querySelector(`[class*="st-key-stage_${stage}"]`) ??
     viewRoot(root).querySelector('[class*="st-key-one_picture"]');
 
-/**
- * Whether a stage opens in the place of the diagram (page.css).
- * @param {HTMLElement} root
- */
+/** Whether a stage opens in the place of the diagram (page.css). @param {HTMLElement} root */
 const opensInPlace = (root) =>
   getComputedStyle(root).getPropertyValue("--opens-in-place") === "1" &&
   !viewRoot(root).hasAttribute("data-tour");
 
-/**
- * @param {HTMLElement} root
- * @param {number} stage
- * @param {boolean} smooth
- */
+/** @param {HTMLElement} root @param {number} stage @param {boolean} smooth */
 function scrollToStage(root, stage, smooth) {
   const place = stageOf(root, stage);
   if (!place) return;
@@ -41,8 +33,7 @@ function scrollToStage(root, stage, smooth) {
 
 /**
  * Marks the button of the chosen stage; the page marks the stage itself by `data-stage` (page.css).
- * @param {HTMLElement} root
- * @param {number | null} chosen
+ * @param {HTMLElement} root @param {number | null} chosen
  */
 function mark(root, chosen) {
   const buttons = findAll(root, "li button");
@@ -56,8 +47,7 @@ function mark(root, chosen) {
 
 /**
  * Scrolls to a stage; one that opens in place moves the page only as far as it is out of the window.
- * @param {HTMLElement} root
- * @param {number} stage
+ * @param {HTMLElement} root @param {number} stage
  */
 function goToStage(root, stage) {
   const place = stageOf(root, stage);
@@ -69,8 +59,7 @@ function goToStage(root, stage) {
 
 /**
  * Moves the keyboard focus to a stage further down the page, or to the button of one that opens in place.
- * @param {HTMLElement} root
- * @param {number} stage
+ * @param {HTMLElement} root @param {number} stage
  */
 function focusStage(root, stage) {
   const place = opensInPlace(root) ? root.querySelector(`[data-stage="${stage}"]`) : stageOf(root, stage);
@@ -80,8 +69,8 @@ function focusStage(root, stage) {
 }
 
 /**
- * Opens the next stage; after the last, closes it, or goes to the first where all are drawn. In lecture mode, the diagram
- * comes before the first stage, and the heatmap after the last (page.css).
+ * Opens the next stage; after the last, closes it, or goes to the first where all are drawn. In lecture mode, the
+ * diagram comes before the first stage, and the heatmap after the last (page.css).
  * @param {HTMLElement} root
  */
 function nextStage(root) {
@@ -125,8 +114,7 @@ function show(state) {
 
 /**
  * Goes to a stage once the figures above it are drawn: for a link, or an early click.
- * @param {HTMLElement} root
- * @param {number} stage
+ * @param {HTMLElement} root @param {number} stage
  */
 function visitWhenDrawn(root, stage) {
   let tries = 0;
@@ -173,10 +161,7 @@ function start(state) {
   }, signal);
 }
 
-/**
- * @param {SummaryState} state
- * @param {SummaryPayload} data
- */
+/** @param {SummaryState} state @param {SummaryPayload} data */
 function take(state, { steps, stages }) {
   state.data = steps;
   const titles = stages.map(({ title }) => title).join();

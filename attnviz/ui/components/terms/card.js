@@ -40,12 +40,9 @@ const DRAWINGS = {
 };
 
 /**
- * Shows a card beside its term; with `close`, it has a link to its stage, which closes it. Returns a function that places
- * it again after the term has moved.
- * @param {HTMLElement} root
- * @param {HTMLElement} box
- * @param {HTMLElement | SVGElement} term
- * @param {TermCard} card
+ * Shows a card beside its term; with `close`, it has a link to its stage, which closes it. Returns a function that
+ * places it again after the term has moved.
+ * @param {HTMLElement} root @param {HTMLElement} box @param {HTMLElement | SVGElement} term @param {TermCard} card
  * @param {(() => void) | null} close
  */
 export function showCard(root, box, term, { name, sentence, drawing, stage }, close) {
@@ -72,9 +69,7 @@ export function showCard(root, box, term, { name, sentence, drawing, stage }, cl
 /**
  * Places a box with a fixed position below an element or, where it does not fit, above it. With a `sentence` around the
  * element, places it above the sentence if it fits there, and below it otherwise.
- * @param {HTMLElement} box
- * @param {Element} other
- * @param {Element | null} [sentence]
+ * @param {HTMLElement} box @param {Element} other @param {Element | null} [sentence]
  */
 export function placeBeside(box, other, sentence = null) {
   const { left } = other.getBoundingClientRect(), { offsetWidth, offsetHeight } = box;

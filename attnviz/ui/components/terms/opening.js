@@ -11,8 +11,7 @@ const HOVER = 250; // milliseconds over a term after which its card opens, and a
 
 /**
  * The card of a term element: that with its index, or that of its stage.
- * @param {HTMLElement} root
- * @param {TermElement} term
+ * @param {HTMLElement} root @param {TermElement} term
  */
 function cardOf(root, term) {
   const cards = viewState(root).view?.terms.cards ?? [];

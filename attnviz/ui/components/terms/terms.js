@@ -6,9 +6,7 @@ import { viewState } from "../view.js";
 /**
  * Writes a text in which the first occurrence of each term of the view is a button. If a term had the focus, the same
  * term of the new text gets it, or else the stage.
- * @param {HTMLElement} root
- * @param {HTMLElement} node
- * @param {string} text
+ * @param {HTMLElement} root @param {HTMLElement} node @param {string} text
  */
 export function writeWithTerms(root, node, text) {
   const focused = node.querySelector("[data-term]:focus");
@@ -22,11 +20,7 @@ export function writeWithTerms(root, node, text) {
   place.focus({ preventScroll: true });
 }
 
-/**
- * @param {HTMLElement} root
- * @param {HTMLElement} node
- * @param {string} text
- */
+/** @param {HTMLElement} root @param {HTMLElement} node @param {string} text */
 function writeParts(root, node, text) {
   const cards = viewState(root).view?.terms.cards ?? [];
   const found = cards.flatMap(({ forms }, index) => {

@@ -10,8 +10,8 @@ import { send, speedOf, viewState } from "../view.js";
 const PACE = 700; // milliseconds a moment stays while playing at speed 1
 
 /**
- * Draws the moment of `state`, and sends it to the view as its step. Writes it into the address; while playing only at the
- * end.
+ * Draws the moment of `state`, and sends it to the view as its step. Writes it into the address; while playing only at
+ * the end.
  * @param {TimelineState} state
  */
 function paint({ root, data, moment, player }) {
@@ -52,10 +52,9 @@ function linkedMoment({ updates }) {
 }
 
 /**
- * The moment to show of a new payload: for the same runs the current one, or the last if the last was shown and there are
- * now more.
- * @param {TimelineState} state
- * @param {TimelinePayload} data
+ * The moment to show of a new payload: for the same runs the current one, or the last if the last was shown and there
+ * are now more.
+ * @param {TimelineState} state @param {TimelinePayload} data
  */
 function initialMoment({ shown: before, moment }, data) {
   const last = data.updates.length - 1;
@@ -63,10 +62,7 @@ function initialMoment({ shown: before, moment }, data) {
   return moment >= before.updates.length - 1 ? last : Math.max(0, data.updates.indexOf(before.updates[moment]));
 }
 
-/**
- * @param {TimelineState} state
- * @param {TimelinePayload} data
- */
+/** @param {TimelineState} state @param {TimelinePayload} data */
 function take(state, data) {
   const { root } = state;
   if (state.shown?.identity !== data.identity) state.player.pause();

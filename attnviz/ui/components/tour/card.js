@@ -10,11 +10,7 @@ import { adjacentStops, focusWord, goBack, goForward, onTourKey } from "./naviga
 
 export { goBack, goForward, onTourKey };
 
-/**
- * Draws a stop of the tour.
- * @param {TourState} state
- * @param {TourPayload} payload
- */
+/** Draws a stop of the tour. @param {TourState} state @param {TourPayload} payload */
 export function drawCard(state, payload) {
   const { root } = state;
   const card = find(root, ".card"), stop = stopOf(state);
@@ -44,10 +40,7 @@ function stopOf({ at, fetched }) {
   return at === null ? undefined : stops?.[at - 1] ?? stops?.at(-1);
 }
 
-/**
- * Hides the card after the tour, and restores scroll position and focus.
- * @param {TourState} state
- */
+/** Hides the card after the tour, and restores scroll position and focus. @param {TourState} state */
 export function hideCard(state) {
   const { root, scrolled, focused } = state, back = cardHasFocus(root);
   resetBars(root);
@@ -67,11 +60,7 @@ function cardHasFocus(root) {
   return activeElement !== null && find(root, ".card").contains(activeElement);
 }
 
-/**
- * @param {TourState} state
- * @param {TourPayload} payload
- * @param {TourStop} stop
- */
+/** @param {TourState} state @param {TourPayload} payload @param {TourStop} stop */
 function writeCard(state, payload, stop) {
   const { root } = state;
   const { words, stops, identity } = payload;
@@ -105,20 +94,12 @@ function writeCard(state, payload, stop) {
   drawDots(root, payload, stop);
 }
 
-/**
- * Resets the page's bars if they follow the sliders of the card.
- * @param {HTMLElement} root
- */
+/** Resets the page's bars if they follow the sliders of the card. @param {HTMLElement} root */
 function resetBars(root) {
   if (root.querySelector(".pull > .plain:not([hidden])")) send(root, "preview", null);
 }
 
-/**
- * Draws a button for each stop.
- * @param {HTMLElement} root
- * @param {TourPayload} payload
- * @param {TourStop} stop
- */
+/** Draws a button for each stop. @param {HTMLElement} root @param {TourPayload} payload @param {TourStop} stop */
 function drawDots(root, { words, stops }, stop) {
   find(root, ".dots").replaceChildren(...stops.map(({ number: n, title, missing }) => {
     const label = fill(words.stop, { n, title }), onclick = () => send(root, "choose", { tour: n });
@@ -129,8 +110,7 @@ function drawDots(root, { words, stops }, stop) {
 
 /**
  * Makes the page show the step of the stop, and its part in the window.
- * @param {TourState} state
- * @param {TourStop} stop
+ * @param {TourState} state @param {TourStop} stop
  */
 function showStop(state, stop) {
   const { root } = state;
@@ -143,8 +123,7 @@ function showStop(state, stop) {
 
 /**
  * Makes the page show the current stop again; after the page has grown, only in the window.
- * @param {TourState} state
- * @param {{ step: boolean }} what
+ * @param {TourState} state @param {{ step: boolean }} what
  */
 export function showAgain(state, { step }) {
   const stop = stopOf(state);
@@ -155,9 +134,7 @@ export function showAgain(state, { step }) {
 
 /**
  * Scrolls to the part of a stop as soon as the page has drawn it.
- * @param {TourState} state
- * @param {TourStop} stop
- * @param {number} tries
+ * @param {TourState} state @param {TourStop} stop @param {number} tries
  */
 function scrollWhenDrawn(state, stop, tries) {
   const { root } = state;
@@ -169,19 +146,13 @@ function scrollWhenDrawn(state, stop, tries) {
   } else if (tries > 0) setTimeout(() => scrollWhenDrawn(state, stop, tries - 1), 100);
 }
 
-/**
- * Ends the tour, and opens the next page.
- * @param {HTMLElement} root
- */
+/** Ends the tour, and opens the next page. @param {HTMLElement} root */
 function openNextPage(root) {
   send(root, "choose", { tour: null });
   sendRequest("page", "why");
 }
 
-/**
- * Positions highlight and card, at most once per animation frame.
- * @param {TourState} state
- */
+/** Positions highlight and card, at most once per animation frame. @param {TourState} state */
 export function schedulePlacement(state) {
   const { root } = state;
   if (state.frame) return;
@@ -197,8 +168,7 @@ export function schedulePlacement(state) {
 
 /**
  * Shows or hides the card or the highlight, which are popovers: they lie above the page.
- * @param {HTMLElement} node
- * @param {boolean} isOpen
+ * @param {HTMLElement} node @param {boolean} isOpen
  */
 function showOrHide(node, isOpen) {
   if (!node.isConnected || node.matches(":popover-open") === isOpen) return;

@@ -4,8 +4,7 @@ import { find } from "../shared.js";
 
 /**
  * The previous and next stop that this translation has; null where there is none.
- * @param {TourStop[]} stops
- * @param {number} here
+ * @param {TourStop[]} stops @param {number} here
  */
 export function adjacentStops(stops, here) {
   const existing = stops.filter(({ missing }) => !missing).map(({ number }) => number);
@@ -30,9 +29,7 @@ export function focusWord(root) {
 
 /**
  * Handles a key during the tour: arrow keys go from stop to stop, in the quiz to its words, and Esc ends it.
- * @param {TourState} state
- * @param {KeyboardEvent} event
- * @param {(stop: number | null) => void} go
+ * @param {TourState} state @param {KeyboardEvent} event @param {(stop: number | null) => void} go
  */
 export function onTourKey(state, event, go) {
   const { root } = state;
@@ -49,26 +46,19 @@ export function onTourKey(state, event, go) {
   event.preventDefault();
 }
 
-/**
- * The stops around the current one; null while they are not known.
- * @param {TourState} state
- */
+/** The stops around the current one; null while they are not known. @param {TourState} state */
 const around = ({ at, fetched }) => fetched && at !== null ? adjacentStops(fetched.payload.stops, at) : null;
 
 /**
  * Goes to the next stop; after the last, ends the tour.
- * @param {TourState} state
- * @param {(stop: number | null) => void} go
+ * @param {TourState} state @param {(stop: number | null) => void} go
  */
 export function goForward(state, go) {
   const stops = around(state);
   if (stops) go(stops.after);
 }
 
-/**
- * @param {TourState} state
- * @param {(stop: number | null) => void} go
- */
+/** @param {TourState} state @param {(stop: number | null) => void} go */
 export function goBack(state, go) {
   const before = around(state)?.before;
   if (before) go(before);

@@ -7,8 +7,7 @@ import { send } from "../view.js";
 
 /**
  * A sentence with some words in colour. Texts are set by textContent, so that they are never markup.
- * @param {Span[]} spans
- * @param {string} [className]
+ * @param {Span[]} spans @param {string} [className]
  */
 export function sentenceElement(spans, className = "") {
   return element("p", className, ...spans.map(([kind, text]) => kind ? element("b", kind, text) : text));
@@ -22,10 +21,7 @@ const SLIDER_STEP = 0.1;
 
 /**
  * Sliders of energies; the shares follow, also those of the page's own bars.
- * @param {HTMLElement} root
- * @param {PullPayload} payload
- * @param {number} step
- * @param {Words} words
+ * @param {HTMLElement} root @param {PullPayload} payload @param {number} step @param {Words} words
  */
 export function energySliders(root, { energies, rows, shown: bars }, step, words) {
   const least = Math.min(...energies) - RANGE_BELOW, most = Math.max(...energies) + RANGE_ABOVE, now = [...energies];
@@ -71,11 +67,7 @@ export function energySliders(root, { energies, rows, shown: bars }, step, words
   return box;
 }
 
-/**
- * Shares before and after the word, one above the other.
- * @param {ComparedShares[]} rows
- * @param {Words} words
- */
+/** Shares before and after the word, one above the other. @param {ComparedShares[]} rows @param {Words} words */
 export function comparedBars(rows, words) {
   const key = element("p", "head", element("i", "before"), words.before, element("i", "after"), words.after);
   const compared = rows.flatMap(({ name, before, after, texts }) => {

@@ -12,10 +12,7 @@ const BAR = 72; // default height of the bar at the top of the window, in pixels
 const SENTENCES = ".row:not(.shown)"; // in the shadow root of the player
 const ENCODER = ".st-key-diagram .encoder :is(.ground, .annotation, .word)";
 
-/**
- * The place of a stage, or at the level Idea the picture that shows it.
- * @param {number} stage
- */
+/** The place of a stage, or at the level Idea the picture that shows it. @param {number} stage */
 function stagePlace(stage) {
   const all = `:is(.st-key-stage_${stage}, .st-key-one_picture)`;
   return { key: `stage_${stage}`, all, picture: `${all} .chart` };
@@ -36,10 +33,7 @@ const PLACES = {
   stage5: { key: "stage_5", all: ".st-key-stage_5", picture: ".st-key-candidates .chart" },
 };
 
-/**
- * The key of the container of a place; empty where none is highlighted.
- * @param {string} place
- */
+/** The key of the container of a place; empty where none is highlighted. @param {string} place */
 export const keyOf = (place) => PLACES[place]?.key ?? "";
 
 const isSheet = () => innerWidth < SHEET;
@@ -47,9 +41,7 @@ export const scrollContainer = () => document.querySelector("[data-testid=stMain
 
 /**
  * The bounding box of the part of the page that a stop is about; null until it is drawn.
- * @param {HTMLElement} root
- * @param {string} place
- * @returns {DOMRect | null}
+ * @param {HTMLElement} root @param {string} place @returns {DOMRect | null}
  */
 export function areaOf(root, place) {
   const selectors = PLACES[place];
@@ -63,10 +55,7 @@ export function areaOf(root, place) {
   return new DOMRect(left, top, right - left, bottom - top);
 }
 
-/**
- * The shadow root of the view's player; null until it is mounted.
- * @param {HTMLElement} root
- */
+/** The shadow root of the view's player; null until it is mounted. @param {HTMLElement} root */
 const player = (root) =>
   [...viewRoot(root).querySelectorAll(".st-key-player *")].find((node) => node.shadowRoot)?.shadowRoot ?? null;
 
@@ -78,8 +67,7 @@ function topOf(root) {
 
 /**
  * Scrolls the part of a stop into the window: above the sheet, or where the card fits beside it.
- * @param {HTMLElement} root
- * @param {DOMRect} area
+ * @param {HTMLElement} root @param {DOMRect} area
  */
 export function bringIntoSight(root, { top, bottom, height, width }) {
   const card = find(root, ".card");
@@ -92,8 +80,7 @@ export function bringIntoSight(root, { top, bottom, height, width }) {
 
 /**
  * Highlights a part of the page, and places the card beside it.
- * @param {HTMLElement} root
- * @param {DOMRect | null} area
+ * @param {HTMLElement} root @param {DOMRect | null} area
  * @param {boolean} isQuiz whether the card has the page to itself
  */
 export function placeCard(root, area, isQuiz) {
@@ -118,9 +105,7 @@ export function placeCard(root, area, isQuiz) {
 
 /**
  * The visible part of an area between the bar at the top of the window and `foot`, with an edge around it.
- * @param {HTMLElement} root
- * @param {DOMRect} area
- * @param {number} foot
+ * @param {HTMLElement} root @param {DOMRect} area @param {number} foot
  */
 function visiblePart(root, area, foot) {
   const { left, width } = area, bar = player(root)?.querySelector(".bar");
@@ -132,9 +117,7 @@ function visiblePart(root, area, foot) {
 
 /**
  * The position of the quiz: where the hidden part of the page begins, or at the top of the window, `gap` from its edge.
- * @param {HTMLElement} root
- * @param {HTMLElement} card
- * @param {number} gap
+ * @param {HTMLElement} root @param {HTMLElement} card @param {number} gap
  */
 const quizPosition = (root, { offsetWidth, offsetHeight }, gap) => ({
   left: (innerWidth - offsetWidth) / 2,
@@ -143,8 +126,7 @@ const quizPosition = (root, { offsetWidth, offsetHeight }, gap) => ({
 
 /**
  * The position of the card that covers nothing of the highlight: right, left, below or above; or else in the corner.
- * @param {HTMLElement} card
- * @param {DOMRect | null} visible
+ * @param {HTMLElement} card @param {DOMRect | null} visible
  */
 function positionBeside({ offsetWidth: width, offsetHeight: height }, visible) {
   const furthest = { left: innerWidth - width - GAP, top: innerHeight - height - GAP };

@@ -20,10 +20,7 @@ async function fetchCard(state) {
 /** Lets the button of the tour stand out no longer. */
 const endOffer = () => document.documentElement.toggleAttribute("data-at-work", true);
 
-/**
- * Draws the current stop of the tour; while it is fetched, the previous one stays.
- * @param {TourState} state
- */
+/** Draws the current stop of the tour; while it is fetched, the previous one stays. @param {TourState} state */
 function draw(state) {
   const { root } = state;
   viewRoot(root).toggleAttribute("data-tour", state.at !== null);
@@ -33,10 +30,7 @@ function draw(state) {
   else if (payload) card.drawCard(state, payload);
 }
 
-/**
- * Follows the stop of the view.
- * @param {TourState} state
- */
+/** Follows the stop of the view. @param {TourState} state */
 function followStop(state) {
   const { root } = state;
   const { now } = viewState(root), stop = now?.tour?.stop ?? null;

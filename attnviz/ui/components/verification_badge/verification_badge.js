@@ -5,16 +5,12 @@ import { component } from "../component.js";
 import { fetchAhead } from "../payloads.js";
 import { element, find, write } from "../shared.js";
 
-/**
- * @param {"li" | "th" | "td"} tag
- * @param {string[]} texts
- */
+/** @param {"li" | "th" | "td"} tag @param {string[]} texts */
 const cells = (tag, texts) => texts.map((text) => element(tag, "", text));
 
 /**
  * Writes the list of checks, as plain text, since it may quote the visitor.
- * @param {HTMLElement} root
- * @param {VerificationPayload} payload
+ * @param {HTMLElement} root @param {VerificationPayload} payload
  */
 function writeChecks(root, { about, wrong, names, rows }) {
   find(root, ".receipt").setAttribute("aria-label", about);
@@ -24,10 +20,7 @@ function writeChecks(root, { about, wrong, names, rows }) {
   find(root, "tbody").replaceChildren(...rows.map((row) => element("tr", "", ...cells("td", row))));
 }
 
-/**
- * @param {VerificationState} state
- * @param {VerificationPayload} payload
- */
+/** @param {VerificationState} state @param {VerificationPayload} payload */
 function read({ root }, payload) {
   root.classList.toggle("fails", !payload.holds);
   write(find(root, ".sign"), payload.holds ? "✓" : "✗");
@@ -37,10 +30,7 @@ function read({ root }, payload) {
   if (!payload.rows.length) setOpen(root, false);
 }
 
-/**
- * @param {HTMLElement} root
- * @param {boolean} isOpen
- */
+/** @param {HTMLElement} root @param {boolean} isOpen */
 function setOpen(root, isOpen) {
   const box = find(root, ".receipt");
   box.hidden = !isOpen;

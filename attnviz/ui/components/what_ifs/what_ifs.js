@@ -9,10 +9,7 @@ import { onMessage, send, viewRoot } from "../view.js";
 
 const EDGE = 4; // pixels of margin around a card that is scrolled into sight
 
-/**
- * @param {WhatIfsState} state
- * @param {WhatIf} whatIf
- */
+/** @param {WhatIfsState} state @param {WhatIf} whatIf */
 function request(state, whatIf) {
   const { root } = state;
   if (state.asked) return;
@@ -21,11 +18,7 @@ function request(state, whatIf) {
   send(root, "try", whatIf);
 }
 
-/**
- * @param {WhatIfsState} state
- * @param {WhatIfCard} card
- * @param {number} index
- */
+/** @param {WhatIfsState} state @param {WhatIfCard} card @param {number} index */
 function cardItem(state, card, index) {
   const { words, current } = state.data;
   const rate = element("span", "rate", `${words.rate} ${card.per_word}`, { title: words.about });
@@ -54,8 +47,7 @@ function cardItem(state, card, index) {
 
 /**
  * Scrolls the list, not the page, until a card is fully visible.
- * @param {HTMLElement} list
- * @param {HTMLElement | undefined} card
+ * @param {HTMLElement} list @param {HTMLElement | undefined} card
  */
 function scrollToCard(list, card) {
   if (!card) return;
@@ -65,10 +57,7 @@ function scrollToCard(list, card) {
   else if (above > 0) list.scrollTop -= above;
 }
 
-/**
- * Writes the line: the current what-if, where the drawer is closed, and the buttons.
- * @param {WhatIfsState} state
- */
+/** Writes the line: the current what-if, where the drawer is closed, and the buttons. @param {WhatIfsState} state */
 function drawLine({ root, data: { cards, current, folded, words }, open = !folded }) {
   const card = cards[current], undo = find(root, ".undo"), all = find(root, ".all");
   write(find(root, ".title"), words.title ?? "");
@@ -80,10 +69,7 @@ function drawLine({ root, data: { cards, current, folded, words }, open = !folde
   find(root, "ol").hidden = !open;
 }
 
-/**
- * Draws the cards, keeps the focus among them, and scrolls the current one into sight.
- * @param {WhatIfsState} state
- */
+/** Draws the cards, keeps the focus among them, and scrolls the current one into sight. @param {WhatIfsState} state */
 function drawCards(state) {
   const { root, data: { cards, current } } = state;
   const list = find(root, "ol");
@@ -98,10 +84,7 @@ function drawCards(state) {
   requestAnimationFrame(() => scrollToCard(list, buttons[current])); // after layout
 }
 
-/**
- * Enables the cards once the server has answered.
- * @param {WhatIfsState} state
- */
+/** Enables the cards once the server has answered. @param {WhatIfsState} state */
 function enableCards(state) {
   const { root } = state;
   state.asked = false;
