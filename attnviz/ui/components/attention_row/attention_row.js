@@ -43,29 +43,6 @@ function tableRow(kind, heading, count) {
   );
 }
 
-/** Builds the French sentence and the table for a new payload. @param {RowState} state @param {RowPayload} payload */
-function read(state, payload) {
-  const { root } = state;
-  const { sources, targets, forms, words } = payload, count = sources.length;
-  state.numbers = Object.fromEntries(Object.entries(forms).map(([name, form]) => [name, unpacked(form, count)]));
-  state.drawn = "";
-  writeTexts(root, words);
-  find(root, ".words").replaceChildren(...targets.flatMap(({ text, space, name }, step) => {
-    const made = button("", text, () => send(root, "choose", { step }));
-    if (!text.trim()) made.ariaLabel = name;
-    return space ? [" ", made] : [made];
-  }));
-  const corner = element("th", "", words.english, { scope: "row" });
-  const names = sources.map((source) => element("th", "", source, { scope: "col", lang: "en" }));
-  find(root, "thead").replaceChildren(element("tr", "", corner, ...names));
-  const heads = Math.max(...Object.values(state.numbers).map((numbers) => numbers.heads.length));
-  find(root, "tbody").replaceChildren(
-    tableRow("energies", words.energy, count),
-    ...Array.from({ length: heads }, (_, k) => tableRow("head", fill(words.head, { n: k + 1 }), count)),
-    tableRow("weights", words.weight, count),
-  );
-}
-
 const BRIGHT = 0.46; // above this weight, black text has more contrast than white text
 
 /**
@@ -98,29 +75,6 @@ function paintTable(root, { weights, energies, heads }, step, words) {
   const box = find(root, ".scroll"), cell = find(row, ".strongest");
   makeScrollable(box);
   if (box.hasAttribute("data-scrolls")) box.scrollLeft = cell.offsetLeft - (box.clientWidth - cell.offsetWidth) / 2;
-}
-
-/** @param {RowState} state @param {RowPayload} payload */
-function show(state, payload) {
-  const { root, opened } = state, { step, options } = viewState(root);
-  const form = payload.forms[options.form], target = payload.targets[step ?? -1];
-  if (!form || !target || step === null) return;
-  const { words } = payload, isOpen = opened === form.exhibit;
-  write(find(root, ".exhibit"), isOpen ? words.close : fill(words.open, { title: form.title }));
-  find(root, ".exhibit").setAttribute("aria-expanded", String(isOpen));
-  const drawn = `${options.form} ${step}`;
-  if (drawn === state.drawn) return;
-  state.drawn = drawn;
-  paintTable(root, state.numbers[options.form], step, words);
-  const piece = form.askers?.[step] ?? target.name;
-  write(find(root, "caption span"), fill(words.caption, { piece, model: form.model }));
-  write(find(root, ".model-change"), form.modelChange);
-  write(find(root, ".change"), form.text);
-  write(find(root, ".numbers"), form.sentences[step]);
-  const buttons = findAll(root, ".words button");
-  buttons.forEach((made, k) => made.ariaCurrent = k === step ? "step" : null);
-  makeOneTabStop(buttons, buttons[step]);
-  writeEquation(state, form.latex, payload.katex);
 }
 
 /** Opens the exhibit behind the chosen form, or closes it. @param {RowState} state */
@@ -157,6 +111,47 @@ export default component(".attention-row", {
   take(state, /** @type {PayloadAddress & { opened: string }} */ { opened }) {
     Object.assign(state, { opened });
   },
-  read,
-  show,
+  /** Builds the French sentence and the table for a new payload. */
+  read(state, payload) {
+    const { root } = state;
+    const { sources, targets, forms, words } = payload, count = sources.length;
+    state.numbers = Object.fromEntries(Object.entries(forms).map(([name, form]) => [name, unpacked(form, count)]));
+    state.drawn = "";
+    writeTexts(root, words);
+    find(root, ".words").replaceChildren(...targets.flatMap(({ text, space, name }, step) => {
+      const made = button("", text, () => send(root, "choose", { step }));
+      if (!text.trim()) made.ariaLabel = name;
+      return space ? [" ", made] : [made];
+    }));
+    const corner = element("th", "", words.english, { scope: "row" });
+    const names = sources.map((source) => element("th", "", source, { scope: "col", lang: "en" }));
+    find(root, "thead").replaceChildren(element("tr", "", corner, ...names));
+    const heads = Math.max(...Object.values(state.numbers).map((numbers) => numbers.heads.length));
+    find(root, "tbody").replaceChildren(
+      tableRow("energies", words.energy, count),
+      ...Array.from({ length: heads }, (_, k) => tableRow("head", fill(words.head, { n: k + 1 }), count)),
+      tableRow("weights", words.weight, count),
+    );
+  },
+  show(state, payload) {
+    const { root, opened } = state, { step, options } = viewState(root);
+    const form = payload.forms[options.form], target = payload.targets[step ?? -1];
+    if (!form || !target || step === null) return;
+    const { words } = payload, isOpen = opened === form.exhibit;
+    write(find(root, ".exhibit"), isOpen ? words.close : fill(words.open, { title: form.title }));
+    find(root, ".exhibit").setAttribute("aria-expanded", String(isOpen));
+    const drawn = `${options.form} ${step}`;
+    if (drawn === state.drawn) return;
+    state.drawn = drawn;
+    paintTable(root, state.numbers[options.form], step, words);
+    const piece = form.askers?.[step] ?? target.name;
+    write(find(root, "caption span"), fill(words.caption, { piece, model: form.model }));
+    write(find(root, ".model-change"), form.modelChange);
+    write(find(root, ".change"), form.text);
+    write(find(root, ".numbers"), form.sentences[step]);
+    const buttons = findAll(root, ".words button");
+    buttons.forEach((made, k) => made.ariaCurrent = k === step ? "step" : null);
+    makeOneTabStop(buttons, buttons[step]);
+    writeEquation(state, form.latex, payload.katex);
+  },
 });

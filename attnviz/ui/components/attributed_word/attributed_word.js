@@ -9,19 +9,6 @@ import { send, viewState } from "../view.js";
 let lists = 0;
 
 /**
- * Writes the current words into the boxes, except into one in which a visitor is typing.
- * @param {WordChoiceState} state @param {WordsPayload} payload
- */
-function read({ root }, payload) {
-  find(root, "datalist").replaceChildren(...payload.likeliest.map(({ name }) => new Option("", name)));
-  for (const box of findAll(root, "input", HTMLInputElement)) {
-    if (box.matches(":focus") && box.value !== (box.dataset.written ?? "")) continue;
-    box.value = box.dataset.written = box.dataset.what === "word" ? payload.word : payload.foil;
-  }
-  write(find(root, ".messages"), payload.feedback.join("\n"));
-}
-
-/**
  * Chooses the word typed in a box: a likely piece by its name, or the first piece of any other text; an empty box
  * undoes the choice.
  * @param {WordChoiceState} state @param {HTMLInputElement} box
@@ -53,30 +40,33 @@ async function chooseTyped(state, box) {
   else choose(found.piece, text);
 }
 
-/** @param {WordChoiceState} state */
-function start(state) {
-  const { root } = state, list = find(root, "datalist");
-  lists += 1;
-  list.id = `attnviz-likeliest-${lists}`;
-  for (const box of findAll(root, "input", HTMLInputElement)) {
-    box.setAttribute("list", list.id);
-    box.onfocus = () => box.select();
-    box.onchange = () => chooseTyped(state, box);
-  }
-}
-
-/** @param {WordChoiceState} state @param {WordChoicePayload} data */
-function take({ root }, { words, both }) {
-  write(find(root, ".one span"), words.why);
-  write(find(root, ".other span"), words.not);
-  write(find(root, ".note"), words.note);
-  find(root, ".other").hidden = !both;
-}
-
 export default component(".word-choice", {
   messages: ["step", "words"],
   isText: true,
-  start,
-  take,
-  read,
+  /** @param {WordChoiceState} state */
+  start(state) {
+    const { root } = state, list = find(root, "datalist");
+    lists += 1;
+    list.id = `attnviz-likeliest-${lists}`;
+    for (const box of findAll(root, "input", HTMLInputElement)) {
+      box.setAttribute("list", list.id);
+      box.onfocus = () => box.select();
+      box.onchange = () => chooseTyped(state, box);
+    }
+  },
+  take({ root }, { words, both }) {
+    write(find(root, ".one span"), words.why);
+    write(find(root, ".other span"), words.not);
+    write(find(root, ".note"), words.note);
+    find(root, ".other").hidden = !both;
+  },
+  /** Writes the current words into the boxes, except into one in which a visitor is typing. */
+  read({ root }, payload) {
+    find(root, "datalist").replaceChildren(...payload.likeliest.map(({ name }) => new Option("", name)));
+    for (const box of findAll(root, "input", HTMLInputElement)) {
+      if (box.matches(":focus") && box.value !== (box.dataset.written ?? "")) continue;
+      box.value = box.dataset.written = box.dataset.what === "word" ? payload.word : payload.foil;
+    }
+    write(find(root, ".messages"), payload.feedback.join("\n"));
+  },
 });

@@ -243,52 +243,45 @@ const MOST_GROWTH = 1.5;
 const NUMBER_WIDTH = 29; // pixels of a number above an upright bar
 const LOWEST_ROW = 16; // pixels of a row that has room for its label
 
-/** @param {ChartState} state */
-function start(state) {
-  const { root, signal, redraw } = state;
-  const refit = () => {
-    const payload = "at" in state.data ? state.fetched?.payload : state.data;
-    if (state.limit && state.limit !== heightLimit(root)) state.text = undefined; // to be drawn anew
-    if (payload?.fits || state.text === undefined) redraw();
-  };
-  const resizing = new ResizeObserver(refit);
-  for (const name of [".scroll", ".window"]) resizing.observe(find(root, name));
-  signal.addEventListener("abort", () => resizing.disconnect());
-  addEventListener("resize", refit, { signal });
-  document.addEventListener("attnviz:letters", redraw, { signal });
-  onMessage(root, "shown", () => state.figure?.layout.meta.stages && redraw(), signal);
-  onMessage(root, "hint", ({ detail }) => state.tree?.markHypothesis(state, detail), signal);
-  onMessage(root, "point", ({ detail }) => state.figure && highlight(state, detail), signal);
-  followWhatIfs(state);
-  onPress(find(root, ".undo"), () => send(root, "try", { kind: "undo" }));
-}
-
-/**
- * @param {ChartState} state
- * @param {ChartPayload | PayloadAddress & { waiting: string, visited: boolean, prefetch: number, hand?: Words, consequence?: string }} data
- */
-function take(state, data) {
-  const { root } = state, fetching = "at" in data, undo = find(root, ".undo");
-  Object.assign(state, {
-    steps: fetching ? data.prefetch : 0,
-    words: fetching ? data.hand ?? null : null,
-    consequenceAddress: fetching ? data.consequence ?? null : null,
-  });
-  root.dataset.message = fetching ? data.waiting : "";
-  undo.hidden = !state.words?.undo;
-  write(undo, state.words?.undo ?? "");
-  if (fetching && !data.sent) return true;
-  draw(state); // the heatmap first: IntersectionObserver reports late
-  return false;
-}
-
 export default component(".chart-box", {
   messages: ["step", "source", "order", "words", "options"],
   begin: ({ root }) => ({ chart: chartOf(root) }),
   start(state, data) {
-    start(state);
-    if ("at" in data && data.visited) keepInWindow(state.root, "nearest");
+    const { root, signal, redraw } = state;
+    const refit = () => {
+      const payload = "at" in state.data ? state.fetched?.payload : state.data;
+      if (state.limit && state.limit !== heightLimit(root)) state.text = undefined; // to be drawn anew
+      if (payload?.fits || state.text === undefined) redraw();
+    };
+    const resizing = new ResizeObserver(refit);
+    for (const name of [".scroll", ".window"]) resizing.observe(find(root, name));
+    signal.addEventListener("abort", () => resizing.disconnect());
+    addEventListener("resize", refit, { signal });
+    document.addEventListener("attnviz:letters", redraw, { signal });
+    onMessage(root, "shown", () => state.figure?.layout.meta.stages && redraw(), signal);
+    onMessage(root, "hint", ({ detail }) => state.tree?.markHypothesis(state, detail), signal);
+    onMessage(root, "point", ({ detail }) => state.figure && highlight(state, detail), signal);
+    followWhatIfs(state);
+    onPress(find(root, ".undo"), () => send(root, "try", { kind: "undo" }));
+    if ("at" in data && data.visited) keepInWindow(root, "nearest");
   },
-  take,
+  /**
+   * @param {ChartState} state
+   * @param {ChartPayload | PayloadAddress & { waiting: string, visited: boolean, prefetch: number, hand?: Words, consequence?: string }} data
+   */
+  take(state, data) {
+    const { root } = state, fetching = "at" in data, undo = find(root, ".undo");
+    Object.assign(state, {
+      steps: fetching ? data.prefetch : 0,
+      words: fetching ? data.hand ?? null : null,
+      consequenceAddress: fetching ? data.consequence ?? null : null,
+    });
+    root.dataset.message = fetching ? data.waiting : "";
+    undo.hidden = !state.words?.undo;
+    write(undo, state.words?.undo ?? "");
+    if (fetching && !data.sent) return true;
+    draw(state); // the heatmap first: IntersectionObserver reports late
+    return false;
+  },
   draw,
 });

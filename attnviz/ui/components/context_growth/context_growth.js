@@ -132,38 +132,6 @@ function toggleBuilding(state) {
   });
 }
 
-/** @param {GrowthState} state @param {GrowthPayload} payload */
-function show(state, { captions }) {
-  const { root } = state, { step, order } = viewState(root);
-  if (step === null || !state.alpha[step]) return;
-  write(find(root, "p"), captions[step] ?? "");
-  const strongest = order === "strongest";
-  const scale = scaleFactor(), key = [step, order, scale].join();
-  if (key !== state.key) {
-    state.clock.pause();
-    Object.assign(state, { key, scale });
-    state.numbers = growthAt(state, step, strongest);
-    state.added = state.numbers.lines.length;
-    state.chart.style.height = `${state.numbers.skeleton.layout.height * scale}px`;
-  }
-  find(root, `.order input[value=${order}]`, HTMLInputElement).checked = true;
-  paint(state);
-}
-
-/** Reads a new payload. @param {GrowthState} state @param {GrowthPayload} payload */
-function read(state, payload) {
-  const { root } = state;
-  const { figure, thinned } = payload;
-  state.annotations = unpackRows(payload.annotations, payload.units);
-  state.alpha = unpackRows(payload.alpha, state.annotations.length);
-  state.skeletons = { figure: JSON.parse(figure), thinned: thinned && JSON.parse(thinned) };
-  state.chart.style.minWidth = `${state.skeletons.figure.layout.meta.narrowest}px`;
-  state.key = null;
-  state.stripsKey = null;
-  state.drawnKey = null;
-  writeLabels(root, payload.words);
-}
-
 /** Writes the labels in the language of the page. @param {HTMLElement} root @param {Words} words */
 function writeLabels(root, words) {
   find(root, ".added").setAttribute("aria-label", words.added);
@@ -173,32 +141,57 @@ function writeLabels(root, words) {
   }
 }
 
-/** @param {GrowthState} state */
-function start(state) {
-  const { root, signal, chart } = state, added = find(root, ".added", HTMLInputElement);
-  find(root, ".build").onclick = () => toggleBuilding(state);
-  added.oninput = () => {
-    state.clock.pause();
-    state.added = Number(added.value);
-    paint(state);
-  };
-  // One group of choices for each view on the page.
-  for (const input of findAll(root, ".order input", HTMLInputElement)) {
-    input.name = `${viewState(root).name}-order`;
-    input.onchange = () => send(root, "choose", { order: /** @type {Order} */ (input.value) });
-  }
-  chart.setAttribute("role", "img");
-  chart.classList.add("clickable");
-  // The running sum as drawn, unit by unit, for tests.
-  chart.runningSum = () => Array.from(state.running);
-  onMessage(root, "point", ({ detail }) => highlight(state, detail), signal);
-  document.addEventListener("attnviz:letters", state.redraw, { signal });
-}
-
 export default component(".growth", {
   messages: ["step", "source", "order"],
   begin: (own) => ({ chart: /** @type {GrowthChart} */ (chartOf(own.root)), clock: newClock(own) }),
-  start,
-  read,
-  show,
+  /** @param {GrowthState} state */
+  start(state) {
+    const { root, signal, chart } = state, added = find(root, ".added", HTMLInputElement);
+    find(root, ".build").onclick = () => toggleBuilding(state);
+    added.oninput = () => {
+      state.clock.pause();
+      state.added = Number(added.value);
+      paint(state);
+    };
+    // One group of choices for each view on the page.
+    for (const input of findAll(root, ".order input", HTMLInputElement)) {
+      input.name = `${viewState(root).name}-order`;
+      input.onchange = () => send(root, "choose", { order: /** @type {Order} */ (input.value) });
+    }
+    chart.setAttribute("role", "img");
+    chart.classList.add("clickable");
+    // The running sum as drawn, unit by unit, for tests.
+    chart.runningSum = () => Array.from(state.running);
+    onMessage(root, "point", ({ detail }) => highlight(state, detail), signal);
+    document.addEventListener("attnviz:letters", state.redraw, { signal });
+  },
+  /** Reads a new payload. */
+  read(state, payload) {
+    const { root } = state;
+    const { figure, thinned } = payload;
+    state.annotations = unpackRows(payload.annotations, payload.units);
+    state.alpha = unpackRows(payload.alpha, state.annotations.length);
+    state.skeletons = { figure: JSON.parse(figure), thinned: thinned && JSON.parse(thinned) };
+    state.chart.style.minWidth = `${state.skeletons.figure.layout.meta.narrowest}px`;
+    state.key = null;
+    state.stripsKey = null;
+    state.drawnKey = null;
+    writeLabels(root, payload.words);
+  },
+  show(state, { captions }) {
+    const { root } = state, { step, order } = viewState(root);
+    if (step === null || !state.alpha[step]) return;
+    write(find(root, "p"), captions[step] ?? "");
+    const strongest = order === "strongest";
+    const scale = scaleFactor(), key = [step, order, scale].join();
+    if (key !== state.key) {
+      state.clock.pause();
+      Object.assign(state, { key, scale });
+      state.numbers = growthAt(state, step, strongest);
+      state.added = state.numbers.lines.length;
+      state.chart.style.height = `${state.numbers.skeleton.layout.height * scale}px`;
+    }
+    find(root, `.order input[value=${order}]`, HTMLInputElement).checked = true;
+    paint(state);
+  },
 });

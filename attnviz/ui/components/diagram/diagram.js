@@ -200,49 +200,45 @@ function drawWeights(state, weights) {
   drawPose(diagram, weights ? { ...own, weights: Float32Array.from(weights) } : own);
 }
 
-/** @param {DiagramState} state */
-function start(state) {
-  const { root, signal } = state, scroll = find(root, ".scroll");
-  const drawAgain = () => {
-    state.step = null;
-    show(state);
-  };
-  document.addEventListener("attnviz:letters", () => {
-    state.diagram = undefined;
-    state.redraw();
-  }, { signal });
-  onMessage(root, "shown", () => state.diagram && state.thin !== isThin(root) && state.redraw(), signal);
-  onMessage(root, "point", ({ detail }) => {
-    state.pointed = detail?.source ?? null;
-    markPiece(state);
-  }, signal);
-  onMessage(root, "weigh", ({ detail }) => drawWeights(state, detail), signal);
-  listenToShow(state, drawAgain);
-  state.resizing = new ResizeObserver(() => {
-    if (state.diagram && scroll.clientWidth !== state.boxWidth) drawAgain();
-  });
-  state.resizing.observe(scroll);
-  listenToStages(root);
-  viewRoot(root).toggleAttribute("data-diagram", true); // for the layout of lectures (page.css)
-}
-
-/**
- * @param {DiagramState} state
- * @param {(DiagramPayload | PayloadAddress) & { stages: StageTitle[]; formulas: boolean; outline: Omit<Outline, "terms">; caption: string }} data
- */
-function take(state, { stages, formulas, outline, caption }) {
-  const titles = stages.map(({ title }) => title).join();
-  if (titles !== state.titles || formulas !== state.formulas) {
-    Object.assign(state, { titles, stages, formulas, diagram: undefined });
-  }
-  if (!state.diagram) reserve(state, outline);
-  write(find(state.root, ".caption"), caption);
-}
-
 export default component(".diagram", {
   messages: ["step", "source"],
   begin: (own) => ({ step: null, pointed: null, clock: newClock(own), show: newShow() }),
-  start,
-  take,
+  /** @param {DiagramState} state */
+  start(state) {
+    const { root, signal } = state, scroll = find(root, ".scroll");
+    const drawAgain = () => {
+      state.step = null;
+      show(state);
+    };
+    document.addEventListener("attnviz:letters", () => {
+      state.diagram = undefined;
+      state.redraw();
+    }, { signal });
+    onMessage(root, "shown", () => state.diagram && state.thin !== isThin(root) && state.redraw(), signal);
+    onMessage(root, "point", ({ detail }) => {
+      state.pointed = detail?.source ?? null;
+      markPiece(state);
+    }, signal);
+    onMessage(root, "weigh", ({ detail }) => drawWeights(state, detail), signal);
+    listenToShow(state, drawAgain);
+    state.resizing = new ResizeObserver(() => {
+      if (state.diagram && scroll.clientWidth !== state.boxWidth) drawAgain();
+    });
+    state.resizing.observe(scroll);
+    listenToStages(root);
+    viewRoot(root).toggleAttribute("data-diagram", true); // for the layout of lectures (page.css)
+  },
+  /**
+   * @param {DiagramState} state
+   * @param {(DiagramPayload | PayloadAddress) & { stages: StageTitle[]; formulas: boolean; outline: Omit<Outline, "terms">; caption: string }} data
+   */
+  take(state, { stages, formulas, outline, caption }) {
+    const titles = stages.map(({ title }) => title).join();
+    if (titles !== state.titles || formulas !== state.formulas) {
+      Object.assign(state, { titles, stages, formulas, diagram: undefined });
+    }
+    if (!state.diagram) reserve(state, outline);
+    write(find(state.root, ".caption"), caption);
+  },
   draw: show,
 });

@@ -46,12 +46,14 @@ export async function writeEquation(state, latex, address) {
   }
 }
 
-/** @param {EquationState} state @param {EquationPayload} payload */
-function show(state, payload) {
-  const { step, source } = viewState(state.root), equation = equationAt(payload, step, source);
-  if (!equation) return;
-  write(find(state.root, "p"), equation.note);
-  writeEquation(state, equation.latex, payload.katex);
-}
-
-export default component(".equation", { messages: ["step", "source"], isText: true, show });
+export default component(".equation", {
+  messages: ["step", "source"],
+  isText: true,
+  /** @param {EquationState} state @param {EquationPayload} payload */
+  show(state, payload) {
+    const { step, source } = viewState(state.root), equation = equationAt(payload, step, source);
+    if (!equation) return;
+    write(find(state.root, "p"), equation.note);
+    writeEquation(state, equation.latex, payload.katex);
+  },
+});

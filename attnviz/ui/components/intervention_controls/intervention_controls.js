@@ -149,85 +149,79 @@ function borrow(root) {
   intervene(root, (step) => ({ kind: "borrowed", lender, of, step }));
 }
 
-/** @param {ControlsState} state */
-function listen(state) {
-  const { root } = state;
-  const source = () => viewState(root).source ?? 0;
-  /** @type {(weight: (piece: number) => number) => void} */
-  const replaceWeights = (weight) => {
-    const weights = state.payload?.pieces.map((_, piece) => weight(piece));
-    if (weights) intervene(root, (step) => ({ kind: "weights", weights, step }));
-  };
-  onPress(find(root, ".only"), () => replaceWeights((piece) => Number(piece === source())));
-  onPress(find(root, ".without"), () => intervene(root, (step) => ({ kind: "exclusion", position: source(), step })));
-  onPress(find(root, ".alike"), () => replaceWeights(() => 1));
-  onPress(find(root, ".undo"), () => send(root, "try", { kind: "undo" }));
-  onPress(find(root, ".take"), () => borrow(root));
-  find(root, ".lender").onchange = () => showLenderField(root);
-  find(root, ".links").onkeydown = (event) => {
-    if (event.key === "Enter") borrow(root);
-  };
-  for (const input of findAll(root, ".then input", HTMLInputElement)) {
-    input.name = `${viewState(root).name}-then`;
-    input.onchange = () => {
-      viewState(root).held = input.value === "held";
-    };
-  }
-  listenToTemperature(state);
-}
-
-/**
- * Reads a new payload, of another translation or language.
- * @param {ControlsState} state @param {ControlsPayload} payload
- */
-function read({ root, data }, payload) {
-  const { words } = payload;
-  writeTexts(root, words);
-  for (
-    const [name, label] of [[".degrees", "temperature"], [".lender", "lender"], [".of", "step"], [".links", "links"]]
-  ) {
-    find(root, name).setAttribute("aria-label", words[label]);
-  }
-  find(root, ".links", HTMLInputElement).placeholder = "0-0 1-2 2-1";
-  find(root, ".every").title = words.every;
-  setOptions(find(root, ".lender", HTMLSelectElement), [
-    ["step", words.ofStep],
-    .../** @type {[string, string][]} */ (payload.posterior ? [["posterior", words.ofPosterior]] : []),
-    ["links", words.ofLinks],
-    ...data.models.map((
-      name,
-    ) => /** @type {[string, string]} */ ([`model ${name}`, fill(words.ofModel, { name })])),
-  ]);
-  setOptions(find(root, ".of", HTMLSelectElement), payload.written.map((name, i) => [String(i), `${i + 1} · ${name}`]));
-  showLenderField(root);
-}
-
-/** @param {ControlsState} state @param {ControlsPayload} payload */
-function show(state, { words, pieces }) {
-  const { root } = state, { step, source, held } = viewState(root);
-  if (step === null) return;
-  const here = pieces[source ?? 0];
-  write(find(root, ".hint"), fill(words.hint, { name: here }));
-  for (const name of ["only", "without"]) find(root, `.${name}`).setAttribute("aria-label", `${words[name]}: ${here}`);
-  find(root, ".undo", HTMLButtonElement).disabled = !state.data.undo;
-  for (const input of findAll(root, ".then input", HTMLInputElement)) input.checked = (input.value === "held") === held;
-  if (step !== state.step || !state.pending) setTemperature(state);
-  state.step = step;
-}
-
-/** @param {ControlsState} state */
-function take(state) {
-  const { root, data } = state;
-  write(find(root, ".problem"), data.problem);
-  if (data.problem) send(root, "preview", null); // the request failed
-  state.payload = undefined; // the models may have changed
-}
-
 export default component(".weight_controls", {
   messages: ["step", "source"],
   isText: true,
-  start: listen,
-  take,
-  read,
-  show,
+  /** @param {ControlsState} state */
+  start(state) {
+    const { root } = state;
+    const source = () => viewState(root).source ?? 0;
+    /** @type {(weight: (piece: number) => number) => void} */
+    const replaceWeights = (weight) => {
+      const weights = state.payload?.pieces.map((_, piece) => weight(piece));
+      if (weights) intervene(root, (step) => ({ kind: "weights", weights, step }));
+    };
+    onPress(find(root, ".only"), () => replaceWeights((piece) => Number(piece === source())));
+    onPress(find(root, ".without"), () => intervene(root, (step) => ({ kind: "exclusion", position: source(), step })));
+    onPress(find(root, ".alike"), () => replaceWeights(() => 1));
+    onPress(find(root, ".undo"), () => send(root, "try", { kind: "undo" }));
+    onPress(find(root, ".take"), () => borrow(root));
+    find(root, ".lender").onchange = () => showLenderField(root);
+    find(root, ".links").onkeydown = (event) => {
+      if (event.key === "Enter") borrow(root);
+    };
+    for (const input of findAll(root, ".then input", HTMLInputElement)) {
+      input.name = `${viewState(root).name}-then`;
+      input.onchange = () => {
+        viewState(root).held = input.value === "held";
+      };
+    }
+    listenToTemperature(state);
+  },
+  take(state) {
+    const { root, data } = state;
+    write(find(root, ".problem"), data.problem);
+    if (data.problem) send(root, "preview", null); // the request failed
+    state.payload = undefined; // the models may have changed
+  },
+  /** Reads a new payload, of another translation or language. */
+  read({ root, data }, payload) {
+    const { words } = payload;
+    writeTexts(root, words);
+    for (
+      const [name, label] of [[".degrees", "temperature"], [".lender", "lender"], [".of", "step"], [".links", "links"]]
+    ) {
+      find(root, name).setAttribute("aria-label", words[label]);
+    }
+    find(root, ".links", HTMLInputElement).placeholder = "0-0 1-2 2-1";
+    find(root, ".every").title = words.every;
+    setOptions(find(root, ".lender", HTMLSelectElement), [
+      ["step", words.ofStep],
+      .../** @type {[string, string][]} */ (payload.posterior ? [["posterior", words.ofPosterior]] : []),
+      ["links", words.ofLinks],
+      ...data.models.map((
+        name,
+      ) => /** @type {[string, string]} */ ([`model ${name}`, fill(words.ofModel, { name })])),
+    ]);
+    setOptions(
+      find(root, ".of", HTMLSelectElement),
+      payload.written.map((name, i) => [String(i), `${i + 1} · ${name}`]),
+    );
+    showLenderField(root);
+  },
+  show(state, { words, pieces }) {
+    const { root } = state, { step, source, held } = viewState(root);
+    if (step === null) return;
+    const here = pieces[source ?? 0];
+    write(find(root, ".hint"), fill(words.hint, { name: here }));
+    for (const name of ["only", "without"]) {
+      find(root, `.${name}`).setAttribute("aria-label", `${words[name]}: ${here}`);
+    }
+    find(root, ".undo", HTMLButtonElement).disabled = !state.data.undo;
+    for (const input of findAll(root, ".then input", HTMLInputElement)) {
+      input.checked = (input.value === "held") === held;
+    }
+    if (step !== state.step || !state.pending) setTemperature(state);
+    state.step = step;
+  },
 });

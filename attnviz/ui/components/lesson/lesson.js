@@ -243,32 +243,30 @@ function goTo(state, place) {
   find(root, ".question").focus({ preventScroll: true });
 }
 
-/** @param {LessonState} state */
-function start(state) {
-  const { root } = state;
-  find(root, "form").onsubmit = (event) => {
-    event.preventDefault();
-    answerItem(state);
-  };
-  find(root, ".previous").onclick = () => goTo(state, state.place - 1);
-  find(root, ".next").onclick = () => goTo(state, state.place + 1);
-  find(root, ".again").onclick = () => {
-    state.answers.clear();
-    goTo(state, -1);
-  };
-}
-
-/** @param {LessonState} state */
-function take(state) {
-  const { root, data } = state;
-  root.lang = data.language;
-  writeTexts(root, data.words);
-  write(find(root, ".lesson-title"), data.words.title);
-  if (state.identity !== data.identity) {
-    Object.assign(state, { identity: data.identity, place: -1, name: "", draft: "", answers: new Map() });
-    restore(state);
-  }
-  queueMicrotask(() => paint(state)); // once the boxes of its pictures are there
-}
-
-export default component(".lesson", { start, take });
+export default component(".lesson", {
+  /** @param {LessonState} state */
+  start(state) {
+    const { root } = state;
+    find(root, "form").onsubmit = (event) => {
+      event.preventDefault();
+      answerItem(state);
+    };
+    find(root, ".previous").onclick = () => goTo(state, state.place - 1);
+    find(root, ".next").onclick = () => goTo(state, state.place + 1);
+    find(root, ".again").onclick = () => {
+      state.answers.clear();
+      goTo(state, -1);
+    };
+  },
+  take(state) {
+    const { root, data } = state;
+    root.lang = data.language;
+    writeTexts(root, data.words);
+    write(find(root, ".lesson-title"), data.words.title);
+    if (state.identity !== data.identity) {
+      Object.assign(state, { identity: data.identity, place: -1, name: "", draft: "", answers: new Map() });
+      restore(state);
+    }
+    queueMicrotask(() => paint(state)); // once the boxes of its pictures are there
+  },
+});

@@ -155,51 +155,46 @@ function read(state) {
   remember(state, state.links);
 }
 
-/** @param {LinkDrawingState} state */
-function start(state) {
-  const { root, data, signal } = state, score = find(root, ".score");
-  const container = viewRoot(root).querySelector(`.st-key-${data.heatmap}`);
-  if (!container) throw new Error("there is no heatmap");
-  state.score = score;
-  state.cells = openCells(container, {
-    payload: () => state.data,
-    markers: () => markersOf(state),
-    kindOf: (link) => state.links.get(nameOf(link)) ?? null,
-    advance: (link) => advance(state, link),
-    undo: () => undo(state),
-    point: (link, weight) => {
-      state.pointed = { link, number: weight };
-      describe(state);
-    },
-  }, signal);
-  find(root, ".undo").onclick = () => undo(state);
-  root.addEventListener("keydown", (event) => {
-    if (!isUndoKey(event)) return;
-    event.preventDefault();
-    undo(state);
-  }, { signal });
-  signal.addEventListener("abort", () => root.prepend(score)); // it stands above the heatmap, and the bar may be drawn again
-}
-
-/** @param {LinkDrawingState} state @param {LinkDrawingPayload} data */
-function take(state, data) {
-  const { root } = state;
-  if (state.identity !== data.identity) { // another pair: its own links, and no undoing of the former ones
-    Object.assign(state, { identity: data.identity, read: undefined, asked: 0, saving: null, pointed: undefined });
-    for (const text of findAll(root, ".where output, .problem")) write(text, "");
-  }
-  writeTexts(root, data.words);
-  read(state);
-  writeFiles(state);
-  show(state);
-  return false;
-}
-
 export default component(".link-drawing", {
   messages: ["options"],
   isText: true,
   begin: () => ({ links: new Map(), asked: 0, saving: null }),
-  start,
-  take,
+  /** @param {LinkDrawingState} state */
+  start(state) {
+    const { root, data, signal } = state, score = find(root, ".score");
+    const container = viewRoot(root).querySelector(`.st-key-${data.heatmap}`);
+    if (!container) throw new Error("there is no heatmap");
+    state.score = score;
+    state.cells = openCells(container, {
+      payload: () => state.data,
+      markers: () => markersOf(state),
+      kindOf: (link) => state.links.get(nameOf(link)) ?? null,
+      advance: (link) => advance(state, link),
+      undo: () => undo(state),
+      point: (link, weight) => {
+        state.pointed = { link, number: weight };
+        describe(state);
+      },
+    }, signal);
+    find(root, ".undo").onclick = () => undo(state);
+    root.addEventListener("keydown", (event) => {
+      if (!isUndoKey(event)) return;
+      event.preventDefault();
+      undo(state);
+    }, { signal });
+    signal.addEventListener("abort", () => root.prepend(score)); // it stands above the heatmap, and the bar may be drawn again
+  },
+  take(state, data) {
+    const { root } = state;
+    if (state.identity !== data.identity) { // another pair: its own links, and no undoing of the former ones
+      Object.assign(state, { identity: data.identity, read: undefined, asked: 0, saving: null, pointed: undefined });
+      for (const text of findAll(root, ".where output, .problem")) write(text, "");
+    }
+    writeTexts(root, data.words);
+    read(state);
+    writeFiles(state);
+    show(state);
+    return false;
+  },
   draw: show,
 });

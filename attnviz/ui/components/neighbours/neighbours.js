@@ -12,18 +12,16 @@ function entry({ near, before, marked, after, other, to }, [own, others]) {
   return element("li", "", element("a", "", element("span", "near", near), sentence, translation, link));
 }
 
-/** @param {NeighboursState} state @param {NeighboursPayload} payload */
-function read({ root }, payload) {
-  for (const kind of ["decoder", "context", "encoder"]) root.classList.toggle(kind, kind === payload.kind);
-  write(find(root, ".heading"), payload.heading);
-  find(root, "ol").replaceChildren(...payload.entries.map((one) => entry(one, payload.spoken)));
-}
-
 export default component(".neighbours", {
   messages: ["step"],
   isText: true,
   take({ root, payload }, /** @type {PayloadAddress & { waiting: string }} */ { waiting }) {
     if (!payload) write(find(root, ".heading"), waiting);
   },
-  read,
+  /** @param {NeighboursState} state @param {NeighboursPayload} payload */
+  read({ root }, payload) {
+    for (const kind of ["decoder", "context", "encoder"]) root.classList.toggle(kind, kind === payload.kind);
+    write(find(root, ".heading"), payload.heading);
+    find(root, "ol").replaceChildren(...payload.entries.map((one) => entry(one, payload.spoken)));
+  },
 });

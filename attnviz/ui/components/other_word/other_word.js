@@ -35,33 +35,28 @@ function offer(state, payload, step) {
   box.replaceChildren(...foils.map(({ piece, name }) => new Option(name, String(piece))));
 }
 
-/** @param {OtherWordState} state @param {FoilsPayload} payload */
-function show(state, payload) {
-  const { root } = state, { step, now } = viewState(root);
-  if (step === null || !payload.offers[step]) return;
-  if (payload !== state.offered || step !== state.step) offer(state, payload, step);
-  // A piece that was clicked in the figure above is preselected.
-  const clicked = now && now.word !== null ? String(now.word) : null;
-  const box = find(root, ".foils", HTMLSelectElement);
-  if (clicked !== null && clicked !== state.clicked && box.querySelector(`[value="${clicked}"]`)) box.value = clicked;
-  state.clicked = clicked;
-}
-
-/** @param {OtherWordState} state */
-function start({ root }) {
-  onPress(find(root, ".write"), () => requestWord(root));
-  const typed = find(root, ".typed", HTMLInputElement), box = find(root, ".foils", HTMLSelectElement);
-  typed.onkeydown = (event) => {
-    if (event.key === "Enter" && !event.isComposing) requestWord(root);
-  };
-  // Either a typed or a chosen word.
-  typed.oninput = () => box.selectedIndex = typed.value.trim() ? -1 : 0;
-  box.onchange = () => typed.value = "";
-}
-
 export default component(".other-word", {
   messages: ["step", "words"],
   isText: true,
-  start,
-  show,
+  /** @param {OtherWordState} state */
+  start({ root }) {
+    onPress(find(root, ".write"), () => requestWord(root));
+    const typed = find(root, ".typed", HTMLInputElement), box = find(root, ".foils", HTMLSelectElement);
+    typed.onkeydown = (event) => {
+      if (event.key === "Enter" && !event.isComposing) requestWord(root);
+    };
+    // Either a typed or a chosen word.
+    typed.oninput = () => box.selectedIndex = typed.value.trim() ? -1 : 0;
+    box.onchange = () => typed.value = "";
+  },
+  show(state, payload) {
+    const { root } = state, { step, now } = viewState(root);
+    if (step === null || !payload.offers[step]) return;
+    if (payload !== state.offered || step !== state.step) offer(state, payload, step);
+    // A piece that was clicked in the figure above is preselected.
+    const clicked = now && now.word !== null ? String(now.word) : null;
+    const box = find(root, ".foils", HTMLSelectElement);
+    if (clicked !== null && clicked !== state.clicked && box.querySelector(`[value="${clicked}"]`)) box.value = clicked;
+    state.clicked = clicked;
+  },
 });

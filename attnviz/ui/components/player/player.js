@@ -34,37 +34,6 @@ function watchBar(state) {
   signal.addEventListener("abort", () => watch.disconnect());
 }
 
-/** @param {PlayerState} state */
-function start(state) {
-  const { root, signal } = state;
-  state.player = newPlayer(state, {
-    here: () => viewState(root).now?.step ?? 0,
-    last: () => state.data.weights.length - 1,
-    go: (step) => change(root, { step }),
-    choose: (step) => send(root, "choose", { step }),
-    paint: () => paint(state),
-    pace: () => PACE / speedOf(root),
-  });
-  onPress(find(root, ".follow"), () => {
-    // The button is hidden after the click: a keyboard user keeps the focus on the word.
-    if (root.querySelector(".follow:focus-visible")) find(root, ".source .current").focus();
-    send(root, "choose", { source: null });
-  });
-  listenToSpeeds(state);
-  watchBar(state);
-  onViewKey(root, (event) => onPlayerKey(event, state), signal);
-  onMessage(root, "choose", ({ detail }) => {
-    if (detail.step !== undefined) state.player.pause();
-  }, signal);
-  onMessage(root, "shown", () => showSelection(state), signal);
-  onMessage(root, "point", ({ detail }) => {
-    state.pointed = detail;
-    paintPointed(state);
-  }, signal);
-  /** @type {HTMLElement} */ (guestOf(root) ?? document.documentElement)
-    .addEventListener("pointerup", releaseFocus, { signal });
-}
-
 /** Draws the selection of the view, once that is of this translation. @param {PlayerState} state */
 function showSelection(state) {
   const { root, data } = state, view = viewState(root), { now } = view;
@@ -81,25 +50,51 @@ function showSelection(state) {
 const PACE = 900; // milliseconds a step stays while playing at speed 1
 const MOST_LARGE = 22; // words of a sentence in large letters, which fills a line or two beside the controls
 
-/** @param {PlayerState} state */
-function take(state) {
-  const { root, data, shown } = state;
-  state.shown = data;
-  root.classList.toggle("simple", data.simple);
-  root.classList.toggle("long", Math.max(data.source.length, data.target.length) > MOST_LARGE);
-  writeTexts(root, data.words);
-  if (shown?.identity !== data.identity) {
-    state.player.pause();
-    buildSentences(state);
-  }
-  if (data.suspectedErrors.length) {
-    import("./suspected_errors.js").then((module) => module.drawSuspectedErrors(root, data.suspectedErrors));
-  }
-  showSelection(state);
-}
-
 export default component(".player", {
   begin: () => ({ step: 0, source: null }),
-  start,
-  take,
+  /** @param {PlayerState} state */
+  start(state) {
+    const { root, signal } = state;
+    state.player = newPlayer(state, {
+      here: () => viewState(root).now?.step ?? 0,
+      last: () => state.data.weights.length - 1,
+      go: (step) => change(root, { step }),
+      choose: (step) => send(root, "choose", { step }),
+      paint: () => paint(state),
+      pace: () => PACE / speedOf(root),
+    });
+    onPress(find(root, ".follow"), () => {
+      // The button is hidden after the click: a keyboard user keeps the focus on the word.
+      if (root.querySelector(".follow:focus-visible")) find(root, ".source .current").focus();
+      send(root, "choose", { source: null });
+    });
+    listenToSpeeds(state);
+    watchBar(state);
+    onViewKey(root, (event) => onPlayerKey(event, state), signal);
+    onMessage(root, "choose", ({ detail }) => {
+      if (detail.step !== undefined) state.player.pause();
+    }, signal);
+    onMessage(root, "shown", () => showSelection(state), signal);
+    onMessage(root, "point", ({ detail }) => {
+      state.pointed = detail;
+      paintPointed(state);
+    }, signal);
+    /** @type {HTMLElement} */ (guestOf(root) ?? document.documentElement)
+      .addEventListener("pointerup", releaseFocus, { signal });
+  },
+  take(state) {
+    const { root, data, shown } = state;
+    state.shown = data;
+    root.classList.toggle("simple", data.simple);
+    root.classList.toggle("long", Math.max(data.source.length, data.target.length) > MOST_LARGE);
+    writeTexts(root, data.words);
+    if (shown?.identity !== data.identity) {
+      state.player.pause();
+      buildSentences(state);
+    }
+    if (data.suspectedErrors.length) {
+      import("./suspected_errors.js").then((module) => module.drawSuspectedErrors(root, data.suspectedErrors));
+    }
+    showSelection(state);
+  },
 });

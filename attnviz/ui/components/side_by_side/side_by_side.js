@@ -17,43 +17,37 @@ function show(state) {
   paintLanes(payload, state);
 }
 
-/** @param {LanesState} state @param {LanesPayload} payload */
-function read(state, payload) {
-  writeTexts(state.root, payload.words);
-  build(state.root, payload);
-  show(state);
-}
-
-/** @param {LanesState} state */
-function start(state) {
-  const { root, signal } = state;
-  const player = state.player = newPlayer(state, {
-    here: () => state.step,
-    last: () => (state.payload?.labels.length ?? 1) - 1,
-    go(step) {
-      if (state.payload) change(root, { step });
-    },
-    paint: () => show(state),
-    pace: () => PACE,
-  });
-  onViewKey(root, player.onKey, signal);
-  onMessage(root, "choose", ({ detail }) => {
-    if (detail.step === undefined) return;
-    player.pause();
-    show(state);
-  }, signal);
-  onMessage(root, "shown", () => show(state), signal);
-}
-
 export default component(".lanes", {
   messages: ["step"],
   isText: true,
   begin: () => ({ payload: null, step: 0 }),
-  start,
+  start(state) {
+    const { root, signal } = state;
+    const player = state.player = newPlayer(state, {
+      here: () => state.step,
+      last: () => (state.payload?.labels.length ?? 1) - 1,
+      go(step) {
+        if (state.payload) change(root, { step });
+      },
+      paint: () => show(state),
+      pace: () => PACE,
+    });
+    onViewKey(root, player.onKey, signal);
+    onMessage(root, "choose", ({ detail }) => {
+      if (detail.step === undefined) return;
+      player.pause();
+      show(state);
+    }, signal);
+    onMessage(root, "shown", () => show(state), signal);
+  },
   /** @param {LanesState} state @param {LanesPayload | PayloadAddress & { waiting: string }} data */
   take(state, data) {
     state.root.dataset.message = "at" in data ? data.waiting : "";
     state.inSight ||= !("at" in data); // what is sent with the page is drawn at once
   },
-  read,
+  read(state, payload) {
+    writeTexts(state.root, payload.words);
+    build(state.root, payload);
+    show(state);
+  },
 });

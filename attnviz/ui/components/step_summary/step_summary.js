@@ -146,35 +146,36 @@ function place(state) {
   mark(root, now.stage);
 }
 
-/** @param {SummaryState} state */
-function start(state) {
-  const { root, signal } = state;
-  onMessage(root, "shown", () => place(state), signal);
-  onMessage(root, "visit", ({ detail }) => {
-    goToStage(root, detail);
-    if (document.activeElement?.matches(":focus-visible")) focusStage(root, detail); // pressed with the keyboard
-  }, signal);
-  onViewKey(root, (event) => {
-    if (event.key.toLowerCase() !== "s" || !isForPage(event) || viewRoot(root).hasAttribute("data-tour")) return;
-    event.preventDefault();
-    nextStage(root);
-  }, signal);
-}
-
-/** @param {SummaryState} state @param {SummaryPayload} data */
-function take(state, { steps, stages }) {
-  state.data = steps;
-  const titles = stages.map(({ title }) => title).join();
-  if (titles !== state.titles) {
-    state.titles = titles;
-    const list = find(state.root, "ol");
-    list.replaceChildren(...stages.map(entry));
-    list.onkeydown = (event) => moveFocus(event, findAll(list, "button"));
-  }
-  show(state);
-  state.marked = undefined;
-  place(state);
-  return false;
-}
-
-export default component(".facts", { messages: ["step"], isText: true, start, take, draw: show });
+export default component(".facts", {
+  messages: ["step"],
+  isText: true,
+  /** @param {SummaryState} state */
+  start(state) {
+    const { root, signal } = state;
+    onMessage(root, "shown", () => place(state), signal);
+    onMessage(root, "visit", ({ detail }) => {
+      goToStage(root, detail);
+      if (document.activeElement?.matches(":focus-visible")) focusStage(root, detail); // pressed with the keyboard
+    }, signal);
+    onViewKey(root, (event) => {
+      if (event.key.toLowerCase() !== "s" || !isForPage(event) || viewRoot(root).hasAttribute("data-tour")) return;
+      event.preventDefault();
+      nextStage(root);
+    }, signal);
+  },
+  take(state, /** @type {SummaryPayload} */ { steps, stages }) {
+    state.data = steps;
+    const titles = stages.map(({ title }) => title).join();
+    if (titles !== state.titles) {
+      state.titles = titles;
+      const list = find(state.root, "ol");
+      list.replaceChildren(...stages.map(entry));
+      list.onkeydown = (event) => moveFocus(event, findAll(list, "button"));
+    }
+    show(state);
+    state.marked = undefined;
+    place(state);
+    return false;
+  },
+  draw: show,
+});

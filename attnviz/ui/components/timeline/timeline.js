@@ -23,25 +23,6 @@ function paint({ root, data, moment, player }) {
   if (!player.playing) setParameters("timeline", { fragment: { update } });
 }
 
-/** @param {TimelineState} state */
-function start(state) {
-  const { root, signal } = state, last = () => state.data.updates.length - 1;
-  const player = state.player = newPlayer(state, {
-    here: () => state.moment,
-    last,
-    go(moment) {
-      state.moment = moment;
-      paint(state);
-    },
-    paint: () => paint(state),
-    pace: () => PACE / speedOf(root),
-  });
-  listenToSpeeds(state);
-  document.addEventListener("keydown", player.onKey, { signal });
-  document.addEventListener("attnviz:fragment", () => player.leap(linkedMoment(state.data) ?? last()), { signal });
-  signal.addEventListener("abort", () => removeOwner("timeline"));
-}
-
 /**
  * The moment of the update in the address, or the last before it; null where there is none.
  * @param {TimelinePayload} data
@@ -62,16 +43,34 @@ function initialMoment({ shown: before, moment }, data) {
   return moment >= before.updates.length - 1 ? last : Math.max(0, data.updates.indexOf(before.updates[moment]));
 }
 
-/** @param {TimelineState} state @param {TimelinePayload} data */
-function take(state, data) {
-  const { root } = state;
-  if (state.shown?.identity !== data.identity) state.player.pause();
-  state.moment = initialMoment(state, data);
-  state.shown = data;
-  writeTexts(root, data.words);
-  write(find(root, ".first"), data.ends[0]);
-  write(find(root, ".last"), data.ends[1]);
-  paint(state);
-}
-
-export default component(".timeline", { begin: () => ({ moment: 0 }), start, take });
+export default component(".timeline", {
+  begin: () => ({ moment: 0 }),
+  /** @param {TimelineState} state */
+  start(state) {
+    const { root, signal } = state, last = () => state.data.updates.length - 1;
+    const player = state.player = newPlayer(state, {
+      here: () => state.moment,
+      last,
+      go(moment) {
+        state.moment = moment;
+        paint(state);
+      },
+      paint: () => paint(state),
+      pace: () => PACE / speedOf(root),
+    });
+    listenToSpeeds(state);
+    document.addEventListener("keydown", player.onKey, { signal });
+    document.addEventListener("attnviz:fragment", () => player.leap(linkedMoment(state.data) ?? last()), { signal });
+    signal.addEventListener("abort", () => removeOwner("timeline"));
+  },
+  take(state, data) {
+    const { root } = state;
+    if (state.shown?.identity !== data.identity) state.player.pause();
+    state.moment = initialMoment(state, data);
+    state.shown = data;
+    writeTexts(root, data.words);
+    write(find(root, ".first"), data.ends[0]);
+    write(find(root, ".last"), data.ends[1]);
+    paint(state);
+  },
+});

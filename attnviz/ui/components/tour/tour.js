@@ -45,45 +45,43 @@ function followStop(state) {
   if (stop === null) card?.hideCard(state);
 }
 
-/** @param {TourState} state */
-function start(state) {
-  const { root, signal } = state;
-  state.inSight = true; // its payload is fetched at once
-  /** @type {(stop: number | null) => void} */
-  const goToStop = (stop) => {
-    if (stop !== state.at) send(root, "choose", { tour: stop });
-  };
-  const redraw = () => state.at !== null && state.written === undefined ? draw(state) : card?.schedulePlacement(state);
-  document.addEventListener("keydown", (event) => card?.onTourKey(state, event, goToStop), { signal });
-  document.addEventListener("scroll", redraw, { signal, capture: true, passive: true });
-  for (const name of ["keydown", "wheel", "touchmove"]) {
-    document.addEventListener(name, endOffer, { signal, passive: true });
-  }
-  addEventListener("resize", redraw, { signal });
-  const resizing = new ResizeObserver(() => { // the page grows while figures load, or with the level of detail
-    card?.showAgain(state, { step: false });
-    redraw();
-  });
-  resizing.observe(viewRoot(root));
-  resizing.observe(find(root, ".card"));
-  handlePress("tour_button", () => goToStop(1), signal);
-  onMessage(root, "shown", () => followStop(state), signal);
-  onMessage(root, "step", redraw, signal);
-  onMessage(root, "choose", ({ detail }) => detail?.stage && endOffer(), signal);
-  onMessage(root, "weigh", ({ detail }) => detail && endOffer(), signal);
-  find(root, ".close").onclick = () => goToStop(null);
-  find(root, ".next").onclick = () => card?.goForward(state, goToStop);
-  find(root, ".back").onclick = () => card?.goBack(state, goToStop);
-  find(root, ".astray").onclick = () => card?.showAgain(state, { step: true });
-  signal.addEventListener("abort", () => {
-    resizing.disconnect();
-    cancelAnimationFrame(state.frame);
-  });
-}
-
 export default component(".tour", {
   begin: () => ({ at: null, scrolled: null, focused: null, frame: 0 }),
-  start,
+  start(state) {
+    const { root, signal } = state;
+    state.inSight = true; // its payload is fetched at once
+    /** @type {(stop: number | null) => void} */
+    const goToStop = (stop) => {
+      if (stop !== state.at) send(root, "choose", { tour: stop });
+    };
+    const redraw = () =>
+      state.at !== null && state.written === undefined ? draw(state) : card?.schedulePlacement(state);
+    document.addEventListener("keydown", (event) => card?.onTourKey(state, event, goToStop), { signal });
+    document.addEventListener("scroll", redraw, { signal, capture: true, passive: true });
+    for (const name of ["keydown", "wheel", "touchmove"]) {
+      document.addEventListener(name, endOffer, { signal, passive: true });
+    }
+    addEventListener("resize", redraw, { signal });
+    const resizing = new ResizeObserver(() => { // the page grows while figures load, or with the level of detail
+      card?.showAgain(state, { step: false });
+      redraw();
+    });
+    resizing.observe(viewRoot(root));
+    resizing.observe(find(root, ".card"));
+    handlePress("tour_button", () => goToStop(1), signal);
+    onMessage(root, "shown", () => followStop(state), signal);
+    onMessage(root, "step", redraw, signal);
+    onMessage(root, "choose", ({ detail }) => detail?.stage && endOffer(), signal);
+    onMessage(root, "weigh", ({ detail }) => detail && endOffer(), signal);
+    find(root, ".close").onclick = () => goToStop(null);
+    find(root, ".next").onclick = () => card?.goForward(state, goToStop);
+    find(root, ".back").onclick = () => card?.goBack(state, goToStop);
+    find(root, ".astray").onclick = () => card?.showAgain(state, { step: true });
+    signal.addEventListener("abort", () => {
+      resizing.disconnect();
+      cancelAnimationFrame(state.frame);
+    });
+  },
   /** @param {TourState} state */
   take(state) {
     followStop(state);

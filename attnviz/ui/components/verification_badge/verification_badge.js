@@ -20,16 +20,6 @@ function writeChecks(root, { about, wrong, names, rows }) {
   find(root, "tbody").replaceChildren(...rows.map((row) => element("tr", "", ...cells("td", row))));
 }
 
-/** @param {VerificationState} state @param {VerificationPayload} payload */
-function read({ root }, payload) {
-  root.classList.toggle("fails", !payload.holds);
-  write(find(root, ".sign"), payload.holds ? "✓" : "✗");
-  write(find(root, ".summary"), payload.summary);
-  writeChecks(root, payload);
-  find(root, ".badge", HTMLButtonElement).disabled = !payload.rows.length;
-  if (!payload.rows.length) setOpen(root, false);
-}
-
 /** @param {HTMLElement} root @param {boolean} isOpen */
 function setOpen(root, isOpen) {
   const box = find(root, ".receipt");
@@ -40,25 +30,30 @@ function setOpen(root, isOpen) {
   box.scrollIntoView({ block: "nearest" });
 }
 
-/** @param {VerificationState} state */
-function start({ root, signal }) {
-  const badge = find(root, ".badge");
-  badge.onclick = () => setOpen(root, Boolean(find(root, ".receipt").hidden));
-  document.addEventListener("pointerdown", (event) => {
-    if (!event.composedPath().includes(root)) setOpen(root, false);
-  }, { signal });
-  document.addEventListener("keydown", (event) => {
-    if (!["Escape", "Tab"].includes(event.key) || find(root, ".receipt").hidden) return;
-    event.stopPropagation(); // only closes the box and focuses the button
-    event.preventDefault();
-    setOpen(root, false);
-    badge.focus();
-  }, { signal, capture: true });
-}
-
 export default component(".verification", {
   messages: ["step", "words", "options"],
-  start,
-  read,
+  /** @param {VerificationState} state */
+  start({ root, signal }) {
+    const badge = find(root, ".badge");
+    badge.onclick = () => setOpen(root, Boolean(find(root, ".receipt").hidden));
+    document.addEventListener("pointerdown", (event) => {
+      if (!event.composedPath().includes(root)) setOpen(root, false);
+    }, { signal });
+    document.addEventListener("keydown", (event) => {
+      if (!["Escape", "Tab"].includes(event.key) || find(root, ".receipt").hidden) return;
+      event.stopPropagation(); // only closes the box and focuses the button
+      event.preventDefault();
+      setOpen(root, false);
+      badge.focus();
+    }, { signal, capture: true });
+  },
+  read({ root }, payload) {
+    root.classList.toggle("fails", !payload.holds);
+    write(find(root, ".sign"), payload.holds ? "✓" : "✗");
+    write(find(root, ".summary"), payload.summary);
+    writeChecks(root, payload);
+    find(root, ".badge", HTMLButtonElement).disabled = !payload.rows.length;
+    if (!payload.rows.length) setOpen(root, false);
+  },
   show: (/** @type {VerificationState} */ state) => fetchAhead(state, state.data.steps),
 });

@@ -91,21 +91,19 @@ function enableCards(state) {
   find(root, "ol").removeAttribute("aria-busy");
 }
 
-/** @param {WhatIfsState} state */
-function start(state) {
-  const { root, signal } = state;
-  onMessage(root, "answered", () => enableCards(state), signal);
-  onPress(find(root, ".undo"), () => request(state, { kind: "undo" }));
-  onPress(find(root, ".all"), () => {
-    state.open = !(state.open ?? !state.data.folded);
-    drawLine(state);
-  });
-}
-
-/** @param {WhatIfsState} state */
-function take(state) {
-  enableCards(state);
-  drawCards(state);
-}
-
-export default component(".what_ifs", { start, take });
+export default component(".what_ifs", {
+  /** @param {WhatIfsState} state */
+  start(state) {
+    const { root, signal } = state;
+    onMessage(root, "answered", () => enableCards(state), signal);
+    onPress(find(root, ".undo"), () => request(state, { kind: "undo" }));
+    onPress(find(root, ".all"), () => {
+      state.open = !(state.open ?? !state.data.folded);
+      drawLine(state);
+    });
+  },
+  take(state) {
+    enableCards(state);
+    drawCards(state);
+  },
+});
