@@ -11,10 +11,8 @@ function pixelsOf(pen, character) {
   return pen.getImageData(0, 0, SIZE, SIZE).data.join();
 }
 
-/**
- * The characters of `text` that no font has, each once; marks, spaces and controls have no picture of their own.
- * @param {string} text
- */
+/** The characters of `text` that no font has, each once; marks, spaces and controls have no picture of their own.
+ * @param {string} text */
 export function missingCharacters(text) {
   const pen = new OffscreenCanvas(SIZE, SIZE).getContext("2d", { willReadFrequently: true });
   if (!pen) return "";

@@ -25,11 +25,9 @@ let drawnPath = null;
 const suffixes = new Map();
 /** Number of the unanswered request to follow Back or Forward; 0 where there is none. */
 let followRequest = 0;
-/**
- * The unanswered request for another page, and the owners of the current one: those that are added meanwhile belong to
+/** The unanswered request for another page, and the owners of the current one: those that are added meanwhile belong to
  * the other page, and its entry is not known yet.
- * @type {{ number: number, owners: Set<unknown> } | null}
- */
+ * @type {{ number: number, owners: Set<unknown> } | null} */
 let leaving = null;
 /** Value of `timer` where the address is written at the end of the running event. */
 const AT_END_OF_EVENT = 0;
@@ -43,10 +41,8 @@ let countedWrites = 0;
 let writtenEntry = "";
 /** The query that was written last. */
 let writtenQuery = "";
-/**
- * Addresses that were not yet written when Back or Forward left their entries, by the names of those.
- * @type {Map<string, URL>}
- */
+/** Addresses that were not yet written when Back or Forward left their entries, by the names of those.
+ * @type {Map<string, URL>} */
 const unwrittenAddresses = new Map();
 
 /** The parameters in the fragment of the address. */
@@ -88,10 +84,8 @@ function cancelWrite() {
   document.documentElement.toggleAttribute("data-unwritten", false);
 }
 
-/**
- * Writes the address, unless the server has not followed Back or Forward yet.
- * @param {boolean} [opens] whether a view was opened, after its page: it has no entry of its own
- */
+/** Writes the address, unless the server has not followed Back or Forward yet.
+ * @param {boolean} [opens] whether a view was opened, after its page: it has no entry of its own */
 export function writeAddress(opens = false) {
   if (entryName === null) return;
   cancelWrite();
@@ -143,11 +137,9 @@ function scheduleWrite() {
   });
 }
 
-/**
- * Sets the parameters of `owner`, to be written soon. `suffix` is appended to the name of the entry: when it changes,
+/** Sets the parameters of `owner`, to be written soon. `suffix` is appended to the name of the entry: when it changes,
  * the address is written at once.
- * @param {unknown} owner @param {AddressParts} parts @param {string} [suffix]
- */
+ * @param {unknown} owner @param {AddressParts} parts @param {string} [suffix] */
 export function setParameters(owner, parts, suffix = "") {
   if (
     suffix === (suffixes.get(owner) ?? "") &&
@@ -172,11 +164,9 @@ const isPageDrawn = () => drawnPath === null || location.pathname === pageAddres
 const IDLE = ".stApp[data-test-script-state='notRunning']";
 const PATIENCE = 300; // milliseconds from the end of a run until the page of the address should be drawn
 
-/**
- * Notes which page is drawn, at the end of a run. Opens that of the address where Streamlit (1.67) has drawn another: a
- * message that was sent before it knew of a new address leads back to the previous page.
- * @param {string} path
- */
+/** Notes which page is drawn, at the end of a run. Opens that of the address where Streamlit (1.67) has drawn another:
+ * a message that was sent before it knew of a new address leads back to the previous page.
+ * @param {string} path */
 export function pageDrawn(path) {
   drawnPath = path;
   if (isPageDrawn()) return;
@@ -219,10 +209,9 @@ function storeLeft() {
   }
 }
 
-/**
- * After a reload, which ends the session of the server, follows the last address and sends the requests again. Browsers
- * load the address at which a reload began, but the page goes on until they have its answer, and may write another one.
- */
+/** After a reload, which ends the session of the server, follows the last address and sends the requests again.
+ * Browsers load the address at which a reload began, but the page goes on until they have its answer, and may write
+ * another one. */
 function restoreLeft() {
   const [opening] = /** @type {PerformanceNavigationTiming[]} */ (performance.getEntriesByType("navigation"));
   if (opening?.type !== "reload") return;

@@ -20,14 +20,12 @@ const places = new WeakMap();
 /** Cleanup of the newest mount, by its element. @type {WeakMap<Element, () => void>} */
 const newestCleanUp = new WeakMap();
 
-/**
- * Returns the function that draws blocks: it gets them in a list, perhaps with requests of payloads or with the
+/** Returns the function that draws blocks: it gets them in a list, perhaps with requests of payloads or with the
  * payloads themselves, and an element. A cleanup that arrives after a newer mount is ignored: of two changes at once,
  * Streamlit may clean up the first after the second is mounted.
  * @param {Record<string, ComponentFiles>} known @param {(path: string) => Promise<any>} imported
  * @param {string} [scope] selector of what the style sheets apply to, in a page of others
- * @returns {(mounted: Mounted<[Block[], Record<string, string>?, Record<string, any>?]>) => () => void}
- */
+ * @returns {(mounted: Mounted<[Block[], Record<string, string>?, Record<string, any>?]>) => () => void} */
 export function host(known, imported, scope = "") {
   files = known;
   load = imported;
@@ -57,11 +55,9 @@ export function host(known, imported, scope = "") {
 const LONGEST_WAIT = 1000; // milliseconds after which what is loaded is drawn
 const WIDE = "(min-width: 1000px)"; // a window that opens the boxes with `wide`
 
-/**
- * Begins to load the modules of `blocks` that are not loaded yet. Once they are, all components are drawn at once, so
+/** Begins to load the modules of `blocks` that are not loaded yet. Once they are, all components are drawn at once, so
  * that none of them moves those below it.
- * @param {Block[]} blocks @returns {Promise<unknown>[]}
- */
+ * @param {Block[]} blocks @returns {Promise<unknown>[]} */
 function missingModules(blocks) {
   return blocks.flatMap(({ kind, blocks: inner = [], columns = [] }) => {
     if (kind === "popover") return []; // it is closed
@@ -76,10 +72,8 @@ async function loadModule(kind) {
   if (modules.get(kind) instanceof Promise) modules.set(kind, (await modules.get(kind)).default);
 }
 
-/**
- * Applies the style sheets of components of these `kinds`, once each.
- * @param {Document | ShadowRoot} root @param {string[]} kinds @param {string} [scope]
- */
+/** Applies the style sheets of components of these `kinds`, once each.
+ * @param {Document | ShadowRoot} root @param {string[]} kinds @param {string} [scope] */
 function adopt(root, kinds, scope = "") {
   for (const kind of kinds) {
     const sheet = sheets.get(kind) ?? new CSSStyleSheet();
@@ -90,10 +84,8 @@ function adopt(root, kinds, scope = "") {
   }
 }
 
-/**
- * Draws blocks in `parent`: elements of those that were there before stay, the others are ended.
- * @param {Element} parent @param {Block[]} blocks @param {Mounted<any>["setStateValue"]} setStateValue
- */
+/** Draws blocks in `parent`: elements of those that were there before stay, the others are ended.
+ * @param {Element} parent @param {Block[]} blocks @param {Mounted<any>["setStateValue"]} setStateValue */
 function drawBlocks(parent, blocks, setStateValue) {
   const before = new Map(
     [...parent.children].map((node) => [node instanceof HTMLElement ? node.dataset.block : "", node]),
@@ -159,10 +151,8 @@ function addPopover(node) {
   node.append(button, box);
 }
 
-/**
- * Changes a popover, whose blocks are drawn only while it is open: they may fetch what takes the server long to make.
- * @param {HTMLElement} node @param {Block} block @param {Mounted<any>["setStateValue"]} setStateValue
- */
+/** Changes a popover, whose blocks are drawn only while it is open: they may fetch what takes the server long to make.
+ * @param {HTMLElement} node @param {Block} block @param {Mounted<any>["setStateValue"]} setStateValue */
 function changePopover(node, { label = "", blocks = [] }, setStateValue) {
   const box = find(node, ".opened");
   const draw = (/** @type {boolean} */ isOpen) => drawBlocks(box, isOpen ? blocks : [], setStateValue);
@@ -171,11 +161,9 @@ function changePopover(node, { label = "", blocks = [] }, setStateValue) {
   draw(box.matches(":popover-open"));
 }
 
-/**
- * Changes a box that another component shows and hides, and tells so by the event "toggle"; it draws its blocks only
+/** Changes a box that another component shows and hides, and tells so by the event "toggle"; it draws its blocks only
  * while it is shown.
- * @param {HTMLElement} node @param {Block} block @param {Mounted<any>["setStateValue"]} setStateValue
- */
+ * @param {HTMLElement} node @param {Block} block @param {Mounted<any>["setStateValue"]} setStateValue */
 function changeHidden(node, { blocks = [] }, setStateValue) {
   node.ontoggle = () => drawBlocks(node, node.hidden ? [] : blocks, setStateValue);
   drawBlocks(node, node.hidden ? [] : blocks, setStateValue);
@@ -191,10 +179,8 @@ function parsed(text) {
   return nodes;
 }
 
-/**
- * Draws a block anew where it has changed.
- * @param {HTMLElement} node @param {Block} block @param {Mounted<any>["setStateValue"]} setStateValue
- */
+/** Draws a block anew where it has changed.
+ * @param {HTMLElement} node @param {Block} block @param {Mounted<any>["setStateValue"]} setStateValue */
 function change(node, block, setStateValue) {
   const { kind, width } = block;
   if (width !== undefined) node.style.width = width === "content" ? "fit-content" : `${width}px`;
@@ -224,10 +210,8 @@ function drawColumns(node, { gap, shares = [], columns = [] }, setStateValue) {
   });
 }
 
-/**
- * Mounts a component once its module is loaded, and again where its data have changed.
- * @param {HTMLElement} node @param {Block} block @param {Mounted<any>["setStateValue"]} setStateValue
- */
+/** Mounts a component once its module is loaded, and again where its data have changed.
+ * @param {HTMLElement} node @param {Block} block @param {Mounted<any>["setStateValue"]} setStateValue */
 async function mount(node, { kind, data }, setStateValue) {
   const text = JSON.stringify(data ?? null), state = components.get(node) ?? { text: undefined, cleanUp: undefined };
   components.set(node, state);

@@ -8,22 +8,18 @@ const PLOTLY_CONFIG = { displayModeBar: false, doubleClick: false, showTips: fal
 /** State of each component on the page, by its root element. @type {WeakMap<Element, any>} */
 export const states = new WeakMap();
 
-/**
- * The first element in `root` that matches `selector`; throws where there is none.
+/** The first element in `root` that matches `selector`; throws where there is none.
  * @template {Element} [Kind=HTMLElement] @param {ParentNode} root @param {string} selector
- * @param {new () => Kind} [kind] @returns {Kind}
- */
+ * @param {new () => Kind} [kind] @returns {Kind} */
 export function find(root, selector, kind) {
   const found = root.querySelector(selector);
   if (!(found instanceof (kind ?? HTMLElement))) throw new Error(`there is no ${selector}`);
   return /** @type {Kind} */ (found);
 }
 
-/**
- * All elements in `root` that match `selector`.
+/** All elements in `root` that match `selector`.
  * @template {Element} [Kind=HTMLElement] @param {ParentNode} root @param {string} selector
- * @param {new () => Kind} [kind] @returns {Kind[]}
- */
+ * @param {new () => Kind} [kind] @returns {Kind[]} */
 export function findAll(root, selector, kind) {
   return /** @type {Kind[]} */ ([...root.querySelectorAll(selector)].filter((node) =>
     node instanceof (kind ?? HTMLElement)
@@ -52,25 +48,19 @@ export function unpackRows(base64, width) {
   return Array.from({ length: numbers.length / width }, (_, row) => numbers.subarray(row * width, (row + 1) * width));
 }
 
-/**
- * Fills the values into the {placeholders} of a template.
- * @param {string} template @param {Record<string, string | number>} values
- */
+/** Fills the values into the {placeholders} of a template.
+ * @param {string} template @param {Record<string, string | number>} values */
 export const fill = (template, values) => template.replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
 
 let pageLanguage = "en";
 
-/**
- * Sets the language in which numbers are written. Components call it before they write some: they mount in any order.
- * @param {string} language
- */
+/** Sets the language in which numbers are written. Components call it before they write some: they mount in any order.
+ * @param {string} language */
 export const setLanguage = (language) => pageLanguage = language;
 
-/**
- * How numbers are written by language, since making a format takes a millisecond: the decimal separator, and zero per
+/** How numbers are written by language, since making a format takes a millisecond: the decimal separator, and zero per
  * cent.
- * @type {Map<string, { mark: string, zero: string }>}
- */
+ * @type {Map<string, { mark: string, zero: string }>} */
 const formats = new Map();
 
 /** The format of the page's language. */
@@ -84,22 +74,18 @@ function numberFormat() {
   return format;
 }
 
-/**
- * A number with `places` decimal places in the format of the page's language, with U+2212 as minus. What rounds to zero
- * has no minus.
- * @param {number} value @param {number} places
- */
+/** A number with `places` decimal places in the format of the page's language, with U+2212 as minus. What rounds to
+ * zero has no minus.
+ * @param {number} value @param {number} places */
 export function number(value, places) {
   const rounded = value.toFixed(places);
   const minus = Number(rounded) === 0 ? "" : "\u2212";
   return rounded.replace("-", minus).replace(".", numberFormat().mark);
 }
 
-/**
- * A share of 1 in per cent in the format of the page's language, as `format_share` of the server writes it: with a
+/** A share of 1 in per cent in the format of the page's language, as `format_share` of the server writes it: with a
  * no-break space before the sign, also in English, and 0 and 100 only where exact.
- * @param {number} share @param {number} [places]
- */
+ * @param {number} share @param {number} [places] */
 export function percent(share, places = 0) {
   const least = 1 / 10 ** (places + 2);
   /** @param {number} exact */
@@ -108,10 +94,8 @@ export function percent(share, places = 0) {
   return share < 1 && share >= 1 - least / 2 ? `>\u00a0${written(1 - least)}` : written(share);
 }
 
-/**
- * Marks the elements of words that have no space between them.
- * @param {HTMLElement[]} nodes @param {{ space: boolean }[]} words
- */
+/** Marks the elements of words that have no space between them.
+ * @param {HTMLElement[]} nodes @param {{ space: boolean }[]} words */
 export function markAdjoining(nodes, words) {
   for (let k = 1; k < nodes.length; k++) {
     if (words[k].space) continue;
@@ -120,12 +104,10 @@ export function markAdjoining(nodes, words) {
   }
 }
 
-/**
- * An element with a class, or "", and what is in it, nodes and texts, which are never markup; or its properties. A
+/** An element with a class, or "", and what is in it, nodes and texts, which are never markup; or its properties. A
  * button submits no form.
  * @template {keyof HTMLElementTagNameMap} Tag @param {Tag} tag @param {string} className
- * @param {(string | Node | Partial<HTMLElementTagNameMap[Tag]> | undefined)[]} contents
- */
+ * @param {(string | Node | Partial<HTMLElementTagNameMap[Tag]> | undefined)[]} contents */
 export function element(tag, className, ...contents) {
   const made = document.createElement(tag);
   if (className) made.className = className;
@@ -137,20 +119,16 @@ export function element(tag, className, ...contents) {
   return made;
 }
 
-/**
- * A button that calls `act` when it is pressed (onPress).
- * @param {string} className @param {string | undefined} text @param {(event: MouseEvent) => void} act
- */
+/** A button that calls `act` when it is pressed (onPress).
+ * @param {string} className @param {string | undefined} text @param {(event: MouseEvent) => void} act */
 export function button(className, text, act) {
   const made = element("button", className, text);
   onPress(made, act);
   return made;
 }
 
-/**
- * The shade behind a word, stronger with the square root of its weight.
- * @param {HTMLElement} word @param {number} weight
- */
+/** The shade behind a word, stronger with the square root of its weight.
+ * @param {HTMLElement} word @param {number} weight */
 export const shade = (word, weight) =>
   word.style.setProperty("--weight", `${Math.round(100 * MOST_SHADE * Math.sqrt(weight))}%`);
 
@@ -159,10 +137,8 @@ export function write(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
-/**
- * Writes the texts and labels of a component, also of its root, in the language of the page.
- * @param {HTMLElement} root @param {Words} words
- */
+/** Writes the texts and labels of a component, also of its root, in the language of the page.
+ * @param {HTMLElement} root @param {Words} words */
 export function writeTexts(root, words) {
   for (const node of [root, ...findAll(root, "[data-say], [data-label]")]) {
     const { say, label } = node.dataset;
@@ -176,20 +152,16 @@ export const whenIdle = typeof requestIdleCallback === "function"
   ? (work) => requestIdleCallback(work, { timeout: 1000 })
   : (work) => setTimeout(work, 50);
 
-/**
- * The width of a chart. Reading it forces a layout, and a step draws nine charts: it is read once and then updated by
+/** The width of a chart. Reading it forces a layout, and a step draws nine charts: it is read once and then updated by
  * `watchWidth`.
- * @param {ChartOwner} state
- */
+ * @param {ChartOwner} state */
 export function widthOf(state) {
   state.width ||= state.chart.clientWidth;
   return state.width;
 }
 
-/**
- * Draws a chart again at each new width.
- * @param {ChartOwner} state @param {(width: number) => Promise<unknown>} [draw]
- */
+/** Draws a chart again at each new width.
+ * @param {ChartOwner} state @param {(width: number) => Promise<unknown>} [draw] */
 export function watchWidth(state, draw = (width) => changeLayout(state, { width })) {
   const { chart } = state;
   state.resizing = new ResizeObserver(() => {
@@ -199,21 +171,17 @@ export function watchWidth(state, draw = (width) => changeLayout(state, { width 
   state.resizing.observe(chart);
 }
 
-/**
- * Draws a figure in the chart of a component, at its width.
- * @param {ChartOwner} state @param {Trace[]} data @param {Omit<Layout, "meta" | "width">} layout
- */
+/** Draws a figure in the chart of a component, at its width.
+ * @param {ChartOwner} state @param {Trace[]} data @param {Omit<Layout, "meta" | "width">} layout */
 export const drawFigure = (state, data, layout) =>
   drawing(state, (Plotly) => Plotly.react(state.chart, data, { ...layout, width: widthOf(state) }, PLOTLY_CONFIG));
 
 /** Changes the layout of the chart of a component. @param {ChartOwner} state @param {Partial<Layout>} change */
 export const changeLayout = (state, change) => drawing(state, (Plotly) => Plotly.relayout(state.chart, change));
 
-/**
- * Draws by Plotly, once that has loaded. It draws asynchronously, and fails if its chart is purged meanwhile: a
+/** Draws by Plotly, once that has loaded. It draws asynchronously, and fails if its chart is purged meanwhile: a
  * component that ends waits for all that is being drawn.
- * @param {ChartOwner} state @param {(Plotly: PlotlyLibrary) => Promise<unknown>} draw
- */
+ * @param {ChartOwner} state @param {(Plotly: PlotlyLibrary) => Promise<unknown>} draw */
 async function drawing(state, draw) {
   const Plotly = await plotlyLibrary();
   if (state.signal.aborted) return;
@@ -222,10 +190,8 @@ async function drawing(state, draw) {
   await drawn;
 }
 
-/**
- * Calls `act` at each click on a button, which loses the focus after one with a mouse.
- * @param {HTMLElement} button @param {(event: MouseEvent) => void} act
- */
+/** Calls `act` at each click on a button, which loses the focus after one with a mouse.
+ * @param {HTMLElement} button @param {(event: MouseEvent) => void} act */
 export function onPress(button, act) {
   button.onclick = (event) => {
     act(event);
@@ -233,11 +199,9 @@ export function onPress(button, act) {
   };
 }
 
-/**
- * Makes a group of controls one tab stop, that of `current`: keys move within the group (ARIA's roving tabindex). If
+/** Makes a group of controls one tab stop, that of `current`: keys move within the group (ARIA's roving tabindex). If
  * one of them has the focus, `current` gets it, without scrolling.
- * @param {HTMLElement[]} group @param {HTMLElement | undefined} current
- */
+ * @param {HTMLElement[]} group @param {HTMLElement | undefined} current */
 export function makeOneTabStop(group, current) {
   for (const control of group) {
     const index = control === current ? "0" : "-1"; // setting it, even to its value, recomputes styles
@@ -248,10 +212,8 @@ export function makeOneTabStop(group, current) {
   }
 }
 
-/**
- * Lets keys scroll an element while its contents are wider than it: keyboard.js leaves them the arrow keys.
- * @param {HTMLElement} node
- */
+/** Lets keys scroll an element while its contents are wider than it: keyboard.js leaves them the arrow keys.
+ * @param {HTMLElement} node */
 export function makeScrollable(node) {
   const scrolls = node.scrollWidth > node.clientWidth + 1;
   if (node.hasAttribute("data-scrolls") === scrolls) return;
@@ -270,8 +232,7 @@ export const scrollSmoothly = (node, block = "start") =>
 const KEEP_TIME = 30000; // milliseconds for which a visited place is kept in the window
 const REST_TIME = 150; // milliseconds without movement, after which the page is at rest
 
-/**
- * Scrolls to a place again whenever figures that are drawn later have moved it, until the visitor does something else.
+/** Scrolls to a place again whenever figures that are drawn later have moved it, until the visitor does something else.
  * @param {Element} place
  * @param {"start" | "nearest"} [block] where it is to be in the window; "nearest" moves the page as little as possible
  */

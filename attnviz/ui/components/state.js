@@ -17,10 +17,8 @@ import { guestOf, send, viewRoot, viewState } from "./view.js";
 /** Last selection, by the id of the view, or by its root in a page of others. @type {Map<string | Element, StoredSelection>} */
 const storedSelections = new Map();
 
-/**
- * Parses a parameter of the address; null where it is missing or invalid.
- * @param {ViewParameter} parameter @param {URLSearchParams} search
- */
+/** Parses a parameter of the address; null where it is missing or invalid.
+ * @param {ViewParameter} parameter @param {URLSearchParams} search */
 function parameterValue({ key, kind, first, last, values }, search) {
   const text = search.get(key);
   if (text === null) return null;
@@ -32,10 +30,8 @@ function parameterValue({ key, kind, first, last, values }, search) {
   return Math.min(number, last) - (kind === "name" ? 0 : first);
 }
 
-/**
- * Notes a value in the address that is none of the parameter; one that is clipped, too.
- * @param {ViewParameter} parameter @param {URLSearchParams} search
- */
+/** Notes a value in the address that is none of the parameter; one that is clipped, too.
+ * @param {ViewParameter} parameter @param {URLSearchParams} search */
 function noteIfInvalid(parameter, search) {
   const { key, kind, first, last, values } = parameter, value = search.get(key);
   if (
@@ -64,10 +60,8 @@ const emptySelection = (step = 0) => ({
   options: {},
 });
 
-/**
- * The display options: those chosen, where this translation offers them, or else the defaults.
- * @param {ViewPayload} data @param {ViewSelection} now @returns {Record<string, string>}
- */
+/** The display options: those chosen, where this translation offers them, or else the defaults.
+ * @param {ViewPayload} data @param {ViewSelection} now @returns {Record<string, string>} */
 function shownOptions({ parameters }, { options }) {
   return Object.fromEntries(
     parameters.filter(({ kind }) => kind === "option").map(({ name, values }) => [
@@ -125,10 +119,8 @@ function addressParameters(now, data) {
   }));
 }
 
-/**
- * The previous selection for another translation of the same sentence: at the same step, or the last it has.
- * @param {StoredSelection} before @param {ViewPayload} data @returns {ViewSelection}
- */
+/** The previous selection for another translation of the same sentence: at the same step, or the last it has.
+ * @param {StoredSelection} before @param {ViewPayload} data @returns {ViewSelection} */
 function transferredSelection({ identity, selection }, data) {
   if (identity === data.identity) return { ...selection };
   const now = { ...selection };
@@ -153,13 +145,11 @@ function endTour(now) {
   now.tour = null;
 }
 
-/**
- * The initial selection of a view: that of the address if the view is new or Back or Forward led to this translation;
+/** The initial selection of a view: that of the address if the view is new or Back or Forward led to this translation;
  * the previous one if the sentence is the same; or else empty. A link to another page keeps the previous one: an
  * address without a step means the first step of its own page. In a page of others, the address is not ours.
  * @param {ViewPayload} data
- * @param {Element} [root] none for a view that the page does not draw
- */
+ * @param {Element} [root] none for a view that the page does not draw */
 function initialSelection(data, root) {
   const known = currentEntry()?.views[data.id];
   const before = storedSelections.get(
@@ -186,16 +176,12 @@ export function openView(root, data) {
   else storeSelection(root);
 }
 
-/**
- * By what the selection of a view is stored: views in pages of others have no ids of their own.
- * @param {Element} node @param {ViewPayload} data
- */
+/** By what the selection of a view is stored: views in pages of others have no ids of their own.
+ * @param {Element} node @param {ViewPayload} data */
 const storagePlace = (node, data) => isEmbedded() ? viewRoot(node) : data.id;
 
-/**
- * Removes the address parameters of a view whose component is unmounted; a newer component may already own the view.
- * @param {HTMLElement} root
- */
+/** Removes the address parameters of a view whose component is unmounted; a newer component may already own the view.
+ * @param {HTMLElement} root */
 export function closeView(root) {
   removeOwner(root);
   storedSelections.delete(viewRoot(root));
@@ -259,11 +245,9 @@ function mainAddressParameters(main) {
   return addressParameters(now, main);
 }
 
-/**
- * Notifies the components of a view of its selection, after all of it is set.
+/** Notifies the components of a view of its selection, after all of it is set.
  * @param {Element} node
- * @param {boolean} sendAll whether of all of it, or only of what has changed
- */
+ * @param {boolean} sendAll whether of all of it, or only of what has changed */
 export function publish(node, sendAll) {
   const view = viewState(node), { now, orders } = view;
   if (!now || !view.view) return;
@@ -286,10 +270,8 @@ export function publish(node, sendAll) {
   }
 }
 
-/**
- * Selects in the views on the page what the address says, where it is about their translations.
- * @param {(view: ViewPayload) => boolean} isAbout
- */
+/** Selects in the views on the page what the address says, where it is about their translations.
+ * @param {(view: ViewPayload) => boolean} isAbout */
 function followAddress(isAbout) {
   for (const root of document.querySelectorAll("[class*='st-key-room']")) {
     const view = /** @type {ViewRoot} */ (root).attnvizView;
@@ -310,10 +292,8 @@ document.addEventListener("attnviz:history", () => {
 // Somebody wrote another fragment into the address.
 document.addEventListener("attnviz:fragment", () => followAddress(() => true));
 
-/**
- * The selection of a view encoded as in the page's address, or only its display options.
- * @param {Element} node @param {boolean} onlyOptions
- */
+/** The selection of a view encoded as in the page's address, or only its display options.
+ * @param {Element} node @param {boolean} onlyOptions */
 function encodedSelection(node, onlyOptions) {
   const { now, view } = viewState(node);
   if (!now || !view) return "";
@@ -324,11 +304,9 @@ function encodedSelection(node, onlyOptions) {
   );
 }
 
-/**
- * The address of a payload of the view of `node`. Its {step} stands for the current step, {selection} for all that is
+/** The address of a payload of the view of `node`. Its {step} stands for the current step, {selection} for all that is
  * selected, {options} for the display options, and the name of an option for its value; `more` are other values.
- * @param {Element} node @param {string} address @param {Record<string, string | number>} [more]
- */
+ * @param {Element} node @param {string} address @param {Record<string, string | number>} [more] */
 export function filledAddress(node, address, more) {
   const { step, options } = viewState(node);
   return fill(address, {

@@ -30,10 +30,8 @@ const unpacked = ({ weights, energies, heads }, width) => ({
   heads: heads.map((head) => unpackRows(head, width)),
 });
 
-/**
- * A row of the table with a heading and an empty cell for each English piece.
- * @param {string} kind @param {string} heading @param {number} count
- */
+/** A row of the table with a heading and an empty cell for each English piece.
+ * @param {string} kind @param {string} heading @param {number} count */
 function tableRow(kind, heading, count) {
   return element(
     "tr",
@@ -45,10 +43,8 @@ function tableRow(kind, heading, count) {
 
 const BRIGHT = 0.46; // above this weight, black text has more contrast than white text
 
-/**
- * Shades the cells of a row by weights, from black, 0, to white, 1, as the heatmap; writes the weights in them.
- * @param {HTMLElement} row @param {Float32Array} weights
- */
+/** Shades the cells of a row by weights, from black, 0, to white, 1, as the heatmap; writes the weights in them.
+ * @param {HTMLElement} row @param {Float32Array} weights */
 function shade(row, weights) {
   const strongest = weights.indexOf(Math.max(...weights));
   findAll(row, "td").forEach((cell, k) => {

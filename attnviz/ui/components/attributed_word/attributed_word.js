@@ -8,11 +8,9 @@ import { send, viewState } from "../view.js";
 
 let lists = 0;
 
-/**
- * Chooses the word typed in a box: a likely piece by its name, or the first piece of any other text; an empty box
+/** Chooses the word typed in a box: a likely piece by its name, or the first piece of any other text; an empty box
  * undoes the choice.
- * @param {WordChoiceState} state @param {HTMLInputElement} box
- */
+ * @param {WordChoiceState} state @param {HTMLInputElement} box */
 async function chooseTyped(state, box) {
   const { root } = state;
   box.dataset.written = box.value; // typing has ended

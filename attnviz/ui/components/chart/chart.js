@@ -31,11 +31,9 @@ import { choiceAt, highlight, reportPointing } from "./pointing.js";
 import { markTabStop, placeSliders } from "./sliders.js";
 import { filled } from "./template.js";
 
-/**
- * The row or column of each source piece: in sentence order, or its rank by weight. In a long sentence the last ranks
+/** The row or column of each source piece: in sentence order, or its rank by weight. In a long sentence the last ranks
  * share one row without bars.
- * @param {Figure} figure @param {boolean} strongest @returns {number[] | null}
- */
+ * @param {Figure} figure @param {boolean} strongest @returns {number[] | null} */
 function arrangeRows({ data, layout }, strongest) {
   const { order, thinned, entries, lines, upright } = layout.meta;
   if (entries ?? lines) return entries ?? lines ?? null;
@@ -85,12 +83,10 @@ function describe(state) {
 /** The greatest height of a chart's box in pixels, which page.css sets. @param {HTMLElement} root */
 const heightLimit = (root) => parseFloat(getComputedStyle(find(root, ".window")).maxHeight) || Infinity;
 
-/**
- * Lowers the rows of a heatmap to fit the greatest height of its box; what is still higher scrolls. In lecture mode,
+/** Lowers the rows of a heatmap to fit the greatest height of its box; what is still higher scrolls. In lecture mode,
  * any other figure fills its box up to MOST_GROWTH times its height. For any other, the box is not read: that computes
  * styles.
- * @param {ChartState} state
- */
+ * @param {ChartState} state */
 function fitHeight(state) {
   const { root, figure: { layout } } = state, { rows } = layout.meta;
   state.limit = rows || state.scale !== 1 ? heightLimit(root) : undefined;
@@ -101,11 +97,9 @@ function fitHeight(state) {
   layout.height = Math.max(least, most);
 }
 
-/**
- * Removes the numbers above upright bars that have no room beside those of larger weights.
+/** Removes the numbers above upright bars that have no room beside those of larger weights.
  * @param {Figure} figure
- * @param {number} width of the chart in pixels
- */
+ * @param {number} width of the chart in pixels */
 function dropCrowdedNumbers({ data, layout: { meta, margin } }, width) {
   if (!meta.upright || !meta.order) return;
   const { l = 0, r = 0 } = margin ?? {}, distance = NUMBER_WIDTH * meta.order.length / (width - l - r);
@@ -230,10 +224,8 @@ async function draw(state) {
   scrollToColumn(state);
 }
 
-/**
- * The values of the first layout that fits the width, or else of the last; undefined for a figure with one layout.
- * @param {HTMLElement} root @param {ChartPayload} payload
- */
+/** The values of the first layout that fits the width, or else of the last; undefined for a figure with one layout.
+ * @param {HTMLElement} root @param {ChartPayload} payload */
 function fittingValues(root, { fits }) {
   const width = fits && find(root, ".scroll").clientWidth;
   return (fits?.find(({ narrowest }) => narrowest <= Number(width)) ?? fits?.at(-1))?.values;
@@ -265,8 +257,7 @@ export default component(".chart-box", {
     onPress(find(root, ".undo"), () => send(root, "try", { kind: "undo" }));
     if ("at" in data && data.visited) keepInWindow(root, "nearest");
   },
-  /**
-   * @param {ChartState} state
+  /** @param {ChartState} state
    * @param {ChartPayload | PayloadAddress & { waiting: string, visited: boolean, prefetch: number, hand?: Words, consequence?: string }} data
    */
   take(state, data) {

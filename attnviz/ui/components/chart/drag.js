@@ -16,10 +16,8 @@ const KEY_CHANGES = {
   End: 1,
 };
 
-/**
- * What an arrow key changes, or to which slider it goes, where they stand beside or above each other.
- * @type {Record<"upright" | "level", { change: Record<string, number>, go: Record<string, number> }>}
- */
+/** What an arrow key changes, or to which slider it goes, where they stand beside or above each other.
+ * @type {Record<"upright" | "level", { change: Record<string, number>, go: Record<string, number> }>} */
 const ARROWS = {
   upright: { change: { ArrowUp: 0.05, ArrowDown: -0.05 }, go: { ArrowLeft: -1, ArrowRight: 1 } },
   level: { change: { ArrowRight: 0.05, ArrowLeft: -0.05 }, go: { ArrowUp: -1, ArrowDown: 1 } },
@@ -81,10 +79,8 @@ function hideConsequence({ root, sliders }) {
   find(root, ".consequence").hidden = true;
 }
 
-/**
- * Begins the drag of a bar, unless it is already being dragged; `end` removes its listeners.
- * @param {ChartState} state @param {number} piece @param {() => void} [end]
- */
+/** Begins the drag of a bar, unless it is already being dragged; `end` removes its listeners.
+ * @param {ChartState} state @param {number} piece @param {() => void} [end] */
 function beginDrag(state, piece, end = () => {}) {
   const { sliders } = state;
   if (!sliders || sliders.drag?.piece === piece) return sliders;
@@ -103,10 +99,8 @@ function drag(state, value) {
   if (state.consequenceAddress) import("./consequence.js").then((module) => module.requestConsequence(state));
 }
 
-/**
- * Ends a drag: sends changed weights to the server, or restores the previous ones if `back`.
- * @param {ChartState} state @param {boolean} [back]
- */
+/** Ends a drag: sends changed weights to the server, or restores the previous ones if `back`.
+ * @param {ChartState} state @param {boolean} [back] */
 function endDrag(state, back) {
   const { root, sliders } = state, { step } = viewState(root);
   if (!sliders?.drag) return;
@@ -122,10 +116,8 @@ function endDrag(state, back) {
   redraw(state);
 }
 
-/**
- * Starts a drag by the mouse or a finger; without a movement, the piece is chosen.
- * @param {ChartState} state @param {number} piece @param {PointerEvent} event
- */
+/** Starts a drag by the mouse or a finger; without a movement, the piece is chosen.
+ * @param {ChartState} state @param {number} piece @param {PointerEvent} event */
 function onPointerDown(state, piece, event) {
   const { root } = state;
   const bar = state.sliders?.bars[piece];
@@ -183,10 +175,8 @@ function focusNeighbour(layer, by) {
   shown[here + by]?.focus();
 }
 
-/**
- * Shows what-ifs requested elsewhere in the view, and reverts those that the server rejects.
- * @param {ChartState} state
- */
+/** Shows what-ifs requested elsewhere in the view, and reverts those that the server rejects.
+ * @param {ChartState} state */
 export function followWhatIfs(state) {
   const { root, signal } = state;
   /** The translation of the what-if that is not answered yet. @type {string | undefined} */

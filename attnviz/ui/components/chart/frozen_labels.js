@@ -10,10 +10,8 @@ const UNLABELLED_END = 60; // pixels at the bottom where the names no longer sta
 
 const BRACKETS = ".layer-below .shapelayer"; // of the pieces of a word
 
-/**
- * A copy of Plotly's `groups`, `width` by `height` pixels, without class names, so that no selector matches it.
- * @param {Iterable<Element>} groups @param {number} width @param {number} height
- */
+/** A copy of Plotly's `groups`, `width` by `height` pixels, without class names, so that no selector matches it.
+ * @param {Iterable<Element>} groups @param {number} width @param {number} height */
 function copyOf(groups, width, height) {
   const svg = svgElement("svg", { width, height, style: "display: block" });
   for (const group of groups) {

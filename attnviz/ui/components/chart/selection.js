@@ -3,11 +3,9 @@
 
 import { BAND, CELL_FRAME_WIDTH, ROW_FRAME_WIDTH } from "../../../figures/constants.js";
 
-/**
- * A rectangle.
+/** A rectangle.
  * @param {number} x0 @param {number} x1 @param {number} y0 @param {number} y1 @param {string | undefined} color
- * @param {number} width @param {Partial<Shape>} [more] @returns {Shape}
- */
+ * @param {number} width @param {Partial<Shape>} [more] @returns {Shape} */
 function rectangle(x0, x1, y0, y1, color, width, more = {}) {
   return { type: "rect", x0, x1, y0, y1, line: { color, width }, ...more };
 }
@@ -15,17 +13,13 @@ function rectangle(x0, x1, y0, y1, color, width, more = {}) {
 /** A colour as #rrggbb, of an opacity from 0 to 1. @param {string | undefined} color @param {number} opacity */
 const withOpacity = (color, opacity) => color + Math.round(255 * opacity).toString(16).padStart(2, "0");
 
-/**
- * The entry of a list at `index`; null where there is none, or `index` is null.
- * @param {(number | null)[] | undefined} list @param {number | null} index
- */
+/** The entry of a list at `index`; null where there is none, or `index` is null.
+ * @param {(number | null)[] | undefined} list @param {number | null} index */
 export const entryAt = (list, index) => (index === null ? null : list?.[index] ?? null);
 
-/**
- * The frames of the step's row and of the cell in the source piece's column, in every panel; or the ring around the
+/** The frames of the step's row and of the cell in the source piece's column, in every panel; or the ring around the
  * step's point; or the band of the source piece's row.
- * @param {Layout} layout @param {ChartState} state @param {number[] | null} places @returns {Shape[]}
- */
+ * @param {Layout} layout @param {ChartState} state @param {number[] | null} places @returns {Shape[]} */
 export function selectionShapes(layout, { step, source, stage }, places) {
   const { meta } = layout;
   if (meta.upright && places) return [...uprightBand(layout, entryAt(places, source)), ...stageMark(layout, stage)];
@@ -62,10 +56,8 @@ function band(meta, row) {
   ];
 }
 
-/**
- * The band behind the column of a source piece, as high as energies and weights.
- * @param {Layout} layout @param {number | null} column @returns {Shape[]}
- */
+/** The band behind the column of a source piece, as high as energies and weights.
+ * @param {Layout} layout @param {number | null} column @returns {Shape[]} */
 function uprightBand({ meta, yaxis }, column) {
   if (column === null) return [];
   const [bottom] = yaxis.domain ?? [0];
@@ -80,10 +72,8 @@ function uprightBand({ meta, yaxis }, column) {
 
 const MARK = 3; // pixels of the width of the line beside the stage gone to
 
-/**
- * The line beside the part of the figure that shows the stage gone to.
- * @param {Layout} layout @param {number | null | undefined} stage @returns {Shape[]}
- */
+/** The line beside the part of the figure that shows the stage gone to.
+ * @param {Layout} layout @param {number | null | undefined} stage @returns {Shape[]} */
 function stageMark({ meta, margin }, stage) {
   const span = meta.stages?.[String(stage)];
   if (!span) return [];
@@ -99,10 +89,8 @@ function stageMark({ meta, margin }, stage) {
   ];
 }
 
-/**
- * The band behind the column of the current step.
- * @param {Meta} meta @param {[number, number] | undefined} span @returns {Shape[]}
- */
+/** The band behind the column of the current step.
+ * @param {Meta} meta @param {[number, number] | undefined} span @returns {Shape[]} */
 function columnBand(meta, span) {
   if (!span) return []; // the current translation is longer than the search took
   const fillcolor = withOpacity(meta.selection_colour, BAND);
@@ -120,11 +108,9 @@ function ring(meta, [xanchor, yanchor]) {
 /** @param {[number, number] | undefined} span */
 export const middleOf = (span) => (span ? (span[0] + span[1]) / 2 : null);
 
-/**
- * An axis of a drawn chart.
+/** An axis of a drawn chart.
  * @param {Chart} chart
- * @param {string} id as "x2" or "y"
- */
+ * @param {string} id as "x2" or "y" */
 export function axisOf(chart, id) {
   /** @type {Record<string, any>} */
   const drawn = chart._fullLayout ?? {};

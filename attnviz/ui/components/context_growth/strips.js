@@ -10,10 +10,8 @@ function quantile(vector, share) {
   return sorted[Math.floor(share * (sorted.length - 1))] || 1;
 }
 
-/**
- * The pieces in the order of their rows, which is also the one they are added in.
- * @param {Float32Array} alpha @param {boolean} strongest
- */
+/** The pieces in the order of their rows, which is also the one they are added in.
+ * @param {Float32Array} alpha @param {boolean} strongest */
 function pieceOrder(alpha, strongest) {
   const pieces = Array.from(alpha, (_, j) => j);
   return strongest ? pieces.sort((a, b) => alpha[b] - alpha[a] || a - b) : pieces;
@@ -26,11 +24,9 @@ export function sumOf(terms, units) {
   return Float32Array.from(total);
 }
 
-/**
- * The rows of a step, each with its piece, its weight and its strip, and the sum of all strips. Of a long sentence in
+/** The rows of a step, each with its piece, its weight and its strip, and the sum of all strips. Of a long sentence in
  * order of weight the pieces that have no row of their own make up the last one together.
- * @param {GrowthState} state @param {number} step @param {boolean} strongest @returns {Growth}
- */
+ * @param {GrowthState} state @param {number} step @param {boolean} strongest @returns {Growth} */
 export function growthAt(state, step, strongest) {
   const alpha = state.alpha[step];
   const { units } = state.payload;
@@ -58,8 +54,7 @@ export function growthAt(state, step, strongest) {
   return { step, skeleton, lines, row, total, limit: quantile(total, STRONGEST) };
 }
 
-/**
- * @param {Growth} growth @param {number} added @param {number} units @param {number | null} source @returns {Shape[]}
+/** @param {Growth} growth @param {number} added @param {number} units @param {number | null} source @returns {Shape[]}
  */
 export function growthShapes({ skeleton, lines, row }, added, units, source) {
   const { paper_colour: paper, context_colour: context, selection_colour: selection, hidden } = skeleton.layout.meta;

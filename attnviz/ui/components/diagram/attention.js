@@ -33,10 +33,8 @@ export function addStagePart(root, stage) {
   return part;
 }
 
-/**
- * The line of the query from the decoder's state to each key, and where it meets them.
- * @param {Element} parent @param {Plan} plan
- */
+/** The line of the query from the decoder's state to each key, and where it meets them.
+ * @param {Element} parent @param {Plan} plan */
 function drawQueryLine(parent, plan) {
   const { across, columns } = plan;
   const query = addElement(parent, "path", { d: roundedPath(queryPath(plan)), class: "line state query" });
@@ -60,10 +58,8 @@ function addColumnNumber(parent, plan, across, name, j) {
   return addElement(parent, "text", { x: across, y: middle + 4, class: name, "text-anchor": "end" });
 }
 
-/**
- * The context vector, drawn at 0 along the sentence; each step moves it.
- * @param {Element} parent @param {DiagramPayload} payload @param {Plan} plan
- */
+/** The context vector, drawn at 0 along the sentence; each step moves it.
+ * @param {Element} parent @param {DiagramPayload} payload @param {Plan} plan */
 function drawContext(parent, payload, plan) {
   const [top, bottom] = plan.across.context, { flow } = plan;
   const contextLine = addElement(parent, "path", { class: "line context" });

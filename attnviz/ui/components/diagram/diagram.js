@@ -18,10 +18,8 @@ import { addElement, writeFitted } from "./svg.js";
 import { endShow, listenToShow, newShow, showStep } from "./show_step.js";
 import { drawTerms } from "./terms.js";
 
-/**
- * Draws all that is the same at every step.
- * @param {DiagramState} state @param {DiagramPayload} payload @returns {DiagramDrawing}
- */
+/** Draws all that is the same at every step.
+ * @param {DiagramState} state @param {DiagramPayload} payload @returns {DiagramDrawing} */
 function drawPlan(state, payload) {
   const { root } = state,
     drawing = find(root, ".drawing", SVGElement),
@@ -56,10 +54,8 @@ function drawPlan(state, payload) {
   return { payload, numbers, plan, parts };
 }
 
-/**
- * Gives the drawing the height that it will have, so that nothing moves when its numbers arrive.
- * @param {DiagramState} state @param {Omit<Outline, "terms">} outline
- */
+/** Gives the drawing the height that it will have, so that nothing moves when its numbers arrive.
+ * @param {DiagramState} state @param {Omit<Outline, "terms">} outline */
 function reserve({ root, formulas }, outline) {
   const scale = scaleFactor(),
     width = find(root, ".scroll").clientWidth / scale,
@@ -76,10 +72,8 @@ function reserve({ root, formulas }, outline) {
 /** Whether the page wants a thin diagram (page.css). @param {HTMLElement} root */
 const isThin = (root) => getComputedStyle(root).getPropertyValue("--thin-diagram") === "1";
 
-/**
- * Returns a function that measures the width of a text in the font of a custom property.
- * @param {HTMLElement} root @param {"--serif" | "--sans"} font
- */
+/** Returns a function that measures the width of a text in the font of a custom property.
+ * @param {HTMLElement} root @param {"--serif" | "--sans"} font */
 function textMeasure(root, font) {
   const pen = document.createElement("canvas").getContext("2d");
   const family = getComputedStyle(root).getPropertyValue(font) || "serif";
@@ -90,10 +84,8 @@ function textMeasure(root, font) {
   };
 }
 
-/**
- * The colours of the ribbons: weights are grey, and what they flow into is orange.
- * @param {Element} drawing @param {Plan} plan
- */
+/** The colours of the ribbons: weights are grey, and what they flow into is orange.
+ * @param {Element} drawing @param {Plan} plan */
 function addFlowGradient(drawing, { vertical, across: { ribbons: [from, to] } }) {
   const ends = vertical ? { x1: from, y1: 0, x2: to, y2: 0 } : { x1: 0, y1: from, x2: 0, y2: to };
   const colours = addElement(addElement(drawing, "defs", {}), "linearGradient", {
@@ -105,11 +97,9 @@ function addFlowGradient(drawing, { vertical, across: { ribbons: [from, to] } })
   addElement(colours, "stop", { offset: 0.95, style: "stop-color: var(--context)" });
 }
 
-/**
- * Writes the texts and numbers of a step.
+/** Writes the texts and numbers of a step.
  * @param {HTMLElement} root @param {DiagramDrawing} drawing
- * @param {number} k its row in the payload
- */
+ * @param {number} k its row in the payload */
 function writeStep(root, { payload, parts }, k) {
   const i = payload.steps[k] + 1, here = String(i), { texts } = parts;
   /** @type {(name: string, text: string) => void} */
@@ -144,10 +134,8 @@ function markPiece({ root, diagram, pointed }) {
   ribbons.forEach((ribbon, j) => ribbon.classList.toggle("seen", ribbons.length === 1 || j === lit));
 }
 
-/**
- * Moves the new state and word of the previous step to their places as inputs, when going one step onward.
- * @param {DiagramDrawing} drawing @param {boolean} onward @param {number} share
- */
+/** Moves the new state and word of the previous step to their places as inputs, when going one step onward.
+ * @param {DiagramDrawing} drawing @param {boolean} onward @param {number} share */
 function moveInputs({ plan, parts }, onward, share) {
   const { before, previous, after, word } = plan.decoder, left = onward ? 1 - share : 0;
   /** @type {(node: SVGElement, to: Area, from: Area) => void} */
@@ -186,11 +174,9 @@ function show(state) {
   showStep(state);
 }
 
-/**
- * Draws the ribbons of weights that are previewed.
+/** Draws the ribbons of weights that are previewed.
  * @param {DiagramState} state
- * @param {number[] | null} weights of the source pieces, or null for those of the step
- */
+ * @param {number[] | null} weights of the source pieces, or null for those of the step */
 function drawWeights(state, weights) {
   const { diagram, pose, step } = state, k = step === null ? -1 : diagram?.payload.steps.indexOf(step) ?? -1;
   if (!diagram || !pose || k < 0 || (weights && weights.length !== pose.weights.length)) return;
@@ -228,8 +214,7 @@ export default component(".diagram", {
     listenToStages(root);
     viewRoot(root).toggleAttribute("data-diagram", true); // for the layout of lectures (page.css)
   },
-  /**
-   * @param {DiagramState} state
+  /** @param {DiagramState} state
    * @param {(DiagramPayload | PayloadAddress) & { stages: StageTitle[]; formulas: boolean; outline: Omit<Outline, "terms">; caption: string }} data
    */
   take(state, { stages, formulas, outline, caption }) {

@@ -22,10 +22,8 @@ const DIM = 0.14; // opacity of what is not computed yet
 const FALL = 0.3; // share of an annotation's way before its ribbon begins
 const CARRIED_FROM = 0.03; // the least weight whose annotation is seen on its way
 
-/**
- * Draws over the diagram what only moments have.
- * @param {Element} svg @param {DiagramDrawing} drawing @returns {MomentParts}
- */
+/** Draws over the diagram what only moments have.
+ * @param {Element} svg @param {DiagramDrawing} drawing @returns {MomentParts} */
 export function addMomentParts(svg, { payload, plan }) {
   const group = addGroup(svg, "moment"),
     { before, queryFrom } = plan.decoder,
@@ -99,11 +97,9 @@ function dim({ plan, parts }, { query, grown, mixed, moved, written }) {
   for (const node of [word, ...texts.likely, ...texts.foils]) fade(node, dimmed(written * 3 - 1.5));
 }
 
-/**
- * @param {DiagramDrawing} drawing @param {MomentParts} drawn
+/** @param {DiagramDrawing} drawing @param {MomentParts} drawn
  * @param {Pose} pose of the step
- * @param {Moment} moment
- */
+ * @param {Moment} moment */
 export function drawMoment(drawing, drawn, pose, moment) {
   const { payload, parts } = drawing;
   dim(drawing, moment);
@@ -117,10 +113,8 @@ export function drawMoment(drawing, drawn, pose, moment) {
   colour(parts.afterSquares, moment.after, payload.limits.state);
 }
 
-/**
- * Draws the energies as they become exponentials, and these as they become weights.
- * @param {DiagramDrawing} drawing @param {MomentParts} drawn @param {Moment} moment
- */
+/** Draws the energies as they become exponentials, and these as they become weights.
+ * @param {DiagramDrawing} drawing @param {MomentParts} drawn @param {Moment} moment */
 function drawShares(drawing, drawn, moment) {
   const { payload: { words }, plan, parts } = drawing;
   const { copied, row, numbers, clear, lengths, added, way, mixed } = moment;
@@ -139,10 +133,8 @@ function drawShares(drawing, drawn, moment) {
   write(drawn.sum, words.sum.replace("{sum}", row === "weights" ? percent(sum) : number(sum, 2)));
 }
 
-/**
- * Fades the name of the row of the weights, which has other numbers before them.
- * @param {MomentParts} drawn @param {number} opacity
- */
+/** Fades the name of the row of the weights, which has other numbers before them.
+ * @param {MomentParts} drawn @param {number} opacity */
 function fadeWeightName({ group }, opacity) {
   const names = /** @type {Element} */ (group.parentNode);
   for (const node of names.querySelectorAll('.way[data-stage="2"], .symbol.weight')) {
@@ -163,10 +155,8 @@ function onRibbon(/** @type {number} */ way) {
   return eased(Math.min(Math.max((way / ARRIVAL - FALL) / (1 - FALL), 0), 1));
 }
 
-/**
- * Draws the ribbons, the annotation that is on its way, and the sum of those that have arrived.
- * @param {DiagramDrawing} drawing @param {MomentParts} drawn @param {Pose} pose @param {Moment} moment
- */
+/** Draws the ribbons, the annotation that is on its way, and the sum of those that have arrived.
+ * @param {DiagramDrawing} drawing @param {MomentParts} drawn @param {Pose} pose @param {Moment} moment */
 function drawMixture(drawing, drawn, pose, { added, way, arrived, context, mixed }) {
   const { payload, plan, parts, numbers: { annotations } } = drawing;
   const attends = drawn.bars.length > 0, ribbons = ribbonsOf(drawing, pose.weights);

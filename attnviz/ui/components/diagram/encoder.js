@@ -13,10 +13,8 @@ export function drawEncoder(root, payload, plan, numbers) {
   return plan.columns.map((_, j) => drawPiece(part, payload, plan, numbers.annotations[j], j));
 }
 
-/**
- * The line along which one direction of the encoder reads, its arrow at the end.
- * @param {Element} parent @param {Plan} plan @param {[number, number]} row @param {boolean} forward
- */
+/** The line along which one direction of the encoder reads, its arrow at the end.
+ * @param {Element} parent @param {Plan} plan @param {[number, number]} row @param {boolean} forward */
 function drawReadingLine(parent, plan, [from, to], forward) {
   const middle = (from + to) / 2, { first, columns } = plan, end = columns[columns.length - 1];
   const last = end.middle + end.width / 2, [tail, head] = forward ? [first - 4, last + 5] : [last + 4, first - 5];
@@ -36,11 +34,9 @@ function jointPath(plan, j) {
   return path([j - 1, j].map((k) => spot(plan, plan.columns[k].middle, across)));
 }
 
-/**
- * A source piece with its annotation; returns their group, which a step marks.
+/** A source piece with its annotation; returns their group, which a step marks.
  * @param {Element} parent @param {DiagramPayload} payload @param {Plan} plan @param {Float32Array} annotation
- * @param {number} j
- */
+ * @param {number} j */
 function drawPiece(parent, payload, plan, annotation, j) {
   const { columns, across, cell } = plan, { middle, width } = columns[j];
   const made = addGroup(parent, "piece"), half = payload.squares.annotation / 2;

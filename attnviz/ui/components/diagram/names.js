@@ -3,11 +3,9 @@
 
 import { addElement, addGroup, drawSymbol, writeFitted } from "./svg.js";
 
-/**
- * Names all parts; returns the indices of symbols that hold the number of the step.
+/** Names all parts; returns the indices of symbols that hold the number of the step.
  * @param {Element} root @param {DiagramPayload} payload @param {Plan} plan @param {StageTitle[]} stages
- * @param {(text: string, letters: number) => number} measure
- */
+ * @param {(text: string, letters: number) => number} measure */
 export function drawNames(root, payload, plan, stages, measure) {
   const part = addGroup(root, "names"), attends = payload.attention !== "none";
   const { across, compact, gutter, decoder: { before, previous, titles }, vertical } = plan;
@@ -32,10 +30,8 @@ export function drawNames(root, payload, plan, stages, measure) {
   return { symbols, states: [writeInputName(part, payload.words.state, before)] };
 }
 
-/**
- * The name of what goes into the decoder, at the left edge.
- * @param {Element} parent @param {string} text @param {Area} place
- */
+/** The name of what goes into the decoder, at the left edge.
+ * @param {Element} parent @param {string} text @param {Area} place */
 const writeInputName = (parent, text, { y, height }) =>
   addElement(parent, "text", { x: 0, y: y + height / 2 + 5, class: "name" }, text);
 
@@ -80,11 +76,9 @@ function writeColumnNames(parent, { across, columns }, attends) {
   ];
 }
 
-/**
- * The title of a stage, a link to it for a pointer: the keyboard has the cards above the diagram.
+/** The title of a stage, a link to it for a pointer: the keyboard has the cards above the diagram.
  * @param {Element} parent @param {StageTitle} stage @param {Spot} place @param {string[]} lines
- * @param {number} maxWidth @param {(text: string, letters: number) => number} measure
- */
+ * @param {number} maxWidth @param {(text: string, letters: number) => number} measure */
 function addStageLink(parent, { number: stage, place: shownAs }, [x, y], lines, maxWidth, measure) {
   const way = addGroup(parent, "way");
   way.dataset.stage = String(stage);
@@ -107,10 +101,8 @@ function addStageLink(parent, { number: stage, place: shownAs }, [x, y], lines, 
   );
 }
 
-/**
- * Breaks a text into lines of at most `maxWidth` pixels, unless a word is longer.
- * @param {string} text @param {number} maxWidth @param {(text: string, letters: number) => number} measure
- */
+/** Breaks a text into lines of at most `maxWidth` pixels, unless a word is longer.
+ * @param {string} text @param {number} maxWidth @param {(text: string, letters: number) => number} measure */
 function wrappedLines(text, maxWidth, measure) {
   const lines = [""];
   for (const word of text.split(" ")) {

@@ -4,10 +4,8 @@ import { find } from "../shared.js";
 import { send, sendPointed } from "../view.js";
 import { addElement, addGroup, area } from "./svg.js";
 
-/**
- * Adds a transparent target over each column, for hovering and clicking.
- * @param {HTMLElement} root @param {Element} drawing @param {Plan} plan @param {DiagramParts} parts
- */
+/** Adds a transparent target over each column, for hovering and clicking.
+ * @param {HTMLElement} root @param {Element} drawing @param {Plan} plan @param {DiagramParts} parts */
 export function addColumnTargets(root, drawing, plan, parts) {
   const { across, columns } = plan, deep = across.ribbons[0];
   const part = addGroup(drawing, "reaches");
@@ -21,10 +19,8 @@ export function addColumnTargets(root, drawing, plan, parts) {
   });
 }
 
-/**
- * Handles a click on a column: in the encoder it chooses the piece, below it goes to the stage.
- * @param {HTMLElement} root @param {Plan} plan @param {number} j @param {MouseEvent} event
- */
+/** Handles a click on a column: in the encoder it chooses the piece, below it goes to the stage.
+ * @param {HTMLElement} root @param {Plan} plan @param {number} j @param {MouseEvent} event */
 function choosePiece(root, plan, j, event) {
   const box = find(root, ".drawing", SVGElement).getBoundingClientRect(), { across } = plan;
   const here = (plan.vertical ? event.clientX - box.left : event.clientY - box.top) * plan.width / box.width;

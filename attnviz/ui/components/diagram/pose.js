@@ -26,22 +26,18 @@ export function unpackNumbers(payload) {
   };
 }
 
-/**
- * A pose, from something that has as many parts.
+/** A pose, from something that has as many parts.
  * @template Part @param {Record<keyof Pose, Part>} parts @param {(part: Part, name: keyof Pose) => Float32Array} map
- * @returns {Pose}
- */
+ * @returns {Pose} */
 function mapped(parts, map) {
   const names = /** @type {(keyof Pose)[]} */ (Object.keys(parts));
   return /** @type {any} */ (Object.fromEntries(names.map((name) => [name, map(parts[name], name)])));
 }
 
-/**
- * Interpolates between two poses.
+/** Interpolates between two poses.
  * @param {Pose} from @param {Pose} to
  * @param {number} share of the way
- * @returns {Pose}
- */
+ * @returns {Pose} */
 const interpolated = (from, to, share) =>
   mapped(to, (row, name) => row.map((value, k) => from[name][k] + (value - from[name][k]) * share));
 
@@ -66,17 +62,13 @@ export function drawPose(drawing, pose) {
   ribbonsOf(drawing, pose.weights).forEach((ribbon, j) => drawRibbon(drawing, ribbon, j));
 }
 
-/**
- * The middle of the context vector along the sentence.
- * @param {DiagramDrawing} drawing @param {Float32Array} weights
- */
+/** The middle of the context vector along the sentence.
+ * @param {DiagramDrawing} drawing @param {Float32Array} weights */
 export const contextMiddle = ({ payload, plan }, weights) =>
   payload.attention === "none" ? plan.last - plan.flow / 2 : meanPosition(plan, weights);
 
-/**
- * Draws the bars of energies, and writes their numbers.
- * @param {DiagramDrawing} drawing @param {Float32Array} energies
- */
+/** Draws the bars of energies, and writes their numbers.
+ * @param {DiagramDrawing} drawing @param {Float32Array} energies */
 export function drawEnergies({ payload: { range: [low, high] }, plan, parts }, energies) {
   const [top, bottom] = plan.across.energy, { columns, vertical } = plan;
   const unit = (bottom - top) / (high - low || 1), wide = barWidth(plan);
@@ -111,10 +103,8 @@ export function writeWeights({ plan, parts }, weights) {
   });
 }
 
-/**
- * The ribbons to the context vector: of each source piece, or without attention the one from the last forward state.
- * @param {DiagramDrawing} drawing @param {Float32Array} weights @returns {Ribbon[]}
- */
+/** The ribbons to the context vector: of each source piece, or without attention the one from the last forward state.
+ * @param {DiagramDrawing} drawing @param {Float32Array} weights @returns {Ribbon[]} */
 export function ribbonsOf(drawing, weights) {
   const { payload, plan: { columns, flow, cell } } = drawing, middle = contextMiddle(drawing, weights);
   if (payload.attention === "none") {
@@ -128,18 +118,14 @@ export function ribbonsOf(drawing, weights) {
   });
 }
 
-/**
- * Draws a ribbon up to a `share` of its way.
- * @param {DiagramDrawing} drawing @param {Ribbon} ribbon @param {number} j @param {number} [share]
- */
+/** Draws a ribbon up to a `share` of its way.
+ * @param {DiagramDrawing} drawing @param {Ribbon} ribbon @param {number} j @param {number} [share] */
 export function drawRibbon({ plan, parts }, { from, to, thick, neck }, j, share) {
   parts.ribbons[j].setAttribute("d", ribbonPath(plan, from, to, thick, neck, share));
 }
 
-/**
- * @param {number} weight
- * @param {boolean} narrow whether only a large one is written
- */
+/** @param {number} weight
+ * @param {boolean} narrow whether only a large one is written */
 function weightText(weight, narrow) {
   if (narrow) return weight < 0.1 ? "" : number(weight, 2);
   return weight < 0.005 ? "·" : number(weight, 2);
@@ -158,12 +144,10 @@ function contextLine({ vertical, across, decoder: { lanes, after, readout } }, m
   return to(nearest) + to(farthest);
 }
 
-/**
- * Animates the drawing to another pose, calling `draw` with each intermediate pose and its share, from 0 to 1.
+/** Animates the drawing to another pose, calling `draw` with each intermediate pose and its share, from 0 to 1.
  * @param {DiagramState} state @param {Pose} to
  * @param {boolean} moves whether on a way, or at once
- * @param {(pose: Pose, share: number) => void} draw
- */
+ * @param {(pose: Pose, share: number) => void} draw */
 export function animateTo(state, to, moves, draw) {
   const from = state.pose;
   state.clock.pause();

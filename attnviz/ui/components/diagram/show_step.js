@@ -56,9 +56,8 @@ function paint(state) {
   paintControls(state, payload, scene, pose, k);
 }
 
-/**
- * @param {DiagramState} state @param {DiagramPayload} payload @param {Scene} scene @param {Pose} pose @param {number} k
- */
+/** @param {DiagramState} state @param {DiagramPayload} payload @param {Scene} scene @param {Pose} pose
+ * @param {number} k */
 function paintControls({ root, show }, payload, scene, pose, k) {
   const { words } = payload, { isOpen, playing, time, scenes } = show, end = scenes[scenes.length - 1].to;
   const slider = find(root, ".time", HTMLInputElement), ended = time >= end, still = prefersReducedMotion();
@@ -82,10 +81,8 @@ function paintControls({ root, show }, payload, scene, pose, k) {
   write(find(root, ".sentence"), sentenceOf(payload, scene, pose, k));
 }
 
-/**
- * The sentence of a scene, with the numbers of the step.
- * @param {DiagramPayload} payload @param {Scene} scene @param {Pose} pose @param {number} k
- */
+/** The sentence of a scene, with the numbers of the step.
+ * @param {DiagramPayload} payload @param {Scene} scene @param {Pose} pose @param {number} k */
 function sentenceOf(payload, { name, sentence, example }, { energies, weights }, k) {
   if (name === "weight" && payload.byHand[k]) return payload.words.byHand;
   const values = { previous: payload.previous[k], word: payload.written[k], share: payload.likely[k] };
@@ -114,11 +111,9 @@ function stopAt(state, time) {
   paint(state);
 }
 
-/**
- * Plays from one time to another, scene by scene. A visitor who asks for reduced motion gets the still of the first
+/** Plays from one time to another, scene by scene. A visitor who asks for reduced motion gets the still of the first
  * scene on that way.
- * @param {DiagramState} state @param {number} from @param {number} until
- */
+ * @param {DiagramState} state @param {number} from @param {number} until */
 function play(state, from, until) {
   const { root, show, clock } = state, end = show.scenes.find(({ to }) => to > from)?.to ?? until;
   if (prefersReducedMotion()) {
@@ -148,11 +143,9 @@ function goOn({ root, show }) {
 /** @param {StepShow} show */
 const endOf = ({ scenes }) => scenes[scenes.length - 1]?.to ?? 0;
 
-/**
- * Shows a step that has been drawn: plays it if the show is open, or at another width of the page draws its moment
+/** Shows a step that has been drawn: plays it if the show is open, or at another width of the page draws its moment
  * again. A show that a visitor has paused in the middle stays at that moment in the next step.
- * @param {DiagramState} state
- */
+ * @param {DiagramState} state */
 export function showStep(state) {
   const { show, step } = state, payload = state.diagram?.payload;
   if (!payload) return;
@@ -194,10 +187,8 @@ function writeScenes(state, { words }) {
   }));
 }
 
-/**
- * @param {DiagramState} state
- * @param {() => void} redraw draws the step at once
- */
+/** @param {DiagramState} state
+ * @param {() => void} redraw draws the step at once */
 export function listenToShow(state, redraw) {
   const { root, show, signal } = state, view = viewState(root);
   listenToSpeeds(state);

@@ -23,10 +23,8 @@ export function operands(payload) {
   };
 }
 
-/**
- * The units of a cell, largest |contribution| first.
- * @param {Operands} data @param {number} step @param {number} source @returns {Cell}
- */
+/** The units of a cell, largest |contribution| first.
+ * @param {Operands} data @param {number} step @param {number} source @returns {Cell} */
 export function decomposition({ queries, keys, score, bounded, named }, step, source) {
   const query = queries[step], key = keys[source];
   const all = Array.from(query, (q, k) => {
@@ -39,10 +37,8 @@ export function decomposition({ queries, keys, score, bounded, named }, step, so
   return { all, top: all.slice(0, named), rest: sum(all.slice(named)), energy: sum(all) };
 }
 
-/**
- * Fills a trace of the strip, in which all units are sorted by their contribution.
- * @param {Trace} trace @param {Unit[]} all @param {EnergyDecompositionWords} words
- */
+/** Fills a trace of the strip, in which all units are sorted by their contribution.
+ * @param {Trace} trace @param {Unit[]} all @param {EnergyDecompositionWords} words */
 function fillStrip(trace, all, words) {
   const units = all.toSorted((one, other) => other.adds - one.adds || one.k - other.k);
   let sum = 0;

@@ -6,10 +6,8 @@ import { find, findAll, makeScrollable, whenIdle, write } from "../shared.js";
 import { viewState } from "../view.js";
 import { equationAt } from "./texts.js";
 
-/**
- * KaTeX, loaded once for the page; null where loading failed.
- * @param {string} address @returns {Promise<KatexLibrary | null>}
- */
+/** KaTeX, loaded once for the page; null where loading failed.
+ * @param {string} address @returns {Promise<KatexLibrary | null>} */
 export async function katexAt(address) {
   try {
     if (!window.katex) await import(new URL(address, document.baseURI).href);
@@ -19,17 +17,13 @@ export async function katexAt(address) {
   }
 }
 
-/**
- * Typesets a formula. The fonts of KaTeX are Streamlit's: in an embedded view, the browser typesets.
- * @param {KatexLibrary} katex @param {string} latex @param {HTMLElement} place @param {boolean} displayMode
- */
+/** Typesets a formula. The fonts of KaTeX are Streamlit's: in an embedded view, the browser typesets.
+ * @param {KatexLibrary} katex @param {string} latex @param {HTMLElement} place @param {boolean} displayMode */
 export const typeset = (katex, latex, place, displayMode) =>
   katex.render(latex, place, { displayMode, throwOnError: false, output: isEmbedded() ? "mathml" : "htmlAndMathml" });
 
-/**
- * Typesets the equation of a component, unless it is there; without KaTeX, writes it as LaTeX until it is drawn again.
- * @param {ComponentState & { latex?: string }} state @param {string} latex @param {string} address
- */
+/** Typesets the equation of a component, unless it is there; without KaTeX, writes it as LaTeX until it is drawn again.
+ * @param {ComponentState & { latex?: string }} state @param {string} latex @param {string} address */
 export async function writeEquation(state, latex, address) {
   const { root, signal } = state, place = find(root, ".math");
   if (latex === state.latex) return;

@@ -21,10 +21,8 @@ function commit(key, field) {
   field.sent = sendRequest(key, field.value);
 }
 
-/**
- * Shows the value of the server, unless the visitor has set one that the server has not handled.
- * @param {FieldState} field
- */
+/** Shows the value of the server, unless the visitor has set one that the server has not handled.
+ * @param {FieldState} field */
 function settle(field) {
   const settled = !field.edited && field.sent <= lastAcknowledged();
   if (settled && field.server !== field.value) Object.assign(field, { value: field.server, own: false });
@@ -53,11 +51,9 @@ function edit(key, field, value, now) {
   if (now) commit(key, field);
 }
 
-/**
- * A text box, which sends its text on blur, with Enter, and before any other request. Shift+Enter begins a line; so
+/** A text box, which sends its text on blur, with Enter, and before any other request. Shift+Enter begins a line; so
  * does Enter in a box with a height of its own, which is for several lines and sends with Ctrl+Enter.
- * @param {HTMLElement} root @param {FieldPayload} data @param {FieldState} field
- */
+ * @param {HTMLElement} root @param {FieldPayload} data @param {FieldState} field */
 function drawTextBox(root, data, field) {
   const box = root.querySelector("textarea") ?? root.appendChild(element("textarea", ""));
   box.placeholder = data.placeholder;
@@ -110,10 +106,8 @@ function drawSelectBox(root, data, field) {
   };
 }
 
-/**
- * A row of choices with the keyboard behaviour of radio buttons.
- * @param {HTMLElement} root @param {FieldPayload} data @param {FieldState} field
- */
+/** A row of choices with the keyboard behaviour of radio buttons.
+ * @param {HTMLElement} root @param {FieldPayload} data @param {FieldState} field */
 function drawSegments(root, data, field) {
   const group = root.firstElementChild ?? root.appendChild(element("div", ""));
   Object.assign(group, { role: "radiogroup", ariaLabel: data.label });
@@ -153,10 +147,8 @@ function drawSwitch(root, data, field) {
   field.show = () => box.checked = field.value === true;
 }
 
-/**
- * A button that opens and closes a section.
- * @param {HTMLElement} root @param {FieldPayload} data @param {FieldState} field
- */
+/** A button that opens and closes a section.
+ * @param {HTMLElement} root @param {FieldPayload} data @param {FieldState} field */
 function drawDisclosure(root, data, field) {
   const button = root.querySelector("button") ?? root.appendChild(element("button", ""));
   write(button, data.label);

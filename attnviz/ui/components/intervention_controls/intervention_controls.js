@@ -5,10 +5,8 @@ import { component } from "../component.js";
 import { fill, find, findAll, number, onPress, write, writeTexts } from "../shared.js";
 import { send, viewState } from "../view.js";
 
-/**
- * Requests an intervention on the current step, which keeps or rewrites the translation as the visitor has chosen.
- * @param {HTMLElement} root @param {(step: number) => Intervention | Unfinished} intervention
- */
+/** Requests an intervention on the current step, which keeps or rewrites the translation as the visitor has chosen.
+ * @param {HTMLElement} root @param {(step: number) => Intervention | Unfinished} intervention */
 function intervene(root, intervention) {
   const { step, held } = viewState(root);
   if (step !== null) send(root, "try", { intervention: intervention(step), held });
@@ -32,10 +30,8 @@ function temperatureText(temperature) {
   return `τ = ${temperature === Infinity ? "∞" : number(temperature, places)}`;
 }
 
-/**
- * The current temperature, of the step or of all.
- * @param {HTMLElement} root @param {ControlsPayload} payload @param {number} step
- */
+/** The current temperature, of the step or of all.
+ * @param {HTMLElement} root @param {ControlsPayload} payload @param {number} step */
 const currentTemperature = (root, payload, step) =>
   Number(isForAllSteps(root) ? payload.temperature : payload.temperatures[step]);
 
@@ -55,10 +51,8 @@ function setTemperature({ root, payload }) {
   writeTemperature(root);
 }
 
-/**
- * Previews the weights at the chosen temperature, computed from those at the current one.
- * @param {ControlsState} state
- */
+/** Previews the weights at the chosen temperature, computed from those at the current one.
+ * @param {ControlsState} state */
 function previewTemperature({ root, payload }) {
   const { step } = viewState(root);
   writeTemperature(root);
@@ -89,11 +83,9 @@ function revertTemperature(state) {
   return true;
 }
 
-/**
- * Listens to the slider of the temperature: the bars follow it, and the what-if is requested at the end of a drag; with
- * the keyboard, at Enter or on blur.
- * @param {ControlsState} state
- */
+/** Listens to the slider of the temperature: the bars follow it, and the what-if is requested at the end of a drag;
+ * with the keyboard, at Enter or on blur.
+ * @param {ControlsState} state */
 function listenToTemperature(state) {
   const { root } = state;
   const slider = find(root, ".degrees", HTMLInputElement);
@@ -121,10 +113,8 @@ function listenToTemperature(state) {
   find(root, ".every", HTMLInputElement).onchange = () => setTemperature(state);
 }
 
-/**
- * @param {HTMLSelectElement} box
- * @param {[string, string][]} options value and name of each
- */
+/** @param {HTMLSelectElement} box
+ * @param {[string, string][]} options value and name of each */
 function setOptions(box, options) {
   const chosen = box.value;
   box.replaceChildren(...options.map(([value, name]) => new Option(name, value, false, value === chosen)));

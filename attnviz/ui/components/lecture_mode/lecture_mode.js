@@ -35,10 +35,8 @@ function switchMode(state, on) {
 
 export default component(".lecture", {
   begin: () => ({ idle: 0 }),
-  /**
-   * Listens to the buttons and keys of the mode. While the screen is black, the next key or click only restores the
-   * page.
-   */
+  /** Listens to the buttons and keys of the mode. While the screen is black, the next key or click only restores the
+   * page. */
   start(state) {
     const { root, signal } = state, black = find(root, ".black");
     /** @param {boolean} isBlack */

@@ -92,10 +92,8 @@ function numberField(state) {
   return element("label", "number", element("span", "", data.items[place].hint), element("input", "", field));
 }
 
-/**
- * A number as it was typed: with a point or comma, and perhaps a per cent sign; NaN for any other text.
- * @param {string} text
- */
+/** A number as it was typed: with a point or comma, and perhaps a per cent sign; NaN for any other text.
+ * @param {string} text */
 function typedNumber(text) {
   const written = text.trim().replace("\u2212", "-").replace(",", ".");
   return /^[-+]?(\d+\.?\d*|\.\d+)\s*%?$/.test(written) ? parseFloat(written) : NaN;

@@ -18,10 +18,8 @@ const MOVES = {
 
 const FINGER = 24; // pixels of a column that a finger can tap
 
-/**
- * Puts cells over the heatmap in `container`, and keeps them there while it is drawn again.
- * @param {Element} container @param {CellControl} control @param {AbortSignal} signal @returns {LinkCells}
- */
+/** Puts cells over the heatmap in `container`, and keeps them there while it is drawn again.
+ * @param {Element} container @param {CellControl} control @param {AbortSignal} signal @returns {LinkCells} */
 export function openCells(container, control, signal) {
   const cell = element("div", "cell", { role: "gridcell", tabIndex: 0 });
   const row = element("div", "row", { role: "row" }, cell);
@@ -68,10 +66,8 @@ export function openCells(container, control, signal) {
     height: `${100 / targets.length}%`,
   });
 
-  /**
-   * Whether a point of the window is in a cell of two words; makes that cell the current one.
-   * @param {MouseEvent} event
-   */
+  /** Whether a point of the window is in a cell of two words; makes that cell the current one.
+   * @param {MouseEvent} event */
   function moveTo({ clientX, clientY }) {
     const box = grid.getBoundingClientRect(), { source, target } = control.payload();
     const rowNumber = Math.floor((clientY - box.top) / box.height * targets.length);
@@ -186,10 +182,8 @@ export function openCells(container, control, signal) {
 /** Whether a key undoes the last edit. @param {KeyboardEvent} event */
 export const isUndoKey = ({ key, ctrlKey, metaKey }) => (ctrlKey || metaKey) && key.toLowerCase() === "z";
 
-/**
- * The place nearest to the wanted one, from another, whose word can be linked: `</s>` and other special tokens cannot.
- * @param {number[]} words @param {number} count @param {number} wanted @param {number} from
- */
+/** The place nearest to the wanted one, from another, whose word can be linked: `</s>` and other special tokens cannot.
+ * @param {number[]} words @param {number} count @param {number} wanted @param {number} from */
 function placeOfWord(words, count, wanted, from) {
   const places = words.flatMap((word, place) => word < count ? [place] : []), back = wanted < from;
   const nearest = back ? places.findLast((place) => place <= wanted) : places.find((place) => place >= wanted);
@@ -199,10 +193,8 @@ function placeOfWord(words, count, wanted, from) {
 /** @param {number[]} words @param {number} word */
 const placesOf = (words, word) => words.flatMap((here, place) => here === word ? [place] : []);
 
-/**
- * The number that the heatmap shows of a cell; empty in a heatmap without texts.
- * @param {Chart | null} chart @param {number} row @param {number} column
- */
+/** The number that the heatmap shows of a cell; empty in a heatmap without texts.
+ * @param {Chart | null} chart @param {number} row @param {number} column */
 function numberAt(chart, row, column) {
   /** @type {any} */
   const heatmap = chart?._fullData?.find(({ type }) => type === "heatmap");

@@ -97,11 +97,9 @@ function show(state) {
   state.cells.place();
 }
 
-/**
- * The markers on the heatmap: the links drawn, and once there are any, the links of the attention that are not among
+/** The markers on the heatmap: the links drawn, and once there are any, the links of the attention that are not among
  * them.
- * @param {LinkDrawingState} state
- */
+ * @param {LinkDrawingState} state */
 function markersOf({ links, fetched }) {
   const drawn = pairsOf(links);
   if (!drawn.length) return [];
@@ -109,10 +107,8 @@ function markersOf({ links, fetched }) {
   return [...drawn, ...wrong.map((link) => ({ kind: /** @type {const} */ ("false"), link }))];
 }
 
-/**
- * Writes the links to the files. A click before the server has all links saves the file once it has.
- * @param {LinkDrawingState} state
- */
+/** Writes the links to the files. A click before the server has all links saves the file once it has.
+ * @param {LinkDrawingState} state */
 function writeFiles(state) {
   const { root } = state;
   /** @type {HTMLAnchorElement[]} */
@@ -143,10 +139,8 @@ function writeFiles(state) {
 /** Whether the server has the links as drawn. @param {LinkDrawingState} state */
 const isStored = ({ data, links }) => data.links === linksText(links);
 
-/**
- * Takes the links of the server where it has other ones, unless edits are on their way to it.
- * @param {LinkDrawingState} state
- */
+/** Takes the links of the server where it has other ones, unless edits are on their way to it.
+ * @param {LinkDrawingState} state */
 function read(state) {
   const { data } = state;
   if (state.read === data.links || state.asked > lastAcknowledged() && !isStored(state)) return;

@@ -5,10 +5,8 @@
 /** @param {LinkPair} link */
 export const nameOf = ([source, target]) => `${source}-${target}`;
 
-/**
- * Reads links as `GoldLinks.text` of the server writes them: `0-0` sure, `1?2` possible.
- * @param {string} text @returns {DrawnLinks}
- */
+/** Reads links as `GoldLinks.text` of the server writes them: `0-0` sure, `1?2` possible.
+ * @param {string} text @returns {DrawnLinks} */
 export function readLinks(text) {
   const links = text.split(" ").filter(Boolean).map((link) => {
     const kind = link.includes("?") ? "possible" : "sure";
@@ -32,10 +30,8 @@ export function pairsOf(links) {
   return pairs.sort(({ link: one }, { link: other }) => one[1] - other[1] || one[0] - other[0]);
 }
 
-/**
- * The links after a link is set to its next kind: none, sure, possible, none.
- * @param {DrawnLinks} links @param {LinkPair} link @returns {DrawnLinks}
- */
+/** The links after a link is set to its next kind: none, sure, possible, none.
+ * @param {DrawnLinks} links @param {LinkPair} link @returns {DrawnLinks} */
 export function advanced(links, link) {
   const changed = new Map(links), name = nameOf(link), kind = links.get(name);
   if (kind === "possible") changed.delete(name);
@@ -43,11 +39,9 @@ export function advanced(links, link) {
   return changed;
 }
 
-/**
- * AER, precision and recall (Och & Ney 2003) of the links of the attention, and those that were not drawn; the rates
+/** AER, precision and recall (Och & Ney 2003) of the links of the attention, and those that were not drawn; the rates
  * are null where there is nothing to compare.
- * @param {LinkPair[]} found @param {DrawnLinks} links
- */
+ * @param {LinkPair[]} found @param {DrawnLinks} links */
 export function scoreOf(found, links) {
   const kinds = found.map((link) => links.get(nameOf(link)));
   const hits = kinds.filter(Boolean).length, sureHits = kinds.filter((kind) => kind === "sure").length;

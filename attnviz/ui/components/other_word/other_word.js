@@ -15,10 +15,8 @@ function requestWord(root) {
   else if (chosen) send(root, "try", { intervention: { kind: "words", pieces: [Number(chosen)], step }, held });
 }
 
-/**
- * Offers the likeliest others of the current step.
- * @param {OtherWordState} state @param {FoilsPayload} payload @param {number} step
- */
+/** Offers the likeliest others of the current step.
+ * @param {OtherWordState} state @param {FoilsPayload} payload @param {number} step */
 function offer(state, payload, step) {
   const { root } = state;
   const { words, offers } = payload, { instead, foils } = offers[step];

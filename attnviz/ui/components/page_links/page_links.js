@@ -12,10 +12,8 @@ function requestPage(click, path) {
   sendRequest("page", path);
 }
 
-/**
- * Makes Streamlit's skip link (1.67) go to the first control after the links: it goes to the box that scrolls, which
- * has the links too, and which it makes a tab stop.
- */
+/** Makes Streamlit's skip link (1.67) go to the first control after the links: it goes to the box that scrolls, which
+ * has the links too, and which it makes a tab stop. */
 function correctSkipLink() {
   find(document, ".stMain").tabIndex = -1;
   for (const link of findAll(document, "[data-testid='stSkipToContent']")) {

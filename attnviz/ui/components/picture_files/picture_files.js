@@ -19,10 +19,8 @@ function figureOf(picture) {
   return picture.figure;
 }
 
-/**
- * A picture as SVG text with its size in pixels: a figure is drawn by Plotly, a drawing of the page is copied.
- * @param {Picture} picture
- */
+/** A picture as SVG text with its size in pixels: a figure is drawn by Plotly, a drawing of the page is copied.
+ * @param {Picture} picture */
 async function svgOf(picture) {
   if (picture.drawing) return (await import("./page_drawing.js")).pageDrawing(picture.drawing);
   const { width, height } = figureOf(picture).layout;
@@ -94,12 +92,10 @@ const FORMATS = {
   csv: ({ table }) => URL.createObjectURL(new Blob(["\ufeff", table], { type: "text/csv" })), // U+FEFF: spreadsheets then read UTF-8
 };
 
-/**
- * A button that saves a picture in a format; `report` gets the problem, empty without one. `at` is the payload's
+/** A button that saves a picture in a format; `report` gets the problem, empty without one. `at` is the payload's
  * address.
  * @param {Picture} picture @param {string} format @param {PictureWords} words @param {string} at
- * @param {(problem: string) => void} report
- */
+ * @param {(problem: string) => void} report */
 function saveButton(picture, format, words, at, report) {
   const button = element("button", "", format.toUpperCase());
   button.ariaLabel = `${picture.title}, ${format.toUpperCase()}`;
@@ -143,10 +139,8 @@ function listPictures(root, pictures, words, at) {
   find(root, ".pictures").replaceChildren(...pictures.map((one) => entry(one, words, at)));
 }
 
-/**
- * Offers the pictures of a view's current selection, and updates them when it changes.
- * @param {HTMLElement} root @param {PictureFilesPayload} data @param {HTMLElement} view
- */
+/** Offers the pictures of a view's current selection, and updates them when it changes.
+ * @param {HTMLElement} root @param {PictureFilesPayload} data @param {HTMLElement} view */
 function followView(root, data, view) {
   const controller = new AbortController();
   let wanted = "";

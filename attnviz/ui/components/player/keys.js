@@ -6,11 +6,9 @@ import { find } from "../shared.js";
 import { send, viewRoot } from "../view.js";
 import { sourceOf } from "./mark_step.js";
 
-/**
- * The source piece `by` stops further down, in the order of the rows of the stages. In a heatmap by steps every piece
+/** The source piece `by` stops further down, in the order of the rows of the stages. In a heatmap by steps every piece
  * is a stop; in one by words, the most attended piece of each word.
- * @param {PlayerState} state @param {number} by
- */
+ * @param {PlayerState} state @param {number} by */
 function neighbour(state, by) {
   const { data, step } = state;
   const stopOf = new Map(
@@ -27,10 +25,8 @@ function neighbour(state, by) {
   return pieces.get(stops[Math.min(Math.max(next, 0), stops.length - 1)]);
 }
 
-/**
- * The choice of another word by a key in the focused source sentence; null for any other key or focus.
- * @param {KeyboardEvent} event @param {PlayerState} state @returns {Choice | null}
- */
+/** The choice of another word by a key in the focused source sentence; null for any other key or focus.
+ * @param {KeyboardEvent} event @param {PlayerState} state @returns {Choice | null} */
 function sourceWordForKey(event, state) {
   if (!event.composedPath().includes(find(state.root, ".source"))) return null;
   const { source: sourceWords, orders } = state.data, source = sourceOf(state);
@@ -45,10 +41,8 @@ const KEYS = {
   ArrowUp: (state) => ({ source: neighbour(state, -1) }),
 };
 
-/**
- * Clicks the next radio button of the heatmap's faces, where it has any: the server draws the face.
- * @param {HTMLElement} root
- */
+/** Clicks the next radio button of the heatmap's faces, where it has any: the server draws the face.
+ * @param {HTMLElement} root */
 function nextFace(root) {
   const faces = [...viewRoot(root).querySelectorAll("[class*='st-key-face'] [role='radio']")];
   const shown = faces.findIndex((face) => face.matches("[aria-checked='true'], :checked"));

@@ -11,12 +11,10 @@ import { paint, sourceOf } from "./mark_step.js";
 import { paintPointed, scrollBarToWords } from "./pointing.js";
 import { buildSentences } from "./word_buttons.js";
 
-/**
- * Shows the bar at the top of the window while the buttons are above the window and their view is still in it. The root
- * margin extends the window downwards, since a jump may move the buttons from below to above at once. In a page of
- * others, the top of the window is not ours.
- * @param {PlayerState} state
- */
+/** Shows the bar at the top of the window while the buttons are above the window and their view is still in it. The
+ * root margin extends the window downwards, since a jump may move the buttons from below to above at once. In a page
+ * of others, the top of the window is not ours.
+ * @param {PlayerState} state */
 function watchBar(state) {
   const { root, signal } = state, bar = find(root, ".bar"), transport = find(root, ".transport");
   /** @type {Map<Element, IntersectionObserverEntry>} */

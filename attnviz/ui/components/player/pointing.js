@@ -5,11 +5,9 @@
 import { find, findAll, shade } from "../shared.js";
 import { sendPointed } from "../view.js";
 
-/**
- * Colours both sentences, also in the bar at the top of the window: source words by the weights of the hovered or
+/** Colours both sentences, also in the bar at the top of the window: source words by the weights of the hovered or
  * current step, target words by their weight on the hovered source word.
- * @param {PlayerState} state
- */
+ * @param {PlayerState} state */
 export function paintPointed({ root, data, step, pointed }) {
   const { source, target, weights, attends } = data;
   const from = pointed?.step ?? step, place = pointed?.source;
@@ -31,10 +29,8 @@ export function paintPointed({ root, data, step, pointed }) {
   }
 }
 
-/**
- * Makes a word report when it is hovered or has the keyboard focus.
- * @param {HTMLElement} root @param {HTMLElement} word @param {"source" | "step"} kind
- */
+/** Makes a word report when it is hovered or has the keyboard focus.
+ * @param {HTMLElement} root @param {HTMLElement} word @param {"source" | "step"} kind */
 export function reportPointing(root, word, kind) {
   /** @param {Event} event */
   const point = (event) => {

@@ -5,10 +5,8 @@ import { button, element, find, markAdjoining } from "../shared.js";
 import { send } from "../view.js";
 import { reportPointing } from "./pointing.js";
 
-/**
- * The pieces of a word as spans; each has the index of its step or its source piece.
- * @param {string[]} texts @param {number[]} indices
- */
+/** The pieces of a word as spans; each has the index of its step or its source piece.
+ * @param {string[]} texts @param {number[]} indices */
 export function pieceSpans(texts, indices) {
   return texts.map((text, k) => {
     const span = element("span", "piece", text);
@@ -24,20 +22,16 @@ function wordButton({ end, parts }, indices, act) {
   return made;
 }
 
-/**
- * A click on a word chooses its most attended piece; a second click deselects it.
- * @param {SourceWord} word @param {PlayerState} state
- */
+/** A click on a word chooses its most attended piece; a second click deselects it.
+ * @param {SourceWord} word @param {PlayerState} state */
 const sourceWord = (word, state) =>
   wordButton(word, word.pieces, () => {
     const { root, step, source, data: { orders } } = state, chosen = source !== null && word.pieces.includes(source);
     send(root, "choose", { source: chosen ? null : orders[step].find((j) => word.pieces.includes(j)) });
   });
 
-/**
- * A click chooses the piece under the pointer; the keyboard the first piece of the word.
- * @param {TargetWord} word @param {PlayerState} state
- */
+/** A click chooses the piece under the pointer; the keyboard the first piece of the word.
+ * @param {TargetWord} word @param {PlayerState} state */
 const targetWord = (word, { root }) =>
   wordButton(word, word.steps, ({ target }) => {
     const piece = target instanceof HTMLElement ? target.closest(".piece") : null;

@@ -34,17 +34,13 @@ function laneElement(lane) {
   return node;
 }
 
-/**
- * What stands between two words: the end mark and what follows without a space do not begin a line.
- * @param {string} text @param {boolean} space
- */
+/** What stands between two words: the end mark and what follows without a space do not begin a line.
+ * @param {string} text @param {boolean} space */
 const beforeWord = (text, space) => text === "</s>" ? "\u00a0" : space ? " " : "\u2060";
 
-/**
- * An element for texts that are exchanged, and a hidden one for each, which take the room of the highest: nothing
+/** An element for texts that are exchanged, and a hidden one for each, which take the room of the highest: nothing
  * moves.
- * @param {string[]} texts
- */
+ * @param {string[]} texts */
 function exchanged(texts) {
   const spacers = [...new Set(texts)].map((text) => element("span", "spacer", text, { ariaHidden: "true" }));
   return [element("span", "text"), ...spacers];
@@ -71,11 +67,9 @@ function colour(root, name) {
   return pairs.map((pair) => parseInt(pair, 16));
 }
 
-/**
- * Draws the numbers of a step, a stripe each: red below 0, blue above, with opacity by the square root of the amount.
+/** Draws the numbers of a step, a stripe each: red below 0, blue above, with opacity by the square root of the amount.
  * @param {HTMLElement} root @param {HTMLCanvasElement} canvas @param {NonNullable<Lane["strip"]>} strip
- * @param {number} step
- */
+ * @param {number} step */
 function paintStrip(root, canvas, { bytes, units }, step) {
   const all = new Int8Array(bytesOf(bytes).buffer);
   const row = Math.min(step, all.length / units - 1);
@@ -92,10 +86,8 @@ function paintStrip(root, canvas, { bytes, units }, step) {
   context.putImageData(pixels, 0, 0);
 }
 
-/**
- * Draws one of several translations: its words, shaded, above the source words, of which some are left out.
- * @param {HTMLElement} node @param {Version} version
- */
+/** Draws one of several translations: its words, shaded, above the source words, of which some are left out.
+ * @param {HTMLElement} node @param {Version} version */
 function paintVersion(node, { words, source }) {
   find(node, ".target > .text").replaceChildren(
     ...words.flatMap(([text, level, title]) => spaced(text, "span", `shaded ${LEVELS[level]}`, title)),
@@ -105,10 +97,8 @@ function paintVersion(node, { words, source }) {
   );
 }
 
-/**
- * An element with a word, after the blank that `text` begins with.
- * @param {string} text @param {"s" | "span"} tag @param {string} className @param {string} title
- */
+/** An element with a word, after the blank that `text` begins with.
+ * @param {string} text @param {"s" | "span"} tag @param {string} className @param {string} title */
 function spaced(text, tag, className, title) {
   const word = element(tag, className, text.trimStart(), title ? { title } : undefined);
   return text.startsWith(" ") ? [" ", word] : [word];

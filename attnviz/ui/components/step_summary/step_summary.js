@@ -7,10 +7,8 @@ import { payloadOf } from "../payloads.js";
 import { button, element, find, findAll, keepInWindow, makeOneTabStop, scrollSmoothly, write } from "../shared.js";
 import { onMessage, onViewKey, send, viewRoot, viewState } from "../view.js";
 
-/**
- * The element of a stage in the view of `root`: its own, or the picture of the first three.
- * @param {Element} root @param {number} stage
- */
+/** The element of a stage in the view of `root`: its own, or the picture of the first three.
+ * @param {Element} root @param {number} stage */
 const stageOf = (root, stage) =>
   viewRoot(root).querySelector(`[class*="st-key-stage_${stage}"]`) ??
     viewRoot(root).querySelector('[class*="st-key-one_picture"]');
@@ -31,10 +29,8 @@ function scrollToStage(root, stage, smooth) {
   }
 }
 
-/**
- * Marks the button of the chosen stage; the page marks the stage itself by `data-stage` (page.css).
- * @param {HTMLElement} root @param {number | null} chosen
- */
+/** Marks the button of the chosen stage; the page marks the stage itself by `data-stage` (page.css).
+ * @param {HTMLElement} root @param {number | null} chosen */
 function mark(root, chosen) {
   const buttons = findAll(root, "li button");
   const current = buttons.find(({ dataset }) => Number(dataset.stage) === chosen);
@@ -45,10 +41,8 @@ function mark(root, chosen) {
   }
 }
 
-/**
- * Scrolls to a stage; one that opens in place moves the page only as far as it is out of the window.
- * @param {HTMLElement} root @param {number} stage
- */
+/** Scrolls to a stage; one that opens in place moves the page only as far as it is out of the window.
+ * @param {HTMLElement} root @param {number} stage */
 function goToStage(root, stage) {
   const place = stageOf(root, stage);
   if (opensInPlace(root)) {
@@ -57,10 +51,8 @@ function goToStage(root, stage) {
   else visitWhenDrawn(root, stage); // the page is still being built
 }
 
-/**
- * Moves the keyboard focus to a stage further down the page, or to the button of one that opens in place.
- * @param {HTMLElement} root @param {number} stage
- */
+/** Moves the keyboard focus to a stage further down the page, or to the button of one that opens in place.
+ * @param {HTMLElement} root @param {number} stage */
 function focusStage(root, stage) {
   const place = opensInPlace(root) ? root.querySelector(`[data-stage="${stage}"]`) : stageOf(root, stage);
   if (!(place instanceof HTMLElement)) return;
@@ -68,11 +60,9 @@ function focusStage(root, stage) {
   place.focus({ preventScroll: true });
 }
 
-/**
- * Opens the next stage; after the last, closes it, or goes to the first where all are drawn. In lecture mode, the
+/** Opens the next stage; after the last, closes it, or goes to the first where all are drawn. In lecture mode, the
  * diagram comes before the first stage, and the heatmap after the last (page.css).
- * @param {HTMLElement} root
- */
+ * @param {HTMLElement} root */
 function nextStage(root) {
   const buttons = findAll(root, "li button"), last = buttons.length - 1;
   const place = buttons.findIndex((button) => button.hasAttribute("aria-current"));
@@ -112,10 +102,8 @@ function show(state) {
   findAll(root, ".outcome").forEach((node, k) => write(node, facts.outcomes[k]));
 }
 
-/**
- * Goes to a stage once the figures above it are drawn: for a link, or an early click.
- * @param {HTMLElement} root @param {number} stage
- */
+/** Goes to a stage once the figures above it are drawn: for a link, or an early click.
+ * @param {HTMLElement} root @param {number} stage */
 function visitWhenDrawn(root, stage) {
   let tries = 0;
   const wait = setInterval(() => {
@@ -127,10 +115,9 @@ function visitWhenDrawn(root, stage) {
   }, 100);
 }
 
-/**
- * Marks the chosen stage, and goes there if it comes from a link. A step marks nothing anew: that would compute styles.
- * @param {SummaryState} state
- */
+/** Marks the chosen stage, and goes there if it comes from a link. A step marks nothing anew: that would compute
+ * styles.
+ * @param {SummaryState} state */
 function place(state) {
   const { root } = state;
   const { now } = viewState(root);

@@ -3,11 +3,9 @@
 import { element, write } from "../shared.js";
 import { viewState } from "../view.js";
 
-/**
- * Writes a text in which the first occurrence of each term of the view is a button. If a term had the focus, the same
+/** Writes a text in which the first occurrence of each term of the view is a button. If a term had the focus, the same
  * term of the new text gets it, or else the stage.
- * @param {HTMLElement} root @param {HTMLElement} node @param {string} text
- */
+ * @param {HTMLElement} root @param {HTMLElement} node @param {string} text */
 export function writeWithTerms(root, node, text) {
   const focused = node.querySelector("[data-term]:focus");
   writeParts(root, node, text);

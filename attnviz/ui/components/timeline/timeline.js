@@ -9,11 +9,9 @@ import { send, speedOf, viewState } from "../view.js";
 
 const PACE = 700; // milliseconds a moment stays while playing at speed 1
 
-/**
- * Draws the moment of `state`, and sends it to the view as its step. Writes it into the address; while playing only at
+/** Draws the moment of `state`, and sends it to the view as its step. Writes it into the address; while playing only at
  * the end.
- * @param {TimelineState} state
- */
+ * @param {TimelineState} state */
 function paint({ root, data, moment, player }) {
   player.write(data.words, data.captions[moment]);
   write(find(root, ".now"), data.captions[moment]);
@@ -23,20 +21,16 @@ function paint({ root, data, moment, player }) {
   if (!player.playing) setParameters("timeline", { fragment: { update } });
 }
 
-/**
- * The moment of the update in the address, or the last before it; null where there is none.
- * @param {TimelinePayload} data
- */
+/** The moment of the update in the address, or the last before it; null where there is none.
+ * @param {TimelinePayload} data */
 function linkedMoment({ updates }) {
   const update = fragmentParameters().get("update") ?? "";
   return /^[0-9]{1,9}$/.test(update) ? Math.max(0, updates.findLastIndex((one) => one <= Number(update))) : null;
 }
 
-/**
- * The moment to show of a new payload: for the same runs the current one, or the last if the last was shown and there
+/** The moment to show of a new payload: for the same runs the current one, or the last if the last was shown and there
  * are now more.
- * @param {TimelineState} state @param {TimelinePayload} data
- */
+ * @param {TimelineState} state @param {TimelinePayload} data */
 function initialMoment({ shown: before, moment }, data) {
   const last = data.updates.length - 1;
   if (before?.identity !== data.identity) return linkedMoment(data) ?? data.opened ?? last;

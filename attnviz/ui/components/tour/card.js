@@ -31,10 +31,8 @@ export function drawCard(state, payload) {
   schedulePlacement(state);
 }
 
-/**
- * The current stop, where its payload has arrived: the last one for a link from a level of detail with more stops.
- * @param {TourState} state
- */
+/** The current stop, where its payload has arrived: the last one for a link from a level of detail with more stops.
+ * @param {TourState} state */
 function stopOf({ at, fetched }) {
   const stops = fetched?.payload.stops;
   return at === null ? undefined : stops?.[at - 1] ?? stops?.at(-1);
@@ -108,10 +106,8 @@ function drawDots(root, { words, stops }, stop) {
   }));
 }
 
-/**
- * Makes the page show the step of the stop, and its part in the window.
- * @param {TourState} state @param {TourStop} stop
- */
+/** Makes the page show the step of the stop, and its part in the window.
+ * @param {TourState} state @param {TourStop} stop */
 function showStop(state, stop) {
   const { root } = state;
   state.scrolled ??= scrollContainer().scrollTop;
@@ -121,10 +117,8 @@ function showStop(state, stop) {
   scrollWhenDrawn(state, stop, 40);
 }
 
-/**
- * Makes the page show the current stop again; after the page has grown, only in the window.
- * @param {TourState} state @param {{ step: boolean }} what
- */
+/** Makes the page show the current stop again; after the page has grown, only in the window.
+ * @param {TourState} state @param {{ step: boolean }} what */
 export function showAgain(state, { step }) {
   const stop = stopOf(state);
   if (!stop || state.written === undefined) return;
@@ -132,10 +126,8 @@ export function showAgain(state, { step }) {
   else scrollWhenDrawn(state, stop, 0);
 }
 
-/**
- * Scrolls to the part of a stop as soon as the page has drawn it.
- * @param {TourState} state @param {TourStop} stop @param {number} tries
- */
+/** Scrolls to the part of a stop as soon as the page has drawn it.
+ * @param {TourState} state @param {TourStop} stop @param {number} tries */
 function scrollWhenDrawn(state, stop, tries) {
   const { root } = state;
   if (state.at !== stop.number || !stop.place) return;
@@ -166,10 +158,8 @@ export function schedulePlacement(state) {
   });
 }
 
-/**
- * Shows or hides the card or the highlight, which are popovers: they lie above the page.
- * @param {HTMLElement} node @param {boolean} isOpen
- */
+/** Shows or hides the card or the highlight, which are popovers: they lie above the page.
+ * @param {HTMLElement} node @param {boolean} isOpen */
 function showOrHide(node, isOpen) {
   if (!node.isConnected || node.matches(":popover-open") === isOpen) return;
   if (isOpen) node.showPopover();

@@ -2,10 +2,8 @@
 
 import { find } from "../shared.js";
 
-/**
- * The previous and next stop that this translation has; null where there is none.
- * @param {TourStop[]} stops @param {number} here
- */
+/** The previous and next stop that this translation has; null where there is none.
+ * @param {TourStop[]} stops @param {number} here */
 export function adjacentStops(stops, here) {
   const existing = stops.filter(({ missing }) => !missing).map(({ number }) => number);
   here = Math.min(here, existing.at(-1) ?? here); // a link may name a stop that this level of detail does not have
@@ -16,10 +14,8 @@ const KEY_HANDLERS = // elements that handle the arrow keys or Esc
   "input, textarea, select, [contenteditable='true'], [role='slider'], [role='listbox'], [role='menu'], [role='radio'], [role='group'].english, [role='dialog']:not(.card)";
 const LEFT_OR_RIGHT = ["ArrowLeft", "ArrowRight"];
 
-/**
- * Focuses the current word of a question of the quiz; returns whether one is waiting for an answer.
- * @param {HTMLElement} root
- */
+/** Focuses the current word of a question of the quiz; returns whether one is waiting for an answer.
+ * @param {HTMLElement} root */
 export function focusWord(root) {
   const word = root.querySelector(".english .word[tabindex='0']:enabled");
   if (!(word instanceof HTMLElement)) return false;
@@ -27,10 +23,8 @@ export function focusWord(root) {
   return true;
 }
 
-/**
- * Handles a key during the tour: arrow keys go from stop to stop, in the quiz to its words, and Esc ends it.
- * @param {TourState} state @param {KeyboardEvent} event @param {(stop: number | null) => void} go
- */
+/** Handles a key during the tour: arrow keys go from stop to stop, in the quiz to its words, and Esc ends it.
+ * @param {TourState} state @param {KeyboardEvent} event @param {(stop: number | null) => void} go */
 export function onTourKey(state, event, go) {
   const { root } = state;
   if (!around(state) || event.defaultPrevented) return;
@@ -49,10 +43,8 @@ export function onTourKey(state, event, go) {
 /** The stops around the current one; null while they are not known. @param {TourState} state */
 const around = ({ at, fetched }) => fetched && at !== null ? adjacentStops(fetched.payload.stops, at) : null;
 
-/**
- * Goes to the next stop; after the last, ends the tour.
- * @param {TourState} state @param {(stop: number | null) => void} go
- */
+/** Goes to the next stop; after the last, ends the tour.
+ * @param {TourState} state @param {(stop: number | null) => void} go */
 export function goForward(state, go) {
   const stops = around(state);
   if (stops) go(stops.after);

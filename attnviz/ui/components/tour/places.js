@@ -18,11 +18,9 @@ function stagePlace(stage) {
   return { key: `stage_${stage}`, all, picture: `${all} .chart` };
 }
 
-/**
- * The highlighted elements of each place, and the key of the container that they are in; above a sheet, where space is
+/** The highlighted elements of each place, and the key of the container that they are in; above a sheet, where space is
  * short, the figure alone is highlighted.
- * @type {Record<string, { key: string, all: string, picture: string }>}
- */
+ * @type {Record<string, { key: string, all: string, picture: string }>} */
 const PLACES = {
   heatmap: { key: "heatmap", all: ".st-key-heatmap", picture: ".st-key-heatmap .chart" },
   source: { key: "player", all: SENTENCES, picture: SENTENCES },
@@ -39,10 +37,8 @@ export const keyOf = (place) => PLACES[place]?.key ?? "";
 const isSheet = () => innerWidth < SHEET;
 export const scrollContainer = () => document.querySelector("[data-testid=stMain]") ?? document.documentElement;
 
-/**
- * The bounding box of the part of the page that a stop is about; null until it is drawn.
- * @param {HTMLElement} root @param {string} place @returns {DOMRect | null}
- */
+/** The bounding box of the part of the page that a stop is about; null until it is drawn.
+ * @param {HTMLElement} root @param {string} place @returns {DOMRect | null} */
 export function areaOf(root, place) {
   const selectors = PLACES[place];
   if (!selectors) return null;
@@ -65,10 +61,8 @@ function topOf(root) {
   return (bar || (isSheet() ? 1.5 * BAR : BAR)) + GAP;
 }
 
-/**
- * Scrolls the part of a stop into the window: above the sheet, or where the card fits beside it.
- * @param {HTMLElement} root @param {DOMRect} area
- */
+/** Scrolls the part of a stop into the window: above the sheet, or where the card fits beside it.
+ * @param {HTMLElement} root @param {DOMRect} area */
 export function bringIntoSight(root, { top, bottom, height, width }) {
   const card = find(root, ".card");
   const wide = width + card.offsetWidth + 3 * GAP > innerWidth;
@@ -78,11 +72,9 @@ export function bringIntoSight(root, { top, bottom, height, width }) {
   scrollContainer().scrollBy({ top: by, behavior: prefersReducedMotion() ? "auto" : "smooth" });
 }
 
-/**
- * Highlights a part of the page, and places the card beside it.
+/** Highlights a part of the page, and places the card beside it.
  * @param {HTMLElement} root @param {DOMRect | null} area
- * @param {boolean} isQuiz whether the card has the page to itself
- */
+ * @param {boolean} isQuiz whether the card has the page to itself */
 export function placeCard(root, area, isQuiz) {
   const highlight = find(root, ".light"), card = find(root, ".card");
   card.classList.toggle("sheet", isSheet());
@@ -103,10 +95,8 @@ export function placeCard(root, area, isQuiz) {
   Object.assign(card.style, { left: `${left}px`, top: `${top}px` });
 }
 
-/**
- * The visible part of an area between the bar at the top of the window and `foot`, with an edge around it.
- * @param {HTMLElement} root @param {DOMRect} area @param {number} foot
- */
+/** The visible part of an area between the bar at the top of the window and `foot`, with an edge around it.
+ * @param {HTMLElement} root @param {DOMRect} area @param {number} foot */
 function visiblePart(root, area, foot) {
   const { left, width } = area, bar = player(root)?.querySelector(".bar");
   const head = isSheet() && bar?.checkVisibility() ? topOf(root) - GAP : -2 * EDGE;
@@ -115,19 +105,16 @@ function visiblePart(root, area, foot) {
   return bottom > top ? new DOMRect(from, top, to - from, bottom - top) : null;
 }
 
-/**
- * The position of the quiz: where the hidden part of the page begins, or at the top of the window, `gap` from its edge.
- * @param {HTMLElement} root @param {HTMLElement} card @param {number} gap
- */
+/** The position of the quiz: where the hidden part of the page begins, or at the top of the window, `gap` from its
+ * edge.
+ * @param {HTMLElement} root @param {HTMLElement} card @param {number} gap */
 const quizPosition = (root, { offsetWidth, offsetHeight }, gap) => ({
   left: (innerWidth - offsetWidth) / 2,
   top: Math.max(gap, Math.min(viewRoot(root).getBoundingClientRect().top, innerHeight - offsetHeight - gap)),
 });
 
-/**
- * The position of the card that covers nothing of the highlight: right, left, below or above; or else in the corner.
- * @param {HTMLElement} card @param {DOMRect | null} visible
- */
+/** The position of the card that covers nothing of the highlight: right, left, below or above; or else in the corner.
+ * @param {HTMLElement} card @param {DOMRect | null} visible */
 function positionBeside({ offsetWidth: width, offsetHeight: height }, visible) {
   const furthest = { left: innerWidth - width - GAP, top: innerHeight - height - GAP };
   const corner = { left: furthest.left - GAP, top: furthest.top };

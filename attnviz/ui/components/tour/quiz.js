@@ -61,11 +61,9 @@ function questionParts(quiz, game, draw) {
   return [french, ask, choices, answer, element("button", "onward", last ? words.end : words.next, { onclick })];
 }
 
-/**
- * The English words as buttons; once answered, with the attention of each.
+/** The English words as buttons; once answered, with the attention of each.
  * @param {QuizPayload} quiz @param {QuizQuestion} item @param {number | undefined} chosenWord
- * @param {(chosen: number) => void} choose
- */
+ * @param {(chosen: number) => void} choose */
 function choiceRow({ source, words }, item, chosenWord, choose) {
   const answered = chosenWord !== undefined;
   const buttons = source.map((word, k) => {

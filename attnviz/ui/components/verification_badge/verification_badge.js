@@ -8,10 +8,8 @@ import { element, find, write } from "../shared.js";
 /** @param {"li" | "th" | "td"} tag @param {string[]} texts */
 const cells = (tag, texts) => texts.map((text) => element(tag, "", text));
 
-/**
- * Writes the list of checks, as plain text, since it may quote the visitor.
- * @param {HTMLElement} root @param {VerificationPayload} payload
- */
+/** Writes the list of checks, as plain text, since it may quote the visitor.
+ * @param {HTMLElement} root @param {VerificationPayload} payload */
 function writeChecks(root, { about, wrong, names, rows }) {
   find(root, ".receipt").setAttribute("aria-label", about);
   write(find(root, ".about"), about);

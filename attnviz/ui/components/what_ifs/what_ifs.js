@@ -45,10 +45,8 @@ function cardItem(state, card, index) {
   return element("li", "", open, remove);
 }
 
-/**
- * Scrolls the list, not the page, until a card is fully visible.
- * @param {HTMLElement} list @param {HTMLElement | undefined} card
- */
+/** Scrolls the list, not the page, until a card is fully visible.
+ * @param {HTMLElement} list @param {HTMLElement | undefined} card */
 function scrollToCard(list, card) {
   if (!card) return;
   const outer = list.getBoundingClientRect(), inner = card.getBoundingClientRect();
