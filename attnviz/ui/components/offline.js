@@ -27,11 +27,7 @@ async function draw() {
   if (wanted !== `${shown.language} ${dark.matches ? "dark" : "light"} ${shown.number}`) return;
   document.documentElement.lang = shown.language;
   find(document, "footer").textContent = footers[shown.language];
-  mount({
-    data: [blocks, {}, payloads],
-    parentElement: main,
-    setStateValue: () => {},
-  });
+  mount({ data: [blocks, {}, payloads], parentElement: main, setStateValue: () => {} });
 }
 
 main.addEventListener("attnviz:try", (event) => { // captured: it is sent to the root of the view, which may be drawn later

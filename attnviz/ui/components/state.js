@@ -34,13 +34,8 @@ function parameterValue({ key, kind, first, last, values }, search) {
  * @param {ViewParameter} parameter @param {URLSearchParams} search */
 function noteIfInvalid(parameter, search) {
   const { key, kind, first, last, values } = parameter, value = search.get(key);
-  if (
-    value === null || kind === "text" || (values.length === 0 && last < first)
-  ) return;
-  const exact = /** @type {const} */ ({
-    ...parameter,
-    kind: kind === "nearest" ? "number" : kind,
-  });
+  if (value === null || kind === "text" || (values.length === 0 && last < first)) return;
+  const exact = /** @type {const} */ ({ ...parameter, kind: kind === "nearest" ? "number" : kind });
   if (parameterValue(exact, search) === null) {
     invalidParameters.set(key, { value, first, last, values });
   }
@@ -152,9 +147,7 @@ function endTour(now) {
  * @param {Element} [root] none for a view that the page does not draw */
 function initialSelection(data, root) {
   const known = currentEntry()?.views[data.id];
-  const before = storedSelections.get(
-    root ? storagePlace(root, data) : data.id,
-  );
+  const before = storedSelections.get(root ? storagePlace(root, data) : data.id);
   const follows = before ? before.left && known === data.identity : [undefined, data.identity].includes(known);
   if (follows && !(root && guestOf(root))) return selectionFromAddress(data);
   if (before?.family === data.family) return transferredSelection(before, data);
@@ -230,10 +223,7 @@ function storeSelection(node) {
   if (view.sentence && chosen) Object.assign(sentence, view.sentence);
   const main = view.main === null ? {} : mainAddressParameters(view.main);
   const place = now.tour ? `tour ${now.tour.stop}` : options.form;
-  setParameters(owner, {
-    query: { ...sentence, ...view.own },
-    fragment: { ...main, ...own },
-  }, place);
+  setParameters(owner, { query: { ...sentence, ...view.own }, fragment: { ...main, ...own } }, place);
 }
 
 /** The address parameters of the main view, on a page that does not draw it. @param {ViewPayload} main */

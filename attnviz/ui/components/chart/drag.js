@@ -9,12 +9,7 @@ import { placeSliders, redraw, SLACK, unpackedBars } from "./sliders.js";
 const FINE = 0.01; // change by an arrow key with Shift
 
 /** @type {Record<string, number>} */
-const KEY_CHANGES = {
-  PageUp: 0.2,
-  PageDown: -0.2,
-  Home: -1,
-  End: 1,
-};
+const KEY_CHANGES = { PageUp: 0.2, PageDown: -0.2, Home: -1, End: 1 };
 
 /** What an arrow key changes, or to which slider it goes, where they stand beside or above each other.
  * @type {Record<"upright" | "level", { change: Record<string, number>, go: Record<string, number> }>} */

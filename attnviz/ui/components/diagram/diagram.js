@@ -35,13 +35,7 @@ function drawPlan(state, payload) {
   const { contextName, mix, ...attention } = drawAttention(drawing, payload, plan);
   const columns = drawEncoder(drawing, payload, plan, numbers);
   const decoder = drawDecoder(drawing, payload, plan, (viewState(root).view?.terms.cards.length ?? 0) > 0);
-  const { symbols, states: stateNames } = drawNames(
-    drawing,
-    payload,
-    plan,
-    state.stages,
-    textMeasure(root, "--sans"),
-  );
+  const { symbols, states: stateNames } = drawNames(drawing, payload, plan, state.stages, textMeasure(root, "--sans"));
   const texts = { ...decoder.texts, symbols, stateNames, context: [contextName], mix };
   Object.assign(state, { boxWidth, pose: undefined, step: null });
   state.show.drawn = null;

@@ -47,11 +47,7 @@ export function addMomentParts(svg, { payload, plan }) {
     }),
     bars: attends ? plan.columns.map(() => addElement(group, "rect", { class: "share", rx: 1.5 })) : [],
     gone: [],
-    sum: addElement(group, "text", {
-      ...sumAt,
-      class: "number strong sum",
-      "text-anchor": vertical ? "start" : "end",
-    }),
+    sum: addElement(group, "text", { ...sumAt, class: "number strong sum", "text-anchor": vertical ? "start" : "end" }),
     carried,
     squares: drawVector(
       carried,

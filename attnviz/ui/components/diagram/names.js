@@ -94,10 +94,7 @@ function addStageLink(parent, { number: stage, place: shownAs }, [x, y], lines, 
   addElement(way, "circle", { cx: x + 9, cy: top - 5, r: 9, class: "badge" });
   addElement(way, "text", { x: x + 9, y: top - 0.5, class: "place", "text-anchor": "middle" }, String(shownAs));
   lines.forEach((line, k) =>
-    writeFitted(
-      addElement(way, "text", { x: x + 24, y: top + 17 * k, class: "title", "data-width": maxWidth }),
-      line,
-    )
+    writeFitted(addElement(way, "text", { x: x + 24, y: top + 17 * k, class: "title", "data-width": maxWidth }), line)
   );
 }
 

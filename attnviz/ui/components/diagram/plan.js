@@ -120,12 +120,7 @@ function compactRows(top, attends) {
   const forward = /** @type {[number, number]} */ ([top + 28, top + 40]),
     rows = { ...NO_ATTENTION, words: top + 17, forward };
   if (!attends) {
-    return {
-      ...rows,
-      backward: [top + 60, top + 72],
-      ribbons: [top + 42, top + 142],
-      context: [top + 143, top + 163],
-    };
+    return { ...rows, backward: [top + 60, top + 72], ribbons: [top + 42, top + 142], context: [top + 143, top + 163] };
   }
   return {
     ...rows,

@@ -189,9 +189,7 @@ export default component(".weight_controls", {
       ["step", words.ofStep],
       .../** @type {[string, string][]} */ (payload.posterior ? [["posterior", words.ofPosterior]] : []),
       ["links", words.ofLinks],
-      ...data.models.map((
-        name,
-      ) => /** @type {[string, string]} */ ([`model ${name}`, fill(words.ofModel, { name })])),
+      ...data.models.map((name) => /** @type {[string, string]} */ ([`model ${name}`, fill(words.ofModel, { name })])),
     ]);
     setOptions(
       find(root, ".of", HTMLSelectElement),

@@ -58,12 +58,7 @@ export function buildSentences(state) {
     }
   };
   for (const name of [".source", ".english"]) {
-    line(
-      name,
-      "source",
-      source,
-      source.map((word) => sourceWord(word, state)),
-    );
+    line(name, "source", source, source.map((word) => sourceWord(word, state)));
   }
   for (const name of [".target", ".french"]) line(name, "step", target, target.map((word) => targetWord(word, state)));
 }
