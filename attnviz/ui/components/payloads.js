@@ -10,22 +10,18 @@ const MISSING = 404; // status of an answer that there is no such payload
 const FIRST_WAIT = 250, LONGEST_WAIT = 4000; // milliseconds from a failed fetch to the next
 const QUIET = 600; // milliseconds without a change, after which payloads of components out of sight are fetched
 
-/** The payload that a component draws, as `shownPayload` returns it; numbers are written in its language from then on.
- * @template {object} Numbers @param {FetchingState<Numbers>} state @param {(state: any) => void} draw
- * @returns {Numbers | null} */
-export function payloadOf(state, draw) {
-  const payload = shownPayload(state, draw), { language } = /** @type {{ language?: string }} */ (payload ?? {});
-  if (language) setLanguage(language);
-  return payload;
-}
-
-/** The data of a component, or the payload at the address `at` in these data, in which {step} and {word} stand for the
+/** The payload that a component draws, in whose language numbers are written from then on: its data, or the payload at the address `at` in these data, in which {step} and {word} stand for the
  * current ones. Null while it is fetched; then `draw` is called.
  * @template {object} Numbers @param {FetchingState<Numbers>} state @param {(state: any) => void} draw
  * @returns {Numbers | null} */
-function shownPayload(state, draw) {
+export function payloadOf(state, draw) {
   const { data, root } = state;
-  if (!("at" in data)) return data;
+  /** @type {(payload: any) => any} */
+  const inLanguage = (payload) => {
+    if (payload.language) setLanguage(payload.language);
+    return payload;
+  };
+  if (!("at" in data)) return inLanguage(data);
   const { step } = viewState(root);
   if (step === null) return null;
   const at = addressOf(root, data, step);
@@ -35,7 +31,7 @@ function shownPayload(state, draw) {
   if (state.fetched?.at === at) {
     state.wanted = undefined;
     markWaiting(root, false);
-    return state.fetched.payload;
+    return inLanguage(state.fetched.payload);
   }
   if (state.wanted === at) return null;
   state.wanted = at;
@@ -56,16 +52,13 @@ function markWaiting(root, waiting) {
  * may have {word}, the chosen word, and {size}, which differs in a narrow window (see also state.js).
  * @param {HTMLElement} root @param {PayloadAddress} addresses @param {number} step */
 function addressOf(root, { at, chosen }, step) {
-  const { now } = viewState(root);
-  const own = !now || (now.word === null && now.foil === null && now.chosen === null);
+  const { now, width } = viewState(root);
+  const own = !now || (now.word === null && now.foil === null && now.source === null);
   const address = chosen && !own ? chosen : at;
-  return filledAddress(root, address, { step, word: now?.word ?? "", size: isNarrow(root) ? "-narrow" : "" });
+  return filledAddress(root, address, { step, word: now?.word ?? "", size: width < NARROW ? "-narrow" : "" });
 }
 
 export const NARROW = 640; // pixels of width below which a view has few figures side by side
-
-/** Whether the view of `root` is narrow. @param {HTMLElement} root */
-const isNarrow = (root) => viewState(root).width < NARROW;
 
 /** @template {object} Numbers @param {FetchingState<Numbers>} state
  * @param {number} steps how many there are */

@@ -41,18 +41,17 @@ function noteIfInvalid(parameter, search) {
   }
 }
 
+const NO_WORDS = { word: null, foil: null, typedWord: "", typedFoil: "" };
+
 /** @returns {ViewSelection} */
 const emptySelection = (step = 0) => ({
   step,
-  chosen: null,
-  word: null,
-  foil: null,
-  typedWord: "",
-  typedFoil: "",
+  source: null,
+  ...NO_WORDS,
   stage: null,
-  tour: null,
-  ordered: null,
+  order: null,
   options: {},
+  tour: null,
 });
 
 /** The display options: those chosen, where this translation offers them, or else the defaults.
@@ -69,40 +68,36 @@ function shownOptions({ parameters }, { options }) {
 /** Reads the selection of a view from the address. @param {ViewPayload} data @returns {ViewSelection} */
 function selectionFromAddress({ parameters, hasTour, firstStep }) {
   const search = fragmentParameters();
+  for (const parameter of parameters) noteIfInvalid(parameter, search);
   /** @type {Record<string, any>} */
-  const found = {};
-  for (const parameter of parameters) {
-    found[parameter.name] = parameterValue(parameter, search);
-    noteIfInvalid(parameter, search);
-  }
-  const now = emptySelection();
-  Object.assign(now, { step: found.step ?? firstStep, chosen: found.source, word: found.word, foil: found.foil });
-  Object.assign(now, { stage: found.stage, ordered: found.order });
+  const found = Object.fromEntries(parameters.map((parameter) => [parameter.name, parameterValue(parameter, search)]));
+  const { step, source, word = null, foil = null, stage, order, tour } = found;
+  const now = { ...emptySelection(step ?? firstStep), source, word, foil, stage, order };
   for (const { name, kind } of parameters) {
     if (kind === "option" && found[name] !== null) now.options[name] = found[name];
   }
-  if (now.word !== null) now.typedWord = found.typed_word ?? "";
-  if (now.foil !== null) now.typedFoil = found.typed_foil ?? "";
-  if (hasTour && found.tour !== null) now.tour = { stop: found.tour, step: now.step, source: now.chosen };
+  if (word !== null) now.typedWord = found.typed_word ?? "";
+  if (foil !== null) now.typedFoil = found.typed_foil ?? "";
+  if (hasTour && tour !== null) now.tour = { stop: tour, step: now.step, source };
   return now;
 }
 
 /** @param {ViewSelection} now @param {ViewPayload} data @returns {AddressParameters} */
 function addressParameters(now, data) {
   const { parameters, firstStep } = data;
-  const { step, source } = now.tour ?? { step: now.step, source: now.chosen };
-  const own = !now.tour || step === now.step; // words belong to their step
+  const { step, source } = now.tour ?? now;
+  const { word, foil, typedWord, typedFoil } = step === now.step ? now : NO_WORDS; // words belong to their step
   /** @type {Record<string, number | string | null>} */
   const found = {
     ...shownOptions(data, now),
     step: step === firstStep ? null : step,
     source,
-    word: own ? now.word : null,
-    foil: own ? now.foil : null,
-    "typed_word": (own && now.word !== null && now.typedWord) || null,
-    "typed_foil": (own && now.foil !== null && now.typedFoil) || null,
+    word,
+    foil,
+    "typed_word": typedWord || null,
+    "typed_foil": typedFoil || null,
     stage: now.stage,
-    order: now.ordered,
+    order: now.order,
     tour: now.tour?.stop ?? null,
   };
   return Object.fromEntries(parameters.map(({ name, key, kind, first, last, values }) => {
@@ -119,24 +114,23 @@ function addressParameters(now, data) {
 function transferredSelection({ identity, selection }, data) {
   if (identity === data.identity) return { ...selection };
   const now = { ...selection };
-  if (now.tour) Object.assign(now, { step: now.tour.step, chosen: now.tour.source });
+  if (now.tour) Object.assign(now, { step: now.tour.step, source: now.tour.source });
   setStep(now, Math.min(now.step, data.steps - 1));
-  if (now.chosen !== null && now.chosen >= data.sources) now.chosen = null;
-  if (now.tour) now.tour = { ...now.tour, step: now.step, source: now.chosen };
+  if (now.source !== null && now.source >= data.sources) now.source = null;
+  if (now.tour) now.tour = { ...now.tour, step: now.step, source: now.source };
   return now;
 }
 
 /** @param {ViewSelection} now @param {number} step */
 function setStep(now, step) {
-  if (step === now.step) return;
-  Object.assign(now, { step, word: null, foil: null, typedWord: "", typedFoil: "" });
+  if (step !== now.step) Object.assign(now, { step, ...NO_WORDS });
 }
 
 /** @param {ViewSelection} now */
 function endTour(now) {
   if (!now.tour) return;
   setStep(now, now.tour.step);
-  now.chosen = now.tour.source;
+  now.source = now.tour.source;
   now.tour = null;
 }
 
@@ -153,9 +147,8 @@ function initialSelection(data, root) {
   if (before?.family === data.family) return transferredSelection(before, data);
   const now = emptySelection(data.firstStep);
   if (!before) return now;
-  Object.assign(now, { ordered: before.selection.ordered, options: before.selection.options });
-  if (before.selection.tour) now.tour = { stop: before.selection.tour.stop, step: now.step, source: null };
-  return now;
+  const { order, options, tour } = before.selection;
+  return { ...now, order, options, tour: tour && { stop: tour.stop, step: now.step, source: null } };
 }
 
 /** @param {HTMLElement} root @param {ViewPayload} data */
@@ -186,22 +179,20 @@ export function change(node, choice) {
   if (!now || !view) return;
   /** @type {(index: number, count: number) => number} */
   const clamp = (index, count) => Math.min(Math.max(index, 0), count - 1);
-  if (choice.tour === null) endTour(now);
-  else if (choice.tour !== undefined && view.hasTour) {
-    now.tour = { step: now.step, source: now.chosen, ...now.tour, stop: choice.tour };
+  const { step, source, word, foil, stage, order, options, tour } = choice;
+  if (tour === null) endTour(now);
+  else if (tour !== undefined && view.hasTour) {
+    now.tour = { step: now.step, source: now.source, ...now.tour, stop: tour };
   }
-  if (choice.step !== undefined) setStep(now, clamp(choice.step, view.steps));
-  if (choice.source !== undefined) now.chosen = choice.source === null ? null : clamp(choice.source, view.sources);
-  const comparesWords = view.parameters.some(({ name }) => name === "word");
-  if (choice.word !== undefined && comparesWords) {
-    Object.assign(now, { word: choice.word, typedWord: choice.typedWord ?? "" });
+  if (step !== undefined) setStep(now, clamp(step, view.steps));
+  if (source !== undefined) now.source = source === null ? null : clamp(source, view.sources);
+  if (view.parameters.some(({ name }) => name === "word")) {
+    if (word !== undefined) Object.assign(now, { word, typedWord: choice.typedWord ?? "" });
+    if (foil !== undefined) Object.assign(now, { foil, typedFoil: choice.typedFoil ?? "" });
   }
-  if (choice.foil !== undefined && comparesWords) {
-    Object.assign(now, { foil: choice.foil, typedFoil: choice.typedFoil ?? "" });
-  }
-  if (choice.stage !== undefined) now.stage = choice.stage;
-  if (choice.order !== undefined) now.ordered = choice.order;
-  if (choice.options !== undefined) now.options = { ...now.options, ...choice.options };
+  if (stage !== undefined) now.stage = stage;
+  if (order !== undefined) now.order = order;
+  if (options !== undefined) now.options = { ...now.options, ...options };
   publish(node, false);
 }
 
@@ -242,8 +233,8 @@ export function publish(node, sendAll) {
   const view = viewState(node), { now, orders } = view;
   if (!now || !view.view) return;
   const before = { ...view };
-  const source = now.chosen ?? orders?.[now.step]?.[0] ?? null;
-  const order = now.ordered ?? view.view.usualOrder;
+  const source = now.source ?? orders?.[now.step]?.[0] ?? null;
+  const order = now.order ?? view.view.usualOrder;
   const words = JSON.stringify([now.word, now.foil, now.typedWord, now.typedFoil]);
   const options = shownOptions(view.view, now);
   Object.assign(view, { step: now.step, source, order, words, options });

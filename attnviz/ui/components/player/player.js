@@ -41,7 +41,7 @@ function showSelection(state) {
     publish(root, false); // the strongest piece is now known; this calls `showSelection` again
     return;
   }
-  Object.assign(state, { step: now.step, source: now.chosen, order: view.order, by: view.options.by });
+  Object.assign(state, { step: now.step, source: now.source, order: view.order, by: view.options.by });
   paint(state);
 }
 
