@@ -3,7 +3,7 @@
 
 import { component } from "../component.js";
 import { fetchJson } from "../payloads.js";
-import { fill, find, findAll, write } from "../shared.js";
+import { fill, find, findAll, write, writeTexts } from "../shared.js";
 import { send, viewState } from "../view.js";
 
 let lists = 0;
@@ -53,9 +53,7 @@ export default component(".word-choice", {
     }
   },
   take({ root }, { words, both }) {
-    write(find(root, ".one span"), words.why);
-    write(find(root, ".other span"), words.not);
-    write(find(root, ".note"), words.note);
+    writeTexts(root, words);
     find(root, ".other").hidden = !both;
   },
   /** Writes the current words into the boxes, except into one in which a visitor is typing. */

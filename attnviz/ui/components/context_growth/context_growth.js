@@ -17,6 +17,7 @@ import {
   unpackRows,
   watchWidth,
   write,
+  writeTexts,
 } from "../shared.js";
 import { onMessage, send, sendPointed, viewState } from "../view.js";
 import { growthAt, growthShapes, sumOf } from "./strips.js";
@@ -132,15 +133,6 @@ function toggleBuilding(state) {
   });
 }
 
-/** Writes the labels in the language of the page. @param {HTMLElement} root @param {Words} words */
-function writeLabels(root, words) {
-  find(root, ".added").setAttribute("aria-label", words.added);
-  write(find(root, "legend"), words.order);
-  for (const input of findAll(root, ".order input", HTMLInputElement)) {
-    if (input.nextElementSibling) write(input.nextElementSibling, words[input.value]);
-  }
-}
-
 export default component(".growth", {
   messages: ["step", "source", "order"],
   begin: (own) => ({ chart: /** @type {GrowthChart} */ (chartOf(own.root)), clock: newClock(own) }),
@@ -176,7 +168,7 @@ export default component(".growth", {
     state.key = null;
     state.stripsKey = null;
     state.drawnKey = null;
-    writeLabels(root, payload.words);
+    writeTexts(root, payload.words);
   },
   show(state, { captions }) {
     const { root } = state, { step, order } = viewState(root);

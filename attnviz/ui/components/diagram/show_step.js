@@ -14,6 +14,7 @@ import {
   prefersReducedMotion,
   scrollSmoothly,
   write,
+  writeTexts,
 } from "../shared.js";
 import { onMessage, speedOf, viewRoot, viewState } from "../view.js";
 import { addMomentParts, drawMoment, removeMomentParts } from "./draw_moment.js";
@@ -174,12 +175,9 @@ export function endShow(state) {
 
 /** @param {DiagramState} state @param {DiagramPayload} payload */
 function writeScenes(state, { words }) {
-  const { root, show: { scenes } } = state, slider = find(root, ".time", HTMLInputElement);
-  find(root, ".show").setAttribute("aria-label", words.show);
-  for (const node of [slider, find(root, ".scenes")]) node.setAttribute("aria-label", words.moment);
-  find(root, ".speed").setAttribute("aria-label", words.speed);
-  slider.max = String(endOf(state.show));
-  find(root, ".close").setAttribute("aria-label", words.close);
+  const { root, show: { scenes } } = state;
+  writeTexts(root, words);
+  find(root, ".time", HTMLInputElement).max = String(endOf(state.show));
   find(root, ".scenes").replaceChildren(...scenes.map(({ title, from, to }) => {
     const made = button("", title, () => play(state, from, to));
     made.style.flex = `${to - from} 0 0`;

@@ -24,12 +24,6 @@ function sliderTemperature(root) {
 /** @param {HTMLElement} root */
 const isForAllSteps = (root) => find(root, ".every", HTMLInputElement).checked;
 
-/** The text of a temperature. @param {number} temperature */
-function temperatureText(temperature) {
-  const places = temperature < 0.0995 ? 3 : temperature < 9.95 ? 2 : 0;
-  return `τ = ${temperature === Infinity ? "∞" : number(temperature, places)}`;
-}
-
 /** The current temperature, of the step or of all.
  * @param {HTMLElement} root @param {ControlsPayload} payload @param {number} step */
 const currentTemperature = (root, payload, step) =>
@@ -37,7 +31,8 @@ const currentTemperature = (root, payload, step) =>
 
 /** Writes the temperature of the slider. @param {HTMLElement} root */
 function writeTemperature(root) {
-  const text = temperatureText(sliderTemperature(root));
+  const temperature = sliderTemperature(root), places = temperature < 0.0995 ? 3 : temperature < 9.95 ? 2 : 0;
+  const text = `τ = ${temperature === Infinity ? "∞" : number(temperature, places)}`;
   write(find(root, ".heat output"), text);
   find(root, ".degrees").setAttribute("aria-valuetext", text);
 }
@@ -178,12 +173,6 @@ export default component(".weight_controls", {
   read({ root, data }, payload) {
     const { words } = payload;
     writeTexts(root, words);
-    for (
-      const [name, label] of [[".degrees", "temperature"], [".lender", "lender"], [".of", "step"], [".links", "links"]]
-    ) {
-      find(root, name).setAttribute("aria-label", words[label]);
-    }
-    find(root, ".links", HTMLInputElement).placeholder = "0-0 1-2 2-1";
     find(root, ".every").title = words.every;
     setOptions(find(root, ".lender", HTMLSelectElement), [
       ["step", words.ofStep],

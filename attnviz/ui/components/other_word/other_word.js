@@ -2,7 +2,7 @@
 // typed.
 
 import { component } from "../component.js";
-import { find, onPress, write } from "../shared.js";
+import { find, onPress, write, writeTexts } from "../shared.js";
 import { send, viewState } from "../view.js";
 
 /** Requests a translation with the typed word, or else the chosen one. @param {HTMLElement} root */
@@ -23,13 +23,10 @@ function offer(state, payload, step) {
   const isOther = state.step !== undefined && state.step !== step;
   Object.assign(state, { offered: payload, step });
   write(find(root, ".instead"), instead);
-  write(find(root, ".write"), words.write);
-  write(find(root, ".then"), words.then);
+  writeTexts(root, words);
   const typed = find(root, ".typed", HTMLInputElement), box = find(root, ".foils");
   if (isOther) typed.value = ""; // what is typed is for its step
   typed.placeholder = words.typed;
-  typed.setAttribute("aria-label", words.typed);
-  box.setAttribute("aria-label", words.foils);
   box.replaceChildren(...foils.map(({ piece, name }) => new Option(name, String(piece))));
 }
 
