@@ -38,7 +38,8 @@ export function component(selector, { messages = [], isText, isSlow, begin, star
       state.stop(); // so that the next mount starts anew
       throw error;
     }
-    if (take?.(state, data) !== false) state.redraw();
+    if (take?.(state, data)) draw?.(state);
+    else state.redraw();
     return state.stop;
   };
 }

@@ -136,11 +136,6 @@ function fadeEdges(scroll) {
   scroll.classList.toggle("more-right", scroll.scrollLeft + scroll.clientWidth < scroll.scrollWidth - 1);
 }
 
-/** Opens the sentence of a point, if it has one. @param {string[]} opens @param {Point} point */
-function openSentence(opens, { customdata }) {
-  if (Array.isArray(customdata)) location.assign(new URL(`${opens[customdata[0]]}${customdata[1]}`, document.baseURI));
-}
-
 /** @param {ChartState} state */
 function listenToChart(state) {
   const { root, chart } = state, scroll = find(root, ".scroll");
@@ -164,7 +159,9 @@ function listenToChart(state) {
   chart.on("plotly_click", ({ points: [point] }) => {
     const { tree, opens } = chart.layout.meta;
     if (tree) state.tree?.openHypothesis(root, tree, Number(point.customdata));
-    if (opens) openSentence(opens, point);
+    if (opens && Array.isArray(point.customdata)) {
+      location.assign(new URL(`${opens[point.customdata[0]]}${point.customdata[1]}`, document.baseURI));
+    }
     const chosen = choiceAt(chart.layout.meta, point);
     if (chosen) send(root, "choose", chosen);
   });
@@ -270,9 +267,7 @@ export default component(".chart-box", {
     root.dataset.message = fetching ? data.waiting : "";
     undo.hidden = !state.words?.undo;
     write(undo, state.words?.undo ?? "");
-    if (fetching && !data.sent) return true;
-    draw(state); // the heatmap first: IntersectionObserver reports late
-    return false;
+    return !fetching || Boolean(data.sent); // the heatmap first: IntersectionObserver reports late
   },
   draw,
 });

@@ -187,8 +187,7 @@ export default component(".link-drawing", {
     writeTexts(root, data.words);
     read(state);
     writeFiles(state);
-    show(state);
-    return false;
+    return true;
   },
   draw: show,
 });

@@ -3,7 +3,6 @@
 
 import { component } from "../component.js";
 import { isForPage, isLecture, moveFocus } from "../keyboard.js";
-import { payloadOf } from "../payloads.js";
 import { button, element, find, findAll, keepInWindow, makeOneTabStop, scrollSmoothly, write } from "../shared.js";
 import { onMessage, onViewKey, send, viewRoot, viewState } from "../view.js";
 
@@ -89,19 +88,6 @@ function entry({ number, place, title }) {
   return element("li", "", made);
 }
 
-/** @param {SummaryState} state */
-function show(state) {
-  const { root } = state;
-  const steps = payloadOf(state, show);
-  const facts = steps?.[viewState(root).step ?? -1];
-  if (!facts) return;
-  write(find(root, "h2"), facts.heading);
-  find(root, "[role=toolbar]").setAttribute("aria-label", facts.heading);
-  write(find(root, ".part"), facts.part);
-  write(find(root, "p"), facts.sentence);
-  findAll(root, ".outcome").forEach((node, k) => write(node, facts.outcomes[k]));
-}
-
 /** Goes to a stage once the figures above it are drawn: for a link, or an early click.
  * @param {HTMLElement} root @param {number} stage */
 function visitWhenDrawn(root, stage) {
@@ -159,10 +145,17 @@ export default component(".facts", {
       list.replaceChildren(...stages.map(entry));
       list.onkeydown = (event) => moveFocus(event, findAll(list, "button"));
     }
-    show(state);
     state.marked = undefined;
     place(state);
-    return false;
+    return true;
   },
-  draw: show,
+  show({ root }, steps) {
+    const facts = steps[viewState(root).step ?? -1];
+    if (!facts) return;
+    write(find(root, "h2"), facts.heading);
+    find(root, "[role=toolbar]").ariaLabel = facts.heading;
+    write(find(root, ".part"), facts.part);
+    write(find(root, "p"), facts.sentence);
+    findAll(root, ".outcome").forEach((node, k) => write(node, facts.outcomes[k]));
+  },
 });
