@@ -51,117 +51,105 @@ function edit(key, field, value, now) {
   if (now) commit(key, field);
 }
 
-/** A text box, which sends its text on blur, with Enter, and before any other request. Shift+Enter begins a line; so
- * does Enter in a box with a height of its own, which is for several lines and sends with Ctrl+Enter.
- * @param {HTMLElement} root @param {FieldPayload} data @param {FieldState} field */
-function drawTextBox(root, data, field) {
-  const box = root.querySelector("textarea") ?? root.appendChild(element("textarea", ""));
-  box.placeholder = data.placeholder;
-  box.disabled = data.disabled;
-  box.setAttribute("aria-label", data.label);
-  box.style.height = data.height ? `${data.height}px` : "";
-  box.rows = 1;
-  box.enterKeyHint = data.height ? "enter" : "go";
-  const fit = () => {
-    if (data.height || CSS.supports("field-sizing", "content")) return;
-    box.style.height = "auto";
-    box.style.height = `${box.scrollHeight + 2}px`;
-  };
-  box.oninput = () => {
-    edit(data.key, field, box.value);
-    fit();
-  };
-  box.onchange = () => commit(data.key, field);
-  box.onkeydown = (event) => {
-    const sends = event.ctrlKey || event.metaKey || data.singleLine || !(data.height || event.shiftKey);
-    if (event.key !== "Enter" || event.isComposing || !sends) return;
-    event.preventDefault();
-    event.stopPropagation();
-    commit(data.key, field);
-    if (data.button) sendRequest(data.button);
-    if (data.singleLine) return;
-    box.blur(); // the arrow keys are to step
-    // A page may show the box without the button.
-    if (data.button) findAll(document, `.st-key-${data.button} button`)[0]?.focus();
-  };
-  field.show = () => {
-    if (box.value !== field.value) box.value = String(field.value);
-    fit();
-  };
-}
-
-/** A select box. @param {HTMLElement} root @param {FieldPayload} data @param {FieldState} field */
-function drawSelectBox(root, data, field) {
-  const box = root.querySelector("select") ?? root.appendChild(element("select", ""));
-  const offered = JSON.stringify(data.options);
-  if (box.dataset.offered !== offered) {
-    box.replaceChildren(...data.options.map(([value, label]) => new Option(label, value)));
-    box.dataset.offered = offered;
-  }
-  box.disabled = data.disabled;
-  box.setAttribute("aria-label", data.label);
-  box.onchange = () => edit(data.key, field, box.value, true);
-  field.show = () => {
-    if (box.value !== field.value) box.value = String(field.value);
-  };
-}
-
-/** A row of choices with the keyboard behaviour of radio buttons.
- * @param {HTMLElement} root @param {FieldPayload} data @param {FieldState} field */
-function drawSegments(root, data, field) {
-  const group = root.firstElementChild ?? root.appendChild(element("div", ""));
-  Object.assign(group, { role: "radiogroup", ariaLabel: data.label });
-  while (group.children.length > data.options.length) group.lastChild?.remove();
-  while (group.children.length < data.options.length) group.append(element("button", ""));
-  const buttons = /** @type {HTMLButtonElement[]} */ ([...group.children]);
-  buttons.forEach((button, place) => {
-    const [value, label] = data.options[place];
-    write(button, label);
-    button.dataset.value = value;
-    button.disabled = data.disabled;
-    button.setAttribute("role", "radio");
-    onPress(button, () => edit(data.key, field, value, true));
-    button.onkeydown = (event) => {
-      const by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
-      if (!by) return;
+/** Draws a field of each kind in an element.
+ * @type {Record<FieldPayload["kind"], (root: HTMLElement, data: FieldPayload, field: FieldState) => void>} */
+const KINDS = {
+  /** A text box, which sends its text on blur, with Enter, and before any other request. Shift+Enter begins a line; so does Enter in a box with a height of its own, which is for several lines and sends with Ctrl+Enter. */
+  text(root, data, field) {
+    const box = root.querySelector("textarea") ?? root.appendChild(element("textarea", ""));
+    box.placeholder = data.placeholder;
+    box.disabled = data.disabled;
+    box.setAttribute("aria-label", data.label);
+    box.style.height = data.height ? `${data.height}px` : "";
+    box.rows = 1;
+    box.enterKeyHint = data.height ? "enter" : "go";
+    const fit = () => {
+      if (data.height || CSS.supports("field-sizing", "content")) return;
+      box.style.height = "auto";
+      box.style.height = `${box.scrollHeight + 2}px`;
+    };
+    box.oninput = () => {
+      edit(data.key, field, box.value);
+      fit();
+    };
+    box.onchange = () => commit(data.key, field);
+    box.onkeydown = (event) => {
+      const sends = event.ctrlKey || event.metaKey || data.singleLine || !(data.height || event.shiftKey);
+      if (event.key !== "Enter" || event.isComposing || !sends) return;
       event.preventDefault();
       event.stopPropagation();
-      const next = buttons.at((place + by) % buttons.length);
-      next?.focus();
-      next?.click();
+      commit(data.key, field);
+      if (data.button) sendRequest(data.button);
+      if (data.singleLine) return;
+      box.blur(); // the arrow keys are to step
+      // A page may show the box without the button.
+      if (data.button) findAll(document, `.st-key-${data.button} button`)[0]?.focus();
     };
-  });
-  field.show = () => {
-    for (const button of buttons) button.ariaChecked = String(button.dataset.value === field.value);
-    makeOneTabStop(buttons, buttons.find((button) => button.dataset.value === field.value) ?? buttons[0]);
-  };
-}
-
-/** A switch. @param {HTMLElement} root @param {FieldPayload} data @param {FieldState} field */
-function drawSwitch(root, data, field) {
-  if (!root.childElementCount) root.append(element("label", "", element("input", ""), element("span", "")));
-  const box = Object.assign(find(root, "input", HTMLInputElement), { type: "checkbox", role: "switch" });
-  write(find(root, "label span"), data.label);
-  box.disabled = data.disabled;
-  box.onchange = () => edit(data.key, field, box.checked, true);
-  field.show = () => box.checked = field.value === true;
-}
-
-/** A button that opens and closes a section.
- * @param {HTMLElement} root @param {FieldPayload} data @param {FieldState} field */
-function drawDisclosure(root, data, field) {
-  const button = root.querySelector("button") ?? root.appendChild(element("button", ""));
-  write(button, data.label);
-  button.onclick = () => edit(data.key, field, field.value !== true, true);
-  field.show = () => button.ariaExpanded = String(field.value === true);
-}
-
-const KINDS = {
-  text: drawTextBox,
-  select: drawSelectBox,
-  segments: drawSegments,
-  switch: drawSwitch,
-  disclosure: drawDisclosure,
+    field.show = () => {
+      if (box.value !== field.value) box.value = String(field.value);
+      fit();
+    };
+  },
+  /** A select box. */
+  select(root, data, field) {
+    const box = root.querySelector("select") ?? root.appendChild(element("select", ""));
+    const offered = JSON.stringify(data.options);
+    if (box.dataset.offered !== offered) {
+      box.replaceChildren(...data.options.map(([value, label]) => new Option(label, value)));
+      box.dataset.offered = offered;
+    }
+    box.disabled = data.disabled;
+    box.setAttribute("aria-label", data.label);
+    box.onchange = () => edit(data.key, field, box.value, true);
+    field.show = () => {
+      if (box.value !== field.value) box.value = String(field.value);
+    };
+  },
+  /** A row of choices with the keyboard behaviour of radio buttons. */
+  segments(root, data, field) {
+    const group = root.firstElementChild ?? root.appendChild(element("div", ""));
+    Object.assign(group, { role: "radiogroup", ariaLabel: data.label });
+    while (group.children.length > data.options.length) group.lastChild?.remove();
+    while (group.children.length < data.options.length) group.append(element("button", ""));
+    const buttons = /** @type {HTMLButtonElement[]} */ ([...group.children]);
+    buttons.forEach((button, place) => {
+      const [value, label] = data.options[place];
+      write(button, label);
+      button.dataset.value = value;
+      button.disabled = data.disabled;
+      button.setAttribute("role", "radio");
+      onPress(button, () => edit(data.key, field, value, true));
+      button.onkeydown = (event) => {
+        const by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+        if (!by) return;
+        event.preventDefault();
+        event.stopPropagation();
+        const next = buttons.at((place + by) % buttons.length);
+        next?.focus();
+        next?.click();
+      };
+    });
+    field.show = () => {
+      for (const button of buttons) button.ariaChecked = String(button.dataset.value === field.value);
+      makeOneTabStop(buttons, buttons.find((button) => button.dataset.value === field.value) ?? buttons[0]);
+    };
+  },
+  /** A switch. */
+  switch(root, data, field) {
+    if (!root.childElementCount) root.append(element("label", "", element("input", ""), element("span", "")));
+    const box = Object.assign(find(root, "input", HTMLInputElement), { type: "checkbox", role: "switch" });
+    write(find(root, "label span"), data.label);
+    box.disabled = data.disabled;
+    box.onchange = () => edit(data.key, field, box.checked, true);
+    field.show = () => box.checked = field.value === true;
+  },
+  /** A button that opens and closes a section. */
+  disclosure(root, data, field) {
+    const button = root.querySelector("button") ?? root.appendChild(element("button", ""));
+    write(button, data.label);
+    button.onclick = () => edit(data.key, field, field.value !== true, true);
+    field.show = () => button.ariaExpanded = String(field.value === true);
+  },
 };
 
 /** Follows a display option of the view. @param {HTMLElement} root @returns {OptionState} */
