@@ -25,3 +25,13 @@ export function saveBlob(content, download, near) {
   saved.remove();
   URL.revokeObjectURL(saved.href);
 }
+
+/** The content of a file as a data URL. @param {Blob} file @returns {Promise<string>} */
+export function dataUrl(file) {
+  return new Promise((read, fail) => {
+    const reader = new FileReader();
+    reader.onload = () => read(String(reader.result));
+    reader.onerror = () => fail(reader.error);
+    reader.readAsDataURL(file);
+  });
+}

@@ -30,13 +30,9 @@ export function findAll(root, selector, kind) {
 export const chartOf = (root) => /** @type {Chart} */ (find(root, ".chart"));
 
 /** @returns {Promise<PlotlyLibrary>} Plotly, once it has loaded. */
-export function plotlyLibrary() {
-  if (window.Plotly) return Promise.resolve(window.Plotly);
-  return new Promise((found) =>
-    window.addEventListener("attnviz:plotly", () => {
-      if (window.Plotly) found(window.Plotly);
-    }, { once: true })
-  );
+export async function plotlyLibrary() {
+  if (!window.Plotly) await new Promise((loaded) => addEventListener("attnviz:plotly", loaded, { once: true }));
+  return /** @type {PlotlyLibrary} */ (window.Plotly);
 }
 
 /** The bytes that are written in base64. @param {string} base64 */

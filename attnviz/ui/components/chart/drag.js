@@ -152,8 +152,10 @@ function onKeyDown(state, piece, event) {
   if (by !== undefined && sliders) {
     beginDrag(state, piece);
     drag(state, sliders.shownWeights[piece] + (event.shiftKey ? Math.sign(by) * FINE : by));
-  } else if (way) focusNeighbour(find(root, ".hands"), way);
-  else if (event.key === "Enter") endDrag(state);
+  } else if (way) {
+    const shown = findAll(root, ".hand:not([hidden])");
+    shown[shown.findIndex((bar) => bar.matches(":focus")) + way]?.focus();
+  } else if (event.key === "Enter") endDrag(state);
   else if (event.key === "Escape") {
     if (sliders?.drag) endDrag(state, true);
     else {
@@ -162,12 +164,6 @@ function onKeyDown(state, piece, event) {
     }
   } else if (event.key !== " ") return;
   event.preventDefault();
-}
-
-/** Focuses the slider before or after the focused one. @param {HTMLElement} layer @param {number} by */
-function focusNeighbour(layer, by) {
-  const shown = findAll(layer, ".hand:not([hidden])"), here = shown.findIndex((bar) => bar.matches(":focus"));
-  shown[here + by]?.focus();
 }
 
 /** Shows what-ifs requested elsewhere in the view, and reverts those that the server rejects.

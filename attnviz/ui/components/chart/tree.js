@@ -7,19 +7,12 @@ import { addElement, svgElement } from "../diagram/svg.js";
 import { find } from "../shared.js";
 import { send } from "../view.js";
 
-/** The ids of the pieces of a hypothesis, from the first step on.
- * @param {TreeMeta} tree @param {number} node @returns {number[]} */
-function piecesOf({ parents, pieces }, node) {
-  const found = [];
-  for (let here = node; here >= 0; here = parents[here]) found.unshift(pieces[here]);
-  return found;
-}
-
 /** Opens a hypothesis: a finished one becomes the translation; any other is forced from where it differs from the
  * current translation.
  * @param {HTMLElement} root @param {TreeMeta} tree @param {number} node */
 export function openHypothesis(root, tree, node) {
-  const pieces = piecesOf(tree, node), { shown: now, end } = tree;
+  const { shown: now, end } = tree, pieces = [];
+  for (let here = node; here >= 0; here = tree.parents[here]) pieces.unshift(tree.pieces[here]);
   if (tree.inner[node]) {
     send(root, "choose", { step: pieces.length - 1 });
   } else if (pieces.join() !== now.join()) {

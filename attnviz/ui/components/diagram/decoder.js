@@ -100,7 +100,9 @@ function drawLanes(root, payload, plan) {
   [lanes.state, lanes.context, lanes.word].forEach((y, k) => {
     taps[k].forEach((x, box) => {
       if (k === 0 && box === 1 && current) return;
-      drawTap(lines, [x, y], after.y - 3, ["state", "context", "word"][k]);
+      const name = ["state", "context", "word"][k];
+      addElement(lines, "circle", { cx: x, cy: y, r: 3.6, class: `dot ${name}` });
+      drawArrow(lines, [x, y], [x, after.y - 3], name);
     });
   });
   if (current) {
@@ -139,13 +141,6 @@ function drawReturns(root, { words }, { compact, decoder: { before, previous, af
   const under = word.x + word.width / 2;
   back([[under, word.y + word.height + 3], [under, height - 5]], outer, previous);
   if (!compact) addElement(part, "text", { x: outer + 20, y: low - 6, class: "again" }, words.again);
-}
-
-/** The arrow from a line into a box.
- * @param {Element} parent @param {Spot} from @param {number} to @param {string} name */
-function drawTap(parent, [x, y], to, name) {
-  addElement(parent, "circle", { cx: x, cy: y, r: 3.6, class: `dot ${name}` });
-  drawArrow(parent, [x, y], [x, to], name);
 }
 
 /** @param {Element} parent @param {Spot} from @param {Spot} to @param {string} name */

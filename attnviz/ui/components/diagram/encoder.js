@@ -8,7 +8,10 @@ export function drawEncoder(root, payload, plan, numbers) {
   drawReadingLine(part, plan, plan.across.forward, true);
   drawReadingLine(part, plan, plan.across.backward, false);
   payload.joined.forEach((joined, j) => {
-    if (joined) addElement(part, "path", { d: jointPath(plan, j), class: "joint" });
+    if (!joined) return;
+    const across = plan.vertical ? plan.across.forward[0] - 10 : plan.across.words + 7; // of a piece to the one before it
+    const ends = [j - 1, j].map((k) => spot(plan, plan.columns[k].middle, across));
+    addElement(part, "path", { d: path(ends), class: "joint" });
   });
   return plan.columns.map((_, j) => drawPiece(part, payload, plan, numbers.annotations[j], j));
 }
@@ -26,12 +29,6 @@ function drawReadingLine(parent, plan, [from, to], forward) {
     d: path([at(back, middle - 4), at(head, middle), at(back, middle + 4)]),
     class: "reading",
   });
-}
-
-/** The line that joins a piece to the one before it in the same word. @param {Plan} plan @param {number} j */
-function jointPath(plan, j) {
-  const across = plan.vertical ? plan.across.forward[0] - 10 : plan.across.words + 7;
-  return path([j - 1, j].map((k) => spot(plan, plan.columns[k].middle, across)));
 }
 
 /** A source piece with its annotation; returns their group, which a step marks.

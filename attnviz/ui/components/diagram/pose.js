@@ -34,13 +34,6 @@ function mapped(parts, map) {
   return /** @type {any} */ (Object.fromEntries(names.map((name) => [name, map(parts[name], name)])));
 }
 
-/** Interpolates between two poses.
- * @param {Pose} from @param {Pose} to
- * @param {number} share of the way
- * @returns {Pose} */
-const interpolated = (from, to, share) =>
-  mapped(to, (row, name) => row.map((value, k) => from[name][k] + (value - from[name][k]) * share));
-
 /** Draws the numbers of a pose. @param {DiagramDrawing} drawing @param {Pose} pose */
 export function drawPose(drawing, pose) {
   const { payload: { limits }, plan, parts } = drawing;
@@ -97,9 +90,11 @@ export function placeBar(bar, place) {
 
 /** @param {DiagramDrawing} drawing @param {Float32Array} weights */
 export function writeWeights({ plan, parts }, weights) {
+  const narrow = plan.dense && !plan.vertical; // only large ones have room
   parts.weightNumbers.forEach((node, j) => {
-    write(node, weightText(weights[j], plan.dense && !plan.vertical));
-    node.classList.toggle("strong", weights[j] >= 0.1);
+    const weight = weights[j], isStrong = weight >= 0.1;
+    write(node, weight < 0.005 && !narrow ? "·" : narrow && !isStrong ? "" : number(weight, 2));
+    node.classList.toggle("strong", isStrong);
   });
 }
 
@@ -122,13 +117,6 @@ export function ribbonsOf(drawing, weights) {
  * @param {DiagramDrawing} drawing @param {Ribbon} ribbon @param {number} j @param {number} [share] */
 export function drawRibbon({ plan, parts }, { from, to, thick, neck }, j, share) {
   parts.ribbons[j].setAttribute("d", ribbonPath(plan, from, to, thick, neck, share));
-}
-
-/** @param {number} weight
- * @param {boolean} narrow whether only a large one is written */
-function weightText(weight, narrow) {
-  if (narrow) return weight < 0.1 ? "" : number(weight, 2);
-  return weight < 0.005 ? "·" : number(weight, 2);
 }
 
 /** The line from the context vector to the boxes. @param {Plan} plan @param {number} middle */
@@ -158,7 +146,8 @@ export function animateTo(state, to, moves, draw) {
   }
   state.clock.play(0, ANIMATION_TIME, (time) => {
     const share = eased(time / ANIMATION_TIME);
-    state.pose = share < 1 ? interpolated(from, to, share) : to;
+    const between = (/** @type {number} */ one, /** @type {number} */ other) => one + (other - one) * share;
+    state.pose = share < 1 ? mapped(to, (row, name) => row.map((value, k) => between(from[name][k], value))) : to;
     draw(state.pose, share);
   });
 }

@@ -19,7 +19,10 @@ function correctSkipLink() {
   for (const link of findAll(document, "[data-testid='stSkipToContent']")) {
     link.onclick = (click) => {
       click.preventDefault();
-      import("./skip_link.js").then((module) => module.focusContents());
+      import("../popover_focus/popover_focus.js").then(({ tabStops }) => {
+        const own = tabStops(find(document, ".st-key-masthead")), all = tabStops(find(document, ".stMain"));
+        all.find((node, place) => !own.includes(node) && place > all.indexOf(own[0]))?.focus();
+      });
     };
   }
 }

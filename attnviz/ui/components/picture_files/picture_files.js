@@ -3,7 +3,7 @@
 
 import { missingCharacters } from "../../../figures/glyphs.js";
 import { fetchJson } from "../payloads.js";
-import { saveFile } from "../saved_file.js";
+import { dataUrl, saveFile } from "../saved_file.js";
 import { element, fill, find, plotlyLibrary, write } from "../shared.js";
 import { filledAddress } from "../state.js";
 import { onMessage } from "../view.js";
@@ -49,13 +49,7 @@ function fontAddress() {
 async function fontRule(address) {
   const answer = await fetch(address);
   if (!answer.ok) throw new Error(`${address}: ${answer.status}`);
-  const blob = await answer.blob();
-  const url = await new Promise((read, fail) => {
-    const reader = new FileReader();
-    reader.onload = () => read(reader.result);
-    reader.onerror = () => fail(reader.error);
-    reader.readAsDataURL(blob);
-  });
+  const url = await dataUrl(await answer.blob());
   return `@font-face { font-family: "${FONT_FAMILY}"; font-weight: 100 900; src: url(${url}); }`;
 }
 
@@ -133,12 +127,6 @@ function entry(picture, words, at) {
   return element("div", "picture", element("span", "", picture.title), ...buttons, problem);
 }
 
-/** @param {HTMLElement} root @param {Picture[]} pictures @param {PictureWords} words @param {string} at */
-function listPictures(root, pictures, words, at) {
-  write(find(root, ".of"), pictures.length ? words.of : words.none);
-  find(root, ".pictures").replaceChildren(...pictures.map((one) => entry(one, words, at)));
-}
-
 /** Offers the pictures of a view's current selection, and updates them when it changes.
  * @param {HTMLElement} root @param {PictureFilesPayload} data @param {HTMLElement} view */
 function followView(root, data, view) {
@@ -154,11 +142,10 @@ function followView(root, data, view) {
     const found = await fetchJson(at, true, () => wanted === at && root.isConnected, (reason) => failed = reason);
     if (wanted !== at) return;
     root.ariaBusy = null;
-    listPictures(
-      root,
-      found?.pictures ?? [],
-      found ? { ...data.words, of: found.of } : { ...data.words, none: failed },
-      at,
+    const pictures = found?.pictures ?? [];
+    write(find(root, ".of"), found ? (pictures.length ? found.of : data.words.none) : failed);
+    find(root, ".pictures").replaceChildren(
+      ...pictures.map((/** @type {Picture} */ one) => entry(one, data.words, at)),
     );
   };
   const changes = /** @type {const} */ (["step", "source", "words", "options"]);

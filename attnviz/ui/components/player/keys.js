@@ -35,11 +35,8 @@ function sourceWordForKey(event, state) {
   return place === null ? null : { source: orders[state.step].find((j) => sourceWords[place].pieces.includes(j)) };
 }
 
-/** @type {Record<string, (state: PlayerState) => Choice>} */
-const KEYS = {
-  ArrowDown: (state) => ({ source: neighbour(state, 1) }),
-  ArrowUp: (state) => ({ source: neighbour(state, -1) }),
-};
+/** @type {Record<string, number>} */
+const SOURCE_KEYS = { ArrowDown: 1, ArrowUp: -1 };
 
 /** Clicks the next radio button of the heatmap's faces, where it has any: the server draws the face.
  * @param {HTMLElement} root */
@@ -62,7 +59,8 @@ export function onPlayerKey(event, state) {
   if (viewRoot(root).hasAttribute("data-tour")) return; // the tour handles the keys
   if (!isForPage(event)) return;
   const step = stepForKey(event, state.step, state.data.weights.length - 1);
-  const choice = sourceWordForKey(event, state) ?? (step === null ? KEYS[event.key]?.(state) : { step });
+  const by = SOURCE_KEYS[event.key], other = by ? { source: neighbour(state, by) } : null;
+  const choice = sourceWordForKey(event, state) ?? (step === null ? other : { step });
   if (choice) send(root, "choose", choice);
   else if (isPlayKey(event)) state.player.toggle();
   else if (event.key === "?") toggleKeys(root);

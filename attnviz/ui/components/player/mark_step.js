@@ -83,31 +83,21 @@ function paintBar(bar, { data, source: chosen, step }, source) {
   write(find(bar, ".attended"), data.attends ? look : "");
 }
 
-/** @param {PlayerState} state */
-function paintControls({ root, data, step, player }) {
-  const count = data.weights.length, text = fill(data.words.step, { step: step + 1, count });
-  player.write(data.words, text);
-  Object.assign(find(root, ".slide"), { hidden: count < 2 || data.simple, title: text });
-}
-
-/** Makes each sentence one tab stop: the word of the source piece, and that of the step.
- * @param {PlayerState} state @param {number} source */
-function paintTabStops({ root, data, step }, source) {
-  const english = findAll(root, ".source .word"), french = findAll(root, ".target .word");
-  makeOneTabStop(english, english[data.source.findIndex(({ pieces }) => pieces.includes(source))]);
-  makeOneTabStop(french, french[data.target.findIndex(({ steps }) => steps.includes(step))]);
-}
-
 /** Marks the step and source piece of `state`. @param {PlayerState} state */
 export function paint(state) {
-  const { root, data } = state, source = sourceOf(state);
+  const { root, data, step, player } = state, source = sourceOf(state);
   if (data.attends) paintSource(state, source);
   paintTarget(state);
   paintPointed(state);
   find(root, ".shown").hidden = !data.attends;
   if (data.attends) paintShown(find(root, ".shown"), state, source);
   paintBar(find(root, ".bar"), state, source);
-  paintControls(state);
+  const count = data.weights.length, text = fill(data.words.step, { step: step + 1, count });
+  player.write(data.words, text);
+  Object.assign(find(root, ".slide"), { hidden: count < 2 || data.simple, title: text });
   scrollBarToWords(state, source);
-  paintTabStops(state, source);
+  // Each sentence is one tab stop: the word of the source piece, and that of the step.
+  const english = findAll(root, ".source .word"), french = findAll(root, ".target .word");
+  makeOneTabStop(english, english[data.source.findIndex(({ pieces }) => pieces.includes(source))]);
+  makeOneTabStop(french, french[data.target.findIndex(({ steps }) => steps.includes(step))]);
 }

@@ -28,15 +28,6 @@ function linkedMoment({ updates }) {
   return /^[0-9]{1,9}$/.test(update) ? Math.max(0, updates.findLastIndex((one) => one <= Number(update))) : null;
 }
 
-/** The moment to show of a new payload: for the same runs the current one, or the last if the last was shown and there
- * are now more.
- * @param {TimelineState} state @param {TimelinePayload} data */
-function initialMoment({ shown: before, moment }, data) {
-  const last = data.updates.length - 1;
-  if (before?.identity !== data.identity) return linkedMoment(data) ?? data.opened ?? last;
-  return moment >= before.updates.length - 1 ? last : Math.max(0, data.updates.indexOf(before.updates[moment]));
-}
-
 export default component(".timeline", {
   begin: () => ({ moment: 0 }),
   /** @param {TimelineState} state */
@@ -60,7 +51,11 @@ export default component(".timeline", {
   take(state, data) {
     const { root } = state;
     if (state.shown?.identity !== data.identity) state.player.pause();
-    state.moment = initialMoment(state, data);
+    const { shown: before, moment } = state, last = data.updates.length - 1;
+    // Of the same runs the current moment, or the last if the last was shown and there are now more.
+    if (before?.identity !== data.identity) state.moment = linkedMoment(data) ?? data.opened ?? last;
+    else if (moment >= before.updates.length - 1) state.moment = last;
+    else state.moment = Math.max(0, data.updates.indexOf(before.updates[moment]));
     state.shown = data;
     writeTexts(root, data.words);
     write(find(root, ".first"), data.ends[0]);

@@ -67,11 +67,15 @@ function writeCard(state, payload, stop) {
   write(find(root, "h2"), stop.title);
   find(root, ".texts").replaceChildren(...stop.texts.map((spans) => sentenceElement(spans)));
   find(root, ".body").scrollTop = 0;
+  const openNextPage = () => {
+    send(root, "choose", { tour: null });
+    sendRequest("page", "why");
+  };
   const more = find(root, ".more"),
     redraw = () => {
       if (!stop.quiz) return;
       const within = more.contains(/** @type {ShadowRoot} */ (root.getRootNode()).activeElement);
-      more.replaceChildren(quizBox(stop.quiz, identity, redraw, () => openNextPage(root)));
+      more.replaceChildren(quizBox(stop.quiz, identity, redraw, openNextPage));
       const next = more.querySelector("button.onward, .quiz > .plain");
       if (within && !focusWord(more) && next instanceof HTMLElement) next.focus();
       find(root, ".texts").hidden = answersOf(identity).answers.length > 0;
@@ -89,21 +93,16 @@ function writeCard(state, payload, stop) {
   const { before, after } = adjacentStops(stops, stop.number);
   back.disabled = before === null;
   write(next, after === null ? words.finish : words.next);
-  drawDots(root, payload, stop);
-}
-
-/** Resets the page's bars if they follow the sliders of the card. @param {HTMLElement} root */
-function resetBars(root) {
-  if (root.querySelector(".pull > .plain:not([hidden])")) send(root, "preview", null);
-}
-
-/** Draws a button for each stop. @param {HTMLElement} root @param {TourPayload} payload @param {TourStop} stop */
-function drawDots(root, { words, stops }, stop) {
   find(root, ".dots").replaceChildren(...stops.map(({ number: n, title, missing }) => {
     const label = fill(words.stop, { n, title }), onclick = () => send(root, "choose", { tour: n });
     const ariaCurrent = n === stop.number ? "step" : null;
     return element("button", missing ? "dot missing" : "dot", { title: label, ariaLabel: label, ariaCurrent, onclick });
   }));
+}
+
+/** Resets the page's bars if they follow the sliders of the card. @param {HTMLElement} root */
+function resetBars(root) {
+  if (root.querySelector(".pull > .plain:not([hidden])")) send(root, "preview", null);
 }
 
 /** Makes the page show the step of the stop, and its part in the window.
@@ -136,12 +135,6 @@ function scrollWhenDrawn(state, stop, tries) {
     bringIntoSight(root, area);
     schedulePlacement(state);
   } else if (tries > 0) setTimeout(() => scrollWhenDrawn(state, stop, tries - 1), 100);
-}
-
-/** Ends the tour, and opens the next page. @param {HTMLElement} root */
-function openNextPage(root) {
-  send(root, "choose", { tour: null });
-  sendRequest("page", "why");
 }
 
 /** Positions highlight and card, at most once per animation frame. @param {TourState} state */

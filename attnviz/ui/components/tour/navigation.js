@@ -1,5 +1,6 @@
 // Moves between the stops of the tour, by buttons and keys. In the quiz, arrow keys focus its words; Esc ends the tour.
 
+import { isForPage } from "../keyboard.js";
 import { find } from "../shared.js";
 
 /** The previous and next stop that this translation has; null where there is none.
@@ -10,8 +11,6 @@ export function adjacentStops(stops, here) {
   return { before: existing.findLast((one) => one < here) ?? null, after: existing.find((one) => one > here) ?? null };
 }
 
-const KEY_HANDLERS = // elements that handle the arrow keys or Esc
-  "input, textarea, select, [contenteditable='true'], [role='slider'], [role='listbox'], [role='menu'], [role='radio'], [role='group'].english, [role='dialog']:not(.card)";
 const LEFT_OR_RIGHT = ["ArrowLeft", "ArrowRight"];
 
 /** Focuses the current word of a question of the quiz; returns whether one is waiting for an answer.
@@ -29,8 +28,8 @@ export function onTourKey(state, event, go) {
   const { root } = state;
   if (!around(state) || event.defaultPrevented) return;
   if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
-  const path = event.composedPath().filter((one) => one instanceof Element), own = path.includes(find(root, ".card"));
-  const handledElsewhere = path.some((one) => one.matches(KEY_HANDLERS));
+  const own = event.composedPath().includes(find(root, ".card"));
+  const handledElsewhere = !isForPage(event, ".card") || Boolean(root.querySelector("[role='group'].english :focus"));
   if (event.key === "Escape" && (own || !handledElsewhere)) go(null);
   else if (handledElsewhere) return;
   else if (root.querySelector(".card.asking") && LEFT_OR_RIGHT.includes(event.key)) focusWord(root);

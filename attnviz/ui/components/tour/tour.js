@@ -11,12 +11,6 @@ import { onMessage, send, viewRoot, viewState } from "../view.js";
 /** The module of the card, fetched when a tour is first opened. @type {typeof import("./card.js") | null} */
 let card = null;
 
-/** @param {TourState} state */
-async function fetchCard(state) {
-  card = await import("./card.js");
-  if (!state.signal.aborted) draw(state);
-}
-
 /** Lets the button of the tour stand out no longer. */
 const endOffer = () => document.documentElement.toggleAttribute("data-at-work", true);
 
@@ -26,8 +20,13 @@ function draw(state) {
   viewRoot(root).toggleAttribute("data-tour", state.at !== null);
   if (state.at === null) return;
   const payload = payloadOf(state, draw);
-  if (!card) fetchCard(state);
-  else if (payload) card.drawCard(state, payload);
+  if (card && payload) card.drawCard(state, payload);
+  else if (!card) {
+    import("./card.js").then((module) => {
+      card = module;
+      if (!state.signal.aborted) draw(state);
+    });
+  }
 }
 
 /** Follows the stop of the view. @param {TourState} state */

@@ -8,16 +8,6 @@ import { element, find, write } from "../shared.js";
 /** @param {"li" | "th" | "td"} tag @param {string[]} texts */
 const cells = (tag, texts) => texts.map((text) => element(tag, "", text));
 
-/** Writes the list of checks, as plain text, since it may quote the visitor.
- * @param {HTMLElement} root @param {VerificationPayload} payload */
-function writeChecks(root, { about, wrong, names, rows }) {
-  find(root, ".receipt").setAttribute("aria-label", about);
-  write(find(root, ".about"), about);
-  find(root, "ul").replaceChildren(...cells("li", wrong.map((text) => `✗ ${text}`)));
-  find(root, "thead tr").replaceChildren(...cells("th", names));
-  find(root, "tbody").replaceChildren(...rows.map((row) => element("tr", "", ...cells("td", row))));
-}
-
 /** @param {HTMLElement} root @param {boolean} isOpen */
 function setOpen(root, isOpen) {
   const box = find(root, ".receipt");
@@ -45,13 +35,18 @@ export default component(".verification", {
       badge.focus();
     }, { signal, capture: true });
   },
-  read({ root }, payload) {
-    root.classList.toggle("fails", !payload.holds);
-    write(find(root, ".sign"), payload.holds ? "✓" : "✗");
-    write(find(root, ".summary"), payload.summary);
-    writeChecks(root, payload);
-    find(root, ".badge", HTMLButtonElement).disabled = !payload.rows.length;
-    if (!payload.rows.length) setOpen(root, false);
+  /** Writes the list of checks as plain text, since it may quote the visitor. */
+  read({ root }, { holds, summary, about, wrong, names, rows }) {
+    root.classList.toggle("fails", !holds);
+    write(find(root, ".sign"), holds ? "✓" : "✗");
+    write(find(root, ".summary"), summary);
+    find(root, ".receipt").ariaLabel = about;
+    write(find(root, ".about"), about);
+    find(root, "ul").replaceChildren(...cells("li", wrong.map((text) => `✗ ${text}`)));
+    find(root, "thead tr").replaceChildren(...cells("th", names));
+    find(root, "tbody").replaceChildren(...rows.map((row) => element("tr", "", ...cells("td", row))));
+    find(root, ".badge", HTMLButtonElement).disabled = !rows.length;
+    if (!rows.length) setOpen(root, false);
   },
   show: (/** @type {VerificationState} */ state) => fetchAhead(state, state.data.steps),
 });
