@@ -80,10 +80,7 @@ function drawSoon(state, draw) {
     state.wasDrawn = true;
     draw(state);
   };
-  if (state.inSight) {
-    now();
-    return;
-  }
+  if (state.inSight) return now();
   if (state.pendingDraw) return;
   state.pendingDraw = now;
   const then = () => state.pendingDraw?.();

@@ -10,8 +10,9 @@ const MISSING = 404; // status of an answer that there is no such payload
 const FIRST_WAIT = 250, LONGEST_WAIT = 4000; // milliseconds from a failed fetch to the next
 const QUIET = 600; // milliseconds without a change, after which payloads of components out of sight are fetched
 
-/** The payload that a component draws, in whose language numbers are written from then on: its data, or the payload at the address `at` in these data, in which {step} and {word} stand for the
- * current ones. Null while it is fetched; then `draw` is called.
+/** The payload that a component draws, in whose language numbers are written from then on: its data, or the payload at
+ * the address `at` in these data, in which {step} and {word} stand for the current ones. Null while it is fetched;
+ * then `draw` is called.
  * @template {object} Numbers @param {FetchingState<Numbers>} state @param {(state: any) => void} draw
  * @returns {Numbers | null} */
 export function payloadOf(state, draw) {
@@ -70,9 +71,7 @@ export function fetchAhead(state, steps) {
   const prefetched = { at, payload: /** @type {Numbers | null} */ (null) };
   state.prefetched = prefetched;
   const wanted = () => state.prefetched === prefetched && !signal.aborted;
-  whenIdle(async () => {
-    prefetched.payload = await fetchJson(at, false, wanted);
-  });
+  whenIdle(async () => prefetched.payload = await fetchJson(at, false, wanted));
 }
 
 /** Fetches the wanted payload, the next one if that changes meanwhile, and draws.

@@ -57,9 +57,7 @@ function newState(root) {
     queue: [],
     width: root.clientWidth,
   };
-  new ResizeObserver(() => {
-    view.width = root.clientWidth;
-  }).observe(root);
+  new ResizeObserver(() => view.width = root.clientWidth).observe(root);
   return view;
 }
 

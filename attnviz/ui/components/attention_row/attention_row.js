@@ -109,8 +109,7 @@ export default component(".attention-row", {
   },
   /** Builds the French sentence and the table for a new payload. */
   read(state, payload) {
-    const { root } = state;
-    const { sources, targets, forms, words } = payload, count = sources.length;
+    const { root } = state, { sources, targets, forms, words } = payload, count = sources.length;
     state.numbers = Object.fromEntries(Object.entries(forms).map(([name, form]) => [name, unpacked(form, count)]));
     state.drawn = "";
     writeTexts(root, words);

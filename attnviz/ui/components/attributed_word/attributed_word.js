@@ -26,10 +26,7 @@ async function chooseTyped(state, box) {
     return;
   }
   const likely = state.payload?.likeliest.find(({ name }) => name === text);
-  if (likely) {
-    choose(likely.piece, text);
-    return;
-  }
+  if (likely) return choose(likely.piece, text);
   const search = new URLSearchParams({ word: "0", typed_word: text });
   /** @type {NamedPiece | null} */
   const found = await fetchJson(fill(named, { selection: String(search) }), true, () => root.isConnected);

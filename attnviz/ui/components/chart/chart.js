@@ -40,9 +40,7 @@ function arrangeRows({ data, layout }, strongest) {
   if (!order) return null;
   const places = order.map((_, j) => j);
   if (!strongest || upright) return places;
-  order.forEach((j, rank) => {
-    places[j] = rank;
-  });
+  order.forEach((j, rank) => places[j] = rank);
   const axis = layout.yaxis;
   axis.tickvals = places;
   for (const trace of data) trace.y = places;

@@ -52,8 +52,7 @@ export function attachSliders(state) {
 
 /** @param {ChartState} state @param {number} piece */
 function newSlider(state, piece) {
-  const { root } = state;
-  const range = { tabIndex: -1, role: "slider", ariaValueMin: "0", ariaValueMax: "1" };
+  const { root } = state, range = { tabIndex: -1, role: "slider", ariaValueMin: "0", ariaValueMax: "1" };
   const bar = element("div", "hand", range, element("output", ""));
   bar.onpointerenter = () => sendPointed(root, { source: piece });
   bar.onpointerleave = () => sendPointed(root, null);
@@ -114,8 +113,7 @@ function endDrag(state, back) {
 /** Starts a drag by the mouse or a finger; without a movement, the piece is chosen.
  * @param {ChartState} state @param {number} piece @param {PointerEvent} event */
 function onPointerDown(state, piece, event) {
-  const { root } = state;
-  const bar = state.sliders?.bars[piece];
+  const { root } = state, bar = state.sliders?.bars[piece];
   if (!bar || event.button !== 0 || !event.isPrimary) return;
   event.preventDefault(); // keeps the focus: the arrow keys are to step
   const listening = new AbortController(), { signal } = listening;

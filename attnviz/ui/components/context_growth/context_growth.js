@@ -109,10 +109,7 @@ function listen(state) {
 function highlight({ root, chart, numbers }, pointed) {
   const row = numbers?.row(pointed?.source ?? null) ?? -1, layer = find(root, ".cursor");
   const { xaxis: x, yaxis: y } = chart._fullLayout ?? {};
-  if (row < 0 || !x || !y) {
-    layer.replaceChildren();
-    return;
-  }
+  if (row < 0 || !x || !y) return layer.replaceChildren();
   layer.replaceChildren(overlayOn("pointing", x, cellOn(y, row)));
 }
 
@@ -159,8 +156,7 @@ export default component(".growth", {
   },
   /** Reads a new payload. */
   read(state, payload) {
-    const { root } = state;
-    const { figure, thinned } = payload;
+    const { root } = state, { figure, thinned } = payload;
     state.annotations = unpackRows(payload.annotations, payload.units);
     state.alpha = unpackRows(payload.alpha, state.annotations.length);
     state.skeletons = { figure: JSON.parse(figure), thinned: thinned && JSON.parse(thinned) };

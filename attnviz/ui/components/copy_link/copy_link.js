@@ -31,9 +31,7 @@ export default function ({ data: { words, address }, parentElement }) {
     const copied = address ? new URL(address, document.baseURI).href : location.href;
     button.textContent = await copy(copied).then(() => words.copied, () => words.failed);
     clearTimeout(timer);
-    timer = setTimeout(() => {
-      button.textContent = words.copy;
-    }, CONFIRMED);
+    timer = setTimeout(() => button.textContent = words.copy, CONFIRMED);
   });
   return () => clearTimeout(timer);
 }

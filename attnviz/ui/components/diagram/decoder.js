@@ -82,10 +82,8 @@ function drawLanes(root, payload, plan) {
   const { decoder: { before, previous, after, readout, lanes, word }, vertical } = plan;
   const current = payload.readout === "current", lines = addGroup(root, "lines");
   const taps = TAPS.map((share) => [after.x + after.width * share, readout.x + readout.width * share]);
-  /** @type {(spots: Spot[], name: string) => void} */
-  const line = (spots, name) => {
-    addElement(lines, "path", { d: roundedPath(spots), class: `line ${name}` });
-  };
+  /** @type {(spots: Spot[], name: string) => Element} */
+  const line = (spots, name) => addElement(lines, "path", { d: roundedPath(spots), class: `line ${name}` });
   const end = current ? taps[0][0] : taps[0][1];
   if (vertical) {
     const down = before.x + before.width / 2;

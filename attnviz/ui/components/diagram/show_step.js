@@ -117,10 +117,7 @@ function stopAt(state, time) {
  * @param {DiagramState} state @param {number} from @param {number} until */
 function play(state, from, until) {
   const { root, show, clock } = state, end = show.scenes.find(({ to }) => to > from)?.to ?? until;
-  if (prefersReducedMotion()) {
-    stopAt(state, end);
-    return;
-  }
+  if (prefersReducedMotion()) return stopAt(state, end);
   clearTimeout(show.resting);
   clock.play(from, end, (time) => {
     show.time = time;
@@ -191,10 +188,7 @@ export function listenToShow(state, redraw) {
   const { root, show, signal } = state, view = viewState(root);
   listenToSpeeds(state);
   const run = () => {
-    if (show.playing) {
-      stopAt(state, show.time);
-      return;
-    }
+    if (show.playing) return stopAt(state, show.time);
     const opens = !show.isOpen, from = opens || show.time >= endOf(show) ? 0 : show.time;
     show.isOpen = true;
     if (opens) redraw(); // its numbers may be on their way from another step

@@ -82,12 +82,9 @@ function revertTemperature(state) {
  * with the keyboard, at Enter or on blur.
  * @param {ControlsState} state */
 function listenToTemperature(state) {
-  const { root } = state;
-  const slider = find(root, ".degrees", HTMLInputElement);
+  const { root } = state, slider = find(root, ".degrees", HTMLInputElement);
   let pointed = false;
-  slider.onpointerdown = () => {
-    pointed = true;
-  };
+  slider.onpointerdown = () => pointed = true;
   slider.oninput = () => {
     state.pending = true;
     previewTemperature(state);
@@ -125,10 +122,7 @@ function showLenderField(root) {
 /** @param {HTMLElement} root */
 function borrow(root) {
   const { value } = find(root, ".lender", HTMLSelectElement), links = find(root, ".links", HTMLInputElement);
-  if (value === "links" && !links.value.trim()) {
-    links.focus();
-    return;
-  }
+  if (value === "links" && !links.value.trim()) return links.focus();
   const [lender, model] = value.split(/ (.*)/s); // "model NAME", or one word
   const of = model ?? (lender === "step" ? find(root, ".of", HTMLSelectElement).value : links.value.trim());
   intervene(root, (step) => ({ kind: "borrowed", lender, of, step }));
@@ -139,8 +133,7 @@ export default component(".weight_controls", {
   isText: true,
   /** @param {ControlsState} state */
   start(state) {
-    const { root } = state;
-    const source = () => viewState(root).source ?? 0;
+    const { root } = state, source = () => viewState(root).source ?? 0;
     /** @type {(weight: (piece: number) => number) => void} */
     const replaceWeights = (weight) => {
       const weights = state.payload?.pieces.map((_, piece) => weight(piece));
@@ -157,9 +150,7 @@ export default component(".weight_controls", {
     };
     for (const input of findAll(root, ".then input", HTMLInputElement)) {
       input.name = `${viewState(root).name}-then`;
-      input.onchange = () => {
-        viewState(root).held = input.value === "held";
-      };
+      input.onchange = () => viewState(root).held = input.value === "held";
     }
     listenToTemperature(state);
   },

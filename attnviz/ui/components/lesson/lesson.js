@@ -101,8 +101,7 @@ function typedNumber(text) {
 
 /** Takes the answer in the form. @param {LessonState} state */
 function answerItem(state) {
-  const { root } = state;
-  const given = typedNumber(state.draft), { data, place, answers } = state;
+  const { root } = state, given = typedNumber(state.draft), { data, place, answers } = state;
   if (answers.has(place)) return;
   if (Number.isNaN(given)) {
     if (data.items[place].kind === "number") write(find(root, ".problem"), data.words.not_a_number);
@@ -135,8 +134,7 @@ function paintForm(state) {
 
 /** @param {LessonState} state */
 function paintVerdict(state) {
-  const { root } = state;
-  const box = find(root, ".verdict"), { data: { items, words }, place, answers } = state;
+  const { root } = state, box = find(root, ".verdict"), { data: { items, words }, place, answers } = state;
   box.replaceChildren();
   if (place < 0) box.append(element("p", "", words.about), element("p", "note", words.how));
   if (!answers.has(place)) return;
@@ -232,8 +230,7 @@ function paint(state) {
 
 /** @param {LessonState} state @param {number} place */
 function goTo(state, place) {
-  const { root } = state;
-  const item = state.data.items[place];
+  const { root } = state, item = state.data.items[place];
   if (item && !item.kind && !state.answers.has(place)) state.answers.set(place, null);
   Object.assign(state, { place, draft: "" });
   paint(state);

@@ -18,8 +18,7 @@ function requestWord(root) {
 /** Offers the likeliest others of the current step.
  * @param {OtherWordState} state @param {FoilsPayload} payload @param {number} step */
 function offer(state, payload, step) {
-  const { root } = state;
-  const { words, offers } = payload, { instead, foils } = offers[step];
+  const { root } = state, { words, offers } = payload, { instead, foils } = offers[step];
   const isOther = state.step !== undefined && state.step !== step;
   Object.assign(state, { offered: payload, step });
   write(find(root, ".instead"), instead);

@@ -25,10 +25,7 @@ function plainColour(colour) {
  * @param {Element} node */
 function writeStyles(node) {
   const style = getComputedStyle(node), declarations = [];
-  if (style.display === "none") {
-    node.remove();
-    return;
-  }
+  if (style.display === "none") return node.remove();
   for (const name of PAINTED) declarations.push(`${name}: ${plainColour(style.getPropertyValue(name))}`);
   for (const name of STYLED) declarations.push(`${name}: ${style.getPropertyValue(name)}`);
   if (/^(text|tspan)$/.test(node.tagName)) {

@@ -105,7 +105,7 @@ function spaced(text, tag, className, title) {
 }
 
 /** @param {HTMLElement} root @param {HTMLElement} node @param {Lane} lane @param {number} step */
-function paintLane(root, node, lane, step) {
+export function paintLane(root, node, lane, step) {
   const { weights, strip, parts, versions, notes } = lane;
   const now = weights?.[Math.min(step, weights.length - 1)];
   const ended = parts.length > 0 && step >= parts.length;
@@ -123,11 +123,4 @@ function paintLane(root, node, lane, step) {
   if (versions.length) paintVersion(node, versions[Math.min(step, versions.length - 1)]);
   const note = versions.length ? ".note > .text" : ".note";
   write(find(node, note), notes[Math.min(step, notes.length - 1)] ?? "");
-}
-
-/** Draws all lanes at a step. @param {LanesPayload} payload @param {LanesState} state */
-export function paintLanes({ lanes, labels, words }, { root, step, player }) {
-  findAll(root, ".lane").forEach((node, k) => paintLane(root, node, lanes[k], step));
-  player.write(words, labels[step]);
-  write(find(root, ".where"), labels[step]);
 }

@@ -2,10 +2,10 @@
 
 import { component } from "../component.js";
 import { newPlayer } from "../clock.js";
-import { writeTexts } from "../shared.js";
+import { find, findAll, write, writeTexts } from "../shared.js";
 import { change } from "../state.js";
 import { onMessage, onViewKey, viewState } from "../view.js";
-import { build, paintLanes } from "./drawing.js";
+import { build, paintLane } from "./drawing.js";
 
 const PACE = 800; // milliseconds a step stays while playing
 
@@ -14,7 +14,10 @@ function show(state) {
   const { root, payload } = state, { step } = viewState(root);
   if (!payload || step === null) return;
   state.step = Math.min(Math.max(step, 0), payload.labels.length - 1);
-  paintLanes(payload, state);
+  const { lanes, labels, words } = payload, label = labels[state.step];
+  findAll(root, ".lane").forEach((node, k) => paintLane(root, node, lanes[k], state.step));
+  state.player.write(words, label);
+  write(find(root, ".where"), label);
 }
 
 export default component(".lanes", {

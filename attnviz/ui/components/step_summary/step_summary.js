@@ -105,8 +105,7 @@ function visitWhenDrawn(root, stage) {
  * styles.
  * @param {SummaryState} state */
 function place(state) {
-  const { root } = state;
-  const { now } = viewState(root);
+  const { root } = state, { now } = viewState(root);
   if (!now) return;
   const stays = opensInPlace(root) || matchMedia("(max-width: 699px)").matches; // a phone shows first what a link is about
   if (!state.placed && now.stage && !stays) visitWhenDrawn(root, now.stage);

@@ -26,10 +26,7 @@ function writeParts(root, node, text) {
     const match = new RegExp(`(?<![\\p{L}“«\u00a0])(?:${forms})(?!\\p{L})`, "iu").exec(text);
     return match ? [{ index, at: match.index, word: match[0] }] : [];
   }).sort((one, other) => one.at - other.at);
-  if (!found.length) {
-    write(node, text);
-    return;
-  }
+  if (!found.length) return write(node, text);
   const key = `${text}${found.map(({ index }) => index)}`;
   if (node.dataset.written === key && node.childElementCount) return;
   node.dataset.written = key;

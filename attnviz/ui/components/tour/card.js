@@ -6,14 +6,13 @@ import { send, viewRoot, viewState } from "../view.js";
 import { comparedBars, energySliders, sentenceElement } from "./parts.js";
 import { areaOf, bringIntoSight, keyOf, placeCard, scrollContainer } from "./places.js";
 import { answersOf, isAsking, quizBox } from "./quiz.js";
-import { adjacentStops, focusWord, goBack, goForward, onTourKey } from "./navigation.js";
+import { adjacentStops, focusWord, onTourKey, turn } from "./navigation.js";
 
-export { goBack, goForward, onTourKey };
+export { onTourKey, turn };
 
 /** Draws a stop of the tour. @param {TourState} state @param {TourPayload} payload */
 export function drawCard(state, payload) {
-  const { root } = state;
-  const card = find(root, ".card"), stop = stopOf(state);
+  const { root } = state, card = find(root, ".card"), stop = stopOf(state);
   if (!stop) return;
   viewRoot(root).dataset.tour = keyOf(stop.place);
   viewRoot(root).toggleAttribute("data-quiz", isAsking(stop, payload.identity));
@@ -60,8 +59,7 @@ function cardHasFocus(root) {
 
 /** @param {TourState} state @param {TourPayload} payload @param {TourStop} stop */
 function writeCard(state, payload, stop) {
-  const { root } = state;
-  const { words, stops, identity } = payload;
+  const { root } = state, { words, stops, identity } = payload;
   writeTexts(root, words);
   write(find(root, ".count"), fill(words.count, { n: stop.number, count: stops.length }));
   write(find(root, "h2"), stop.title);

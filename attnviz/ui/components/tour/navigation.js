@@ -33,8 +33,8 @@ export function onTourKey(state, event, go) {
   if (event.key === "Escape" && (own || !handledElsewhere)) go(null);
   else if (handledElsewhere) return;
   else if (root.querySelector(".card.asking") && LEFT_OR_RIGHT.includes(event.key)) focusWord(root);
-  else if (event.key === "ArrowRight" && around(state)?.after) goForward(state, go); // at the last stop, only the button ends
-  else if (event.key === "ArrowLeft") goBack(state, go);
+  else if (event.key === "ArrowRight" && around(state)?.after) turn(state, "after", go); // at the last stop, only the button ends
+  else if (event.key === "ArrowLeft") turn(state, "before", go);
   else return;
   event.preventDefault();
 }
@@ -42,15 +42,9 @@ export function onTourKey(state, event, go) {
 /** The stops around the current one; null while they are not known. @param {TourState} state */
 const around = ({ at, fetched }) => fetched && at !== null ? adjacentStops(fetched.payload.stops, at) : null;
 
-/** Goes to the next stop; after the last, ends the tour.
- * @param {TourState} state @param {(stop: number | null) => void} go */
-export function goForward(state, go) {
+/** Goes to the stop after this one, where the tour ends after the last, or to that before it.
+ * @param {TourState} state @param {"before" | "after"} way @param {(stop: number | null) => void} go */
+export function turn(state, way, go) {
   const stops = around(state);
-  if (stops) go(stops.after);
-}
-
-/** @param {TourState} state @param {(stop: number | null) => void} go */
-export function goBack(state, go) {
-  const before = around(state)?.before;
-  if (before) go(before);
+  if (stops && (way === "after" || stops.before)) go(stops[way]);
 }

@@ -31,8 +31,7 @@ function draw(state) {
 
 /** Follows the stop of the view. @param {TourState} state */
 function followStop(state) {
-  const { root } = state;
-  const { now } = viewState(root), stop = now?.tour?.stop ?? null;
+  const { root } = state, { now } = viewState(root), stop = now?.tour?.stop ?? null;
   if (stop === state.at) return;
   if (state.at === null && document.activeElement instanceof HTMLElement) state.focused = document.activeElement;
   state.at = stop;
@@ -73,8 +72,8 @@ export default component(".tour", {
     onMessage(root, "choose", ({ detail }) => detail?.stage && endOffer(), signal);
     onMessage(root, "weigh", ({ detail }) => detail && endOffer(), signal);
     find(root, ".close").onclick = () => goToStop(null);
-    find(root, ".next").onclick = () => card?.goForward(state, goToStop);
-    find(root, ".back").onclick = () => card?.goBack(state, goToStop);
+    find(root, ".next").onclick = () => card?.turn(state, "after", goToStop);
+    find(root, ".back").onclick = () => card?.turn(state, "before", goToStop);
     find(root, ".astray").onclick = () => card?.showAgain(state, { step: true });
     signal.addEventListener("abort", () => {
       resizing.disconnect();
