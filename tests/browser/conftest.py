@@ -117,8 +117,9 @@ def open_page(request: pytest.FixtureRequest, profile: BrowserContext, address: 
 
     `query` has the parameters of a link: `address_with` puts each where it belongs. The page is the main page or the
     one whose `Page.path` is `path`, with EXAMPLE unless a sentence is named, and with
-    everything displayed unless a depth is. Afterwards it is asserted that no request left the computer, no script
-    failed, and nothing violated the page's content security policy. The browser's storage is empty at the beginning.
+    everything displayed unless a depth is. Afterwards it is asserted that no request left the computer or was for what
+    the server does not have, no script failed, and nothing violated the page's content security policy. The browser's
+    storage is empty at the beginning.
 
     The window is wide and light unless the test is parametrized with a `View`, or sets another itself.
 
@@ -147,6 +148,7 @@ def open_page(request: pytest.FixtureRequest, profile: BrowserContext, address: 
         forget = {"origin": address, "storageTypes": "cookies,local_storage,indexeddb,cache_storage"}
         profile.new_cdp_session(page).send("Storage.clearDataForOrigin", forget)
         page.on("request", lambda request: strays.append(request.url) if _leaves(request.url, address) else None)
+        page.on("response", lambda one: strays.append(f"{one.status} {one.url}") if one.status == 404 else None)
         page.on("pageerror", lambda error: strays.append(f"script error: {error}"))
         page.on("console", lambda log: strays.append(log.text) if "Content Security Policy" in log.text else None)
         for name, value in (("sentence", quote(EXAMPLE)), ("depth", "everything")):

@@ -14,14 +14,16 @@ from typing import Any
 import pytest
 import torch
 
-from attnviz import Translator
+from attnviz import Translator, installed_models
 from attnviz.checkpoint import save_model
-from attnviz.model_folder import weights_digest
+from attnviz.model_folder import model_folders, weights_digest
 from attnviz.text import Tokenizer
 from attnviz.ui import resources
+from attnviz.ui.pages import PAGE_NAMES
 from tests.benchmarks.visitor import Visitor
 from tests.browser.server import running_server
 from tests.conftest import SENTENCES, ModelFactory
+from tests.ui.opening import open_alone
 
 
 def _replace(folder: Path, network: torch.nn.Module, tokenizer: Tokenizer) -> None:
@@ -52,6 +54,19 @@ def test_model_replaced_in_place_is_used_to_translate_and_verify(
     now = resources.weights_of(after)
     assert (now["decoder.output.bias"] != weights["decoder.output.bias"]).any()
     assert cut.model != resources.tokenizer_of(after).model == other.model
+
+
+@pytest.mark.parametrize("page", PAGE_NAMES)
+def test_run_searches_the_folders_of_models_once(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    searches = list[tuple[Any, ...]]()
+
+    def counted(*arguments: Any) -> list[Path]:
+        searches.append(arguments)
+        return model_folders(*arguments)
+
+    monkeypatch.setattr(installed_models, "model_folders", counted)
+    open_alone(page)
+    assert len(searches) == len({*searches})
 
 
 VISITORS = 10

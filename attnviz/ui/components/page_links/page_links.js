@@ -3,6 +3,7 @@
 
 import { pageAddress } from "../address.js";
 import { sendRequest } from "../outbox/outbox.js";
+import { tabStops } from "../popover_focus/popover_focus.js";
 import { element, find, findAll } from "../shared.js";
 
 /** Follows a link of the navigation. @param {MouseEvent} click @param {string} path */
@@ -19,10 +20,8 @@ function correctSkipLink() {
   for (const link of findAll(document, "[data-testid='stSkipToContent']")) {
     link.onclick = (click) => {
       click.preventDefault();
-      import("../popover_focus/popover_focus.js").then(({ tabStops }) => {
-        const own = tabStops(find(document, ".st-key-masthead")), all = tabStops(find(document, ".stMain"));
-        all.find((node, place) => !own.includes(node) && place > all.indexOf(own[0]))?.focus();
-      });
+      const own = tabStops(find(document, ".st-key-masthead")), all = tabStops(find(document, ".stMain"));
+      all.find((node, place) => !own.includes(node) && place > all.indexOf(own[0]))?.focus();
     };
   }
 }
