@@ -23,24 +23,18 @@ let entryName = null;
 let drawnPath = null;
 /** @type {Map<unknown, string>} */
 const suffixes = new Map();
-/** Number of the unanswered request to follow Back or Forward; 0 where there is none. */
-let followRequest = 0;
+let followRequest = 0; // number of the unanswered request to follow Back or Forward; 0 where there is none
 /** The unanswered request for another page, and the owners of the current one: those that are added meanwhile belong to
  * the other page, and its entry is not known yet.
  * @type {{ number: number, owners: Set<unknown> } | null} */
 let leaving = null;
-/** Value of `timer` where the address is written at the end of the running event. */
-const AT_END_OF_EVENT = 0;
+const AT_END_OF_EVENT = 0; // value of `timer` where the address is written at the end of the running event
 /** @type {number | undefined} */
 let timer;
-/** When the address was written last, in milliseconds. */
-let writtenAt = 0;
-/** How many writes counted against the limit at that time. */
-let countedWrites = 0;
-/** The name of the entry that was written last. */
-let writtenEntry = "";
-/** The query that was written last. */
-let writtenQuery = "";
+let writtenAt = 0; // when the address was written last, in milliseconds
+let countedWrites = 0; // how many writes counted against the limit at that time
+let writtenEntry = ""; // the name of the entry that was written last
+let writtenQuery = ""; // the query that was written last
 /** Addresses that were not yet written when Back or Forward left their entries, by the names of those.
  * @type {Map<string, URL>} */
 const unwrittenAddresses = new Map();

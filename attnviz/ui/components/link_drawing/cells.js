@@ -25,8 +25,7 @@ export function openCells(container, control, signal) {
   const row = element("div", "row", { role: "row" }, cell);
   const markers = element("div", "markers", { ariaHidden: "true" });
   const grid = element("div", "link-cells", { role: "grid" }, markers, row);
-  /** Row and column of the current cell. */
-  let here = { row: 0, column: 0 };
+  let here = { row: 0, column: 0 }; // row and column of the current cell
   /** The words of the rows and columns; those of `</s>` and beyond are no words. @type {number[]} */
   let targets = [];
   /** @type {number[]} */

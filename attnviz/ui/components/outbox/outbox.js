@@ -10,18 +10,15 @@ const tabId = `${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}
 const CONNECTED = "CONNECTED";
 
 let lastNumber = 0;
-/** Number of the last acknowledged request. */
-let lastHandled = 0;
-/** Identifies the server process, whose restart loses the session; empty until known. */
-let serverId = "";
+let lastHandled = 0; // number of the last acknowledged request
+let serverId = ""; // identifies the server process, whose restart loses the session; empty until known
 /** @type {AnyRequest[]} */
 let pending = [];
 /** @type {((name: string, value: unknown) => void) | null} */
 let setOutboxState = null;
 /** Tells that the requested page waits for the connection, if it is lost. @type {(() => void) | null} */
 let tellWaiting = null;
-/** Number of the unacknowledged request made on reconnecting; 0 where there is none. */
-let reconnecting = 0;
+let reconnecting = 0; // number of the unacknowledged request made on reconnecting; 0 where there is none
 /** @type {Set<(handled: number) => void>} */
 const listeners = new Set();
 /** @type {Set<(key: string, number: number) => void>} */
