@@ -48,26 +48,16 @@ export function unpackRows(base64, width) {
  * @param {string} template @param {Record<string, string | number>} values */
 export const fill = (template, values) => template.replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
 
-let pageLanguage = "en";
+/** The language in which numbers are written, its decimal separator, and zero per cent. */
+const format = { language: "en", mark: ".", zero: "0\u00a0%" };
 
 /** Sets the language in which numbers are written. Components call it before they write some: they mount in any order.
  * @param {string} language */
-export const setLanguage = (language) => pageLanguage = language;
-
-/** How numbers are written by language, since making a format takes a millisecond: the decimal separator, and zero per
- * cent.
- * @type {Map<string, { mark: string, zero: string }>} */
-const formats = new Map();
-
-/** The format of the page's language. */
-function numberFormat() {
-  const known = formats.get(pageLanguage);
-  if (known) return known;
-  const mark = new Intl.NumberFormat(pageLanguage).format(0.5)[1] ?? ".";
-  const zero = pageLanguage === "en" ? "0 %" : new Intl.NumberFormat(pageLanguage, { style: "percent" }).format(0);
-  const format = { mark, zero: zero.replace(/\s/u, "\u00a0") };
-  formats.set(pageLanguage, format);
-  return format;
+export function setLanguage(language) {
+  if (language === format.language) return; // making a format takes a millisecond
+  const mark = new Intl.NumberFormat(language).format(0.5)[1] ?? ".";
+  const zero = language === "en" ? "0 %" : new Intl.NumberFormat(language, { style: "percent" }).format(0);
+  Object.assign(format, { language, mark, zero: zero.replace(/\s/u, "\u00a0") });
 }
 
 /** A number with `places` decimal places in the format of the page's language, with U+2212 as minus. What rounds to
@@ -76,7 +66,7 @@ function numberFormat() {
 export function number(value, places) {
   const rounded = value.toFixed(places);
   const minus = Number(rounded) === 0 ? "" : "\u2212";
-  return rounded.replace("-", minus).replace(".", numberFormat().mark);
+  return rounded.replace("-", minus).replace(".", format.mark);
 }
 
 /** A share of 1 in per cent in the format of the page's language, as `format_share` of the server writes it: with a
@@ -85,7 +75,7 @@ export function number(value, places) {
 export function percent(share, places = 0) {
   const least = 1 / 10 ** (places + 2);
   /** @param {number} exact */
-  const written = (exact) => numberFormat().zero.replace("0", number(100 * exact, places));
+  const written = (exact) => format.zero.replace("0", number(100 * exact, places));
   if (share > 0 && share < least / 2) return `<\u00a0${written(least)}`;
   return share < 1 && share >= 1 - least / 2 ? `>\u00a0${written(1 - least)}` : written(share);
 }
