@@ -272,9 +272,7 @@ addEventListener("popstate", () => {
     document.dispatchEvent(new CustomEvent("attnviz:fragment"));
     return;
   }
-  if (timer !== undefined && !followRequest) {
-    unwrittenAddresses.set(writtenEntry, addressOfAll());
-  }
+  if (timer !== undefined && !followRequest) unwrittenAddresses.set(writtenEntry, addressOfAll());
   cancelWrite();
   const now = currentEntry(), lateAddress = now && unwrittenAddresses.get(now.attnvizEntry);
   if (now && lateAddress) {

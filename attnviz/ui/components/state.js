@@ -208,13 +208,11 @@ function storeSelection(node) {
   setIdentity(owner, view.id, view.identity);
   const own = addressParameters(now, view);
   const chosen = Object.values({ ...own, ...view.own }).some((value) => value !== null);
-  /** @type {AddressParameters} */
-  const sentence = {};
   // A step needs its sentence: the default sentence of the page may change.
-  if (view.sentence && chosen) Object.assign(sentence, view.sentence);
+  const query = { ...(chosen && view.sentence), ...view.own };
   const main = view.main === null ? {} : mainAddressParameters(view.main);
   const place = now.tour ? `tour ${now.tour.stop}` : options.form;
-  setParameters(owner, { query: { ...sentence, ...view.own }, fragment: { ...main, ...own } }, place);
+  setParameters(owner, { query, fragment: { ...main, ...own } }, place);
 }
 
 /** The address parameters of the main view, on a page that does not draw it. @param {ViewPayload} main */
@@ -246,9 +244,7 @@ export function publish(node, sendAll) {
   if (sendAll || before.source !== source) send(node, "source", source);
   if (sendAll || before.order !== order) send(node, "order", order);
   if (sendAll || before.words !== words) send(node, "words");
-  if (sendAll || JSON.stringify(before.options) !== JSON.stringify(options)) {
-    send(node, "options");
-  }
+  if (sendAll || JSON.stringify(before.options) !== JSON.stringify(options)) send(node, "options");
 }
 
 /** Selects in the views on the page what the address says, where it is about their translations.

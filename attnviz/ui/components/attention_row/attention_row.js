@@ -85,24 +85,22 @@ function toggleExhibit({ root, payload, opened }) {
   }, waiting.signal);
 }
 
-/** @param {RowState} state @param {KeyboardEvent} event */
-function onKey({ root, payload }, event) {
-  const { step } = viewState(root);
-  if (!payload || step === null || !isForPage(event)) return;
-  const next = stepForKey(event, step, payload.targets.length - 1);
-  if (next === null) return;
-  event.preventDefault();
-  send(root, "choose", { step: next });
-}
-
 export default component(".attention-row", {
   messages: ["step", "options"],
   isText: true,
   begin: () => ({ payload: null, numbers: {}, opened: "", drawn: "" }),
   /** @param {RowState} state */
   start(state) {
-    onViewKey(state.root, (event) => onKey(state, event), state.signal);
-    find(state.root, ".exhibit").onclick = () => toggleExhibit(state);
+    const { root, signal } = state;
+    onViewKey(root, (event) => {
+      const { step } = viewState(root), { payload } = state;
+      if (!payload || step === null || !isForPage(event)) return;
+      const next = stepForKey(event, step, payload.targets.length - 1);
+      if (next === null) return;
+      event.preventDefault();
+      send(root, "choose", { step: next });
+    }, signal);
+    find(root, ".exhibit").onclick = () => toggleExhibit(state);
   },
   take(state, /** @type {PayloadAddress & { opened: string }} */ { opened }) {
     Object.assign(state, { opened });

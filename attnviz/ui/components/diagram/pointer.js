@@ -36,14 +36,9 @@ function goTo(root, stage) {
 
 /** Listens for clicks on the links to the stages. @param {HTMLElement} root */
 export function listenToStages(root) {
-  /** @param {Event} event */
-  const stageAt = (event) => {
-    const part = event.target instanceof Element ? event.target.closest("[data-stage]") : null;
-    return part instanceof SVGElement ? Number(part.dataset.stage) : null;
-  };
-  const drawing = find(root, ".drawing", SVGElement);
-  drawing.addEventListener("click", (event) => {
-    const stage = stageAt(event);
+  find(root, ".drawing", SVGElement).addEventListener("click", ({ target }) => {
+    const part = target instanceof Element ? target.closest("[data-stage]") : null;
+    const stage = part instanceof SVGElement ? Number(part.dataset.stage) : 0;
     if (stage) goTo(root, stage);
   });
 }

@@ -211,9 +211,7 @@ export function listenToShow(state, redraw) {
   view.playStep = (then) => {
     if (!show.isOpen || state.inSight === false || prefersReducedMotion()) return false;
     show.then = then;
-    if (show.step === view.step && !show.playing) {
-      play(state, show.time < endOf(show) ? show.time : 0, endOf(show));
-    }
+    if (show.step === view.step && !show.playing) play(state, show.time < endOf(show) ? show.time : 0, endOf(show));
     return true;
   };
   onMessage(root, "pause", () => {

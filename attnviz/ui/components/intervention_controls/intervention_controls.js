@@ -68,16 +68,6 @@ function requestTemperature(state) {
   intervene(root, (step) => ({ kind: "temperature", temperature, step: every ? null : step }));
 }
 
-/** Reverts a temperature that was chosen but not requested. @param {ControlsState} state */
-function revertTemperature(state) {
-  const { root } = state;
-  if (!state.pending) return false;
-  state.pending = false;
-  send(root, "preview", null);
-  setTemperature(state);
-  return true;
-}
-
 /** Listens to the slider of the temperature: the bars follow it, and the what-if is requested at the end of a drag;
  * with the keyboard, at Enter or on blur.
  * @param {ControlsState} state */
@@ -99,7 +89,11 @@ function listenToTemperature(state) {
   slider.onkeydown = (event) => {
     pointed = false;
     if (event.key === "Enter") requestTemperature(state);
-    else if (event.key !== "Escape" || !revertTemperature(state)) return;
+    else if (event.key === "Escape" && state.pending) { // reverts what was chosen but not requested
+      state.pending = false;
+      send(root, "preview", null);
+      setTemperature(state);
+    } else return;
     event.preventDefault();
   };
   find(root, ".every", HTMLInputElement).onchange = () => setTemperature(state);

@@ -129,8 +129,9 @@ function entry(picture, words, at) {
 }
 
 /** Offers the pictures of a view's current selection, and updates them when it changes.
- * @param {HTMLElement} root @param {PictureFilesPayload} data @param {HTMLElement} view */
-function followView(root, data, view) {
+ * @param {Mounted<PictureFilesPayload>} mounted */
+export default function ({ data, parentElement }) {
+  const root = find(parentElement, ".picture-files"), view = find(document, `.st-key-${data.container}`);
   const controller = new AbortController();
   let wanted = "";
   const refresh = async () => {
@@ -156,10 +157,4 @@ function followView(root, data, view) {
     wanted = "";
     controller.abort();
   };
-}
-
-/** @param {Mounted<PictureFilesPayload>} mounted */
-export default function ({ data, parentElement }) {
-  const root = find(parentElement, ".picture-files");
-  return followView(root, data, find(document, `.st-key-${data.container}`));
 }

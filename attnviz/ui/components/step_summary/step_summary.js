@@ -17,17 +17,6 @@ const opensInPlace = (root) =>
   getComputedStyle(root).getPropertyValue("--opens-in-place") === "1" &&
   !viewRoot(root).hasAttribute("data-tour");
 
-/** @param {HTMLElement} root @param {number} stage @param {boolean} smooth */
-function scrollToStage(root, stage, smooth) {
-  const place = stageOf(root, stage);
-  if (!place) return;
-  if (!smooth) place.scrollIntoView();
-  else {
-    scrollSmoothly(place);
-    keepInWindow(place);
-  }
-}
-
 /** Marks the button of the chosen stage; the page marks the stage itself by `data-stage` (page.css).
  * @param {HTMLElement} root @param {number | null} chosen */
 function mark(root, chosen) {
@@ -46,8 +35,10 @@ function goToStage(root, stage) {
   const place = stageOf(root, stage);
   if (opensInPlace(root)) {
     if (place) keepInWindow(place, "nearest");
-  } else if (place) scrollToStage(root, stage, true);
-  else visitWhenDrawn(root, stage); // the page is still being built
+  } else if (place) {
+    scrollSmoothly(place);
+    keepInWindow(place);
+  } else visitWhenDrawn(root, stage); // the page is still being built
 }
 
 /** Moves the keyboard focus to a stage further down the page, or to the button of one that opens in place.
@@ -97,7 +88,7 @@ function visitWhenDrawn(root, stage) {
     const drawn = viewRoot(root).querySelectorAll("[class*='st-key-stages'] .js-plotly-plot").length;
     if (drawn < 5 && tries < 50) return;
     clearInterval(wait);
-    scrollToStage(root, stage, false);
+    stageOf(root, stage)?.scrollIntoView();
   }, 100);
 }
 
