@@ -304,7 +304,8 @@ class _PageHeaders:
 
 
 ROUTES = [
-    *(_route(program.file_name, _static_file) for program in _PROGRAMS),
+    # The digest takes a moment to compute: not before the server answers.
+    *(_route(f"{program.name}-{program.version}-{{digest}}.js", _static_file) for program in _PROGRAMS),
     _route("attnviz-{font}.woff2", _static_file),
     Route("/{folders:path}attnviz-payload/{digest}/{name}", _request, methods=["HEAD", "POST"]),
     _route("attnviz-payload/{digest}/{name}", _payload),
