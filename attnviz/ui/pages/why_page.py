@@ -335,7 +335,7 @@ def length_growth_payload(request: PayloadRequest) -> dict[str, Any]:
     if reference:
         shorter = len(labels) - 1
         versions = [version([])] * shorter + [version([(reference.french, 0, "")])]
-        notes = [gettext("The reference translates only the whole sentence.")] * shorter + [reference.origin]
+        notes = [gettext("The reference translates only the whole sentence.")] * shorter + [reference.origin()]
         rows.append(lane(gettext("Reference translation"), "", "", versions=versions, notes=notes))
     return lanes_payload(
         f"{request.trace.fingerprint} growing",
