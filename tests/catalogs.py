@@ -96,8 +96,8 @@ def file_problems(path: Path, template: Catalog) -> list[str]:
     return found if content(catalog) == path.read_bytes() else [*found, "not as python -m tests.catalogs writes it"]
 
 
-_FRENCH_SPACES = re.compile("(?!\u00a0)\\s[:%»]|(?!\u202f)\\s[;?!]|«(?!\u00a0)")
-"""A space before a sign, or none after «, that does not belong there in French: U+00A0 at « » : %, U+202F at ; ? !."""
+_FRENCH_SPACES = re.compile("(?!\u00a0)\\s[:%»]|(?!\u202f)\\s[;?!]|«(?!\u00a0)|[0-9](?!\u202f)\\s[0-9]{3}")
+"""A wrong space in French, or none after «: U+00A0 is right at « » : %, U+202F at ; ? ! and between thousands."""
 
 
 def problems(catalog: Catalog, template: Catalog) -> list[str]:

@@ -70,6 +70,7 @@ def test_loaders_refuse_each_others_and_damaged_folders(
             copy = shutil.copytree(folder, tmp_path / f"{file} {state}")
             (copy / file).write_bytes(b"{") if state == "damaged" else (copy / file).unlink()
             attempts[copy.name] = (Detector.load, copy)
+    attempts["detector without weights"] = (Translator.load, tmp_path / "model.safetensors missing")
     messages = {}
     for name, (load, path) in attempts.items():  # parentheses quote the library that reads the file
         messages[name] = re.sub(r"\(.*\)", "(…)", refusal(partial(load, path), path.parent))

@@ -116,6 +116,8 @@ def test_translation_must_keep_placeholders(tmp_path: Path) -> None:
         ("Oui\u00a0; non", False),
         ("«non»", False),
         ("5\u202f%", False),
+        ("1\u202f000 mots", True),
+        ("1 000 mots", False),
     ],
 )
 def test_french_punctuation_has_non_breaking_spaces(tmp_path: Path, french: str, right: bool) -> None:

@@ -101,7 +101,7 @@ CALLS: dict[str, Callable[[Subjects], Call]] = {
     "attention": lambda _: Call(attnviz.attention, ["a"], ["a"], [[1.0]], **RECORD),
     "posterior": lambda s: Call(analysis.posterior, s.trace, s.weights, "balanced"),
     "likelihood": lambda s: Call(analysis.likelihood, s.trace, s.weights),
-    "posterior attention": lambda s: Call(analysis.posterior_attention, s.trace, s.weights, None),
+    "posterior attention": lambda s: Call(analysis.posterior_attention, s.trace, s.weights),
     "change": lambda s: Call(analysis.posterior_attention(s.trace, s.weights).change, 0),
     "compare": lambda s: Call(analysis.compare, s.trace, s.trace, by="words", face="before", posteriors=(None, None)),
     "compare after": lambda s: Call(lambda p: analysis.compare(s.trace, s.trace, face="after", posteriors=p), None),

@@ -64,12 +64,12 @@ def run(tmp_path: Path) -> Run:
 def test_link_parameters_are_applied_and_invalid_ones_ignored(run: Run) -> None:
     acts = "show(view, one); address.writeAddress(); note(view);"
     (seen,) = run(acts, "#step=3&source=2&word=7&typed_word=x&stage=4&order=strongest")
-    assert (seen["step"], seen["chosen"], seen["word"], seen["typedWord"]) == (2, 1, 7, "x")
-    assert (seen["stage"], seen["ordered"]) == (4, "strongest")
+    assert (seen["step"], seen["source"], seen["word"], seen["typedWord"]) == (2, 1, 7, "x")
+    assert (seen["stage"], seen["order"]) == (4, "strongest")
     assert seen["fragment"]["step"] == "3"
     (seen,) = run(acts, "#step=400&source=99&word=-1&stage=9&order=up&tour=9&foil=x")
     assert seen["step"] == server_payload(0)["steps"] - 1
-    assert [seen[name] for name in ("chosen", "word", "foil", "stage", "ordered", "tour")] == [None] * 6
+    assert [seen[name] for name in ("source", "word", "foil", "stage", "order", "tour")] == [None] * 6
 
 
 def test_steps_replace_and_translations_push_history_entries(run: Run) -> None:
@@ -84,9 +84,9 @@ def test_steps_replace_and_translations_push_history_entries(run: Run) -> None:
     begun, left, fresh, gone, held, back = seen
     assert begun["entries"] == left["entries"] == 1
     assert left["fragment"]["step"] == "4"
-    assert (fresh["entries"], fresh["step"], fresh["chosen"], fresh["word"]) == (2, 0, None, None)
+    assert (fresh["entries"], fresh["step"], fresh["source"], fresh["word"]) == (2, 0, None, None)
     assert gone["fragment"] == held["fragment"] == left["fragment"]
-    assert (back["step"], back["chosen"], back["word"]) == (3, 2, 9)
+    assert (back["step"], back["source"], back["word"]) == (3, 2, 9)
 
 
 def test_step_clears_chosen_words_and_what_if_keeps_the_step(run: Run) -> None:
@@ -98,9 +98,9 @@ def test_step_clears_chosen_words_and_what_if_keeps_the_step(run: Run) -> None:
         """,
         payloads=same,
     )
-    assert (words["word"], words["foil"], words["typedFoil"], words["chosen"]) == (9, 8, "voiture", 3)
-    assert (step["word"], step["foil"], step["typedFoil"], step["chosen"]) == (None, None, "", 3)
-    assert (tried["step"], tried["chosen"]) == (2, 3)
+    assert (words["word"], words["foil"], words["typedFoil"], words["source"]) == (9, 8, "voiture", 3)
+    assert (step["word"], step["foil"], step["typedFoil"], step["source"]) == (None, None, "", 3)
+    assert (tried["step"], tried["source"]) == (2, 3)
 
 
 def test_choice_on_the_next_page_waits_for_the_entry_of_that_page(run: Run) -> None:
@@ -226,6 +226,6 @@ def test_written_fragment_is_followed_without_the_server(run: Run) -> None:
         stage.edit("#step=3&source=2"); await Promise.resolve(); note(view);
         change(view, { step: 3 }); address.writeAddress(); note(view);
         """)
-    assert (written["step"], written["chosen"]) == (2, 1)
+    assert (written["step"], written["source"]) == (2, 1)
     assert stepped["fragment"] == {"step": "4", "source": "2"}
     assert stepped["query"] == before["query"]
