@@ -116,7 +116,7 @@ MENDS = (
         _LINES,
         'content.filled if "id" in layout.form else enumerate(content.lines, 1)',
         "content.filled",
-        f"{_READER}test_counting_from_1_is_detected_from_the_whole_file",
+        f"{_READER}test_links_of_any_spelling_numbering_and_count_are_read",
     ),
     Mend(
         "A column of possible links is taken for a sentence.",
@@ -137,7 +137,7 @@ MENDS = (
         "attnviz/trace/word_link_text.py",
         '        return Counting(1, ends=False, remark="counted-from-1")',
         "        return Counting(0, ends=True)",
-        f"{_READER}test_counting_from_1_is_detected_from_the_whole_file",
+        f"{_READER}test_links_of_any_spelling_numbering_and_count_are_read",
     ),
     Mend(
         "Output without weights is not told from damaged output.",
@@ -228,6 +228,6 @@ MENDS = (
         "attnviz/trace/word_link_text.py",
         "if _LISTED_SIGNS.isdisjoint(text):",
         "if text:",
-        f"{_READER}test_links_in_other_spellings_are_read",
+        f"{_READER}test_links_of_any_spelling_numbering_and_count_are_read",
     ),
 )
