@@ -1,5 +1,6 @@
 """Files of sentence pairs of every kind: lines read or skipped; files by path, folder, pattern and address."""
 
+import gzip
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +14,7 @@ from pyarrow import parquet
 
 from attnviz import AttnvizError
 from attnviz.commands.main import main
-from attnviz.corpora.corpus_lines import Line, Skipped, count_lines, local_files, read_lines, source_files
+from attnviz.corpora.corpus_lines import Line, Skipped, check_lines, count_lines, local_files, read_lines, source_files
 from attnviz.file_kinds import KINDS_OF_FILES
 
 PAIRS = [("Two dogs play.", "Deux chiens jouent."), ("It's here!", "C'est là !")]
@@ -62,6 +63,18 @@ def test_gold_links_are_read_from_a_second_file_and_from_json_lines(tmp_path, sn
     assert first.gold.possible == {(3, 3)}
     assert all(isinstance(one, Skipped) for one in others)
     assert len(others) == 3
+
+
+@pytest.mark.parametrize("name", ["PAIRS.TSV", "pairs.Tsv.GZ", "pairs.Parquet"])
+def test_extensions_are_read_in_any_case(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    if name.endswith("Parquet"):
+        parquet.write_table(pa.table({"source": [a for a, _ in PAIRS], "target": [b for _, b in PAIRS]}), path)
+    else:
+        path.write_bytes(gzip.compress(TEXT.encode()) if name.endswith("GZ") else TEXT.encode())
+    check_lines(path)
+    assert pairs(path) == PAIRS
+    assert count_lines(path) == len(PAIRS)
 
 
 @pytest.mark.parametrize("name", ["missing.tsv", "pairs.doc", "pairs.parquet.gz", "damaged.xz", "damaged.parquet"])
