@@ -95,8 +95,8 @@ class _Options:
     black) or blues (from white to blue)"""
     root: bool = False
     """colour by the square root of the weight, so that small weights are visible"""
-    end: bool = False
-    """draw the row and the column of the end mark </s>"""
+    end: Annotated[bool | None, Parameter(negative="--no-end")] = None
+    """draw the row and the column of the end mark </s> (default: in .html pages only)"""
     margins: bool = False
     """show the coverage of each column and the entropy of each row beside the heatmap; not possible in .tex"""
     values: bool = False

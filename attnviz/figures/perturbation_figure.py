@@ -138,11 +138,13 @@ def perturbation_tests_figure(
     ]
 
     notes, lines = [], []
+    broken = ";\n" if width < PERTURBATION_WIDTH else "; "  # the outcome of permutations is wider than half a phone
     for row, (name, result) in enumerate(results.items()):
+        outcome = escape(result.outcome.replace("; ", broken)).replace("\n", "<br>")
         drawn = ", " + gettext("drawn as {dash} below", dash=in_colour("━", "encoder")) if name == "real" else ""
         for span, y, text in (
             (_WEIGHTS_SPAN, row + _WEIGHTS_Y, f"<b>{escape(result.title)}</b>{drawn}"),
-            (_BARS_SPAN, row + _BAR_Y, escape(result.outcome)),
+            (_BARS_SPAN, row + _BAR_Y, outcome),
         ):
             notes.append(text_at(text, span[0], row - 0.12, xshift=-2))
             lines.append(line(span, (y, y), "line", layer="below"))
