@@ -131,10 +131,8 @@ def translate_trio(text: str, target: str | None, device: str = "auto", beam: in
     check_installed(*MODELS)
     if target is None and text in REFERENCE_TRANSLATIONS:
         target = REFERENCE_TRANSLATIONS[text].french
-    folders = installed_models()
-    own = tuple(translate(str(folders[name]), device, text, beam, None) for name in MODELS)
-    reference_name = next(iter(other_models()), MODELS[-1])
-    return Trio(own, translate(str(folders[reference_name]), device, text, beam, target))
+    own = tuple(translate(name, device, text, beam, None) for name in MODELS)
+    return Trio(own, translate(next(iter(other_models()), MODELS[-1]), device, text, beam, target))
 
 
 def _force_decoded(reference: Trace) -> tuple[Trace, ...]:
@@ -145,10 +143,8 @@ def _force_decoded(reference: Trace) -> tuple[Trace, ...]:
     check_installed(*MODELS)
     if not reference.translation.strip():
         raise user_error("The translation for forced decoding is empty. Try another sentence or translation.")
-    folders, device = installed_models(), device_of(reference)
-    return tuple(
-        translate(str(folders[name]), device, reference.source_text, 1, reference.translation) for name in MODELS
-    )
+    device = device_of(reference)
+    return tuple(translate(name, device, reference.source_text, 1, reference.translation) for name in MODELS)
 
 
 def trio_stamp() -> str:

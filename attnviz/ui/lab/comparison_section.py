@@ -57,7 +57,7 @@ from attnviz.ui.resources import (
     translate,
 )
 from attnviz.ui.step.compared_attention import comparison_layouts
-from attnviz.ui.step.heatmap_panel import face_choice, root_switch, unit_choice
+from attnviz.ui.step.heatmap_panel import display_options
 from attnviz.ui.toolbar.downloads import NamedTables, OfferedFigure, OfferedPart, offered_comparison
 from attnviz.ui.view import View
 
@@ -172,7 +172,7 @@ def _selected_pair(view: View) -> ComparedPair:
 
 def _translation(model: str, text: str, beam: int, target: str | None) -> Trace:
     device = str(page_session().get(inputs.DEVICE) or devices()[0])
-    return translate(str(installed_models()[model]), device, text, beam, target)
+    return translate(model, device, text, beam, target)
 
 
 def _what_if_name(number: int) -> str:
@@ -267,7 +267,7 @@ def _choices(view: View) -> None:
                 gettext("The other model" if kind == "model" else "The other"),
                 view.key(_OTHERS[kind]),
             )
-            select_box(label, options, key=key, default=default, label_visibility="collapsed", parameter=key, width=240)
+            select_box(label, options, key=key, default=default, labelled=False, parameter=key, width=240)
     _, other = _compared_with(view)
     if kind == "what-if":
         explanation(
@@ -311,10 +311,10 @@ def _switches(view: View, pair: ComparedPair) -> None:
         return
     with box(view.key("comparison_switches"), row=True):
         if all(map(has_posterior, pair.both)):
-            face_choice(view)
+            display_options(view, "face")
         if pair.same_segmentation:
-            unit_choice(view)
-        root_switch(view)
+            display_options(view, "by")
+        display_options(view, "root")
 
 
 def _sentence_editor(view: View) -> None:
@@ -329,7 +329,7 @@ def _sentence_editor(view: View) -> None:
         gettext("The other sentence"),
         key=key,
         default=source,
-        label_visibility="collapsed",
+        labelled=False,
         placeholder=sentence_placeholder(),
         parameter=key,
     )

@@ -23,7 +23,6 @@ from attnviz.analysis.neighbours import (
     VectorPair,
     Vectors,
     metric_names,
-    missing_model_reason,
     nearest,
     nearness_text,
     neighbours_caption,
@@ -48,7 +47,7 @@ from attnviz.ui.examples import SAMPLE, offered_tables
 from attnviz.ui.fields import segmented_control, select_box
 from attnviz.ui.lab import LabSection
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address, makes_payload
-from attnviz.ui.resources import translator_in, weights_digest_of, weights_of
+from attnviz.ui.resources import missing_model, translator_in, weights_digest_of
 from attnviz.ui.toolbar.downloads import NamedTables, OfferedFigure, OfferedPart
 from attnviz.ui.view import View
 from attnviz.ui.waiting import TURNS
@@ -161,7 +160,7 @@ def _draw(view: View) -> None:
             _corpora(view.trace),
             key=_CORPUS,
             default=_SAMPLE_NAME,
-            label_visibility="collapsed",
+            labelled=False,
             parameter=_CORPUS,
             width=280,
         )
@@ -185,7 +184,7 @@ def _missing(trace: Any) -> str:
     """Return why there are no neighbours, as a sentence; empty where there are."""
     if reason := architecture_of(trace).missing.get("neighbours"):
         return reason()
-    return "" if weights_of(trace) is not None else missing_model_reason(trace)
+    return missing_model(trace)
 
 
 def _requested_vectors(trace: Any, part: str) -> tuple[VectorIndex, Metric]:

@@ -82,7 +82,7 @@ def _growth_section(trio: Trio) -> Trace | None:
     room = box(view_key(GROWTH, "room"))  # the choice of the sentence is below, but decides what is in it
     sentence = choose_sentence(trio.reference.source_text)
     with st.spinner(gettext("Translating…")):
-        trace = translate(str(installed_models()[MODELS[-1]]), trio.reference.device, sentence, 5, None)
+        trace = translate(MODELS[-1], trio.reference.device, sentence, 5, None)
     with room:
         growing_sentence(trace)
     return trace
@@ -123,7 +123,7 @@ def _draw() -> None:
                 own_translation()
         request = current_request()
         with view_blocks("terms", width="content"):
-            glossary_box("glossary", "signs", "attention", "learning", "scores")
+            glossary_box("signs", "attention", "learning", "scores")
     shown = shown_translation(request, back=False)
     if shown.view is None:
         return

@@ -203,7 +203,7 @@ def borrowed_row(trace: Trace, step: int, lender: str, of: str) -> NDArray[np.fl
 def _force_decoded(trace: Trace, model: str) -> Trace:
     """Return the trace of another model, force-decoded with the sentence and translation of `trace`."""
     device = trace.device if trace.device in devices() else "auto"  # a file may come from another machine
-    return translate(str(installed_models()[model]), device, trace.source_text, 1, trace.translation)
+    return translate(model, device, trace.source_text, 1, trace.translation)
 
 
 def _has_attention(folder: str) -> bool:

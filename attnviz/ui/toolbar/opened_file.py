@@ -33,7 +33,7 @@ from attnviz.ui.embedding import page_session
 from attnviz.ui.fields import switch, text_box
 from attnviz.ui.fields import uploader as file_uploader
 from attnviz.ui.page_state.gold_state import set_problem, take_links
-from attnviz.ui.page_state.linked import SENTENCE_PAGES, clear_with_link
+from attnviz.ui.page_state.linked import clear_with_link
 from attnviz.ui.requests import call_in_rerun, request_button
 from attnviz.ui.toolbar.open_lesson import open_lesson
 from attnviz.ui.view import Compared, FilePair, GoldFile, View
@@ -271,7 +271,7 @@ def read_what_ifs(content: bytes) -> WhatIfs:
 def current_file(request: object) -> OpenedFile | None:
     """Return the open file; close it and return None if `request` has changed since it was opened."""
     session = page_session()
-    clear_with_link(_OPENED, _REQUEST, scope=SENTENCE_PAGES)
+    clear_with_link(_OPENED, _REQUEST)
     if session.setdefault(_REQUEST, request) != request:
         close()
     file: OpenedFile | None = session.get(_OPENED)

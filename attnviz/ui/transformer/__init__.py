@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from attnviz.installed_models import installed_models
 from attnviz.ui.resources import translate
 from attnviz.ui.toolbar.downloads import OfferedPart
 from attnviz.ui.view import View
@@ -32,7 +31,7 @@ class SentenceRequest:
 
     def trace_by(self, model: str, target: str | tuple[int, ...] | None = None) -> Any:
         """Translate by `model`, force-decoded with `target` if any; raise AttnvizError on bad input."""
-        return translate(str(installed_models()[model]), self.device, self.sentence, self.beam, target)
+        return translate(model, self.device, self.sentence, self.beam, target)
 
 
 @dataclass(frozen=True)

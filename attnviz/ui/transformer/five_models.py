@@ -105,7 +105,7 @@ def _all_traces(request: SentenceRequest) -> list[Any]:
     traces = []
     for name in SHIPPED_MODELS:
         if name in folders:
-            translate(str(folders[name]), request.device, _WARM_UP_SENTENCE, 1, None)
+            translate(name, request.device, _WARM_UP_SENTENCE, 1, None)
             traces.append(request.trace_by(name))
     return traces
 
