@@ -17,8 +17,8 @@ from tests.conftest import REPOSITORY
 PACKAGE = REPOSITORY / "attnviz"
 
 LAYERS = (
-    "environment",
-    "languages bounds browser_modules browser_programs fair_queue lru_cache memory lazy_pandas lazy_streamlit",
+    "environment browser_programs",
+    "languages bounds browser_modules fair_queue lru_cache memory lazy_pandas lazy_streamlit",
     "errors",
     "attention_kinds deadlines extras file_kinds files",
     "imported_families reading",

@@ -20,9 +20,9 @@ from attnviz.figures.grammar import (
     energy_range,
     finite_energies,
     label_axis,
-    line,
     names_axis,
     on,
+    row_frame,
     short_source_name,
     signed_colours,
     sized_layout,
@@ -47,7 +47,6 @@ from attnviz.figures.spec import (
     label_height,
     label_stride,
     label_width,
-    rectangle,
     width,
 )
 from attnviz.figures.subject import Subject
@@ -287,7 +286,7 @@ def draw_attention(subject: Subject) -> Spec:
     heights = [_ENERGIES, _JUMP, _WEIGHTS, below, _UNITS, _STRIP_ROW * len(terms)]
     edges = (1 - np.cumsum([0, *heights]) / sum(heights)).tolist()
     spans = {"1": [edges[1], edges[0]], "2": [edges[3], edges[2]], "3": [edges[6], edges[4]]}
-    strip_axes, ends = {"xref": "x2", "yref": "y3"}, [-0.5, len(found.units) - 0.5]
+    ends = [-0.5, len(found.units) - 0.5]
     beside: Part = {"yref": "paper", "xshift": 8 - _LEFT, "yanchor": "middle", "align": "left"}
     layout = sized_layout(
         sum(heights) + _TOP + _FOOT,
@@ -334,10 +333,7 @@ def draw_attention(subject: Subject) -> Spec:
             text_at(rounded, 1, 0, "quiet", 11, yref="paper", xanchor="right", yanchor="top"),
             text_at(escape(jump), 0, edges[2], "ink", 13, yref="paper", xshift=8 - _LEFT),
         ],
-        "shapes": [
-            *(line(ends, (row + 0.5, row + 0.5), "paper", 3, **strip_axes) for row in range(len(rows))),
-            rectangle(ends[0], ends[1], len(rows) - 0.46, len(rows) + 0.46, "context") | strip_axes,
-        ],
+        "shapes": [row_frame(len(rows), "context", 2, "x2", "y3")],
     }
 
     weights = gettext(

@@ -13,6 +13,7 @@ from attnviz.figures.grammar import (
     bars,
     cells,
     names_axis,
+    rows_layout,
     sized_layout,
     text_at,
     titled_axis,
@@ -48,10 +49,14 @@ def weights_row(form: AttentionForm, step: int, pieces: Sequence[str], alt: str)
             for label, energy in zip(labels, form.energies[step].tolist(), strict=True)
         ]
     top, middle = _EDGE + _LINE * (1 + len(energies)), {"xref": "x", "xanchor": "center", "yanchor": "middle"}
-    layout = sized_layout(top + _ROW * len(rows) + _EDGE, (_LEFT, _EDGE, top, _EDGE), 330) | {
+    layout = rows_layout(
+        names_axis(list(rows), "quiet", 11, down=True, framed=False),
+        _ROW,
+        (_LEFT, _EDGE, top, _EDGE),
+        330,
+        names_axis(labels, "encoder", 13, framed=False, side="top"),
+    ) | {
         "width": _LEFT + _CELL * len(pieces) + _EDGE,
-        "xaxis": names_axis(labels, "encoder", 13, framed=False, side="top"),
-        "yaxis": names_axis(list(rows), "quiet", 11, down=True, framed=False),
         "annotations": [
             text_at(format_share(weight), j, row, letter_colour(colour_at(GREYS, weight)), **middle)
             for row, weights in enumerate(rows.values())

@@ -23,7 +23,7 @@ from attnviz.analysis.labels import shorten, subscript
 from attnviz.analysis.measures import weight_order
 from attnviz.analysis.numbers import decimal, signed
 from attnviz.attention_kinds import ATTENTION_KINDS
-from attnviz.figures.spec import STRIP, TRANSPARENT, Numbers, Part, escape, rectangle
+from attnviz.figures.spec import TRANSPARENT, Numbers, Part, escape, rectangle
 from attnviz.figures.subject import Subject
 from attnviz.languages import decimal_mark, gettext, language, thousands_mark
 from attnviz.palette import BAND, CELL_FRAME, FONT, ROW_FRAME, ROW_FRAME_WIDTH, STRONGEST, ColourScale
@@ -162,18 +162,14 @@ def source_layout(subject: Subject, *axes: Part, narrowest: int = 260, **meta: A
     count = len(trace.source_pieces)
     if count > MOST_ROWS:
         more = gettext("{n} more", n=count - THINNED_ROWS)
-        thinned = {"rows": THINNED_ROWS, "more": more, "height": rows_height(THINNED_ROWS + 1)}
+        thinned = {
+            "rows": THINNED_ROWS,
+            "more": more,
+            "height": TOP + row_height(THINNED_ROWS + 1) * (THINNED_ROWS + 1) + 8,
+        }
     meta |= {"order": weight_order(trace, subject.step), "selection_colour": "encoder", "thinned": thinned}
-    layout = sized_layout(rows_height(count), (LEFT, 8, TOP, 8), narrowest, **meta)
-    layout |= {f"xaxis{'' if k == 1 else k}": axis for k, axis in enumerate(axes, 1)}
-    names = row_names(trace, subject.longest or LABEL_LENGTH)
-    rows = label_axis(names, "encoder", size=label_size(count))
-    return layout | {"bargap": 0.3, "hovermode": "y", "barmode": "overlay", "yaxis": rows}
-
-
-def rows_height(count: int) -> int:
-    """Return the height in pixels of a figure with `count` rows, below the axes of their bars."""
-    return TOP + row_height(count) * count + 8
+    rows = label_axis(row_names(trace, subject.longest or LABEL_LENGTH), "encoder", size=label_size(count))
+    return rows_layout(rows, row_height(count), (LEFT, 8, TOP, 8), narrowest, *axes, **meta) | {"hovermode": "y"}
 
 
 def row_height(count: int) -> int:
@@ -250,19 +246,32 @@ def sum_range(values: Sequence[float]) -> list[float]:
     return [low - padding, high + padding]
 
 
-def rows_layout(labels: Sequence[str], left: int, narrowest: int, **meta: Any) -> Part:
+def waterfall_layout(labels: Sequence[str], left: int, narrowest: int, **meta: Any) -> Part:
     """Return the layout of a waterfall: a row for each label, already escaped, and a line above the sum.
 
-    `left` is the margin for the labels in pixels, `narrowest` and `meta` are those of `sized_layout`.
+    `left` is the margin for the labels in pixels, `narrowest` and `meta` are those of `rows_layout`.
     """
-    count = len(labels)
-    return sized_layout(ROW_HEIGHT * count + 48, (left, 8, 40, 8), narrowest, **meta) | {
-        "bargap": 0.3,
-        "yaxis": label_axis(
-            labels, "ink", range=[count - 0.4, -0.6], anchor="free", position=0, ticks="", ticklabelstandoff=6
-        ),
-        "shapes": [line((0, 1), (count - 1.5, count - 1.5), "quiet")],
-    }
+    rows = label_axis(labels, "ink", anchor="free", position=0, ticks="", ticklabelstandoff=6)
+    layout = rows_layout(rows, ROW_HEIGHT, (left, 8, 40, 8), narrowest, **meta)
+    return layout | {"shapes": [line((0, 1), [len(labels) - 1.5] * 2, "quiet")]}
+
+
+def rows_layout(
+    rows_axis: Part, row_height: float, margins: Sequence[int], narrowest: int, *axes: Part, **meta: Any
+) -> Part:
+    """Return the layout of rows of bars or strips, from which the height follows.
+
+    Args:
+        rows_axis: The axis of the rows, downwards.
+        row_height: Height of a row in pixels.
+        margins: Left, right, top and bottom margin in pixels.
+        narrowest: Width in pixels below which the figure should scroll.
+        axes: The horizontal axes, `xaxis`, `xaxis2` …
+        meta: Further entries of `layout.meta`.
+    """
+    height = round(row_height * (rows_axis["range"][0] - rows_axis["range"][1])) + margins[2] + margins[3]
+    layout = sized_layout(height, margins, narrowest, **meta) | {"bargap": 0.3, "yaxis": rows_axis}
+    return layout | {f"xaxis{'' if k == 1 else k}": axis for k, axis in enumerate(axes, 1)}
 
 
 def sized_layout(height: float, margins: Sequence[int], narrowest: int, **meta: Any) -> Part:
@@ -344,7 +353,7 @@ def strips(rows: Numbers | list[Any], limit: float, **more: Any) -> Part:
         limit: Amount at which the colours saturate.
         more: Further properties of Plotly's trace.
     """
-    place = {"x0": 1, "dx": 1, "hovertemplate": gettext("unit %{x}: %{z:.3f}") + "<extra></extra>"}
+    place = {"x0": 1, "ygap": 3, "hovertemplate": gettext("unit %{x}: %{z:.3f}") + "<extra></extra>"}
     return cells(rows, -limit, limit, "signed_root_scale") | place | more
 
 
@@ -388,15 +397,6 @@ def bars(ends: Any, colour: Any, hover: Sequence[Any] = (), *, marker: Part | No
     return trace | {"marker": {"color": colour} | (marker or {})} | texts | more
 
 
-def bars_layout(rows: Part, height: int, margins: Sequence[int], narrowest: int, end: float = 1, **meta: Any) -> Part:
-    """Return the layout of bars from 0 to at most `end`, with the axis `rows` and without a scale.
-
-    `height`, `margins`, `narrowest` and `meta` are those of `sized_layout`.
-    """
-    layout = sized_layout(height, margins, narrowest, **meta)
-    return layout | {"bargap": 0.3, "xaxis": blank_axis(0, end), "yaxis": rows}
-
-
 def line(x: Sequence[float], y: Sequence[float], colour: str, width: float = 1, **more: Any) -> Part:
     """Return a line between two points, as a shape: `x` are shares of the figure's width, unless `more` has `xref`."""
     ends = {"x0": x[0], "x1": x[1], "y0": y[0], "y1": y[1]}
@@ -409,45 +409,9 @@ def text_at(text: str, x: float, y: float, colour: str = "ink", size: int = 12, 
     return {"text": text, "showarrow": False, "font": {"size": size, "color": colour}} | place | more
 
 
-def strips_layout(
-    rows: Part,
-    units: int,
-    framed: float,
-    colour: str,
-    *,
-    width: float = 2,
-    first: int = 1,
-    height: int = STRIP,
-    left: int = 116,
-    top: int = 4,
-    bottom: int = 4,
-    narrowest: int = 320,
-) -> Part:
-    """Return the layout of `strips`, with thin lines between them and one of them in a frame.
-
-    Args:
-        rows: The `label_axis` of the strips.
-        units: Number of units.
-        framed: Place of the strip in the frame.
-        colour: Colour of the frame.
-        width: Width of the frame's line in pixels.
-        first: Place of the first unit.
-        height: Height of a strip in pixels.
-        left: Margin in pixels, for the labels.
-        top: Margin in pixels.
-        bottom: Margin in pixels.
-        narrowest: Width in pixels below which the figure should scroll.
-    """
-    places, start, end = rows["tickvals"], first - 0.5, first + units - 0.5
-    total = top + round(height * (places[-1] + 1)) + bottom
-    return sized_layout(total, (left, 6, top, bottom), narrowest) | {
-        "shapes": [
-            *(line((start, end), (place + 0.5, place + 0.5), "paper", 3, xref="x") for place in places),
-            rectangle(start, end, framed - 0.46, framed + 0.46, colour, width),
-        ],
-        "xaxis": blank_axis(start, end),
-        "yaxis": rows,
-    }
+def row_frame(row: float, colour: str = ROW_FRAME, width: float = 2, x: str = "x", y: str = "y") -> Part:
+    """Return the frame of a row, from end to end of the horizontal axis `x`."""
+    return rectangle(0, 1, row - 0.5, row + 0.5, colour, width) | {"xref": f"{x} domain", "yref": y}
 
 
 def titled_axis(title: str, size: int = 12, standoff: int | None = None, **more: Any) -> Part:
@@ -561,19 +525,18 @@ def side_by_side(
     return layout, axes
 
 
-def row_frames(meta: Part, step: int | None, panels: Iterable[Part]) -> list[Part]:
+def row_frames(meta: Part, step: int | None, panels: Iterable[Part] = ({"xaxis": "x", "yaxis": "y"},)) -> list[Part]:
     """Return the frames of the row of a step, one in each of the panels with these axes; empty where it has no row.
 
     Args:
         meta: The `layout.meta` that has the row of each step (`rows`).
         step: The step, 0-based; None for no frame.
-        panels: Axes of the panels.
+        panels: Axes of the panels, by default the only one.
     """
     row = None if step is None else meta["rows"][step]
     if row is None:
         return []
-    frame = rectangle(0, 1, row - 0.5, row + 0.5, ROW_FRAME, ROW_FRAME_WIDTH)
-    return [frame | {"xref": f"{axes['xaxis']} domain", "yref": axes["yaxis"]} for axes in panels]
+    return [row_frame(row, ROW_FRAME, ROW_FRAME_WIDTH, axes["xaxis"], axes["yaxis"]) for axes in panels]
 
 
 def cursor(steps: Groups, pieces: Groups, step_count: int, piece_count: int) -> Part:

@@ -24,14 +24,16 @@ from attnviz.figures.grammar import (
     line,
     numbers,
     points,
-    rows_height,
+    row_frames,
+    row_height,
+    rows_layout,
     sized_layout,
     spaced,
     text_at,
     titled_axis,
     value_axis,
 )
-from attnviz.figures.spec import Part, Spec, Table, axis_labels, escape, in_colour, rectangle
+from attnviz.figures.spec import Part, Spec, Table, axis_labels, escape, in_colour
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext
 from attnviz.palette import PALE, ROW_FRAME
@@ -355,14 +357,17 @@ def minimal_change_figure(
         ),
         numbers(ends, texts, size - 1),
     ]
-    frame = [] if step is None else [rectangle(0, 1, step - 0.5, step + 0.5, ROW_FRAME) | {"xref": "paper"}]
-    layout = sized_layout(rows_height(count), (96, 96, TOP, 8), 320, frame=ROW_FRAME, steps=steps, rows=steps) | {
-        "bargap": 0.42,
-        "hovermode": "y",
-        "shapes": frame,
-        "xaxis": value_axis(gettext("change needed, Σ |Δα|"), [0, 2], tickvals=[0, 0.5, 1, 1.5, 2]),
-        "yaxis": label_axis(names, "decoder", size=size),
-    }
+    layout = rows_layout(
+        label_axis(names, "decoder", size=size),
+        row_height(count),
+        (96, 96, TOP, 8),
+        320,
+        value_axis(gettext("change needed, Σ |Δα|"), [0, 2], tickvals=[0, 0.5, 1, 1.5, 2]),
+        frame=ROW_FRAME,
+        steps=steps,
+        rows=steps,
+    ) | {"bargap": 0.42, "hovermode": "y"}
+    layout["shapes"] = row_frames(layout["meta"], step)
 
     alt = gettext(
         "How much the attention weights of each of {count} steps must change so that another piece is written.",

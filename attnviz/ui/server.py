@@ -31,7 +31,8 @@ from starlette.routing import Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from attnviz import AttnvizError, browser_modules
+from attnviz import AttnvizError
+from attnviz.browser_modules import APP_MODULES
 from attnviz.browser_programs import KATEX, PLOTLY, SERIF
 from attnviz.environment import ATTNVIZ_FRAME_ANCESTORS
 from attnviz.memory import return_memory
@@ -82,6 +83,9 @@ class SessionExpiry:
         self._visits.add(task)
         task.add_done_callback(self._visits.discard)
 
+
+_PROGRAMS = (PLOTLY, KATEX, APP_MODULES)
+"""The scripts that pages load."""
 
 FOR_EVER = "public, max-age=31536000, immutable"
 """Cache-Control header of content whose name changes whenever it changes."""
@@ -145,24 +149,13 @@ def _payload(request: Request) -> Response:
 def _static_file(request: Request) -> Response:
     """Return a script or a font by its name, or 404; cached for ever, since its name changes with its content."""
     name = request.url.path.rpartition("/")[2]
-    for program in (PLOTLY, KATEX):
+    for program in _PROGRAMS:
         if program.file_name == name:
             return _response(_compressed(program.text), request, "text/javascript", FOR_EVER)
     for font in SERIF:
         if font.file_name == name:
             return Response(font.content, media_type="font/woff2", headers={"Cache-Control": FOR_EVER})
     return Response(status_code=404)
-
-
-async def _module(request: Request) -> Response:
-    """Return one of the app's ES modules, or 404 if it is missing or the digest is another version's."""
-    parameters = request.path_params
-    module = (
-        browser_modules.packed_module(parameters["path"]) if parameters["digest"] == browser_modules.digest() else None
-    )
-    if module is None:
-        return Response(status_code=404)
-    return _response(module, request, "text/javascript", FOR_EVER)
 
 
 @functools.cache
@@ -188,27 +181,10 @@ _LOW_PRIORITY = ThreadPoolExecutor(1, thread_name_prefix="when there is time")
 """One thread, for requests with the header `LATER`."""
 
 
-_FIRST_COMPONENTS = (
-    "outbox",
-    "plotly",
-    "player",
-    "view_state",
-    "chart",
-    "step_summary",
-    "findings",
-    "verification_badge",
-)
-"""Components in the window when the page opens."""
-
-
 @functools.cache
 def _preload_header() -> str:
-    """Return the Link header that preloads the scripts and modules that a page needs first."""
-    preloads = [
-        f"<{browser_modules.url_folder()}/{path}>; rel=modulepreload"
-        for path in browser_modules.needed_modules(_FIRST_COMPONENTS)
-    ]
-    return ", ".join([f"<{PLOTLY.file_name}>; rel=preload; as=script", *preloads])
+    """Return the Link header that preloads the scripts that a page needs first."""
+    return f"<{PLOTLY.file_name}>; rel=preload; as=script, <{APP_MODULES.file_name}>; rel=modulepreload"
 
 
 POLICY = {
@@ -328,9 +304,8 @@ class _PageHeaders:
 
 
 ROUTES = [
-    _route(PLOTLY.file_name, _static_file),
-    _route(KATEX.file_name, _static_file),
-    Route("/{folders:path}attnviz-modules-{digest}/{path:path}", _module),
+    # The digest takes a moment to compute: not before the server answers.
+    *(_route(f"{program.name}-{program.version}-{{digest}}.js", _static_file) for program in _PROGRAMS),
     _route("attnviz-{font}.woff2", _static_file),
     Route("/{folders:path}attnviz-payload/{digest}/{name}", _request, methods=["HEAD", "POST"]),
     _route("attnviz-payload/{digest}/{name}", _payload),

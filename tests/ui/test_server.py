@@ -24,7 +24,8 @@ from starlette.responses import HTMLResponse, PlainTextResponse
 from starlette.routing import Route
 from starlette.types import Message
 
-from attnviz import AttnvizError, browser_modules
+from attnviz import AttnvizError
+from attnviz.browser_modules import APP_MODULES
 from attnviz.browser_programs import KATEX, PLOTLY
 from attnviz.translator import Translator
 from attnviz.ui import payloads, resources, server
@@ -78,13 +79,10 @@ def get(
     return messages[0]["status"], answer, b"".join(message.get("body", b"") for message in messages[1:])
 
 
-def test_programs_and_modules_are_served_compressed_and_cacheable() -> None:
+def test_programs_are_served_compressed_and_cacheable() -> None:
     """Also below a proxy's folder: the other tests ask for them at the root."""
-    package, modules = Path(server.__file__).parents[1], browser_modules.url_folder()
-    served = {known.file_name: known.text.encode() for known in (PLOTLY, KATEX)}
-    for path in ("ui/components/view.js", "ui/components/chart/chart.js", "figures/constants.js"):
-        served[f"{modules}/{path}"] = (package / path).read_bytes()
-    for path, expected in served.items():
+    for program in (PLOTLY, KATEX, APP_MODULES):
+        path, expected = program.file_name, program.text.encode()
         status, plain, content = get("/behind/a/proxy/" + path)
         assert (status, content) == (200, expected)
         _, packed, smaller = get("/behind/a/proxy/" + path, ("accept-encoding", "gzip, br"))
@@ -94,18 +92,16 @@ def test_programs_and_modules_are_served_compressed_and_cacheable() -> None:
         for headers in (plain, packed):
             assert "immutable" in headers["cache-control"]
             assert headers["content-type"].startswith("text/javascript")
-    for path in ("ui/server.py", "ui/../ui/server.py", "ui/components/nobody.js", "ui/components", ""):
-        assert get(f"/{modules}/{path}")[0] == 404, "only modules of JavaScript"
+    digest = APP_MODULES.file_name.rpartition("-")[2]
+    assert get("/" + APP_MODULES.file_name.replace(digest, "0" * 12 + ".js"))[0] == 404, "another version's"
 
 
 def test_only_pages_send_preload_links() -> None:
     _, page, _ = get("/")
-    first, *others = page["link"].split(", ")
-    assert first == f"<{PLOTLY.file_name}>; rel=preload; as=script"
-    folder = f"<{browser_modules.url_folder()}/ui/components"
-    for name in ("blocks", "view", "player/player", "chart/selection"):  # direct and indirect imports
-        assert f"{folder}/{name}.js>; rel=modulepreload" in others
-    assert not any("/machine/" in one for one in others)
+    assert page["link"].split(", ") == [
+        f"<{PLOTLY.file_name}>; rel=preload; as=script",
+        f"<{APP_MODULES.file_name}>; rel=modulepreload",
+    ]
     for announced in page["link"].split(", "):
         assert get("/" + announced[1 : announced.index(">")])[0] == 200
     assert "link" not in get("/health")[1]

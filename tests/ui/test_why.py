@@ -45,6 +45,7 @@ def test_page_is_saved(page: Run, snapshot: SnapshotAssertion) -> None:
     app = page(sentence=SENTENCE, long="own")
     assert picture_names(app) == snapshot
     assert len(mounted(app, "file_link")) == 1
+    assert "{" not in mounted(app, "tables")[0]["at"]  # the same at every step
 
 
 def test_example_is_forced_with_the_translation_of_a_person(page: Run) -> None:

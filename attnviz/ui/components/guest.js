@@ -5,11 +5,7 @@ import { host } from "./blocks.js";
 import { element } from "./shared.js";
 import { send, viewState } from "./view.js";
 
-const mount = host(
-  attnvizModule("files.js").default,
-  (path) => Promise.resolve(attnvizModule(`ui/components/${path}`)),
-  ".attnviz-guest",
-);
+const mount = host(".attnviz-guest");
 
 /**
  * Whether the page around an element is dark: its background is, or what the system prefers where it has none.

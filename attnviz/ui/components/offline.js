@@ -9,10 +9,7 @@ const { names, language, footers, what_ifs: numbers, current, drawn } = JSON.par
   find(document, "#payload").textContent ?? "",
 );
 const dark = matchMedia("(prefers-color-scheme: dark)");
-const mount = host(
-  attnvizModule("files.js").default,
-  (path) => Promise.resolve(attnvizModule(`ui/components/${path}`)),
-);
+const mount = host();
 const main = find(document, "main");
 const shown = { language, number: current };
 

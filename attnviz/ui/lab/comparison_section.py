@@ -46,7 +46,7 @@ from attnviz.ui.lab import LabSection
 from attnviz.ui.page_state import inputs
 from attnviz.ui.page_state.linked import keep_for
 from attnviz.ui.page_state.selection import WHAT_IFS, Selection, stored_what_ifs
-from attnviz.ui.payloads import PayloadRequest, makes_payload, shown_address
+from attnviz.ui.payloads import PayloadRequest, Shown, makes_payload, shown_address
 from attnviz.ui.requests import request_button
 from attnviz.ui.resources import (
     cached_posterior,
@@ -196,8 +196,8 @@ def _shown_comparison(pair: ComparedPair, selection: Selection) -> tuple[Compari
     return compare(*pair.both, by=choices.by, face=choices.face, posteriors=(first, other)), choices
 
 
-def _draw(view: View) -> None:
-    """Draw the choice of what `view` is compared with, and both translations side by side."""
+def _draw(view: View) -> Shown:
+    """Draw the choice of what `view` is compared with, and both translations side by side; return these, if any."""
     keep_for(view.key(_SENTENCE), view.trace.source_text)
     _choices(view)
     try:
@@ -205,7 +205,7 @@ def _draw(view: View) -> None:
             pair = _selected_pair(view)
     except AttnvizError as error:
         message(str(error), "compare_told")
-        return
+        return {}
     unknown = pair.other.unknown_characters
     if unknown and pair.other.source_text != pair.first.source_text:
         listed = "  ".join(unknown[:20])
@@ -216,10 +216,12 @@ def _draw(view: View) -> None:
     if sentences := _differing_sentences_html(pair):
         html(f'<div class="compared">{sentences}</div>')
     _switches(view, pair)
-    at = shown_address("comparison", {"view": view, "pair": pair}, "{options}")
+    shown = {"pair": pair}
+    at = shown_address("comparison", {"view": view, **shown}, "{options}")
     visited = page_session().pop(_VISITED, False)
     chart(view, at, "comparison", waiting=gettext("Computing…"), visited=visited)
     explanation(comparison_caveat())
+    return shown
 
 
 @makes_payload("comparison")
@@ -235,22 +237,15 @@ def comparison_payload(request: PayloadRequest) -> dict[str, Any]:
     return fitting_payload(comparison_layouts(compared, pair.names, choices, pair.leads), captions)
 
 
-def _offered_pair(request: PayloadRequest) -> ComparedPair | None:
-    try:
-        return _selected_pair(request.view)
-    except AttnvizError:
-        return None
-
-
 def _pictures(request: PayloadRequest) -> Iterator[OfferedFigure]:
-    if pair := _offered_pair(request):
+    if pair := request.shown.get("pair"):
         compared, choices = _shown_comparison(pair, request.selection)
         yield offered_comparison(compared, pair.names, choices, pair.leads)
 
 
 def _tables(request: PayloadRequest) -> NamedTables:
     """Yield the probability of each word."""
-    if pair := _offered_pair(request):
+    if pair := request.shown.get("pair"):
         compared, _ = _shown_comparison(pair, request.selection)
         yield gettext("log p of each word"), compared_words_table(compared, pair.names)
 
@@ -404,9 +399,4 @@ def _highlighted(words: SpacedWords, highlighted: list[int | None], tag: str) ->
     )
 
 
-COMPARISON_SECTION = LabSection(
-    lambda: gettext("Side by side"),
-    _draw,
-    OfferedPart(_pictures, _tables),
-    (_KIND, *_OTHERS.values(), _SENTENCE, _HELD, inputs.DEVICE, inputs.SEARCH),
-)
+COMPARISON_SECTION = LabSection(lambda: gettext("Side by side"), _draw, OfferedPart(_pictures, _tables))

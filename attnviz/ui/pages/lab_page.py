@@ -19,13 +19,13 @@ from attnviz.languages import gettext
 from attnviz.ui.chrome import Page
 from attnviz.ui.components.component import box, plain_text, view_blocks
 from attnviz.ui.components.tables import chart_tables
-from attnviz.ui.embedding import page_session
 from attnviz.ui.fields import segmented_control
 from attnviz.ui.glossary import opening
 from attnviz.ui.lab import LabSection
 from attnviz.ui.lab.analyses import ATTRIBUTIONS_SECTION, PERTURBATION_SECTION, TREE_SECTION
 from attnviz.ui.lab.comparison_section import COMPARISON, COMPARISON_SECTION, SECTION
 from attnviz.ui.lab.neighbours_section import NEIGHBOURS_SECTION
+from attnviz.ui.payloads import Shown
 from attnviz.ui.step.step_controls import key_help, shown_suspected_errors, step_controls
 from attnviz.ui.toolbar.controls import current_request
 from attnviz.ui.toolbar.downloads import copy_link, offers, page_downloads
@@ -60,19 +60,18 @@ def _draw() -> None:
             if shown.request:
                 status(view)
             copy_link(view.key("copy_link"))
-        section, session = SECTIONS[chosen], page_session()
+        section = SECTIONS[chosen]
+        shown_here: Shown = {}
         with box(view.key("section_panel")), waiting:
             if reason := section.offered.missing(view.trace):
                 plain_text(reason)
             else:
-                section.draw(view)
-        keys = [key for choice in section.choices for key in (choice, view.key(choice))]
-        choices = {"session": {key: session[key] for key in keys if key in session}}
-        with files:  # after the section's own choices, which a link may set
-            page_downloads(view, "lab", choices, chosen)
+                shown_here = section.draw(view)
+        with files:
+            page_downloads(view, "lab", shown_here, chosen)
         with sentences:
             step_controls(view)  # after the choice of the section, which is part of the address
-        chart_tables(view, "lab-tables", choices, part=chosen)
+        chart_tables(view, "lab-tables", shown_here, part=chosen)
         key_help(view, "signs", "attention", "heads", "writing", "scores", common_only=True)
 
 

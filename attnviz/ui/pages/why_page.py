@@ -145,7 +145,7 @@ def _draw() -> None:
         with box("why_foot", row=True):
             page_downloads(view, "why", shown_here, lecture=file_name(trio.reference, "why.html"))
             copy_link(view.key("copy_link"))
-        chart_tables(view, "why-tables", shown_here)
+        chart_tables(view, "why-tables", shown_here, "")
         references(WHY_REFERENCES)
 
 

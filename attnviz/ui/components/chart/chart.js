@@ -29,7 +29,9 @@ import { attachSliders, followWhatIfs } from "./drag.js";
 import { entryAt, middleOf, selectionShapes } from "./selection.js";
 import { choiceAt, highlight, reportPointing } from "./pointing.js";
 import { markTabStop, placeSliders } from "./sliders.js";
+import { linkPanels } from "./panels.js";
 import { filled } from "./template.js";
+import { listenToTree, markHypothesis, openHypothesis } from "./tree.js";
 
 /**
  * The row or column of each source piece: in sentence order, or its rank by weight. In a long sentence the last ranks share one row
@@ -187,14 +189,14 @@ function listenToChart(state) {
   fadeEdges(scroll);
   chart.on("plotly_click", ({ points: [point] }) => {
     const { tree, opens } = chart.layout.meta;
-    if (tree) state.tree?.openHypothesis(root, tree, Number(point.customdata));
+    if (tree) openHypothesis(root, tree, Number(point.customdata));
     if (opens) openSentence(opens, point);
     const chosen = choiceAt(chart.layout.meta, point);
     if (chosen) send(root, "choose", chosen);
   });
-  if (chart.layout.meta.panels) state.panels?.linkPanels(state);
-  else if (!chart.layout.meta.tree) reportPointing(state);
-  state.tree?.listenToTree(state);
+  if (chart.layout.meta.panels) linkPanels(state);
+  else if (chart.layout.meta.tree) listenToTree(state);
+  else reportPointing(state);
 }
 
 /** @param {ChartState} state */
@@ -228,9 +230,6 @@ async function draw(state) {
     dropCrowdedNumbers(state.figure, widthOf(state));
   }
   const { data, layout } = state.figure;
-  if (layout.meta.tree) state.tree ??= await import("./tree.js");
-  if (layout.meta.panels) state.panels ??= await import("./panels.js");
-  if (state.signal.aborted) return;
   const shapes = [...selectionShapes(layout, state, state.places), ...(layout.shapes ?? [])];
   const marks = JSON.stringify(shapes), marked = marks === state.marks;
   state.marks = marks;
@@ -240,7 +239,7 @@ async function draw(state) {
   if (!state.resizing) listenToChart(state);
   if (!same) {
     drawFrozenLabels(state);
-    state.tree?.markHypothesis(state, null);
+    markHypothesis(state, null);
     attachSliders(state);
     fadeEdges(find(root, ".scroll")); // the figure may be wider than the one before
   }
@@ -276,7 +275,7 @@ function start(state) {
   addEventListener("resize", refit, { signal });
   document.addEventListener("attnviz:letters", redraw, { signal });
   onMessage(root, "shown", () => state.figure?.layout.meta.stages && redraw(), signal);
-  onMessage(root, "hint", ({ detail }) => state.tree?.markHypothesis(state, detail), signal);
+  onMessage(root, "hint", ({ detail }) => markHypothesis(state, detail), signal);
   onMessage(root, "point", ({ detail }) => state.figure && highlight(state, detail), signal);
   followWhatIfs(state);
   onPress(find(root, ".undo"), () => send(root, "try", { kind: "undo" }));

@@ -4,6 +4,7 @@
 import { element, fill, find, findAll } from "../shared.js";
 import { onMessage, send, sendPointed, sendPreviewedWeights, viewState } from "../view.js";
 import { changedWeights, withShare } from "./changed_weights.js";
+import { requestConsequence } from "./consequence.js";
 import { placeSliders, redraw, SLACK, unpackedBars } from "./sliders.js";
 
 const FINE = 0.01; // change by an arrow key with Shift
@@ -114,7 +115,7 @@ function drag(state, value) {
   sliders.drag.hasMoved = true;
   sliders.shownWeights = withShare(sliders.drag.startWeights, sliders.drag.piece, value);
   redraw(state);
-  if (state.consequenceAddress) import("./consequence.js").then((module) => module.requestConsequence(state));
+  if (state.consequenceAddress) requestConsequence(state);
 }
 
 /**

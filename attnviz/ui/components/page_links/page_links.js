@@ -3,6 +3,7 @@
 
 import { pageAddress } from "../address.js";
 import { sendRequest } from "../outbox/outbox.js";
+import { tabStops } from "../popover_focus/popover_focus.js";
 import { element, find, findAll } from "../shared.js";
 
 /**
@@ -16,6 +17,12 @@ function requestPage(click, path) {
   sendRequest("page", path);
 }
 
+/** Focuses the first control after the masthead: title, links between pages, language switch. */
+function focusContents() {
+  const own = tabStops(find(document, ".st-key-masthead")), all = tabStops(find(document, ".stMain"));
+  all.find((node, place) => !own.includes(node) && place > all.indexOf(own[0]))?.focus();
+}
+
 /**
  * Makes Streamlit's skip link (1.67) go to the first control after the links: it goes to the box that scrolls, which has
  * the links too, and which it makes a tab stop.
@@ -25,7 +32,7 @@ function correctSkipLink() {
   for (const link of findAll(document, "[data-testid='stSkipToContent']")) {
     link.onclick = (click) => {
       click.preventDefault();
-      import("./skip_link.js").then((module) => module.focusContents());
+      focusContents();
     };
   }
 }

@@ -7,6 +7,7 @@ import { saveFile } from "../saved_file.js";
 import { element, fill, find, plotlyLibrary, write } from "../shared.js";
 import { filledAddress } from "../state.js";
 import { onMessage } from "../view.js";
+import { pageDrawing, printSvg } from "./page_drawing.js";
 
 const PNG_SCALE = 3; // pixels of a PNG per pixel of the figure
 const MOST_NAMED = 20; // characters without a font that a message names
@@ -28,7 +29,7 @@ function figureOf(picture) {
  * @param {Picture} picture
  */
 async function svgOf(picture) {
-  if (picture.drawing) return (await import("./page_drawing.js")).pageDrawing(picture.drawing);
+  if (picture.drawing) return pageDrawing(picture.drawing);
   const { width, height } = figureOf(picture).layout;
   const address = await (await plotlyLibrary()).toImage(figureOf(picture), { format: "svg", width, height });
   return { text: decodeURIComponent(address.slice(SVG_ADDRESS.length)), width, height };
@@ -121,7 +122,7 @@ function saveButton(picture, format, words, at, report) {
     try {
       if (format === "pdf" && !picture.pdf) {
         const [drawn, font] = [await svgOf(picture), await pageFont()];
-        await (await import("./page_drawing.js")).printSvg(drawn, font, button);
+        await printSvg(drawn, font, button);
       } else {
         link.href = await FORMATS[format](picture, at);
         if (format === "pdf") await saveFile(link, report);

@@ -9,6 +9,7 @@ import { guestOf, onMessage, onViewKey, send, speedOf, viewRoot, viewState } fro
 import { onPlayerKey, releaseFocus } from "./keys.js";
 import { paint, sourceOf } from "./mark_step.js";
 import { paintPointed, scrollBarToWords } from "./pointing.js";
+import { drawSuspectedErrors } from "./suspected_errors.js";
 import { buildSentences } from "./word_buttons.js";
 
 /**
@@ -95,9 +96,7 @@ function take(state) {
     state.player.pause();
     buildSentences(state);
   }
-  if (data.suspectedErrors.length) {
-    import("./suspected_errors.js").then((module) => module.drawSuspectedErrors(root, data.suspectedErrors));
-  }
+  if (data.suspectedErrors.length) drawSuspectedErrors(root, data.suspectedErrors);
   showSelection(state);
 }
 

@@ -1,4 +1,4 @@
-// The card of the tour: contents, highlight and place of the current stop. Fetched when a tour is first opened.
+// The card of the tour: contents, highlight and place of the current stop.
 
 import { sendRequest } from "../outbox/outbox.js";
 import { element, fill, find, write, writeTexts } from "../shared.js";
@@ -6,9 +6,7 @@ import { send, viewRoot, viewState } from "../view.js";
 import { comparedBars, energySliders, sentenceElement } from "./parts.js";
 import { areaOf, bringIntoSight, keyOf, placeCard, scrollContainer } from "./places.js";
 import { answersOf, isAsking, quizBox } from "./quiz.js";
-import { adjacentStops, focusWord, goBack, goForward, onTourKey } from "./navigation.js";
-
-export { goBack, goForward, onTourKey };
+import { adjacentStops, focusWord } from "./navigation.js";
 
 /**
  * Draws a stop of the tour.
@@ -184,7 +182,7 @@ function openNextPage(root) {
  */
 export function schedulePlacement(state) {
   const { root } = state;
-  if (state.frame) return;
+  if (state.frame || state.at === null) return;
   state.frame = requestAnimationFrame(() => {
     state.frame = 0;
     const payload = state.fetched?.payload, stop = stopOf(state);

@@ -7,15 +7,8 @@ import { payloadOf } from "../payloads.js";
 import { remember } from "../stored_choice/stored_choice.js";
 import { find } from "../shared.js";
 import { onMessage, send, viewRoot, viewState } from "../view.js";
-
-/** The module of the card, fetched when a tour is first opened. @type {typeof import("./card.js") | null} */
-let card = null;
-
-/** @param {TourState} state */
-async function fetchCard(state) {
-  card = await import("./card.js");
-  if (!state.signal.aborted) draw(state);
-}
+import { drawCard, hideCard, schedulePlacement, showAgain } from "./card.js";
+import { goBack, goForward, onTourKey } from "./navigation.js";
 
 /** Lets the button of the tour stand out no longer. */
 const endOffer = () => document.documentElement.toggleAttribute("data-at-work", true);
@@ -29,8 +22,7 @@ function draw(state) {
   viewRoot(root).toggleAttribute("data-tour", state.at !== null);
   if (state.at === null) return;
   const payload = payloadOf(state, draw);
-  if (!card) fetchCard(state);
-  else if (payload) card.drawCard(state, payload);
+  if (payload) drawCard(state, payload);
 }
 
 /**
@@ -48,7 +40,7 @@ function followStop(state) {
     endOffer();
   }
   draw(state);
-  if (stop === null) card?.hideCard(state);
+  if (stop === null) hideCard(state);
 }
 
 /** @param {TourState} state */
@@ -59,15 +51,15 @@ function start(state) {
   const goToStop = (stop) => {
     if (stop !== state.at) send(root, "choose", { tour: stop });
   };
-  const redraw = () => state.at !== null && state.written === undefined ? draw(state) : card?.schedulePlacement(state);
-  document.addEventListener("keydown", (event) => card?.onTourKey(state, event, goToStop), { signal });
+  const redraw = () => state.at !== null && state.written === undefined ? draw(state) : schedulePlacement(state);
+  document.addEventListener("keydown", (event) => onTourKey(state, event, goToStop), { signal });
   document.addEventListener("scroll", redraw, { signal, capture: true, passive: true });
   for (const name of ["keydown", "wheel", "touchmove"]) {
     document.addEventListener(name, endOffer, { signal, passive: true });
   }
   addEventListener("resize", redraw, { signal });
   const resizing = new ResizeObserver(() => { // the page grows while figures load, or with the level of detail
-    card?.showAgain(state, { step: false });
+    showAgain(state, { step: false });
     redraw();
   });
   resizing.observe(viewRoot(root));
@@ -78,9 +70,9 @@ function start(state) {
   onMessage(root, "choose", ({ detail }) => detail?.stage && endOffer(), signal);
   onMessage(root, "weigh", ({ detail }) => detail && endOffer(), signal);
   find(root, ".close").onclick = () => goToStop(null);
-  find(root, ".next").onclick = () => card?.goForward(state, goToStop);
-  find(root, ".back").onclick = () => card?.goBack(state, goToStop);
-  find(root, ".astray").onclick = () => card?.showAgain(state, { step: true });
+  find(root, ".next").onclick = () => goForward(state, goToStop);
+  find(root, ".back").onclick = () => goBack(state, goToStop);
+  find(root, ".astray").onclick = () => showAgain(state, { step: true });
   signal.addEventListener("abort", () => {
     resizing.disconnect();
     cancelAnimationFrame(state.frame);

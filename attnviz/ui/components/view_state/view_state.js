@@ -6,6 +6,7 @@ import { setPage, writeAddress } from "../address.js";
 import { onAcknowledged, sendRequest } from "../outbox/outbox.js";
 import { find } from "../shared.js";
 import { change, closeView, openView } from "../state.js";
+import { listenToTerms } from "../terms/opening.js";
 import { onMessage, send, viewRoot, viewState } from "../view.js";
 
 /** @param {OpenedView} state */
@@ -33,7 +34,7 @@ function take(state) {
   openView(root, data);
   if (data.terms.cards.length && !state.explains) {
     state.explains = true;
-    import("../terms/opening.js").then((module) => module.listenToTerms(root, signal));
+    listenToTerms(root, signal);
   }
   writeAddress();
 }
