@@ -72,7 +72,7 @@ def fixed_context(trace: Any, cells: Grid, chosen: HeatmapChoices) -> Spec:
         (cells.target, cells.target_brackets, "decoder"),
     ):
         margins.append(int(widest_label(names, brackets, chosen.longest)) + 18 + BRACKET_ROOM * bool(brackets))
-        axes.append(words_axis(names, brackets, colour, chosen.longest, down=True))
+        axes.append(words_axis(names, brackets, colour, chosen.longest))
     highest = max(rows, sources)
     height = _TOP + round(highest * float(np.clip(_ROWS_HEIGHT / highest, LOWEST_ROW, HIGHEST_ROW))) + 12
     hidden: Part = blank_axis(0, 1)

@@ -12,6 +12,7 @@ from attnviz.analysis.measures import entropy, strongest_words, word_weights_of_
 from attnviz.analysis.numbers import decimal, percent
 from attnviz.analysis.transformer_steps import added_name, block_name, head_kind_name
 from attnviz.figures.grammar import (
+    FRAMED,
     LABEL_LENGTH,
     bare_axis,
     bars,
@@ -20,9 +21,7 @@ from attnviz.figures.grammar import (
     colour_limit,
     label_axis,
     line,
-    names_axis,
     numbers,
-    on,
     row_frame,
     rows_layout,
     sized_layout,
@@ -32,7 +31,7 @@ from attnviz.figures.grammar import (
     value_axis,
 )
 from attnviz.figures.heatmap_parts import font_size
-from attnviz.figures.spec import Numbers, Part, Spec, axis_labels, emphasise, label_height, label_width
+from attnviz.figures.spec import Numbers, Part, Spec, axis_labels, emphasise, label_height, label_width, numbered
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext, ngettext
 from attnviz.palette import GREYS
@@ -78,11 +77,11 @@ def draw_stream(subject: Subject) -> Spec:
 
     labels[-1], colours[-1] = emphasise(labels[-1], "decoder"), "decoder"
     texts = [decimal(length) for length in lengths.tolist()]
-    on_lengths = on(
-        "x2",
-        bars(lengths, colours, texts, hovertemplate=gettext("length %{x:.3f}") + "<extra></extra>"),
-        numbers(lengths, [f" {text}" for text in texts], 12),
-    )
+    hover = gettext("length %{x:.3f}") + "<extra></extra>"
+    on_lengths = [
+        bars(lengths, colours, texts, hovertemplate=hover, xaxis="x2"),
+        numbers(lengths, [f" {text}" for text in texts], xaxis="x2"),
+    ]
     hidden = {"showticklabels": False, "showgrid": False, "zeroline": False}
     layout = rows_layout(
         label_axis(labels, "quiet"),
@@ -137,7 +136,7 @@ def draw_all_heads(subject: Subject) -> Spec:
     angle = -50 if columns * longest > 300 else 0
     top = label_height(longest, size, angle) + 10
     narrowest, widest = max(260, 110 + 12 * columns), 110 + 44 * max(columns, 6)
-    word_axis = names_axis(labels, "encoder", size, framed=False, side="top", tickangle=angle)
+    word_axis = label_axis(labels, "encoder", size=size, across=True, side="top", tickangle=angle)
     layout = rows_layout(
         label_axis(names, "quiet"), _HEAD_ROW, (84, 26, top, 8), narrowest, word_axis, widest=widest
     ) | {
@@ -186,7 +185,7 @@ def head_gallery(trace: TransformerTrace, rates: Rates) -> Spec:
     (layers, heads) = trace.cross_alignment.shape[:2]
     every = [head for kind in HEAD_KINDS for head in trace.heads_of(kind)]
     known_rates = [rates.get((head.layer, head.head)) if head.kind == "cross" else None for head in every]
-    axis = bare_axis(showticklabels=False, linecolor="line", mirror=True)
+    axis = bare_axis(showticklabels=False, **FRAMED)
     panels: list[Part] = []
     third = 1 / len(HEAD_KINDS)
     notes = [
@@ -204,8 +203,7 @@ def head_gallery(trace: TransformerTrace, rates: Rates) -> Spec:
         panels.append(_image(thumbnail(head.alignment), hoverinfo="skip", xaxis=x, yaxis=y))
         layout[f"xaxis{number}"] = axis | {"domain": (left, left + 1 / heads - _GAP), "anchor": y}
         layout[f"yaxis{number}"] = axis | {"domain": (high - 0.78 * row, high), "anchor": x, "autorange": "reversed"}
-    table = {
-        "": range(1, len(every) + 1),
+    columns = {
         gettext("attention"): [head_kind_name(head.kind) for head in every],
         gettext("layer"): [head.layer + 1 for head in every],
         gettext("head"): [head.head + 1 for head in every],
@@ -226,4 +224,4 @@ def head_gallery(trace: TransformerTrace, rates: Rates) -> Spec:
             layer=layer + 1,
             rate=decimal(rates[layer, best]),
         )
-    return Spec(panels, layout | {"annotations": notes}, alt, table)
+    return Spec(panels, layout | {"annotations": notes}, alt, numbered(columns))

@@ -17,7 +17,7 @@ from attnviz.analysis.numbers import decimal, signed, significant
 from attnviz.analysis.posterior import posterior as posterior_attention
 from attnviz.analysis.recomputation import Weights
 from attnviz.figures.fixed_context import fixed_context
-from attnviz.figures.grammar import cursor, row_frames, rows_layout
+from attnviz.figures.grammar import FRAMED, cursor, row_frames, rows_layout
 from attnviz.figures.heatmap_parts import (
     CELL_GAP_COLOUR,
     COLOUR_BAR_LENGTH,
@@ -113,7 +113,8 @@ def heatmap(
             layout["shapes"].append(
                 rectangle(left - 0.5, right + 0.5, top - 0.5, bottom + 0.5, "minus", ROW_FRAME_WIDTH)
             )
-    layout["shapes"] += row_frames(layout["meta"], chosen.step and step_index(trace, chosen.step))
+    step = None if chosen.step is None else step_index(trace, chosen.step)
+    layout["shapes"] += row_frames(layout["meta"], step)
     lines: dict[tuple[int, int], str] = {}
     gold = validated(as_gold_links(chosen.gold), trace.words()) if chosen.gold else GoldLinks()
     if gold:
@@ -155,11 +156,9 @@ def _hover(cells: Grid, root: bool, marker_lines: Mapping[tuple[int, int], str])
 
 def cells_layout(cells: Grid, sizes: HeatmapSizes, longest: int = LONGEST) -> Part:
     """Return the layout of a heatmap of these cells, with labels of at most `longest` letters."""
-    frame: Part = {"linecolor": "line", "mirror": True}
-    rows = words_axis(cells.target, cells.target_brackets, "decoder", longest, down=True, **frame)
-    columns = words_axis(
-        cells.source, cells.source_brackets, "encoder", longest, side="top", tickangle=sizes.angle, **frame
-    )
+    rows = words_axis(cells.target, cells.target_brackets, "decoder", longest, **FRAMED)
+    top = {"across": True, "side": "top", "tickangle": sizes.angle}
+    columns = words_axis(cells.source, cells.source_brackets, "encoder", longest, **FRAMED | top)
     margins = sizes.left, sizes.right, sizes.top, 44
     layout = rows_layout(rows, sizes.row, margins, sizes.narrowest, columns, widest=sizes.widest)
     return layout | {"plot_bgcolor": CELL_GAP_COLOUR}
@@ -198,7 +197,6 @@ def colour_bar(positions: Sequence[float], labels: Sequence[str]) -> Part:
         "thickness": 8,
         "lenmode": "pixels",
         "len": COLOUR_BAR_LENGTH,
-        "outlinewidth": 1,
         "outlinecolor": "line",
         "tickvals": [*positions],
         "ticktext": [*labels],

@@ -33,7 +33,7 @@ from attnviz.figures.grammar import (
     titled_axis,
     value_axis,
 )
-from attnviz.figures.spec import Part, Spec, Table, axis_labels, escape, in_colour
+from attnviz.figures.spec import Part, Spec, Table, axis_labels, escape, frame_of, in_colour, numbered
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext
 from attnviz.palette import PALE, ROW_FRAME
@@ -139,11 +139,13 @@ def perturbation_tests_figure(
     ]
 
     notes, lines = [], []
+    broken = ";\n" if width < PERTURBATION_WIDTH else "; "  # the outcome of permutations is wider than half a phone
     for row, (name, result) in enumerate(results.items()):
+        outcome = escape(result.outcome.replace("; ", broken)).replace("\n", "<br>")
         drawn = ", " + gettext("drawn as {dash} below", dash=in_colour("━", "encoder")) if name == "real" else ""
         for span, y, text in (
             (_WEIGHTS_SPAN, row + _WEIGHTS_Y, f"<b>{escape(result.title)}</b>{drawn}"),
-            (_BARS_SPAN, row + _BAR_Y, escape(result.outcome)),
+            (_BARS_SPAN, row + _BAR_Y, outcome),
         ):
             notes.append(text_at(text, span[0], row - 0.12, xshift=-2))
             lines.append(line(span, (y, y), "line", layer="below"))
@@ -188,15 +190,14 @@ def perturbation_tests_figure(
     )
     listed = [(result.title, result.test) for result in single.values()]
     listed += [(gettext("permutation {number}", number=k), test) for k, test in enumerate(tests.permuted, 1)]
-    table: Table = {
-        gettext("row"): range(1, len(listed) + 1),
+    columns = {
         gettext("test"): [name for name, _ in listed],
         gettext("divergence of weights, bits"): [test.divergence for _, test in listed],
         gettext("total variation"): [test.total_variation for _, test in listed],
         gettext("probability of the word"): [test.likelihood for _, test in listed],
         gettext("writes"): [spelling(test.piece_id) for _, test in listed],
     }
-    return Spec(data, layout, alt, table)
+    return Spec(data, layout, alt, numbered(columns))
 
 
 def _stroke(colour: str, width: float) -> Part:
@@ -217,7 +218,7 @@ def perturbation_tests_likeliest_table(
         for rank, (piece, p) in enumerate(result.test.top(_TOP), 1)
     ]
     columns = [gettext("test"), gettext("rank"), gettext("piece"), gettext("probability")]
-    return pd.DataFrame(rows, columns=columns, index=pd.RangeIndex(1, len(rows) + 1, name=gettext("row")))
+    return frame_of(numbered(dict(zip(columns, zip(*rows, strict=True), strict=True))))
 
 
 def shuffled_figure(trace: Trace, shuffled: PermutationEffects, *, step: int | None = None) -> Spec:

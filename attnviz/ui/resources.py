@@ -26,7 +26,7 @@ from attnviz.analysis.recomputation import Weights
 from attnviz.architectures import could_be_of
 from attnviz.errors import AttnvizError, user_error
 from attnviz.files import check_regular
-from attnviz.installed_models import installed_detectors, installed_models
+from attnviz.installed_models import check_installed, installed_detectors, installed_models
 from attnviz.languages import gettext, language
 from attnviz.lru_cache import LRUCache, cached_in, once_in_run, size_of
 from attnviz.model_folder import (
@@ -242,6 +242,14 @@ def translate(
             place.empty()
     _note(trace, model, device, text, beam, target, interventions)
     return trace
+
+
+def force_decoded(models: Sequence[str], device: str, text: str, translation: str) -> tuple[Any, ...]:
+    """Return the traces of these models, each forced to write `translation`; raise AttnvizError where one cannot."""
+    check_installed(*models)
+    if not translation.strip():
+        raise user_error("The translation for forced decoding is empty. Try another sentence or translation.")
+    return tuple(translate(name, device, text, 1, translation) for name in models)
 
 
 def bytes_of(result: Aligned | FilePair) -> int:

@@ -1,7 +1,5 @@
 """Loading of our JavaScript: one script, fetched once, also under a base URL path; a failed request is repeated."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest
@@ -11,11 +9,8 @@ from attnviz.browser_modules import APP_MODULES
 from attnviz.browser_programs import KATEX, PLOTLY
 from tests.browser.server import READY
 
-pytestmark = pytest.mark.browser
-
 MOST = 489_000
 """Maximum size of the script in bytes, uncompressed, with the markup and the style sheets of all components."""
-
 FETCHED = r"""
 () => performance.getEntriesByType("resource")
   .map(({ name }) => name)

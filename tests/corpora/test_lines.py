@@ -1,5 +1,6 @@
 """Reading of sentence pairs from text, gzip, xz, Parquet and JSON Lines files; bad lines are skipped."""
 
+import gzip
 import json
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from attnviz.corpora.corpus_lines import Line, Skipped, count_lines, read_lines
+from attnviz.corpora.corpus_lines import Line, Skipped, check_lines, count_lines, read_lines
 from attnviz.errors import AttnvizError
 from attnviz.file_kinds import KINDS_OF_FILES
 
@@ -62,6 +63,18 @@ def test_json_lines_with_gold_links_are_read(tmp_path) -> None:
     assert first.gold.possible == {(3, 3)}
     assert all(isinstance(one, Skipped) for one in others)
     assert len(others) == 3
+
+
+@pytest.mark.parametrize("name", ["PAIRS.TSV", "pairs.Tsv.GZ", "pairs.Parquet"])
+def test_extensions_are_read_in_any_case(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    if name.endswith("Parquet"):
+        parquet.write_table(pa.table({"source": [a for a, _ in PAIRS], "target": [b for _, b in PAIRS]}), path)
+    else:
+        path.write_bytes(gzip.compress(TEXT.encode()) if name.endswith("GZ") else TEXT.encode())
+    check_lines(path)
+    assert pairs(path) == PAIRS
+    assert count_lines(path) == len(PAIRS)
 
 
 @pytest.mark.parametrize("name", ["missing.tsv", "pairs.doc", "pairs.parquet.gz", "damaged.xz", "damaged.parquet"])

@@ -122,7 +122,7 @@ def test_page_has_every_figure_in_each_language_and_theme(attention: str, snapsh
         (state,) = view.mounted("view_state")
         assert (state["firstStep"], state["steps"], state["hasTour"]) == (2, len(trace.target_pieces), False)
         assert view.values_of("face") == ["before"]  # the others need the weights
-        heatmap = figures.heatmap(trace, margins=attention == "additive", longest=LONGEST)
+        heatmap = figures.heatmap(trace, end=True, margins=attention == "additive", longest=LONGEST)
         assert close(plain(view.heatmap()), plain(heatmap.plotly(theme)))
         for name, step in product(shown, range(len(trace.target_pieces))):
             drawn = step_figure(subject := Subject(trace, step), name).draw(subject)
@@ -165,7 +165,7 @@ def what_ifs(translator) -> WhatIfs:
 
 
 def test_page_has_a_view_for_each_what_if(what_ifs) -> None:
-    text = export.page_html(what_ifs.traces[0], what_ifs=what_ifs, step=-1, gold="0-0")
+    text = export.page_html(what_ifs.traces[0], what_ifs=what_ifs, end=False, step=-1, gold="0-0")
     assert (page_payload(text)["what_ifs"], page_payload(text)["current"]) == ([0, 1, 2], 1)
     for number in range(3):
         view, trace = saved_view(text, "fr", "dark", number), what_ifs.trace(number)

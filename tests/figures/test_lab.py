@@ -94,6 +94,9 @@ def test_perturbation_tests_figure_draws_the_results(lab) -> None:
     notes = " ".join(note.text for note in figure.layout.annotations)
     for test in shown:
         assert format_share(float(test.probabilities[word])) in notes
+    narrow = figures.perturbation_tests_figure(lab.trace, tests, lab.spelling, lab.best, width=358).figure()
+    broken = [[";<br>" in note.text for note in one.layout.annotations] for one in (figure, narrow)]
+    assert [sum(one) for one in broken] == [0, 1], "half a phone is narrower than the outcome of the permutations"
     table = drawn.frame()
     assert len(table) == 5 + 20
     assert table["writes"].iloc[0] == lab.spelling(lab.perturbation_tests.real.piece_id)

@@ -21,13 +21,12 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.decoding.applied_interventions import constrained, energy_change
-from attnviz.decoding.by_architecture import _transformer_arrays
-from attnviz.decoding.search import _continuations
+from attnviz.decoding.by_architecture import PreparedTransformer
+from attnviz.decoding.search import DecodingPath, _continuations
 from attnviz.network import ModelConfig, RNNsearch, Transformer, TransformerConfig
 from attnviz.network.encoder import PreparedEncoder
 from attnviz.network.recurrence import AttentiveGRUSequence, GRUSequence
 from attnviz.network.rnnsearch import StepDecoder
-from attnviz.network.transformer import TransformerStepDecoder
 from attnviz.text import EOS
 from attnviz.trace.interventions import ExcludePosition, ReplaceEnergies, ReplaceWeights, Temperature
 from attnviz.training.encoded_pairs import Batch
@@ -188,12 +187,14 @@ def test_transformer_stays_on_the_device(transformer) -> None:
         loss, likelihood = Objective(transformer, 0.1)(batch)
     assert _devices(loss, likelihood) == {"cuda"}
     with torch.no_grad():
-        decoder, lengths = TransformerStepDecoder(transformer.eval()), _ids(2)
+        prepared, lengths = PreparedTransformer(transformer.eval()), _ids(2)
+        decoder = prepared.decoder
         memory = decoder.memory(transformer.encode(_ids(2, TX), lengths).annotations, lengths)
         state = decoder.start(memory).select([0, 1], [[0, 0], [0, 0]])
         step, state = decoder.step(memory, state, _ids(2, 2))
         # Without its inference mode, in which there are no fake tensors.
-        arrays = _transformer_arrays.__wrapped__(transformer, decoder.output, [5, 6, EOS], [7, EOS])
+        path = DecodingPath((7, EOS), [], [])
+        arrays = PreparedTransformer.recorded_arrays.__wrapped__(prepared, [5, 6, EOS], memory, path)  # type: ignore[attr-defined]
     found = (memory.annotations, memory.mask, *memory.keys, *memory.values, *step, *state.keys, *state.values)
     assert _devices(*found, *arrays.values()) == {"cuda"}
     with pytest.raises(RuntimeError, match="device"):

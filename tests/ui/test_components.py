@@ -1,7 +1,5 @@
 """Component folders: no asset loads from elsewhere, and a component outlives a late cleanup of the mount before."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tests.conftest import REPOSITORY

@@ -1,7 +1,5 @@
 """Server: cached scripts and fonts, payload endpoints, redirects, warm-up, and garbage collection."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import gc
@@ -36,6 +34,7 @@ from tests.benchmarks.visitor import Visitor
 from tests.browser.server import running_page, running_server
 from tests.conftest import SHIPPED_MODEL
 from tests.figures import synthetic
+from tests.ui.shown_payloads import forget
 
 
 @pytest.fixture(autouse=True)
@@ -54,27 +53,29 @@ PAGE = Starlette(
 )
 
 
-def get(
-    path: str, *headers: tuple[str, str], query: str = "", method: str = "GET", content: bytes = b""
-) -> tuple[int, dict[str, str], bytes]:
-    """Return status, headers and body of what the server answers."""
+def exchange(kind: str, path: str, headers: list[tuple[str, str]], received: Message, **scope: Any) -> list[Message]:
+    """Return the messages that the server sends when it receives one."""
     messages: list[Message] = []
 
     async def receive() -> Message:
-        return {"type": "http.request", "body": content, "more_body": False}
+        return received
 
     async def send(message: Message) -> None:
         messages.append(message)
 
-    scope = {
-        "type": "http",
-        "method": method,
-        "path": path,
-        "raw_path": path.encode(),
-        "query_string": query.encode(),
-        "headers": [(name.encode(), value.encode()) for name, value in (("host", "localhost"), *headers)],
-    }
-    asyncio.run(PAGE(scope, receive, send))
+    sent = [(name.encode(), value.encode()) for name, value in headers]
+    scope = {"method": "GET", "query_string": b""} | scope
+    asyncio.run(PAGE({"type": kind, "path": path, "raw_path": path.encode(), "headers": sent} | scope, receive, send))
+    return messages
+
+
+def get(
+    path: str, *headers: tuple[str, str], query: str = "", method: str = "GET", content: bytes = b""
+) -> tuple[int, dict[str, str], bytes]:
+    """Return status, headers and body of what the server answers."""
+    received = {"type": "http.request", "body": content, "more_body": False}
+    given = [("host", "localhost"), *headers]
+    messages = exchange("http", path, given, received, method=method, query_string=query.encode())
     answer = {name.decode(): value.decode() for name, value in messages[0]["headers"]}
     return messages[0]["status"], answer, b"".join(message.get("body", b"") for message in messages[1:])
 
@@ -161,8 +162,7 @@ def test_seven_visitors_open_the_pages_right_after_a_start(start: int, tmp_path:
     async def visit_at_once(address: str) -> None:
         await asyncio.gather(*(visit(address, page) for page in pages))
 
-    log = tmp_path / "page.log"
-    with running_page(SHIPPED_MODEL.parent, log) as address:
+    with running_page(SHIPPED_MODEL.parent, log := tmp_path / "page.log") as address:
         asyncio.run(visit_at_once(address))
     assert "Traceback" not in log.read_text(encoding="utf-8")
 
@@ -172,10 +172,7 @@ def test_unknown_request_is_asked_for_and_accepted_only_as_a_page_made_it() -> N
     path, query = address(trace, "energy", every=True).split("?")
     digest = path.split("/")[1]
     text, made = payloads._TEXTS.find(digest), get(f"/{path}", query=query)
-    assert text is not None
-    for cache in (payloads._TEXTS, payloads._SHOWN, payloads._PAYLOADS):
-        cache._cached.clear()
-        cache._alive.clear()
+    forget(payloads._TEXTS, payloads._SHOWN, payloads._PAYLOADS, alive=True)
     assert get(f"/{path}", query=query)[0] == 428
     assert get(f"/{path}", method="HEAD")[0] == 428
     for wrong in (text.replace(trace.fingerprint, "0" * 64), "", "é" * 9, f"[{text}]"):
@@ -189,32 +186,10 @@ def test_unknown_request_is_asked_for_and_accepted_only_as_a_page_made_it() -> N
     assert get(f"/{path}", query=query) == made
 
 
-@pytest.fixture
-def hosts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    allowed: list[str] = []
-    option = st.get_option
-
-    def get(name: str) -> Any:
-        return allowed if name == "server.allowedHosts" else option(name)
-
-    monkeypatch.setattr(st, "get_option", get)
-    return allowed
-
-
 def status(host: str, kind: str = "http") -> int:
     """Return the status that answers a request, or refuses a connection; 0 where the app itself answers that."""
-    answers: list[Message] = []
-
-    async def receive() -> Message:
-        return {"type": f"{kind}.connect"}
-
-    async def send(message: Message) -> None:
-        answers.append(message)
-
-    headers = [(b"host", host.encode())]
-    scope = {"type": kind, "method": "GET", "path": "/health", "query_string": b"", "headers": headers}
-    asyncio.run(PAGE(scope, receive, send))
-    return int(answers[0].get("status", 0))
+    first, *_ = exchange(kind, "/health", [("host", host)], {"type": f"{kind}.connect"})
+    return int(first.get("status", 0))
 
 
 @pytest.mark.parametrize(
@@ -232,8 +207,9 @@ def status(host: str, kind: str = "http") -> int:
         ("", False),
     ],
 )
-def test_only_allowed_hosts_are_served(hosts: list[str], host: str, served: bool) -> None:
-    hosts += ["localhost", "::1", "*.example.org"]
+def test_only_allowed_hosts_are_served(monkeypatch: pytest.MonkeyPatch, host: str, served: bool) -> None:
+    option, hosts = st.get_option, ["localhost", "::1", "*.example.org"]
+    monkeypatch.setattr(st, "get_option", lambda name: hosts if name == "server.allowedHosts" else option(name))
     assert status(host) == (200 if served else 403)
     assert status(host, kind="websocket") == (0 if served else 403)
 

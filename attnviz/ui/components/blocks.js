@@ -16,13 +16,11 @@ const places = new WeakMap();
 /** Cleanup of the newest mount, by its element. @type {WeakMap<Element, () => void>} */
 const newestCleanUp = new WeakMap();
 
-/**
- * Returns the function that draws blocks: it gets them in a list, perhaps with requests of payloads or with the payloads
- * themselves, and an element. A cleanup that arrives after a newer mount is ignored: of two changes at once, Streamlit may
- * clean up the first after the second is mounted.
+/** Returns the function that draws blocks: it gets them in a list, perhaps with requests of payloads or with the
+ * payloads themselves, and an element. A cleanup that arrives after a newer mount is ignored: of two changes at once,
+ * Streamlit may clean up the first after the second is mounted.
  * @param {string} [scope] selector of what the style sheets apply to, in a page of others
- * @returns {(mounted: Mounted<[Block[], Record<string, string>?, Record<string, any>?]>) => () => void}
- */
+ * @returns {(mounted: Mounted<[Block[], Record<string, string>?, Record<string, any>?]>) => () => void} */
 export function host(scope = "") {
   files = attnvizModule("files.js").default;
   adopt(document, Object.keys(files).filter((kind) => !files[kind].isolated), scope);
@@ -43,12 +41,8 @@ export function host(scope = "") {
 
 const WIDE = "(min-width: 1000px)"; // a window that opens the boxes with `wide`
 
-/**
- * Applies the style sheets of components of these `kinds`, once each.
- * @param {Document | ShadowRoot} root
- * @param {string[]} kinds
- * @param {string} [scope]
- */
+/** Applies the style sheets of components of these `kinds`, once each.
+ * @param {Document | ShadowRoot} root @param {string[]} kinds @param {string} [scope] */
 function adopt(root, kinds, scope = "") {
   for (const kind of kinds) {
     const sheet = sheets.get(kind) ?? new CSSStyleSheet();
@@ -59,12 +53,8 @@ function adopt(root, kinds, scope = "") {
   }
 }
 
-/**
- * Draws blocks in `parent`: elements of those that were there before stay, the others are ended.
- * @param {Element} parent
- * @param {Block[]} blocks
- * @param {Mounted<any>["setStateValue"]} setStateValue
- */
+/** Draws blocks in `parent`: elements of those that were there before stay, the others are ended.
+ * @param {Element} parent @param {Block[]} blocks @param {Mounted<any>["setStateValue"]} setStateValue */
 function drawBlocks(parent, blocks, setStateValue) {
   const before = new Map(
     [...parent.children].map((node) => [node instanceof HTMLElement ? node.dataset.block : "", node]),
@@ -88,10 +78,7 @@ function drawBlocks(parent, blocks, setStateValue) {
   });
 }
 
-/**
- * @param {Block} block
- * @param {string} name
- */
+/** @param {Block} block @param {string} name */
 function newElement({ kind, key, lead, wide }, name) {
   const node = element(kind === "details" ? "details" : "div", `block ${kind}-block`);
   node.dataset.block = name;
@@ -116,10 +103,7 @@ function newElement({ kind, key, lead, wide }, name) {
   return node;
 }
 
-/**
- * Adds to `node` a button and the box that it opens, which stays beside it.
- * @param {HTMLElement} node
- */
+/** Adds to `node` a button and the box that it opens, which stays beside it. @param {HTMLElement} node */
 function addPopover(node) {
   const box = element("div", "box-block opened", { popover: "auto", tabIndex: 0 });
   const button = element("button", "opener", { popoverTargetElement: box });
@@ -136,12 +120,8 @@ function addPopover(node) {
   node.append(button, box);
 }
 
-/**
- * Changes a popover, whose blocks are drawn only while it is open: they may fetch what takes the server long to make.
- * @param {HTMLElement} node
- * @param {Block} block
- * @param {Mounted<any>["setStateValue"]} setStateValue
- */
+/** Changes a popover, whose blocks are drawn only while it is open: they may fetch what takes the server long to make.
+ * @param {HTMLElement} node @param {Block} block @param {Mounted<any>["setStateValue"]} setStateValue */
 function changePopover(node, { label = "", blocks = [] }, setStateValue) {
   const box = find(node, ".opened");
   const draw = (/** @type {boolean} */ isOpen) => drawBlocks(box, isOpen ? blocks : [], setStateValue);
@@ -150,22 +130,15 @@ function changePopover(node, { label = "", blocks = [] }, setStateValue) {
   draw(box.matches(":popover-open"));
 }
 
-/**
- * Changes a box that another component shows and hides, and tells so by the event "toggle"; it draws its blocks only while
- * it is shown.
- * @param {HTMLElement} node
- * @param {Block} block
- * @param {Mounted<any>["setStateValue"]} setStateValue
- */
+/** Changes a box that another component shows and hides, and tells so by the event "toggle"; it draws its blocks only
+ * while it is shown.
+ * @param {HTMLElement} node @param {Block} block @param {Mounted<any>["setStateValue"]} setStateValue */
 function changeHidden(node, { blocks = [] }, setStateValue) {
   node.ontoggle = () => drawBlocks(node, node.hidden ? [] : blocks, setStateValue);
   drawBlocks(node, node.hidden ? [] : blocks, setStateValue);
 }
 
-/**
- * The nodes of HTML, without scripts, should any have come in with a text.
- * @param {string} text
- */
+/** The nodes of HTML, without scripts, should any have come in with a text. @param {string} text */
 function parsed(text) {
   const nodes = document.createRange().createContextualFragment(text);
   for (const node of nodes.querySelectorAll("*")) {
@@ -175,12 +148,8 @@ function parsed(text) {
   return nodes;
 }
 
-/**
- * Draws a block anew where it has changed.
- * @param {HTMLElement} node
- * @param {Block} block
- * @param {Mounted<any>["setStateValue"]} setStateValue
- */
+/** Draws a block anew where it has changed.
+ * @param {HTMLElement} node @param {Block} block @param {Mounted<any>["setStateValue"]} setStateValue */
 function change(node, block, setStateValue) {
   const { kind, width } = block;
   if (width !== undefined) node.style.width = width === "content" ? "fit-content" : `${width}px`;
@@ -199,11 +168,7 @@ function change(node, block, setStateValue) {
   } else mount(node, block, setStateValue);
 }
 
-/**
- * @param {HTMLElement} node
- * @param {Block} block
- * @param {Mounted<any>["setStateValue"]} setStateValue
- */
+/** @param {HTMLElement} node @param {Block} block @param {Mounted<any>["setStateValue"]} setStateValue */
 function drawColumns(node, { gap, shares = [], columns = [] }, setStateValue) {
   node.style.setProperty("--between", `${gap}rem`);
   while (node.children.length < shares.length) node.append(element("div", "box-block column"));
@@ -214,12 +179,8 @@ function drawColumns(node, { gap, shares = [], columns = [] }, setStateValue) {
   });
 }
 
-/**
- * Mounts a component, and again where its data have changed.
- * @param {HTMLElement} node
- * @param {Block} block
- * @param {Mounted<any>["setStateValue"]} setStateValue
- */
+/** Mounts a component, and again where its data have changed.
+ * @param {HTMLElement} node @param {Block} block @param {Mounted<any>["setStateValue"]} setStateValue */
 function mount(node, { kind, data }, setStateValue) {
   const text = JSON.stringify(data ?? null), state = components.get(node) ?? { text: undefined, cleanUp: undefined };
   components.set(node, state);
@@ -237,10 +198,7 @@ function mount(node, { kind, data }, setStateValue) {
   }
 }
 
-/**
- * Ends what is mounted in an element.
- * @param {Element} node
- */
+/** Ends what is mounted in an element. @param {Element} node */
 function end(node) {
   for (const each of [node, ...node.querySelectorAll(".block")]) {
     components.get(each)?.cleanUp?.();

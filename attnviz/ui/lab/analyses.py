@@ -110,15 +110,6 @@ def unavailable_reason(trace: Trace) -> str:
     return ""
 
 
-def _analysis(
-    name: str, trace: Trace, compute: Callable[[Weights], _Result], cache: LRUCache[object] | None = None
-) -> _Result:
-    """Return `cached_analysis`; raise AttnvizError where `trace` cannot be analysed."""
-    if reason := unavailable_reason(trace):
-        raise AttnvizError(reason)
-    return cached_analysis(name, trace, compute, cache)
-
-
 def _attribution_methods(trace: Trace) -> AttributionMethods:
     """Return the attributions of every step of `trace`; those by gradients only where its model computes them."""
 
@@ -128,15 +119,15 @@ def _attribution_methods(trace: Trace) -> AttributionMethods:
             found = translator_of(trace).attributions(trace)
         return attribution_methods(trace, weights, found)
 
-    return _analysis("attributions", trace, compute)
+    return cached_analysis("attributions", trace, compute)
 
 
 def _shuffled(trace: Trace) -> PermutationEffects:
-    return _analysis("shuffled", trace, lambda weights: shuffled(trace, weights))
+    return cached_analysis("shuffled", trace, lambda weights: shuffled(trace, weights))
 
 
 def _minimal_change(trace: Trace) -> MinimalChange:
-    return _analysis("minimal-change", trace, lambda weights: minimal_change(trace, weights))
+    return cached_analysis("minimal-change", trace, lambda weights: minimal_change(trace, weights))
 
 
 def _spelling(trace: Trace) -> Spelling:
@@ -291,7 +282,7 @@ def perturbation_tests_payload(request: PayloadRequest) -> dict[str, Any]:
         raise UnknownPayloadError("perturbation-tests")
 
     def at_step(name: str, compute: Callable[[Weights], _Result]) -> _Result:
-        return _analysis(f"{name} {step}", trace, compute, _PERTURBATION_TEST_CACHE)
+        return cached_analysis(f"{name} {step}", trace, compute, _PERTURBATION_TEST_CACHE)
 
     tests, best = at_step("perturbation tests", lambda weights: perturbation_tests(trace, step, weights)), None
     spelling = _spelling(trace)

@@ -35,7 +35,6 @@ from attnviz.architectures import architecture_of
 from attnviz.errors import user_error
 from attnviz.figures.spec import Spec
 from attnviz.figures.vector_map import vector_map, with_star
-from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.lru_cache import LRUCache, cached_in
 from attnviz.text import SPACE, piece_name
@@ -45,7 +44,7 @@ from attnviz.ui.examples import SAMPLE, offered_tables
 from attnviz.ui.fields import segmented_control, select_box
 from attnviz.ui.lab import LabSection
 from attnviz.ui.payloads import PayloadRequest, Shown, address, makes_payload
-from attnviz.ui.resources import missing_model, translator_in, weights_digest_of
+from attnviz.ui.resources import missing_model, translator_of, weights_digest_of
 from attnviz.ui.toolbar.downloads import NamedTables, OfferedFigure, OfferedPart
 from attnviz.ui.view import View
 from attnviz.ui.waiting import TURNS
@@ -133,7 +132,7 @@ def _vectors(name: str, version: str, digest: str, _trace: Trace) -> Vectors:  #
 
         sentence_pairs = [line.split("\t") for line in SAMPLE.read_text(encoding="utf-8").splitlines()]
         pairs = [(number, source, target) for number, (source, target) in enumerate(sentence_pairs, 1)]
-        return vectors_of_pairs(translator_in(str(installed_models()[_trace.model]), "cpu"), pairs)
+        return vectors_of_pairs(translator_of(_trace), pairs)
     if (path := _vectors_file(name)) is None:
         raise user_error("No pair of this corpus has vectors.")
     vectors = Vectors.load(path)
@@ -202,8 +201,6 @@ def _missing(trace: Any) -> str:
 def _index_of(request: PayloadRequest) -> VectorIndex:
     """Return the vectors that a payload searches; raise AttnvizError where there are none."""
     search, trace = request.shown["search"], request.trace
-    if reason := _missing(trace):
-        raise AttnvizError(reason)
     with TURNS.released():
         return _index(search.corpus, search.version, weights_digest_of(trace) or "", search.kind, trace)
 

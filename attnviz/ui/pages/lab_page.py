@@ -14,8 +14,8 @@ import streamlit as st
 
 from attnviz.analysis.page_texts import TextSection
 from attnviz.analysis.suspected_errors import least_sure_step
-from attnviz.figures.subject import REQUIRES_TRANSLATION, Subject
 from attnviz.languages import gettext
+from attnviz.trace import Record
 from attnviz.ui.chrome import Page
 from attnviz.ui.components.component import box, plain_text, view_blocks
 from attnviz.ui.components.tables import chart_tables
@@ -43,7 +43,7 @@ offers("lab", {name: section.offered for name, section in SECTIONS.items()})
 
 
 def _draw() -> None:
-    shown = shown_translation(current_request(), back=False)
+    shown = shown_translation(current_request())
     if shown.view is None:
         return
     view = replace(shown.view, first_step=_doubtful_step(shown.view.trace))
@@ -80,7 +80,7 @@ def _doubtful_step(trace: Any) -> int:
 
     Imported attention and other pairs of sentences have neither; for them it is the first step.
     """
-    if not REQUIRES_TRANSLATION.is_met(Subject(trace, 0)):
+    if not isinstance(trace, Record):
         return 0
     return next((mark.step for mark in shown_suspected_errors(trace) if mark.strong), least_sure_step(trace))
 

@@ -138,7 +138,7 @@ def _draw() -> None:
         with st.container(key="transformer_sentence"):
             sentence_box(available)
     request = current_request()
-    shown = shown_translation(request, back=False)
+    shown = shown_translation(request)
     if shown.view is None:
         return
     open_view(shown.view, shown.request)

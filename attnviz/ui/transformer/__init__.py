@@ -30,9 +30,9 @@ class SentenceRequest:
         """The English sentence."""
         return str(self.view.trace.source_text)
 
-    def trace_by(self, model: str, target: str | tuple[int, ...] | None = None) -> Any:
-        """Translate by `model`, force-decoded with `target` if any; raise AttnvizError on bad input."""
-        return translate(model, self.device, self.sentence, self.beam, target)
+    def trace_by(self, model: str) -> Any:
+        """Translate by `model`; raise AttnvizError on bad input."""
+        return translate(model, self.device, self.sentence, self.beam, None)
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,6 @@ from attnviz.analysis.labels import quoted_name, shorten
 from attnviz.analysis.page_texts import exhibit_titles
 from attnviz.analysis.why_attention import attention_name, short_kind_name
 from attnviz.browser_programs import KATEX
-from attnviz.errors import user_error
 from attnviz.figures.attention_forms_figure import multiplications, weights_row
 from attnviz.figures.registry import ENERGY_DECOMPOSITION, SOFTMAX
 from attnviz.figures.subject import Subject
@@ -54,7 +53,7 @@ from attnviz.ui.embedding import theme_name
 from attnviz.ui.fields import option_field
 from attnviz.ui.page_state.selection import source_of
 from attnviz.ui.payloads import PayloadRequest, Shown, address, makes_payload
-from attnviz.ui.resources import weights_of
+from attnviz.ui.resources import force_decoded, weights_of
 from attnviz.ui.step.stage_panels import inline_equation
 from attnviz.ui.step.step_controls import player, view_state
 from attnviz.ui.step.verification_badge import trace_verification
@@ -133,16 +132,15 @@ def _sources(request: SentenceRequest) -> FormSources:
     The transformer's is left out where the model is missing or has other pieces. Raise AttnvizError where the other two
     cannot be compared.
     """
-    check_installed(ADDITIVE_MODEL, GENERAL_MODEL)
+    models = (ADDITIVE_MODEL, GENERAL_MODEL)
+    check_installed(*models)
     translation = str(request.trace_by(ADDITIVE_MODEL).translation)
-    if not translation.strip():
-        raise user_error("The translation for forced decoding is empty. Try another sentence or translation.")
-    additive, general = (request.trace_by(model, translation) for model in (ADDITIVE_MODEL, GENERAL_MODEL))
+    additive, general = force_decoded(models, request.device, request.sentence, translation)
     if not _have_same_pieces(additive, general):
         raise AttnvizError(_other_pieces_text(GENERAL_MODEL))
     head = None
     if not missing_models(TRANSFORMER_MODEL):
-        transformer = request.trace_by(TRANSFORMER_MODEL, translation)
+        (transformer,) = force_decoded([TRANSFORMER_MODEL], request.device, request.sentence, translation)
         head = best_head(transformer) if _have_same_pieces(additive, transformer) else None
     return FormSources(additive, general, head)
 

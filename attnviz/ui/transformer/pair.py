@@ -17,6 +17,7 @@ from attnviz.analysis.judgement import (
     with_words_swapped,
 )
 from attnviz.analysis.labels import shorten
+from attnviz.analysis.verification import not_verified_text
 from attnviz.errors import user_error
 from attnviz.figures.judgement_figure import (
     aggregated_table,
@@ -158,10 +159,7 @@ def _comparison_payload(judgement: Judgement) -> dict[str, Any]:
 def _verification_payload(judgement: Judgement) -> dict[str, Any]:
     weights = weights_of(judgement)
     if weights is None:
-        text = gettext(
-            "Numbers not verified: the model that computed them, “{model}”, is not installed.", model=judgement.model
-        )
-        return badge_payload(text, holds=False)
+        return badge_payload(not_verified_text(judgement), holds=False)
     verified = JudgementVerifier(judgement, weights).verify(0)
     rows = verification_rows(verified, texts.judgement_quantity_names())
     return badge_payload(texts.verdict_badge_text(verified), rows, holds=verified.holds)

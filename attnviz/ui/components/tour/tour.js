@@ -8,15 +8,12 @@ import { remember } from "../stored_choice/stored_choice.js";
 import { find } from "../shared.js";
 import { onMessage, send, viewRoot, viewState } from "../view.js";
 import { drawCard, hideCard, schedulePlacement, showAgain } from "./card.js";
-import { goBack, goForward, onTourKey } from "./navigation.js";
+import { onTourKey, turn } from "./navigation.js";
 
 /** Lets the button of the tour stand out no longer. */
 const endOffer = () => document.documentElement.toggleAttribute("data-at-work", true);
 
-/**
- * Draws the current stop of the tour; while it is fetched, the previous one stays.
- * @param {TourState} state
- */
+/** Draws the current stop of the tour; while it is fetched, the previous one stays. @param {TourState} state */
 function draw(state) {
   const { root } = state;
   viewRoot(root).toggleAttribute("data-tour", state.at !== null);
@@ -25,13 +22,9 @@ function draw(state) {
   if (payload) drawCard(state, payload);
 }
 
-/**
- * Follows the stop of the view.
- * @param {TourState} state
- */
+/** Follows the stop of the view. @param {TourState} state */
 function followStop(state) {
-  const { root } = state;
-  const { now } = viewState(root), stop = now?.tour?.stop ?? null;
+  const { root } = state, { now } = viewState(root), stop = now?.tour?.stop ?? null;
   if (stop === state.at) return;
   if (state.at === null && document.activeElement instanceof HTMLElement) state.focused = document.activeElement;
   state.at = stop;
@@ -43,45 +36,42 @@ function followStop(state) {
   if (stop === null) hideCard(state);
 }
 
-/** @param {TourState} state */
-function start(state) {
-  const { root, signal } = state;
-  state.inSight = true; // its payload is fetched at once
-  /** @type {(stop: number | null) => void} */
-  const goToStop = (stop) => {
-    if (stop !== state.at) send(root, "choose", { tour: stop });
-  };
-  const redraw = () => state.at !== null && state.written === undefined ? draw(state) : schedulePlacement(state);
-  document.addEventListener("keydown", (event) => onTourKey(state, event, goToStop), { signal });
-  document.addEventListener("scroll", redraw, { signal, capture: true, passive: true });
-  for (const name of ["keydown", "wheel", "touchmove"]) {
-    document.addEventListener(name, endOffer, { signal, passive: true });
-  }
-  addEventListener("resize", redraw, { signal });
-  const resizing = new ResizeObserver(() => { // the page grows while figures load, or with the level of detail
-    showAgain(state, { step: false });
-    redraw();
-  });
-  resizing.observe(viewRoot(root));
-  resizing.observe(find(root, ".card"));
-  handlePress("tour_button", () => goToStop(1), signal);
-  onMessage(root, "shown", () => followStop(state), signal);
-  onMessage(root, "step", redraw, signal);
-  onMessage(root, "choose", ({ detail }) => detail?.stage && endOffer(), signal);
-  onMessage(root, "weigh", ({ detail }) => detail && endOffer(), signal);
-  find(root, ".close").onclick = () => goToStop(null);
-  find(root, ".next").onclick = () => goForward(state, goToStop);
-  find(root, ".back").onclick = () => goBack(state, goToStop);
-  find(root, ".astray").onclick = () => showAgain(state, { step: true });
-  signal.addEventListener("abort", () => {
-    resizing.disconnect();
-    cancelAnimationFrame(state.frame);
-  });
-}
-
 export default component(".tour", {
   begin: () => ({ at: null, scrolled: null, focused: null, frame: 0 }),
-  start,
+  start(state) {
+    const { root, signal } = state;
+    state.inSight = true; // its payload is fetched at once
+    /** @type {(stop: number | null) => void} */
+    const goToStop = (stop) => {
+      if (stop !== state.at) send(root, "choose", { tour: stop });
+    };
+    const redraw = () => state.at !== null && state.written === undefined ? draw(state) : schedulePlacement(state);
+    document.addEventListener("keydown", (event) => onTourKey(state, event, goToStop), { signal });
+    document.addEventListener("scroll", redraw, { signal, capture: true, passive: true });
+    for (const name of ["keydown", "wheel", "touchmove"]) {
+      document.addEventListener(name, endOffer, { signal, passive: true });
+    }
+    addEventListener("resize", redraw, { signal });
+    const resizing = new ResizeObserver(() => { // the page grows while figures load, or with the level of detail
+      showAgain(state, { step: false });
+      redraw();
+    });
+    resizing.observe(viewRoot(root));
+    resizing.observe(find(root, ".card"));
+    handlePress("tour_button", () => goToStop(1), signal);
+    onMessage(root, "shown", () => followStop(state), signal);
+    onMessage(root, "step", redraw, signal);
+    onMessage(root, "choose", ({ detail }) => detail?.stage && endOffer(), signal);
+    onMessage(root, "weigh", ({ detail }) => detail && endOffer(), signal);
+    find(root, ".close").onclick = () => goToStop(null);
+    find(root, ".next").onclick = () => turn(state, "after", goToStop);
+    find(root, ".back").onclick = () => turn(state, "before", goToStop);
+    find(root, ".astray").onclick = () => showAgain(state, { step: true });
+    signal.addEventListener("abort", () => {
+      resizing.disconnect();
+      cancelAnimationFrame(state.frame);
+    });
+  },
   /** @param {TourState} state */
   take(state) {
     followStop(state);
