@@ -81,18 +81,7 @@ NAMES = {"min": "max", "any": "all", "argmin": "argmax", "minimum": "maximum", "
 NAMES |= {new: old for old, new in NAMES.items()}
 COMMUTATIVE = ("min", "max", "minimum", "maximum", "zip")
 _FAILED = re.compile(r"^(?:FAILED|ERROR) tests/(\S+)", re.MULTILINE)
-MESSAGES = (
-    "_",
-    "gettext",
-    "gettexts",
-    "ngettext",
-    "AttnvizError",
-    "user_error",
-    "warn",
-    "cast",
-    "TypeVar",
-    "getLogger",
-)
+MESSAGES = ("gettext", "gettexts", "ngettext", "AttnvizError", "user_error", "warn", "cast", "TypeVar", "getLogger")
 
 
 @dataclass(frozen=True)
