@@ -158,7 +158,7 @@ def test_every_text_format_is_written(record, ending: str) -> None:
 def test_page_of_attention_has_its_weights_and_what_is_missing(record) -> None:
     page = saved_view(contents(record, "html", FigureOptions(margins=True)).decode("utf-8"))
     assert missing_values_reason() in page.texts()
-    drawn = figures.heatmap(record, margins=True, longest=LONGEST)
+    drawn = figures.heatmap(record, end=True, margins=True, longest=LONGEST)
     assert close(plain(page.heatmap()), plain(drawn.plotly()))
     for step in range(len(record.target_pieces)):
         drawn = step_figure(subject := Subject(record, step), "look").draw(subject)

@@ -185,8 +185,9 @@ def marks(figure: dict, paper: str) -> Iterator[tuple[str, Colour]]:
         name, marker = str(trace.get("name", trace["type"])), trace.get("marker", {})
         if "color" in marker and trace.get("textposition") != "inside":  # else its text says which is which
             pairs = np.broadcast(np.atleast_1d(marker["color"]), np.atleast_1d(marker.get("opacity", 1)))
-            for colour, opacity in pairs:  # a mark that is empty within has the colour of its line
-                shown = marker["line"]["color"] if colour in (paper, TRANSPARENT) else str(colour)
+            for colour, opacity in pairs:  # a mark that is empty within has the colour of its line or hatching
+                edge = marker.get("line", {}).get("color", marker.get("pattern", {}).get("fgcolor"))
+                shown = edge if colour in (paper, TRANSPARENT) else str(colour)
                 yield name, laid(shown, paper, float(opacity))
         for part in ("increasing", "decreasing", "totals"):
             if part in trace:
