@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz.analysis.verification import POSITION_QUANTITIES, RecurrentVerifier, quantity_names
+from attnviz.analysis.verification import RecurrentVerifier, quantity_names
 from attnviz.trace import Attention, Judgement, Trace, TransformerTrace
 from attnviz.trace.quantity import plain_equation
 from attnviz.trace.storage import element_type
@@ -30,7 +30,6 @@ def test_page_names_every_verified_quantity(translator: Translator) -> None:
         for check in RecurrentVerifier(translator.translate(SENTENCES[0], beam=1), weights).verify(0).checks
     }
     assert verified <= set(quantity_names()) <= {*QUANTITIES, *of_transformers}
-    assert {name for name, quantity in QUANTITIES.items() if quantity.of_positions} == set(POSITION_QUANTITIES)
 
 
 @pytest.mark.parametrize("kind", [Trace, TransformerTrace, Judgement, Attention])
