@@ -9,8 +9,6 @@ once had (`tests/mends.py`), each by undoing its mend, and runs the test that mu
 Both work in a temporary copy of the repository, one process after another.
 """
 
-from __future__ import annotations
-
 import argparse
 import ast
 import importlib
@@ -33,7 +31,6 @@ import pytest
 REPOSITORY = Path(__file__).resolve().parent.parent
 LIBRARIES = ("numpy", "pandas", "plotly.graph_objects", "pyarrow", "sacrebleu", "torch")
 """What nearly every test imports: once here, before a process is forked for each fault."""
-
 AREAS: dict[str, dict[str, str]] = {
     "decoding": {
         "decoding/search": (
@@ -55,7 +52,7 @@ AREAS: dict[str, dict[str, str]] = {
         "analysis/measures evaluation/alignment evaluation/file_links evaluation/scoring evaluation/two_files": (
             "analysis/measures evaluation/alignment evaluation/symmetrisation evaluation/scoring evaluation/two_files "
             "analysis/gold evaluation/head_finder public_interface"
-        ),
+        )
     },
     "formats": {
         "importing/attention_reader importing/format importing/records importing/sentence_pair importing/formats/*": (
@@ -76,7 +73,6 @@ AREAS: dict[str, dict[str, str]] = {
     },
 }
 """Modules of each area, below `attnviz`, and the tests that must notice a fault in them, the quickest first."""
-
 _PAIRS = ["Lt LtE", "Gt GtE", "Eq NotEq", "Is IsNot", "In NotIn", "Add Sub", "Mult Div", "BitOr BitAnd", "And Or"]
 NIGHTLY = ("hugging-face",)
 """Areas whose tests are nightly."""
@@ -215,10 +211,7 @@ def random_faults(area: str, count: int, seed: int) -> list[Fault]:
 
 
 def run_tests(copy: Path, tests: Sequence[str], limit: int) -> tuple[str, float]:
-    """Run tests of the copy in a process of its own, for at most so many seconds of a processor.
-
-    Return "killed", "SURVIVED" or "timeout", and the seconds.
-    """
+    """Run tests of the copy for at most so many seconds of a processor; return how that ended, and the seconds."""
     if not (process := os.fork()):
         code: int = pytest.ExitCode.INTERNAL_ERROR
         try:

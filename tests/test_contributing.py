@@ -1,7 +1,5 @@
 """The contributors' documents: paths and commands exist, issue forms and hooks parse."""
 
-from __future__ import annotations
-
 import re
 
 import attnviz

@@ -1,7 +1,5 @@
 """Replacing of files: atomic, also on a full disk, through symbolic links and into pipes."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import os
@@ -89,7 +87,6 @@ with replacing(pathlib.Path(sys.argv[1])) as temporary:
         env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
         text=True,
     ) as process:
-        assert process.stdout is not None
         temporary = tmp_path / process.stdout.readline().strip()
         replace_text(tmp_path / "other.txt", "new")
         assert temporary.read_text(encoding="utf-8") == "half"  # its writer is alive

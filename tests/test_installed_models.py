@@ -1,7 +1,5 @@
 """The folders that are searched for models, and which of two models of one name is used."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 
@@ -11,13 +9,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import AttnvizError, Translator, analysis
 from attnviz import installed_models as module
 from attnviz.environment import ATTNVIZ_MODELS
-from attnviz.installed_models import (
-    find_model,
-    installed_detectors,
-    installed_models,
-    model_roots,
-    user_models,
-)
+from attnviz.installed_models import find_model, installed_detectors, installed_models, model_roots, user_models
 from tests.conftest import REPOSITORY
 from tests.snapshots import refusal
 

@@ -1,7 +1,5 @@
 """The thread-safe LRU cache, bounded in bytes: eviction, sharing and concurrent creation."""
 
-from __future__ import annotations
-
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor

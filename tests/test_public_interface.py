@@ -1,7 +1,5 @@
 """The public interface: misuse of every function is refused with one sentence, and importing it needs no torch."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -96,7 +94,7 @@ CALLS: dict[str, Callable[[Subjects], Call]] = {
     "named head": lambda s: Call(s.transformer.head_named, "cross 1.1"),
     "cross-attention": lambda s: Call(s.transformer.cross_attention, 0, 0),
     **{
-        f"tree {name}": lambda s, name=name: Call(getattr(s.tree, name), 0)  # type: ignore[misc]
+        f"tree {name}": lambda s, name=name: Call(getattr(s.tree, name), 0)
         for name in ("dropped_at", "path", "text", "ids", "pieces", "forced_path", "score", "find")
     },
     "figure of a tree": lambda s: Call(s.tree.figure, step=0, shown=None, theme="light"),

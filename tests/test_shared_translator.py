@@ -1,7 +1,5 @@
 """`SharedTranslator`: threads share batches, each gets its own result, and errors are not shared."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -49,7 +47,7 @@ def blocking(translator: Translator) -> BlockingTranslator:
 
 @pytest.fixture
 def shared(blocking: BlockingTranslator) -> SharedTranslator:
-    return SharedTranslator(blocking)  # type: ignore[arg-type]  it has the attributes that are used
+    return SharedTranslator(blocking)  # it has the attributes that are used
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """The widget of notebooks, without a browser: its traits, theme, what-ifs and messages."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

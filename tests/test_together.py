@@ -1,7 +1,5 @@
 """Sentences translated in one batch: each gets the trace that it gets alone."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 from unittest.mock import patch
@@ -23,7 +21,6 @@ from tests.conftest import SENTENCES, ModelFactory
 from tests.strategies import FEW
 
 KINDS = list(product(ATTENTION_KINDS, READOUT_STATES))
-
 WORDS = sorted({word for sentence in SENTENCES for word in sentence.split()})
 sentences = st.lists(st.sampled_from(WORDS), min_size=1, max_size=25).map(" ".join)
 

@@ -1,7 +1,5 @@
 """Traces as users meet them: figures, likeliest pieces, and frames with every number and the links of Pharaoh files."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from syrupy.assertion import SnapshotAssertion

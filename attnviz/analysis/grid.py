@@ -99,7 +99,7 @@ def scale_end(largest: float) -> float:
 def grid(
     trace: Any,
     by: By = "steps",
-    end: bool = True,
+    end: bool | None = True,
     face: Face = "before",
     posterior: NDArray[np.float64] | None = None,
 ) -> Grid:

@@ -29,8 +29,7 @@ from attnviz.commands.options import (
 )
 from attnviz.commands.shared import gold_from, gold_links_for, option_that_reads, report, with_gold_tokens
 from attnviz.errors import AttnvizError, locate_errors
-from attnviz.figures.registry import FIGURES, figure_named
-from attnviz.figures.subject import INTERVENTION
+from attnviz.figures.registry import FIGURES, INTERVENTION, figure_named
 from attnviz.installed_models import installed_weights
 from attnviz.palette import DEFAULT_COLOURS, Colours, ThemeName
 from attnviz.trace.drawing import LONGEST_LABEL, DetailLevel
@@ -96,8 +95,8 @@ class _Options:
     black) or blues (from white to blue)"""
     root: bool = False
     """colour by the square root of the weight, so that small weights are visible"""
-    end: bool = False
-    """draw the row and the column of the end mark </s>"""
+    end: Annotated[bool | None, Parameter(negative="--no-end")] = None
+    """draw the row and the column of the end mark </s> (default: in .html pages only)"""
     margins: bool = False
     """show the coverage of each column and the entropy of each row beside the heatmap; not possible in .tex"""
     values: bool = False

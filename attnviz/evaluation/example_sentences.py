@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
+
+from attnviz.languages import gettext
 
 FIGURE_3 = (
     "The agreement on the European Economic Area was signed in August 1992.",
@@ -55,8 +58,8 @@ class ReferenceTranslation(NamedTuple):
     """A reference translation of a sentence, which may be passed on."""
 
     french: str
-    origin: str
-    """Who published it and where."""
+    origin: Callable[[], str]
+    """Return who published it and where."""
 
 
 TECHNOLOGY = (
@@ -104,8 +107,11 @@ REFERENCE_TRANSLATIONS = {
         "faciliter le libre flux des données à caractère personnel au sein de l'Union et leur transfert vers des pays "
         "tiers et à des organisations internationales, tout en assurant un niveau élevé de protection des données à "
         "caractère personnel.",
-        "Regulation (EU) 2016/679, recital 6. © European Union, CC BY 4.0",
+        lambda: gettext("Regulation (EU) 2016/679, recital 6. © European Union, CC BY 4.0"),
     ),
-    **{english: ReferenceTranslation(french, "attnviz, MIT licence") for english, french in _EXAMPLES.items()},
+    **{
+        english: ReferenceTranslation(french, lambda: gettext("attnviz, MIT licence"))
+        for english, french in _EXAMPLES.items()
+    },
 }
 """Reference translations by English sentence: the European Union's own, and those of the examples."""

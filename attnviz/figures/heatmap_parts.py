@@ -12,13 +12,12 @@ from attnviz.analysis.gold import marker_names
 from attnviz.analysis.grid import Bracket, Grid, LinkKind, LinkMarkers
 from attnviz.analysis.labels import LONGEST, SYMBOLS, shorten
 from attnviz.analysis.numbers import decimal, signed
-from attnviz.figures.grammar import bare_axis, bars, points, signed_colours, text_at, texts_at, titled_axis
+from attnviz.figures.grammar import bare_axis, bars, label_axis, points, signed_colours, text_at, texts_at, titled_axis
 from attnviz.figures.spec import (
     Numbers,
     Part,
     axis_labels,
     label_height,
-    label_stride,
     label_width,
     rectangle,
     width,
@@ -131,24 +130,17 @@ def words_axis(
     brackets: Sequence[Bracket],
     colour: str,
     longest: int,
-    *,
-    down: bool = False,
     **more: Any,
 ) -> Part:
-    """Return an axis with words and pieces of words, in `colour`, of at most `longest` letters.
+    """Return a `label_axis` with words and pieces of words, in `colour`, of at most `longest` letters.
 
-    `down` is for an axis of rows, from the top; `more` are further properties of Plotly's axis.
+    `more` are further properties of the axis.
     """
-    labels, ends = axis_names(names, brackets), [-0.5, len(names) - 0.5]
-    places = [*labels][:: label_stride(len(labels))]
-    axis = {
-        "range": ends[::-1] if down else ends,
-        "tickfont": {"size": font_size(len(names)), "color": colour},
-        "tickvals": places,
-        "ticktext": axis_labels((labels[place] for place in places), longest),
-    }
+    labels, count = axis_names(names, brackets), len(names)
+    ends = {"range": [-0.5, count - 0.5] if "across" in more else [count - 0.5, -0.5], "ticks": ""}
     standoff = {"ticklabelstandoff": BRACKET_ROOM} if brackets else {}
-    return bare_axis(**axis | standoff | more)
+    shown = axis_labels(labels.values(), longest)
+    return label_axis(shown, colour, [*labels], font_size(count), **ends | standoff | more)
 
 
 def strongest_cells(target: Sequence[str], source: Sequence[str], cells: Numbers, *, signs: bool = False) -> str:

@@ -24,14 +24,16 @@ from attnviz.figures.grammar import (
     line,
     numbers,
     points,
-    rows_height,
+    row_frames,
+    row_height,
+    rows_layout,
     sized_layout,
     spaced,
     text_at,
     titled_axis,
     value_axis,
 )
-from attnviz.figures.spec import Part, Spec, Table, axis_labels, escape, in_colour, rectangle
+from attnviz.figures.spec import Part, Spec, Table, axis_labels, escape, frame_of, in_colour, numbered
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext
 from attnviz.palette import PALE, ROW_FRAME
@@ -137,11 +139,13 @@ def perturbation_tests_figure(
     ]
 
     notes, lines = [], []
+    broken = ";\n" if width < PERTURBATION_WIDTH else "; "  # the outcome of permutations is wider than half a phone
     for row, (name, result) in enumerate(results.items()):
+        outcome = escape(result.outcome.replace("; ", broken)).replace("\n", "<br>")
         drawn = ", " + gettext("drawn as {dash} below", dash=in_colour("━", "encoder")) if name == "real" else ""
         for span, y, text in (
             (_WEIGHTS_SPAN, row + _WEIGHTS_Y, f"<b>{escape(result.title)}</b>{drawn}"),
-            (_BARS_SPAN, row + _BAR_Y, escape(result.outcome)),
+            (_BARS_SPAN, row + _BAR_Y, outcome),
         ):
             notes.append(text_at(text, span[0], row - 0.12, xshift=-2))
             lines.append(line(span, (y, y), "line", layer="below"))
@@ -186,15 +190,14 @@ def perturbation_tests_figure(
     )
     listed = [(result.title, result.test) for result in single.values()]
     listed += [(gettext("permutation {number}", number=k), test) for k, test in enumerate(tests.permuted, 1)]
-    table: Table = {
-        gettext("row"): range(1, len(listed) + 1),
+    columns = {
         gettext("test"): [name for name, _ in listed],
         gettext("divergence of weights, bits"): [test.divergence for _, test in listed],
         gettext("total variation"): [test.total_variation for _, test in listed],
         gettext("probability of the word"): [test.likelihood for _, test in listed],
         gettext("writes"): [spelling(test.piece_id) for _, test in listed],
     }
-    return Spec(data, layout, alt, table)
+    return Spec(data, layout, alt, numbered(columns))
 
 
 def _stroke(colour: str, width: float) -> Part:
@@ -215,7 +218,7 @@ def perturbation_tests_likeliest_table(
         for rank, (piece, p) in enumerate(result.test.top(_TOP), 1)
     ]
     columns = [gettext("test"), gettext("rank"), gettext("piece"), gettext("probability")]
-    return pd.DataFrame(rows, columns=columns, index=pd.RangeIndex(1, len(rows) + 1, name=gettext("row")))
+    return frame_of(numbered(dict(zip(columns, zip(*rows, strict=True), strict=True))))
 
 
 def shuffled_figure(trace: Trace, shuffled: PermutationEffects, *, step: int | None = None) -> Spec:
@@ -355,14 +358,17 @@ def minimal_change_figure(
         ),
         numbers(ends, texts, size - 1),
     ]
-    frame = [] if step is None else [rectangle(0, 1, step - 0.5, step + 0.5, ROW_FRAME) | {"xref": "paper"}]
-    layout = sized_layout(rows_height(count), (96, 96, TOP, 8), 320, frame=ROW_FRAME, steps=steps, rows=steps) | {
-        "bargap": 0.42,
-        "hovermode": "y",
-        "shapes": frame,
-        "xaxis": value_axis(gettext("change needed, Σ |Δα|"), [0, 2], tickvals=[0, 0.5, 1, 1.5, 2]),
-        "yaxis": label_axis(names, "decoder", size=size),
-    }
+    layout = rows_layout(
+        label_axis(names, "decoder", size=size),
+        row_height(count),
+        (96, 96, TOP, 8),
+        320,
+        value_axis(gettext("change needed, Σ |Δα|"), [0, 2], tickvals=[0, 0.5, 1, 1.5, 2]),
+        frame=ROW_FRAME,
+        steps=steps,
+        rows=steps,
+    ) | {"bargap": 0.42, "hovermode": "y"}
+    layout["shapes"] = row_frames(layout["meta"], step)
 
     alt = gettext(
         "How much the attention weights of each of {count} steps must change so that another piece is written.",

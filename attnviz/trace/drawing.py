@@ -37,8 +37,8 @@ class HeatmapChoices:
     """Colour scale of shares; "difference" has its own."""
     root: bool = False
     """Whether colours follow the square root, which makes small weights visible; numbers stay exact."""
-    end: bool = False
-    """Whether `</s>` is drawn."""
+    end: bool | None = None
+    """Whether `</s>` is drawn; None draws it in .html pages, which have a row for every step, but not in figures."""
     margins: bool = False
     """Whether the sum of each column, sum_i alpha_ij, and the entropy H_i of each row in bits are drawn."""
     values: bool = False
@@ -66,7 +66,7 @@ class HeatmapOptions(TypedDict, total=False):
     colours: Colours
     colors: Colours
     root: bool
-    end: bool
+    end: bool | None
     margins: bool
     values: bool
     step: int | None

@@ -8,7 +8,7 @@ import gzip
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -19,7 +19,7 @@ from attnviz.analysis.gold import as_gold_links, validated
 from attnviz.analysis.labels import shorten
 from attnviz.analysis.recomputation import Weights
 from attnviz.architectures import step_texts
-from attnviz.browser_modules import COMPONENTS, bundle, component_files, module_path
+from attnviz.browser_modules import COMPONENTS, modules_script
 from attnviz.browser_programs import KATEX, PLOTLY, SERIF_FAMILY, serif_style
 from attnviz.errors import AttnvizError
 from attnviz.figures.encoding import to_json
@@ -171,17 +171,15 @@ def drawn_page(
     steps: int = 0,
     footer: Callable[[], str] = made_with_attnviz,
     languages: Sequence[str] = tuple(LANGUAGES),
-    session: Mapping[Any, Any] | None = None,
 ) -> bytes:
     """Return an HTML page of what `draw` draws, with its payloads of so many `steps`; a reader chooses no options.
 
-    `name` distinguishes its payloads from others, and `session` has what stands in the session state; the further
-    arguments are those of `html_page`.
+    `name` distinguishes its payloads from others; the further arguments are those of `html_page`.
     """
     options = {option: values[:1] for option, values in OPTIONS.items()}
 
     def drawn(theme: ThemeName, _: int) -> Drawn:
-        host = Embedding(f"{name}-{language()}-{theme}", theme, options, session={**(session or {})})
+        host = Embedding(f"{name}-{language()}-{theme}", theme, options)
         with embedded_in(host):
             return embedded(host, draw, steps)
 
@@ -296,7 +294,7 @@ def guest_script() -> str:
     katex = f"(() => {{\nlet define, exports, module;\n{KATEX.text}\n}})();\n"
     fonts = f"const fonts = new CSSStyleSheet();\nfonts.replaceSync({json.dumps(serif_style(embedded=True))});\n"
     applied = "document.adoptedStyleSheets.push(fonts);\n"
-    modules = modules_script("guest.js", component_files().keys(), page)
+    modules = modules_script("guest.js", page_style=page, change=partial(_WIDTH_QUERY.sub, "@container attnviz"))
     script = f"{plotly}{katex}{fonts}{applied}{modules}return attnvizModule;\n"
     digest = hashlib.sha256(script.encode()).hexdigest()[:12]
     # Each widget of a notebook runs the script; the views on a page share one set of modules and style sheets.
@@ -304,20 +302,6 @@ def guest_script() -> str:
 
 
 _FONTS = f"--st-font: {FONT}; --st-heading-font: '{SERIF_FAMILY}', Georgia, serif; --st-button-radius: 4px;"
-
-
-def modules_script(entry: str, kinds: Set[str], page_style: str = "") -> str:
-    """Return the script of the module `entry` and of the components of these `kinds`, and the style of their page."""
-    files = component_files()
-    needed = {"blocks": files["blocks"]} | {kind: files[kind] for kind in sorted(kinds) if kind in files}
-    modules = [COMPONENTS / entry, *(module_path(kind) for kind in needed if kind != "blocks")]
-    if page_style:
-        page: dict[str, str | bool] = {"html": "", "css": page_style, "isolated": False}
-        needed = {"page": page} | needed
-        needed = {
-            kind: one | {"css": _WIDTH_QUERY.sub("@container attnviz", str(one["css"]))} for kind, one in needed.items()
-        }
-    return bundle(modules, {"files.js": f"export default {json.dumps(needed)};"})
 
 
 def _kinds(blocks: Sequence[Mapping[str, Any]]) -> set[str]:

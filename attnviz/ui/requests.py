@@ -15,10 +15,10 @@ from typing import Any, Literal, NamedTuple, TypeGuard
 
 from attnviz import lazy_streamlit as st
 from attnviz.languages import gettexts
+from attnviz.lru_cache import begin_run
 from attnviz.ui.components.component import component, in_view
 from attnviz.ui.embedding import page_session
 from attnviz.ui.page_state.inputs import use_chosen_language
-from attnviz.ui.payloads import begin_requests
 
 _INBOX = "inbox"
 RESUME = "resume"
@@ -134,7 +134,7 @@ OUTBOX = "outbox"
 
 def receive() -> None:
     """Receive the requests of the browser, first in every run, and call what the last run left to this one."""
-    begin_requests()
+    begin_run()
     payload = gettexts(
         {
             "offline": "No connection to the server. You can still go to another step or stage. Other pages, "
@@ -155,7 +155,7 @@ def begin_fragment() -> None:
     widget, for instance that of a popover that closes.
     """
     use_chosen_language()
-    begin_requests()
+    begin_run()
     message = getattr(page_session().get(OUTBOX), "sent", None)
     if inbox().new_requests(message):
         st.rerun()

@@ -12,7 +12,6 @@ import inspect
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from contextvars import ContextVar
 from dataclasses import dataclass, is_dataclass
 from functools import partial
 from pathlib import Path
@@ -27,9 +26,9 @@ from attnviz.analysis.recomputation import Weights
 from attnviz.architectures import could_be_of
 from attnviz.errors import AttnvizError, user_error
 from attnviz.files import check_regular
-from attnviz.installed_models import installed_detectors, installed_models
+from attnviz.installed_models import check_installed, installed_detectors, installed_models
 from attnviz.languages import gettext, language
-from attnviz.lru_cache import LRUCache, cached_in, size_of
+from attnviz.lru_cache import LRUCache, cached_in, once_in_run, size_of
 from attnviz.model_folder import (
     EVERY_FILE,
     IMPORTED_ARCHITECTURE,
@@ -239,6 +238,15 @@ def translate(
             place.empty()
     _note(trace, Path(folder).name, device, text, beam, target, interventions)
     return trace
+
+
+def force_decoded(models: Sequence[str], device: str, text: str, translation: str) -> tuple[Any, ...]:
+    """Return the traces of these models, each forced to write `translation`; raise AttnvizError where one cannot."""
+    check_installed(*models)
+    if not translation.strip():
+        raise user_error("The translation for forced decoding is empty. Try another sentence or translation.")
+    folders = installed_models()
+    return tuple(translate(str(folders[name]), device, text, 1, translation) for name in models)
 
 
 def bytes_of(result: Aligned | FilePair) -> int:
@@ -479,27 +487,14 @@ def _folder_of(result: Any) -> Path | None:
     return installed_models().get(result.model) if result.translated else None
 
 
-_FOUND: ContextVar[dict[str, tuple[str, Weights] | None] | None] = ContextVar("found", default=None)
-"""What `_installed_weights` has found in the run that this thread does, by the fingerprints of the results."""
-
-
-def find_weights_once() -> None:
-    """Begin a run of the page or of a fragment, in which the weights of each result are searched for once."""
-    _FOUND.set({})
-
-
 def _installed_weights(trace: Record | Judgement) -> tuple[str, Weights] | None:
     """Return the digest and the weights of the model that made `trace`, or None where it is missing."""
     if (host := embedding()) is not None and host.weights is not None and could_be_of(trace, host.weights[1]):
         return host.weights
-    found = _FOUND.get()
-    if found is None:
-        return _search_weights(trace)
-    if trace.fingerprint not in found:
-        found[trace.fingerprint] = _search_weights(trace)
-    return found[trace.fingerprint]
+    return _search_weights(trace)
 
 
+@once_in_run
 def _search_weights(trace: Record | Judgement) -> tuple[str, Weights] | None:
     if (folder := _folder_of(trace)) is None:
         return None

@@ -1,7 +1,5 @@
 """The equations of a step of RNNsearch, filled with its numbers in Python as the browser fills them."""
 
-from __future__ import annotations
-
 from attnviz.analysis.step_equations import Equation, equation_templates, texts_of_cells, texts_of_source, texts_of_step
 from attnviz.palette import ThemeName
 from attnviz.trace import Trace

@@ -1,7 +1,5 @@
 """Random networks and their forced translations, for tests that analyse single steps."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from itertools import product

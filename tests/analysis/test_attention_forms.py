@@ -1,14 +1,11 @@
 """Forms of attention: the step at which they differ most, and the multiplications of each; models side by side."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz.analysis.attention_forms import AttentionForm, count_multiplications, instructive_step
 from attnviz.analysis.models_side_by_side import bleu_gap_sentence
@@ -22,10 +19,7 @@ def form(*rows: tuple[float, float]) -> AttentionForm:
 
 @pytest.mark.parametrize(
     ("additive", "general", "step"),
-    [
-        ([(0.6, 0.4)] * 3, [(0.0, 1.0), (0.7, 0.3), (0.9, 0.1)], 2),
-        ([(0.6, 0.4)] * 2, [(0.3, 0.7), (0.0, 1.0)], 1),
-    ],
+    [([(0.6, 0.4)] * 3, [(0.0, 1.0), (0.7, 0.3), (0.9, 0.1)], 2), ([(0.6, 0.4)] * 2, [(0.3, 0.7), (0.0, 1.0)], 1)],
     ids=["of those where all prefer the same piece", "where the forms never agree"],
 )
 def test_step_with_the_largest_change_is_shown(additive: list, general: list, step: int) -> None:
@@ -50,13 +44,10 @@ def test_multiplications_are_those_of_the_products(n: int, units: int, source: i
 
 
 @pytest.mark.usefixtures("each_language")
-def test_bleu_gap_sentence_follows_from_the_scores(snapshot: SnapshotAssertion) -> None:
+def test_bleu_gap_sentence_follows_from_the_scores(snapshot) -> None:
     sizes = 4_854_848, 4_819_520
     additive = {"1-10": 30.0, "11-20": 22.0, "21-30": 15.0}
     sentence = bleu_gap_sentence(additive, {"1-10": 31.0, "11-20": 20.5, "21-30": 12.0}, sizes)
     assert decimal(3.0, 1) in sentence
-    assert [
-        sentence,
-        bleu_gap_sentence(additive, dict(additive), sizes),
-    ] == snapshot
+    assert [sentence, bleu_gap_sentence(additive, dict(additive), sizes)] == snapshot
     assert bleu_gap_sentence(additive, {"31-40": 9.0}, sizes) == ""

@@ -1,7 +1,5 @@
 """Attribution methods: each matrix against its definition, and the agreement between methods."""
 
-from __future__ import annotations
-
 from itertools import combinations, product
 
 import numpy as np
@@ -12,16 +10,14 @@ from hypothesis import strategies as st
 from attnviz import AttnvizError, Translator, analysis
 from attnviz.analysis.attribution_methods import ATTRIBUTION_METHODS, kendall
 from attnviz.analysis.logit_attribution import logit_attributions
-from attnviz.text import Tokenizer
 from attnviz.trace.interventions import ExcludePosition
 from tests.analysis.given import KINDS, SIZES, centred_attributions, forced_trace
-from tests.conftest import ModelFactory
 from tests.strategies import FEW
 
 
 @settings(max_examples=FEW // 2)
 @given(**SIZES)
-def test_every_method_has_a_row_for_each_step(make_network: ModelFactory, tokenizer: Tokenizer, kind, **sizes) -> None:
+def test_every_method_has_a_row_for_each_step(make_network, tokenizer, kind, **sizes) -> None:
     trace, weights = forced_trace(make_network, tokenizer, kind, **sizes)
     attributions = Translator(make_network(*kind, **sizes), tokenizer).attributions(trace)
     found = analysis.attribution_methods(trace, weights, attributions)
@@ -41,9 +37,7 @@ def test_every_method_has_a_row_for_each_step(make_network: ModelFactory, tokeni
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_added_logits_match_the_logit_attribution_of_each_step(
-    make_network: ModelFactory, tokenizer: Tokenizer, kind
-) -> None:
+def test_added_logits_match_the_logit_attribution_of_each_step(make_network, tokenizer, kind) -> None:
     trace, weights = forced_trace(make_network, tokenizer, kind)
     each = [one.source for one in logit_attributions(trace, weights, list(enumerate(trace.target_ids)))]
     np.testing.assert_allclose(analysis.added_logits(trace, weights), each, atol=1e-6)
@@ -54,9 +48,7 @@ def test_added_logits_match_the_logit_attribution_of_each_step(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_erasure_equals_the_loss_when_a_position_is_excluded(
-    make_network: ModelFactory, tokenizer: Tokenizer, kind
-) -> None:
+def test_erasure_equals_the_loss_when_a_position_is_excluded(make_network, tokenizer, kind) -> None:
     trace, weights = forced_trace(make_network, tokenizer, kind)
     erased = analysis.attribution_methods(trace, weights).matrices["erased"]
     assert (erased < 0).any()

@@ -1,11 +1,8 @@
 """Sentences about a beam search: why the winner won, and what happened to the other hypotheses."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import pytest
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz.analysis.beam_sentences import (
     fate_label,
@@ -28,7 +25,7 @@ def beginning_with(tree: BeamTree, **changes: object) -> BeamTree:
 
 
 @pytest.mark.usefixtures("each_language")
-def test_sentences_about_a_search(snapshot: SnapshotAssertion) -> None:
+def test_sentences_about_a_search(snapshot) -> None:
     tree = small()
     by_likelihood = small(length_penalty=0.0)
     assert by_likelihood.text(by_likelihood.winner) == "le"

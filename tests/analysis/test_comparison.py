@@ -1,7 +1,5 @@
 """Comparison of two translations: aligned words, gaps and differences; edits of the source sentence."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -10,14 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz import AttnvizError
-from attnviz.analysis.comparison import (
-    compare,
-    next_word,
-    sentence_words,
-    shared_axis,
-    with_next_swapped,
-    without_word,
-)
+from attnviz.analysis.comparison import compare, next_word, sentence_words, shared_axis, with_next_swapped, without_word
 from attnviz.analysis.grid import grid
 from attnviz.trace.drawing import By
 from tests.analysis.test_grid import some_posterior

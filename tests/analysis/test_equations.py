@@ -1,7 +1,5 @@
 """Equations in LaTeX: the numbers of the step, no text that a visitor could inject, and symbols of the diagram."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 import re
@@ -11,7 +9,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz.analysis.attention_forms import EQUATION_LINES
 from attnviz.analysis.diagram import diagram_terms
@@ -69,7 +66,7 @@ def test_a_piece_of_latex_never_enters_an_equation(piece: str) -> None:
 
 
 @pytest.mark.usefixtures("each_language")
-def test_note_names_the_readout_state(snapshot: SnapshotAssertion) -> None:
+def test_note_names_the_readout_state(snapshot) -> None:
     base = synthetic.trace()
     current = dataclasses.replace(base, config=base.config | {"readout_state": "current"})
     assert "s_{2}" in equations(current, 1)[-1].latex

@@ -1,7 +1,5 @@
 """Findings: each kind on an alignment built to show it; sentences; precision of the strong ones, judged by hand."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from collections.abc import Collection, Sequence
@@ -10,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz.analysis.alignment_summary import step_attention_sentence, summarise, summary_sentence
 from attnviz.analysis.findings import Finding, FindingKind, cell_of, finding_sentence, findings_of, nothing_found_text
@@ -19,7 +16,6 @@ from attnviz.analysis.numbers import percent
 from attnviz.architectures import narrate
 from attnviz.text import SPACE
 from attnviz.trace import Trace
-from attnviz.translator import Translator
 from tests.figures.synthetic import trace as make_trace
 from tests.snapshots import without_numbers
 
@@ -192,7 +188,7 @@ EACH_LANGUAGE = pytest.mark.usefixtures("each_language")
 
 
 @EACH_LANGUAGE
-def test_each_kind_of_finding_has_its_sentence(snapshot: SnapshotAssertion) -> None:
+def test_each_kind_of_finding_has_its_sentence(snapshot) -> None:
     trace = make_trace("In Paris about 42% agree", "À Paris extraordinaire 400 sont")  # "extr" + "aordinaire"
     found = [
         Finding(FindingKind.OMITTED, 0.05, source=2),
@@ -215,7 +211,7 @@ def test_each_kind_of_finding_has_its_sentence(snapshot: SnapshotAssertion) -> N
 
 
 @EACH_LANGUAGE
-def test_sentences_about_uniform_attention_and_improbable_foils(snapshot: SnapshotAssertion) -> None:
+def test_sentences_about_uniform_attention_and_improbable_foils(snapshot) -> None:
     trace = make_trace("one two three .", "un deux trois .")
     top = np.full_like(trace.top_probabilities, 0.0004)
     chances = np.log(np.full(5, 0.95, dtype=np.float32))
@@ -240,7 +236,7 @@ def finding_key(trace: Trace, finding: Finding) -> tuple[str, str, str]:
 
 
 @pytest.mark.nightly
-def test_nine_in_ten_strong_findings_are_right(shipped_translator: Translator) -> None:
+def test_nine_in_ten_strong_findings_are_right(shipped_translator) -> None:
     """Of every kind that the shipped model gives rise to, by the verdicts of a person."""
     verdicts, unjudged = dict[FindingKind, list[bool]](), []
     traces = shipped_translator.translate_together([item["sentence"] for item in JUDGED], beam=5)

@@ -1,12 +1,9 @@
 """Gold links of one sentence pair: parsing, validation, and errors of an alignment against them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, attention
 from attnviz.analysis.gold import (
@@ -91,7 +88,7 @@ def test_links_round_trip_and_their_digest_identifies_the_words(pair: tuple[Word
         assert PairLinks.parse(stored.text().partition(".")[2], words) == stored  # without digest
 
 
-def test_invalid_or_too_many_links_are_refused(snapshot: SnapshotAssertion) -> None:
+def test_invalid_or_too_many_links_are_refused(snapshot) -> None:
     words, messages = words_of(np.eye(4)), []
     assert parse_gold_links("0-0 2?1 2-1", words) == GoldLinks(frozenset({(0, 0), (2, 1)}), frozenset())
     many = " ".join(f"{k // 25}-{k % 25}" for k in range(MOST_GOLD_LINKS + 1))

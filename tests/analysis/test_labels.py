@@ -1,7 +1,5 @@
 """Labels and numbers: shortened, escaped for Plotly, right-to-left words isolated in texts but not in data files."""
 
-from __future__ import annotations
-
 import html
 import re
 import unicodedata
@@ -55,11 +53,11 @@ def _bare(text: str) -> str:
 
 
 @pytest.fixture(params=[(HEBREW, "la maison verte"), ("the green house", ARABIC), (HEBREW, ARABIC)])
-def record(request: pytest.FixtureRequest) -> Attention:
+def record(request) -> Attention:
     return attention(*request.param, [[0.7, 0.2, 0.1], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6]])
 
 
-def test_sentences_and_tables_isolate_right_to_left_words(record: Attention) -> None:
+def test_sentences_and_tables_isolate_right_to_left_words(record) -> None:
     texts_shown = [heatmap(record).alt, heatmap(record, by="steps").alt, summary_sentence(summarise(record))]
     texts_shown += [finding_sentence(record, finding) for finding in findings_of(record)]
     for step in range(3):

@@ -1,12 +1,9 @@
 """Texts about training: names and definitions of the measures, and sentences about measured values."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
 import pytest
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz.analysis.learning import (
     LINK_MEASURES,
@@ -44,7 +41,7 @@ CONFIGS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.usefixtures("each_language")
-def test_sentences_about_measured_values_and_guidance(snapshot: SnapshotAssertion) -> None:
+def test_sentences_about_measured_values_and_guidance(snapshot) -> None:
     found = replace(run(), curves={"loss": ((10, 7.251),), "bleu": ((100, 3.14),), "training": ((50, 6.5),)})
     curves = {"content": ((0, 0.0), (100, 0.5)), "articles": ((0, 0.0), (60, 0.3), (100, 0.4)), "marks": ((0, 0.1),)}
     halfway, names = halfway_sentence(replace(run(), curves=curves)), learning_measure_names()

@@ -1,7 +1,5 @@
 """Logit attribution and energy decomposition: their parts add up to the numbers of the trace."""
 
-from __future__ import annotations
-
 import dataclasses
 from itertools import product
 
@@ -14,9 +12,7 @@ from attnviz.analysis.energy_equations import energy_decomposition, saturated
 from attnviz.analysis.logit_attribution import logit_attribution
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.network.model_config import READOUT_STATES
-from attnviz.text import Tokenizer
 from tests.analysis.given import centred_attributions, forced_trace
-from tests.conftest import ModelFactory
 from tests.strategies import FEW
 from tests.whole_recomputation import recompute
 
@@ -32,7 +28,7 @@ KINDS = list(product(ATTENTION_KINDS, READOUT_STATES))
     choice=st.randoms(use_true_random=False),
 )
 def test_parts_add_up_to_logits_and_energies(
-    make_network: ModelFactory, tokenizer: Tokenizer, kind: tuple[str, str], choice, **sizes: int
+    make_network, tokenizer, kind: tuple[str, str], choice, **sizes: int
 ) -> None:
     trace, weights = forced_trace(make_network, tokenizer, kind, **sizes)
     exact = recompute(weights, trace.config, trace.source_ids, trace.target_ids)["logits"]
@@ -52,9 +48,7 @@ def test_parts_add_up_to_logits_and_energies(
         logit_attribution(trace, weights, 2, 10) - logit_attribution(trace, weights, 3, 10)
 
 
-def test_centred_attribution_is_measured_from_the_mean_of_the_vocabulary(
-    make_network: ModelFactory, tokenizer: Tokenizer
-) -> None:
+def test_centred_attribution_is_measured_from_the_mean_of_the_vocabulary(make_network, tokenizer) -> None:
     trace, weights = forced_trace(make_network, tokenizer, ("additive", "previous"))
     cells = list(enumerate(trace.target_ids))[::4]
     for (step, piece), entry in zip(cells, centred_attributions(trace, weights, cells), strict=True):
@@ -65,7 +59,7 @@ def test_centred_attribution_is_measured_from_the_mean_of_the_vocabulary(
         np.testing.assert_allclose(entry.source, every[piece].source - mean, atol=1e-6)
 
 
-def test_score_vector_of_an_old_trace_and_saturated_units(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
+def test_score_vector_of_an_old_trace_and_saturated_units(make_network, tokenizer) -> None:
     trace, weights = forced_trace(make_network, tokenizer, ("additive", "previous"))
     old = dataclasses.replace(trace, score_vector=np.zeros(0, np.float32))
     units = energy_decomposition(old, weights, 1, 2)

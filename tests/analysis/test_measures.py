@@ -1,7 +1,5 @@
 """Measures of an alignment: entropy, coverage, links, their scores against gold links, and drifted stretches."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

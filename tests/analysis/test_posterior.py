@@ -1,7 +1,5 @@
 """Posterior attention: Bayes' rule over single annotations, and agreement of two implementations."""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 
@@ -13,15 +11,14 @@ from attnviz import AttnvizError, analysis
 from attnviz.analysis import recomputation as again
 from attnviz.analysis.likelihood import Readouts
 from attnviz.analysis.posterior import erasure_log_drops, posterior_words
-from attnviz.text import Tokenizer
 from attnviz.trace import Trace
 from attnviz.trace.interventions import ReplaceWeights
 from tests.analysis.given import SIZES, Weights, forced_trace, state_before, step_probabilities
-from tests.conftest import SENTENCES, ModelFactory
+from tests.conftest import SENTENCES
 from tests.strategies import FEW
 
 
-def test_posterior_refuses_unknown_kinds_and_other_weights(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
+def test_posterior_refuses_unknown_kinds_and_other_weights(make_network, tokenizer) -> None:
     trace, weights = forced_trace(make_network, tokenizer, ("additive", "previous"))
     with pytest.raises(AttnvizError, match=r"“kind” must be .*guess"):
         analysis.posterior(trace, weights, kind="guess")  # type: ignore[arg-type]
@@ -30,7 +27,7 @@ def test_posterior_refuses_unknown_kinds_and_other_weights(make_network: ModelFa
         analysis.posterior(trace, others)
 
 
-def test_posterior_words_merge_the_posterior_of_pieces(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
+def test_posterior_words_merge_the_posterior_of_pieces(make_network, tokenizer) -> None:
     trace, weights = forced_trace(make_network, tokenizer, ("additive", "previous"))
     before, after = trace.words(), posterior_words(trace, weights)
     assert (after.source, after.target) == (before.source, before.target)
@@ -59,9 +56,7 @@ def recomputed(trace: Trace, weights: Weights) -> tuple[np.ndarray, np.ndarray, 
 
 @settings(max_examples=FEW)
 @given(**SIZES)
-def test_columns_follow_bayes_rule_and_match_the_recomputation(
-    make_network: ModelFactory, tokenizer: Tokenizer, kind, **sizes: int
-) -> None:
+def test_columns_follow_bayes_rule_and_match_the_recomputation(make_network, tokenizer, kind, **sizes: int) -> None:
     trace, weights = forced_trace(make_network, tokenizer, kind, **sizes)
     found = analysis.posterior_attention(trace, weights)
     joint = found.prior * found.likelihood
@@ -84,9 +79,7 @@ def test_columns_follow_bayes_rule_and_match_the_recomputation(
 
 @settings(max_examples=FEW)
 @given(**SIZES)
-def test_one_hot_attention_has_its_annotation_as_context(
-    make_network: ModelFactory, tokenizer: Tokenizer, kind, **sizes: int
-) -> None:
+def test_one_hot_attention_has_its_annotation_as_context(make_network, tokenizer, kind, **sizes: int) -> None:
     length = len(tokenizer.encode(SENTENCES[2])) + 1
     alone = [ReplaceWeights(tuple(float(k == j) for k in range(length)), step=j) for j in range(3)]
     trace, weights = forced_trace(make_network, tokenizer, kind, alone, **sizes)
@@ -110,7 +103,4 @@ def test_one_hot_attention_has_its_annotation_as_context(
 def test_recomputation_imports_nothing_from_the_first_implementation() -> None:
     tree = ast.parse(Path(again.__file__).read_text(encoding="utf-8"))
     imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    assert not imported & {
-        "attnviz.analysis.likelihood",
-        "attnviz.analysis.posterior",
-    }
+    assert not imported & {"attnviz.analysis.likelihood", "attnviz.analysis.posterior"}

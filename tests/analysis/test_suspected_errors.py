@@ -1,13 +1,10 @@
 """Suspected errors: which words are likely wrong, at which step, and what would change them."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np
 import pytest
 
-from attnviz import Trace, Translator
 from attnviz.analysis.findings import Finding, FindingKind, other_hypotheses
 from attnviz.analysis.suspected_errors import (
     LITTLE_WORD_PROBABILITY,
@@ -29,13 +26,13 @@ RIGHT = [sentence for kind in list(EXAMPLES)[:4] for sentence in EXAMPLES[kind]]
 BANK, GREETINGS, DEEDS = EXAMPLES["Mistakes, and why"]
 
 
-def test_right_translations_have_no_suspected_errors(shipped_translator: Translator[Trace]) -> None:
+def test_right_translations_have_no_suspected_errors(shipped_translator) -> None:
     for beam in (1, 5):
         for trace in shipped_translator.translate_together(RIGHT, beam=beam):
             assert suspected_errors_of(trace) == [], trace.source_text
 
 
-def test_unread_words_are_marked_at_the_step_that_ended_the_sentence(shipped_translator: Translator[Trace]) -> None:
+def test_unread_words_are_marked_at_the_step_that_ended_the_sentence(shipped_translator) -> None:
     trace = shipped_translator.translate(GREETINGS, beam=5)
     (suspect,) = [suspect for suspect in suspected_errors_of(trace) if suspect.strong]
     assert suspect.finding.kind is FindingKind.OMITTED
@@ -44,7 +41,7 @@ def test_unread_words_are_marked_at_the_step_that_ended_the_sentence(shipped_tra
     assert suspect.source in words.source_groups[suspect.finding.source or 0]
 
 
-def test_runner_up_ends_a_repetition(shipped_translator: Translator[Trace]) -> None:
+def test_runner_up_ends_a_repetition(shipped_translator) -> None:
     trace = shipped_translator.translate(DEEDS, beam=5)
     (suspect,) = suspected_errors_of(trace)
     assert (suspect.finding.kind, trace.words().target[suspect.finding.target or 0]) == (FindingKind.REPEATED, "pleuré")
@@ -55,7 +52,7 @@ def test_runner_up_ends_a_repetition(shipped_translator: Translator[Trace]) -> N
         assert changed.translation.count("pleuré") < trace.translation.count("pleuré")
 
 
-def test_a_judged_word_is_marked_without_a_finding(shipped_translator: Translator[Trace]) -> None:
+def test_a_judged_word_is_marked_without_a_finding(shipped_translator) -> None:
     trace = shipped_translator.translate(BANK, beam=5)
     assert suspected_errors_of(trace) == []
     target = trace.words().target.index("banque")
@@ -65,7 +62,7 @@ def test_a_judged_word_is_marked_without_a_finding(shipped_translator: Translato
     assert suspect.finding.value == pytest.approx(float(trace.probabilities[suspect.step]))
 
 
-def test_unsure_words_are_few_and_have_the_product_of_their_pieces(shipped_translator: Translator[Trace]) -> None:
+def test_unsure_words_are_few_and_have_the_product_of_their_pieces(shipped_translator) -> None:
     trace = shipped_translator.translate("The squirrel nibbled on a walnut.", beam=5)
     groups = trace.words().target_groups
     products = [float(np.prod(trace.probabilities[list(group)])) for group in groups]
@@ -79,7 +76,7 @@ def test_unsure_words_are_few_and_have_the_product_of_their_pieces(shipped_trans
         assert suspect.step == min(groups[target], key=trace.probabilities.__getitem__)
 
 
-def test_least_sure_step_wrote_the_least_likely_content_word(shipped_translator: Translator[Trace]) -> None:
+def test_least_sure_step_wrote_the_least_likely_content_word(shipped_translator) -> None:
     trace = shipped_translator.translate("The green house at the end of the street is very old.", beam=1)
     step = least_sure_step(trace)
     content = ["maison", "verte", "fin", "rue", "vieille"]

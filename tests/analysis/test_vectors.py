@@ -1,7 +1,5 @@
 """Units of vectors that are drawn: terms of source words, selection, and nearest annotations."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,12 +1,9 @@
 """*Why attention?*: prefixes and left-out words, forced words, gradients by distance, and their sentences."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Translator
 from attnviz.analysis.numbers import decimal, significant
@@ -25,14 +22,13 @@ from attnviz.analysis.why_attention import (
     shares_by_length_sentence,
 )
 from attnviz.analysis.word_classes import content_words
-from attnviz.text import Tokenizer
 from attnviz.trace.parts import GradientNorms
-from tests.conftest import SENTENCES, ModelFactory
+from tests.conftest import SENTENCES
 
 KINDS = ("none", "general", "additive")
 
 
-def test_word_log_probability_is_the_sum_over_its_pieces(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
+def test_word_log_probability_is_the_sum_over_its_pieces(make_network, tokenizer) -> None:
     translators = [Translator(make_network(kind), tokenizer, name=f"small-{kind}") for kind in KINDS]
     traces = [one.translate(SENTENCES[2], target=SENTENCES[3]) for one in translators]
     found, words = forced_word_probabilities(traces), traces[0].words()
@@ -51,7 +47,7 @@ def forced_words_from(fixed: list[float], other: list[float]) -> ForcedWords:
 
 
 @pytest.mark.usefixtures("each_language")
-def test_sentences_describe_forgetting_and_lengths(snapshot: SnapshotAssertion) -> None:
+def test_sentences_describe_forgetting_and_lengths(snapshot) -> None:
     faded = forgetting_sentences(forced_words_from([0.5, 0.5, 0.05, 0.004], [0.5, 0.5, 0.4, 0.4]), 1)
     assert significant(np.sqrt(8 * 100)) in faded[0]
     assert decimal(0.004, 3) in faded[2]

@@ -5,8 +5,6 @@
 Sentences match if they have the same letters and digits in the same order, in upper or lower case.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Iterable, Sequence
@@ -47,10 +45,7 @@ def sentence_key(sentence: str) -> str:
 
 
 def overlaps(tests: Sequence[Sequence[Pair]], training: Iterable[str]) -> list[Overlap]:
-    """Return the overlap of each of the `tests` with `training`, lines of source<TAB>target, which are read once.
-
-    Only the tests are held in memory. A sentence without letters or digits matches nothing.
-    """
+    """Return the overlap of each of the `tests` with `training`, lines of source<TAB>target, which are read once."""
     keys = [[(sentence_key(source), sentence_key(target)) for source, target in pairs] for pairs in tests]
     test_keys = [{sides[k] for pairs in keys for sides in pairs} - {""} for k in range(2)]
     matched: list[set[str]] = [set(), set()]

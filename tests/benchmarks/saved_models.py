@@ -5,8 +5,6 @@
 Measured are attention, translations, loss and BLEU, and what the attention has learnt about gold links.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
@@ -61,8 +59,7 @@ def evaluation_data(
     """Return the sentences on which the saved models of the `run` in this folder are measured.
 
     These are `fixed`, or else the sentences of its own snapshots; `count` of its validation pairs, beginning with those
-    whose BLEU it validates; and `gold`. Raise AttnvizError where the folder is no run, or its validation files cannot
-    be read.
+    whose BLEU it validates; and `gold`.
     """
     path = run / SETTINGS
     try:
@@ -94,10 +91,7 @@ def saved_moments(run: Path) -> dict[int, Path]:
 
 
 def measure_checkpoints(run: Path, data: EvaluationData, known: Snapshots | None, device: str) -> Iterator[Snapshots]:
-    """Yield the snapshots of all moments so far after each measurement, in order.
-
-    Moments in `known`, an earlier result, are not measured again.
-    """
+    """Yield the snapshots of all moments so far after each measurement, in order; those in `known` are not measured."""
     moments, parts = saved_moments(run), [] if known is None else [known]
     training = read_curves(run / "log.csv").get("training", ())
     for update, folder in moments.items():

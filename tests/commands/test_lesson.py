@@ -1,18 +1,13 @@
 """The command `attnviz lesson`: it writes the page of a lesson, or says what is wrong with the file."""
 
-from __future__ import annotations
-
 import re
-from pathlib import Path
 
 import pytest
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz.commands.main import main
 from attnviz.lessons import LessonSentence, read_lesson
 from attnviz.model_folder import read_weights
 from attnviz.trace import Trace
-from attnviz.translator import Translator
 from attnviz.ui.lesson_view import answered, lesson_html
 from tests.conftest import SENTENCES
 from tests.snapshots import plain
@@ -29,7 +24,7 @@ sentences:
 """
 
 
-def test_page_is_that_of_the_model(tmp_path: Path, model_folder: Path, translator: Translator[Trace]) -> None:
+def test_page_is_that_of_the_model(tmp_path, model_folder, translator) -> None:
     path, page = tmp_path / "lesson.yaml", tmp_path / "lesson.html"
     path.write_text(LESSON, encoding="utf-8")
     assert main(["lesson", str(path), "-o", str(page), "--model", str(model_folder), "--device", "cpu"]) == 0
@@ -40,9 +35,7 @@ def test_page_is_that_of_the_model(tmp_path: Path, model_folder: Path, translato
     assert page.read_bytes() == lesson_html(answered(read_lesson(path), translate))
 
 
-def test_question_whose_answer_is_shown_gets_a_warning(
-    tmp_path: Path, model_folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_question_whose_answer_is_shown_gets_a_warning(tmp_path, model_folder, capsys) -> None:
     path = tmp_path / "lesson.yaml"
     path.write_text(LESSON + LESSON[LESSON.index("      - question") :], encoding="utf-8")
     page = tmp_path / "lesson.html"
@@ -65,14 +58,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_fault_is_one_sentence(
-    name: str,
-    tmp_path: Path,
-    model_folder: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    snapshot: SnapshotAssertion,
-) -> None:
+def test_fault_is_one_sentence(name: str, tmp_path, model_folder, capsys, monkeypatch, snapshot) -> None:
     monkeypatch.setenv("ATTNVIZ_MODELS", str(model_folder.parent))
     file, page, content = FAULTS[name]
     if content:

@@ -1,7 +1,5 @@
 """Files of a corpus by path, folder, pattern and address: found in order, copied, and missing ones named."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,7 +15,7 @@ PAIRS = "A dog sleeps.\tUn chien dort.\n"
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path) -> Path:
     for name in ("b.tsv", "a.tsv", "notes.md"):
         (tmp_path / name).write_text(PAIRS)
     return tmp_path
@@ -34,7 +32,7 @@ def store() -> Iterator[fsspec.AbstractFileSystem]:
     system.rm("/corpus", recursive=True)
 
 
-def test_paths_folders_and_patterns_are_expanded_in_order(folder: Path) -> None:
+def test_paths_folders_and_patterns_are_expanded_in_order(folder) -> None:
     a, b = (str(folder / name) for name in ("a.tsv", "b.tsv"))
     assert source_files([b]) == [b]
     assert source_files([str(folder)]) == [a, b]
@@ -46,7 +44,7 @@ def test_paths_folders_and_patterns_are_expanded_in_order(folder: Path) -> None:
             source_files([nothing])
 
 
-def test_addresses_are_expanded_and_copied(store: fsspec.AbstractFileSystem, tmp_path: Path) -> None:
+def test_addresses_are_expanded_and_copied(store, tmp_path) -> None:
     parts = [f"memory:///corpus/part-{part}.tsv" for part in (1, 2)]
     for name in ("memory://corpus/part-*.tsv", "memory://corpus"):
         files = source_files([name])
@@ -56,9 +54,7 @@ def test_addresses_are_expanded_and_copied(store: fsspec.AbstractFileSystem, tmp
     assert source_files(parts) == parts
 
 
-def test_command_writes_a_table_of_each_file(
-    folder: Path, store: fsspec.AbstractFileSystem, model_folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_command_writes_a_table_of_each_file(folder, store, model_folder, capsys) -> None:
     options = ["--model", str(model_folder), "--workers", "1", "--kind", "none"]
     assert (
         main(["corpus", f"{folder}/*.tsv", "memory://corpus/part-1.tsv", "-o", str(folder / "tables"), *options]) == 0

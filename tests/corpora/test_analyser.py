@@ -1,9 +1,5 @@
 """Analyser of sentence pairs: rows equal those of each pair alone, in any batch; scores, gold links, skipped lines."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -16,14 +12,13 @@ from attnviz.corpora.analyser import Analyser
 from attnviz.errors import AttnvizError
 from attnviz.evaluation.alignment import GoldAlignment
 from attnviz.evaluation.bleu import sentence_bleu, sentence_chrf
-from attnviz.translator import Translator
 from tests.conftest import SENTENCES
 
 PAIRS = list(zip(SENTENCES[::2], SENTENCES[1::2], strict=True))
 LINES = [Line(number, *pair) for number, pair in enumerate([*PAIRS, ("Une fille", "é 日本 fille")], 1)]
 
 
-def test_rows_match_the_traces_of_their_pairs(translator: Translator, model_folder: Path) -> None:
+def test_rows_match_the_traces_of_their_pairs(translator, model_folder) -> None:
     table, skipped = Analyser(translator, Settings(threshold=0.2))(LINES)
     weights = load_weights(model_folder)
     assert table.schema.equals(SCHEMA)
@@ -63,7 +58,7 @@ def test_rows_match_the_traces_of_their_pairs(translator: Translator, model_fold
     assert last["copied_share"] == pytest.approx(1 / 3)
 
 
-def test_translations_are_scored_against_their_references(translator: Translator) -> None:
+def test_translations_are_scored_against_their_references(translator) -> None:
     rows = Analyser(translator, Settings(translate=True, beam=2))([*LINES[:3], Line(9, SENTENCES[0])])[0].to_pylist()
     for line, row in zip(LINES, rows[:3], strict=False):
         found = translator.translate(line.source, beam=2)
@@ -74,7 +69,7 @@ def test_translations_are_scored_against_their_references(translator: Translator
     assert rows[3]["chrf"] is None
 
 
-def test_gold_links_are_mapped_to_the_words_of_the_model(translator: Translator) -> None:
+def test_gold_links_are_mapped_to_the_words_of_the_model(translator) -> None:
     gold = GoldAlignment("1", ("It's", "here!"), ("C'est", "là", "!"), frozenset({(0, 0)}), frozenset({(1, 2)}))
     row = Analyser(translator)([Line(1, "It's here!", "C'est là !", gold)])[0].to_pylist()[0]
     names = [(row["source_words"][one["j"]], row["target_words"][one["i"]], one["sure"]) for one in row["gold"]]
@@ -87,7 +82,7 @@ def test_gold_links_are_mapped_to_the_words_of_the_model(translator: Translator)
     assert row["aer_before"] == pytest.approx(error_rate([links(merged)], [gold]).aer)
 
 
-def test_attached_punctuation_is_linked_separately(translator: Translator) -> None:
+def test_attached_punctuation_is_linked_separately(translator) -> None:
     def gold_links_of(source: str, target: str, *sure: tuple[int, int]) -> list[tuple[str, str, bool]]:
         gold = GoldAlignment("1", tuple(source.split()), tuple(target.split()), frozenset(sure), frozenset())
         row = Analyser(translator)([Line(1, source, target, gold)])[0].to_pylist()[0]
@@ -104,6 +99,6 @@ def test_attached_punctuation_is_linked_separately(translator: Translator) -> No
 
 
 @pytest.mark.parametrize("wrong", [{"beam": 0}, {"kind": "erased"}, {"threshold": 0}, {"batch_size": 0}])
-def test_invalid_settings_are_refused(translator: Translator, wrong: dict) -> None:
+def test_invalid_settings_are_refused(translator, wrong: dict) -> None:
     with pytest.raises(AttnvizError):
         Analyser(translator, Settings(**wrong))

@@ -1,36 +1,24 @@
 """Forced decoding in batches: same words, attention and posterior attention as for each pair alone."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch
 
 from attnviz import Translator
 from attnviz.analysis.likelihood import Readouts
-from attnviz.analysis.posterior import (
-    POSTERIOR_KINDS,
-    PosteriorKind,
-    posterior,
-    posterior_of,
-)
+from attnviz.analysis.posterior import POSTERIOR_KINDS, PosteriorKind, posterior, posterior_of
 from attnviz.corpora import batch_posterior
 from attnviz.corpora.batch_posterior import BatchPosterior
 from attnviz.evaluation.forced import EncodedPair, force_decode, force_encoded
 from attnviz.network import TransformerConfig
-from attnviz.text import Tokenizer
-from tests.conftest import SENTENCES, ModelFactory
+from tests.conftest import SENTENCES
 from tests.transformers import random_transformer
 
 
 @pytest.mark.parametrize("readout_state", ["previous", "current"])
 @pytest.mark.parametrize("kind", POSTERIOR_KINDS)
 def test_batch_posterior_matches_that_of_single_sentences(
-    make_network: ModelFactory,
-    tokenizer: Tokenizer,
-    readout_state: str,
-    kind: PosteriorKind,
-    monkeypatch: pytest.MonkeyPatch,
+    make_network, tokenizer, readout_state: str, kind: PosteriorKind, monkeypatch
 ) -> None:
     network = make_network(readout_state=readout_state)
     translator = Translator(network, tokenizer)
@@ -48,7 +36,7 @@ def test_batch_posterior_matches_that_of_single_sentences(
         np.testing.assert_allclose(near.posterior.sum(1), 1)
 
 
-def test_heads_have_no_posterior(translator: Translator, tokenizer: Tokenizer) -> None:
+def test_heads_have_no_posterior(translator, tokenizer) -> None:
     heads = Translator(random_transformer(TransformerConfig(len(tokenizer), 16, 4, 2, 12), 2), tokenizer)
     with pytest.raises(ValueError, match="more than one"):
         force_encoded(heads, [EncodedPair.of(tokenizer, *SENTENCES[:2])], BatchPosterior(translator, "posterior"))
@@ -73,7 +61,7 @@ def estimated(readouts: Readouts, likely: np.ndarray, kind: PosteriorKind) -> tu
 @pytest.mark.parametrize("readout_state", ["previous", "current"])
 @pytest.mark.parametrize("kind", POSTERIOR_KINDS)
 def test_slight_shares_are_estimated_by_the_mean_gap_of_the_others(
-    make_network: ModelFactory, tokenizer: Tokenizer, kind: PosteriorKind, readout_state: str, scale: float
+    make_network, tokenizer, kind: PosteriorKind, readout_state: str, scale: float
 ) -> None:
     network = make_network(readout_state=readout_state)
     with torch.no_grad():

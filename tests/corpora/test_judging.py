@@ -1,9 +1,5 @@
 """Judging translations: each judgement matches the traces of its own pair, and words that are left out are found."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -19,7 +15,7 @@ from tests.conftest import SENTENCES, SHIPPED_MODEL
 PAIRS = list(zip(SENTENCES[::2], SENTENCES[1::2], strict=True))
 
 
-def test_judgements_match_the_traces_of_their_pairs(translator: Translator, model_folder: Path) -> None:
+def test_judgements_match_the_traces_of_their_pairs(translator, model_folder) -> None:
     weights = load_weights(model_folder)
     for (source, target), judged in zip(PAIRS, judge(translator, PAIRS), strict=True):
         trace = translator.translate(source, target=target)

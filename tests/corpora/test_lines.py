@@ -1,7 +1,5 @@
 """Reading of sentence pairs from text, gzip, xz, Parquet and JSON Lines files; bad lines are skipped."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path
@@ -11,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz.corpora.corpus_lines import Line, Skipped, check_lines, count_lines, read_lines
 from attnviz.errors import AttnvizError
@@ -25,7 +22,7 @@ def pairs(path: Path) -> list[tuple[str, str | None]]:
     return [(line.source, line.target) for line in read_lines(path) if isinstance(line, Line)]
 
 
-def test_parquet_files_are_read(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+def test_parquet_files_are_read(tmp_path, snapshot) -> None:
     path = tmp_path / "pairs.parquet"
     rows = [*PAIRS, ("No French.", None)]
     parquet.write_table(
@@ -38,7 +35,7 @@ def test_parquet_files_are_read(tmp_path: Path, snapshot: SnapshotAssertion) -> 
     assert count_lines(path) == 3
 
 
-def test_gold_links_are_read_from_a_second_file(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+def test_gold_links_are_read_from_a_second_file(tmp_path, snapshot) -> None:
     path, gold = tmp_path / "pairs.tsv", tmp_path / "links.txt"
     path.write_text(TEXT + TEXT, encoding="utf-8")
     gold.write_text("0-0 1-1 2?2\n\n9-0\nnonsense\n", encoding="utf-8")
@@ -54,7 +51,7 @@ def test_gold_links_are_read_from_a_second_file(tmp_path: Path, snapshot: Snapsh
     assert [third.reason, fourth.reason] == snapshot
 
 
-def test_json_lines_with_gold_links_are_read(tmp_path: Path) -> None:
+def test_json_lines_with_gold_links_are_read(tmp_path) -> None:
     path = tmp_path / "gold.jsonl"
     record = {"id": "7", "en": ["It", "'s", "here", "!"], "fr": ["C'", "est", "là", "!"], "S": [[0, 0]], "P": [[3, 3]]}
     outside = record | {"S": [[4, 0]]}
@@ -81,7 +78,7 @@ def test_extensions_are_read_in_any_case(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["missing.tsv", "pairs.doc", "pairs.parquet.gz", "damaged.xz", "damaged.parquet"])
-def test_unreadable_files_are_refused(tmp_path: Path, name: str) -> None:
+def test_unreadable_files_are_refused(tmp_path, name: str) -> None:
     path = tmp_path / name.replace(".xz", ".tsv.xz")
     if name != "missing.tsv":
         path.write_bytes(b"PAR1 no such thing")
@@ -90,7 +87,7 @@ def test_unreadable_files_are_refused(tmp_path: Path, name: str) -> None:
 
 
 @given(st.binary(max_size=200).filter(lambda content: b"\0" not in content))
-def test_any_bytes_are_read_skipped_or_refused(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
+def test_any_bytes_are_read_skipped_or_refused(tmp_path_factory, content: bytes) -> None:
     path = tmp_path_factory.getbasetemp() / "any.tsv"
     path.write_bytes(content)
     try:
@@ -103,7 +100,7 @@ def test_any_bytes_are_read_skipped_or_refused(tmp_path_factory: pytest.TempPath
     assert all(line.source.strip() and "\t" not in line.source for line in read if isinstance(line, Line))
 
 
-def test_repeated_text_of_a_dictionary_takes_memory_once(tmp_path: Path) -> None:
+def test_repeated_text_of_a_dictionary_takes_memory_once(tmp_path) -> None:
     texts = pa.DictionaryArray.from_arrays(pa.array([0] * 500, pa.int32()), pa.array(["a" * 1_000_000]))
     table = pa.table({"source": texts})
     parquet.write_table(table, tmp_path / "a.parquet", compression="zstd", store_schema=False)

@@ -1,9 +1,5 @@
 """Vector files of a corpus: values of each translation, deterministic sampling, and refused files."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import numpy as np
 
 from attnviz import Translator
@@ -15,7 +11,7 @@ from tests.conftest import SENTENCES
 PAIRS = [(k + 1, SENTENCES[2 * k], SENTENCES[2 * k + 1]) for k in range(len(SENTENCES) // 2)]
 
 
-def test_vectors_match_the_trace_of_each_pair(translator: Translator) -> None:
+def test_vectors_match_the_trace_of_each_pair(translator) -> None:
     found = vectors_of_pairs(translator, PAIRS)
     assert [pair.number for pair in found.pairs] == [number for number, *_ in PAIRS]
     starts = dict.fromkeys(VECTOR_KINDS, 0)
@@ -35,7 +31,7 @@ def test_vectors_match_the_trace_of_each_pair(translator: Translator) -> None:
     assert all(len(found.arrays[kind]) == starts[kind] for kind in VECTOR_KINDS)
 
 
-def test_sampling_is_deterministic_and_bounded(tmp_path: Path, model_folder: Path) -> None:
+def test_sampling_is_deterministic_and_bounded(tmp_path, model_folder) -> None:
     pairs, table = tmp_path / "pairs.tsv", tmp_path / "out.parquet"
     pairs.write_text("".join(f"{a}\t{b}\n" for _, a, b in PAIRS * 6), encoding="utf-8")
     command = ["corpus", str(pairs), "-o", str(table), "--model", str(model_folder), "--workers", "1", "--kind", "none"]

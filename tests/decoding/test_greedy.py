@@ -1,7 +1,5 @@
 """Greedy search equals beam search of width 1, and beam search a plain one: one sentence and prefix after another."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from itertools import product

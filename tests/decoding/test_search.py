@@ -1,7 +1,5 @@
 """Translations of batches equal single ones, and what makes a search fast changes none of its numbers."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np
@@ -14,12 +12,12 @@ from attnviz.network.rnnsearch import StepDecoder
 from attnviz.text import EOS, Tokenizer
 from attnviz.trace import Trace
 from attnviz.translator import Translator
-from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
+from tests.conftest import REPOSITORY, SENTENCES
 from tests.transformers import random_transformer
 
 
 @pytest.mark.parametrize("kind", [*ATTENTION_KINDS, "transformer"])
-def test_batched_translations_equal_single_ones(make_network: ModelFactory, tokenizer: Tokenizer, kind: str) -> None:
+def test_batched_translations_equal_single_ones(make_network, tokenizer, kind: str) -> None:
     """Of few sentences and of many, which are computed in another way."""
     if kind == "transformer":
         network = random_transformer(TransformerConfig(len(tokenizer), 16, 4, 2, 12), 6)
@@ -35,7 +33,7 @@ def test_batched_translations_equal_single_ones(make_network: ModelFactory, toke
         assert [trace.score for trace in alone] == pytest.approx(scores, abs=1e-4)
 
 
-def test_beam_wider_than_vocabulary(make_network: ModelFactory) -> None:
+def test_beam_wider_than_vocabulary(make_network) -> None:
     tokenizer = Tokenizer.train(SENTENCES, 70)
     translator = Translator(make_network(vocabulary_size=len(tokenizer)), tokenizer)
     trace = translator.translate("A red bicycle.", beam=100)
@@ -43,7 +41,7 @@ def test_beam_wider_than_vocabulary(make_network: ModelFactory) -> None:
     assert len({hypothesis.score for hypothesis in trace.hypotheses}) > 1
 
 
-def test_numbers_of_a_word_do_not_depend_on_the_sentences_before(make_network: ModelFactory) -> None:
+def test_numbers_of_a_word_do_not_depend_on_the_sentences_before(make_network) -> None:
     network, ids = make_network().requires_grad_(False), torch.tensor([[5, 9, 5], [30, 11, 9]])
     together, alone = StepDecoder(network), StepDecoder(network)
     by_one = torch.stack([torch.stack([alone.words(one[None])[0] for one in row]) for row in ids])
@@ -53,7 +51,7 @@ def test_numbers_of_a_word_do_not_depend_on_the_sentences_before(make_network: M
 
 
 @pytest.mark.parametrize("model", ["small-additive", "small-dot", "small-fixed"])
-def test_float16_copies_of_weights_change_no_translation(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_float16_copies_of_weights_change_no_translation(model: str, monkeypatch) -> None:
     monkeypatch.setattr(products, "_LARGE", 0)
     with_copies = Translator[Trace].load(REPOSITORY / "models" / model)
     monkeypatch.setattr(products, "_half_layout", lambda *_: None)

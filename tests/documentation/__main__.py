@@ -1,7 +1,5 @@
 """Run the code blocks of pages and update the output that they show: `python -m tests.documentation [PAGE ...]`."""
 
-from __future__ import annotations
-
 import sys
 import tempfile
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The tables in the guide of formats and of field names, made from their declarations."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from attnviz.importing.formats import FORMATS

@@ -1,7 +1,5 @@
 """Install the package as its users do: build its wheel, and install that into an environment of its own."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import sysconfig

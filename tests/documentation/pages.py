@@ -4,8 +4,6 @@ A block of Python or shell code runs. A `text` block right after it is its expec
 `<!-- not run: REASON -->` before a block excludes it.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

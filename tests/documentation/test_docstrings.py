@@ -1,7 +1,5 @@
 """The reference: every parameter is documented, and every environment variable is in its table."""
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import json

@@ -1,7 +1,5 @@
 """README and documentation pages: code prints the shown output, commands exist, and links are valid."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from pathlib import Path
@@ -24,7 +22,7 @@ def _name(page: Path) -> str:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("page", sorted({page for page, one in BLOCKS if one.reason is None} - {*RECIPES}), ids=_name)
-def test_page_code_runs_and_prints_the_shown_output(tmp_path: Path, shipped_model: Path, page: Path) -> None:
+def test_page_code_runs_and_prints_the_shown_output(tmp_path, shipped_model, page: Path) -> None:
     """`test_recipes.py` runs the other pages, with the installed package."""
     runnable = [block for block in blocks(page.read_text(encoding="utf-8")) if block.reason is None]
     for block, found in zip(runnable, run_blocks(prepare(tmp_path), runnable), strict=True):

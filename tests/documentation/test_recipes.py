@@ -1,7 +1,5 @@
 """Recipes and notebook run as printed with the installed package alone, in an empty folder outside the repository."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 
@@ -26,14 +24,14 @@ nbformat.write(notebook, sys.argv[2])
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def installed(tmp_path_factory) -> Path:
     """Return the Python of an environment with the installed package."""
     return install(tmp_path_factory.mktemp("installed"))
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("page", RECIPES, ids=lambda page: page.stem)
-def test_recipe_runs_and_prints_the_shown_output(tmp_path: Path, installed: Path, page: Path) -> None:
+def test_recipe_runs_and_prints_the_shown_output(tmp_path, installed, page: Path) -> None:
     runnable = [block for block in blocks(page.read_text(encoding="utf-8")) if block.reason is None]
     for block, found in zip(runnable, run_blocks(tmp_path, runnable, installed), strict=True):
         if block.output is not None:
@@ -46,7 +44,7 @@ def test_notebook_contains_the_code_of_the_pages() -> None:
 
 
 @pytest.mark.nightly
-def test_notebook_runs_and_reproduces_its_stored_output(tmp_path: Path, installed: Path) -> None:
+def test_notebook_runs_and_reproduces_its_stored_output(tmp_path, installed) -> None:
     empty, path = tmp_path / "empty", tmp_path / "run.ipynb"
     empty.mkdir()
     done = subprocess.run(

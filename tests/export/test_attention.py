@@ -1,7 +1,5 @@
 """Exports of imported attention in every format, for any weights, and from the command line."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -23,7 +21,7 @@ def record() -> Attention:
 
 
 @pytest.mark.parametrize("ending", ["tex", "csv", "json", "pharaoh"])
-def test_every_text_format_is_written(record: Attention, ending: str) -> None:
+def test_every_text_format_is_written(record, ending: str) -> None:
     content = contents(record, ending, FigureOptions(by="words", margins=ending == "csv")).decode("utf-8-sig")
     expected = {
         "tex": "économique",
@@ -34,7 +32,7 @@ def test_every_text_format_is_written(record: Attention, ending: str) -> None:
     assert expected in content
 
 
-def test_page_of_attention_has_its_weights_and_what_is_missing(record: Attention) -> None:
+def test_page_of_attention_has_its_weights_and_what_is_missing(record) -> None:
     page = saved_view(contents(record, "html", FigureOptions(margins=True)).decode("utf-8"))
     assert missing_values_reason() in page.texts()
     drawn = figures.heatmap(record, margins=True, longest=LONGEST)

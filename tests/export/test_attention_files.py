@@ -1,10 +1,7 @@
 """Word links are read back equal from every format in which they are saved."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -44,7 +41,7 @@ def pairs(draw: st.DrawFn) -> Attention:
 @pytest.mark.parametrize("ending", LINK_ENDINGS)
 @given(st.lists(pairs(), min_size=1, max_size=4))
 @example([record_of_links(words_between(["a", "b"], ["c", "d"]), GoldLinks(frozenset({(1, 1)})))])
-def test_saved_links_are_read_back_equal(ending: str, records: list[Attention]) -> None:
+def test_saved_links_are_read_back_equal(ending: str, records) -> None:
     if not any(record.links for record in records):
         return
     content = attention_file_content(records, ending)
@@ -67,7 +64,7 @@ def test_saved_links_are_read_back_equal(ending: str, records: list[Attention]) 
         assert [(j, i) for j, i, _ in word_links(record)] == sorted(saved.links)
 
 
-def test_command_converts_links_between_the_formats(tmp_path: Path) -> None:
+def test_command_converts_links_between_the_formats(tmp_path) -> None:
     first = tmp_path / "a.pharaoh"
     first.write_text("0-0 1?2 2-1\n1-0\n", encoding="utf-8")
     (tmp_path / "s.txt").write_text("a red car\nit rains\n", encoding="utf-8")
@@ -86,7 +83,7 @@ def test_command_converts_links_between_the_formats(tmp_path: Path) -> None:
     ]
 
 
-def test_every_head_is_written_as_numpy_arrays(tmp_path: Path) -> None:
+def test_every_head_is_written_as_numpy_arrays(tmp_path) -> None:
     weights = np.random.default_rng(0).dirichlet(np.ones(4), size=(3, 2, 3)).astype(np.float32)
     record = attention("a b@@ c </s>", "x y </s>", weights)
     (tmp_path / "made.npz").write_bytes(attention_file_content([record.select_heads(1, 0)], "npz"))
@@ -129,7 +126,7 @@ def attentions(draw: st.DrawFn) -> Attention:
 
 @pytest.mark.parametrize("ending", ["parquet", "json"])
 @given(st.lists(attentions(), min_size=1, max_size=3))
-def test_records_are_read_back_equal(ending: str, records: list[Attention]) -> None:
+def test_records_are_read_back_equal(ending: str, records) -> None:
     read = records_of([content_of(attention_file_content([*records, None], ending))])
     assert [record.to_json() for record in read] == [record.to_json() for record in records]
     for found, record in zip(read, records, strict=True):

@@ -1,7 +1,5 @@
 """Exports of a translation: TikZ compiled by LaTeX, HTML pages, images, tables, and refused files."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import io
@@ -20,7 +18,6 @@ import pandas as pd
 import pytest
 from choreographer.channels import ChannelClosedError
 from pdfminer.high_level import extract_text
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Attention, AttnvizError, ExcludePosition, Temperature, Trace, Translator, attention, export, figures
 from attnviz.analysis.gold import GoldLinks
@@ -47,6 +44,7 @@ from tests.figures import synthetic
 from tests.figures.payloads import close, plain
 from tests.saved_pages import page_payload, saved_view
 from tests.snapshots import plain as plain_message
+from tests.snapshots import refusal
 from tests.ui.shown_payloads import chart_names
 
 HARD = "A_b # $5 100% {x} \\foo ~ ^ & -- ,, '' \" < | ` ?` !` \u5b57 \U0001f600 #1 \\\\ ^^M don't </script><!--"
@@ -82,7 +80,7 @@ def _compiled(source: str, folder: Path, engine: str = "pdflatex") -> str:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("engine", ["pdflatex", "xelatex", "lualatex"])
-def test_latex_sets_letters_of_other_scripts_or_their_numbers(engine: str, tmp_path: Path) -> None:
+def test_latex_sets_letters_of_other_scripts_or_their_numbers(engine: str, tmp_path) -> None:
     words = ["русский", "a字b", f"x{WITHOUT_FONT}", "a\x1bb"]
     text = _compiled(export.heatmap_tikz(attention(["Œuvre"], words, [[1.0]] * 4)), tmp_path, engine)
     assert "U+2FE0" in text
@@ -92,14 +90,14 @@ def test_latex_sets_letters_of_other_scripts_or_their_numbers(engine: str, tmp_p
 
 
 @pytest.mark.nightly
-def test_latex_compiles_the_snippet_in_a_document(trace: Trace, tmp_path: Path) -> None:
+def test_latex_compiles_the_snippet_in_a_document(trace, tmp_path) -> None:
     snippet = export.heatmap_tikz(trace, colours="cividis", end=False, standalone=False)
     needed = "\n".join(line[2:] for line in snippet.partition("% Alignment")[0].splitlines()[1:])
     document = f"\\documentclass{{article}}\n{needed}\n\\begin{{document}}\n{snippet}\\end{{document}}\n"
     assert "signé" in _compiled(document, tmp_path)
 
 
-def test_tikz_has_every_weight_and_its_colour(trace: Trace) -> None:
+def test_tikz_has_every_weight_and_its_colour(trace) -> None:
     cell = re.compile(r"^\\cell\{(\d+)\}\{(\d+)\}\{([\d.]+)\}\{([0-9A-F]{6})\}$", re.MULTILINE)
     found = cell.findall(export.heatmap_tikz(trace, end=True))
     alpha = trace.alignment
@@ -111,7 +109,7 @@ def test_tikz_has_every_weight_and_its_colour(trace: Trace) -> None:
 
 
 @pytest.mark.parametrize("attention", ["additive", "none"])
-def test_page_has_every_figure_in_each_language_and_theme(attention: str, snapshot: SnapshotAssertion) -> None:
+def test_page_has_every_figure_in_each_language_and_theme(attention: str, snapshot) -> None:
     trace = synthetic.trace(HARD, attention=attention)
     text = export.page_html(trace, step=2, margins=True, level="everything")
     assert PLOTLY.text in text
@@ -124,7 +122,7 @@ def test_page_has_every_figure_in_each_language_and_theme(attention: str, snapsh
         (state,) = view.mounted("view_state")
         assert (state["firstStep"], state["steps"], state["hasTour"]) == (2, len(trace.target_pieces), False)
         assert view.values_of("face") == ["before"]  # the others need the weights
-        heatmap = figures.heatmap(trace, margins=attention == "additive", longest=LONGEST)
+        heatmap = figures.heatmap(trace, end=True, margins=attention == "additive", longest=LONGEST)
         assert close(plain(view.heatmap()), plain(heatmap.plotly(theme)))
         for name, step in product(shown, range(len(trace.target_pieces))):
             drawn = step_figure(subject := Subject(trace, step), name).draw(subject)
@@ -133,7 +131,7 @@ def test_page_has_every_figure_in_each_language_and_theme(attention: str, snapsh
 
 
 @pytest.mark.parametrize("level", get_args(DetailLevel))
-def test_a_page_has_the_payloads_that_it_draws_and_no_other(trace: Trace, level: DetailLevel) -> None:
+def test_a_page_has_the_payloads_that_it_draws_and_no_other(trace, level: DetailLevel) -> None:
     view = saved_view(export.page_html(trace, level=level))
     drawn = {
         at.format_map({"face": "before", "by": by, "step": step})
@@ -144,7 +142,7 @@ def test_a_page_has_the_payloads_that_it_draws_and_no_other(trace: Trace, level:
     assert None not in view.payloads.values()
 
 
-def test_page_with_weights_has_logit_attributions(translator: Translator, model_folder: Path) -> None:
+def test_page_with_weights_has_logit_attributions(translator, model_folder) -> None:
     trace, weights = translator.translate(SENTENCES[0], target=SENTENCES[1]), read_weights(model_folder)
     view = saved_view(export.page_html(trace, weights=weights, level="everything"))
     captions = view.payload("logit-attribution")["captions"]
@@ -158,7 +156,7 @@ def test_page_with_weights_has_logit_attributions(translator: Translator, model_
 
 
 @pytest.fixture
-def what_ifs(translator: Translator) -> WhatIfs:
+def what_ifs(translator) -> WhatIfs:
     """Return a translation, a what-if whose attention skips a piece at each step, and one of uniform attention."""
     first = translator.translate("A dog.", target="Un chien.")
     changes = (ExcludePosition(1), Temperature(math.inf))
@@ -166,8 +164,8 @@ def what_ifs(translator: Translator) -> WhatIfs:
     return WhatIfs(first, tuple(WhatIf(0, one) for one in changes), traces)
 
 
-def test_page_has_a_view_for_each_what_if(what_ifs: WhatIfs) -> None:
-    text = export.page_html(what_ifs.traces[0], what_ifs=what_ifs, step=-1, gold="0-0")
+def test_page_has_a_view_for_each_what_if(what_ifs) -> None:
+    text = export.page_html(what_ifs.traces[0], what_ifs=what_ifs, end=False, step=-1, gold="0-0")
     assert (page_payload(text)["what_ifs"], page_payload(text)["current"]) == ([0, 1, 2], 1)
     for number in range(3):
         view, trace = saved_view(text, "fr", "dark", number), what_ifs.trace(number)
@@ -185,7 +183,7 @@ def test_page_has_a_view_for_each_what_if(what_ifs: WhatIfs) -> None:
 
 
 @pytest.mark.nightly
-def test_a_long_page_fits_in_eight_megabytes(shipped_model: Path) -> None:
+def test_a_long_page_fits_in_eight_megabytes(shipped_model) -> None:
     source = "The agreement on the European Economic Area was signed in August 1992 by all member states."
     trace = Translator.load(shipped_model, device="cpu").translate(source, beam=1)
     text = export.page_html(trace, margins=True, weights=read_weights(shipped_model), level="everything")
@@ -206,7 +204,7 @@ BEGINNINGS = {"png": b"\x89PNG\r\n\x1a\n", "svg": b"<svg", "pdf": b"%PDF"}
 
 
 @pytest.fixture
-def browser(monkeypatch: pytest.MonkeyPatch) -> str:
+def browser(monkeypatch) -> str:
     path = find_chromium()
     if path is None:
         pytest.skip("there is no Chromium on this machine; name one in CHROMIUM")
@@ -225,7 +223,7 @@ def unprintable() -> Attention:
     return attention(words, words, np.eye(len(words)))
 
 
-def test_control_characters_are_symbols_in_text_files(unprintable: Attention) -> None:
+def test_control_characters_are_symbols_in_text_files(unprintable) -> None:
     for ending in ("csv", "html", "tex"):
         text = contents(unprintable, ending, FigureOptions()).decode("utf-8-sig")
         assert not set(CONTROLS) - {"\t"} & set(text)
@@ -234,7 +232,7 @@ def test_control_characters_are_symbols_in_text_files(unprintable: Attention) ->
 
 
 @pytest.mark.browser
-def test_images_are_saved_in_every_format(trace: Trace, tmp_path: Path, browser: str) -> None:
+def test_images_are_saved_in_every_format(trace, tmp_path, browser) -> None:
     options = {
         "png": FigureOptions(picture="softmax", step=1, theme="dark"),
         "svg": FigureOptions(margins=True),
@@ -255,7 +253,7 @@ def test_images_are_saved_in_every_format(trace: Trace, tmp_path: Path, browser:
 @pytest.mark.browser
 @pytest.mark.parametrize("answers", [False, True], ids=["silent", "closed twice"])
 def test_image_is_saved_when_the_browser_cannot_be_closed(
-    answers: bool, trace: Trace, tmp_path: Path, browser: str, monkeypatch: pytest.MonkeyPatch
+    answers: bool, trace, tmp_path, browser: str, monkeypatch
 ) -> None:
     close = kaleido.Kaleido.close
 
@@ -274,9 +272,7 @@ def test_image_is_saved_when_the_browser_cannot_be_closed(
     assert (tmp_path / "x.svg").read_bytes().startswith(BEGINNINGS["svg"])
 
 
-def test_image_export_times_out_when_the_browser_hangs(
-    trace: Trace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
-) -> None:
+def test_image_export_times_out_when_the_browser_hangs(trace, tmp_path, monkeypatch, snapshot) -> None:
     silent = tmp_path / "silent"
     silent.write_text("#!/bin/sh\nexec sleep 20\n", encoding="utf-8")
     silent.chmod(0o755)
@@ -287,30 +283,24 @@ def test_image_export_times_out_when_the_browser_hangs(
     assert plain_message(error.value, tmp_path) == snapshot
 
 
-def test_image_export_is_refused_without_a_browser(
-    trace: Trace, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
-) -> None:
+def test_image_export_is_refused_without_a_browser(trace, monkeypatch, snapshot) -> None:
     figure = for_print(figures.heatmap(trace))
     monkeypatch.setenv(BROWSER_PATH, "/nowhere/chromium")
-    with pytest.raises(AttnvizError) as error:
-        image(figure, "png")
-    assert str(error.value) == snapshot(name="no program there")
+    assert refusal(lambda: image(figure, "png")) == snapshot(name="no program there")
     monkeypatch.delenv(BROWSER_PATH)
     monkeypatch.setattr("choreographer.browsers.Chromium.find_browser", lambda **_: None)
-    with pytest.raises(AttnvizError) as error:
-        find_browser()
-    assert str(error.value) == snapshot(name="none installed")
+    assert refusal(find_browser) == snapshot(name="none installed")
 
 
 @pytest.mark.parametrize("ending", [pytest.param("png", marks=pytest.mark.nightly), "pdf"])
-def test_image_export_names_characters_without_a_font(ending: ImageFormat, trace: Trace) -> None:
+def test_image_export_names_characters_without_a_font(ending: ImageFormat, trace) -> None:
     figure = for_print(figures.heatmap(trace))
     figure.update_layout(title={"text": f"été {WITHOUT_FONT} é"})
     with pytest.warns(MissingFontWarning, match=f": {WITHOUT_FONT}[.] "):
         image(figure, ending)
 
 
-def test_csv_json_and_pharaoh_files_have_the_values(trace: Trace, tmp_path: Path) -> None:
+def test_csv_json_and_pharaoh_files_have_the_values(trace, tmp_path) -> None:
     save(trace, tmp_path / "x.csv")
     read = pd.read_csv(io.BytesIO((tmp_path / "x.csv").read_bytes()), index_col=0, encoding="utf-8-sig")
     np.testing.assert_allclose(read, trace.alignment[:-1, :-1], rtol=1e-6)
@@ -342,10 +332,6 @@ UNSAVEABLE = {
 
 
 @pytest.mark.parametrize(("name", "options"), UNSAVEABLE.values(), ids=UNSAVEABLE.keys())
-def test_invalid_exports_are_refused(
-    trace: Trace, tmp_path: Path, name: str, options: FigureOptions, snapshot: SnapshotAssertion
-) -> None:
-    with pytest.raises(AttnvizError) as error:
-        save(trace, tmp_path / name, options)
-    assert plain_message(error.value, tmp_path) == snapshot
+def test_invalid_exports_are_refused(trace, tmp_path, name: str, options: FigureOptions, snapshot) -> None:
+    assert refusal(lambda: save(trace, tmp_path / name, options), tmp_path) == snapshot
     assert list(tmp_path.iterdir()) == []

@@ -1,17 +1,14 @@
 """Exports of the heatmap's faces: tables, TikZ, pages and headings."""
 
-from __future__ import annotations
-
 import io
 import json
 import re
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from attnviz import Trace, Translator, analysis
+from attnviz import Trace, analysis
 from attnviz.analysis.grid import FACES, grid
 from attnviz.export import FigureOptions
 from attnviz.export.saved_files import contents
@@ -21,17 +18,17 @@ from tests.saved_pages import saved_view
 
 
 @pytest.fixture(scope="module")
-def trace(translator: Translator) -> Trace:
+def trace(translator) -> Trace:
     return translator.translate(SENTENCES[0], target=SENTENCES[1])
 
 
 @pytest.fixture(scope="module")
-def weights(model_folder: Path) -> dict[str, np.ndarray]:
+def weights(model_folder) -> dict[str, np.ndarray]:
     return dict(analysis.load_weights(model_folder))
 
 
 @pytest.mark.parametrize("face", FACES)
-def test_csv_tikz_and_page_contain_the_face(trace: Trace, weights, face) -> None:
+def test_csv_tikz_and_page_contain_the_face(trace, weights, face) -> None:
     shown = grid(trace, end=False, face=face, posterior=analysis.posterior(trace, weights)).shown
     options = FigureOptions(face=face)
     table = pd.read_csv(io.BytesIO(contents(trace, "csv", options, weights)), index_col=0)

@@ -1,7 +1,5 @@
 """Printed figures: no letter of a label is cut, labels are text, and cells and bars are rectangles."""
 
-from __future__ import annotations
-
 import asyncio
 import html
 import io

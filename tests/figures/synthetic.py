@@ -1,7 +1,5 @@
 """Synthetic traces: random numbers that obey the model's equations, for tests of figures and pages."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from attnviz.analysis.numpy_scorers import scorer_of

@@ -1,7 +1,5 @@
 """Cells of the heatmap: near square for any number of words, rectangles in files, with numbers by choice."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

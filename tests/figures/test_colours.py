@@ -1,7 +1,5 @@
 """Colours of figures and pages: WCAG 2.2 AA contrast, and pairs that colour blindness leaves distinct."""
 
-from __future__ import annotations
-
 import json
 import re
 import tomllib

@@ -1,7 +1,5 @@
 """Figure, tables and sentences of the comparison of two translations."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -92,10 +90,7 @@ def test_comparison_sentences_contain_the_numbers(code: str) -> None:
     shared, looks, likely = comparison_sentences(other, NAMES)
     assert ("6 of 7" if code == "en" else "6 mots anglais sur 7") in shared
     apart = compare(
-        synthetic.trace(),
-        synthetic.trace(target="Signé ."),
-        face="difference",
-        posteriors=(np.eye(7), np.eye(3, 7)),
+        synthetic.trace(), synthetic.trace(target="Signé ."), face="difference", posteriors=(np.eye(7), np.eye(3, 7))
     )
     assert len(comparison_sentences(apart, NAMES)) == 2  # a difference of differences is no share of a look
     row = int(np.nanargmax(other.total_variation))

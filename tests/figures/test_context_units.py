@@ -1,7 +1,5 @@
 """Figure and table of the context's units: stacked bars that add up to the context vector."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -22,7 +20,7 @@ def trace_and_figure(source: str, step: int) -> tuple[Any, Any]:
 
 
 @SOURCES
-def test_bars_are_stacked_up_to_the_context(source: str) -> None:
+def test_bars_are_stacked_up_to_the_context(source) -> None:
     trace, figure = trace_and_figure(source, 2)
     found, added = context_units(trace, 2), figure.data[1]
     rows, count = len(found.terms) + 1, len(found.units)
@@ -39,7 +37,7 @@ def test_bars_are_stacked_up_to_the_context(source: str) -> None:
 
 
 @SOURCES
-def test_the_weight_bar_adds_up_to_one(source: str) -> None:
+def test_the_weight_bar_adds_up_to_one(source) -> None:
     trace, figure = trace_and_figure(source, 1)
     chip = figure.data[3]
     np.testing.assert_allclose(chip.x, context_units(trace, 1).weights)

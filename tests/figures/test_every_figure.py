@@ -1,7 +1,5 @@
 """Every figure: Plotly accepts it, it fits a phone, its marks and texts have contrast, and its text alternative."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import re
@@ -12,7 +10,6 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 import pytest
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Translator, analysis, figures
 from attnviz.analysis.attention_forms import AttentionForm, Multiplications
@@ -193,12 +190,12 @@ class Drawn:
 
 
 @pytest.fixture(scope="module")
-def drawn(make_network: ModelFactory, tokenizer: Tokenizer) -> Drawn:
+def drawn(make_network, tokenizer) -> Drawn:
     return Drawn(make_network, tokenizer)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_figures_are_valid_and_readable(drawn: Drawn, theme: ThemeName) -> None:
+def test_figures_are_valid_and_readable(drawn, theme: ThemeName) -> None:
     """Figures are built without Plotly's validation, for speed; it raises ValueError on properties it does not know."""
     paper = rgb(palette(theme).paper)
     assert {one["type"] for spec in drawn.specs().values() for one in spec.data} == PLOTLY_TRACES
@@ -234,7 +231,7 @@ def read_texts(value: Any, shown: bool = False) -> Iterator[str]:
             yield from read_texts(one, shown)
 
 
-def test_markup_in_words_and_names_is_escaped(drawn: Drawn, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_markup_in_words_and_names_is_escaped(drawn, monkeypatch) -> None:
     monkeypatch.setattr(drawn, "words", ODD)
     tree = small()
     pieces = [dataclasses.replace(node, piece=f"{node.piece}<i>$y$") for node in tree.nodes]
@@ -247,7 +244,7 @@ def test_markup_in_words_and_names_is_escaped(drawn: Drawn, monkeypatch: pytest.
         assert [text for text in texts if MARKUP.search(text)] == [], picture
 
 
-def test_french_figures_have_decimal_commas_and_their_tables_points(drawn: Drawn) -> None:
+def test_french_figures_have_decimal_commas_and_their_tables_points(drawn) -> None:
     set_language("fr")
     written = 0
     for picture, spec in drawn.specs().items():
@@ -262,7 +259,7 @@ def test_french_figures_have_decimal_commas_and_their_tables_points(drawn: Drawn
 
 
 @pytest.mark.usefixtures("each_language")
-def test_text_alternatives(drawn: Drawn, snapshot: SnapshotAssertion) -> None:
+def test_text_alternatives(drawn, snapshot) -> None:
     """Of figures that share one, the first."""
     alts = {without_numbers(spec.alt): name for name, spec in reversed(drawn.specs().items())}
     assert {name: alt for alt, name in reversed(alts.items())} == snapshot

@@ -1,7 +1,5 @@
 """Figures of a translation and of a step: values, sizes, tables, and validation by Plotly."""
 
-from __future__ import annotations
-
 import dataclasses
 import tomllib
 

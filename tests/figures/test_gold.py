@@ -1,7 +1,5 @@
 """Marks of gold links on the heatmap: positions, legend, faces and contrast."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -14,13 +12,12 @@ from attnviz.analysis.grid import FACES
 from attnviz.figures.heatmap import heatmap
 from attnviz.palette import MARKER, MARKER_EDGE
 from attnviz.trace.drawing import Face
-from attnviz.translator import Translator
 from tests.conftest import SENTENCES
 from tests.figures.test_colours import MARK, contrast, rgb
 
 
 @pytest.fixture(scope="module")
-def trace(translator: Translator) -> Trace:
+def trace(translator) -> Trace:
     return translator.translate(SENTENCES[0], target=SENTENCES[1])
 
 
@@ -29,7 +26,7 @@ def marked_cells(figure: go.Figure, name: str) -> set[tuple[int, int]]:
     return {(row, column) for one in found for row, column in zip(one.y, one.x, strict=True)}
 
 
-def test_gold_links_are_marked_and_false_links_are_crossed(trace: Trace) -> None:
+def test_gold_links_are_marked_and_false_links_are_crossed(trace) -> None:
     gold = GoldLinks(frozenset({(0, 1), (2, 3)}), frozenset({(1, 1)}))
     figure = heatmap(trace, gold=gold).figure()
     assert marked_cells(figure, "sure") == marked_cells(figure, "sure core") == {(1, 0), (3, 2)}
@@ -45,7 +42,7 @@ def test_gold_links_are_marked_and_false_links_are_crossed(trace: Trace) -> None
     assert all(one.hoverinfo == "skip" for one in figure.data[1:])  # a click reaches the cell below
 
 
-def test_gold_links_are_given_as_text_or_pairs_too(trace: Trace) -> None:
+def test_gold_links_are_given_as_text_or_pairs_too(trace) -> None:
     gold = GoldLinks(frozenset({(0, 1), (2, 3)}), frozenset({(1, 1)}))
     expected = trace.heatmap(gold=gold)
     assert trace.heatmap(gold="0-1 2-3 1?1") == expected
@@ -60,7 +57,7 @@ def test_gold_links_are_given_as_text_or_pairs_too(trace: Trace) -> None:
 
 
 @pytest.mark.parametrize("face", FACES)
-def test_false_links_are_those_of_the_shown_face(trace: Trace, face: Face) -> None:
+def test_false_links_are_those_of_the_shown_face(trace, face: Face) -> None:
     posterior = np.roll(trace.alignment.astype(np.float64), 1, axis=1)
     words = trace.words()
     shares = words.alignment if face == "before" else words.merged(posterior)

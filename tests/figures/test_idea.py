@@ -1,7 +1,5 @@
 """Figures at the level *Idea* (without formulas): they draw the numbers of the trace, without raw energies."""
 
-from __future__ import annotations
-
 import numpy as np
 import plotly.graph_objects as go
 import pytest
@@ -12,7 +10,6 @@ from attnviz.analysis.stages import energy_and_ratio
 from attnviz.figures.registry import step_figure
 from attnviz.figures.subject import Subject
 from attnviz.network import TransformerConfig
-from attnviz.text import Tokenizer
 from attnviz.trace import Trace, TransformerTrace
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES
@@ -60,12 +57,12 @@ def test_state_bar_shows_the_mean_of_the_update_gate() -> None:
 
 
 @pytest.fixture(scope="module")
-def heads(tokenizer: Tokenizer) -> TransformerTrace:
+def heads(tokenizer) -> TransformerTrace:
     network = random_transformer(TransformerConfig(len(tokenizer), 16, 4, 2, 12), 2)
     return Translator(network, tokenizer, "small").translate(SENTENCES[0], target=SENTENCES[1])
 
 
-def test_each_row_is_a_head_and_the_opened_head_is_framed(heads: TransformerTrace) -> None:
+def test_each_row_is_a_head_and_the_opened_head_is_framed(heads) -> None:
     step, opened = 2, heads.displayed
     figure = simple(heads, step, "context")
     (image,) = figure.data
@@ -74,7 +71,7 @@ def test_each_row_is_a_head_and_the_opened_head_is_framed(heads: TransformerTrac
     assert frame.y0 == opened.layer * 4 + opened.head - 0.5
 
 
-def test_stream_bars_are_the_norms_of_the_added_vectors(heads: TransformerTrace) -> None:
+def test_stream_bars_are_the_norms_of_the_added_vectors(heads) -> None:
     (bars,) = simple(heads, 2, "stream").data
     np.testing.assert_allclose(
         bars.x[1:], np.linalg.norm(np.diff(heads.decoder_streams, axis=0)[:, 2], axis=1), atol=1e-5

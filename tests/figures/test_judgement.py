@@ -1,27 +1,13 @@
 """Figures and tables of a judgement by decomposable attention, and its invariance to word order."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
-from attnviz.analysis.judgement import (
-    largest_difference,
-    matching_positions,
-    pair_attention,
-    with_words_swapped,
-)
+from attnviz.analysis.judgement import largest_difference, matching_positions, pair_attention, with_words_swapped
 from attnviz.checkpoint import save_model
 from attnviz.detector import Detector
-from attnviz.figures.judgement_figure import (
-    aggregated_table,
-    attend_figure,
-    bag_figure,
-    compared_figure,
-    verdict_table,
-)
+from attnviz.figures.judgement_figure import aggregated_table, attend_figure, bag_figure, compared_figure, verdict_table
 from attnviz.network import DecomposableConfig
-from attnviz.text import Tokenizer
 from attnviz.trace import Judgement
 from tests.detectors import random_detector
 
@@ -29,18 +15,18 @@ ENGLISH, FRENCH = "Two dogs play in the snow.", "Deux chiens jouent dans la neig
 
 
 @pytest.fixture(scope="module")
-def detector(tmp_path_factory: pytest.TempPathFactory, tokenizer: Tokenizer) -> Detector:
+def detector(tmp_path_factory, tokenizer) -> Detector:
     folder = tmp_path_factory.mktemp("detector")
     save_model(folder, random_detector(DecomposableConfig(len(tokenizer), 8, 6), 1), tokenizer)
     return Detector.load(folder, "cpu")
 
 
 @pytest.fixture(scope="module")
-def judgement(detector: Detector) -> Judgement:
+def judgement(detector) -> Judgement:
     return detector.judge(ENGLISH, FRENCH)
 
 
-def test_attention_is_drawn_in_both_directions(judgement: Judgement) -> None:
+def test_attention_is_drawn_in_both_directions(judgement) -> None:
     for attention, weights in (
         (pair_attention(judgement), judgement.target_alignment),
         (pair_attention(judgement, "source"), judgement.source_alignment),
@@ -51,7 +37,7 @@ def test_attention_is_drawn_in_both_directions(judgement: Judgement) -> None:
         assert figure.layout.yaxis.range[0] == len(weights) - 0.5
 
 
-def test_comparison_figure_draws_the_recorded_vectors(judgement: Judgement) -> None:
+def test_comparison_figure_draws_the_recorded_vectors(judgement) -> None:
     for step in range(len(judgement.target_pieces)):
         drawn = compared_figure(judgement, step)
         figure = drawn.figure()
@@ -59,7 +45,7 @@ def test_comparison_figure_draws_the_recorded_vectors(judgement: Judgement) -> N
         assert list(drawn.frame()["b"]) == list(judgement.target_projected[step])
 
 
-def test_swapping_words_leaves_the_bag_of_vectors_unchanged(detector: Detector, judgement: Judgement) -> None:
+def test_swapping_words_leaves_the_bag_of_vectors_unchanged(detector, judgement) -> None:
     other = detector.judge(with_words_swapped(ENGLISH, 1, 4), FRENCH)
     places = matching_positions(judgement, other)
     assert places is not None
@@ -73,7 +59,7 @@ def test_swapping_words_leaves_the_bag_of_vectors_unchanged(detector: Detector, 
     assert len(drawn.frame()) == 2 * (len(judgement.source_pieces) + 1)
 
 
-def test_bag_figure_without_a_swap_shows_one_sentence(judgement: Judgement) -> None:
+def test_bag_figure_without_a_swap_shows_one_sentence(judgement) -> None:
     drawn = bag_figure(judgement)
     figure = drawn.figure()
     (strips,) = figure.data
@@ -83,7 +69,7 @@ def test_bag_figure_without_a_swap_shows_one_sentence(judgement: Judgement) -> N
     assert len(drawn.frame()) == len(judgement.source_pieces) + 1
 
 
-def test_tables_contain_the_sums_and_the_verdict(judgement: Judgement) -> None:
+def test_tables_contain_the_sums_and_the_verdict(judgement) -> None:
     sums, verdict = aggregated_table(judgement), verdict_table(judgement)
     np.testing.assert_allclose(sums["v₁"], judgement.source_comparisons.sum(axis=0), atol=1e-4)
     np.testing.assert_allclose(sums["v₂"], judgement.target_comparisons.sum(axis=0), atol=1e-4)

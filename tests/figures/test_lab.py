@@ -1,13 +1,10 @@
 """Figures and sentences of attributions, perturbation tests, shuffled weights and minimal changes."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 
 import numpy as np
 import pytest
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Translator, analysis, figures
 from attnviz.analysis.attribution_methods import (
@@ -52,11 +49,11 @@ class Lab:
 
 
 @pytest.fixture(scope="module", params=[KINDS[0], KINDS[3]], ids="-".join)
-def lab(request: pytest.FixtureRequest, make_network: ModelFactory, tokenizer: Tokenizer) -> Lab:
+def lab(request, make_network, tokenizer) -> Lab:
     return Lab(make_network, tokenizer, request.param)
 
 
-def test_every_method_has_a_panel_with_the_same_axes_and_scale(lab: Lab) -> None:
+def test_every_method_has_a_panel_with_the_same_axes_and_scale(lab) -> None:
     figure, words = figures.attributions(lab.trace, lab.attribution_methods, step=STEP).figure(), lab.trace.words()
     assert [panel.name for panel in figure.data] == [
         attribution_method_texts()[name].name for name in analysis.ATTRIBUTION_METHODS
@@ -81,7 +78,7 @@ def test_every_method_has_a_panel_with_the_same_axes_and_scale(lab: Lab) -> None
         figures.attributions(lab.trace, lab.attribution_methods, across=0)
 
 
-def test_perturbation_tests_figure_draws_the_results(lab: Lab) -> None:
+def test_perturbation_tests_figure_draws_the_results(lab) -> None:
     drawn = figures.perturbation_tests_figure(lab.trace, lab.perturbation_tests, lab.spelling, lab.best)
     figure = drawn.figure()
     bars = {trace.name: trace for trace in figure.data}
@@ -97,13 +94,16 @@ def test_perturbation_tests_figure_draws_the_results(lab: Lab) -> None:
     notes = " ".join(note.text for note in figure.layout.annotations)
     for test in shown:
         assert format_share(float(test.probabilities[word])) in notes
+    narrow = figures.perturbation_tests_figure(lab.trace, tests, lab.spelling, lab.best, width=358).figure()
+    broken = [[";<br>" in note.text for note in one.layout.annotations] for one in (figure, narrow)]
+    assert [sum(one) for one in broken] == [0, 1], "half a phone is narrower than the outcome of the permutations"
     table = drawn.frame()
     assert len(table) == 5 + 20
     assert table["writes"].iloc[0] == lab.spelling(lab.perturbation_tests.real.piece_id)
     assert table["total variation"].iloc[3] <= 0.01
 
 
-def test_shuffled_figure_has_one_point_per_step(lab: Lab) -> None:
+def test_shuffled_figure_has_one_point_per_step(lab) -> None:
     drawn = figures.shuffled_figure(lab.trace, lab.shuffled)
     points = drawn.figure().data[0]
     np.testing.assert_array_equal(points.x, lab.trace.alignment.max(axis=1).astype(float))
@@ -112,7 +112,7 @@ def test_shuffled_figure_has_one_point_per_step(lab: Lab) -> None:
     np.testing.assert_array_equal(drawn.frame()["change when shuffled"], points.y)
 
 
-def test_minimal_change_figure_has_one_bar_per_step(lab: Lab) -> None:
+def test_minimal_change_figure_has_one_bar_per_step(lab) -> None:
     drawn = figures.minimal_change_figure(lab.trace, lab.minimal_change, lab.spelling)
     bars, written = drawn.figure().data
     finite = np.isfinite(lab.minimal_change.distances)
@@ -123,7 +123,7 @@ def test_minimal_change_figure_has_one_bar_per_step(lab: Lab) -> None:
     assert (table["new piece"] != "").tolist() == finite.tolist()
 
 
-def test_attribution_tables_have_every_number(lab: Lab) -> None:
+def test_attribution_tables_have_every_number(lab) -> None:
     table = figures.attributions(lab.trace, lab.attribution_methods).frame()
     assert len(table.columns) == 3 + len(analysis.ATTRIBUTION_METHODS)
     erased = table.columns[3 + analysis.ATTRIBUTION_METHODS.index("erased")]
@@ -138,7 +138,7 @@ def test_attribution_tables_have_every_number(lab: Lab) -> None:
 
 
 @pytest.mark.usefixtures("each_language")
-def test_sentences_contain_the_numbers(lab: Lab, snapshot: SnapshotAssertion) -> None:
+def test_sentences_contain_the_numbers(lab, snapshot) -> None:
     steps, piece = range(len(lab.trace.target_pieces)), lab.trace.target_ids[STEP]
     real = lab.perturbation_tests.real
     shuffled = shuffled_sentence(lab.shuffled)

@@ -1,7 +1,5 @@
 """Figures and tables of a training run: heatmaps of its snapshots, learning curves and baselines."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,15 +1,12 @@
 """Figure, table, sentences and equation of posterior attention (prior, likelihood, posterior)."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np
 import plotly.graph_objects as go
 import pytest
-from syrupy.assertion import SnapshotAssertion
 
-from attnviz import AttnvizError, Trace
+from attnviz import Trace
 from attnviz.analysis.labels import quote
 from attnviz.analysis.numbers import percent
 from attnviz.analysis.posterior import (
@@ -28,6 +25,7 @@ from attnviz.text import Tokenizer
 from tests.analysis.given import KINDS, forced_trace
 from tests.conftest import ModelFactory
 from tests.figures import synthetic
+from tests.snapshots import refusal
 
 EACH_LANGUAGE = pytest.mark.usefixtures("each_language")
 
@@ -47,7 +45,7 @@ def subject_of(kind: tuple[str, str], make_network: ModelFactory, tokenizer: Tok
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_columns_and_table_have_the_numbers(make_network: ModelFactory, tokenizer: Tokenizer, kind) -> None:
+def test_columns_and_table_have_the_numbers(make_network, tokenizer, kind) -> None:
     subject = subject_of(kind, make_network, tokenizer)
     figure = step_figure(subject, "posterior").draw(subject).figure()
     prior, prior_numbers, likelihood, _, posterior, mark, posterior_numbers = figure.data
@@ -74,7 +72,7 @@ def draw(trace: Trace, found: PosteriorAttention) -> go.Figure:
 
 
 @EACH_LANGUAGE
-def test_posterior_sentence_matches_the_columns(snapshot: SnapshotAssertion) -> None:
+def test_posterior_sentence_matches_the_columns(snapshot) -> None:
     trace = synthetic.trace()
     count = len(trace.source_pieces)
     row = np.full(count, 0.1 / (count - 2))
@@ -124,9 +122,7 @@ def test_numbers_of_the_equation_multiply_out() -> None:
         assert f"α′ = {cells['heatmap_posterior']}" in filled.note
 
 
-def test_figure_is_refused_without_attention_or_weights(
-    make_network: ModelFactory, tokenizer: Tokenizer, snapshot: SnapshotAssertion
-) -> None:
+def test_figure_is_refused_without_attention_or_weights(make_network, tokenizer, snapshot) -> None:
     picture = POSTERIOR
     assert picture.missing(Subject(synthetic.trace(attention="none"), 0)) == snapshot(name="no attention")
     without_weights = picture.missing(Subject(synthetic.trace(), 0))
@@ -142,6 +138,4 @@ def test_figure_is_refused_without_attention_or_weights(
         lambda: contents(trace, "csv", FigureOptions(picture="posterior", step=1)),
         lambda: trace.step_figure(1, "posterior"),
     ):
-        with pytest.raises(AttnvizError) as error:
-            draw()
-        assert str(error.value) == missing
+        assert refusal(draw) == missing

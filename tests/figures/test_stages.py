@@ -1,7 +1,5 @@
 """Stages of a step: figures have the numbers of the trace, and the narration states the same numbers."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Waterfall figures and tables of logit attribution and energy decomposition."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any
 
@@ -11,11 +9,7 @@ import pytest
 
 from attnviz.analysis.energy_equations import EnergyDecomposition
 from attnviz.analysis.logit_attribution import LogitAttribution
-from attnviz.figures.energy_decomposition_figure import (
-    SATURATION_MARK,
-    SHOWN_ENERGY_UNITS,
-    draw_energy_decomposition,
-)
+from attnviz.figures.energy_decomposition_figure import SATURATION_MARK, SHOWN_ENERGY_UNITS, draw_energy_decomposition
 from attnviz.figures.logit_attribution_figure import SOURCES, draw_logit_attribution
 from attnviz.figures.spec import Spec
 from attnviz.figures.subject import Subject

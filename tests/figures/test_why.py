@@ -1,10 +1,7 @@
 """Figures and text of the page *Why attention?*: values, contrast and sentences."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Trace, Translator
 from attnviz.analysis.numbers import percent
@@ -18,10 +15,7 @@ from attnviz.analysis.why_attention import (
     judgement_note,
     length_sentence,
 )
-from attnviz.figures.sentence_length_figure import (
-    bleu_by_length,
-    sentence_growth,
-)
+from attnviz.figures.sentence_length_figure import bleu_by_length, sentence_growth
 from attnviz.figures.three_models_figure import forced_words_figure, gradient_norms
 from attnviz.text import Tokenizer
 from attnviz.trace.parts import GradientNorms
@@ -69,11 +63,11 @@ class ForcedModels:
 
 
 @pytest.fixture(scope="module")
-def forced_models(make_network: ModelFactory, tokenizer: Tokenizer) -> ForcedModels:
+def forced_models(make_network, tokenizer) -> ForcedModels:
     return ForcedModels(make_network, tokenizer)
 
 
-def test_lines_are_the_probabilities_of_forced_words(forced_models: ForcedModels) -> None:
+def test_lines_are_the_probabilities_of_forced_words(forced_models) -> None:
     spec = forced_words_figure(forced_models.words)
     figure, table = spec.figure(), spec.frame()
     for line, logs, model in zip(
@@ -85,7 +79,7 @@ def test_lines_are_the_probabilities_of_forced_words(forced_models: ForcedModels
     assert len({line.line.dash for line in figure.data}) == 3
 
 
-def test_signal_panels_draw_the_medians_of_both_paths(forced_models: ForcedModels) -> None:
+def test_signal_panels_draw_the_medians_of_both_paths(forced_models) -> None:
     figure = gradient_norms(forced_models.traces, forced_models.signals).figure()
     lines = [trace for trace in figure.data if "markers" in trace.mode]
     assert len(lines) == 6
@@ -103,7 +97,7 @@ def test_signal_panels_draw_the_medians_of_both_paths(forced_models: ForcedModel
         gradient_norms(forced_models.traces[:2], forced_models.signals)
 
 
-def test_the_table_of_signals_has_every_pair(forced_models: ForcedModels) -> None:
+def test_the_table_of_signals_has_every_pair(forced_models) -> None:
     trace, one = forced_models.traces[0], forced_models.signals[0]
     table = gradient_norms(forced_models.traces, forced_models.signals).frame()
     assert len(table) == one.whole.size
@@ -114,7 +108,7 @@ def test_the_table_of_signals_has_every_pair(forced_models: ForcedModels) -> Non
 
 
 @EACH_LANGUAGE
-def test_gradient_share_sentence_contains_the_known_shares(snapshot: SnapshotAssertion) -> None:
+def test_gradient_share_sentence_contains_the_known_shares(snapshot) -> None:
     lead, baseline = gradient_share_sentences(("none", "general", "additive"), ((0.12, 0.08), None, (0.22, 0.08)))
     assert [lead, baseline] == snapshot
     assert all(percent(share) in lead for share in (0.12, 0.22))
@@ -123,7 +117,7 @@ def test_gradient_share_sentence_contains_the_known_shares(snapshot: SnapshotAss
 
 
 @EACH_LANGUAGE
-def test_growth_figure_table_and_sentences_have_the_words_left_out(snapshot: SnapshotAssertion) -> None:
+def test_growth_figure_table_and_sentences_have_the_words_left_out(snapshot) -> None:
     spec = sentence_growth(GROWN)
     figure, table = spec.figure(), spec.frame()
     assert [list(line.y) for line in figure.data] == [[50, 100], [0, 50], [0, 0]]

@@ -1,7 +1,5 @@
 """Beam search trees built by hand, with numbers that are easy to check."""
 
-from __future__ import annotations
-
 from attnviz.text import EOS
 from attnviz.trace import BeamNode, BeamTree, Hypothesis
 

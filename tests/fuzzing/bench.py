@@ -1,7 +1,5 @@
 """What the fuzzers run on: tiny models, saved files made with them, and the pages of the app."""
 
-from __future__ import annotations
-
 import contextlib
 import random
 import shutil

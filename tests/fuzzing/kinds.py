@@ -1,7 +1,5 @@
 """The fuzzers by kind of input: each uses a random generator and does what a user does with such input."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import lzma

@@ -1,7 +1,5 @@
 """Mutations of files (flipped bits, missing ends, values of another type) and random strings."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Callable

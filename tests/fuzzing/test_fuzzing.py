@@ -1,13 +1,9 @@
 """Random and damaged input is either used or refused with an error message."""
 
-from __future__ import annotations
-
 import random
 
 import pytest
 
-from attnviz.text import Tokenizer
-from tests.conftest import ModelFactory
 from tests.fuzzing.bench import Bench
 from tests.fuzzing.kinds import KINDS, refused
 
@@ -15,12 +11,12 @@ pytestmark = pytest.mark.nightly
 
 
 @pytest.fixture(scope="module")
-def bench(tmp_path_factory: pytest.TempPathFactory, make_network: ModelFactory, tokenizer: Tokenizer) -> Bench:
+def bench(tmp_path_factory, make_network, tokenizer) -> Bench:
     return Bench(tmp_path_factory.mktemp("bench"), make_network, tokenizer)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_input_is_used_or_refused(bench: Bench, kind: str) -> None:
+def test_input_is_used_or_refused(bench, kind: str) -> None:
     function, tried = KINDS[kind]
     count = sum(refused(function, bench, random.Random(f"{kind} {seed}")) for seed in range(tried))
     if kind != "addresses":  # a link opens what it can

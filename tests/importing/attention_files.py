@@ -1,7 +1,5 @@
 """Example attention files, two for each format, as the programs write them; most can be written of any pairs."""
 
-from __future__ import annotations
-
 import base64
 import csv
 import gzip
@@ -77,10 +75,7 @@ Pairs = Sequence[Pair]
 PAIRS = tuple(
     Pair(s.split(), t.split(), links, np.random.default_rng(n).integers(1, 9, (len(t.split()) + 1, len(s.split()) + 1)))
     for n, (s, t, links) in enumerate(
-        (
-            ("a red car", "une voiture rouge", ((0, 0), (1, 2), (2, 1))),
-            ("it rains", "il pleut", ((0, 0), (1, 1))),
-        )
+        (("a red car", "une voiture rouge", ((0, 0), (1, 2), (2, 1))), ("it rains", "il pleut", ((0, 0), (1, 1))))
     )
 )
 SOURCES, TARGETS = ([" ".join(pair[side]) for pair in PAIRS] for side in (0, 1))

@@ -1,7 +1,5 @@
 """Functions that write attention in other programs' formats, following those programs' own code."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Sequence
 

@@ -3,8 +3,6 @@
 Each forward pass follows the program's own code, without torch and without code of attnviz.
 """
 
-from __future__ import annotations
-
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Attention files of every format: what is read of them, what is assumed and said, and which are refused with what."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import io
@@ -20,7 +18,6 @@ import pytest
 import torch
 from hypothesis import strategies as st
 from pyarrow import parquet
-from syrupy.assertion import SnapshotAssertion
 
 import attnviz.export
 from attnviz import Attention, AttnvizError, attention, from_huggingface, read_attention
@@ -50,7 +47,7 @@ def _json(value: object) -> bytes:
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
-def test_example_file_is_read_with_its_format_and_content(file: File, tmp_path: Path) -> None:
+def test_example_file_is_read_with_its_format_and_content(file: File, tmp_path) -> None:
     path = tmp_path / file.name
     path.write_bytes(CONTENTS[file.name])
     records = read_attention(path, **file.given)
@@ -283,7 +280,7 @@ ARRAYS: Refused = {
 
 
 @pytest.mark.parametrize("refused", [TEXTS, ARRAYS], ids=["texts", "arrays"])
-def test_what_is_refused_is_named(refused: Refused, tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+def test_what_is_refused_is_named(refused: Refused, tmp_path, snapshot) -> None:
     said = {}
     for name, (value, given) in refused.items():
         path = tmp_path / "file"
@@ -294,7 +291,7 @@ def test_what_is_refused_is_named(refused: Refused, tmp_path: Path, snapshot: Sn
     assert said == snapshot
 
 
-def test_sentences_and_options_that_do_not_fit_are_refused(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+def test_sentences_and_options_that_do_not_fit_are_refused(tmp_path, snapshot) -> None:
     path, source = tmp_path / "links.txt", tmp_path / "source.txt"
     path.write_bytes(CONTENTS["pharaoh.txt"])
     source.write_bytes("Über\n".encode("latin-1"))
@@ -347,17 +344,12 @@ def _stored_as(ending: str, arrays: dict[str, Any], folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("ending", ["npz", "pt"])
-def test_links_words_and_heads_of_arrays_are_read(
-    ending: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_links_words_and_heads_of_arrays_are_read(ending: str, tmp_path, capsys) -> None:
     arrays: dict[str, Any] = arrays_of_one_pair()
     path = _stored_as(ending, arrays, tmp_path)
     (record,) = read_attention(path)
     assert np.allclose(record.head_weights, arrays["matrix"], atol=1e-7)
-    assert (record.words().source, record.words().target) == (
-        ("green", "house s", "."),
-        ("mai sons", "vertes", "."),
-    )
+    assert (record.words().source, record.words().target) == (("green", "house s", "."), ("mai sons", "vertes", "."))
     assert record.links == ((0, 2), (1, 0), (1, 1), (3, 3))
     assert (record.sure, record.possible) == (((0, 1), (1, 0)), ((2, 2),))
     assert main(["attention", str(path)]) == 0
@@ -492,7 +484,7 @@ def test_kind_of_self_attention_is_told_by_its_triangle() -> None:
     assert np.allclose(record.alignment, causal[0].mean(dim=0).numpy(), atol=1e-6)
 
 
-def test_pieces_of_softalignments_are_in_the_files_beside_them(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+def test_pieces_of_softalignments_are_in_the_files_beside_them(tmp_path, snapshot) -> None:
     for name in ("x.ali.js", "x.src.js", "x.trg.js"):
         head = {"ali": "alignments", "src": "sources", "trg": "targets"}[name[2:5]]
         rows = {
@@ -654,7 +646,7 @@ def test_row_and_column_numbers_of_pandas_are_no_tokens() -> None:
 
 
 @hypothesis.given(st.lists(st.lists(st.none() | st.integers(0, 9), max_size=5), min_size=2, max_size=4))
-def test_lines_of_several_files_count_on(files: list[list[int | None]]) -> None:
+def test_lines_of_several_files_count_on(files) -> None:
     parts = [Sentences(lines, lambda line: SentencePair(links=parse_links("0-0"), line=line)) for lines in files]
     expected, before = list[int | None](), 0
     for lines in files:
@@ -706,7 +698,7 @@ BLANKS = ["\u00a0", "\u202f", "\u3000", "\u2028", "\u2009", "\u0085", "\u000b", 
 
 
 @pytest.mark.parametrize("blank", BLANKS, ids=[f"U+{ord(blank):04X}" for blank in BLANKS])
-def test_only_blanks_of_ascii_end_a_token(blank: str, tmp_path: Path) -> None:
+def test_only_blanks_of_ascii_end_a_token(blank: str, tmp_path) -> None:
     source, target, links = f"wait{blank}! come here", f"attends{blank}! viens{blank}là", "0-0 1-1 2-1"
     of_json = json.dumps({"source": source, "target": target, "matrix": [[0.8, 0.1, 0.1], [0.1, 0.5, 0.4]]})
     for line, sides in (
@@ -726,7 +718,7 @@ def test_only_blanks_of_ascii_end_a_token(blank: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("pad", ["", "0000"])
-def test_tags_of_the_shared_tasks_are_no_tokens(end: str, pad: str, tmp_path: Path) -> None:
+def test_tags_of_the_shared_tasks_are_no_tokens(end: str, pad: str, tmp_path) -> None:
     path = _file(tmp_path / "test.wa", [f"{pad}1 1 1 S", f"{pad}1 2 3 P", f"{pad}1 3 2 S", f"{pad}2 2 2 S"], end)
     sides = [
         _file(tmp_path / name, [f"<s snum={pad}{n}> {line} </s>" for n, line in enumerate(lines, 1)], end)
@@ -763,7 +755,7 @@ def test_numbers_of_giza_pairs_are_read_and_missing_ones_said(lost: list[int]) -
 @pytest.mark.parametrize("place", [0, 1, 2])
 @pytest.mark.parametrize("shape", ["nematus", "bars", "tab"])
 def test_pair_with_an_empty_side_is_named_and_the_others_read(
-    shape: str, place: int, side: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    shape: str, place: int, side: str, tmp_path, capsys
 ) -> None:
     sides = [["a b", "c", "d e f"], ["u v", "w", "x y z"]]
     for number, name in enumerate(("source", "target")):
@@ -788,7 +780,7 @@ def test_pair_with_an_empty_side_is_named_and_the_others_read(
     assert [records.is_blank(index) for index in range(3)] == [index == place for index in range(3)]
 
 
-def test_damaged_and_blank_pairs_do_not_stop_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_damaged_and_blank_pairs_do_not_stop_a_file(tmp_path, capsys) -> None:
     good = ["a b ||| c d ||| 0-0 1-1", "e ||| f ||| 0-0", "g h ||| i ||| 1-0"]
     lines = [good[0], " ||| euh ||| ", good[1], "no fields at all", good[2], *good * 8]
     file = str(_file(tmp_path / "file", lines))
@@ -841,7 +833,7 @@ def test_column_of_possible_links_is_not_dropped(sure: str, possible: str, base:
 # Sentences and options
 
 
-def test_encoding_option(tmp_path: Path) -> None:
+def test_encoding_option(tmp_path) -> None:
     path, source = tmp_path / "links.txt", tmp_path / "source.txt"
     path.write_bytes("été ||| 0-0\n".encode("latin-1"))
     source.write_bytes("Über\n".encode("latin-1"))
@@ -851,9 +843,7 @@ def test_encoding_option(tmp_path: Path) -> None:
     assert read_attention(path, ["c d"], encoding="utf-16")[0].links == ((0, 0), (1, 1))
 
 
-def test_transpose_and_unescape_options(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
-) -> None:
+def test_transpose_and_unescape_options(tmp_path, capsys, snapshot) -> None:
     weights = PAIRS[0].weights()
     record = read_attention(weights.T, SOURCES[:1], TARGETS[:1], transpose=True)[0]
     assert np.allclose(record.alignment, weights)
@@ -880,7 +870,7 @@ def test_given_tokens_replace_those_of_the_file() -> None:
     assert records.attention(1, "b", "d").translation == "d"
 
 
-def test_several_files_are_read_as_one(tmp_path: Path) -> None:
+def test_several_files_are_read_as_one(tmp_path) -> None:
     for name, lines in (("a", ["1-1", "1-1 2-2"]), ("b", ["1-1"]), (".hidden", ["x"]), ("c.src.js", ["x"])):
         _file(tmp_path / name, lines)
     records = read_attention(tmp_path, ["a b"] * 3, ["x y"] * 3)
@@ -900,7 +890,7 @@ def test_several_files_are_read_as_one(tmp_path: Path) -> None:
 # What is written is read again
 
 
-def test_exported_attention_is_read_back(tmp_path: Path) -> None:
+def test_exported_attention_is_read_back(tmp_path) -> None:
     record = attention("a red ca@@ r", "une voiture", [[0.5, 0.25, 0.125, 0.125], [0, 0.5, 0.25, 0.25]])
     path = tmp_path / "a.csv"
     for options in (FigureOptions(margins=False), FigureOptions(margins=True), FigureOptions(by="words")):

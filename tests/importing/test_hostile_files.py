@@ -1,7 +1,5 @@
 """Hostile, damaged and generated files: none costs much, all are read or refused, and what is written is read again."""
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import io
@@ -23,7 +21,6 @@ import torch
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, read_attention
 from attnviz.importing.attention_reader import read_bytes, records_of
@@ -135,7 +132,7 @@ EXPENSIVE: dict[str, tuple[str, Callable[[], bytes]]] = {
 
 
 @pytest.mark.parametrize("name", EXPENSIVE)
-def test_expensive_files_are_refused_cheaply(name: str, tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+def test_expensive_files_are_refused_cheaply(name: str, tmp_path, snapshot) -> None:
     """Also while another thread works: no call holds the interpreter's lock for long."""
     ending, make = EXPENSIVE[name]
     path, counted, done = tmp_path / f"file.{ending}", [0], threading.Event()

@@ -1,7 +1,5 @@
 """Models of Hugging Face: every head equals the model's own output, and attributions equal brute force."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os
@@ -16,7 +14,6 @@ import pytest
 import sentencepiece
 import torch
 from numpy.typing import NDArray
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Attention, AttnvizError, from_huggingface, read_attention
 from attnviz.analysis.gold import linkable_words, links_text
@@ -88,7 +85,7 @@ def target_of(kind: str) -> str | None:
 
 
 @pytest.mark.parametrize("kind", SEQ2SEQ)
-def test_every_head_of_an_encoder_decoder_model_is_in_one_record(kind: str, tokenizer: Any) -> None:
+def test_every_head_of_an_encoder_decoder_model_is_in_one_record(kind: str, tokenizer) -> None:
     own = outputs_of(kind, tokenizer)
     record = from_huggingface(tiny_model(kind), tokenizer, TEXT, target=TARGET)
     expected = stacked(own.cross_attentions)
@@ -114,7 +111,7 @@ def test_every_head_of_an_encoder_decoder_model_is_in_one_record(kind: str, toke
 
 
 @pytest.mark.parametrize("kind", [*DECODERS, "bert"])
-def test_self_attention_is_of_one_sequence(kind: str, tokenizer: Any) -> None:
+def test_self_attention_is_of_one_sequence(kind: str, tokenizer) -> None:
     record = from_huggingface(tiny_model(kind), tokenizer, TEXT)
     expected = stacked(outputs_of(kind, tokenizer).attentions)
     assert np.abs(record.head_weights - expected).max() < 1e-6
@@ -144,7 +141,7 @@ def log_probabilities(kind: str, model: Any, ids: torch.Tensor, labels: torch.Te
 
 
 @pytest.mark.parametrize("kind", [*SEQ2SEQ, *DECODERS, "bert"])
-def test_attributions_equal_brute_force(kind: str, tokenizer: Any) -> None:
+def test_attributions_equal_brute_force(kind: str, tokenizer) -> None:
     model = tiny_model(kind).double()  # the large weights of the tiny models amplify rounding
     record = from_huggingface(model, tokenizer, TEXT, target=target_of(kind), attributions=True)
     ids = ids_of(tokenizer, TEXT)
@@ -189,7 +186,7 @@ def test_nothing_is_attributed_to_the_only_token_of_a_decoder() -> None:
 
 
 @pytest.mark.parametrize("kind", ["t5", "gpt2", "bert"])
-def test_a_folder_is_read_as_its_objects_are(kind: str, tokenizer: Any, tmp_path: Path) -> None:
+def test_a_folder_is_read_as_its_objects_are(kind: str, tokenizer, tmp_path) -> None:
     model, target = tiny_model(kind), target_of(kind)
     model.save_pretrained(tmp_path)
     tokenizer.save_pretrained(tmp_path)
@@ -206,9 +203,7 @@ def test_a_folder_is_read_as_its_objects_are(kind: str, tokenizer: Any, tmp_path
         read_attention(tmp_path, [TEXT], [TEXT, TEXT])
 
 
-def test_a_folder_reads_the_sentences_of_the_gold_file(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
-) -> None:
+def test_a_folder_reads_the_sentences_of_the_gold_file(tmp_path, capsys, snapshot) -> None:
     gold, scores, folder = *(str(tmp_path / name) for name in ("gold.jsonl", "scores.json")), str(EXAMPLE)
     words = {"source": ["The", "green", "house", "."], "target": ["La", "maison", "verte", "."]}
     Path(gold).write_text(json.dumps(words | {"S": [[0, 0], [1, 2]]}), encoding="utf-8")
@@ -229,7 +224,7 @@ def test_a_folder_reads_the_sentences_of_the_gold_file(
 @pytest.mark.parametrize("implementation", ["sdpa", "eager"])
 @pytest.mark.parametrize("beam", [1, 2])
 def test_generated_text_is_attended_as_if_given_and_the_model_is_left_as_it_was(
-    implementation: str, beam: int, tokenizer: Any
+    implementation: str, beam: int, tokenizer
 ) -> None:
     model = tiny_model("bart")
     model.set_attn_implementation(implementation)
@@ -246,15 +241,13 @@ def test_generated_text_is_attended_as_if_given_and_the_model_is_left_as_it_was(
     assert np.abs(found.head_weights - stacked(own.cross_attentions)).max() < 1e-5
 
 
-def test_a_language_code_is_no_word_and_ends_the_word_before_it(tokenizer: Any) -> None:
+def test_a_language_code_is_no_word_and_ends_the_word_before_it(tokenizer) -> None:
     found = from_huggingface(tiny_model("t5"), tokenizer, TEXT, target="▁la fr_XX te")
     assert found.target_pieces == ("▁la", "fr_XX", "te", "</s>")
     assert found.target_word_of.tolist() == [0, -1, 1, -1]
 
 
-def test_refusals_are_sentences(
-    tokenizer: Any, tmp_path: Path, snapshot: SnapshotAssertion, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_refusals_are_sentences(tokenizer, tmp_path, snapshot, monkeypatch) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)  # no retries
     model, gpt2, bert = tiny_model("bart"), tiny_model("gpt2"), tiny_model("bert")
     sides = {
@@ -315,7 +308,7 @@ def test_refusals_are_sentences(
 
 @pytest.mark.parametrize(("kind", "first"), [("mbart", None), ("bart", 2)])
 def test_a_target_begins_as_the_model_would_where_no_start_token_is_set(
-    kind: str, first: int | None, tokenizer: Any
+    kind: str, first: int | None, tokenizer
 ) -> None:
     model = tiny_model(kind)
     for one in (model.config, model.generation_config):
@@ -348,7 +341,7 @@ def tokens_of(tokenizer: Any, ids: torch.Tensor) -> list[str]:
 
 @pytest.mark.parametrize("beams", [1, 3])
 @pytest.mark.parametrize("kind", ["t5", "bart", "m2m_100"])
-def test_the_output_of_generate_is_read_right(kind: str, beams: int, tokenizer: Any) -> None:
+def test_the_output_of_generate_is_read_right(kind: str, beams: int, tokenizer) -> None:
     """The weights are those of a forward pass over the translation that was chosen."""
     output = generated(kind, tokenizer, [TEXT], num_beams=beams)
     source, target = tokens_of(tokenizer, ids_of(tokenizer, TEXT)[0]), tokens_of(tokenizer, output.sequences[0, 1:])
@@ -362,7 +355,7 @@ def test_the_output_of_generate_is_read_right(kind: str, beams: int, tokenizer: 
     assert record.select_heads(1, 1).alignment.shape == (rows, len(source))
 
 
-def test_a_batch_of_generate_and_several_beams_are_read_right(tokenizer: Any, snapshot: SnapshotAssertion) -> None:
+def test_a_batch_of_generate_and_several_beams_are_read_right(tokenizer, snapshot) -> None:
     texts = [TEXT, "▁the ▁house"]
     output = generated("m2m_100", tokenizer, texts, num_beams=2)
     sources = [tokens_of(tokenizer, ids_of(tokenizer, text)[0]) for text in texts]
@@ -393,7 +386,7 @@ def test_the_self_attention_of_generate_is_read_right(beams: int) -> None:
         )
 
 
-def test_a_model_without_a_head_attends_as_with_it(tokenizer: Any) -> None:
+def test_a_model_without_a_head_attends_as_with_it(tokenizer) -> None:
     models = tiny_model("bart").model, tiny_model("bart")
     bare, whole = (from_huggingface(model, tokenizer, TEXT, target=TARGET).head_weights for model in models)
     assert np.allclose(bare, whole)
@@ -446,7 +439,7 @@ PAIRS = [
 
 
 @pytest.mark.parametrize("kind", ["nllb", "bert2bert"])
-def test_folder_and_commands_count_the_same_words(kind: str, tmp_path: Path) -> None:
+def test_folder_and_commands_count_the_same_words(kind: str, tmp_path) -> None:
     folder, gold, table = tmp_path / "model", tmp_path / "gold", tmp_path / "heads.csv"
     for one in tiny_translator(kind):
         one.save_pretrained(folder)
@@ -483,7 +476,7 @@ def test_folder_and_commands_count_the_same_words(kind: str, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("separate", [False, True])
-def test_marian_spells_each_side_with_its_own_vocabulary(separate: bool, tmp_path: Path) -> None:
+def test_marian_spells_each_side_with_its_own_vocabulary(separate: bool, tmp_path) -> None:
     texts = {"source": "the green house is old", "target": "la maison verte est vieille"}
     pieces = {}
     for side, line in texts.items():

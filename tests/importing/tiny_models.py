@@ -1,7 +1,5 @@
 """Tiny models of transformers with random weights, and tokenizers of a dozen words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

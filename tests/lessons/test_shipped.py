@@ -1,11 +1,8 @@
 """The lessons that come with the program: every answer and every statement about a translation is computed."""
 
-from __future__ import annotations
-
 import math
 import re
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -55,7 +52,7 @@ def words_of(asked: AskedQuestion) -> tuple[str, ...]:
 
 
 @pytest.mark.parametrize("name", shipped_lessons())
-def test_lesson_is_bilingual_and_predicts_everything(name: str, shipped_model: Path) -> None:
+def test_lesson_is_bilingual_and_predicts_everything(name: str, shipped_model) -> None:
     lesson, asked = played(name)
     assert lesson.languages == ("en", "fr")
     assert all(one.answer is not None and one.question.note is not None for one in asked)
@@ -77,7 +74,7 @@ def _texts(lesson: Lesson) -> list[Text]:
     return [text for text in texts if text is not None]
 
 
-def test_attention_lesson_says_what_the_models_do(shipped_model: Path) -> None:
+def test_attention_lesson_says_what_the_models_do(shipped_model) -> None:
     _, asked = played("attention")
     vector, lost, none, three, verte, share, article, mixture, last, crossing = asked
     assert answer(vector).startswith("256, ")
@@ -118,7 +115,7 @@ def test_attention_lesson_says_what_the_models_do(shipped_model: Path) -> None:
     assert answer(crossing) == "“black” and “red”"
 
 
-def test_transformer_lesson_says_what_the_model_does(shipped_model: Path) -> None:
+def test_transformer_lesson_says_what_the_model_does(shipped_model) -> None:
     _, asked = played("transformer")
     order, heads, first, other, share, value, stream, old = asked
     trace = order.subject.trace
@@ -140,7 +137,7 @@ def test_transformer_lesson_says_what_the_model_does(shipped_model: Path) -> Non
     assert "2,000 updates" in (SHIPPED_MODEL.parent / "small-transformer" / "README.md").read_text(encoding="utf-8")
 
 
-def test_lesson_of_the_documentation_fits_its_translation(shipped_translator: Translator) -> None:
+def test_lesson_of_the_documentation_fits_its_translation(shipped_translator) -> None:
     """All its fields are in the tables of the page, and the tables have all fields there are."""
     page = (REPOSITORY / ".docs" / "pages" / "commands.md").read_text(encoding="utf-8")
     found = re.search(r"```yaml\n(.*?)```", page, re.DOTALL)

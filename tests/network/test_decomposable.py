@@ -1,7 +1,5 @@
 """The decomposable attention network: NumPy recomputation, padding, order of pieces, config."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from hypothesis import given

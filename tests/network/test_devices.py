@@ -3,8 +3,6 @@
 Any operation that mixes devices fails, and nothing may be computed in float64, which MPS does not support.
 """
 
-from __future__ import annotations
-
 import ctypes
 from collections import Counter
 from collections.abc import Iterator
@@ -118,7 +116,7 @@ def _devices(*tensors: Tensor) -> set[str]:
 
 
 @every_kind
-def test_training_stays_on_the_device(network: RNNsearch) -> None:
+def test_training_stays_on_the_device(network) -> None:
     batch = _batch()
     links = torch.ones(B, TY, TX, device="cuda")
     with KeepAll():
@@ -142,7 +140,7 @@ class Context:
 
 @every_kind
 @torch.no_grad()
-def test_gradients_stay_on_the_device(network: RNNsearch, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gradients_stay_on_the_device(network, monkeypatch) -> None:
     ran: list[tuple[Any, Context, Any]] = []
 
     def recorded(function: Any) -> Any:
@@ -168,7 +166,7 @@ def test_gradients_stay_on_the_device(network: RNNsearch, monkeypatch: pytest.Mo
 
 @every_kind
 @torch.no_grad()
-def test_decoding_with_interventions_stays_on_the_device(network: RNNsearch) -> None:
+def test_decoding_with_interventions_stays_on_the_device(network) -> None:
     decoder = StepDecoder(network.eval())
     lengths, row = _ids(2), (1.0, *(0.0,) * (TX - 1))
     memory = decoder.memory(PreparedEncoder(network.encoder)(_ids(2, TX), lengths), lengths)
@@ -183,7 +181,7 @@ def test_decoding_with_interventions_stays_on_the_device(network: RNNsearch) -> 
         assert _devices(*_continuations(likely, torch.zeros(2, 2, device="cuda"), ending, beam, unk=False)) == {"cuda"}
 
 
-def test_transformer_stays_on_the_device(transformer: Transformer) -> None:
+def test_transformer_stays_on_the_device(transformer) -> None:
     batch = _batch()
     with KeepAll():
         loss, likelihood = Objective(transformer, 0.1)(batch)

@@ -1,7 +1,5 @@
 """What all networks have in common: settings within bounds, and a gradient for every weight."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

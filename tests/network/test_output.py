@@ -1,7 +1,5 @@
 """The output layer: the likeliest piece and log probabilities match those of all logits."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from hypothesis import given
@@ -15,7 +13,7 @@ FIRST = 3
 
 
 @pytest.fixture(autouse=True)
-def select_in_8_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+def select_in_8_bits(monkeypatch) -> None:
     """Select candidates in 8 bits also on processors without instructions for it."""
     monkeypatch.setattr(output, "choose_coarse_precision", lambda *_: "int8")
 

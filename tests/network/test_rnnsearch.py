@@ -1,7 +1,5 @@
 """The RNNsearch network in training: numbers of a padded batch against NumPy, and gradients."""
 
-from __future__ import annotations
-
 import functools
 from itertools import product
 
@@ -16,7 +14,6 @@ from attnviz.network.model_config import READOUT_STATES
 from attnviz.network.recurrence import AttentiveGRUSequence, GRUSequence
 from attnviz.network.scorers import Scorer
 from attnviz.text import BOS, EOS
-from tests.conftest import ModelFactory
 from tests.whole_recomputation import recompute
 
 SOURCES = [(17, 5, 90, 33, 33, 8, 61, EOS), (9, EOS), (40, 41, 42, 43, EOS)]
@@ -24,9 +21,7 @@ TARGET = (44, 12, 101, 7, 70, EOS)
 
 
 @pytest.mark.parametrize(("attention", "readout_state"), list(product(ATTENTION_KINDS, READOUT_STATES)))
-def test_padded_batch_equals_numpy_recomputation(
-    make_network: ModelFactory, attention: str, readout_state: str
-) -> None:
+def test_padded_batch_equals_numpy_recomputation(make_network, attention: str, readout_state: str) -> None:
     network = make_network(attention, readout_state)
     weights = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
     batch, lengths = pad_sequence([*map(torch.tensor, SOURCES)], batch_first=True), torch.tensor([*map(len, SOURCES)])
@@ -42,7 +37,7 @@ def test_padded_batch_equals_numpy_recomputation(
 
 
 @pytest.mark.parametrize("attention", ATTENTION_KINDS)
-def test_step_by_step_unroll_equals_whole_target(make_network: ModelFactory, attention: str) -> None:
+def test_step_by_step_unroll_equals_whole_target(make_network, attention: str) -> None:
     network = make_network(attention).requires_grad_(True).train()
     scorer, generator = network.decoder.attention, torch.Generator().manual_seed(3)
     source, previous = (torch.randint(4, 50, shape, generator=generator) for shape in ((3, 9), (3, 5)))
@@ -60,7 +55,7 @@ def test_step_by_step_unroll_equals_whole_target(make_network: ModelFactory, att
         assert torch.allclose(values, found[1][name], rtol=1e-4, atol=1e-5), name
 
 
-def test_location_gives_no_weight_after_its_last_position(make_network: ModelFactory) -> None:
+def test_location_gives_no_weight_after_its_last_position(make_network) -> None:
     network = make_network("location", alignment_size=3)
     alignment = network(torch.full((2, 6), 5), torch.tensor([6, 2]), torch.full((2, 4), 5))[1]
     assert (alignment[0, :, 3:] == 0).all()

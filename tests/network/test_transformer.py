@@ -1,7 +1,5 @@
 """The transformer: NumPy recomputation, stepwise decoding, padding, positions and config."""
 
-from __future__ import annotations
-
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st

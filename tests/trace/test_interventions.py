@@ -1,7 +1,5 @@
 """Interventions as values: validation, and JSON."""
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import json

@@ -1,7 +1,5 @@
 """The table of quantities, which the trace, the recomputation, the verification and the page share."""
 
-from __future__ import annotations
-
 import io
 import pydoc
 import types
@@ -10,7 +8,6 @@ import typing
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz.analysis.verification import RecurrentVerifier, quantity_names
 from attnviz.trace import Attention, Judgement, Trace, TransformerTrace
@@ -18,12 +15,11 @@ from attnviz.trace.quantity import plain_equation
 from attnviz.trace.storage import element_type
 from attnviz.trace.trace import QUANTITIES, RECORDED
 from attnviz.trace.transformer_trace import TRANSFORMER_QUANTITIES as of_transformers
-from attnviz.translator import Translator
 from tests.conftest import SENTENCES
 from tests.snapshots import without_numbers
 
 
-def test_page_names_every_verified_quantity(translator: Translator) -> None:
+def test_page_names_every_verified_quantity(translator) -> None:
     weights = {name: tensor.numpy() for name, tensor in translator.network.state_dict().items()}
     verified = {
         check.quantity
@@ -48,9 +44,7 @@ def test_help_documents_every_quantity(kind: typing.Any) -> None:
         assert equation in (symbol, shown[line + 1])
 
 
-def test_describe_prints_every_array_with_its_size(
-    records: dict[type, typing.Any], snapshot: SnapshotAssertion
-) -> None:
+def test_describe_prints_every_array_with_its_size(records, snapshot) -> None:
     trace, file = records[Trace], io.StringIO()
     trace.describe(file)
     shown = file.getvalue()

@@ -1,7 +1,5 @@
 """Saved records of every class: tables of quantities, round trips and immutability."""
 
-from __future__ import annotations
-
 import copy
 import dataclasses
 import json
@@ -9,12 +7,9 @@ import pickle
 import subprocess
 import sys
 import typing
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Trace, attention
 from attnviz.trace import Judgement, TransformerTrace
@@ -39,7 +34,7 @@ def assert_same(one: Computation, other: Computation) -> None:
 
 
 @every_class
-def test_table_lists_every_array_with_its_shape(records: dict[type, Any], kind: Any) -> None:
+def test_table_lists_every_array_with_its_shape(records, kind) -> None:
     record, hints = records[kind], typing.get_type_hints(kind)
     arrays = [field.name for field in dataclasses.fields(kind) if element_type(hints[field.name]) is not None]
     assert sorted(quantity.name for quantity in kind.arrays) == sorted(arrays)
@@ -53,7 +48,7 @@ def test_table_lists_every_array_with_its_shape(records: dict[type, Any], kind: 
 
 
 @every_class
-def test_file_has_the_whole_record(records: dict[type, Any], kind: Any, tmp_path: Path) -> None:
+def test_file_has_the_whole_record(records, kind, tmp_path) -> None:
     record = records[kind]
     record.save(tmp_path / "x.json")
     loaded = kind.load(tmp_path / "x.json")
@@ -63,7 +58,7 @@ def test_file_has_the_whole_record(records: dict[type, Any], kind: Any, tmp_path
 
 
 @every_class
-def test_fingerprint_covers_every_number_but_the_time(records: dict[type, Any], kind: Any) -> None:
+def test_fingerprint_covers_every_number_but_the_time(records, kind) -> None:
     record = records[kind]
     assert dataclasses.replace(record, seconds=9.0).fingerprint == record.fingerprint
     others = [{"model": "other"}, *[{"interventions": ()}] * (kind is not Judgement)]
@@ -77,7 +72,7 @@ def test_fingerprint_covers_every_number_but_the_time(records: dict[type, Any], 
 
 
 @every_class
-def test_record_and_its_copies_are_immutable(records: dict[type, Any], kind: Any) -> None:
+def test_record_and_its_copies_are_immutable(records, kind) -> None:
     record = records[kind]
     again = (copy.copy(record), copy.deepcopy(record), pickle.loads(pickle.dumps(record)))  # noqa: S301
     for one in (record, *again, kind.from_json(record.to_json())):
@@ -98,9 +93,7 @@ def test_record_and_its_copies_are_immutable(records: dict[type, Any], kind: Any
 
 
 @every_class
-def test_file_of_another_class_or_version_is_refused(
-    records: dict[type, Any], kind: Any, snapshot: SnapshotAssertion
-) -> None:
+def test_file_of_another_class_or_version_is_refused(records, kind, snapshot) -> None:
     content = {one.__name__: records[one].to_json() for one in CLASSES if one is not kind}
     own = json.loads(records[kind].to_json())
     content |= {f"version {change:+}": json.dumps(own | {"version": own["version"] + change}) for change in (-1, 1)}
@@ -112,7 +105,7 @@ def test_file_of_another_class_or_version_is_refused(
     assert said == snapshot
 
 
-def test_records_open_without_torch(records: dict[type, Any], tmp_path: Path) -> None:
+def test_records_open_without_torch(records, tmp_path) -> None:
     foreign = attention(["a", "b"], ["c"], [[0.25, 0.75]])
     for record in (*records.values(), foreign):
         record.save(tmp_path / f"{type(record).__name__}.json")

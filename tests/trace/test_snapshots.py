@@ -1,9 +1,6 @@
 """`Snapshots` of a training: saving, loading and joining."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -38,14 +35,14 @@ def same(one: Snapshots, other: Snapshots) -> bool:
     return arrays and {**vars(one), "alignments": 0} == {**vars(other), "alignments": 0}
 
 
-def test_round_trip_is_exact(tmp_path: Path) -> None:
+def test_round_trip_is_exact(tmp_path) -> None:
     saved = snapshots((0, 10, 50))
     saved.save(tmp_path / "one.json")
     assert same(Snapshots.load(tmp_path / "one.json"), saved)
 
 
 @given(st.sets(st.integers(0, 40), min_size=2, max_size=8), st.integers(1, 6))
-def test_parts_are_joined_in_any_order(updates: set[int], parts: int) -> None:
+def test_parts_are_joined_in_any_order(updates: set[int], parts) -> None:
     whole = snapshots(tuple(sorted(updates)))
     places = [list(range(len(updates)))[k::parts] for k in range(parts)]
     cut = [
@@ -62,7 +59,7 @@ def test_parts_are_joined_in_any_order(updates: set[int], parts: int) -> None:
     assert same(join_snapshots(cut[::-1]), whole)
 
 
-def test_folder_groups_runs_and_skips_other_sentences(tmp_path: Path) -> None:
+def test_folder_groups_runs_and_skips_other_sentences(tmp_path) -> None:
     snapshots((0,)).save(tmp_path / "000000.json")
     other = replace(SENTENCE, source="an old house")
     for update in (10, 50):

@@ -1,7 +1,5 @@
 """Helpers for the fields of a page that AppTest ran: read what they show, and set them as a browser does."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from streamlit.testing.v1 import AppTest

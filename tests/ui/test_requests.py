@@ -1,7 +1,5 @@
 """Fields in the address and browser requests: each is handled once and in order, and bad values are reported."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Callable, Container
 from typing import Any
@@ -20,6 +18,7 @@ from attnviz.ui.view import MAIN, View
 from tests.conftest import REPOSITORY
 from tests.figures import synthetic
 from tests.ui.fields import ask, field, fields, set_field
+from tests.ui.opening import followed
 from tests.ui.shown_payloads import address, mounted
 
 
@@ -151,23 +150,15 @@ run_pages([Page("", lambda: "Test", draw), Page("other", lambda: "Other", draw_o
 """
 
 
-def run(app: AppTest) -> AppTest:
-    app.run()
-    assert not app.exception
-    return app
-
-
 def opened(**linked: str) -> AppTest:
     """Return the first page, opened by a link with these parameters."""
-    app = AppTest.from_string(TWO_PAGES, default_timeout=60)
-    app.query_params.update(linked)
-    return run(app)
+    return followed(AppTest.from_string(TWO_PAGES, default_timeout=60), linked)
 
 
 def go(app: AppTest, key: str, place: str) -> None:
     """Follow a link (`key` "follow") or go to a page ("page"). AppTest (Streamlit 1.67) knows pages in files only."""
     ask(app, key, place)
-    run(app)
+    assert not app.run().exception
     app._page_hash = calc_hash(place.partition("?")[0].strip("/"))
 
 
@@ -176,8 +167,7 @@ def values(app: AppTest, *names: str) -> list[object]:
 
 
 def problems(app: AppTest) -> dict[str, Any]:
-    found: dict[str, Any] = mounted(app, "link_messages")[0]["problems"]
-    return found
+    return mounted(app, "link_messages")[0]["problems"]
 
 
 def test_link_sets_fields_and_the_address_has_what_differs_from_the_default() -> None:

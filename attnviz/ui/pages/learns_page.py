@@ -67,7 +67,7 @@ from attnviz.ui.components.component import (
 from attnviz.ui.components.picture_files import PictureFile, followed_picture_files, picture_files
 from attnviz.ui.components.tables import tables, tables_payload
 from attnviz.ui.embedded_view import drawn_page
-from attnviz.ui.embedding import embedding, page_session
+from attnviz.ui.embedding import embedding
 from attnviz.ui.fields import segmented_control, select_box
 from attnviz.ui.glossary import glossary_box, opening, references
 from attnviz.ui.page_state.inputs import language_address
@@ -207,12 +207,6 @@ def _choose(offered: Collection[str]) -> LearningChoices:
     return LearningChoices(training, shown, int(sentence) - 1)
 
 
-def _watches_run(offered: Collection[str]) -> bool:
-    """Return whether the current choice among the trainings `offered` is a run that may be in progress."""
-    stored = page_session().get(f"learns_{_TRAINING}")
-    return str(stored if stored in offered else next(iter(offered), "")).startswith(_WATCHED_PREFIX)
-
-
 def has_link_measures(run: Snapshots) -> bool:
     """Return whether `run` has measures of its attention against gold links."""
     return any(name in run.curves for name in (*LINK_MEASURES, *ROW_MEASURES))
@@ -228,13 +222,12 @@ def _checkpoint_sentence(runs: Sequence[Snapshots], update: int) -> str:
 
 
 def _draw_page() -> None:
-    """Draw the page; while it shows a run that may be in progress, it redraws itself periodically."""
-    watching = _watches_run(trainings())
-    st.fragment(_draw, run_every=_INTERVAL if watching else None)(watching)
+    """Draw the page; where the server has a folder of runs, it redraws itself periodically."""
+    st.fragment(_draw, run_every=_INTERVAL if watched_run_folders() else None)()
 
 
 @in_turn()
-def _draw(watching: bool) -> None:
+def _draw() -> None:
     begin_fragment()
     offered = trainings()
     if not offered:
@@ -259,8 +252,6 @@ def _draw(watching: bool) -> None:
                     file = f"attnviz-learns-{choices.runs[0].name}-lecture.html"
                     lecture_link(VIEW, choices.address("learning-lecture"), file)
                 copy_link(VIEW.key("copy_link"))
-        if choices.training.startswith(_WATCHED_PREFIX) != watching:
-            st.rerun()  # only the page sets the interval of the redraws
         if choices.runs:
             _figures(choices)
         else:

@@ -36,7 +36,7 @@ def _draw() -> None:
         draw_lesson(lesson)
         return
     drawn = controls(installed_models())
-    shown = shown_translation(drawn.request, back=bool(drawn.request), steps=True)
+    shown = shown_translation(drawn.request, steps=True)
     if shown.view is None:
         return
     view = replace(shown.view, detail_level=page_detail_level(), show_beside=show_beside)

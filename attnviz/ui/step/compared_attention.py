@@ -105,5 +105,5 @@ def drawn_comparison(
 ) -> partial[Spec]:
     """Return what draws the figure with these display options."""
     return partial(
-        comparison, compared, names, end=choices.end, root=choices.root, colours=choices.colours, leads=leads
+        comparison, compared, names, end=bool(choices.end), root=choices.root, colours=choices.colours, leads=leads
     )

@@ -51,11 +51,11 @@ class ShownTranslation:
     """What was requested, if the view shows that."""
 
 
-def shown_translation(request: TranslationRequest | None, *, back: bool, steps: bool = False) -> ShownTranslation:
+def shown_translation(request: TranslationRequest | None, *, steps: bool = False) -> ShownTranslation:
     """Return the translation to show for `request`, which is None if there is no model; draw messages about it.
 
-    With `back`, a button closes an open file. With `steps`, for the page Translate, imported attention is shown too; on
-    the other pages a message says that Translate shows the file.
+    With `steps`, for the page Translate, imported attention is shown too, and a button closes an open file; on the
+    other pages a message says that Translate shows the file.
     """
     opened = opened_file.current_file(request)
     with st.container(key="messages"):  # always present: otherwise the parts below are mounted again
@@ -74,7 +74,7 @@ def shown_translation(request: TranslationRequest | None, *, back: bool, steps: 
             message(opened.problem, "file_problem")
         file_trace = opened.trace if opened else None
         if file_trace and opened:
-            _file_notice(opened, back)
+            _file_notice(opened, back=steps and request is not None)
         requested_trace = None if file_trace or not request else _requested_trace(request)
         original = file_trace or requested_trace or _fallback_trace(request)
         view = _view(original, request if requested_trace else None, opened) if original else None
@@ -187,7 +187,7 @@ def _fallback_trace(request: TranslationRequest | None) -> Trace | None:
     return trace
 
 
-def _file_notice(opened: opened_file.OpenedFile, back: bool) -> None:
+def _file_notice(opened: opened_file.OpenedFile, *, back: bool) -> None:
     """Draw a message that the trace was read from a file, with its model, and the button `back` to translating."""
     name, trace = opened.name, opened.trace
     with st.container(key="notice"):
@@ -280,7 +280,12 @@ def _notice(trace: Trace, translation: str) -> None:
 def _unknown_characters(trace: Trace) -> None:
     """Draw the characters that the tokenizer does not know."""
     if trace.unknown_characters:
-        listed = "  ".join(trace.unknown_characters[:20])
-        st.text(
-            gettext("The model has never seen these parts of the text and reads each as <unk>: {listed}", listed=listed)
-        )
+        st.text(unknown_characters_text(trace))
+
+
+def unknown_characters_text(trace: Trace) -> str:
+    """Return which parts of the source sentence the tokenizer does not know."""
+    return gettext(
+        "The model has never seen these parts of the text and reads each as <unk>: {listed}",
+        listed="  ".join(trace.unknown_characters[:20]),
+    )
