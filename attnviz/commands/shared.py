@@ -146,11 +146,6 @@ def check_outputs(outputs: Iterable[Path], inputs: Iterable[str | Path]) -> None
                 )
 
 
-def numbered(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
-    """Yield lines without line breaks, with their numbers from 1."""
-    return ((number, line.rstrip("\r\n")) for number, line in enumerate(lines, 1))
-
-
 def model_text(text: str, *, unescape: bool, tokenised: bool = False) -> str:
     """Return the text that the model reads for an input text, by the options --unescape and --tokenised."""
     if unescape:
