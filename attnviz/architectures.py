@@ -137,7 +137,7 @@ IMPORTED = Architecture(
 IMPORTED_ATTENTION = Architecture(
     "attention",
     Attention,
-    stages=imported_file_texts.attention_stages,
+    stages=lambda _: (imported_file_texts.ATTENTION_STAGE,),
     step_texts=StepTexts(
         heads_text=imported_file_texts.attention_heads_text,
         step_sentence=imported_file_texts.attention_step_sentence,
@@ -162,7 +162,7 @@ TRANSFORMER = Architecture(
     "transformer",
     TransformerTrace,
     TransformerVerifier,
-    transformer_steps.transformer_stages,
+    lambda _: transformer_steps.TRANSFORMER_STAGES,
     replace(_HEAD_TEXTS, heads_text=lambda trace: transformer_steps.heads_name(trace.heads)),
     EVERY_TRANSLATION | {"growth"},
     {

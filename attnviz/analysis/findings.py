@@ -425,31 +425,19 @@ def nothing_found_text(trace: Any) -> str:
             "The weights show nothing unusual. The checks see weights only, neither meaning nor probabilities: they "
             "cannot tell whether the translation is right."
         )
-    if trace.has_heads:
-        sentences = [
-            gettext(
-                "No word was improbable. A step has many attention distributions, and no single distribution shows "
-                "what was left out or said twice."
-            )
-        ]
-    elif not trace.attends:
-        sentences = [
-            gettext(
-                "No word was improbable. Without attention, attnviz cannot check whether words were left out or "
-                "repeated."
-            )
-        ]
-    else:
-        sentences = [
-            gettext(
-                "The checks cannot see meaning: a wrong word may pass them, and a word that got attention can still be "
-                "missing. They see weights and probabilities, where nothing is unusual: every content word got "
-                "attention, none got too much, no word was repeated, and no word was improbable."
-            )
-        ]
-    if trace.unknown_characters:
-        listed = ", ".join(map(quote, trace.unknown_characters[:10]))
-        sentences.append(
-            gettext("The checks ignore the characters that the model does not know: {listed}.", listed=listed)
-        )
-    return " ".join(sentences)
+    sentence = gettext(
+        "No word was improbable. A step has many attention distributions, and no single distribution shows what was "
+        "left out or said twice."
+        if trace.has_heads
+        else "No word was improbable. Without attention, attnviz cannot check whether words were left out or repeated."
+        if not trace.attends
+        else "The checks cannot see meaning: a wrong word may pass them, and a word that got attention can still be "
+        "missing. They see weights and probabilities, where nothing is unusual: every content word got attention, "
+        "none got too much, no word was repeated, and no word was improbable."
+    )
+    if not trace.unknown_characters:
+        return sentence
+    listed = ", ".join(map(quote, trace.unknown_characters[:10]))
+    return f"{sentence} " + gettext(
+        "The checks ignore the characters that the model does not know: {listed}.", listed=listed
+    )

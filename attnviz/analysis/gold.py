@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.labels import face_names, quote
-from attnviz.analysis.measures import ErrorRate, error_rate, links, mutual_links
+from attnviz.analysis.measures import ErrorRate, SureAndPossible, error_rate, links, mutual_links
 from attnviz.analysis.numbers import decimal, percent
 from attnviz.errors import AttnvizError, user_error
 from attnviz.languages import gettext, gettexts, ngettext
@@ -138,15 +138,18 @@ def parse_gold_links(text: str, words: Words) -> GoldLinks:
 
 def validated(gold: GoldLinks, words: Words) -> GoldLinks:
     """Return `gold`; raise AttnvizError where links are out of range of the words, or there are too many."""
-    all_links = gold.sure | gold.possible
-    if len(all_links) > MOST_GOLD_LINKS:
-        raise user_error(
-            "There are {count} links; at most {most} can be shown.", count=len(all_links), most=MOST_GOLD_LINKS
-        )
-    source, target = map(len, linkable_words(words))
+    if (count := len(gold.sure | gold.possible)) > MOST_GOLD_LINKS:
+        raise user_error("There are {count} links; at most {most} can be shown.", count=count, most=MOST_GOLD_LINKS)
+    check_in_range(gold, *linkable_words(words))
+    return gold
+
+
+def check_in_range(gold: SureAndPossible, source_words: Sequence[str], target_words: Sequence[str]) -> None:
+    """Raise AttnvizError where links name words that do not exist."""
+    source, target = len(source_words), len(target_words)
     faulty = [
         f"{j}{'-' if (j, i) in gold.sure else '?'}{i}"
-        for j, i in sorted(all_links, key=lambda link: link[::-1])
+        for j, i in sorted(gold.sure | gold.possible, key=lambda link: link[::-1])
         if not (0 <= j < source and 0 <= i < target)
     ]
     if faulty:
@@ -162,7 +165,6 @@ def validated(gold: GoldLinks, words: Words) -> GoldLinks:
                 target=target - 1,
             )
         )
-    return gold
 
 
 def recorded_gold_links(trace: Aligned) -> GoldLinks:
@@ -228,22 +230,6 @@ def _strongest_links(words: Words, threshold: float | None) -> list[tuple[int, i
     # The columns of special tokens stay: a word that attends to one of them most has no counterpart.
     source, target = words.places
     return [(source.index(j), i) for j, i in links(words.alignment[target], threshold) if j in source]
-
-
-def parse_pharaoh(text: str) -> list[tuple[int, int]]:
-    """Return the links (source word, target word), both 0-based, of a text in Pharaoh format.
-
-    Raise AttnvizError where a link is malformed or there is none.
-    """
-    matches = [re.fullmatch(r"([0-9]{1,6})-([0-9]{1,6})", item) for item in text.split()]
-    if not matches or None in matches:
-        wrong = next((item for item, link in zip(text.split(), matches, strict=True) if link is None), text)
-        raise user_error(
-            "“{found}” is not a link. Write links as 0-0 1-2: the source word, then the target word, both counted "
-            "from 0.",
-            found=wrong[:40],
-        )
-    return [(int(link[1]), int(link[2])) for link in matches if link]
 
 
 def parse_sure_and_possible(text: str) -> GoldLinks:

@@ -18,12 +18,8 @@ def _attention(trace: Attention, step: int) -> tuple[str, str]:
     return sentence, largest_weight_text(trace, step)
 
 
-_ATTENTION = Stage(2, lambda: gettext("Where it looked"), _attention, _attention)
-
-
-def attention_stages(_: Attention) -> tuple[Stage, ...]:
-    """Return the only stage of a step."""
-    return (_ATTENTION,)
+ATTENTION_STAGE = Stage(2, lambda: gettext("Where it looked"), _attention, _attention)
+"""The only stage of a step."""
 
 
 def attention_step_sentence(trace: Attention, step: int, *, simple: bool = False) -> str:  # noqa: ARG001

@@ -141,26 +141,18 @@ def search_name(trace: Record, forced_name: str) -> str:
 
 def heatmap_heading(by: By, root: bool, face: Face = "before") -> str:
     """Return the title of the heatmap."""
-    if face == "after":
-        share = "√α′" if root else "α′"
-        return gettext(
-            "Alignment: posterior attention {share}, word by word"
-            if by == "words"
-            else "Alignment: posterior attention {share}, step by step",
-            share=share,
-        )
-    if face == "difference":
-        return gettext(
-            "How knowing the written word changes the alignment: α′ − α, word by word"
-            if by == "words"
-            else "How knowing the written word changes the alignment: α′ − α, step by step"
-        )
-    weight = "√α" if root else "α"
+    symbol = f"√{SYMBOLS[face]}" if root else SYMBOLS[face]
     return gettext(
-        "Alignment: attention weights {weight}, word by word"
-        if by == "words"
-        else "Alignment: attention weights {weight}, step by step",
-        weight=weight,
+        {
+            "before words": "Alignment: attention weights {weight}, word by word",
+            "before steps": "Alignment: attention weights {weight}, step by step",
+            "after words": "Alignment: posterior attention {share}, word by word",
+            "after steps": "Alignment: posterior attention {share}, step by step",
+            "difference words": "How knowing the written word changes the alignment: α′ − α, word by word",
+            "difference steps": "How knowing the written word changes the alignment: α′ − α, step by step",
+        }[f"{face} {by}"],
+        weight=symbol,
+        share=symbol,
     )
 
 

@@ -29,6 +29,7 @@ from attnviz.analysis.step_evaluation import (
     gradient_ascent,
     jensen_shannon,
 )
+from attnviz.analysis.what_if_effects import probability_change_text
 from attnviz.arguments import check_number, check_seed, check_whole_argument
 from attnviz.languages import format_share, gettext, ngettext
 from attnviz.text import EOS
@@ -382,9 +383,10 @@ def perturbation_tests_sentence(tests: PerturbationTests, spelling: Spelling) ->
         ),
         (gettext("In the median of {count} shuffles of the weights", count=count), median_probability(tests), None),
     ]
-    changing = [(one, change) for one in trials if (change := _change_text(name, before, one[1]))]
+    changing = [one for one in trials if format_share(one[1]) != format_share(before)]
     if changing:
-        (trial, _, perturbed), change = max(changing, key=lambda one: round(abs(one[0][1] - before), 2))
+        trial, after, perturbed = max(changing, key=lambda one: round(abs(one[1] - before), 2))
+        change = probability_change_text(spelling(piece), before, after)
         sentences = [gettext("{trial}, {change}.", trial=trial, change=change)]
         if perturbed is not None and perturbed.piece_id != piece:
             other, p = quoted_name(spelling(perturbed.piece_id)), float(perturbed.probabilities[perturbed.piece_id])
@@ -413,23 +415,15 @@ def perturbation_tests_sentence(tests: PerturbationTests, spelling: Spelling) ->
     return " ".join(sentences)
 
 
-def _change_text(name: str, before: float, after: float) -> str:
-    """Return how a probability changes, as “verte”: 88 % → 10 %; empty where it stays the same."""
-    was, becomes = format_share(before), format_share(after)
-    if was == becomes:
-        return ""
-    return gettext("{piece}: {before} → {after}", piece=name, before=was, after=becomes)
-
-
 def best_sentence(best: PerturbedStep, real: PerturbedStep, piece_id: int, trace: Trace, spelling: Spelling) -> str:
     """Return the attention that makes a piece likeliest, and the gain in probability; empty where it gains nothing."""
     before, after = (float(step.probabilities[piece_id]) for step in (real, best))
-    change, most = _change_text(quoted_name(spelling(piece_id)), before, after), int(best.weights.argmax())
-    if not change:
+    most = int(best.weights.argmax())
+    if format_share(before) == format_share(after):
         return ""
     return gettext(
         "The best attention found gives {change}, with {share} of the weight on {source}.",
-        change=change,
+        change=probability_change_text(spelling(piece_id), before, after),
         share=percent(best.weights[most]),
         source=quoted_name(trace.source_pieces[most]),
     )

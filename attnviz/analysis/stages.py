@@ -101,32 +101,22 @@ def _fit(trace: Trace, step: int) -> tuple[str, str]:
 def softmax_texts(result: Record | Head, step: int) -> tuple[str, str]:
     """Return how the energies of 0-based `step` become weights, and which is largest."""
     trace = result.displayed
-    order, alpha = weight_order(trace, step)[: trace.visible_key_count(step)], trace.alignment[step]
-    best, outcome = quoted_name(trace.source_pieces[order[0]]), largest_weight_text(trace, step)
-    if len(order) == 1:
-        return gettext("There is only one piece to look at: it gets all of the weight."), outcome
-    interventions = interventions_text(trace, step)
-    if interventions:
+    best, changed = weight_order(trace, step)[0], interventions_text(trace, step)
+    name, share = quoted_name(trace.source_pieces[best]), percent(trace.alignment[step, best])
+    outcome = largest_weight_text(trace, step)
+    if changed and len(trace.source_pieces) > 1:
         sentence = gettext(
             "Changed by hand: {done}. So {first} has {share} of the weight, instead of {own} without the change. All "
             "weights add up to 1.",
-            done=interventions,
-            first=best,
-            share=percent(alpha[order[0]]),
-            own=percent(softmax(float64(trace.energies[step]))[order[0]]),
+            done=changed,
+            first=name,
+            share=share,
+            own=percent(softmax(float64(trace.energies[step]))[best]),
         )
         return sentence, outcome
-    lead = shown_difference(trace.energies[step, order[:2]])
-    sentence = gettext(
-        "The exponential turns a difference of energies into a ratio of weights. The energy of {first} is {lead:.2f} "
-        "above that of {second}, so the weight of {first} is {times} that of {second}. All weights add up to 1; the "
-        "numbers shown are rounded.",
-        first=best,
-        lead=lead,
-        second=quoted_name(trace.source_pieces[order[1]]),
-        times=times(np.exp(lead)),
-    )
-    return sentence, outcome
+    if is_uniform(trace, step):
+        return gettext("Every English piece gets the same share of the attention: {share}.", share=share), outcome
+    return attention_sentence(trace, step), outcome
 
 
 def largest_weight_text(trace: AttentionMatrix, step: int) -> str:
@@ -137,22 +127,6 @@ def largest_weight_text(trace: AttentionMatrix, step: int) -> str:
         return gettext("every piece gets {share} of the weight", share=share)
     text = gettext("{name} gets {share} of the weight", name=quoted_name(trace.source_pieces[best]), share=share)
     return text + word_share_text(trace, step, best)
-
-
-def _share(trace: Trace, step: int) -> tuple[str, str]:
-    order, alpha = weight_order(trace, step), trace.alignment[step]
-    best, share = quoted_name(trace.source_pieces[order[0]]), percent(alpha[order[0]])
-    if is_uniform(trace, step):
-        sentence = gettext("Every English piece gets the same share of the attention: {share}.", share=share)
-        return sentence, gettext("every piece gets {share}", share=share)
-    outcome = gettext("{name} gets {share}", name=capitalised(best), share=share)
-    changed = interventions_text(trace, step)
-    if len(order) == 1 or not changed:
-        return attention_sentence(trace, step), outcome
-    sentence = gettext(
-        "Changed by hand: {done}. Now {name} gets {share} of the attention.", done=changed, name=best, share=share
-    )
-    return sentence, outcome
 
 
 def strongest_pair(trace: Trace | Head, step: int) -> tuple[int, int, float] | None:
@@ -205,12 +179,15 @@ def lead_texts(trace: Trace | Head, step: int) -> tuple[str, str] | None:
     return decimal(pair[2]), times(np.exp(pair[2]))
 
 
-def attention_sentence(trace: Trace | Head, step: int) -> str:
-    """Return how the attention of 0-based `step` is divided between its two strongest pieces, and why so."""
-    order, alpha = weight_order(trace, step), trace.alignment[step]
+def attention_sentence(trace: Trace | Head, step: int, label: Callable[[str], str] = quoted_name) -> str:
+    """Return how the attention of 0-based `step` is divided between its two strongest pieces, and why so.
+
+    `label` returns the label of a piece.
+    """
+    order, alpha = weight_order(trace, step)[: trace.visible_key_count(step)], trace.alignment[step]
     if len(order) == 1:
         return gettext("There is only one piece to look at: it gets all the attention.")
-    first, second = (quoted_name(trace.source_pieces[j]) for j in order[:2])
+    first, second = (label(trace.source_pieces[j]) for j in order[:2])
     lead, whole = lead_texts(trace, step), gettext("All weights add up to 100\u00a0%.")
     share, less = ((fine_percent if lead else percent)(float(alpha[j])) for j in order[:2])
     if lead is None:
@@ -248,13 +225,7 @@ def _context(trace: Trace, step: int) -> tuple[str, str]:
 
 
 def _mixture(trace: Trace, step: int) -> tuple[str, str]:
-    _, needed, share = largest_parts(trace, step)
-    sentence = sum_sentence(trace, step)
-    if is_uniform(trace, step):
-        return sentence, gettext("{count} pieces in equal parts", count=len(trace.source_pieces))
-    if needed == 1:
-        return sentence, gettext("One piece makes up {share}", share=share)
-    return sentence, gettext("{count} pieces make up {share}", share=share, count=needed)
+    return sum_sentence(trace, step), context_shares(trace, step)[1]
 
 
 def sum_sentence(trace: Trace | Head, step: int) -> str:
@@ -281,6 +252,8 @@ def sum_sentence(trace: Trace | Head, step: int) -> str:
 def context_shares(trace: AttentionMatrix, step: int) -> tuple[str, str]:
     """Return the shares of the strongest pieces in the context of 0-based `step`, and how few make up most of it."""
     parts, needed, share = largest_parts(trace, step)
+    if is_uniform(trace, step):
+        return parts, gettext("{count} pieces in equal parts", count=len(trace.source_pieces))
     if needed == 1:
         return parts, gettext("1 piece gets {share} of the weight", share=share)
     return parts, gettext("{count} pieces together get {share} of the weight", count=needed, share=share)
@@ -405,9 +378,12 @@ def _next_word(trace: Record, step: int) -> tuple[str, str]:
     return f"{start} {rest}", outcome
 
 
-def word_choice(trace: Record, step: int) -> tuple[str, str]:
-    """Return a sentence on the piece of 0-based `step` and its strongest competitor, and the outcome."""
-    word, p = quoted_name(trace.target_pieces[step]), percent(trace.probabilities[step])
+def word_choice(trace: Record, step: int, label: Callable[[str], str] = quoted_name) -> tuple[str, str]:
+    """Return a sentence on the piece of 0-based `step` and its strongest competitor, and the outcome.
+
+    `label` returns the label of a piece.
+    """
+    word, p = label(trace.target_pieces[step]), percent(trace.probabilities[step])
     first, likeliest = trace.top(step, 1)[0]
     if int(trace.top_ids[step][0]) != int(trace.target_ids[step]):
         sentence = gettext(
@@ -416,7 +392,7 @@ def word_choice(trace: Record, step: int) -> tuple[str, str]:
             else "The search chose {word} ({p}), although {other} was more likely ({q}).",
             word=word,
             p=p,
-            other=quoted_name(first),
+            other=label(first),
             q=percent(likeliest),
         )
     elif trace.top_ids.shape[1] == 1:
@@ -427,14 +403,14 @@ def word_choice(trace: Record, step: int) -> tuple[str, str]:
             "{word} is most likely with {p}, followed by {other} with {q}.",
             word=capitalised(word),
             p=p,
-            other=quoted_name(second),
+            other=label(second),
             q=percent(less),
         )
     return sentence, gettext("{word} (forced), {p}", word=word, p=p) if was_forced(trace, step) else f"{word}, {p}"
 
 
 ENERGY_STAGE = Stage(1, lambda: gettext("Fit (energy)"), _fit, _energy)
-SOFTMAX_STAGE = Stage(2, lambda: gettext("Share (attention weight)"), _share, softmax_texts)
+SOFTMAX_STAGE = Stage(2, lambda: gettext("Share (attention weight)"), softmax_texts, softmax_texts)
 _CONTEXT = Stage(3, lambda: gettext("Mixture (context vector)"), _mixture, _context)
 _FIXED_VECTOR = Stage(3, lambda: gettext("One vector for all words"), _short_fixed_vector, _fixed_vector)
 _STATE = Stage(4, lambda: gettext("Memory (decoder state)"), _memory, _state)
@@ -455,36 +431,29 @@ def recurrent_stages(trace: Trace) -> tuple[Stage, ...]:
 
 def step_sentence(trace: Record, step: int, *, simple: bool = False) -> str:
     """Return what happened at 0-based `step`, in everyday words if `simple`."""
-    if simple:
-        return _everyday_step_sentence(trace, step)
-    return gettext(
-        "After {before}, the decoder was forced to write {chosen}, which had probability {p}."
-        if was_forced(trace, step)
-        else "After {before}, the decoder wrote {chosen} with probability {p}.",
-        before=quoted_name(trace.previous_pieces[step]),
-        chosen=quoted_name(trace.target_pieces[step]),
-        p=_probability(float(trace.probabilities[step])),
-    )
-
-
-def _probability(p: float) -> str:
-    """Return a probability with three decimal places; 0 and 1 only where exact."""
-    if 0 < p < 0.0005:
-        return gettext("less than {share}", share=decimal(0.001, 3))
-    return gettext("more than {share}", share=decimal(0.999, 3)) if 0.9995 <= p < 1 else decimal(p, 3)
-
-
-def _everyday_step_sentence(trace: Record, step: int) -> str:
     piece, share = trace.target_pieces[step], percent(trace.probabilities[step])
-    name = quoted_name(piece)
-    if was_forced(trace, step):
-        return gettext("You forced {name}; the translator gave it a probability of {share}.", name=name, share=share)
-    if piece == "</s>":
-        return gettext("The translator ends the sentence; {name} had a probability of {share}.", name=name, share=share)
-    sentence = gettext("The translator writes {name}, which had a probability of {share}.", name=name, share=share)
-    first, likeliest = trace.top(step, 1)[0]
-    if trace.search.method != "beam" or int(trace.top_ids[step][0]) == int(trace.target_ids[step]):
+    name, forced = quoted_name(piece), was_forced(trace, step)
+    if not simple:
+        return gettext(
+            "After {before}, the decoder was forced to write {chosen}, which had probability {p}."
+            if forced
+            else "After {before}, the decoder wrote {chosen} with probability {p}.",
+            before=quoted_name(trace.previous_pieces[step]),
+            chosen=name,
+            p=share,
+        )
+    sentence = gettext(
+        "You forced {name}; the translator gave it a probability of {share}."
+        if forced
+        else "The translator ends the sentence; {name} had a probability of {share}."
+        if piece == "</s>"
+        else "The translator writes {name}, which had a probability of {share}.",
+        name=name,
+        share=share,
+    )
+    if forced or piece == "</s>" or trace.search.method != "beam" or trace.top_ids[step][0] == trace.target_ids[step]:
         return sentence
+    first, likeliest = trace.top(step, 1)[0]
     reason = gettext(
         "{other} was more likely ({share}), but the search compares whole sentences.",
         other=capitalised(quoted_name(first)),

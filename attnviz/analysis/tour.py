@@ -7,23 +7,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
-
-import numpy as np
 
 from attnviz.analysis.diagram import context_units, has_diagram
 from attnviz.analysis.energy_equations import fill_placeholders, texts_of
-from attnviz.analysis.labels import quote, quoted_name
+from attnviz.analysis.labels import quote
 from attnviz.analysis.learning import guidance_sentence
 from attnviz.analysis.measures import named_shares, ranked, word_shares
-from attnviz.analysis.numbers import decimal, fine_percent, percent, shown_difference, thousands, times
-from attnviz.analysis.stages import ENERGY_STAGE, SOFTMAX_STAGE, recurrent_stages, was_forced
-from attnviz.analysis.tour_data import LEAST_SHARE, LONGEST_WORD, TourData, coloured, no_attention_reason
-from attnviz.analysis.transformer_steps import heads_name, opened_head_name, transformer_stages
+from attnviz.analysis.numbers import decimal, percent, thousands
+from attnviz.analysis.stages import (
+    ENERGY_STAGE,
+    SOFTMAX_STAGE,
+    attention_sentence,
+    recurrent_stages,
+    was_forced,
+    word_choice,
+)
+from attnviz.analysis.tour_data import LEAST_SHARE, LONGEST_WORD, TourData, coloured, coloured_name, no_attention_reason
+from attnviz.analysis.transformer_steps import TRANSFORMER_STAGES, heads_name, opened_head_name
 from attnviz.analysis.what_if_effects import mean_context_name
 from attnviz.analysis.word_classes import is_article
 from attnviz.languages import gettext
-from attnviz.trace.parts import float64
 
 Place = Literal["", "heatmap", "encoder", "source", "stage1", "stage2", "stage3", "stage5"]
 """Part of the page that a stop points at; empty for none."""
@@ -52,7 +57,7 @@ STOPS_OF_STAGES = {3: 1, SOFTMAX_STOP: 2, MIXTURE_STOP: 3, 6: 5}
 
 def stop_titles(record: Any) -> dict[int, str]:
     """Return the titles of the stops of a translation, by number; those about a stage have its title."""
-    own_stages = transformer_stages(record) if record.has_heads else recurrent_stages(record)
+    own_stages = TRANSFORMER_STAGES if record.has_heads else recurrent_stages(record)
     stages = {stage.number: stage for stage in (ENERGY_STAGE, SOFTMAX_STAGE, *own_stages)}
     return {
         1: gettext("One word and its attention" if record.attends else "One word, without attention"),
@@ -167,7 +172,7 @@ def energy_sentences(tour: TourData) -> tuple[str, ...]:
     fit = gettext(
         "The energy measures how well a piece fits: {listed}. The larger the energy, the better the fit.",
         listed=", ".join(
-            f"{tour.piece(j)}\u00a0{decimal(energies[j], 1)}"
+            f"{tour.piece(j)}\u00a0{decimal(energies[j])}"
             for j in (order if len(order) < 4 else [*order[:2], order[-1]])
         ),
     )
@@ -193,29 +198,15 @@ def energy_sentences(tour: TourData) -> tuple[str, ...]:
 
 def softmax_sentences(tour: TourData) -> tuple[str, ...]:
     """Return how the softmax turns energies into shares, and that the user can pull a bar."""
-    e, alpha = float64(tour.energies), tour.record.displayed.alignment[tour.word.step]
-    order = ranked(e)
+    attention, step = tour.record.displayed, tour.word.step
     start = gettext(
         "Softmax turns the energies of the previous stop into shares, the attention weights, which add up to "
         "100\u00a0%. Softmax takes the exponential, exp, of each energy, then divides each result by the total."
     )
-    if len(order) == 1:
-        return (start, gettext("There is only one piece, so it gets all the attention."))
-    best, second = order[:2]
-    lead = shown_difference((e[best], e[second]))
-    ratio = gettext(
-        "The energy is {high} for {best} and {low} for {second}. The difference is {apart}, so the share of {best} is "
-        "exp({apart}) = {times} that of {second}: {share} against {less}.",
-        best=tour.piece(best),
-        second=tour.piece(second),
-        high=decimal(e[best]),
-        low=decimal(e[second]),
-        apart=decimal(lead),
-        times=times(np.exp(lead)),
-        share=fine_percent(alpha[best]),
-        less=fine_percent(alpha[second]),
-    )
-    return f"{start} {ratio}", gettext(
+    divided = attention_sentence(attention, step, partial(coloured_name, kind="source"))
+    if len(attention.source_pieces) == 1:
+        return (f"{start} {divided}",)
+    return f"{start} {divided}", gettext(
         "To change how well a piece fits, drag its bar, or press ← → on the bar. The shares of all pieces then change."
     )
 
@@ -301,19 +292,7 @@ def written_word_sentences(tour: TourData) -> tuple[str, ...]:
     )
     if record.attends and not record.has_heads and tour.mixed_step != step:
         start = f"{gettext('Back to {word}.', word=tour.written(step))} {start}"
-    values = {"word": tour.written(step), "share": percent(record.probabilities[step])}
-    if len(record.top_pieces[step]) < 2:
-        rest = gettext("{word} has {share}.", **values)
-    else:
-        leads = record.top_ids[step][0] == record.target_ids[step]
-        other, chance = record.top(step, 2)[1 if leads else 0]
-        values |= {"other": coloured(quoted_name(other), "target"), "less": percent(chance)}
-        rest = gettext(
-            "{word} is the most likely piece ({share}), followed by {other} ({less})."
-            if leads
-            else "{word} has probability {share}, but {other} was more probable, with {less}.",
-            **values,
-        )
+    rest, _ = word_choice(record, step, partial(coloured_name, kind="target"))
     one_vector = ""
     if record.attends_once and tour.posterior_weights is not None:
         one_vector = gettext(

@@ -291,6 +291,11 @@ def coloured(text: str, kind: MarkKind) -> str:
     return f"{_OPEN[kind]}{_MARKS.sub('', text)}{_CLOSE}"
 
 
+def coloured_name(piece: str, kind: MarkKind) -> str:
+    """Return the label of a piece, marked as a coloured part of a sentence."""
+    return coloured(quoted_name(piece), kind)
+
+
 def coloured_parts(sentence: str) -> Spans:
     """Return the parts of a `sentence` in order, each with its colour."""
     parts: Spans = []
@@ -377,11 +382,11 @@ class TourData:
 
     def piece(self, j: int) -> str:
         """Return the label of a source piece."""
-        return coloured(quoted_name(self.record.source_pieces[j]), "source")
+        return coloured_name(self.record.source_pieces[j], "source")
 
     def written(self, i: int) -> str:
         """Return the label of a target piece."""
-        return coloured(quoted_name(self.record.target_pieces[i]), "target")
+        return coloured_name(self.record.target_pieces[i], "target")
 
 
 def no_attention_reason() -> str:

@@ -254,16 +254,12 @@ HEAD_STAGES = (
     Stage(4, lambda: gettext("Memory (residual stream)"), _memory, head_stream),
 )
 """The stages of one head of any kind."""
-_STAGES = (
+TRANSFORMER_STAGES = (
     replace(HEAD_STAGES[0], full=_energy),
     *HEAD_STAGES[1:],
     replace(WORD_STAGE, full=_word),
 )
-
-
-def transformer_stages(_: TransformerTrace) -> tuple[Stage, ...]:
-    """Return the stages of a step, those of the displayed head first."""
-    return _STAGES
+"""The stages of a step of a translation, those of the displayed head first."""
 
 
 def head_equations(head: Any, theme: ThemeName = "light") -> tuple[Equation, ...]:

@@ -308,16 +308,6 @@ def compare_quantity(quantity: str, shown: NDArray[Any], expected: Array) -> Che
     return Check(quantity, int(shown.size), difference, discrepancy)
 
 
-POSITION_QUANTITIES = (
-    *(name for name, quantity in QUANTITIES.items() if quantity.of_positions),
-    "likelihood",
-    "log_likelihood",
-    "posterior",
-    "heatmap_posterior",
-)
-"""Quantities whose first index is a source position."""
-
-
 def quantity_names() -> dict[str, str]:
     """Return the names of the verified quantities on the page."""
     return gettexts(
@@ -437,7 +427,7 @@ def discrepancy_text(trace: Record, discrepancy: Discrepancy, step: int) -> str:
     name = quantity_names()[discrepancy.quantity]
     if not discrepancy.index:
         return gettext("{what}: the number of values is wrong.", what=name)
-    if discrepancy.quantity in POSITION_QUANTITIES:
+    if (quantity := QUANTITIES.get(discrepancy.quantity)) and quantity.of_positions:
         piece = quote(piece_name(trace.source_pieces[discrepancy.index[0]]))
         name = gettext("{what} of {piece}", what=name, piece=piece)
     return gettext(

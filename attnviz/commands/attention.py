@@ -28,7 +28,6 @@ from attnviz.commands.shared import (
     gold_links_for,
     option_that_reads,
     print_pairs,
-    rate_text,
     report,
     report_escapes,
     report_more,
@@ -36,6 +35,7 @@ from attnviz.commands.shared import (
     write_pairs,
 )
 from attnviz.errors import AttnvizError
+from attnviz.evaluation.measurement_tables import table_number
 from attnviz.files import replace_bytes
 from attnviz.trace.drawing import DetailLevel
 
@@ -370,13 +370,14 @@ def _print_agreement(agreement: LinkAgreement, chosen: Sequence[int], names: tup
         sums = [
             sum(len(getattr(pair, name)) for pair in agreement.pairs) for name in ("shared", "only_first", "only_other")
         ]
-        total.append(["all", *map(str, sums), rate_text(agreement.aer)])
+        total.append(["all", *map(str, sums), table_number(agreement.aer, 3)])
     print_pairs(["pair", "both", f"only {names[0]}", f"only {names[1]}", "AER"], rows, total)
-    print(f"\nAlignment error rate (AER) between the files: {rate_text(agreement.aer)}.")
+    print(f"\nAlignment error rate (AER) between the files: {table_number(agreement.aer, 3)}.")
 
 
 def _row(name: str, pair: PairAgreement) -> list[str]:
-    return [name, str(len(pair.shared)), _shortened(pair.only_first), _shortened(pair.only_other), rate_text(pair.aer)]
+    links = (str(len(pair.shared)), _shortened(pair.only_first), _shortened(pair.only_other))
+    return [name, *links, table_number(pair.aer, 3)]
 
 
 def _text(links: frozenset[Link]) -> str:

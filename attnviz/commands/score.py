@@ -21,8 +21,9 @@ from attnviz.commands.options import (
     Positive,
     ReadingOptions,
 )
-from attnviz.commands.shared import check_suffix, print_pairs, rate_text, report, write_pairs
+from attnviz.commands.shared import check_suffix, print_pairs, report, write_pairs
 from attnviz.errors import AttnvizError
+from attnviz.evaluation.measurement_tables import markdown_table, table_number
 from attnviz.files import replace_text
 
 if TYPE_CHECKING:
@@ -133,8 +134,6 @@ def _print_scores(scored: ScoredLinks) -> None:
 
 def _print_errors(errors: Sequence[WordError] | None, most: int) -> None:
     """Print the most frequent wrong word pairs, or how to name them."""
-    from attnviz.evaluation.measurement_tables import markdown_table
-
     if errors is None:
         report("Wrong word pairs cannot be named, because the words are unknown. Add --source-file and --target-file.")
         return
@@ -152,7 +151,6 @@ def _print_errors(errors: Sequence[WordError] | None, most: int) -> None:
 def _rank_heads(links: AttentionRecords, gold: AttentionRecords, options: _Options) -> None:
     """Print the heads in the order of the measure, and those whose mean aligns best; write them to a file."""
     from attnviz.evaluation.head_finder import find_heads, head_rows
-    from attnviz.evaluation.measurement_tables import markdown_table
 
     found, output = find_heads(links, gold, by=options.by), options.output
     columns = ["rank", "layer", "head", "AER", "precision", "recall", "F1", "mutual", "erased"]
@@ -176,7 +174,7 @@ def _rank_heads(links: AttentionRecords, gold: AttentionRecords, options: _Optio
 
 def _row(name: str, score: LinkScore) -> list[str]:
     rates = score.aer, score.precision, score.recall, score.f1
-    return [name, str(score.links), str(score.sure), *map(rate_text, rates)]
+    return [name, str(score.links), str(score.sure), *(table_number(rate, 3) for rate in rates)]
 
 
 def _fields(score: LinkScore) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from attnviz.errors import AttnvizError, locate_errors
+from attnviz.evaluation.measurement_tables import markdown_table
 from attnviz.files import replace_text
 
 if TYPE_CHECKING:
@@ -145,11 +146,6 @@ def check_outputs(outputs: Iterable[Path], inputs: Iterable[str | Path]) -> None
                 )
 
 
-def numbered_lines(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
-    """Yield lines without line breaks, with their numbers from 1."""
-    return ((number, line.rstrip("\r\n")) for number, line in enumerate(lines, 1))
-
-
 def model_text(text: str, *, unescape: bool, tokenised: bool = False) -> str:
     """Return the text that the model reads for an input text, by the options --unescape and --tokenised."""
     if unescape:
@@ -194,8 +190,6 @@ def write_rows(path: Path, rows: Sequence[Mapping[str, object]], columns: Sequen
 
 def print_pairs(columns: Sequence[str], rows: Sequence[Sequence[str]], total: Sequence[Sequence[str]]) -> None:
     """Print the rows of the first pairs as a table, and the `total` below them."""
-    from attnviz.evaluation.measurement_tables import markdown_table
-
     print(markdown_table(columns, [*rows[:_PAIRS], *total], 1))
     report_more(len(rows), _PAIRS, " pairs; -o FILE writes all of them.")
 
@@ -206,8 +200,3 @@ def write_pairs(path: Path, rows: Sequence[Mapping[str, object]], whole: Mapping
         replace_text(path, json.dumps({**whole, "pairs": rows}, indent=1) + "\n")
     else:
         write_rows(path, rows, [*rows[0]])
-
-
-def rate_text(rate: float | None) -> str:
-    """Return a rate with three decimals, or a dash where there is none."""
-    return "–" if rate is None else f"{rate:.3f}"

@@ -18,7 +18,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from attnviz.analysis.gold import parse_sure_and_possible
+from attnviz.analysis.gold import check_in_range, parse_sure_and_possible
 from attnviz.errors import AttnvizError, user_error
 from attnviz.evaluation.alignment import GoldAlignment, detokenise, parse_gold
 from attnviz.languages import gettext, ngettext
@@ -44,7 +44,7 @@ from attnviz.reading import (
     read_text_lines,
     reading_errors,
 )
-from attnviz.text import LONGEST_TEXT, abbreviated, is_too_long
+from attnviz.text import LONGEST_TEXT, is_too_long
 from attnviz.trace.tokens import unescaped_text
 
 _ENDINGS = (".tsv", ".txt", ".jsonl", ".parquet")
@@ -219,11 +219,12 @@ def _jsonl_lines(lines: Iterable[str]) -> Iterator[Line | Skipped]:
     for number, line in enumerate(lines, 1):
         try:
             gold = parse_gold(line)
+            check_in_range(gold, gold.source, gold.target)
         except ValueError as error:
             yield Skipped(number, gettext("not a sentence pair with links ({error})", error=error))
             continue
-        if reason := _out_of_range(gold):
-            yield Skipped(number, reason)
+        except AttnvizError as error:
+            yield Skipped(number, str(error).rstrip("."))
             continue
         checked = _line_or_skipped(number, detokenise(gold.source), detokenise(gold.target))
         yield Line(number, checked.source, checked.target, gold) if isinstance(checked, Line) else checked
@@ -285,33 +286,11 @@ def _with_gold(line: Line | Skipped, gold_line: str) -> Line | Skipped:
     source, target = tuple(line.source.split()), tuple(line.target.split())
     try:
         links = parse_sure_and_possible(gold_line)
+        check_in_range(links, source, target)
     except AttnvizError as error:
-        return Skipped(line.number, str(error))
+        return Skipped(line.number, str(error).rstrip("."))
     gold = GoldAlignment(str(line.number), source, target, links.sure, links.possible)
-    if reason := _out_of_range(gold):
-        return Skipped(line.number, reason)
     return Line(line.number, line.source, line.target, gold)
-
-
-def _out_of_range(gold: GoldAlignment) -> str:
-    """Return why a line is skipped whose links name words that do not exist; empty where all links are in range."""
-    faulty = [
-        f"{j}-{i}"
-        for j, i in sorted(gold.sure | gold.possible)
-        if not (0 <= j < len(gold.source) and 0 <= i < len(gold.target))
-    ]
-    if not faulty:
-        return ""
-    return ngettext(
-        "the link {links} is out of range: the pair has {source} source words and {target} target words, counted from "
-        "0 and separated by spaces",
-        "the links {links} are out of range: the pair has {source} source words and {target} target words, counted "
-        "from 0 and separated by spaces",
-        len(faulty),
-        links=abbreviated(faulty, " "),
-        source=len(gold.source),
-        target=len(gold.target),
-    )
 
 
 @contextlib.contextmanager

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from attnviz import bounds
 from attnviz.arguments import check_text, check_texts
-from attnviz.errors import AttnvizError, user_error
+from attnviz.errors import locate_errors, user_error
 from attnviz.languages import gettext
 from attnviz.text import BOS, EOS, LONGEST_SENTENCE, LONGEST_TEXT, PAD, UNK, Tokenizer, is_too_long
 
@@ -93,10 +93,8 @@ def _numbered(what: str, items: Iterable[T], encode: Callable[[T], list[int]]) -
     """Return the ids of each item; the message of an error begins with `what` it is and its number, from 1."""
     encoded = []
     for number, item in enumerate(items, 1):
-        try:
+        with locate_errors(f"{what} {number}"):
             encoded.append(encode(item))
-        except AttnvizError as error:
-            raise AttnvizError(f"{what} {number}: {error}") from error
     return encoded
 
 
@@ -107,7 +105,15 @@ def _ids(tokenizer: Tokenizer, text: str, what: str) -> list[int]:
     """
     check_text(what, text)
     if is_too_long(text):
-        raise AttnvizError(_too_long(what, text))
+        words = len(text.split())
+        raise user_error(
+            "The {what} has {count} words; at most {most} can be shown. Shorten the {what}."
+            if words > LONGEST_SENTENCE
+            else "The {what} has {count} characters; at most {most} can be shown. Shorten the {what}.",
+            what=what,
+            count=words if words > LONGEST_SENTENCE else len(text),
+            most=LONGEST_SENTENCE if words > LONGEST_SENTENCE else LONGEST_TEXT,
+        )
     ids = tokenizer.encode(text)
     if not ids:
         raise user_error("The {what} is empty. Type a {what}.", what=what)
@@ -124,21 +130,3 @@ def _check_pieces(what: str, count: int) -> None:
             count=count,
             most=_LONGEST_PIECES,
         )
-
-
-def _too_long(what: str, text: str) -> str:
-    """Return the message that a text, which it calls `what`, has too many words or else characters."""
-    words = len(text.split())
-    if words > LONGEST_SENTENCE:
-        return gettext(
-            "The {what} has {count} words; at most {most} can be shown. Shorten the {what}.",
-            what=what,
-            count=words,
-            most=LONGEST_SENTENCE,
-        )
-    return gettext(
-        "The {what} has {count} characters; at most {most} can be shown. Shorten the {what}.",
-        what=what,
-        count=len(text),
-        most=LONGEST_TEXT,
-    )

@@ -159,7 +159,16 @@ def score(
     best = choose_convention(predicted, reference)
     gold_pairs = gold_links(best, reference)
     if best.convention.swapped:
-        remarks.append(_swap_remark(best))
+        remarks.append(
+            gettext(
+                "By their words, your links name the target word first, so source and target were swapped."
+                if best.usual_aer is None
+                else "Your links seem to name the target word first, so source and target were swapped. The alignment "
+                "error rate (AER) is now {aer:.3f}; before the swap it was {other:.3f}.",
+                aer=best.aer,
+                other=best.usual_aer,
+            )
+        )
     remarks.append(
         gettext(
             "Your links count words from {links}; the gold links count words from {gold}.",
@@ -181,17 +190,6 @@ def score(
     error = replace(error, word_errors=_word_errors(best.links, gold_pairs, pairs))
     numbers, places = tuple(reference.numbers), tuple(predicted.places)
     return ScoredLinks(error, tuple(remarks), tuple(gold_pairs), best.convention, numbers, places)
-
-
-def _swap_remark(best: ChosenConvention) -> str:
-    if best.usual_aer is None:
-        return gettext("By their words, your links name the target word first, so source and target were swapped.")
-    return gettext(
-        "Your links seem to name the target word first, so source and target were swapped. The alignment "
-        "error rate (AER) is now {aer:.3f}; before the swap it was {other:.3f}.",
-        aer=best.aer,
-        other=best.usual_aer,
-    )
 
 
 def _word_errors(
@@ -238,7 +236,16 @@ def symmetrise(a: Any, b: Any, method: Method = "grow-diag-final-and") -> Symmet
         )
         for one, other, pair in zip(first.from_zero(base), best.links, first.pairs, strict=True)
     ]
-    remarks.append(_direction_remark(best))
+    remarks.append(
+        gettext(
+            "The reverse links seem to name the target word first, so they were swapped. The error rate between both "
+            "directions is {aer:.3f}."
+            if best.convention.swapped
+            else "The reverse links seem to name the source word first, as the other links do. The error rate between "
+            "both directions is {aer:.3f}.",
+            aer=best.aer,
+        )
+    )
     if base or best.convention.links_base:
         remarks.append(
             gettext(
@@ -249,21 +256,6 @@ def symmetrise(a: Any, b: Any, method: Method = "grow-diag-final-and") -> Symmet
         )
     bases = (0, 1) if first.bases == (0, 1) and base == 0 else (0,)
     return SymmetrisedLinks(replace(first, pairs=pairs, bases=bases, remarks=()), tuple(remarks))
-
-
-def _direction_remark(best: ChosenConvention) -> str:
-    """Return a sentence about the order of the words in the links of the reverse direction."""
-    if best.convention.swapped:
-        return gettext(
-            "The reverse links seem to name the target word first, so they were swapped. The error rate between both "
-            "directions is {aer:.3f}.",
-            aer=best.aer,
-        )
-    return gettext(
-        "The reverse links seem to name the source word first, as the other links do. The error rate between both "
-        "directions is {aer:.3f}.",
-        aer=best.aer,
-    )
 
 
 def choose_convention(predicted: FileLinks, reference: FileLinks, *, same_tokens: bool = False) -> ChosenConvention:

@@ -103,7 +103,7 @@ def _remarks_on_words(first: FileLinks, other: FileLinks) -> list[str]:
         for (own, _), (theirs, _) in zip(*(sides for _, sides in pairs), strict=True):
             if not own or not theirs or len(own) != len(theirs) or own == theirs:
                 continue
-            if not any(one.casefold() == two.casefold() for one, two in zip(own, theirs, strict=True)):
+            if not any(map(_same_word, own, theirs)):
                 raise different_words(number, own, theirs)
             word = next((one, two) for one, two in zip(own, theirs, strict=True) if one != two)
             differing.setdefault(number, word)

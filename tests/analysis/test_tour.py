@@ -194,11 +194,11 @@ def test_sentences_have_the_numbers_of_the_translation(seed: int) -> None:
     assert str(trace.annotations.shape[1]) in stop_texts[2]
     order = np.argsort(-e, kind="stable")
     for j in (order[0], order[1], order[-1]):
-        assert decimal(float(e[j]), 1) in stop_texts[3]
+        assert decimal(float(e[j]), 2) in stop_texts[3]
     high, low = (round(float(e[j]), 2) for j in order[:2])
-    for number in (high, low, high - low):  # the difference is that of the numbers as written
-        assert decimal(number, 2) in stop_texts[SOFTMAX_STOP]
-    assert fine_percent(float(alpha.max())) in stop_texts[SOFTMAX_STOP]
+    if np.exp(high - low) >= 1.05:  # the weights are not nearly the same
+        assert decimal(high - low, 2) in stop_texts[SOFTMAX_STOP]  # the difference is that of the numbers as written
+        assert fine_percent(float(alpha.max())) in stop_texts[SOFTMAX_STOP]
     assert percent(float(trace.alignment[data.mixed_step].max())) in stop_texts[MIXTURE_STOP]
     assert percent(float(trace.probabilities[step])) in stop_texts[6]
     assert data.posterior_weights is not None

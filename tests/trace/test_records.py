@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from attnviz import AttnvizError, Trace, attention
 from attnviz.analysis.energy_equations import energy_decomposition
-from attnviz.analysis.verification import POSITION_QUANTITIES, RecurrentVerifier, quantity_names
+from attnviz.analysis.verification import RecurrentVerifier, quantity_names
 from attnviz.figures.heads_figure import thumbnail
 from attnviz.trace import Attention, Judgement, TransformerTrace
 from attnviz.trace.parts import HeadKind
@@ -141,7 +141,6 @@ def test_page_names_every_verified_quantity(translator) -> None:
         for check in RecurrentVerifier(translator.translate(SENTENCES[0], beam=1), weights).verify(0).checks
     }
     assert verified <= set(quantity_names()) <= {*QUANTITIES, *of_transformers}
-    assert {name for name, quantity in QUANTITIES.items() if quantity.of_positions} == set(POSITION_QUANTITIES)
 
 
 @pytest.mark.parametrize("kind", [Trace, TransformerTrace, Judgement, Attention])

@@ -155,10 +155,6 @@ def _are_groups(text: str) -> bool:
     return "," in text and are_weights(text.replace(",", " ").split())
 
 
-def _are_phrases(text: str) -> bool:
-    return all(map(_PHRASE.fullmatch, text.split()))
-
-
 _CHECKS: Mapping[str, Callable[[str], object]] = {
     "id": _ID.fullmatch,
     "key": bool,
@@ -167,7 +163,7 @@ _CHECKS: Mapping[str, Callable[[str], object]] = {
     "links": _are_links,
     "sure": _are_links,
     "possible": _are_links,
-    "alignment": lambda text: _are_links(text) or _are_groups(text) or _are_phrases(text),
+    "alignment": lambda text: _are_links(text) or _are_groups(text) or all(map(_PHRASE.fullmatch, text.split())),
     "positions": lambda text: _are_links(text) or _are_groups(text) or all(map(_ID.fullmatch, text.split())),
     "segments": lambda text: text.endswith("|") and _SEGMENT.search(text),
     "link": _LINK_LINE.fullmatch,

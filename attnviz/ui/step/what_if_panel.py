@@ -14,7 +14,6 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from attnviz.analysis.gold import parse_pharaoh
 from attnviz.analysis.labels import quote, quoted_name, shorten
 from attnviz.analysis.numbers import percent
 from attnviz.analysis.what_if_effects import (
@@ -50,6 +49,7 @@ from attnviz.trace.what_ifs import (
     translator_arguments,
     whole_weights,
 )
+from attnviz.trace.word_link_text import parse_links
 from attnviz.ui.components.chart import chart, figure_payload
 from attnviz.ui.components.component import component
 from attnviz.ui.embedding import embedding, page_session
@@ -193,7 +193,7 @@ def borrowed_row(trace: Trace, step: int, lender: str, of: str) -> NDArray[np.fl
                 )
             return np.asarray(posterior[step], np.float64)
         case "links":
-            return weights_from_links(trace, step, parse_pharaoh(of))
+            return weights_from_links(trace, step, parse_links(of).all)
         case "model" if of in lenders(trace):
             other = translate(of, device_of(trace), trace.source_text, 1, trace.translation)
             return weights_from_trace(trace, step, other)
