@@ -51,7 +51,7 @@ from attnviz.figures.spec import (
     in_colour,
     label_height,
     label_width,
-    numbered,
+    numbered_rows,
     width,
 )
 from attnviz.figures.subject import Subject
@@ -199,7 +199,7 @@ def _strongest(subject: Subject) -> dict[str, Any]:
 
 def _source_table(subject: Subject) -> dict[str, Any]:
     """Return the first columns of a table with a row for each source piece j (counted from 1)."""
-    return numbered({gettext("source piece"): list(subject.attention.source_pieces)}, "j")
+    return numbered_rows({gettext("source piece"): list(subject.attention.source_pieces)}, "j")
 
 
 _AXIS_LENGTH = 1.5
