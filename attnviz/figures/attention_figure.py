@@ -1,4 +1,9 @@
-"""Figures of the attention of one step: energies, softmax, weights and posterior as bars, and all of it in one."""
+"""Figures of the attention of one step: energies, softmax, weights and posterior as bars, and all of it in one.
+
+Figures with a row for each source piece line up. Their `layout.meta` has `order`, the 0-based source pieces by weight,
+largest first, and `selection_colour`, the colour of the selected row. For a long sentence it also has `thinned`: rows
+and height when ordered by weight, and the name of the row for the rest (`more`).
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""What repeats in figures: bars by source piece, numbers at bars, waterfalls, and strips of units.
-
-Figures with a row for each source piece line up. Their `layout.meta` has `order`, the 0-based source pieces by weight,
-largest first, and `selection_colour`, the colour of the selected row. For a long sentence it also has `thinned`: rows
-and height when ordered by weight, and the name of the row for the rest (`more`).
+"""What repeats in figures: the layout of rows and its axes, bars, numbers at bars, waterfalls, and strips of units.
 
 Numbers at bars are a trace of their own: Plotly measures the text of bars at every drawing, which takes most of its
 time.
