@@ -33,6 +33,8 @@ class LRUCache(Generic[Value]):
             most, getsizeof=lambda value: min(most, size(value))
         )
         self._alive: weakref.WeakValueDictionary[Hashable, Any] = weakref.WeakValueDictionary()
+        self._shared: weakref.WeakKeyDictionary[Any, Value] = weakref.WeakKeyDictionary()
+        """By an equal of a cached value, that value: it lives as long."""
         self._making = set[Hashable]()
         self._changed = threading.Condition()
 
@@ -62,12 +64,16 @@ class LRUCache(Generic[Value]):
         return None
 
     def add(self, key: Hashable, value: Value) -> Value:
-        """Cache the value of `key` and return it; where there is one already, return that one."""
+        """Cache the value of `key` and return it; where there is one already, return that one, which lives as long."""
         with self._changed:
             with contextlib.suppress(KeyError):
-                return self._lookup(key)
+                found = self._lookup(key)
+                with contextlib.suppress(TypeError):  # `weakref` does not support every type
+                    if found is not value:
+                        self._shared[value] = found
+                return found
             self._cached[key] = value
-            with contextlib.suppress(TypeError):  # `weakref` does not support every type
+            with contextlib.suppress(TypeError):
                 self._alive[key] = value
             return value
 

@@ -9,7 +9,6 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from html import escape
@@ -33,7 +32,7 @@ from attnviz.ui.components.component import collected
 from attnviz.ui.embedding import Embedding, embedded_in
 from attnviz.ui.page_state.gold_state import take_links
 from attnviz.ui.page_state.selection import OPTIONS, PAGE_CHOICES, POSTERIOR_OPEN
-from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, made
+from attnviz.ui.payloads import PayloadRequest, made
 from attnviz.ui.resources import has_posterior
 from attnviz.ui.step.step_view import step_view
 from attnviz.ui.step.what_if_panel import current_view, handle_what_if
@@ -149,13 +148,18 @@ class EmbeddedView:
 
 
 def embedded(host: Embedding, draw: Callable[[], object], steps: int) -> Drawn:
-    """Return the blocks that `draw` draws for the current `host`, and all payloads that they fetch in any step."""
+    """Return the blocks that `draw` draws for the current `host`, and all payloads that they fetch in any step.
+
+    In place of a payload that cannot be made is the message that says why, which the reader sees instead.
+    """
     with collected() as blocks:
         draw()
     payloads = {}
     for address, name, shown, parameters in host.payloads(steps):
-        with suppress(UnknownPayloadError, AttnvizError):
+        try:
             payloads[address] = made(PayloadRequest(shown, parameters, name))
+        except AttnvizError as error:
+            payloads[address] = {"refused": str(error)}
     return {"blocks": blocks, "payloads": payloads}
 
 

@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from attnviz import ExcludePosition, Temperature, Trace, Translator, export
+from attnviz import AttnvizError, ExcludePosition, Temperature, Trace, Translator, export
 from attnviz.analysis import posterior_attention
 from attnviz.model_folder import read_weights
 from attnviz.trace import WhatIf, WhatIfs
 from attnviz.trace.drawing import DetailLevel
+from attnviz.ui import payloads
+from attnviz.ui.payloads import PayloadRequest
 from tests.browser.conftest import Opener
 from tests.browser.test_axe import violations
 from tests.browser.test_page import framed_row
@@ -20,6 +22,7 @@ from tests.browser.views import BAR_LENGTHS, EXAMPLE, NARROW_DARK, WIDE, View, a
 from tests.figures import synthetic
 
 STEP = ".st-key-facts h2"
+REASON = "No energies today."
 
 
 @pytest.fixture
@@ -134,6 +137,19 @@ def test_axe_finds_nothing_serious_in_a_saved_page(
     for name in ("English", "Français"):
         choose_language(page, name)
         assert violations(page, "html") == []
+
+
+def test_figure_that_cannot_be_made_is_replaced_by_the_reason(
+    open_saved: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_: PayloadRequest) -> None:
+        raise AttnvizError(REASON)
+
+    monkeypatch.setitem(payloads._MAKERS, "energy", payloads._MAKERS["energy"]._replace(maker=refuse))
+    page = open_saved(export.page_html(synthetic.trace()))
+    energy = page.locator(".st-key-energy")
+    assert energy.evaluate("element => element.querySelector('[data-refused]')?.dataset.refused") == REASON
+    expect(page.locator(".st-key-softmax .js-plotly-plot")).to_be_visible()
 
 
 def test_saved_page_escapes_markup_and_closes_its_glossary(open_saved: Opener) -> None:

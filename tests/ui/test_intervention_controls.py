@@ -58,7 +58,7 @@ def test_other_models_and_the_likeliest_foils_are_offered(page: Run, en_fr: Path
     app = page(search="greedy")
     (controls,) = mounted(app, "intervention_controls")
     assert (controls["models"], controls["undo"]) == (["dotted"], False)
-    trace = translate(str(en_fr), "auto", SENTENCE, 1, None)
+    trace = translate("en-fr", "auto", SENTENCE, 1, None)
     (record,) = payloads_of(app, "other_word")
     assert set(record["offers"]) == {str(i) for i in range(len(trace.target_ids))}
     for step, offered in record["offers"].items():
@@ -68,7 +68,7 @@ def test_other_models_and_the_likeliest_foils_are_offered(page: Run, en_fr: Path
 
 
 def test_borrowed_weights_equal_those_of_their_source(models_folder: Path) -> None:
-    trace = translate(str(models_folder / "en-fr"), "cpu", SENTENCE, 1, "Deux chiens jouent.")
+    trace = translate("en-fr", "cpu", SENTENCE, 1, "Deux chiens jouent.")
     np.testing.assert_allclose(borrowed_row(trace, 0, "step", "2"), trace.alignment[2], atol=1e-6)
     after = posterior(trace, read_weights(models_folder / "en-fr"))
     np.testing.assert_allclose(borrowed_row(trace, 1, "posterior", ""), after[1], atol=1e-9)
@@ -81,7 +81,7 @@ def test_borrowed_weights_equal_those_of_their_source(models_folder: Path) -> No
 
 
 def test_invalid_source_of_weights_raises_a_readable_error(en_fr: Path, snapshot: SnapshotAssertion) -> None:
-    trace = translate(str(en_fr), "cpu", SENTENCE, 1, None)
+    trace = translate("en-fr", "cpu", SENTENCE, 1, None)
     messages = {}
     steps, links = (("step", "999"), ("step", "²")), (("links", "gold"), ("links", "0-99"))
     for source, of in (*steps, *links, ("model", "fixed"), ("model", "../en-fr"), ("nowhere", "")):

@@ -35,7 +35,7 @@ OF_WEIGHTS = {"verification", "logit-attribution", "contrast", "posterior", "equ
 @pytest.fixture
 def trace(en_fr: Path) -> Trace:
     """Return a translation whose model is installed."""
-    return resources.translate(str(en_fr), "cpu", SENTENCES[0], 1, None)
+    return resources.translate("en-fr", "cpu", SENTENCES[0], 1, None)
 
 
 def test_payload_has_the_steps_that_its_address_requests(trace: Trace) -> None:

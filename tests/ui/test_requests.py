@@ -1,7 +1,7 @@
 """Fields in the address and browser requests: each is handled once and in order, and bad values are reported."""
 
 import tomllib
-from collections.abc import Callable, Container
+from collections.abc import Container
 from typing import Any
 
 import pytest
@@ -28,27 +28,19 @@ def browser_state(*requests: tuple[int, str, Any], tab: str = "tab", memory: str
     return {"tab": tab, "memory": memory, "requests": waiting}
 
 
-def handle(box: Inbox, **controls: Callable[[Any], object]) -> None:
-    """Handle the requests of these controls."""
-    box.controls = controls
-    box.handle()
-
-
 @given(st.lists(st.integers(1, 8), max_size=12))
 def test_request_is_handled_once_however_often_it_is_sent(until: list[int]) -> None:
     """The browser sends all unacknowledged requests again with every message."""
     box, done = Inbox(), list[int]()
     for last in until:
-        box.queue_requests(browser_state(*((seq, "step", seq) for seq in range(1, last + 1))))
-        handle(box, step=done.append)
+        box.handle(browser_state(*((seq, "step", seq) for seq in range(1, last + 1))), {"step": done.append})
     assert done == list(range(1, max(until, default=0) + 1))
 
 
 def test_tabs_are_counted_separately() -> None:
     box, done = Inbox(), list[Any]()
-    box.queue_requests(browser_state((1, "page", "lab")))
-    box.queue_requests(browser_state((1, "page", "why"), tab="other"))
-    handle(box, page=done.append)
+    box.handle(browser_state((1, "page", "lab")), {})
+    box.handle(browser_state((1, "page", "why"), tab="other"), {"page": done.append})
     assert done == ["lab", "why"]
     assert box.received == {"tab": 1, "other": 1}
 
@@ -61,22 +53,21 @@ def test_interrupted_run_leaves_its_request_to_the_next_run() -> None:
         raise Stopped
 
     box, done = Inbox(), list[Any]()
-    box.queue_requests(browser_state((1, "press", "undo"), (2, "press", "clear")))
+    state = browser_state((1, "press", "undo"), (2, "press", "clear"))
     with pytest.raises(Stopped):
-        handle(box, press=broken_off)
-    handle(box, press=done.append)
+        box.handle(state, {"press": broken_off})
+    box.handle(state, {"press": done.append})
     assert done == ["undo", "clear"]
 
 
 def test_requests_to_a_previous_server_are_not_repeated() -> None:
     """After a lost connection Streamlit sends the old component state; new state has no server identity."""
     before, box, done = Inbox(), Inbox(), list[Any]()
-    box.queue_requests(browser_state((4, "press", "undo"), memory=before.memory))
-    handle(box, press=done.append)
+    box.handle(browser_state((4, "press", "undo"), memory=before.memory), {"press": done.append})
     assert done == []
-    box.queue_requests(browser_state((5, "resume", "?step=2")))
-    box.queue_requests(browser_state((5, "resume", "?step=2"), (6, "press", "undo"), memory=box.memory))
-    handle(box, press=done.append, resume=done.append)
+    box.handle(browser_state((5, "resume", "?step=2")), {})
+    state = browser_state((5, "resume", "?step=2"), (6, "press", "undo"), memory=box.memory)
+    box.handle(state, {"press": done.append, "resume": done.append})
     assert done == ["?step=2", "undo"]
 
 
@@ -84,9 +75,8 @@ def page() -> None:
     import streamlit as st
 
     from attnviz.ui import fields
-    from attnviz.ui.requests import begin_page, end_page, receive, request_button
+    from attnviz.ui.requests import begin_page, end_page, request_button
 
-    receive()
     begin_page({})
     fields.text_box("Box", key="text", default="at first")
     fields.select_box("Choice", {"a": "A", "b": "B"}, key="choice", default="a")
@@ -227,10 +217,11 @@ def test_runs_of_a_session_do_not_overlap() -> None:
 
 def test_session_is_resumed_before_what_was_asked_for_without_a_connection() -> None:
     box, done = Inbox(), list[Any]()
-    box.queue_requests(browser_state((4, "page", "lab"), (5, "resume", "/why")))
+    state = browser_state((4, "page", "lab"), (5, "resume", "/why"))
+    box.handle(state, {})
     assert box.handled() == {"tab": 3}
-    handle(box, resume=done.append)
+    box.handle(state, {"resume": done.append})
     assert box.handled() == {"tab": 3}, "the page is still to be opened"
-    handle(box, page=done.append)
+    box.handle(state, {"page": done.append})
     assert done == ["/why", "lab"]
     assert box.handled() == {"tab": 5}

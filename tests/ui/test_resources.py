@@ -28,7 +28,7 @@ def test_model_replaced_in_place_is_used_to_translate_and_verify(
     en_fr: Path, make_network: ModelFactory, tokenizer: Tokenizer
 ) -> None:
     def translated() -> Any:
-        return resources.translate(str(en_fr), "cpu", SENTENCES[0], 1, None)
+        return resources.translate("en-fr", "cpu", SENTENCES[0], 1, None)
 
     before = translated()
     weights, cut = resources.weights_of(before), resources.tokenizer_of(before)

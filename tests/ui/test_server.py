@@ -117,7 +117,7 @@ def test_warm_up_translates_the_default_sentence(
     server.warm_up()
     # From here on, loading a model would fail, so the translation must come from the cache.
     monkeypatch.setattr(Translator, "load", None)
-    assert resources.translate(str(folder), "auto", DEFAULT_SENTENCE, 5, None).source_text == DEFAULT_SENTENCE
+    assert resources.translate(folder.name, "auto", DEFAULT_SENTENCE, 5, None).source_text == DEFAULT_SENTENCE
 
 
 def test_unknown_paths_lead_to_the_app_also_with_many_idle_connections(tmp_path: Path) -> None:

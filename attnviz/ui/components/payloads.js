@@ -98,13 +98,14 @@ async function fetchAndDraw(state, draw) {
 }
 
 /** Fetches JSON from an address below the page; retries as long as it is `wanted` and the server does not answer. For a
- * component that is not `inSight`, the server may compute it later. `refuse` gets the sentence of a server that
- * refuses.
+ * component that is not `inSight`, the server may compute it later. `refuse` gets the sentence of a server,
+ * or of the view that the payload should travel with, that has none.
  * @param {string} at @param {boolean} inSight @param {() => boolean} wanted @param {(reason: string) => void} [refuse]
  * @returns {Promise<any>} */
 export async function fetchJson(at, inSight, wanted, refuse) {
   const own = embeddedPayload(at);
-  if (own !== undefined || isEmbedded()) return own ?? null;
+  if (own?.refused) refuse?.(own.refused);
+  if (own !== undefined || isEmbedded()) return own?.refused ? null : own ?? null;
   for (let wait = FIRST_WAIT; wanted(); wait = Math.min(2 * wait, LONGEST_WAIT)) {
     try {
       const answer = await fetchPayload(at, { headers: inSight ? {} : { "attnviz-later": "1" } });

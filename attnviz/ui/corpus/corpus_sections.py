@@ -73,7 +73,7 @@ def corpus_page(model: str) -> None:
             text_section(TextSection(gettext("Corpus"), (_introduction(),)))
         _table_sources(model)
         with view_blocks("terms"):
-            glossary_box("glossary", "signs", "attention", "writing", "scores")
+            glossary_box("signs", "attention", "writing", "scores")
     error, identity = page_session().get(_UPLOAD_ERROR, ("", ""))
     if error and identity == chosen(table.TABLE):
         _show_error(error)
@@ -164,7 +164,7 @@ def _table_sources(model: str) -> None:
             key=key(table.TABLE),
             default=other,
             then=partial(show_pairs, "all"),
-            label_visibility="collapsed",
+            labelled=False,
             width=300,
         )
 

@@ -78,7 +78,7 @@ from attnviz.ui.glossary import definitions, references
 from attnviz.ui.lab import LabSection
 from attnviz.ui.payloads import PayloadRequest, Shown, UnknownPayloadError, address, makes_payload
 from attnviz.ui.resources import cached_analysis, missing_model, tokenizer_of, translator_of, weights_of
-from attnviz.ui.step.heatmap_panel import grid_sentences, unit_choice
+from attnviz.ui.step.heatmap_panel import display_options, grid_sentences
 from attnviz.ui.step.logit_attribution_panel import draw_word_choice, subject_of
 from attnviz.ui.toolbar.downloads import NamedTables, OfferedFigure, OfferedPart
 from attnviz.ui.view import View
@@ -141,7 +141,7 @@ def _draw_attributions(view: View) -> Shown:
     """Draw the attributions of all steps, with sentences about the current step."""
     pointing = gettext("Point at a cell to see it in all heatmaps. Click a cell to go to its step.")
     explanation(f"{grid_sentences()} {colours_sentence()} {pointing}")
-    unit_choice(view)
+    display_options(view, "by")
     computed_chart(view, view.trace, "attributions", query="size={size}&options={by}")
     explanation(attributions_caveat())
     with details(gettext("How to read each method, and its limits"), view.key("attributions_sentence")):

@@ -57,7 +57,7 @@ from attnviz.ui.resources import (
     translate,
 )
 from attnviz.ui.step.compared_attention import comparison_layouts
-from attnviz.ui.step.heatmap_panel import face_choice, root_switch, unit_choice
+from attnviz.ui.step.heatmap_panel import display_options
 from attnviz.ui.toolbar.downloads import NamedTables, OfferedFigure, OfferedPart, offered_comparison
 from attnviz.ui.toolbar.shown_translation import unknown_characters_text
 from attnviz.ui.view import View
@@ -193,7 +193,7 @@ _KINDS = {
 
 def _translation(model: str, text: str, beam: int, target: str | None) -> Trace:
     device = str(page_session().get(inputs.DEVICE) or devices()[0])
-    return translate(str(installed_models()[model]), device, text, beam, target)
+    return translate(model, device, text, beam, target)
 
 
 def _what_if_name(number: int) -> str:
@@ -274,7 +274,7 @@ def _choose(view: View) -> tuple[str, str]:
         kind = segmented_control(gettext("What is compared"), names, key=key, parameter=key)
         if options := _KINDS[kind].others(view):
             label, key = gettext("The other model" if kind == "model" else "The other"), view.key(_OTHERS[kind])
-            other = select_box(label, options, key=key, label_visibility="collapsed", parameter=key, width=240)
+            other = select_box(label, options, key=key, labelled=False, parameter=key, width=240)
     descriptions = cards(view.what_ifs) if view.what_ifs else []
     numbers = sorted({view.number, int(other) if kind == "what-if" and other else 0} - {0})
     if described := [number for number in numbers if number < len(descriptions)]:
@@ -295,10 +295,10 @@ def _switches(view: View, pair: ComparedPair) -> None:
         return
     with box(view.key("comparison_switches"), row=True):
         if all(map(has_posterior, pair.both)):
-            face_choice(view)
+            display_options(view, "face")
         if pair.same_segmentation:
-            unit_choice(view)
-        root_switch(view)
+            display_options(view, "by")
+        display_options(view, "root")
 
 
 def _sentence_editor(view: View) -> tuple[str, bool]:
@@ -316,7 +316,7 @@ def _sentence_editor(view: View) -> tuple[str, bool]:
         gettext("The other sentence"),
         key=key,
         default=source,
-        label_visibility="collapsed",
+        labelled=False,
         placeholder=sentence_placeholder(),
         parameter=key,
     )

@@ -171,7 +171,7 @@ def _draw(view: View) -> Shown:
             _corpora(view.trace),
             key=_CORPUS,
             default=_SAMPLE_NAME,
-            label_visibility="collapsed",
+            labelled=False,
             parameter=_CORPUS,
             width=280,
         )

@@ -51,7 +51,7 @@ from attnviz.model_folder import TRAINING_LOG
 from attnviz.trace.snapshots import FOLDER, Snapshots, load_folder
 from attnviz.training.log import read_curves
 from attnviz.ui.chrome import Page
-from attnviz.ui.components.chart import chart_payload, inline_chart, inline_figure
+from attnviz.ui.components.chart import chart_payload, inline_figure
 from attnviz.ui.components.component import (
     box,
     caption,
@@ -203,7 +203,7 @@ def _choose(offered: Collection[str]) -> LearningChoices:
     if len(available) > 1:
         runs = {_ALL_RUNS: gettext("Side by side")} | {str(k): run_name(run) for k, run in enumerate(available, 1)}
         key = f"learns_{_RUNS}"
-        shown = segmented_control(gettext("Runs"), runs, key=key, label_visibility="visible", parameter=_RUNS)
+        shown = segmented_control(gettext("Runs"), runs, key=key, labelled=True, parameter=_RUNS)
     return LearningChoices(training, shown, int(sentence) - 1)
 
 
@@ -243,7 +243,7 @@ def _draw() -> None:
     # components/view.js stores the checkpoint on the box
     with view_blocks(VIEW.key("view")), box(VIEW.key("room")):
         _introduction()
-        glossary_box("glossary", "signs", "attention", "learning", "scores")
+        glossary_box("signs", "attention", "learning", "scores")
         with box("learns_choices", row=True):
             choices = _choose(offered)
             if choices.runs:
@@ -286,7 +286,8 @@ def _figures(choices: LearningChoices, update: int | None = None) -> None:
     for number, (column, run) in enumerate(zip(boxes, runs, strict=False), 1):
         with column, box(VIEW.key(f"heatmap_{number}")):
             name = run_name(run) if len(runs) > 1 else ""
-            inline_chart(VIEW, _heatmap_payload(run, updates, name, choices.sentence), f"heatmap_chart_{number}")
+            payload = _heatmap_payload(run, updates, name, choices.sentence)
+            component("chart", VIEW.key(f"heatmap_chart_{number}"), payload)
     definitions_box = None
     if len(runs) == 1:
         with boxes[1]:

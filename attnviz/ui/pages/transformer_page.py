@@ -175,7 +175,7 @@ def _row_and_exhibit(request: SentenceRequest) -> None:
         request_button(label, partial(_store_exhibit_name, "" if is_open else "answers"), key="compare_models")
         if provider:
             copy_link(provider.key("copy_link"))
-        glossary_box("glossary", "signs", "attention", "heads", "learning", "scores")
+        glossary_box("signs", "attention", "heads", "learning", "scores")
     references(EXHIBIT_REFERENCES)
 
 

@@ -155,10 +155,9 @@ def translate_trio(text: str, target: str | None, device: str = "auto", beam: in
     check_installed(*MODELS)
     if target is None and text in REFERENCE_TRANSLATIONS:
         target = REFERENCE_TRANSLATIONS[text].french
-    folders = installed_models()
-    own = tuple(translate(str(folders[name]), device, text, beam, None) for name in MODELS)
+    own = tuple(translate(name, device, text, beam, None) for name in MODELS)
     reference_name = next(iter(_other_models()), MODELS[-1])
-    return Trio(own, translate(str(folders[reference_name]), device, text, beam, target))
+    return Trio(own, translate(reference_name, device, text, beam, target))
 
 
 def _force_decoded(reference: Trace) -> tuple[Trace, ...]:
@@ -509,7 +508,7 @@ def _growth_section(trio: Trio) -> Trace | None:
     room = box(view_key(_GROWTH, "room"))  # the choice of the sentence is below, but decides what is in it
     sentence = _choose_sentence(trio.reference.source_text)
     with st.spinner(gettext("Translating…")):
-        trace = translate(str(installed_models()[MODELS[-1]]), trio.reference.device, sentence, 5, None)
+        trace = translate(MODELS[-1], trio.reference.device, sentence, 5, None)
     with room:
         _growing_sentence(trace)
     return trace
@@ -550,7 +549,7 @@ def _draw() -> None:
                 own_translation()
         request = current_request()
         with view_blocks("terms", width="content"):
-            glossary_box("glossary", "signs", "attention", "learning", "scores")
+            glossary_box("signs", "attention", "learning", "scores")
     shown = shown_translation(request)
     if shown.view is None:
         return

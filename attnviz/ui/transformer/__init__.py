@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from attnviz.installed_models import installed_models
 from attnviz.ui.payloads import Shown
 from attnviz.ui.resources import translate
 from attnviz.ui.toolbar.downloads import OfferedPart
@@ -33,7 +32,7 @@ class SentenceRequest:
 
     def trace_by(self, model: str) -> Any:
         """Translate by `model`; raise AttnvizError on bad input."""
-        return translate(str(installed_models()[model]), self.device, self.sentence, self.beam, None)
+        return translate(model, self.device, self.sentence, self.beam, None)
 
 
 @dataclass(frozen=True)

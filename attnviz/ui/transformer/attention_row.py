@@ -57,7 +57,7 @@ from attnviz.ui.resources import force_decoded, weights_of
 from attnviz.ui.step.stage_panels import inline_equation
 from attnviz.ui.step.step_controls import player, view_state
 from attnviz.ui.step.verification_badge import trace_verification
-from attnviz.ui.toolbar.downloads import OfferedFigure, OfferedPart, download_box, offer_pictures, offers
+from attnviz.ui.toolbar.downloads import OfferedFigure, OfferedPart, download_box, offer_pictures, offered_files
 from attnviz.ui.transformer import Exhibit, SentenceRequest
 from attnviz.ui.transformer.five_models import models_badge
 from attnviz.ui.transformer.heads_exhibit import best_head
@@ -168,7 +168,7 @@ def draw_row(view: View, shown: Shown, opened: str) -> None:
     names: dict[str, str] = {form: name for form, name in form_names().items() if form in view.forms}
     sources: FormSources = shown["sources"]
     with box(view.key("beside_form"), row=True):
-        option_field(view, "form", "segments", gettext("Form of attention"), options=names)
+        option_field(view, "form", "segments", gettext("Form of attention"), names)
         with download_box("downloads_of_row"):
             offer_pictures(view, "row-pictures", shown, "export_row")
     at = address(sources.additive, "attention-row", **shown)
@@ -177,6 +177,12 @@ def draw_row(view: View, shown: Shown, opened: str) -> None:
     models_badge(view, [sources.additive, sources.general, *transformer], "row_verification")
     if sources.head is None:
         plain_text(missing_models(TRANSFORMER_MODEL) or _other_pieces_text(TRANSFORMER_MODEL))
+
+
+@makes_payload("row-pictures", needs_server=True)
+def row_pictures(request: PayloadRequest) -> dict[str, Any] | bytes:
+    """Return the payload of the row of the current step in every form, as files."""
+    return offered_files(request, _row_pictures(request))
 
 
 def _row_pictures(request: PayloadRequest) -> Iterator[OfferedFigure]:
@@ -193,8 +199,6 @@ def _row_pictures(request: PayloadRequest) -> Iterator[OfferedFigure]:
         draw = partial(weights_row, form, step, pieces, f"{heading}. {form_sentence(name, forms, sources, step)}")
         yield OfferedFigure(form_names()[name], f"step-{step + 1}-{name}", draw, heading, form_trace(name, sources))
 
-
-offers("row", {"": OfferedPart(_row_pictures)})
 
 _FIGURES = (ENERGY_DECOMPOSITION, SOFTMAX)
 

@@ -92,7 +92,7 @@ def _make(request: SentenceRequest) -> tuple[View, Shown]:
     folders, traces = installed_models(), []
     for name in SHIPPED_MODELS:
         if name in folders:
-            translate(str(folders[name]), request.device, _WARM_UP_SENTENCE, 1, None)
+            translate(name, request.device, _WARM_UP_SENTENCE, 1, None)
             traces.append(request.trace_by(name))
     if not traces:
         raise user_error(

@@ -30,8 +30,8 @@ from attnviz.figures.spec import Spec
 from attnviz.languages import gettext
 from attnviz.trace import Judgement
 from attnviz.trace.aligned import AttentionView
-from attnviz.ui.components.chart import chart_payload, inline_chart, inline_figure
-from attnviz.ui.components.component import box, columns, explanation, plain_text, section_heading
+from attnviz.ui.components.chart import chart_payload, inline_figure
+from attnviz.ui.components.component import box, columns, component, explanation, plain_text, section_heading
 from attnviz.ui.embedding import embedding, page_session, theme_name
 from attnviz.ui.fields import select_box, text_box
 from attnviz.ui.page_state.linked import keep_for
@@ -106,7 +106,7 @@ def _draw(view: View, shown: Shown) -> None:
     left, right = columns((1, 1), gap="large")
     with left:
         section_heading(gettext("Compare"))
-        inline_chart(view, _comparison_payload(judgement), "compared")
+        component("chart", view.key("compared"), _comparison_payload(judgement))
     with right, box(view.key("equations_verdict")):
         section_heading(gettext("Aggregate, then decide"), f"<b>{texts.verdict(judgement)}</b>")
         inline_equation(view, texts.verdict_equation(judgement, theme_name()), "verdict")

@@ -74,13 +74,13 @@ const KINDS = {
     };
     box.onchange = () => commit(data.key, field);
     box.onkeydown = (event) => {
-      const sends = event.ctrlKey || event.metaKey || data.singleLine || !(data.height || event.shiftKey);
+      const sends = event.ctrlKey || event.metaKey || data.single_line || !(data.height || event.shiftKey);
       if (event.key !== "Enter" || event.isComposing || !sends) return;
       event.preventDefault();
       event.stopPropagation();
       commit(data.key, field);
       if (data.button) sendRequest(data.button);
-      if (data.singleLine) return;
+      if (data.single_line) return;
       box.blur(); // the arrow keys are to step
       // A page may show the box without the button.
       if (data.button) findAll(document, `.st-key-${data.button} button`)[0]?.focus();
