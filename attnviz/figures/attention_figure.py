@@ -1,4 +1,9 @@
-"""Figures of the attention of one step: energies, softmax, weights and posterior as bars, and all of it in one."""
+"""Figures of the attention of one step: energies, softmax, weights and posterior as bars, and all of it in one.
+
+Figures with a row for each source piece line up. Their `layout.meta` has `order`, the 0-based source pieces by weight,
+largest first, and `selection_colour`, the colour of the selected row. For a long sentence it also has `thinned`: rows
+and height when ordered by weight, and the name of the row for the rest (`more`).
+"""
 
 from __future__ import annotations
 
@@ -51,7 +56,7 @@ from attnviz.figures.spec import (
     in_colour,
     label_height,
     label_width,
-    numbered,
+    numbered_rows,
     width,
 )
 from attnviz.figures.subject import Subject
@@ -199,7 +204,7 @@ def _strongest(subject: Subject) -> dict[str, Any]:
 
 def _source_table(subject: Subject) -> dict[str, Any]:
     """Return the first columns of a table with a row for each source piece j (counted from 1)."""
-    return numbered({gettext("source piece"): list(subject.attention.source_pieces)}, "j")
+    return numbered_rows({gettext("source piece"): list(subject.attention.source_pieces)}, "j")
 
 
 _AXIS_LENGTH = 1.5

@@ -33,7 +33,7 @@ from attnviz.figures.spec import (
     frame_of,
     label_height,
     label_width,
-    numbered,
+    numbered_rows,
 )
 from attnviz.languages import gettext
 from attnviz.palette import ROOT_GREYS
@@ -169,7 +169,7 @@ def agreement_table(agreement: Agreement) -> pd.DataFrame:
         gettext("Kendall’s τ"): agreement.tau[one, other],
         gettext("total variation"): agreement.variation[one, other],
     }
-    return frame_of(numbered(columns))
+    return frame_of(numbered_rows(columns))
 
 
 def _alt(trace: Trace | Attention, methods: AttributionMethods, step: int | None) -> str:

@@ -42,7 +42,7 @@ from attnviz.figures.spec import (
     frame_of,
     in_colour,
     label_height,
-    numbered,
+    numbered_rows,
     rectangle,
     width,
 )
@@ -249,7 +249,7 @@ def _table(compared: Comparison, names: tuple[str, str]) -> Table:
         other: compared.other[rows, places],
         gettext("difference"): compared.difference[rows, places],
     }
-    return numbered(columns)
+    return numbered_rows(columns)
 
 
 def compared_words_table(compared: Comparison, names: tuple[str, str] | None = None) -> pd.DataFrame:
@@ -270,7 +270,7 @@ def compared_words_table(compared: Comparison, names: tuple[str, str] | None = N
         columns |= {f"log p, {first}": logs[0], f"log p, {other}": logs[1], gettext("difference"): logs[1] - logs[0]}
     if compared.both_attend and compared.face != "difference":
         columns[gettext("total variation of attention")] = compared.total_variation
-    return frame_of(numbered(columns))
+    return frame_of(numbered_rows(columns))
 
 
 def _distinct(names: tuple[str, str]) -> tuple[str, str]:

@@ -17,7 +17,6 @@ from attnviz.analysis.numbers import decimal, percent, significant
 from attnviz.figures.grammar import (
     LABEL_LENGTH,
     LEFT,
-    SUM_GAP,
     THINNED_ROWS,
     TOP,
     bars,
@@ -99,6 +98,10 @@ def _unit_axis(attention: Any) -> Part:
     return label_axis(names, "encoder", places, range=ends, side="top", ticks="")
 
 
+_SUM_GAP = 12
+"""Pixels between the rows and the running sum below them."""
+
+
 def context_frame(attention: Trace | Head, *, thinned: bool = False) -> Spec:
     """Return the figure of the growing context, (units,), without its numbers, which the browser computes.
 
@@ -109,7 +112,7 @@ def context_frame(attention: Trace | Head, *, thinned: bool = False) -> Spec:
     count = THINNED_ROWS + 1 if thinned else len(attention.source_pieces)
     units, unit_axis = attention.contexts.shape[1], _unit_axis(attention)
     rows_height, sum_height = row_height(count) * count, STRIP + 4
-    inner = rows_height + SUM_GAP + sum_height
+    inner = rows_height + _SUM_GAP + sum_height
     meta = {"selection_colour": "encoder", "paper_colour": "paper", "context_colour": "context", "rows": count}
     meta |= {"hidden": units // len(unit_axis["ticktext"]), "names": row_names(attention)}
     layout = sized_layout(TOP + inner + 8, (LEFT + 38, 6, TOP, 8), 320, **meta) | {

@@ -19,7 +19,7 @@ from attnviz.figures.grammar import (
     strips,
     text_at,
 )
-from attnviz.figures.spec import STRIP, Part, Spec, Table, axis_labels, emphasise, numbered
+from attnviz.figures.spec import STRIP, Part, Spec, Table, axis_labels, emphasise, numbered_rows
 from attnviz.figures.subject import Subject
 from attnviz.languages import format_share, gettext
 from attnviz.palette import LOSER_OPACITY, PALE
@@ -55,7 +55,7 @@ def draw_state(subject: Subject) -> Spec:
         gettext("{state} after", state=f"s{subscript(step + 1)}"): trace.states[step],
     }
     units = len(keep)
-    table = numbered(gates | states, gettext("unit"))
+    table = numbered_rows(gates | states, gettext("unit"))
     if subject.simple:
         return _draw_shares(subject, table)
 
@@ -193,4 +193,4 @@ def draw_maxout(subject: Subject) -> Spec:
         high=larger.max(),
     )
     table |= {gettext("larger"): larger}
-    return Spec([part | hover for part in parts], layout, alt, numbered(table, gettext("pair")))
+    return Spec([part | hover for part in parts], layout, alt, numbered_rows(table, gettext("pair")))

@@ -14,7 +14,7 @@ from attnviz.analysis.energy_equations import SATURATED, EnergyDecomposition, sa
 from attnviz.analysis.measures import ranked
 from attnviz.analysis.numbers import decimal, signed
 from attnviz.figures.grammar import HOVER, bars, points, sum_range, titled_axis, value_axis, waterfall, waterfall_layout
-from attnviz.figures.spec import Numbers, Part, Spec, Table, emphasise, in_colour
+from attnviz.figures.spec import Part, Spec, Table, emphasise, in_colour
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext, ngettext
 from attnviz.palette import PALE
@@ -87,29 +87,27 @@ def draw_energy_decomposition(subject: Subject, *, operands: bool = True) -> Spe
 
     largest = ranked(contributions)
     outline = [*largest, largest[-1]]  # the last step has an end
+    hovered, places = [f"{names[k]}: {amounts[k]}" for k in outline], np.arange(len(outline))
+    strip: Part = {"mode": "lines", "xaxis": "x5"}
     # Filled steps instead of bars, which would be an element each.
-    for name, colour, part in (
-        ("for", "plus", contributions.clip(0)),
-        ("against", "minus", contributions.clip(None, 0)),
-    ):
-        steps = {"line": {"shape": "hv", "width": 0}, "fill": "tozeroy", "fillcolor": colour, "hovertemplate": HOVER}
-        hovered = [f"{names[k]}: {amounts[k]}" for k in outline]
-        x = [place + 0.5 for place in range(len(outline))]
-        traces.append(_strip(x, part[outline], "y2", name=name, customdata=hovered, **steps))
-    running = f"{gettext('running sum')} %{{y:.3f}}<extra></extra>"
-    whole_line = {"line": {"color": "ink", "width": 2}, "hovertemplate": running}
-    x = list(range(1, len(outline)))
-    traces.append(_strip(x, np.cumsum(contributions[largest]), "y3", name="running", **whole_line))
+    steps = strip | {"yaxis": "y2", "line": {"shape": "hv", "width": 0}, "fill": "tozeroy"}
+    for name, colour, ends in (("for", "plus", (0, None)), ("against", "minus", (None, 0))):
+        heights, shown = contributions.clip(*ends)[outline], {"customdata": hovered, "hovertemplate": HOVER}
+        traces.append(points(places + 0.5, heights, {}, name=name, fillcolor=colour, **steps | shown))
+    whole_line = strip | {"yaxis": "y3", "line": {"color": "ink", "width": 2}}
+    hover_sum = f"{gettext('running sum')} %{{y:.3f}}<extra></extra>"
+    sums = np.cumsum(contributions[largest])
+    traces.append(points(places[1:], sums, {}, name="running", hovertemplate=hover_sum, **whole_line))
+
     layout["height"] += _GAP + _STRIP + _BELOW - layout["margin"]["b"]
     layout["margin"]["b"] = _BELOW
     inside = layout["height"] - layout["margin"]["t"] - _BELOW
     half, whole, above = (pixels / inside for pixels in (0.45 * _STRIP, _STRIP, _STRIP + _GAP))
     side: Part = {"nticks": 3, "zerolinecolor": "quiet", "anchor": "x5"}
-    ends: Part = {"range": [0.5, len(largest) + 0.5], "anchor": "y2", "showgrid": False, "showticklabels": False}
+    units_axis: Part = {"range": [0.5, len(largest) + 0.5], "anchor": "y2", "showgrid": False, "showticklabels": False}
     layout["yaxis"]["domain"] = [above, 1]
     layout |= {
-        "barmode": "group",
-        "xaxis5": titled_axis(gettext("all units, sorted by contribution"), standoff=4, **ends),
+        "xaxis5": titled_axis(gettext("all units, sorted by contribution"), standoff=4, **units_axis),
         "yaxis2": titled_axis(gettext("contribution"), 11, domain=[0, half], **side),
         "yaxis3": titled_axis(gettext("running sum"), 11, domain=[half, whole], **side),
     }
@@ -151,11 +149,6 @@ def _signed_axis(title: str, values: Any, domain: list[float]) -> Part:
     """Return the axis of signed `values`, with 0 in its middle."""
     limit = 1.08 * float(np.abs(values).max() or 1)
     return value_axis(title, [-limit, limit], domain=domain, nticks=3)
-
-
-def _strip(x: list[float], y: Numbers, axis: str, **more: Any) -> Part:
-    """Return a line in the strip of all units."""
-    return {"type": "scatter", "mode": "lines", "xaxis": "x5", "yaxis": axis, "x": x, "y": y} | more
 
 
 def unit_texts(units: EnergyDecomposition) -> tuple[str, str]:

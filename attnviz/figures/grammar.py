@@ -1,8 +1,4 @@
-"""What repeats in figures: bars by source piece, numbers at bars, waterfalls, and strips of units.
-
-Figures with a row for each source piece line up. Their `layout.meta` has `order`, the 0-based source pieces by weight,
-largest first, and `selection_colour`, the colour of the selected row. For a long sentence it also has `thinned`: rows
-and height when ordered by weight, and the name of the row for the rest (`more`).
+"""What repeats in figures: the layout of rows and its axes, bars, numbers at bars, waterfalls, and strips of units.
 
 Numbers at bars are a trace of their own: Plotly measures the text of bars at every drawing, which takes most of its
 time.
@@ -21,19 +17,15 @@ from attnviz.analysis.grid import places_of_pieces
 from attnviz.analysis.labels import shorten, subscript
 from attnviz.analysis.numbers import signed
 from attnviz.attention_kinds import ATTENTION_KINDS
-from attnviz.figures.spec import TRANSPARENT, Numbers, Part, escape, label_stride, numbered, rectangle
+from attnviz.figures.spec import TRANSPARENT, Numbers, Part, escape, label_stride, numbered_rows, rectangle
 from attnviz.languages import decimal_mark, gettext, language, thousands_mark
 from attnviz.palette import BAND, CELL_FRAME, FONT, ROW_FRAME, ROW_FRAME_WIDTH, STRONGEST, ColourScale
 from attnviz.text import piece_name
-from attnviz.trace import Attention, Trace
 from attnviz.trace.aligned import AttentionMatrix, Groups
 from attnviz.trace.parts import FloatArray
-from attnviz.trace.transformer_trace import Head
 
 HOVER = "%{customdata}<extra></extra>"
 """Template of hover texts that are written out."""
-WithEnergies = Trace | Head | Attention
-"""Attention whose energies are known: of a recurrent translator, of a head, or of another program."""
 LABEL_LENGTH = 12
 """Characters of a source piece's label; hover texts are longer."""
 
@@ -48,9 +40,7 @@ In longer sentences ordered by weight, THINNED_ROWS pieces have a row.
 """
 THINNED_ROWS = 30
 """Rows of a long sentence ordered by weight; the other pieces share one more row."""
-SUM_GAP = 12
-"""Pixels between the rows and the running sum below them."""
-ROW_HEIGHT = 21
+_WATERFALL_ROW = 21
 """Height of a row of a waterfall in pixels."""
 
 
@@ -109,9 +99,9 @@ def piece_names(pieces: tuple[str, ...], longest: int, _: str) -> tuple[str, ...
     return tuple(shorten(piece_name(piece), longest) for piece in pieces)
 
 
-def finite_energies(trace: WithEnergies) -> FloatArray:
-    """Return the energies of all steps, (Ty, Tx), with nan in place of -inf, which has no bar."""
-    return np.where(np.isfinite(trace.energies), trace.energies, np.float32(np.nan))
+def finite_energies(attention: Any) -> FloatArray:
+    """Return the energies of all steps of a record or head, (Ty, Tx), with nan in place of -inf, which has no bar."""
+    return np.where(np.isfinite(attention.energies), attention.energies, np.float32(np.nan))
 
 
 def energy_range(energies: FloatArray, padding: float = 0.2) -> list[float]:
@@ -161,7 +151,7 @@ def waterfall_layout(labels: Sequence[str], left: int, narrowest: int, **meta: A
     `left` is the margin for the labels in pixels, `narrowest` and `meta` are those of `rows_layout`.
     """
     rows = label_axis(labels, "ink", anchor="free", position=0, ticks="", ticklabelstandoff=6)
-    layout = rows_layout(rows, ROW_HEIGHT, (left, 8, 40, 8), narrowest, **meta)
+    layout = rows_layout(rows, _WATERFALL_ROW, (left, 8, 40, 8), narrowest, **meta)
     return layout | {"shapes": [line((0, 1), [len(labels) - 1.5] * 2, "quiet")]}
 
 
@@ -303,7 +293,7 @@ def cell_names(rows: Sequence[str], columns: Sequence[str]) -> list[list[str]]:
 def units_table(names: Sequence[str], vectors: Any, first: int = 1) -> dict[str, Any]:
     """Return a table with a row for each unit, and a column for each of the vectors, numbered from `first`."""
     columns = {f"({k}) {name}": vector for k, (name, vector) in enumerate(zip(names, vectors, strict=True), first)}
-    return numbered(columns, gettext("unit"))
+    return numbered_rows(columns, gettext("unit"))
 
 
 def bars(ends: Any, colour: Any, hover: Sequence[Any] = (), *, marker: Part | None = None, **more: Any) -> Part:

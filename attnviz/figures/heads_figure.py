@@ -31,7 +31,7 @@ from attnviz.figures.grammar import (
     value_axis,
 )
 from attnviz.figures.heatmap_parts import font_size
-from attnviz.figures.spec import Numbers, Part, Spec, axis_labels, emphasise, label_height, label_width, numbered
+from attnviz.figures.spec import Numbers, Part, Spec, axis_labels, emphasise, label_height, label_width, numbered_rows
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext, ngettext
 from attnviz.palette import GREYS
@@ -224,4 +224,4 @@ def head_gallery(trace: TransformerTrace, rates: Rates) -> Spec:
             layer=layer + 1,
             rate=decimal(rates[layer, best]),
         )
-    return Spec(panels, layout | {"annotations": notes}, alt, numbered(columns))
+    return Spec(panels, layout | {"annotations": notes}, alt, numbered_rows(columns))

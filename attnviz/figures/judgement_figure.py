@@ -11,7 +11,7 @@ from attnviz.analysis.labels import shorten
 from attnviz.analysis.numbers import decimal
 from attnviz.figures.grammar import colour_limit, label_axis, sized_layout, strips, titled_axis
 from attnviz.figures.heatmap import heatmap
-from attnviz.figures.spec import Part, Spec, axis_labels, frame_of, numbered
+from attnviz.figures.spec import Part, Spec, axis_labels, frame_of, numbered_rows
 from attnviz.languages import gettext
 from attnviz.text import piece_name
 from attnviz.trace import FloatArray, Judgement
@@ -48,7 +48,7 @@ def compared_figure(judgement: Judgement, step: int) -> Spec:
         name=name,
         length=decimal(float(np.linalg.norm(rows[2]))),
     )
-    return Spec(data, layout, alt, numbered(vectors, gettext("unit")))
+    return Spec(data, layout, alt, numbered_rows(vectors, gettext("unit")))
 
 
 def bag_figure(judgement: Judgement, other: Judgement | None = None) -> Spec:
@@ -90,7 +90,7 @@ def bag_figure(judgement: Judgement, other: Judgement | None = None) -> Spec:
         **{gettext("unit {k}", k=k + 1): rows[:, k] for k in range(3)},
         gettext("length"): np.linalg.norm(rows, axis=1),
     }
-    return Spec(data, layout, alt, numbered(columns))
+    return Spec(data, layout, alt, numbered_rows(columns))
 
 
 _Panel = tuple[str, Sequence[str], Sequence[float], FloatArray]
@@ -115,7 +115,7 @@ def _strips(panels: Sequence[_Panel], scale: FloatArray) -> tuple[list[Part], Pa
 def aggregated_table(judgement: Judgement) -> pd.DataFrame:
     """Return v_1 and v_2, the sums of comparisons, and the hidden layer h, a row for each unit (counted from 1)."""
     vectors = judgement.source_sum, judgement.target_sum, judgement.hidden
-    return frame_of(numbered(dict(zip(("v₁", "v₂", "h"), vectors, strict=True)), gettext("unit")))
+    return frame_of(numbered_rows(dict(zip(("v₁", "v₂", "h"), vectors, strict=True)), gettext("unit")))
 
 
 def verdict_table(judgement: Judgement) -> pd.DataFrame:

@@ -37,7 +37,7 @@ from attnviz.figures.grammar import (
 )
 from attnviz.figures.heatmap import cells_layout, colour_bar
 from attnviz.figures.heatmap_parts import cell_sizes, numbered_labels, strongest_cells
-from attnviz.figures.spec import Part, Spec, Table, axis_labels, escape, numbered
+from attnviz.figures.spec import Part, Spec, Table, axis_labels, escape, numbered_rows
 from attnviz.languages import gettext, ngettext
 from attnviz.palette import ROOT_GREYS
 from attnviz.trace.snapshots import Curve, Snapshots
@@ -245,7 +245,7 @@ def _measurements(runs: Sequence[Snapshots]) -> Table:
             for measured in [dict(run.curves.get(name, ()))]
             for update in run.updates
         ]
-    return numbered(table)
+    return numbered_rows(table)
 
 
 def baselines_table(run: Snapshots) -> pd.DataFrame:

@@ -8,7 +8,7 @@ from attnviz.analysis.labels import shorten
 from attnviz.analysis.logit_attribution import LogitAttribution, logit_attribution_title
 from attnviz.analysis.numbers import decimal, signed
 from attnviz.figures.grammar import bars, sum_range, value_axis, waterfall, waterfall_layout
-from attnviz.figures.spec import Spec, axis_labels, escape, in_colour, numbered
+from attnviz.figures.spec import Spec, axis_labels, escape, in_colour, numbered_rows
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext
 from attnviz.text import piece_name
@@ -99,7 +99,7 @@ def _attribution(subject: Subject, attribution: LogitAttribution, compared: tupl
         gettext("adds"): [*terms, *source, attribution.logit],
         "alpha": [None, None, None, *alpha.tolist(), None],
     }
-    return Spec(data, layout, alt, numbered(columns))
+    return Spec(data, layout, alt, numbered_rows(columns))
 
 
 def _own_rows(subject: Subject) -> list[int]:

@@ -32,7 +32,7 @@ from attnviz.figures.grammar import (
     titled_axis,
     value_axis,
 )
-from attnviz.figures.spec import Part, Spec, axis_labels, escape, frame_of, in_colour, numbered
+from attnviz.figures.spec import Part, Spec, axis_labels, escape, frame_of, in_colour, numbered_rows
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext
 from attnviz.palette import PALE, ROW_FRAME
@@ -197,7 +197,7 @@ def perturbation_tests_figure(
         gettext("probability of the word"): [test.likelihood for _, test in listed],
         gettext("writes"): [spelling(test.piece_id) for _, test in listed],
     }
-    return Spec(data, layout, alt, numbered(columns))
+    return Spec(data, layout, alt, numbered_rows(columns))
 
 
 def _stroke(colour: str, width: float) -> Part:
@@ -218,7 +218,7 @@ def perturbation_tests_likeliest_table(
         for rank, (piece, p) in enumerate(result.test.top(_TOP), 1)
     ]
     columns = [gettext("test"), gettext("rank"), gettext("piece"), gettext("probability")]
-    return frame_of(numbered(dict(zip(columns, zip(*rows, strict=True), strict=True))))
+    return frame_of(numbered_rows(dict(zip(columns, zip(*rows, strict=True), strict=True))))
 
 
 def shuffled_figure(trace: Trace, shuffled: PermutationEffects, *, step: int | None = None) -> Spec:
@@ -288,7 +288,7 @@ def shuffled_figure(trace: Trace, shuffled: PermutationEffects, *, step: int | N
         gettext("change when shuffled"): y,
         gettext("share of shuffles with the same piece"): kept,
     }
-    return Spec(data, layout, alt, numbered(columns, gettext("step")))
+    return Spec(data, layout, alt, numbered_rows(columns, gettext("step")))
 
 
 def _point_labels(shuffled: PermutationEffects, names: list[str]) -> list[str]:
@@ -391,4 +391,4 @@ def minimal_change_figure(
         "|α′ − α|": distances,
         gettext("new piece"): new,
     }
-    return Spec(data, layout, alt, numbered(columns, gettext("step")))
+    return Spec(data, layout, alt, numbered_rows(columns, gettext("step")))

@@ -80,7 +80,7 @@ class Spec:
         return frame_of(self.table)
 
 
-def numbered(columns: Mapping[str, Any], name: str = "") -> dict[str, Any]:
+def numbered_rows(columns: Mapping[str, Any], name: str = "") -> dict[str, Any]:
     """Return a table of these columns whose rows are numbered from 1; `name` says what a row is."""
     return {name or gettext("row"): np.arange(1, len(next(iter(columns.values()))) + 1), **columns}
 
@@ -146,7 +146,6 @@ def rectangle(x0: float, x1: float, y0: float, y1: float, colour: str, width: fl
         "y0": y0,
         "y1": y1,
         "line": {"color": colour, "width": width},
-        "fillcolor": TRANSPARENT,
     }
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from attnviz.analysis.labels import subscript
 from attnviz.analysis.what_if_effects import change_alt
 from attnviz.figures.grammar import bars, blank_axis, label_axis, numbers, rows_layout, text_at
-from attnviz.figures.spec import TRANSPARENT, Spec, axis_labels, emphasise, numbered
+from attnviz.figures.spec import TRANSPARENT, Spec, axis_labels, emphasise, numbered_rows
 from attnviz.figures.subject import Subject
 from attnviz.languages import format_share, gettext
 from attnviz.text import piece_name
@@ -75,4 +75,4 @@ def draw_change(subject: Subject) -> Spec:
             for piece in pieces
         ],
     }
-    return Spec(data, layout, change_alt(change), numbered(columns))
+    return Spec(data, layout, change_alt(change), numbered_rows(columns))

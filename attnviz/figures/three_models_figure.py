@@ -28,7 +28,7 @@ from attnviz.figures.grammar import (
     text_at,
     titled_axis,
 )
-from attnviz.figures.spec import Part, Spec, axis_labels, escape, in_colour, label_width, numbered
+from attnviz.figures.spec import Part, Spec, axis_labels, escape, in_colour, label_width, numbered_rows
 from attnviz.languages import gettext, ngettext
 from attnviz.trace import Trace
 from attnviz.trace.parts import GradientNorms
@@ -76,7 +76,7 @@ def forced_words_figure(forced: ForcedWords, *, slanting: bool = True) -> Spec:
         models=len(forced.models),
         means=", ".join(f"{name} {small(mean)}" for name, mean in zip(kinds, means, strict=True)),
     )
-    return Spec(lines, layout, alt, numbered(table, gettext("position")))
+    return Spec(lines, layout, alt, numbered_rows(table, gettext("position")))
 
 
 _CAPTION, _PANEL, _BOTTOM, _GAP = 34, 230, 46, 0.05
