@@ -147,8 +147,7 @@ def test_figure_that_cannot_be_made_is_replaced_by_the_reason(
 
     monkeypatch.setitem(payloads._MAKERS, "energy", payloads._MAKERS["energy"]._replace(maker=refuse))
     page = open_saved(export.page_html(synthetic.trace()))
-    energy = page.locator(".st-key-energy")
-    assert energy.evaluate("element => element.querySelector('[data-refused]')?.dataset.refused") == REASON
+    expect(page.locator(".st-key-energy [data-refused]")).to_have_attribute("data-refused", REASON)
     expect(page.locator(".st-key-softmax .js-plotly-plot")).to_be_visible()
 
 
