@@ -85,7 +85,7 @@ importing/test_attention_reader.py::test_pair_with_an_empty_side_is_named_and_th
 + return are_links(text)
 
 importing/formats/line_formats.py: Blank lines of links shift the pairs after them.
-importing/test_attention_reader.py::test_counting_from_1_is_detected_from_the_whole_file
+importing/test_attention_reader.py::test_links_of_any_spelling_numbering_and_count_are_read
 - content.filled if "id" in layout.form else enumerate(content.lines, 1)
 + content.filled
 
@@ -99,7 +99,7 @@ importing/test_attention_reader.py::test_the_example_of_a_layout_is_read
 + "logged ||| alignment ||| never"
 
 trace/word_link_text.py: Links that count from 1 are moved by a word.
-importing/test_attention_reader.py::test_counting_from_1_is_detected_from_the_whole_file
+importing/test_attention_reader.py::test_links_of_any_spelling_numbering_and_count_are_read
 -         return Counting(1, ends=False, remark="counted-from-1")
 +         return Counting(0, ends=True)
 
@@ -164,7 +164,7 @@ export/test_exports.py::test_control_characters_are_symbols_in_text_files
 +     return text
 
 trace/word_link_text.py: Links as Python prints them are refused.
-importing/test_attention_reader.py::test_links_in_other_spellings_are_read
+importing/test_attention_reader.py::test_links_of_any_spelling_numbering_and_count_are_read
 - if _LISTED_SIGNS.isdisjoint(text):
 + if text:
 """

@@ -21,7 +21,7 @@ from attnviz.model_folder import read_weights
 from attnviz.text import Tokenizer
 from attnviz.trace import Trace
 from attnviz.translator import Translator
-from tests.analysis.filled_equations import equations
+from tests.analysis.given import equations
 from tests.conftest import SENTENCES, ModelFactory
 from tests.small_run import write_texts
 from tests.snapshots import refusal

@@ -42,12 +42,8 @@ RANGES = CORE | added_by("app")
 ENDS = {"lowest": ["-r", str(LOWEST)], "newest": ["--upgrade", *sorted(RANGES.keys() - {"torch"})]}
 """The arguments of `pip install` for each end; torch is the installed one, since another takes gigabytes."""
 SMOKE = (
-    "tests/ui/test_page.py",
-    "tests/figures/test_figures.py",
-    "tests/export/test_exports.py",
-    "tests/corpora/test_run.py",
-    "tests/training/test_run.py",
-    "tests/test_languages.py",
+    *("tests/ui/test_page.py", "tests/figures/test_figures.py", "tests/export/test_exports.py"),
+    *("tests/corpora/test_run.py", "tests/training/test_run.py", "tests/test_languages.py"),
 )
 TEST_TOOLS = ("hypothesis", "pytest", "pytest-xdist", "syrupy")
 IMPORT_ALL = """
@@ -102,9 +98,8 @@ def required_packages(name: str) -> set[str]:
 
 def started(*command: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """Run a command in `folder`."""
-    return subprocess.run(
-        command, cwd=folder, env=without_python_settings(), capture_output=True, text=True, check=False
-    )
+    how = {"cwd": folder, "env": without_python_settings(), "capture_output": True, "text": True}
+    return subprocess.run(command, check=False, **how)
 
 
 class Environment:

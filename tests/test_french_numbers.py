@@ -15,7 +15,7 @@ from attnviz.export.tikz import heatmap_tikz
 from attnviz.languages import ngettext, set_language
 from attnviz.model_folder import read_weights
 from attnviz.ui.step.gold_panel import findings_payload
-from tests.analysis.filled_equations import equations
+from tests.analysis.given import equations
 
 POINT = re.compile(r"\d\.\d")
 

@@ -82,14 +82,8 @@ def test_other_options_and_given_targets_get_own_batches(
     translator: Translator, blocking: BlockingTranslator, ask: Ask
 ) -> None:
     a, b, c, d = SENTENCES[:4]
-    hows = [
-        (a, {"beam": 2}),
-        (b, {"beam": 3}),
-        (c, {"target": "Un chien."}),
-        (d, {"beam": 2}),
-        (a, {"target": "Un chat."}),
-        (c, {"beam": 3}),
-    ]
+    two, three, dog, cat = {"beam": 2}, {"beam": 3}, {"target": "Un chien."}, {"target": "Un chat."}
+    hows = [(a, two), (b, three), (c, dog), (d, two), (a, cat), (c, three)]
     asked = [ask(text, **how) for text, how in hows]
     blocking.go.set()
     for (text, how), future in zip(hows, asked, strict=True):

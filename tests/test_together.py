@@ -75,11 +75,9 @@ def test_traces_equal_single_ones_beyond_one_batch(
     translator, texts = translators[KINDS[0]], [*SENTENCES, *(word[:3] for word in WORDS[:8])]
     alone = [translator.translate(text, beam=2) for text in texts]
     monkeypatch.setattr(translator_module, "_LONGEST_HISTORY", 150)
-    batches = []
-    search = translator_module.search
-    monkeypatch.setattr(
-        translator_module, "search", lambda *given, **more: batches.append(given[2:6:3]) or search(*given, **more)
-    )
+    batches, search = [], translator_module.search
+    noted = lambda *given, **more: batches.append(given[2:6:3]) or search(*given, **more)  # noqa: E731
+    monkeypatch.setattr(translator_module, "search", noted)
     for one, other in zip(translator.translate_together(texts, beam=2), alone, strict=True):
         assert_alike(one, other)
     assert any(len(limits) > 1 and history is not None for limits, history in batches)

@@ -27,9 +27,8 @@ def recompute(
         changes = interventions_at(interventions, i)
         step, state = network.step(encoded.annotations, keys, state, previous_id, changes)
         logits = network.logits(step["readouts"])
-        steps.append(
-            step | {"logits": logits, "distributions": softmax(logits), "entropy": entropy_of(step["alignment"])}
-        )
+        found = {"logits": logits, "distributions": softmax(logits), "entropy": entropy_of(step["alignment"])}
+        steps.append(step | found)
     by_step = {name: np.stack([step[name] for step in steps]) for name in steps[0]}
     return by_step | {
         "annotations": encoded.annotations,

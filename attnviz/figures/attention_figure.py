@@ -51,6 +51,7 @@ from attnviz.figures.spec import (
     in_colour,
     label_height,
     label_width,
+    numbered,
     width,
 )
 from attnviz.figures.subject import Subject
@@ -198,8 +199,7 @@ def _strongest(subject: Subject) -> dict[str, Any]:
 
 def _source_table(subject: Subject) -> dict[str, Any]:
     """Return the first columns of a table with a row for each source piece j (counted from 1)."""
-    pieces = subject.attention.source_pieces
-    return {"j": np.arange(1, len(pieces) + 1), gettext("source piece"): list(pieces)}
+    return numbered({gettext("source piece"): list(subject.attention.source_pieces)}, "j")
 
 
 _AXIS_LENGTH = 1.5
@@ -357,7 +357,6 @@ def draw_attention(subject: Subject) -> Spec:
     heights = [_ENERGIES, _JUMP, _WEIGHTS, below, _UNITS, _STRIP_ROW * len(terms)]
     edges = (1 - np.cumsum([0, *heights]) / sum(heights)).tolist()
     spans = {"1": [edges[1], edges[0]], "2": [edges[3], edges[2]], "3": [edges[6], edges[4]]}
-    ends = [-0.5, len(found.units) - 0.5]
     beside: Part = {"yref": "paper", "xshift": 8 - _LEFT, "yanchor": "middle", "align": "left"}
     layout = sized_layout(
         sum(heights) + _TOP + _FOOT,
@@ -379,9 +378,7 @@ def draw_attention(subject: Subject) -> Spec:
         "yaxis2": blank_axis(
             *energy_range(all_energies, padding=0.3), domain=spans["1"], zeroline=True, zerolinecolor="quiet"
         ),
-        "xaxis2": label_axis(
-            [*map(str, found.units + 1)], "quiet", size=10, range=ends, side="top", ticks="", anchor="y3"
-        ),
+        "xaxis2": label_axis([*map(str, found.units + 1)], "quiet", size=10, across=True, side="top", anchor="y3"),
         "yaxis3": label_axis(
             [*map(escape, rows), emphasise(gettext("sum = {c}", c=total), "context")],
             "encoder",

@@ -18,7 +18,7 @@ from attnviz.figures.grammar import (
     text_at,
     titled_axis,
 )
-from attnviz.figures.spec import Spec, Table, axis_labels
+from attnviz.figures.spec import Spec, Table, axis_labels, numbered
 from attnviz.languages import format_share, gettext
 from attnviz.palette import GREYS, colour_at, letter_colour
 from attnviz.text import piece_name
@@ -63,7 +63,7 @@ def weights_row(form: AttentionForm, step: int, pieces: Sequence[str], alt: str)
             for j, weight in enumerate(weights.tolist())
         ],
     }
-    table = {gettext("position"): range(1, len(pieces) + 1), gettext("piece"): names} | energies | rows
+    table = numbered({gettext("piece"): names} | energies | rows, gettext("position"))
     return Spec([cells(list(rows.values()), 0, 1, GREYS, xgap=3, ygap=3, hoverinfo="skip")], layout, alt, table)
 
 

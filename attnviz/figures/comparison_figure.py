@@ -212,8 +212,8 @@ def _hatching(values: Array) -> list[Part]:
     return [
         trace
         for trace, places in (
-            (bars([columns] * len(down), "paper", y=down, **hatched), down),
-            (bars(across, "paper", orientation="v", y=[rows] * len(across), **hatched), across),
+            (bars([columns] * len(down), "quiet", y=down, **hatched), down),
+            (bars(across, "quiet", orientation="v", y=[rows] * len(across), **hatched), across),
         )
         if len(places)
     ]

@@ -96,7 +96,7 @@ def _unit_axis(attention: Any) -> Part:
         half = attention.annotations.shape[1] // (1 + attention.reads_backwards)
         names = [gettext("forward →"), gettext("← backward")][: units // half]
     places, ends = [units * (k + 0.5) / len(names) for k in range(len(names))], [0.5, units + 0.5]
-    return label_axis(names, "encoder", places, range=ends, side="top", ticks="", anchor="y")
+    return label_axis(names, "encoder", places, range=ends, side="top", ticks="")
 
 
 def context_frame(attention: Trace | Head, *, thinned: bool = False) -> Spec:
@@ -210,7 +210,7 @@ def draw_context_units(subject: Subject) -> Spec:
     ) | {
         "bargap": 0.22,
         "barmode": "overlay",
-        "xaxis": label_axis(unit_labels, "quiet", size=10, range=[-0.6, count], tickangle=-90, ticks="", anchor="y"),
+        "xaxis": label_axis(unit_labels, "quiet", size=10, range=[-0.6, count], tickangle=-90, ticks=""),
         "yaxis": label_axis(labels, "encoder", size=13, domain=[0, top], showgrid=True),
         "xaxis2": blank_axis(0, 1, anchor="y2"),
         "yaxis2": label_axis([f"{symbol} ="], "context", [_WEIGHTS_Y], 14, range=[1, 0], domain=[bar_bottom, 1]),

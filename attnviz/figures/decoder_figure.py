@@ -19,7 +19,7 @@ from attnviz.figures.grammar import (
     strips,
     text_at,
 )
-from attnviz.figures.spec import STRIP, Part, Spec, Table, axis_labels, emphasise
+from attnviz.figures.spec import STRIP, Part, Spec, Table, axis_labels, emphasise, numbered
 from attnviz.figures.subject import Subject
 from attnviz.languages import format_share, gettext
 from attnviz.palette import LOSER_OPACITY, PALE
@@ -55,7 +55,7 @@ def draw_state(subject: Subject) -> Spec:
         gettext("{state} after", state=f"s{subscript(step + 1)}"): trace.states[step],
     }
     units = len(keep)
-    table = {gettext("unit"): np.arange(1, units + 1)} | gates | states
+    table = numbered(gates | states, gettext("unit"))
     if subject.simple:
         return _draw_shares(subject, table)
 
@@ -171,7 +171,7 @@ def draw_maxout(subject: Subject) -> Spec:
     larger, name = trace.readouts[step], f"t{subscript(step + 1)}"
     count, limit = len(larger), colour_limit(larger)
     names, parts = [name], []
-    table: dict[str, Any] = {gettext("pair"): np.arange(1, count + 1)}
+    table: dict[str, Any] = {}
     if pairs is not None:
         both = np.asarray(pairs, dtype=np.float32).reshape(-1, 2).T  # (2, l)
         is_smaller = both < both.max(axis=0)
@@ -192,4 +192,5 @@ def draw_maxout(subject: Subject) -> Spec:
         low=larger.min(),
         high=larger.max(),
     )
-    return Spec([part | hover for part in parts], layout, alt, table | {gettext("larger"): larger})
+    table |= {gettext("larger"): larger}
+    return Spec([part | hover for part in parts], layout, alt, numbered(table, gettext("pair")))

@@ -10,7 +10,7 @@ from attnviz.analysis.grid import Grid, places_of_pieces
 from attnviz.analysis.labels import shorten
 from attnviz.figures.grammar import blank_axis, colour_limit, path, points, row_frames, sized_layout, strips, text_at
 from attnviz.figures.heatmap_parts import BRACKET_ROOM, HIGHEST_ROW, LOWEST_ROW, widest_label, words_axis
-from attnviz.figures.spec import Part, Spec, escape, rectangle
+from attnviz.figures.spec import Part, Spec, escape, numbered, rectangle
 from attnviz.languages import gettext
 from attnviz.palette import ROW_FRAME
 from attnviz.trace.drawing import HeatmapChoices
@@ -97,8 +97,5 @@ def fixed_context(trace: Any, cells: Grid, chosen: HeatmapChoices) -> Spec:
         units=len(vector),
         rows=sum(group[0] in written for group in words.target_groups),
     )
-    table = {
-        gettext("unit"): np.arange(1, len(vector) + 1),
-        gettext("context vector, the same vector at every step"): vector,
-    }
+    table = numbered({gettext("context vector, the same vector at every step"): vector}, gettext("unit"))
     return Spec([strip, *encoder, arrows, heads, surface], layout, alt, table)

@@ -21,7 +21,7 @@ from attnviz.analysis.grid import places_of_pieces
 from attnviz.analysis.labels import shorten, subscript
 from attnviz.analysis.numbers import signed
 from attnviz.attention_kinds import ATTENTION_KINDS
-from attnviz.figures.spec import TRANSPARENT, Numbers, Part, escape, label_stride, rectangle
+from attnviz.figures.spec import TRANSPARENT, Numbers, Part, escape, label_stride, numbered, rectangle
 from attnviz.languages import decimal_mark, gettext, language, thousands_mark
 from attnviz.palette import BAND, CELL_FRAME, FONT, ROW_FRAME, ROW_FRAME_WIDTH, STRONGEST, ColourScale
 from attnviz.text import piece_name
@@ -303,7 +303,7 @@ def cell_names(rows: Sequence[str], columns: Sequence[str]) -> list[list[str]]:
 def units_table(names: Sequence[str], vectors: Any, first: int = 1) -> dict[str, Any]:
     """Return a table with a row for each unit, and a column for each of the vectors, numbered from `first`."""
     columns = {f"({k}) {name}": vector for k, (name, vector) in enumerate(zip(names, vectors, strict=True), first)}
-    return {gettext("unit"): np.arange(1, len(vectors[0]) + 1)} | columns
+    return numbered(columns, gettext("unit"))
 
 
 def bars(ends: Any, colour: Any, hover: Sequence[Any] = (), *, marker: Part | None = None, **more: Any) -> Part:

@@ -107,7 +107,7 @@ def cell_values(cells: Grid, image: Part, row_height: float) -> Part:
         return [letter_colour(colour_at(stops, shade)) for shade in shades]
 
     size = 12 if row_height >= 20 else 10
-    return texts_at(columns.ravel(), rows.ravel(), texts, size, colours, name="values", showlegend=False)
+    return texts_at(columns.ravel(), rows.ravel(), texts, size, colours, name="values")
 
 
 def axis_names(names: Sequence[str], brackets: Sequence[Bracket]) -> dict[float, str]:
@@ -236,12 +236,11 @@ def add_margins(layout: Part, cells: Grid, positions: int) -> list[Part]:
         "plot_bgcolor": "rgba(0,0,0,0)",
         "shapes": [background, *layout["shapes"]],
         "bargap": 0.25,
-        "xaxis": layout["xaxis"] | {"domain": [0, _HEATMAP_SHARE], "anchor": "y"},
+        "xaxis": layout["xaxis"] | {"domain": [0, _HEATMAP_SHARE]},
         "yaxis": layout["yaxis"] | {"domain": [bottom, 1]},
         "yaxis2": bare_axis(
             zeroline=True,
             domain=[0, bottom * _BAR_HEIGHT / (_BAR_HEIGHT + _GAP)],
-            anchor="x",
             range=sum_range,
             tickvals=sums,
             ticktext=[write(tick, 1) if tick else zero for tick in sums],
@@ -253,8 +252,6 @@ def add_margins(layout: Part, cells: Grid, positions: int) -> list[Part]:
             showgrid=False,
             zeroline=True,
             domain=[_HEATMAP_SHARE + 0.02, 1],
-            anchor="y",
-            side="bottom",
             range=bits_range,
             tickvals=[0, most_bits],
             ticktext=["0", write(most_bits, 1)],
@@ -360,8 +357,7 @@ def marker_traces(markers: LinkMarkers, sizes: HeatmapSizes, columns: int) -> li
             edge = {"width": 1, "color": MARKER_EDGE}
             layers["sure core"] = {"symbol": "circle", "size": 0.44 * size, "color": MARKER, "line": edge}
         rows, places = map(list, zip(*marked, strict=True))
-        plain = {"hoverinfo": "skip", "showlegend": False}
-        traces += [points(places, rows, marker, name=name, **plain) for name, marker in layers.items()]
+        traces += [points(places, rows, marker, name=name, hoverinfo="skip") for name, marker in layers.items()]
     return traces
 
 

@@ -48,7 +48,7 @@ def compared_figure(judgement: Judgement, step: int) -> Spec:
         name=name,
         length=decimal(float(np.linalg.norm(rows[2]))),
     )
-    return Spec(data, layout, alt, {gettext("unit"): range(1, rows.shape[1] + 1)} | vectors)
+    return Spec(data, layout, alt, numbered(vectors, gettext("unit")))
 
 
 def bag_figure(judgement: Judgement, other: Judgement | None = None) -> Spec:
@@ -115,8 +115,7 @@ def _strips(panels: Sequence[_Panel], scale: FloatArray) -> tuple[list[Part], Pa
 def aggregated_table(judgement: Judgement) -> pd.DataFrame:
     """Return v_1 and v_2, the sums of comparisons, and the hidden layer h, a row for each unit (counted from 1)."""
     vectors = judgement.source_sum, judgement.target_sum, judgement.hidden
-    units = {gettext("unit"): range(1, len(judgement.hidden) + 1)}
-    return frame_of(units | dict(zip(("v₁", "v₂", "h"), vectors, strict=True)))
+    return frame_of(numbered(dict(zip(("v₁", "v₂", "h"), vectors, strict=True)), gettext("unit")))
 
 
 def verdict_table(judgement: Judgement) -> pd.DataFrame:

@@ -16,7 +16,6 @@ from attnviz.analysis.perturbation_tests import (
 from attnviz.analysis.step_evaluation import MinimalChange, PerturbedStep, Spelling
 from attnviz.figures.grammar import (
     TOP,
-    bare_axis,
     bars,
     blank_axis,
     label_axis,
@@ -33,7 +32,7 @@ from attnviz.figures.grammar import (
     titled_axis,
     value_axis,
 )
-from attnviz.figures.spec import Part, Spec, Table, axis_labels, escape, frame_of, in_colour, numbered
+from attnviz.figures.spec import Part, Spec, axis_labels, escape, frame_of, in_colour, numbered
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext
 from attnviz.palette import PALE, ROW_FRAME
@@ -159,13 +158,15 @@ def perturbation_tests_figure(
     layout = sized_layout(47 * len(results) + 64, (_LEFT, _RIGHT, 8, 56), 330) | {
         "bargap": 0.25,
         "barmode": "overlay",
-        "xaxis": bare_axis(
+        "xaxis": label_axis(
+            axis_labels((source[j] for j in labelled), longest),
+            "encoder",
+            labelled,
+            11,
+            across=True,
             domain=list(_WEIGHTS_SPAN),
             range=[-0.6, count - 0.4],
             tickangle=-90,
-            tickvals=labelled,
-            ticktext=axis_labels((source[j] for j in labelled), longest),
-            tickfont={"size": 11, "color": "encoder"},
         ),
         "xaxis2": titled_axis(
             gettext("probability of {piece}", piece=escape(quoted_name(shorten(spelling(word), 12)))),
@@ -174,7 +175,6 @@ def perturbation_tests_figure(
             range=[0, 1],
             tickvals=[0, 0.5, 1],
             ticktext=[percent(p) for p in (0, 0.5, 1)],
-            anchor="y",
             showgrid=False,
             zeroline=False,
         ),
@@ -282,14 +282,13 @@ def shuffled_figure(trace: Trace, shuffled: PermutationEffects, *, step: int | N
         large=decimal(y.max()),
         told=shuffled_sentence(shuffled),
     )
-    table: Table = {
-        gettext("step"): range(1, len(names) + 1),
+    columns = {
         gettext("target piece"): trace.target_pieces,
         gettext("largest weight"): x,
         gettext("change when shuffled"): y,
         gettext("share of shuffles with the same piece"): kept,
     }
-    return Spec(data, layout, alt, table)
+    return Spec(data, layout, alt, numbered(columns, gettext("step")))
 
 
 def _point_labels(shuffled: PermutationEffects, names: list[str]) -> list[str]:
@@ -386,11 +385,10 @@ def minimal_change_figure(
             name=shorten(piece_name(trace.target_pieces[smallest]), 30),
             distance=decimal(distances[smallest]),
         )
-    table: Table = {
-        gettext("step"): range(1, count + 1),
+    columns = {
         gettext("target piece"): trace.target_pieces,
         gettext("likeliest piece"): likeliest,
         "|α′ − α|": distances,
         gettext("new piece"): new,
     }
-    return Spec(data, layout, alt, table)
+    return Spec(data, layout, alt, numbered(columns, gettext("step")))

@@ -80,9 +80,9 @@ class Spec:
         return frame_of(self.table)
 
 
-def numbered(columns: Mapping[str, Any]) -> Table:
-    """Return a table of these columns whose rows are numbered from 1."""
-    return {gettext("row"): range(1, len(next(iter(columns.values()))) + 1), **columns}
+def numbered(columns: Mapping[str, Any], name: str = "") -> dict[str, Any]:
+    """Return a table of these columns whose rows are numbered from 1; `name` says what a row is."""
+    return {name or gettext("row"): np.arange(1, len(next(iter(columns.values()))) + 1), **columns}
 
 
 def frame_of(table: Table) -> pd.DataFrame:

@@ -28,7 +28,7 @@ from attnviz.figures.grammar import (
     text_at,
     titled_axis,
 )
-from attnviz.figures.spec import Part, Spec, axis_labels, escape, in_colour, label_width
+from attnviz.figures.spec import Part, Spec, axis_labels, escape, in_colour, label_width, numbered
 from attnviz.languages import gettext, ngettext
 from attnviz.trace import Trace
 from attnviz.trace.parts import GradientNorms
@@ -65,7 +65,7 @@ def forced_words_figure(forced: ForcedWords, *, slanting: bool = True) -> Spec:
             "yaxis": _power_axis(gettext("probability of the word"), int(np.floor(powers.min())), 0, 0.15),
         }
     )
-    table: dict[str, Any] = {gettext("position"): range(1, count + 1), gettext("word"): forced.words}
+    table: dict[str, Any] = {gettext("word"): forced.words}
     for model, own, logs in zip(forced.models, probabilities, forced.log_probabilities, strict=True):
         table |= {f"p, {model}": own, f"log p, {model}": logs}
     means = np.exp(forced.log_probabilities.mean(axis=1)).tolist()
@@ -76,7 +76,7 @@ def forced_words_figure(forced: ForcedWords, *, slanting: bool = True) -> Spec:
         models=len(forced.models),
         means=", ".join(f"{name} {small(mean)}" for name, mean in zip(kinds, means, strict=True)),
     )
-    return Spec(lines, layout, alt, table)
+    return Spec(lines, layout, alt, numbered(table, gettext("position")))
 
 
 _CAPTION, _PANEL, _BOTTOM, _GAP = 34, 230, 46, 0.05

@@ -62,9 +62,7 @@ def test_slopes_match_finite_differences(make_network, tokenizer, kind, step: in
 
 @settings(max_examples=FEW)
 @given(step=st.integers(0, 6), bound=st.sampled_from([0.0, 0.001, 0.01, 0.1, 0.5, 1.0]), **SIZES)
-def test_adversary_respects_its_bound_and_diverges_far(
-    make_network, tokenizer, kind, step: int, bound: float, **sizes: int
-) -> None:
+def test_adversary_respects_its_bound_and_diverges_far(make_network, tokenizer, kind, step, bound, **sizes) -> None:
     trace, weights = forced_trace(make_network, tokenizer, kind, **sizes)
     found = analysis.adversary(trace, step, weights, bound=bound)
     assert found.total_variation <= bound
@@ -85,9 +83,7 @@ def test_adversary_respects_its_bound_and_diverges_far(
 
 @settings(max_examples=FEW)
 @given(step=st.integers(0, 6), **SIZES)
-def test_best_attention_is_no_worse_than_any_single_piece(
-    make_network, tokenizer, kind, step: int, **sizes: int
-) -> None:
+def test_best_attention_is_no_worse_than_any_single_piece(make_network, tokenizer, kind, step, **sizes: int) -> None:
     trace, weights = forced_trace(make_network, tokenizer, kind, **sizes)
     evaluation = StepEvaluation(trace, step, weights)
     for piece in (None, 9):
@@ -119,9 +115,14 @@ def test_shuffled_uses_the_permutations_of_perturbation_tests(make_network, toke
     assert not np.array_equal(permuted(row, 9, 0, 1), permuted(row, 9, 0, 2))
 
 
-def test_without_strongest_keeps_the_ratios_of_the_others() -> None:
+def test_perturbed_weights_and_divergences_of_examples() -> None:
     np.testing.assert_allclose(without_strongest(np.array([0.1, 0.6, 0.3])), [0.25, 0, 0.75])
     np.testing.assert_allclose(without_strongest(np.array([0.0, 1.0, 0.0])), [0.5, 0, 0.5])
+    one, other = np.array([0.5, 0.5, 0]), np.array([0, 0.5, 0.5])
+    assert total_variation(one, other) == 0.5
+    assert jensen_shannon(one, other) == pytest.approx(0.5)
+    assert jensen_shannon(np.eye(3)[0], np.eye(3)[1]) == 1
+    assert jensen_shannon(one, one) == 0
 
 
 @given(points=st.lists(st.lists(st.floats(-5, 5), min_size=3, max_size=3), min_size=1, max_size=4).map(np.array))
@@ -132,14 +133,6 @@ def test_simplex_projection_is_the_nearest_distribution(points: np.ndarray) -> N
     for other in np.random.default_rng(0).dirichlet(np.ones(3), size=40):
         distances = [np.linalg.norm(points - end, axis=1) for end in (nearest, other)]
         assert np.all(distances[0] <= distances[1] + 1e-9)
-
-
-def test_total_variation_and_jensen_shannon_of_examples() -> None:
-    one, other = np.array([0.5, 0.5, 0]), np.array([0, 0.5, 0.5])
-    assert total_variation(one, other) == 0.5
-    assert jensen_shannon(one, other) == pytest.approx(0.5)
-    assert jensen_shannon(np.eye(3)[0], np.eye(3)[1]) == 1
-    assert jensen_shannon(one, one) == 0
 
 
 @pytest.mark.parametrize("kind", KINDS)

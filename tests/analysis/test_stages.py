@@ -28,7 +28,7 @@ from attnviz.trace.interventions import (
     forced_words,
 )
 from attnviz.trace.what_ifs import translator_arguments
-from tests.analysis.filled_equations import equations
+from tests.analysis.given import equations
 from tests.conftest import SENTENCES
 from tests.figures import synthetic
 from tests.snapshots import without_numbers
@@ -108,7 +108,7 @@ def numbers(text: str) -> list[str]:
 
 
 @EACH_LANGUAGE
-def test_sentences_of_rnnsearch_have_its_numbers(described) -> None:
+def test_sentences_of_both_architectures_have_their_numbers(described, heads) -> None:
     trace, step = synthetic.trace(), 2
     energy_stage, attention_stage, context_stage, state_stage, word_stage = narrate(trace, step, simple=True)
     first, second = weight_order(trace, step)[:2]
@@ -129,10 +129,6 @@ def test_sentences_of_rnnsearch_have_its_numbers(described) -> None:
     outcome = narrate(nearest(), 1)[1].outcome
     assert percent(0.9) in outcome
     assert percent(0.97) in outcome
-
-
-@EACH_LANGUAGE
-def test_sentences_of_a_transformer_have_its_numbers(heads) -> None:
     step, opened, words = 1, heads.displayed, heads.words()
     energy_stage, attention_stage, heads_stage, stream_stage, word_stage = narrate(heads, step, simple=True)
     assert "8" in numbers(energy_stage.sentence)

@@ -52,7 +52,7 @@ def trace_attending_to(target: str, places: list[int]) -> Trace:
 def traces(draw: st.DrawFn) -> Trace:
     """Draw translations of a few words and punctuation marks, with sharp to flat attention."""
     source, target = (
-        " ".join(draw(st.lists(st.sampled_from(words), min_size=1, max_size=8))) for words in (ENGLISH, FRENCH)
+        " ".join(draw(st.lists(st.sampled_from(side), min_size=1, max_size=8))) for side in (ENGLISH, FRENCH)
     )
     rows, columns = make_trace(source, target).alignment.shape
     rng, width = np.random.default_rng(draw(st.integers(0, 999))), draw(st.sampled_from((0.05, 0.3, 2.0)))
@@ -110,9 +110,7 @@ def test_most_changed_word_moved_furthest_among_clear_words(trace, seed: int) ->
 
 
 @given(traces(), st.one_of(st.none(), st.integers(0, 99)), st.data())
-def test_questions_have_one_answer_and_distinct_words_and_are_easy_only_as_a_last_resort(
-    trace, seed: int | None, data: st.DataObject
-) -> None:
+def test_questions_have_one_answer_and_distinct_words_and_are_easy_only_as_a_last_resort(trace, seed, data) -> None:
     after = None if seed is None else random_posterior(trace, seed)
     asked, words = questions(trace, after), trace.words()
     attention, texts = WordAttention(trace, words.alignment), [word.lower() for word in words.target]
@@ -178,9 +176,7 @@ def test_every_stop_has_sentences_or_a_reason_why_it_is_missing(attention: str, 
     assert texts(data) == snapshot
     stops = tour_stops(data)
     assert [stop.number for stop in stops] == list(stop_titles(data.record))[:-1]
-    assert [stop.number for stop in stops if stop.missing] == (
-        [3, SOFTMAX_STOP, POSTERIOR_STOP] if attention == "none" else []
-    )
+    assert [one.number for one in stops if one.missing] == [3, SOFTMAX_STOP, POSTERIOR_STOP] * (attention == "none")
     for stop in stops:
         assert 1 <= len(stop.sentences) <= 3
         assert bool(stop.place) != stop.missing

@@ -101,7 +101,7 @@ def altered_numbers(record: Any) -> Iterator[tuple[str, Any]]:
             yield name, dataclasses.replace(record, **{quantity.name: changed})
 
 
-def test_wrong_number_is_named(subject) -> None:
+def test_wrong_number_is_named_and_a_change_of_any_weight_noticed(subject) -> None:
     correct = subject.verify(subject.record, subject.weights, STEP)
     assert correct.holds, correct.discrepancies
     assert correct.numbers == sum(check.numbers for check in correct.checks)
@@ -111,9 +111,6 @@ def test_wrong_number_is_named(subject) -> None:
         found = {one.quantity: one for one in subject.verify(record, subject.weights, STEP).discrepancies}
         assert found[name].shown != pytest.approx(found[name].recomputed, abs=1e-3)
     assert names <= {check.quantity for check in correct.checks}
-
-
-def test_change_of_any_weight_is_noticed(subject) -> None:
     record, chance = subject.record, np.random.default_rng(0)
     for name, values in subject.weights.items():
         changed = dict(subject.weights) | {name: values + 0.1 * chance.normal(size=values.shape)}
@@ -178,15 +175,12 @@ def test_wrong_computation_is_named(recurrent, monkeypatch, computation: str, qu
         )
 
 
-def test_coverage_reveals_altered_weights_of_other_steps(recurrent) -> None:
+def test_displayed_sums_weights_of_other_steps_and_masks_are_verified(recurrent) -> None:
     alignment = recurrent.record.alignment.copy()
     alignment[0] = np.roll(alignment[0], 1)
     altered = dataclasses.replace(recurrent.record, alignment=alignment)
     wrong = recurrent.verify(altered, recurrent.weights, STEP).discrepancies
     assert [one.quantity for one in wrong] == ["coverage"]
-
-
-def test_displayed_sums_are_verified(recurrent) -> None:
     trace, weights = recurrent.record, recurrent.weights
     checks = {check.quantity: check for check in RecurrentVerifier(trace, weights).verify(1, pieces=[5, 17]).checks}
     assert checks["energy sums"].numbers == len(trace.source_pieces)
@@ -197,9 +191,6 @@ def test_displayed_sums_are_verified(recurrent) -> None:
     altered = dataclasses.replace(trace, score_vector=trace.score_vector + 0.1)
     wrong = {one.quantity for one in recurrent.verify(altered, weights, 1).discrepancies}
     assert wrong == {"score_vector", "energy sums"}
-
-
-def test_a_wrongly_masked_energy_is_infinitely_wrong(recurrent) -> None:
     energies = recurrent.record.energies.copy()
     energies[1, 0] = -np.inf
     altered: Trace = dataclasses.replace(recurrent.record, energies=energies)

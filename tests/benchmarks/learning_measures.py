@@ -5,7 +5,7 @@ measure has baselines. Rows and columns are words without `</s>`, so that a row 
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,11 +55,7 @@ def learning_measures(gold: Sequence[GoldAlignment], alignments: Sequence[Alignm
 
 def learning_baselines(gold: Sequence[GoldAlignment]) -> dict[str, dict[str, float]]:
     """Return the baselines of each of the `learning_measures`: uniform and diagonal attention, and the gold links."""
-    baselines: Mapping[str, Callable[[GoldAlignment], Alignment]] = {
-        "alike": uniform_attention,
-        "diagonal": diagonal_attention,
-        "links": link_attention,
-    }
+    baselines = {"alike": uniform_attention, "diagonal": diagonal_attention, "links": link_attention}
     levels: dict[str, dict[str, float]] = {}
     for name, baseline in baselines.items():
         for measure, measured in learning_measures(gold, [baseline(pair) for pair in gold]).items():
@@ -101,10 +97,9 @@ def link_classes(pair: GoldAlignment) -> dict[str, set[Link]]:
 
 def are_nouns(pair: GoldAlignment, j: int, i: int) -> bool:
     """Return whether content words j and i, 0-based, each follow an article; the rule misses most nouns."""
-    follow_articles = (
-        j > 0 and i > 0 and is_article(pair.source[j - 1], "source") and is_article(pair.target[i - 1], "target")
-    )
-    return follow_articles and not precedes_noun(pair.target[i])
+    if j == 0 or i == 0 or precedes_noun(pair.target[i]):
+        return False
+    return is_article(pair.source[j - 1], "source") and is_article(pair.target[i - 1], "target")
 
 
 def diagonality(alignment: Alignment) -> float:

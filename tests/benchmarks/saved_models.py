@@ -77,11 +77,8 @@ def evaluation_data(
 
 def saved_moments(run: Path) -> dict[int, Path]:
     """Return the folders of the models saved during `run`, by update; raise AttnvizError where there are none."""
-    folders = {
-        int(path.parent.name): path.parent
-        for path in (run / MOMENTS).glob(f"*/{CONFIG_FILE}")
-        if path.parent.name.isdecimal()
-    }
+    found = [path.parent for path in (run / MOMENTS).glob(f"*/{CONFIG_FILE}")]
+    folders = {int(path.name): path for path in found if path.name.isdecimal()}
     if not folders:
         raise AttnvizError(
             f"{run} saved no models during training. Train with the option --keep-at, for example --keep-at 0 10 "
@@ -113,9 +110,8 @@ def _measure(translator: Translator, data: EvaluationData, update: int) -> Snaps
     targets = [target for _, target in data.pairs]
     likely = total_likelihood(likelihoods(force_pairs(translator, data.pairs), targets))
     values = {"loss": likely.nats / likely.pieces}
-    values["bleu"] = corpus_scores(translator.translate_batch([source for source, _ in data.pairs], beam=1), targets)[
-        0
-    ].value
+    translations = translator.translate_batch([source for source, _ in data.pairs], beam=1)
+    values["bleu"] = corpus_scores(translations, targets)[0].value
     counts = data.counts
     if data.gold and translator.network.attends:
         alignments = word_alignments(translator, data.gold)

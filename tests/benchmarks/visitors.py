@@ -53,7 +53,7 @@ class Turn(defaultdict[str, list[float]]):
 
     def __init__(self) -> None:
         super().__init__(list)
-        self.mistakes = list[str]()
+        self.mistakes: list[str] = []
 
 
 def sentence(visitor: int, number: int, words: int = 0) -> tuple[str, str]:

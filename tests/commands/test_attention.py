@@ -26,12 +26,23 @@ def _sides(folder: Path) -> list[str]:
     return ["--source-file", str(folder / "src.txt"), "--target-file", str(folder / "tgt.txt")]
 
 
-def test_attention_reports_format_and_assumptions(folder, capsys, snapshot) -> None:
+def test_attention_reports_format_and_converts_all_pairs(folder, capsys, snapshot) -> None:
     assert main(["attention", str(folder / "from-1.txt"), *_sides(folder)]) == 0
     captured = capsys.readouterr()
     pairs = zip(SOURCES, TARGETS, TEXTS, strict=True)
     assert captured.out == "".join(f"{s}\t{t}\t{links}\n" for s, t, links in pairs)
     assert captured.err == snapshot
+    path = folder / "from-1.txt"
+    for ending in ("pharaoh", "json", "parquet"):
+        assert main(["attention", str(path), *_sides(folder), "-o", str(folder / f"a.{ending}")]) == 0
+    assert (folder / "a.pharaoh").read_text(encoding="utf-8").splitlines() == [*TEXTS]
+    again = read_attention(folder / "a.json")
+    assert [record.links for record in again] == [*LINKS]
+    table = parquet.read_table(folder / "a.parquet").to_pylist()
+    assert [row["source"] for row in table] == SOURCES
+    assert [tuple((link["j"], link["i"]) for link in row["links"]) for row in table] == [*LINKS]
+    assert main(["attention", str(path), *_sides(folder), "--sentence", "2", "-o", str(folder / "one.json")]) == 0
+    assert json.loads((folder / "one.json").read_text(encoding="utf-8"))["links"] == [[0, 0], [1, 1]]
 
 
 def test_attention_draws_one_pair(folder, capsys, snapshot) -> None:
@@ -46,20 +57,6 @@ def test_attention_draws_one_pair(folder, capsys, snapshot) -> None:
     assert plain(capsys.readouterr().err, folder) == snapshot(name="no such pair")
     assert main([*command[:-1], str(folder / "a.xyz")]) == 2
     assert plain(capsys.readouterr().err, folder) == snapshot(name="no such ending")
-
-
-def test_attention_converts_all_pairs(folder) -> None:
-    path = folder / "from-1.txt"
-    for ending in ("pharaoh", "json", "parquet"):
-        assert main(["attention", str(path), *_sides(folder), "-o", str(folder / f"a.{ending}")]) == 0
-    assert (folder / "a.pharaoh").read_text(encoding="utf-8").splitlines() == [*TEXTS]
-    again = read_attention(folder / "a.json")
-    assert [record.links for record in again] == [*LINKS]
-    table = parquet.read_table(folder / "a.parquet").to_pylist()
-    assert [row["source"] for row in table] == SOURCES
-    assert [tuple((link["j"], link["i"]) for link in row["links"]) for row in table] == [*LINKS]
-    assert main(["attention", str(path), *_sides(folder), "--sentence", "2", "-o", str(folder / "one.json")]) == 0
-    assert json.loads((folder / "one.json").read_text(encoding="utf-8"))["links"] == [[0, 0], [1, 1]]
 
 
 def test_gold_links_are_drawn_on_the_picture_of_their_pair(folder, capsys, snapshot) -> None:

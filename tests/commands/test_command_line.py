@@ -233,29 +233,20 @@ def test_number_of_vectors_may_be_left_out() -> None:
             assert bound.arguments["options"].vectors == number
 
 
-def test_both_spellings() -> None:
+def test_options_have_the_spellings_numbers_and_defaults_of_python() -> None:
     files = ["attention", "x"]
     assert _parsed(*files, "--normalize") == _parsed(*files, "--normalise")
     figure = ["figure", "A dog.", "-o", "x.svg"]
     assert _parsed(*figure, "--colors", "cividis") == _parsed(*figure, "--colours", "cividis")
     score = ["score", "x", "--gold", "y", "--reverse", "z"]
     assert _parsed(*score, "--symmetrize", "union") == _parsed(*score, "--symmetrise", "union")
-
-
-def test_layers_and_heads_count_from_1_on_the_attnviz_app() -> None:
     assert _parsed("align", "--layer", "2", "--head", "1")["heads"] == HeadOptions(1, 0)
     assert _parsed("align", "--layer", "all")["heads"] == HeadOptions("all")
     assert _parsed("attention", "x", "--layer", "2", "--head", "1")["reading"] == ReadingOptions(layer=1, head=0)
-
-
-def test_reading_options_are_the_arguments_of_read_attention() -> None:
     parameters = inspect.signature(read_attention).parameters
     for field in dataclasses.fields(ReadingOptions):
         assert field.default == parameters[field.name].default
     assert {*parameters} - {field.name for field in dataclasses.fields(ReadingOptions)} == {"path", "attributions"}
-
-
-def test_corpus_defaults_are_those_of_the_settings() -> None:
     options = {field.name: field.default for field in dataclasses.fields(CorpusOptions)}
     for field in dataclasses.fields(Settings):
         if field.name not in ("precision", "unescape"):

@@ -18,11 +18,14 @@ from attnviz.analysis.posterior import posterior_words
 from attnviz.checkpoint import save_model
 from attnviz.commands.main import main
 from attnviz.evaluation.alignment import between_tokens
+from attnviz.lessons import LessonSentence, read_lesson
 from attnviz.model_folder import read_weights
 from attnviz.text import LONGEST_SENTENCE
 from attnviz.translator import Translator
+from attnviz.ui.lesson_view import answered, lesson_html
 from tests.conftest import REPOSITORY, SENTENCES
 from tests.saved_pages import saved_view
+from tests.snapshots import plain
 
 
 def _one_sentence(errors: str) -> bool:
@@ -40,16 +43,10 @@ def _one_sentence(errors: str) -> bool:
     ],
 )
 def test_closed_and_full_streams_of_a_shell(command: str, variables: dict[str, str], said: str, model_folder) -> None:
-    done = subprocess.run(
-        ["bash", "-c", f"'{sys.executable}' -m attnviz {command.replace('MODEL', str(model_folder))}"],
-        cwd=REPOSITORY,
-        env={name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"} | variables,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-        encoding="utf-8",
-    )
+    program = f"'{sys.executable}' -m attnviz {command.replace('MODEL', str(model_folder))}"
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    how = {"cwd": REPOSITORY, "env": kept | variables, "capture_output": True, "encoding": "utf-8", "timeout": 120}
+    done = subprocess.run(["bash", "-c", program], **how, check=False)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", len(said) > 0)
     assert done.stderr.startswith(said)
 
@@ -90,7 +87,7 @@ def test_impossible_path_is_refused_in_one_sentence(name: str, path: str, tmp_pa
     assert list(tmp_path.iterdir()) == []
 
 
-def test_translate_json_output(run, translator) -> None:
+def test_translate_reads_every_line_and_names_a_bad_one(run, translator) -> None:
     code, out, _ = run(
         "translate", "--json", "--beam", "2", given="Two dogs play.\r\nWhere is the \U0001f6b2 station?\n"
     )
@@ -104,18 +101,12 @@ def test_translate_json_output(run, translator) -> None:
         assert tuple(record["source_pieces"]) == trace.source_pieces
         assert tuple(record["target_pieces"]) == trace.target_pieces
         np.testing.assert_allclose(record["alignment"], trace.alignment, atol=1e-6)
-
-
-def test_translate_reports_bad_line_after_earlier_output(run, translator) -> None:
     for options in ([], ["--json"]):
         code, out, errors = run("translate", *options, given=f"A dog.\n{'a ' * (LONGEST_SENTENCE + 1)}\nA dog.\n")
         assert code == 2
         assert len(out.splitlines()) == 1
         assert errors.startswith("attnviz: Line 2: ")
         assert _one_sentence(errors)
-
-
-def test_translate_keeps_blank_lines(run, translator) -> None:
     given = "A dog.\n\n \nTwo dogs play.\n"
     code, out, _ = run("translate", given=given)
     assert code == 0
@@ -247,9 +238,7 @@ class Started(Exception):
         (["--address", "0.0.0.0"], "*.hf.space other.test", {"*.hf.space", "other.test"}, True),
     ],
 )
-def test_app_accepts_local_and_configured_host_names(
-    arguments: list[str], variable: str, named: set[str], own: bool, monkeypatch
-) -> None:
+def test_app_accepts_local_and_configured_host_names(arguments, variable, named, own, monkeypatch) -> None:
     command: list[str] = []
 
     def start(_program: str, given: list[str], _environment: object) -> None:
@@ -285,3 +274,57 @@ def test_files_of_the_working_directory_are_kept(tmp_path, monkeypatch, capsys) 
     assert Path("pairs.tsv").read_text() == "mine"
     assert Path("my-model/config.json").is_file()
     assert capsys.readouterr().out == ""
+
+
+LESSON = f"""
+attnviz-lesson: 1
+title: A lesson
+sentences:
+  - sentence: {SENTENCES[0]}
+    questions:
+      - question: Where?
+        predict: attends
+        step: 1
+"""
+
+
+def test_page_is_that_of_the_model_and_given_answers_are_warned_of(tmp_path, model_folder, translator, capsys) -> None:
+    path, page = tmp_path / "lesson.yaml", tmp_path / "lesson.html"
+    path.write_text(LESSON, encoding="utf-8")
+    assert main(["lesson", str(path), "-o", str(page), "--model", str(model_folder), "--device", "cpu"]) == 0
+
+    def translate(sentence: LessonSentence) -> tuple[Trace, object]:
+        return translator.translate(sentence.sentence, beam=1), read_weights(model_folder)
+
+    assert page.read_bytes() == lesson_html(answered(read_lesson(path), translate))
+    path.write_text(LESSON + LESSON[LESSON.index("      - question") :], encoding="utf-8")
+    page.unlink()
+    assert main(["lesson", str(path), "-o", str(page), "--model", str(model_folder), "--device", "cpu"]) == 0
+    assert "Line 10: line 7" in capsys.readouterr().err
+    assert page.exists()
+
+
+FAULTS = {
+    "no file": ("absent.yaml", "lesson.html", ""),
+    "faulty file": ("lesson.yaml", "lesson.html", LESSON.replace("title", "titel")),
+    "no such step": ("lesson.yaml", "lesson.html", LESSON.replace("step: 1", "step: 999")),
+    "no such model": (
+        "lesson.yaml",
+        "lesson.html",
+        LESSON.replace("    questions", "    model: absent\n    questions"),
+    ),
+    "another ending": ("lesson.yaml", "lesson.pdf", LESSON),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_fault_is_one_sentence(name: str, tmp_path, model_folder, capsys, monkeypatch, snapshot) -> None:
+    monkeypatch.setenv("ATTNVIZ_MODELS", str(model_folder.parent))
+    file, page, content = FAULTS[name]
+    if content:
+        (tmp_path / file).write_text(content, encoding="utf-8")
+    arguments = ["lesson", str(tmp_path / file), "-o", str(tmp_path / page), "--model", str(model_folder)]
+    assert main([*arguments, "--device", "cpu"]) == 2
+    errors = plain(capsys.readouterr().err, tmp_path)
+    assert re.sub(r"“[^”]*” has steps 1 to \d+", "“…” has steps 1 to #", errors) == snapshot
+    assert not (tmp_path / page).exists()

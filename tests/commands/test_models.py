@@ -122,19 +122,8 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     return capsys.readouterr().err
 
 
-def test_changed_file_is_refused_and_no_model_installed(empty, served, capsys, snapshot) -> None:
+def test_changed_and_absent_files_are_refused(empty, served, capsys, snapshot) -> None:
     address, root = served
-    weights = bytearray((root / NAME / "model.safetensors").read_bytes())
-    weights[-1] ^= 1
-    (root / NAME / "model.safetensors").write_bytes(weights)
-    sentence = refused(capsys, NAME, "--from", address)
-    assert "model.safetensors" in sentence
-    assert installed_models.installed_models() == {}
-    assert not (empty / "models" / NAME / "model.safetensors").exists()
-
-
-def test_what_cannot_be_fetched_is_said(empty, served, capsys, snapshot) -> None:
-    address, _ = served
     assert refused(capsys, "nothing") == snapshot(name="unknown name")
     assert refused(capsys, NAME).replace(str(empty), "") == snapshot(name="no address")
     assert NAME in refused(capsys, NAME, "--from", f"{address}/nowhere")
@@ -143,6 +132,12 @@ def test_what_cannot_be_fetched_is_said(empty, served, capsys, snapshot) -> None
     (empty / "full" / NAME / "notes.txt").write_text("mine")
     assert refused(capsys, NAME, "--from", address, "--to", "full") == snapshot(name="folder exists")
     assert (empty / "full" / NAME / "notes.txt").read_text() == "mine"
+    weights = bytearray((root / NAME / "model.safetensors").read_bytes())
+    weights[-1] ^= 1
+    (root / NAME / "model.safetensors").write_bytes(weights)
+    assert "model.safetensors" in refused(capsys, NAME, "--from", address)
+    assert installed_models.installed_models() == {}
+    assert not (empty / "models" / NAME / "model.safetensors").exists()
 
 
 @pytest.mark.parametrize("how", ["endless", "packed", "dripping", "slow head", "cut"])

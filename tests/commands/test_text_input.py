@@ -111,15 +111,12 @@ def _skipped(command: str, output: str) -> list[int]:
     return [line["number"] for line in report["first_skipped"]]
 
 
-def test_characters_that_the_model_does_not_know_are_reported(run, snapshot) -> None:
+def test_unknown_characters_are_reported_and_escapes_decoded(run, snapshot) -> None:
     _, _, errors = run("translate", "A dog.\nनमस्ते €.\n€\n".encode())
     assert errors == snapshot(name="lines")
     _, _, errors = run("translate", b"", "नमस्ते")
     assert errors == snapshot(name="sentence")
     assert run("translate", b"A dog.\n", "--unescape")[2] == ""
-
-
-def test_corpus_of_escaped_pairs_is_measured_as_the_plain_one(run, snapshot) -> None:
     escaped = b"A dog &apos;s well @-@ known.\tUn chien &quot; .\n"
     tables = []
     for content, options in ((escaped, ["--unescape"]), (b"A dog 's well-known.\tUn chien \" .\n", [])):

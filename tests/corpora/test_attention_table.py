@@ -55,7 +55,7 @@ def links(tmp_path) -> Path:
     return tmp_path
 
 
-def test_drift_gaps_and_errors_are_in_the_row_of_their_pair(links) -> None:
+def test_drift_gaps_and_errors_are_in_the_row_of_their_pair(links, capsys) -> None:
     records = read_attention(links / "links.txt", links / "en", links / "fr")
     gold = read_attention(links / "gold.txt", links / "en", links / "fr")
     table = table_of_attention(records, score(records, gold).error.sentences)
@@ -64,9 +64,6 @@ def test_drift_gaps_and_errors_are_in_the_row_of_their_pair(links) -> None:
     assert table["unlinked"].to_pylist() == [0, 0, 7]
     assert table["many_to_one"].to_pylist() == [1, 2, 0]
     assert table["aer_before"].to_pylist() == pytest.approx([0, 12 / 14, 1])
-
-
-def test_command_writes_the_table(links, capsys) -> None:
     given = [
         "attention",
         str(links / "links.txt"),

@@ -35,9 +35,7 @@ def test_shorter_rows_of_a_batch_are_filled_with_padding(rows: list[list[int]]) 
 
 
 @given(st.data(), st.sampled_from([[], [EOS]]))
-def test_ids_are_a_translation_if_all_have_text_and_the_last_is_the_end(
-    tokenizer, data: st.DataObject, end: list[int]
-) -> None:
+def test_ids_are_a_translation_if_all_have_text_and_the_last_is_the_end(tokenizer, data, end: list[int]) -> None:
     known, unknown = (UNK, EOS + 1, len(tokenizer) - 1), (-1, PAD, BOS, EOS, len(tokenizer))
     ids = [*data.draw(st.lists(st.sampled_from([*known * 4, *unknown]), max_size=5)), *end]
     for given_ids in (ids, np.array(ids, dtype=np.int64)):

@@ -78,9 +78,7 @@ def test_interventions_that_do_not_fit_are_refused(translator, how: dict[str, An
 
 
 @pytest.mark.parametrize("intervention", [Temperature(1.0), ExcludePosition(0), ReplaceWeights((1.0,))])
-def test_model_without_attention_refuses_attention_changes(
-    make_network, tokenizer, intervention: Intervention, snapshot
-) -> None:
+def test_model_without_attention_refuses_attention_changes(make_network, tokenizer, intervention, snapshot) -> None:
     translator = Translator(make_network("none"), tokenizer)
     assert refusal(lambda: translator.translate(TEXT, interventions=[intervention], beam=1)) == snapshot
 

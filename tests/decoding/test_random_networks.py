@@ -83,14 +83,7 @@ def assert_recomputed(trace: Trace, weights: dict[str, np.ndarray]) -> None:
     alignment_size=st.integers(1, 12),
 )
 def test_every_number_is_recomputed(
-    make_network,
-    tokenizer,
-    attention: str,
-    data: st.DataObject,
-    how: dict[str, Any],
-    readout_state: str,
-    history: int,
-    **sizes: int,
+    make_network, tokenizer, attention, data, how, readout_state, history, **sizes
 ) -> None:
     network = make_network(attention, readout_state, **sizes)
     weights = {name: tensor.numpy() for name, tensor in network.state_dict().items()}

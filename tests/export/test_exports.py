@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import io
+import json
 import math
 import re
 import shutil
@@ -19,8 +20,20 @@ import pytest
 from choreographer.channels import ChannelClosedError
 from pdfminer.high_level import extract_text
 
-from attnviz import Attention, AttnvizError, ExcludePosition, Temperature, Trace, Translator, attention, export, figures
+from attnviz import (
+    Attention,
+    AttnvizError,
+    ExcludePosition,
+    Temperature,
+    Trace,
+    Translator,
+    analysis,
+    attention,
+    export,
+    figures,
+)
 from attnviz.analysis.gold import GoldLinks
+from attnviz.analysis.grid import FACES, grid
 from attnviz.analysis.labels import LONGEST
 from attnviz.analysis.numbers import signed
 from attnviz.browser_programs import PLOTLY
@@ -63,19 +76,11 @@ def _compiled(source: str, folder: Path, engine: str = "pdflatex") -> str:
         if not shutil.which(program):
             pytest.skip(f"there is no {program} on this machine")
     (folder / "figure.tex").write_text(source, encoding="utf-8")
-    done = subprocess.run(
-        [engine, "-halt-on-error", "-interaction=nonstopmode", "figure.tex"],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        errors="replace",
-        check=False,
-    )
+    how = {"cwd": folder, "capture_output": True, "text": True, "errors": "replace"}
+    done = subprocess.run([engine, "-halt-on-error", "-interaction=nonstopmode", "figure.tex"], **how, check=False)
     assert done.returncode == 0, done.stdout[-2000:]
     assert "Missing character" not in done.stdout
-    return subprocess.run(
-        ["pdftotext", "-raw", "figure.pdf", "-"], cwd=folder, capture_output=True, text=True, check=True
-    ).stdout
+    return subprocess.run(["pdftotext", "-raw", "figure.pdf", "-"], **how, check=True).stdout
 
 
 @pytest.mark.nightly
@@ -97,7 +102,7 @@ def test_latex_compiles_the_snippet_in_a_document(trace, tmp_path) -> None:
     assert "signé" in _compiled(document, tmp_path)
 
 
-def test_tikz_has_every_weight_and_its_colour(trace) -> None:
+def test_tikz_csv_json_and_pharaoh_files_have_the_values(trace, tmp_path) -> None:
     cell = re.compile(r"^\\cell\{(\d+)\}\{(\d+)\}\{([\d.]+)\}\{([0-9A-F]{6})\}$", re.MULTILINE)
     found = cell.findall(export.heatmap_tikz(trace, end=True))
     alpha = trace.alignment
@@ -106,6 +111,18 @@ def test_tikz_has_every_weight_and_its_colour(trace) -> None:
         exact = float(alpha[int(row), int(column)])
         assert float(weight) == pytest.approx(exact, abs=6e-5)
         assert colour == f"{round(255 * exact):02X}" * 3
+    save(trace, tmp_path / "x.csv")
+    read = pd.read_csv(io.BytesIO((tmp_path / "x.csv").read_bytes()), index_col=0, encoding="utf-8-sig")
+    np.testing.assert_allclose(read, trace.alignment[:-1, :-1], rtol=1e-6)
+    save(trace, tmp_path / "y.CSV", FigureOptions(picture="candidates", step=0))
+    assert "probability" in (tmp_path / "y.CSV").read_text(encoding="utf-8-sig").splitlines()[0]
+    save(trace, tmp_path / "x.json")
+    assert Trace.load(tmp_path / "x.json").fingerprint == trace.fingerprint
+    save(trace, tmp_path / "x.pharaoh")
+    links = [tuple(map(int, link.split("-"))) for link in (tmp_path / "x.pharaoh").read_text().split()]
+    words = trace.words()
+    best = words.alignment[:-1].argmax(axis=1)
+    assert links == sorted((int(j), i) for i, j in enumerate(best) if words.source[j] != "</s>")
 
 
 @pytest.mark.parametrize("attention", ["additive", "none"])
@@ -252,9 +269,7 @@ def test_images_are_saved_in_every_format(trace, tmp_path, browser) -> None:
 
 @pytest.mark.browser
 @pytest.mark.parametrize("answers", [False, True], ids=["silent", "closed twice"])
-def test_image_is_saved_when_the_browser_cannot_be_closed(
-    answers: bool, trace, tmp_path, browser: str, monkeypatch
-) -> None:
+def test_image_is_saved_when_the_browser_cannot_be_closed(answers, trace, tmp_path, browser: str, monkeypatch) -> None:
     close = kaleido.Kaleido.close
 
     async def fail(renderer: kaleido.Kaleido) -> None:
@@ -272,7 +287,7 @@ def test_image_is_saved_when_the_browser_cannot_be_closed(
     assert (tmp_path / "x.svg").read_bytes().startswith(BEGINNINGS["svg"])
 
 
-def test_image_export_times_out_when_the_browser_hangs(trace, tmp_path, monkeypatch, snapshot) -> None:
+def test_image_export_is_refused_without_a_browser_that_answers(trace, tmp_path, monkeypatch, snapshot) -> None:
     silent = tmp_path / "silent"
     silent.write_text("#!/bin/sh\nexec sleep 20\n", encoding="utf-8")
     silent.chmod(0o755)
@@ -281,9 +296,6 @@ def test_image_export_times_out_when_the_browser_hangs(trace, tmp_path, monkeypa
     with pytest.raises(AttnvizError, match="TimeoutError") as error:
         image(for_print(figures.heatmap(trace)), "png")
     assert plain_message(error.value, tmp_path) == snapshot
-
-
-def test_image_export_is_refused_without_a_browser(trace, monkeypatch, snapshot) -> None:
     figure = for_print(figures.heatmap(trace))
     monkeypatch.setenv(BROWSER_PATH, "/nowhere/chromium")
     assert refusal(lambda: image(figure, "png")) == snapshot(name="no program there")
@@ -298,21 +310,6 @@ def test_image_export_names_characters_without_a_font(ending: ImageFormat, trace
     figure.update_layout(title={"text": f"été {WITHOUT_FONT} é"})
     with pytest.warns(MissingFontWarning, match=f": {WITHOUT_FONT}[.] "):
         image(figure, ending)
-
-
-def test_csv_json_and_pharaoh_files_have_the_values(trace, tmp_path) -> None:
-    save(trace, tmp_path / "x.csv")
-    read = pd.read_csv(io.BytesIO((tmp_path / "x.csv").read_bytes()), index_col=0, encoding="utf-8-sig")
-    np.testing.assert_allclose(read, trace.alignment[:-1, :-1], rtol=1e-6)
-    save(trace, tmp_path / "y.CSV", FigureOptions(picture="candidates", step=0))
-    assert "probability" in (tmp_path / "y.CSV").read_text(encoding="utf-8-sig").splitlines()[0]
-    save(trace, tmp_path / "x.json")
-    assert Trace.load(tmp_path / "x.json").fingerprint == trace.fingerprint
-    save(trace, tmp_path / "x.pharaoh")
-    links = [tuple(map(int, link.split("-"))) for link in (tmp_path / "x.pharaoh").read_text().split()]
-    words = trace.words()
-    best = words.alignment[:-1].argmax(axis=1)
-    assert links == sorted((int(j), i) for i, j in enumerate(best) if words.source[j] != "</s>")
 
 
 UNSAVEABLE = {
@@ -335,3 +332,33 @@ UNSAVEABLE = {
 def test_invalid_exports_are_refused(trace, tmp_path, name: str, options: FigureOptions, snapshot) -> None:
     assert refusal(lambda: save(trace, tmp_path / name, options), tmp_path) == snapshot
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture(scope="module")
+def translated(translator) -> Trace:
+    return translator.translate(SENTENCES[0], target=SENTENCES[1])
+
+
+@pytest.fixture(scope="module")
+def weights(model_folder) -> dict[str, np.ndarray]:
+    return dict(analysis.load_weights(model_folder))
+
+
+@pytest.mark.parametrize("face", FACES)
+def test_csv_tikz_and_page_contain_the_face(translated, weights, face) -> None:
+    shown = grid(translated, end=False, face=face, posterior=analysis.posterior(translated, weights)).shown
+    options = FigureOptions(face=face)
+    table = pd.read_csv(io.BytesIO(contents(translated, "csv", options, weights)), index_col=0)
+    np.testing.assert_allclose(table.to_numpy(), shown, atol=1e-6)
+    tikz = contents(translated, "tex", options, weights).decode()
+    cells = [float(number) for number in re.findall(r"\\cell\{\d+\}\{\d+\}\{(-?[\d.]+)\}", tikz)]
+    np.testing.assert_allclose(cells, shown.ravel(), atol=6e-5)
+    page = saved_view(contents(translated, "html", options, weights).decode())
+    assert page.values_of("face") == [face, *(other for other in FACES if other != face)]
+    drawn = page.heatmap(face=face)["data"][0]
+    np.testing.assert_allclose(drawn["z"].reshape(shown.shape), shown, atol=2e-5)
+    assert ("α′ = " in json.dumps(plain(drawn["text"]), ensure_ascii=False)) == (face != "before")
+    options = FigureOptions(face=face, gold="0-0 1?1")
+    page = saved_view(contents(translated, "html", options, weights).decode(), "fr")
+    assert {"sure", "possible"} <= {one["name"] for one in page.heatmap(face=face)["data"][1:]}
+    assert "taux d’erreur d’alignement" in page.payload("gold_links", face=face)["summary"]

@@ -14,7 +14,7 @@ from attnviz.figures.spec import width
 from attnviz.text import piece_name
 from attnviz.trace import BeamTree
 from tests.conftest import SENTENCES
-from tests.figures.trees import small
+from tests.figures.synthetic import small
 from tests.strategies import FEW
 
 

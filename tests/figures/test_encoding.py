@@ -83,15 +83,12 @@ def test_any_parts_come_back_from_their_common_part(folder) -> None:
     assert fill_in_deno(work, folder) == given_parts
 
 
-def test_long_lists_with_arrays_are_compared() -> None:
+def test_what_figures_share_is_sent_once_also_in_long_lists() -> None:
     one, other = ([{"x": np.array([k, 0.0])} for k in range(100)] for _ in range(2))
     other[99] = {"x": np.array([0.0, 1.0])}
     template, values = common_part([one, other])
     assert template[98]["x"] is one[98]["x"]
     assert [own[0].tolist() for own in values] == [[99, 0], [0, 1]]
-
-
-def test_what_figures_share_is_sent_once() -> None:
     shared = {"names": ["a", "b"], "rows": np.arange(6.0).reshape(2, 3)}
     template, values = common_part([shared | {"x": np.array([k, np.nan])} for k in range(3)])
     assert template["names"] == ["a", "b"]

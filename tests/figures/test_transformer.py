@@ -22,22 +22,16 @@ from tests.snapshots import plain, refusal
 from tests.transformers import random_transformer
 
 
-@pytest.fixture(scope="module")
-def trace(tokenizer) -> TransformerTrace:
-    network = random_transformer(TransformerConfig(len(tokenizer), 16, 4, 2, 12), 2)
-    return Translator(network, tokenizer, "small").translate(SENTENCES[0], target=SENTENCES[1])
-
-
 @pytest.mark.parametrize(("layer", "head"), [(None, None), (-1, None), (0, None), (0, 2), (1, 3)])
-def test_a_heatmap_has_the_weights_of_its_head(trace, layer: int | None, head: int | None) -> None:
-    drawn = trace.heatmap(layer, head, end=True)
-    weights_of_layers = trace.cross_alignment if layer is None else trace.cross_alignment[[layer]]
+def test_a_heatmap_has_the_weights_of_its_head(heads, layer: int | None, head: int | None) -> None:
+    drawn = heads.heatmap(layer, head, end=True)
+    weights_of_layers = heads.cross_alignment if layer is None else heads.cross_alignment[[layer]]
     expected = weights_of_layers.mean(axis=(0, 1)) if head is None else weights_of_layers[0, head]
     np.testing.assert_allclose(np.array(drawn.data[0].z), expected, atol=1e-6)
-    by_words = trace.heatmap(layer, head, by="words", end=True)
-    np.testing.assert_allclose(np.array(by_words.data[0].z), trace.words().merged(expected), atol=1e-6)
-    table = heatmap(trace.select_heads(layer, head), by="words", end=True).frame()
-    np.testing.assert_allclose(table.to_numpy(), trace.words().merged(expected), atol=1e-6)
+    by_words = heads.heatmap(layer, head, by="words", end=True)
+    np.testing.assert_allclose(np.array(by_words.data[0].z), heads.words().merged(expected), atol=1e-6)
+    table = heatmap(heads.select_heads(layer, head), by="words", end=True).frame()
+    np.testing.assert_allclose(table.to_numpy(), heads.words().merged(expected), atol=1e-6)
 
 
 @pytest.fixture
@@ -46,8 +40,8 @@ def folder(tmp_path, tokenizer) -> Path:
     return tmp_path / "small"
 
 
-def test_terms_of_the_step_figures_add_up(trace) -> None:
-    opened = trace.select_heads(0, 3).displayed
+def test_terms_add_up_and_the_gallery_has_every_head(heads) -> None:
+    opened = heads.select_heads(0, 3).displayed
     subject = figures.Subject(opened, 2)
     rows = draw_stream(subject).frame().to_numpy().T
     np.testing.assert_allclose(rows[:-1].sum(axis=0), rows[-1], atol=1e-4)
@@ -57,10 +51,7 @@ def test_terms_of_the_step_figures_add_up(trace) -> None:
     np.testing.assert_allclose(opened.contexts, opened.alignment @ opened.values, atol=1e-6)
     table = draw_softmax(subject).frame()
     np.testing.assert_allclose(table["alpha"], table["exp(e - max)"] / table["exp(e - max)"].sum(), atol=1e-6)
-
-
-def test_gallery_has_every_head_and_the_known_error_rates(trace) -> None:
-    spec = head_gallery(trace, {(0, 1): 0.25, (1, 2): 0.5})
+    spec = head_gallery(heads, {(0, 1): 0.25, (1, 2): 0.5})
     drawn = spec.figure()
     names = [note.text.split("  ") for note in drawn.layout.annotations[3:]]
     table = spec.frame()
@@ -70,10 +61,10 @@ def test_gallery_has_every_head_and_the_known_error_rates(trace) -> None:
     assert table["alignment error rate"].dropna().tolist() == [0.25, 0.5]
 
 
-def test_figures_of_the_other_architecture_are_refused(trace, translator, snapshot) -> None:
+def test_figures_of_the_other_architecture_are_refused(heads, translator, snapshot) -> None:
     recurrent = translator.translate(SENTENCES[0], beam=1)
-    draws = (partial(recurrent.step_figure, 0, "stream"), partial(trace.step_figure, 0, "state"))
-    assert [*map(refusal, draws), refusal(lambda: trace.heatmap(face="after"))] == snapshot
+    draws = (partial(recurrent.step_figure, 0, "stream"), partial(heads.step_figure, 0, "state"))
+    assert [*map(refusal, draws), refusal(lambda: heads.heatmap(face="after"))] == snapshot
 
 
 def test_commands_refuse_invalid_heads(folder, model_folder, tmp_path, capfd, snapshot) -> None:

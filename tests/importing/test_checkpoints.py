@@ -123,7 +123,7 @@ def _columns(tokens: Sequence[str], count: int) -> list[int]:
 
 
 @every_peer
-def test_imported_model_computes_the_same_in_torch_and_numpy(imported, peer: Peer) -> None:
+def test_every_number_is_that_of_the_program_verified_and_saved(imported, peer: Peer) -> None:
     found = imported(peer)
     logits, weights = peer.outputs(*peer.PAIR)
     assert len([place for place in found.trace.source_ids if place != PAD]) == len(peer.ids(*peer.PAIR)[0])
@@ -131,11 +131,6 @@ def test_imported_model_computes_the_same_in_torch_and_numpy(imported, peer: Pee
         columns = _columns(peer.TARGET, own.shape[1])
         assert np.abs(own[:, columns] - logits[:, _order(peer.TARGET)]).max() < 1e-5
     assert np.abs(found.trace.alignment - weights).max() < 1e-5
-
-
-@every_peer
-def test_every_number_is_verified_and_saved(imported, peer: Peer) -> None:
-    found = imported(peer)
     translator, weights = found.translator, found.weights
     for options in ({"beam": 3}, {"target": peer.PAIR[1]}, {"interventions": [ForceWords((5,), 0)]}):
         trace: Any = translator.translate(peer.PAIR[0], **options)
@@ -210,7 +205,7 @@ ORDERS = {
 
 
 @every_program
-def test_altered_number_is_detected(imported, peer: Peer) -> None:
+def test_altered_number_is_detected_and_a_step_described(imported, peer: Peer, snapshot) -> None:
     found = imported(peer)
     for name in ("initial_states", "energies", "alignment", "contexts", "layer_states", "readouts", "annotations"):
         array = getattr(found.trace, name).copy()
@@ -219,10 +214,6 @@ def test_altered_number_is_detected(imported, peer: Peer) -> None:
         steps = range(len(found.trace.target_pieces))
         wrong = {one.quantity for step in steps for one in verifier.verify(step).discrepancies}
         assert verified_names(found.trace, name) & wrong
-
-
-@every_program
-def test_sentences_of_a_step(imported, peer: Peer, snapshot) -> None:
     trace = imported(peer).trace
     stages = [*narrate(trace, 1), *narrate(trace, 1, simple=True)]
     equations = step_texts(trace).equation_templates(trace, "light")
@@ -276,7 +267,7 @@ def test_start_mark_of_a_source_is_no_word_of_a_corpus(tutorial, tmp_path, capsy
     assert links <= {*printed[2].split()}
 
 
-def test_typed_text_is_split_into_known_words(tutorial) -> None:
+def test_typed_text_is_split_and_every_equation_symbol_drawn(tutorial) -> None:
     trace = tutorial.translator.translate("Ein Hund, schläft zuhause im Park.", beam=1)
     assert trace.words().source == ("<s>", "ein", "hund", ",", "schläft", "zuhause", "im", "park", ".", "</s>")
     assert trace.unknown_characters == (",", "zuhause")
@@ -285,6 +276,12 @@ def test_typed_text_is_split_into_known_words(tutorial) -> None:
     for text in ("", "\u200b", "ein " * 300):
         with pytest.raises(AttnvizError):
             tutorial.translator.translate(text, beam=1)
+    trace = tutorial.trace
+    symbols = symbols_of(step_texts(trace).equation_templates(trace, "light"), 1)
+    found = set(drawn(diagram_terms(trace), 1))
+    inner = {one for one in symbols if one[0] not in ALWAYS - {"x"} or "\u0303" in one}
+    assert {one for one in inner if not {one, one[0]} & found} == set(), "weights of one letter are that letter"
+    assert {"Wa", "ba", "x2", "r2", "bo"} <= symbols & found
 
 
 def test_what_an_imported_model_cannot_do_is_said(tutorial, imported, snapshot) -> None:
@@ -299,15 +296,6 @@ def test_what_an_imported_model_cannot_do_is_said(tutorial, imported, snapshot) 
         logit_attribution(through_tanh.trace, through_tanh.weights, 0, 4)
     assert refused | {"logits through tanh": str(error.value)} == snapshot
     assert translator.translate("ein mann", interventions=[ForceWords((6,), 0)], beam=1).target_ids[0] == 6
-
-
-def test_every_equation_symbol_is_in_the_diagram(tutorial) -> None:
-    trace = tutorial.trace
-    symbols = symbols_of(step_texts(trace).equation_templates(trace, "light"), 1)
-    found = set(drawn(diagram_terms(trace), 1))
-    inner = {one for one in symbols if one[0] not in ALWAYS - {"x"} or "\u0303" in one}
-    assert {one for one in inner if not {one, one[0]} & found} == set(), "weights of one letter are that letter"
-    assert {"Wa", "ba", "x2", "r2", "bo"} <= symbols & found
 
 
 @pytest.mark.parametrize("beam", [1, 3])
@@ -362,16 +350,13 @@ DAMAGED_MODELS: Mapping[str, Callable[[Path], object]] = {
 }
 
 
-def test_damaged_model_folders_are_refused(tutorial, tmp_path, snapshot) -> None:
+def test_damaged_model_folders_are_refused_and_own_models_kept(tutorial, tmp_path, snapshot, capsys) -> None:
     refused = {}
     for name, damage in DAMAGED_MODELS.items():
         folder = shutil.copytree(tutorial.made, tmp_path / "mine", dirs_exist_ok=True)
         damage(folder)
         refused[name] = refusal(lambda folder=folder: Translator.load(folder, device="cpu"), tmp_path)
     assert refused == snapshot
-
-
-def test_import_does_not_overwrite_own_model(tutorial, tmp_path, capsys) -> None:
     record = {"format": "attnviz-model", "version": 2, "model": {"vocabulary_size": 10}}
     (tmp_path / "config.json").write_text(json.dumps(record))
     assert main(["import", str(tutorial.given), "-o", str(tmp_path)]) == 2
@@ -462,9 +447,7 @@ def test_one_of_several_checkpoints_can_be_chosen(tmp_path, capsys, snapshot) ->
 @pytest.mark.parametrize(
     "names", [{"encoder.": "enc."}, {"decoder.": "dec."}, {"encoder.": "a.", "decoder.": "b."}], ids=str
 )
-def test_renamed_attributes_are_compared_with_the_nearest_program_and_can_be_mapped(
-    tmp_path, names: dict[str, str], snapshot
-) -> None:
+def test_renamed_attributes_are_compared_with_the_nearest_program_and_can_be_mapped(tmp_path, names, snapshot) -> None:
     peer = Tutorial()
     peer.write(tmp_path)
     expected, state = load_checkpoint(tmp_path), dict(peer.state)
@@ -651,9 +634,7 @@ def test_other_structures_and_damage_are_refused(tmp_path, snapshot) -> None:
         ("quant_layers", ["linear_in"], "decoder.attn.linear_in.qweight"),
     ],
 )
-def test_option_that_changes_the_computation_is_refused_by_name(
-    tmp_path, option: str, value: object, tensor: str | None
-) -> None:
+def test_option_that_changes_the_computation_is_refused_by_name(tmp_path, option, value, tensor: str | None) -> None:
     Opennmt().write(tmp_path)
     path = tmp_path / "model_step_3.pt"
     content = torch.load(path, weights_only=False)
@@ -725,9 +706,7 @@ def test_pickled_vocabularies_are_named_and_saved_as_lists_by_the_lines_given(
     changes=st.lists(st.tuples(st.integers(0, 40), st.lists(st.integers(0, 30), max_size=3)), min_size=1, max_size=2),
 )
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
-def test_any_tensor_shapes_translate_or_are_refused(
-    imported, tmp_path, peer: Peer, changes: list[tuple[int, list[int]]]
-) -> None:
+def test_any_tensor_shapes_translate_or_are_refused(imported, tmp_path, peer, changes) -> None:
     stored = read_checkpoint(imported(peer).given)
     tensors = dict(stored.tensors)
     for place, shape in changes:

@@ -40,7 +40,7 @@ def asked(trace: Any, *questions: Question) -> tuple[AskedQuestion, ...]:
     return asked_questions(LessonSentence(SENTENCE, questions), trace, None)
 
 
-def test_attention_is_that_of_the_heatmap(trace) -> None:
+def test_answers_are_the_numbers_of_the_trace_also_of_its_heads(trace, transformed) -> None:
     words = trace.words()
     for word, text in enumerate(words.target):
         if words.target.count(text) > 1:
@@ -50,9 +50,6 @@ def test_attention_is_that_of_the_heatmap(trace) -> None:
         assert found.answer.options == words.source
         assert found.answer.right == (int(words.alignment[word].argmax()),)
         assert found.word == word
-
-
-def test_numbers_are_those_of_the_trace(trace) -> None:
     energy, share, probability = asked(
         trace,
         question(NumberPrediction("energy", 1, "green"), reveal=()),
@@ -66,9 +63,6 @@ def test_numbers_are_those_of_the_trace(trace) -> None:
     weights = np.exp(trace.energies[2] - trace.energies[2].max())
     assert share.answer.value == pytest.approx(100 * float(weights[1] / weights.sum()), abs=1e-3)
     assert probability.answer.value == pytest.approx(100 * float(np.exp(trace.log_probabilities[2])), abs=1e-3)
-
-
-def test_heads_of_a_transformer_answer_for_themselves(transformed) -> None:
     for layer in range(1, 4):
         for head in range(1, 5):
             (found,) = asked(transformed, question(SourceWordPrediction(), 1, layer=layer, head=head))

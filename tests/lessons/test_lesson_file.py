@@ -152,7 +152,7 @@ def test_faulty_lesson_gets_a_sentence(name: str, each_language, snapshot) -> No
     assert refusal(lambda: parse_lesson(FAULTS[name].encode("utf-8"))) == snapshot
 
 
-def test_texts_are_read_as_they_are_written() -> None:
+def test_texts_and_aliases_are_read_as_they_are_written() -> None:
     """YAML reads some words as truth values, dates or numbers; a line break is a space; a no-break space stays."""
     fields = "        predict: choice\n        choices: [yes, no, 2026-01-01, 1.50]\n        answer: 1\n"
     (sentence,) = parse_lesson(f"{QUESTION}{fields}        note: a\n          b\u00a0?\n".encode()).sentences
@@ -160,6 +160,8 @@ def test_texts_are_read_as_they_are_written() -> None:
     assert isinstance(question.prediction, ChoicePrediction)
     assert [str(text) for text in question.prediction.choices] == ["yes", "no", "2026-01-01", "1.50"]
     assert str(question.note) == "a b\u00a0?"
+    (sentence,) = parse_lesson(repeated(f"[{SENTENCE}]", "[{question: Q}]")).sentences
+    assert sentence.target == sentence.sentence == "I am here."
 
 
 def repeated(sentences: str, questions: str) -> bytes:
@@ -185,8 +187,3 @@ REPEATING = {
 def test_aliases_never_multiply_a_lesson(name: str, snapshot) -> None:
     assert len(REPEATING[name]) < 200_000
     assert refusal(lambda: parse_lesson(REPEATING[name])) == snapshot
-
-
-def test_alias_of_a_text_is_read() -> None:
-    (sentence,) = parse_lesson(repeated(f"[{SENTENCE}]", "[{question: Q}]")).sentences
-    assert sentence.target == sentence.sentence == "I am here."

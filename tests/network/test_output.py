@@ -49,9 +49,7 @@ def assert_likeliest(layer: OutputLayer, readouts: Tensor) -> None:
     nearness=st.sampled_from([0.0, 1e-7, 1e-5, 1e-3, 1.0]),
     size=st.sampled_from([1e-6, 1.0, 1e4]),
 )
-def test_likeliest_piece_has_largest_logit(
-    seed: int, pieces: int, units: int, spread: float, nearness: float, size: float
-) -> None:
+def test_likeliest_piece_has_largest_logit(seed, pieces, units, spread, nearness, size) -> None:
     """Rows of very unequal lengths, rows that are nearly one another's copies, and readouts of any size."""
     source = torch.Generator().manual_seed(seed)
 

@@ -16,9 +16,9 @@ from attnviz import AttnvizError, Trace, attention, figures
 from attnviz.trace import Attention, Judgement, TransformerTrace, WhatIf, WhatIfs
 from attnviz.trace.interventions import ExcludePosition, ForceWords, ReplaceEnergies, ReplaceWeights, Temperature
 from attnviz.trace.snapshots import Snapshots
-from tests.analysis.filled_equations import equations
+from tests.analysis.given import equations
 from tests.damaged_json import with_one_wrong_field
-from tests.trace.test_snapshots import snapshots
+from tests.trace.test_records import snapshots
 
 Damage = Callable[[dict[str, Any]], object]
 """Changes the JSON of a record."""

@@ -126,14 +126,11 @@ def test_change_of_a_change_keeps_earlier_and_drops_later_ones(translator) -> No
     assert longer.alignment[4, 1] == 1  # a change to a word moves with the word
 
 
-def test_chosen_hypothesis_is_force_decoded(translator) -> None:
+def test_hypotheses_are_force_decoded_and_impossible_changes_refused(translator) -> None:
     first = translator.translate(SENTENCES[0], beam=4)
     other = made(translator, first, ForceWords((7, 8, 9, EOS), replaced=len(first.target_ids)), held=True)
     assert other.target_ids == (7, 8, 9, EOS)
     assert other.search.method == "forced"
-
-
-def test_impossible_changes_are_refused(translator) -> None:
     first, beyond = translator.translate(SENTENCES[0], beam=1), len(translator.tokenizer)
     steps, pieces = first.alignment.shape
     changes = [Temperature(2.0, steps), ExcludePosition(pieces, 0), ReplaceWeights((1,), 0), ReplaceEnergies((1,), 0)]
@@ -142,9 +139,6 @@ def test_impossible_changes_are_refused(translator) -> None:
         if (change, held) != (changes[-1], True):  # held words after the end are dropped
             with pytest.raises(AttnvizError, match=r"\.$"):
                 pytest.fail(f"{change}: {made(translator, first, change, held=held)}")
-
-
-def test_typed_word_replaces_rest_of_the_word(translator) -> None:
     first = translator.translate(SENTENCES[0], beam=1)
     for group in first.words().target_groups:
         assert [replaced_by(first, step) for step in group] == list(range(len(group), 0, -1))
@@ -297,12 +291,10 @@ LINKED = (
 LINK = "i8ZiGeVJ1gR_kk1MSQGGZFkqVZPugCZeeF6lXirWMaZfOkY102iIpWNgoMcCAA"
 
 
-def test_earlier_links_are_read() -> None:
+def test_earlier_links_are_read_and_what_cannot_be_used_is_left_out(snapshot) -> None:
     assert decode_what_ifs(LINK) == (LINKED, ())
     assert len(encode_what_ifs(LINKED)) <= len(LINK)
 
-
-def test_what_ifs_of_a_link_that_cannot_be_used_are_left_out(snapshot) -> None:
     def link(records: object) -> str:
         packer = zlib.compressobj(9, wbits=-15)
         packed = packer.compress(json.dumps(records).encode()) + packer.flush()
@@ -331,9 +323,7 @@ def test_what_ifs_of_a_link_that_cannot_be_used_are_left_out(snapshot) -> None:
         ("beam", (ForceWords((9,), 1, kept=True),), ()),
     ],
 )
-def test_words_before_a_change_stay_as_they_were_forced_or_kept(
-    method: str, words: tuple[ForceWords, ...], forced: tuple[int, ...]
-) -> None:
+def test_words_before_a_change_stay_as_they_were_forced_or_kept(method, words, forced) -> None:
     parent = dataclasses.replace(synthetic.trace(), search=Search(method), interventions=words)
     how = translator_arguments(parent, Temperature(2.0, 3), held=False)
     kept = [one for one in how.interventions if isinstance(one, ForceWords)]

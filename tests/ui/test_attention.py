@@ -11,7 +11,7 @@ from attnviz import Attention, attention
 from attnviz.analysis.imported_file_texts import missing_values_reason
 from attnviz.trace.drawing import DetailLevel
 from attnviz.ui import payloads, resources
-from tests.importing.given import SOURCE, TARGET, marian, matrix
+from tests.importing.attention_files import SOURCE, TARGET, marian, matrix
 from tests.ui.fields import fields, options, set_field
 from tests.ui.opening import open_page, upload
 from tests.ui.shown_payloads import (

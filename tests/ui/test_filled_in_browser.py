@@ -16,7 +16,7 @@ from attnviz.palette import ThemeName
 from attnviz.trace.interventions import Temperature
 from attnviz.ui.embedding import in_theme
 from attnviz.ui.step.stage_panels import energy_decomposition_payload, equation_payloads
-from tests.analysis.filled_equations import equations
+from tests.analysis.given import equations
 from tests.conftest import REPOSITORY
 from tests.deno_program import made_by
 from tests.figures import synthetic

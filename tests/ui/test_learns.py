@@ -14,7 +14,7 @@ from attnviz.trace.snapshots import Snapshots
 from attnviz.training.log import COLUMNS
 from attnviz.ui.pages.learns_page import watched_run_folders
 from tests.conftest import REPOSITORY
-from tests.figures.test_learning import run
+from tests.figures.test_experiments import run
 from tests.ui.opening import open_alone
 from tests.ui.shown_payloads import address, mounted
 

@@ -20,6 +20,7 @@ function correctSkipLink() {
   for (const link of findAll(document, "[data-testid='stSkipToContent']")) {
     link.onclick = (click) => {
       click.preventDefault();
+      click.stopPropagation(); // Streamlit would focus that box
       const own = tabStops(find(document, ".st-key-masthead")), all = tabStops(find(document, ".stMain"));
       all.find((node, place) => !own.includes(node) && place > all.indexOf(own[0]))?.focus();
     };
