@@ -137,9 +137,9 @@ def perturbation_tests_figure(
     ]
 
     notes, lines = [], []
-    broken = ";\n" if width < PERTURBATION_WIDTH else "; "  # the outcome of permutations is wider than half a phone
+    broken = ";<br>" if width < PERTURBATION_WIDTH else "; "  # the outcome of permutations is wider than half a phone
     for row, (name, result) in enumerate(results.items()):
-        outcome = escape(result.outcome.replace("; ", broken)).replace("\n", "<br>")
+        outcome = broken.join(map(escape, result.outcome.split("; ")))
         drawn = ", " + gettext("drawn as {dash} below", dash=in_colour("━", "encoder")) if name == "real" else ""
         for span, y, text in (
             (_WEIGHTS_SPAN, row + _WEIGHTS_Y, f"<b>{escape(result.title)}</b>{drawn}"),
