@@ -1,19 +1,15 @@
-"""The ES modules of the browser code: their imports, bundles, and the URL folder from which they are served.
-
-All modules share a URL folder named by the digest of their contents: a changed module changes the name, so that
-browsers may cache the files for ever. The server (`ui.server`) answers requests for them.
-"""
+"""The ES modules of the browser code, bundled to one script: for the app, for a file, and for a page of others."""
 
 from __future__ import annotations
 
 import functools
-import gzip
-import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Set
 from pathlib import Path
-from types import MappingProxyType
+
+from attnviz import __version__
+from attnviz.browser_programs import BrowserProgram
 
 _PACKAGE = Path(__file__).resolve().parent
 COMPONENTS = _PACKAGE / "ui" / "components"
@@ -23,22 +19,16 @@ ISOLATED = frozenset(
 )
 """Components in a shadow root, apart from the elements and styles of the page."""
 _IMPORT = re.compile(r'^import (?:(?P<names>\{[^}]*\}) from )?"(?P<path>\.[^"]+)";\n', re.MULTILINE)
-_LATER_IMPORT = re.compile(r'\bimport\("(\.[^"]+)"\)')
 _EXPORT = re.compile(r"^export (?=async |function |const |class )", re.MULTILINE)
 _EXPORTED = re.compile(r"^export (?:async )?(?:function|const|class) (\w+)", re.MULTILINE)
-_EXPORT_LIST = re.compile(r"^export \{([^}]*)\};\n", re.MULTILINE)
+_COMMENT = re.compile(r"^ *(?://.*|/\*\*(?:(?!\*/)[\s\S])*\*/)\n", re.MULTILINE)
+"""A comment on lines of its own: a third of the text."""
 
 
 def static_imports(module: Path) -> list[Path]:
     """Return the modules that `module` imports by relative path, in order."""
     text = module.read_text(encoding="utf-8")
     return [(module.parent / match["path"]).resolve() for match in _IMPORT.finditer(text)]
-
-
-def dynamic_imports(module: Path) -> list[Path]:
-    """Return the modules that `module` imports by relative path only once it needs them."""
-    text = module.read_text(encoding="utf-8")
-    return [(module.parent / match[1]).resolve() for match in _LATER_IMPORT.finditer(text)]
 
 
 def with_imports(modules: Iterable[Path]) -> list[Path]:
@@ -56,20 +46,34 @@ def with_imports(modules: Iterable[Path]) -> list[Path]:
     return list(ordered)
 
 
-def bundle(entries: Iterable[Path], generated: Mapping[str, str] = MappingProxyType({})) -> str:
-    """Return `entries` and all modules that they import, also later, as one script for a page without a server.
+def modules_script(
+    entry: str, kinds: Set[str] | None = None, page_style: str = "", change: Callable[[str], str] = str
+) -> str:
+    """Return the module `entry` and components, with all modules that they import, as one script.
 
     Its function `attnvizModule` returns the exports of a module by its path in the package, and runs it at first.
-    `generated` are texts of further modules, by path.
+
+    Args:
+        entry: File name of the module.
+        kinds: Names of the components, by default all; other names are ignored.
+        page_style: Style sheet of the page, the component "page".
+        change: Changes each style sheet.
+
+    Returns:
+        The script.
     """
-    modules: dict[Path, None] = {}
-    waiting = list(entries)
-    while waiting:
-        new = [module for module in with_imports(waiting) if module not in modules]
-        modules |= dict.fromkeys(new)
-        waiting = [later for module in new for later in dynamic_imports(module)]
-    texts = {_module_name(path): _as_function(path.read_text(encoding="utf-8"), path.parent) for path in modules}
-    texts |= {name: _as_function(text, _PACKAGE) for name, text in generated.items()}
+    files = component_files()
+    needed = {name: files[name] for name in ("blocks", *sorted(files if kinds is None else kinds)) if name in files}
+    modules = [COMPONENTS / entry, *(module_path(kind) for kind in needed if kind != "blocks")]
+    if page_style:
+        page: dict[str, str | bool] = {"html": "", "css": page_style, "isolated": False}
+        needed = {"page": page} | needed
+    needed = {kind: one | {"css": change(str(one["css"]))} for kind, one in needed.items()}
+    texts = {
+        _module_name(path): _as_function(path.read_text(encoding="utf-8"), path.parent)
+        for path in with_imports(modules)
+    }
+    texts["files.js"] = f"exports.default = {json.dumps(needed)};"
     functions = ",\n".join(f"{json.dumps(name)}: (exports) => {{\n{text}\n}}" for name, text in texts.items())
     return _BUNDLE.replace("FUNCTIONS", functions)
 
@@ -103,22 +107,12 @@ def _as_function(text: str, folder: Path) -> str:
         names = re.sub(r"\bas\b", ":", match["names"] or "")
         return f"const {names} = {needed(match['path'])};\n" if names else f"{needed(match['path'])};\n"
 
-    text = _IMPORT.sub(imported, text)
-    text = _LATER_IMPORT.sub(lambda match: f"Promise.resolve().then(() => {needed(match[1])})", text)
+    text = _IMPORT.sub(imported, _COMMENT.sub("", text))
     names = _EXPORTED.findall(text)
-    listed = [name.strip() for match in _EXPORT_LIST.findall(text) for name in match.split(",") if name.strip()]
-    text = _EXPORT_LIST.sub("", _EXPORT.sub("", text.replace("\nexport default ", "\nexports.default = ")))
+    text = _EXPORT.sub("", text.replace("\nexport default ", "\nexports.default = "))
     if text.startswith("export default "):
         text = text.replace("export default ", "exports.default = ", 1)
-    return f"{text}\nObject.assign(exports, {{ {', '.join([*names, *listed])} }});"
-
-
-@functools.cache
-def _files() -> dict[str, bytes]:
-    """Return the contents of all modules by their path in the package, which is also their path in the URL folder."""
-    files = sorted([*_PACKAGE.glob("figures/*.js"), *COMPONENTS.rglob("*.js")])
-    written = {path.relative_to(_PACKAGE).as_posix(): path.read_bytes() for path in files}
-    return written | {"ui/components/files.js": f"export default {json.dumps(component_files())};\n".encode()}
+    return f"{text}\nObject.assign(exports, {{ {', '.join(names)} }});"
 
 
 def component_files() -> dict[str, dict[str, str | bool]]:
@@ -137,30 +131,19 @@ def component_files() -> dict[str, dict[str, str | bool]]:
     return files
 
 
-@functools.cache
-def digest() -> str:
-    """Return the digest of all modules and their paths."""
-    return hashlib.sha256(repr(_files()).encode()).hexdigest()[:12]
-
-
-def url_folder() -> str:
-    """Return the name of the URL folder of the modules."""
-    return f"attnviz-modules-{digest()}"
-
-
-@functools.cache
-def packed_module(path: str) -> bytes | None:
-    """Return the module at `path` in the URL folder, compressed by gzip, or None where there is none."""
-    content = _files().get(path)
-    return None if content is None else gzip.compress(content, mtime=0)
-
-
 def module_path(component: str) -> Path:
     """Return the path of a component's module, whose default export mounts the component."""
     return COMPONENTS / component / f"{component}.js"
 
 
-def needed_modules(components: Iterable[str]) -> list[str]:
-    """Return the URL paths of the modules of `components` and of all that these import."""
-    modules = with_imports([COMPONENTS / "blocks.js", *map(module_path, components)])
-    return ["ui/components/files.js", *(path.relative_to(_PACKAGE).as_posix() for path in modules)]
+class _AppModules(BrowserProgram):
+    """All modules, as the module that Streamlit gets: its default export draws blocks."""
+
+    @functools.cached_property
+    def text(self) -> str:
+        """The program, a module."""
+        return f'{modules_script("blocks.js")}export default attnvizModule("ui/components/blocks.js").host();\n'
+
+
+APP_MODULES = _AppModules("attnviz", __version__)
+"""The app's own browser code."""

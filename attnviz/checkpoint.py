@@ -80,14 +80,14 @@ def load_model(folder: str | Path) -> tuple[Network, Tokenizer]:
     Raise AttnvizError, naming the file, where one is missing, damaged, of another version or inconsistent with the
     others, and where the folder holds a detector.
     """
-    network, tokenizer = _loaded(Path(folder))
+    network = _without_weights(Path(folder))
     if isinstance(network, Decomposable):
         raise user_error(
             "The model in {folder} does not translate: it tells whether one sentence is the translation of "
             "another sentence. Give the folder of a translator.",
             folder=folder,
         )
-    return network, tokenizer
+    return network, _filled(network, Path(folder))
 
 
 def load_detector(folder: str | Path) -> tuple[Decomposable, Tokenizer]:
@@ -95,30 +95,34 @@ def load_detector(folder: str | Path) -> tuple[Decomposable, Tokenizer]:
 
     Raise AttnvizError as `load_model` does, and where the folder holds a translator.
     """
-    network, tokenizer = _loaded(Path(folder))
+    network = _without_weights(Path(folder))
     if not isinstance(network, Decomposable):
         raise user_error(
             "The model in {folder} is a translator: it cannot tell whether one sentence is the translation of "
             "another sentence. Give the folder of a translation detector.",
             folder=folder,
         )
-    return network, tokenizer
+    return network, _filled(network, Path(folder))
 
 
-def _loaded(folder: Path) -> tuple[AnyNetwork, Tokenizer]:
-    """Load the network in `folder`, ready for use, and its tokenizer."""
+def _without_weights(folder: Path) -> AnyNetwork:
+    """Return the network of the config in `folder`, on the device "meta"."""
     fields = read_config(folder)
     try:
         config = read_fields(fields)
     except (ValueError, TypeError) as error:  # no others: a scorer of the user's own is imported here
         path = folder / CONFIG_FILE
         raise user_error("The file {path} is damaged ({error}). Restore the file.", path=path, error=error) from error
-    tokenizer = _read_tokenizer(folder, config)
     with torch.device("meta"), _SkipInitialisation():
-        network = build_network(config)
+        return build_network(config)
+
+
+def _filled(network: AnyNetwork, folder: Path) -> Tokenizer:
+    """Load the weights in `folder` into `network`, make it ready for use, and return its tokenizer."""
+    tokenizer = _read_tokenizer(folder, network.config)
     network.load_state_dict(_read_weights(folder, network.state_dict()), assign=True)
     network.requires_grad_(False).eval()
-    return network, tokenizer
+    return tokenizer
 
 
 def _read_tokenizer(folder: Path, config: AnyConfig) -> Tokenizer:

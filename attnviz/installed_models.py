@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from attnviz.bounds import TRANSLATORS
 from attnviz.environment import ATTNVIZ_MODELS
 from attnviz.errors import AttnvizError, user_error
 from attnviz.languages import gettext
+from attnviz.lru_cache import once_in_run
 from attnviz.model_folder import (
     CONFIG_FILE,
     DETECTOR,
@@ -156,7 +157,8 @@ def installed_detectors() -> InstalledModels:
     return _installed((DETECTOR,))
 
 
-def _installed(architectures: Collection[str]) -> InstalledModels:
+@once_in_run
+def _installed(architectures: tuple[str, ...]) -> InstalledModels:
     folders = {one.name: one for root in reversed(model_roots()) for one in model_folders(root, architectures)}
     names = sorted(folders, key=lambda name: (name != LARGE_MODEL, name))
     return InstalledModels({name: folders[name] for name in names})

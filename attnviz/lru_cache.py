@@ -1,4 +1,4 @@
-"""Thread-safe LRU cache, bounded in bytes, a decorator that uses it, and the approximate size of Python values."""
+"""Thread-safe LRU cache, bounded in bytes; decorators that cache, there or for one run; the size of Python values."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import sys
 import threading
 import weakref
 from collections.abc import Callable, Hashable, Mapping
+from contextvars import ContextVar
 from typing import Any, Generic, TypeVar
 
 import cachetools
@@ -32,6 +33,8 @@ class LRUCache(Generic[Value]):
             most, getsizeof=lambda value: min(most, size(value))
         )
         self._alive: weakref.WeakValueDictionary[Hashable, Any] = weakref.WeakValueDictionary()
+        self._shared: weakref.WeakKeyDictionary[Any, Value] = weakref.WeakKeyDictionary()
+        """By an equal of a cached value, that value: it lives as long."""
         self._making = set[Hashable]()
         self._changed = threading.Condition()
 
@@ -61,12 +64,16 @@ class LRUCache(Generic[Value]):
         return None
 
     def add(self, key: Hashable, value: Value) -> Value:
-        """Cache the value of `key` and return it; where there is one already, return that one."""
+        """Cache the value of `key` and return it; where there is one already, return that one, which lives as long."""
         with self._changed:
             with contextlib.suppress(KeyError):
-                return self._lookup(key)
+                found = self._lookup(key)
+                with contextlib.suppress(TypeError):  # `weakref` does not support every type
+                    if found is not value:
+                        self._shared[value] = found
+                return found
             self._cached[key] = value
-            with contextlib.suppress(TypeError):  # `weakref` does not support every type
+            with contextlib.suppress(TypeError):
                 self._alive[key] = value
             return value
 
@@ -97,6 +104,31 @@ def cached_in(cache: LRUCache[Any]) -> Callable[[Callable[..., Value]], Callable
         return cached
 
     return decorate
+
+
+_RUN: ContextVar[dict[Hashable, Any] | None] = ContextVar("run", default=None)
+"""What the functions of `once_in_run` returned in the run that this thread does, by their arguments."""
+
+
+def begin_run() -> None:
+    """Begin a run, in which this thread calls each function of `once_in_run` once: of a page, or of a fragment."""
+    _RUN.set({})
+
+
+def once_in_run(function: Callable[..., Value]) -> Callable[..., Value]:
+    """Cache the results of a function, by its hashable positional arguments, for one run; outside a run, not at all."""
+
+    @functools.wraps(function)
+    def cached(*args: Any) -> Value:
+        run, key = _RUN.get(), (function, *args)
+        if run is None:
+            return function(*args)
+        if key not in run:
+            run[key] = function(*args)
+        value: Value = run[key]
+        return value
+
+    return cached
 
 
 def size_of(value: object) -> int:

@@ -163,11 +163,11 @@ class Translator(Generic[RecordT]):
         forced_ids = None if target is None else target_ids(self.tokenizer, target)
         with torch.inference_mode():
             memory = self._memory([source])
-            if forced_ids is None:
-                result = self._search(memory, [longest_target(len(source))], beam, length_penalty, interventions)[0]
+            if target is None or forced_ids is None:
+                found = self._search(memory, [longest_target(len(source))], beam, length_penalty, interventions)
             else:
-                result = self._force(memory, forced_ids, self._typed(target, forced_ids), interventions)
-            return self._trace(text, source, memory, result, started, interventions)
+                found = self._force(memory, [target], [forced_ids], interventions)
+            return self._trace(text, source, memory, found[0], started, interventions)
 
     def translate_together(
         self,
@@ -205,11 +205,9 @@ class Translator(Generic[RecordT]):
                 if targets is None or forced is None:
                     translations = self._search(memory, [limits[place] for place in places], beam, length_penalty)
                 else:
-                    paths = self.prepared.forced_paths(memory, [forced[place] for place in places])
-                    typed = [self._typed(targets[place], forced[place]) for place in places]
-                    translations = [
-                        _Translation(path, text, Search("forced"), ()) for path, text in zip(paths, typed, strict=True)
-                    ]
+                    translations = self._force(
+                        memory, [targets[place] for place in places], [forced[place] for place in places]
+                    )
                 for row, place in enumerate(places):
                     sentence_memory = memory.without_padding(row, len(sources[place]))
                     traces[place] = self._trace(
@@ -346,19 +344,21 @@ class Translator(Generic[RecordT]):
         targets = greedy(self._decoder, memory, limits, history, interventions, self.unk)
         return [self.prepared.path(history or [], sentence, ids, 0) for sentence, ids in enumerate(targets)]
 
-    def _typed(self, target: str | Sequence[int] | None, ids: Sequence[int]) -> str:
-        """Return the text of a given translation with these ids."""
-        return " ".join(target.split()) if isinstance(target, str) else self.tokenizer.decode(ids)
-
     def _force(
-        self, memory: Any, forced_ids: list[int], translation: str, interventions: tuple[Intervention, ...]
-    ) -> _Translation:
-        """Force the pieces `forced_ids` of `translation`, with forced words of `interventions` in their places."""
-        ids = forced_target(forced_ids, interventions)
-        if ids != forced_ids:
-            translation = self.tokenizer.decode(ids)
-        path = self.prepared.forced_paths(memory, [ids], interventions)[0]
-        return _Translation(path, translation, Search("forced"), ())
+        self,
+        memory: Any,
+        targets: Sequence[str | Sequence[int]],
+        given_ids: Sequence[list[int]],
+        interventions: tuple[Intervention, ...] = (),
+    ) -> list[_Translation]:
+        """Force the pieces `given_ids` of each of the `targets`, with the forced words of `interventions`."""
+        forced = [forced_target(ids, interventions) for ids in given_ids]
+        paths = self.prepared.forced_paths(memory, forced, interventions)
+        translations = [
+            " ".join(target.split()) if isinstance(target, str) and ids == given else self.tokenizer.decode(ids)
+            for target, given, ids in zip(targets, given_ids, forced, strict=True)
+        ]
+        return [_Translation(path, text, Search("forced"), ()) for path, text in zip(paths, translations, strict=True)]
 
     def translate_batch(self, texts: Sequence[str], *, beam: int = 5, length_penalty: float = 1.0) -> list[str]:
         """Translate many sentences in batches of similar length.

@@ -5,8 +5,6 @@
 Every part runs, also after one that failed; the exit status is 1 if any failed.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import subprocess

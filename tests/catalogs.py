@@ -4,8 +4,6 @@
 generated one there, which the app shows with `ATTNVIZ_LOCALES=FOLDER`.
 """
 
-from __future__ import annotations
-
 import argparse
 import ast
 import functools
@@ -27,20 +25,15 @@ from attnviz.languages import LOCALES, read_catalog
 PACKAGE = Path(attnviz.__file__).parent
 MESSAGES = {"gettext": 1, "gettexts": 1, "ngettext": 2, "user_error": 1}
 """How many of a function's arguments are English sentences."""
-
 PSEUDO = "eo"
 """Code of the generated language: Babel must know it, and nobody has translated the app to Esperanto."""
 
 
 @functools.cache
 def messages_of(path: Path, text: str) -> tuple[tuple[str, ...], ...]:
-    """Return the English sentences of each call of a function in `MESSAGES` in the `text` of a module.
+    """Return the English sentences of the calls of functions in `MESSAGES`; raise ValueError where one is no literal.
 
     Babel's own extraction for Python misses calls inside f-strings, and passes over a sentence that is no literal.
-
-    Raises:
-        ValueError: a sentence is not a literal.
-
     """
     found, tree = [], ast.parse(text)
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]

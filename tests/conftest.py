@@ -1,7 +1,5 @@
 """Fixtures for all tests: a tiny model with random weights, saved as a folder like the ones users have."""
 
-from __future__ import annotations
-
 import os
 import re
 
@@ -46,7 +44,6 @@ SENTENCES = (
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 SHIPPED_MODEL = REPOSITORY / "models" / "en-fr"
-
 ModelFactory = Callable[..., RNNsearch]
 
 
@@ -69,10 +66,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 
 @pytest.fixture
 def snapshot(snapshot: SnapshotAssertion) -> SnapshotAssertion:
-    """Compare sentences with the snapshot file of the test's module and language.
-
-    `pytest --snapshot-update` rewrites the files; the change is reviewed as a diff.
-    """
+    """Compare sentences with the snapshot file of a module and language (`pytest --snapshot-update` rewrites it)."""
     return snapshot.use_extension(SentenceSnapshot)
 
 
@@ -99,19 +93,9 @@ def make_network(tokenizer: Tokenizer) -> ModelFactory:
     """Return a function that makes a network of random weights, large enough for attention to be far from uniform."""
 
     def make(attention: str = "additive", readout_state: str = "previous", **sizes: int) -> RNNsearch:
-        config = ModelConfig(
-            **{
-                "vocabulary_size": len(tokenizer),
-                "embedding_size": 12,
-                "hidden_size": 10,
-                "alignment_size": 7,
-                "maxout_size": 6,
-                **sizes,
-            },
-            attention=attention,
-            readout_state=readout_state,
-        )
-        network = RNNsearch(config)
+        own = {"embedding_size": 12, "hidden_size": 10, "alignment_size": 7, "maxout_size": 6}
+        sizes = {"vocabulary_size": len(tokenizer)} | own | sizes
+        network = RNNsearch(ModelConfig(**sizes, attention=attention, readout_state=readout_state))
         generator = torch.Generator().manual_seed(5)
         with torch.no_grad():
             for parameter in network.parameters():

@@ -1,7 +1,5 @@
 """JSON with one wrong field, for tests of what reads files."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Run JavaScript of the app in Deno instead of a browser."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path
@@ -13,11 +11,9 @@ from deno import find_deno_bin
 def made_by(program: str, answer: str, given: Any, folder: Path) -> Any:
     """Run `program` with `given` as JSON input; return the parsed JSON text of the expression `answer`."""
     script = folder / "program.js"
-    script.write_text(
-        f"{program}\nconst given = JSON.parse(await new Response(Deno.stdin.readable).text());\n"
-        f"console.log({answer});\n",
-        encoding="utf-8",
-    )
-    command = [find_deno_bin(), "run", "--no-remote", "--no-npm", "--no-lock", script]
-    done = subprocess.run(command, input=json.dumps(given), capture_output=True, text=True, check=True)
+    read = "const given = JSON.parse(await new Response(Deno.stdin.readable).text());"
+    script.write_text(f"{read}\n{program}\nconsole.log({answer});\nDeno.exit();\n", encoding="utf-8")
+    command = [find_deno_bin(), "run", "--no-remote", "--no-npm", "--no-lock", "--allow-read", script]
+    done = subprocess.run(command, input=json.dumps(given), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)

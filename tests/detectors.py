@@ -1,7 +1,5 @@
 """Small detectors of random weights, large enough for attention to be far from uniform."""
 
-from __future__ import annotations
-
 import torch
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """Extract the symbols of equations from their LaTeX."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 
@@ -15,10 +13,7 @@ _SYMBOL = re.compile(r"(\w\u0303?)(?:_\{([\w,]*)\}|_(\w))?")
 
 
 def symbols_of(templates: Iterable[Equation], step: int) -> set[str]:
-    """Return the symbols in the equations of 0-based `step`, each with its index, as the diagram writes it.
-
-    Source pieces have the index j.
-    """
+    """Return the symbols in the equations of 0-based `step`, as in the diagram; source pieces have the index j."""
     found = set()
     for equation in templates:
         latex = equation.latex

@@ -1,7 +1,5 @@
 """Text cut into pieces in other ways, and which letter is in which piece: the reference of what maps weights."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

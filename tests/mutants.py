@@ -9,8 +9,6 @@ once had (`tests/mends.py`), each by undoing its mend, and runs the test that mu
 Both work in a temporary copy of the repository, one process after another.
 """
 
-from __future__ import annotations
-
 import argparse
 import ast
 import importlib
@@ -33,14 +31,11 @@ import pytest
 REPOSITORY = Path(__file__).resolve().parent.parent
 LIBRARIES = ("numpy", "pandas", "plotly.graph_objects", "pyarrow", "sacrebleu", "torch")
 """What nearly every test imports: once here, before a process is forked for each fault."""
-
 AREAS: dict[str, dict[str, str]] = {
     "decoding": {
-        "decoding/search": (
-            "decoding/random_networks decoding/greedy decoding/beam_tree decoding/search importing/checkpoints"
-        ),
+        "decoding/search": ("decoding/random_networks decoding/search decoding/beam_tree importing/checkpoints"),
         "decoding/sentences decoding/applied_interventions": (
-            "decoding/random_networks decoding/greedy decoding/batching decoding/interventions importing/checkpoints"
+            "decoding/random_networks decoding/search decoding/batching decoding/interventions importing/checkpoints"
         ),
         "decoding/by_architecture": (
             "decoding/beam_tree decoding/random_networks decoding/interventions decoding/search importing/checkpoints"
@@ -48,14 +43,14 @@ AREAS: dict[str, dict[str, str]] = {
         "decoding/attribution": "decoding/attribution",
     },
     "posterior": {
-        "analysis/posterior": "analysis/posterior figures/posterior analysis/attribution_methods",
-        "corpora/batch_posterior": "corpora/batch_posterior",
+        "analysis/posterior": "analysis/attributions figures/attributions",
+        "corpora/batch_posterior": "corpora/analyser",
     },
     "alignment": {
         "analysis/measures evaluation/alignment evaluation/file_links evaluation/scoring evaluation/two_files": (
             "analysis/measures evaluation/alignment evaluation/symmetrisation evaluation/scoring evaluation/two_files "
-            "analysis/gold evaluation/head_finder public_interface"
-        ),
+            "evaluation/head_finder public_interface"
+        )
     },
     "formats": {
         "importing/attention_reader importing/format importing/records importing/sentence_pair importing/formats/*": (
@@ -76,7 +71,6 @@ AREAS: dict[str, dict[str, str]] = {
     },
 }
 """Modules of each area, below `attnviz`, and the tests that must notice a fault in them, the quickest first."""
-
 _PAIRS = ["Lt LtE", "Gt GtE", "Eq NotEq", "Is IsNot", "In NotIn", "Add Sub", "Mult Div", "BitOr BitAnd", "And Or"]
 NIGHTLY = ("hugging-face",)
 """Areas whose tests are nightly."""
@@ -87,18 +81,7 @@ NAMES = {"min": "max", "any": "all", "argmin": "argmax", "minimum": "maximum", "
 NAMES |= {new: old for old, new in NAMES.items()}
 COMMUTATIVE = ("min", "max", "minimum", "maximum", "zip")
 _FAILED = re.compile(r"^(?:FAILED|ERROR) tests/(\S+)", re.MULTILINE)
-MESSAGES = (
-    "_",
-    "gettext",
-    "gettexts",
-    "ngettext",
-    "AttnvizError",
-    "user_error",
-    "warn",
-    "cast",
-    "TypeVar",
-    "getLogger",
-)
+MESSAGES = ("gettext", "gettexts", "ngettext", "AttnvizError", "user_error", "warn", "cast", "TypeVar", "getLogger")
 
 
 @dataclass(frozen=True)
@@ -215,10 +198,7 @@ def random_faults(area: str, count: int, seed: int) -> list[Fault]:
 
 
 def run_tests(copy: Path, tests: Sequence[str], limit: int) -> tuple[str, float]:
-    """Run tests of the copy in a process of its own, for at most so many seconds of a processor.
-
-    Return "killed", "SURVIVED" or "timeout", and the seconds.
-    """
+    """Run tests of the copy for at most so many seconds of a processor; return how that ended, and the seconds."""
     if not (process := os.fork()):
         code: int = pytest.ExitCode.INTERNAL_ERROR
         try:

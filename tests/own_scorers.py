@@ -1,7 +1,5 @@
 """Example attention scorers as a user would write them in a module of their own."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -72,7 +70,6 @@ class Forward(Scorer):
         return torch.cat([before[..., :1] * 0 + 0.5, before[..., :-1]], -1).unsqueeze(-1)
 
     def energies(self, queries: Tensor, keys: Tensor, features: Tensor | None = None) -> Tensor:
-        assert features is not None
         return (queries.unsqueeze(-2) * keys)[..., 0] + (3 + self.pull) * features[..., 0]
 
 

@@ -1,7 +1,5 @@
 """Write the list of published models, from which `attnviz models` fetches: `python -m tests.published_models`."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 

@@ -1,7 +1,5 @@
 """The step view in a saved page, unpacked as the page's script does."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import json
@@ -52,8 +50,7 @@ class SavedView:
     def parameters(self) -> list[dict[str, Any]]:
         """The parameters of the view, each option with its values, the opening one first."""
         (state,) = self.mounted("view_state")
-        found: list[dict[str, Any]] = state["parameters"]
-        return found
+        return state["parameters"]
 
     def values_of(self, option: str) -> list[str]:
         """Return the values of a display option that a reader can choose, the opening one first."""
@@ -72,9 +69,7 @@ class SavedView:
 def page_payload(text: str) -> dict[str, Any]:
     """Return what the script of a page reads, with views still packed."""
     found = re.search(r'id="payload">(.*?)</script>', text)
-    assert found is not None
-    payload: dict[str, Any] = json.loads(found[1])
-    return payload
+    return json.loads(found[1])
 
 
 def saved_view(text: str, language: str = "en", theme: str = "light", number: int = 0) -> SavedView:

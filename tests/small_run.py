@@ -1,7 +1,5 @@
 """Training runs of seconds on a tiny artificial text, and what is compared of two runs."""
 
-from __future__ import annotations
-
 import csv
 import dataclasses
 import itertools
@@ -101,15 +99,12 @@ def assert_same_run(one: Path, other: Path) -> None:
     assert log_of(one) == log_of(other)
 
 
+_LINKED = (
+    ("the cat sees a red book .", "le chat voit un livre rouge .", (0, 1, 2, 3, 5, 4, 6)),
+    ("a girl likes the house .", "une fille aime la maison .", range(6)),
+)
 LINKS = "".join(
-    json.dumps({"id": source, "en": source.split(), "fr": target.split(), "S": links, "P": []}) + "\n"
-    for source, target, links in (
-        (
-            "the cat sees a red book .",
-            "le chat voit un livre rouge .",
-            [[0, 0], [1, 1], [2, 2], [3, 3], [4, 5], [5, 4], [6, 6]],
-        ),
-        ("a girl likes the house .", "une fille aime la maison .", [[k, k] for k in range(6)]),
-    )
+    json.dumps({"id": source, "en": source.split(), "fr": target.split(), "S": [*enumerate(links)], "P": []}) + "\n"
+    for source, target, links in _LINKED
 )
 """Gold links of two sentences of the text, in the format of gold files."""

@@ -1,7 +1,5 @@
 """Syrupy extension: one snapshot file for each test module and language, `__snapshots__/<module>/<language>.ambr`."""
 
-from __future__ import annotations
-
 import errno
 import os
 import re
@@ -52,8 +50,7 @@ _OS_ERRORS = [os.strerror(code) for code in errno.errorcode]
 def plain(text: object, *folders: Path) -> str:
     """Return a message or output without the parts that differ by run, system or library version.
 
-    `<tmp>` stands for the path of a temporary folder, `<cause>` for an error message of the system or a library, and
-    `<figures>` for the names of the figures of a step.
+    `<tmp>` is a temporary folder, `<cause>` an error of the system or a library, `<figures>` the figures of a step.
     """
     found = re.sub("(There is no figure .* Choose from: )[a-z, -]+", r"\1<figures>", str(text))
     for folder in folders:

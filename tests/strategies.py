@@ -1,13 +1,10 @@
 """Hypothesis strategies for the texts that users and other programs enter as sentences."""
 
-from __future__ import annotations
-
 from hypothesis import settings
 from hypothesis import strategies as st
 
 FEW = settings.default.max_examples // 3
 """How many examples a slow property gets; the profile in use says how many the others get."""
-
 _MARKUP = (
     "**bold** _it_ `code`",
     "<script>alert(1)</script>",

@@ -1,7 +1,5 @@
 """Declarations of architectures: stages have equations and figures, and results are told apart."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import pytest

@@ -1,7 +1,5 @@
 """Attention scorers of a user: registered, trained, traced, drawn and verified."""
 
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
 
@@ -16,7 +14,6 @@ from attnviz.attention_kinds import full_name, kind_of, register
 from attnviz.checkpoint import save_model
 from attnviz.commands.main import main
 from attnviz.environment import ATTNVIZ_SCORERS
-from attnviz.errors import AttnvizError
 from attnviz.figures import heatmap, step_figures
 from attnviz.figures.registry import ENERGY_DECOMPOSITION
 from attnviz.figures.subject import Subject
@@ -24,9 +21,10 @@ from attnviz.model_folder import read_weights
 from attnviz.text import Tokenizer
 from attnviz.trace import Trace
 from attnviz.translator import Translator
-from tests.analysis.filled_equations import equations
+from tests.analysis.given import equations
 from tests.conftest import SENTENCES, ModelFactory
 from tests.small_run import write_texts
+from tests.snapshots import refusal
 
 COSINE, FORWARD = "tests.own_scorers:Cosine", "tests.own_scorers:Forward"
 
@@ -93,9 +91,7 @@ def test_model_folder_cannot_import_a_module(
     register(COSINE)
     save_model(tmp_path / "model", make_network(COSINE), tokenizer)
     monkeypatch.setenv(ATTNVIZ_SCORERS, "")
-    with pytest.raises(AttnvizError) as refused:
-        Translator.load(tmp_path / "model", device="cpu")
-    assert str(refused.value) == snapshot
+    assert refusal(lambda: Translator.load(tmp_path / "model", device="cpu")) == snapshot
     command = ["translate", "--model", str(tmp_path / "model"), SENTENCES[0]]
     assert main(command) == 2
     assert main([*command, "--scorer", COSINE]) == 0

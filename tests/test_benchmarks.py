@@ -1,7 +1,5 @@
 """The benchmarks' simulated visitors: they get their translations, and open the pages in turn."""
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import importlib

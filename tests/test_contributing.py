@@ -1,7 +1,5 @@
 """The contributors' documents: paths and commands exist, issue forms and hooks parse."""
 
-from __future__ import annotations
-
 import re
 
 import attnviz
@@ -39,12 +37,7 @@ def test_every_module_in_guide_commands_exists() -> None:
 
 
 def test_newest_changelog_version_is_package_version() -> None:
-    versions = re.findall(
-        r"^## (\d+\.\d+\.\d+) \((?:\d{4}-\d\d-\d\d|unreleased)\)$", _text("CHANGELOG.md"), re.MULTILINE
-    )
+    changes = (GITHUB / "CHANGELOG.md").read_text(encoding="utf-8")
+    versions = re.findall(r"^## (\d+\.\d+\.\d+) \((?:\d{4}-\d\d-\d\d|unreleased)\)$", changes, re.MULTILINE)
     assert versions[0] == attnviz.__version__
     assert versions == sorted(versions, reverse=True)
-
-
-def _text(name: str) -> str:
-    return (GITHUB / name).read_text(encoding="utf-8")

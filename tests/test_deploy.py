@@ -1,7 +1,5 @@
 """The folder `.deploy`: the container image runs the app, and a Hugging Face Space gets all its files."""
 
-from __future__ import annotations
-
 import fnmatch
 import json
 import os
@@ -9,12 +7,11 @@ import shutil
 import subprocess
 import sys
 import tomllib
-import urllib.request
 from pathlib import Path
 
 import pytest
 
-from tests.browser.server import free_port, serving
+from tests.browser.server import content_policy
 from tests.conftest import REPOSITORY
 
 DEPLOY = REPOSITORY / ".deploy"
@@ -32,10 +29,7 @@ def instructions(kind: str) -> list[str]:
 
 
 def in_build_context(path: str) -> bool:
-    """Return whether `.dockerignore` lets a path of the repository into the image.
-
-    The last line that matches the path, or a folder that contains it, decides.
-    """
+    """Return whether `.dockerignore` lets a path into the image: its last line that matches it or a parent decides."""
     found, parts = True, path.split("/")
     places = ["/".join(parts[: k + 1]) for k in range(len(parts))]
     for line in (DEPLOY / "Dockerfile.dockerignore").read_text(encoding="utf-8").splitlines():
@@ -73,26 +67,13 @@ def test_files_of_image_serve_the_page(tmp_path: Path) -> None:
     held = {str(path.relative_to(tmp_path / "image")) for path in (tmp_path / "image").rglob("*") if path.is_file()}
     assert {"app.py", ".streamlit/config.toml", "models/en-fr/model.safetensors", "requirements.txt"} <= held
     assert not any("__pycache__" in path or "secrets" in path or path.startswith("tests/") for path in held)
-    port = free_port()
-    root = f"http://127.0.0.1:{port}"
-    command = json.loads(instructions("CMD")[-1])
-    assert command[0] == "python"
-    command[command.index("--port") + 1] = str(port)
-    command[0] = sys.executable
-    image, log = tmp_path / "image", tmp_path / "log"
-    with (
-        serving(command, f"{root}/_stcore/health", log, folder=image, environment=environment()),
-        urllib.request.urlopen(f"{root}/", timeout=60) as answer,
-    ):
-        assert "script-src" in answer.headers["Content-Security-Policy"], "the server of the image answers"
-    read = subprocess.run(
-        [sys.executable, "-c", READ_THE_PAGE],
-        cwd=tmp_path / "image",
-        env=environment(),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    python, *command = json.loads(instructions("CMD")[-1])
+    assert python == "python"
+    place = command.index("--port")
+    command[place : place + 2] = []
+    assert "script-src" in content_policy([sys.executable, *command], tmp_path / "image", environment())
+    how = {"cwd": tmp_path / "image", "env": environment(), "capture_output": True, "text": True}
+    read = subprocess.run([sys.executable, "-c", READ_THE_PAGE], check=True, **how)
     problems, _, rest = read.stdout.strip().partition("] ")
     assert problems == "["
     assert int(rest.split()[-1]) > 5, "the example is translated and shown"

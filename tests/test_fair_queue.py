@@ -1,7 +1,5 @@
 """`FairQueue`: the order, and a bound of the waiting, among clients that ask for more or less."""
 
-from __future__ import annotations
-
 from itertools import chain, count, repeat
 
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Replacing of files: atomic, also on a full disk, through symbolic links and into pipes."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import os
@@ -82,14 +80,8 @@ with replacing(pathlib.Path(sys.argv[1])) as temporary:
     print(temporary.name, flush=True)
     sys.stdin.read()
 """
-    with subprocess.Popen(
-        [sys.executable, "-c", writer, tmp_path / "out.txt"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
-        text=True,
-    ) as process:
-        assert process.stdout is not None
+    how = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "cwd": REPOSITORY, "text": True}
+    with subprocess.Popen([sys.executable, "-c", writer, tmp_path / "out.txt"], **how) as process:
         temporary = tmp_path / process.stdout.readline().strip()
         replace_text(tmp_path / "other.txt", "new")
         assert temporary.read_text(encoding="utf-8") == "half"  # its writer is alive
@@ -128,12 +120,6 @@ def test_pipe_in_model_folder_is_refused(model_folder: Path, tmp_path: Path, nam
 
 def test_pipe_named_by_the_user_is_read() -> None:
     record = '{"source": ["a"], "target": ["b"], "matrix": [[1]]}'
-    done = subprocess.run(
-        ["bash", "-c", f"'{sys.executable}' -m attnviz attention <(echo '{record}')"],
-        cwd=REPOSITORY,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
+    command = ["bash", "-c", f"'{sys.executable}' -m attnviz attention <(echo '{record}')"]
+    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False, timeout=120)
     assert (done.returncode, done.stdout) == (0, "a\tb\t0-0\n")

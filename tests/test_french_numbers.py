@@ -1,7 +1,5 @@
 """Decimal commas in French: in every sentence about a translation, but not in files for machines."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
@@ -19,7 +17,7 @@ from attnviz.languages import ngettext, set_language
 from attnviz.model_folder import read_weights
 from attnviz.ui.components.tables import tables_payload
 from attnviz.ui.step.gold_panel import findings_payload
-from tests.analysis.filled_equations import equations
+from tests.analysis.given import equations
 
 POINT = re.compile(r"\d\.\d")
 
@@ -34,13 +32,7 @@ def trace(translator: Translator) -> Trace:
     return translator.translate("Two dogs play in the snow, and nobody looks at them.", beam=1)
 
 
-def spread(count: float) -> str:
-    """Return how widely attention is spread, with a number that is written rounded."""
-    return ngettext(
-        "like a weight spread evenly over {count:.1f} pieces",
-        "like a weight spread evenly over {count:.1f} pieces",
-        count,
-    )
+SPREAD = "like a weight spread evenly over {count:.1f} pieces"
 
 
 @pytest.mark.parametrize(
@@ -48,7 +40,7 @@ def spread(count: float) -> str:
     [(1.94, "1,9 sous-mot"), (1.96, "2,0 sous-mots"), (1.0, "1,0 sous-mot"), (3.0, "3,0 sous-mots")],
 )
 def test_plural_starts_at_2_as_rounded(count: float, ending: str) -> None:
-    assert spread(count).endswith(f" {ending}")
+    assert ngettext(SPREAD, SPREAD, count).endswith(f" {ending}")  # a number that is written rounded
     assert (decimal(-1.234), significant(0.0123), signed(0.5)) == ("−1,23", "0,012", "+0,50")
     assert number(0.25) == "0{,}250"
     set_language("en")

@@ -1,7 +1,5 @@
 """The folders that are searched for models, and which of two models of one name is used."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 
@@ -11,13 +9,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import AttnvizError, Translator, analysis
 from attnviz import installed_models as module
 from attnviz.environment import ATTNVIZ_MODELS
-from attnviz.installed_models import (
-    find_model,
-    installed_detectors,
-    installed_models,
-    model_roots,
-    user_models,
-)
+from attnviz.installed_models import find_model, installed_detectors, installed_models, model_roots, user_models
 from tests.conftest import REPOSITORY
 from tests.snapshots import refusal
 
@@ -47,11 +39,9 @@ def test_nearer_models_take_precedence(elsewhere: Path, model_folder: Path) -> N
     shutil.copytree(model_folder, packaged / "small-additive")
     assert find_model() == packaged / "small-additive"
     shutil.copytree(model_folder, elsewhere / "of the user" / "en-fr")
-    assert installed_models() == {
-        "en-fr": elsewhere / "of the user" / "en-fr",
-        "small-additive": packaged / "small-additive",
-    }
-    assert find_model() == find_model("en-fr") == elsewhere / "of the user" / "en-fr"
+    own = elsewhere / "of the user" / "en-fr"
+    assert installed_models() == {"en-fr": own, "small-additive": packaged / "small-additive"}
+    assert find_model() == find_model("en-fr") == own
     shutil.copytree(model_folder, elsewhere / "work" / "models" / "en-fr")
     assert find_model() == find_model("en-fr") == Path("models") / "en-fr"
 
@@ -60,14 +50,13 @@ def test_model_is_found_by_name_or_path(elsewhere: Path, model_folder: Path, sna
     assert (installed_models(), installed_detectors()) == ({}, {})
     nothing = refusal(find_model)
     packaged = elsewhere / "site-packages" / "attnviz" / "models"
-    for name in ("en-fr", "small-additive"):
-        shutil.copytree(model_folder, packaged / name)
+    translators = {packaged / "en-fr", packaged / "small-additive", Path("own")}
+    for path in translators:
+        shutil.copytree(model_folder, path)
     shutil.copytree(REPOSITORY / "models" / "detector", packaged / "detector")
-    shutil.copytree(model_folder, Path("own"))
     assert find_model() == packaged / "en-fr"
-    assert [find_model(name) for name in ("en-fr", "small-additive", "detector")] == [
-        packaged / name for name in ("en-fr", "small-additive", "detector")
-    ]
+    for name in ("en-fr", "small-additive", "detector"):
+        assert find_model(name) == packaged / name
     assert find_model(packaged / "en-fr") == packaged / "en-fr"
     assert find_model("own") == Path("own")
     Path("small-additive").mkdir()  # it holds no model

@@ -1,11 +1,6 @@
 """Message catalogs: each has exactly the code's sentences, with numbers and plurals of its language."""
 
-from __future__ import annotations
-
-import os
 import re
-import subprocess
-import sys
 from decimal import Decimal
 from pathlib import Path
 
@@ -27,6 +22,7 @@ from attnviz.languages import (
     set_language,
 )
 from tests.catalogs import PSEUDO, content, extract, file_problems, problems, pseudo, update, write_pseudo
+from tests.processes import run_python
 
 PACKAGE = Path(attnviz.__file__).parent
 CATALOGS = sorted(LOCALES.glob("*.po"))
@@ -54,9 +50,8 @@ def test_changed_sentence_keeps_translation_as_fuzzy(tmp_path: Path) -> None:
     catalog["{count} dog"].string = ("{count} chien", *["{count} chiens"] * (catalog.num_plurals - 1))
     assert not problems(catalog, extract(package))
 
-    changed = extract(
-        module(tmp_path, 'gettext("Two dogs play in snow.")', 'ngettext("{count} dog", "{count} dogs", 2)')
-    )
+    dogs = 'ngettext("{count} dog", "{count} dogs", 2)'
+    changed = extract(module(tmp_path, 'gettext("Two dogs play in snow.")', dogs))
     update(catalog, changed)
     path = tmp_path / "fr.po"
     path.write_bytes(content(catalog))
@@ -180,13 +175,7 @@ def test_third_language_needs_only_one_file(tmp_path: Path) -> None:
         "from attnviz.languages import *; set_language('eo');"
         "print(LANGUAGES['eo'], gettext('Step'), ngettext('{count} step', '{count} steps', 2), format_number(0.5))"
     )
-    printed = subprocess.run(
-        [sys.executable, "-c", program],
-        env={**os.environ, ATTNVIZ_LOCALES: str(write_pseudo(tmp_path).parent), "PYTHONIOENCODING": "utf-8"},
-        cwd=PACKAGE.parent,
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout.strip()
+    settings = {ATTNVIZ_LOCALES: str(write_pseudo(tmp_path).parent), "PYTHONIOENCODING": "utf-8"}
+    printed = run_python("-c", program, **settings)
     assert PSEUDO == "eo"
-    assert printed == f"Esperanto {pseudo('Step')} {pseudo('2 steps')} 0,5"
+    assert printed == f"Esperanto {pseudo('Step')} {pseudo('2 steps')} 0,5\n"

@@ -1,11 +1,7 @@
 """The source of the package: layers, forbidden and light imports, names that stand once, payload keys."""
 
-from __future__ import annotations
-
 import ast
 import re
-import subprocess
-import sys
 from collections import Counter
 from functools import cache
 from pathlib import Path
@@ -13,12 +9,13 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import REPOSITORY
+from tests.processes import run_python
 
 PACKAGE = REPOSITORY / "attnviz"
 
 LAYERS = (
-    "environment",
-    "languages bounds browser_modules browser_programs fair_queue lru_cache memory lazy_pandas lazy_streamlit",
+    "environment browser_programs",
+    "languages bounds browser_modules fair_queue lru_cache memory lazy_pandas lazy_streamlit",
     "errors",
     "attention_kinds deadlines extras file_kinds files",
     "imported_families reading",
@@ -39,7 +36,6 @@ LAYERS = (
     "__init__ __main__",
 )
 """From the lowest up: a package imports from lower layers and from itself."""
-
 UI_LAYERS = (
     "embedding",
     "examples waiting view",
@@ -53,12 +49,11 @@ UI_LAYERS = (
     "embedded_view",
     "lesson_view",
     "toolbar",
-    "corpus lab transformer why",
+    "corpus lab transformer",
     "pages",
     "server",
 )
 """The same inside `attnviz.ui`."""
-
 FORBIDDEN = {
     "attention_kinds imported_families bounds browser_modules browser_programs lru_cache file_kinds files reading": (
         "torch streamlit plotly"
@@ -72,7 +67,6 @@ FORBIDDEN = {
     "ui": "torch attnviz.network attnviz.decoding attnviz.checkpoint",
 }
 """Which packages import none of which libraries."""
-
 UNPICKLING = {"pickle", "cPickle", "dill", "joblib", "shelve", "marshal", "cloudpickle"}
 
 
@@ -88,24 +82,16 @@ def _imports() -> list[tuple[Path, str]]:
     found: list[tuple[Path, str]] = []
     for path, module in _modules().items():
         for node in ast.walk(module):
-            if isinstance(node, ast.Import):
-                names = [alias.name for alias in node.names]
-            elif isinstance(node, ast.ImportFrom):
-                names = [f"{'.' * node.level}{node.module or ''}.{alias.name}" for alias in node.names]
-            else:
-                continue
-            found += [(path.relative_to(PACKAGE), name) for name in names]
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                place = f"{'.' * node.level}{node.module or ''}." if isinstance(node, ast.ImportFrom) else ""
+                found += [(path.relative_to(PACKAGE), place + alias.name) for alias in node.names]
     return found
-
-
-def _layers(declared: tuple[str, ...]) -> dict[str, int]:
-    return {name: layer for layer, names in enumerate(declared) for name in names.split()}
 
 
 def _imports_from_above(declared: tuple[str, ...], inside: tuple[str, ...] = ()) -> list[str]:
     """Return the imports between the packages directly `inside` a package that do not go to a lower layer."""
-    layers, depth, prefix = _layers(declared), len(inside), ("attnviz", *inside)
-    faults = []
+    layers = {name: layer for layer, names in enumerate(declared) for name in names.split()}
+    depth, prefix, faults = len(inside), ("attnviz", *inside), []
     for path, name in _imports():
         if path.parts[:depth] != inside or (inside and path.name == "__init__.py" and len(path.parts) == depth + 1):
             continue
@@ -198,15 +184,7 @@ print(*sorted({"pandas", "pyarrow", "sacrebleu", "sympy", "torch._dynamo"} & set
 @pytest.mark.nightly
 def test_first_visit_imports_no_library_of_tables_or_scores_and_no_compiler() -> None:
     """They would take 75 MiB and seconds before anybody opens a table or another page."""
-    done = subprocess.run(
-        [sys.executable, "-c", _FIRST_VISIT], cwd=REPOSITORY, capture_output=True, text=True, check=False
-    )
-    assert (done.returncode, done.stdout) == (0, "\n"), done.stderr
-
-
-def test_every_module_has_a_name_of_its_own() -> None:
-    names = Counter(path.name for path in PACKAGE.rglob("*.py") if path.name != "__init__.py")
-    assert [name for name, count in names.items() if count > 1] == []
+    assert run_python("-c", _FIRST_VISIT) == "\n"
 
 
 def _public_names(module: ast.Module) -> set[str]:
@@ -221,8 +199,9 @@ def _public_names(module: ast.Module) -> set[str]:
     return {name for name in names if not name.startswith("_")}
 
 
-def test_every_public_name_is_defined_once() -> None:
+def test_every_module_and_every_public_name_has_a_name_of_its_own() -> None:
     names = Counter(name for module in _modules().values() for name in _public_names(module))
+    names += Counter(path.name for path in PACKAGE.rglob("*.py") if path.name != "__init__.py")
     assert [name for name, count in names.items() if count > 1] == []
 
 

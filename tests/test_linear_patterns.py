@@ -4,22 +4,19 @@ Python's engine backtracks and holds the global interpreter lock: one text that 
 server for everybody. Each repetition of each pattern is made long in turn, and what follows it is made not to match.
 """
 
-from __future__ import annotations
-
 import ast
 import importlib
 import re
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from re import _parser as parser  # type: ignore[attr-defined]
+from re import _parser as parser
 from typing import Any
 
 import pytest
 
 import attnviz
+from tests.processes import run_python
 
 PACKAGE = Path(attnviz.__file__).parent
 METHODS = ("compile", "match", "fullmatch", "search", "sub", "subn", "split", "findall", "finditer")
@@ -55,23 +52,14 @@ def named(values: dict[str, Any]) -> Iterator[tuple[str, re.Pattern[Any]]]:
 
 
 def patterns_of(path: Path) -> dict[str, tuple[re.Pattern[Any], tuple[str, ...]]]:
-    """Return the patterns of a module, and how they are used, by their names or lines.
-
-    Fail for a pattern that is made while a function runs.
-    """
+    """Return the patterns of a module and their use, by name or line; fail for one made while a function runs."""
     name = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
     module = importlib.import_module(name)
-    found = {
-        f"{name}.{key} {number}": (value, methods_of(key, path))
-        for number, (key, value) in enumerate(named(vars(module)))
-    }
+    by_name = enumerate(named(vars(module)))
+    found = {f"{name}.{key} {number}": (value, methods_of(key, path)) for number, (key, value) in by_name}
     tree = ast.parse(path.read_text("utf-8"))
-    top = {
-        id(node)
-        for statement in tree.body
-        if not isinstance(statement, ast.FunctionDef | ast.ClassDef)
-        for node in ast.walk(statement)
-    }
+    statements = [one for one in tree.body if not isinstance(one, ast.FunctionDef | ast.ClassDef)]
+    top = {id(node) for statement in statements for node in ast.walk(statement)}
     for node in ast.walk(tree):
         is_call = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args
         if not is_call or ast.unparse(node.func.value) != "re" or node.func.attr not in METHODS or id(node) in top:
@@ -91,15 +79,21 @@ def character(node: tuple[Any, Any]) -> str:
     if kind is parser.RANGE:
         return chr(value[0])
     if kind is parser.CATEGORY:
-        return {"CATEGORY_DIGIT": "1", "CATEGORY_SPACE": " ", "CATEGORY_WORD": "a"}.get(
-            str(value), "a" if "SPACE" in str(value) else "-"
-        )
+        one = {"CATEGORY_DIGIT": "1", "CATEGORY_SPACE": " ", "CATEGORY_WORD": "a", "CATEGORY_NOT_SPACE": "a"}
+        return one.get(str(value), "-")
     if kind is parser.IN and value[0][0] is not parser.NEGATE:
         return character(value[0])
     excluded = {chr(value)} if kind is parser.NOT_LITERAL else set()
     if kind is parser.IN:
         excluded = {character(part) for part in value[1:]}
     return next(one for one in "a1 -,|" if one not in excluded)
+
+
+def inner_of(kind: Any, value: Any) -> list[Any]:
+    """Return the patterns within a node that is a group or a choice."""
+    if kind is parser.BRANCH:
+        return value[1]
+    return [value] if kind is parser.ATOMIC_GROUP else [value[-1]] if kind is parser.SUBPATTERN else []
 
 
 def texts(nodes: Any, long: Any, count: int) -> Iterator[tuple[str, bool]]:
@@ -115,12 +109,7 @@ def texts(nodes: Any, long: Any, count: int) -> Iterator[tuple[str, bool]]:
             yield once * max(least, min(1, most)), within
             if within:
                 return
-        elif kind is parser.SUBPATTERN:
-            yield from texts(value[-1], long, count)
-        elif kind is parser.ATOMIC_GROUP:
-            yield from texts(value, long, count)
-        elif kind is parser.BRANCH:
-            branches = [list(texts(branch, long, count)) for branch in value[1]]
+        elif branches := [list(texts(inner, long, count)) for inner in inner_of(kind, value)]:
             yield from next((one for one in branches if any(hit for _, hit in one)), branches[0])
         elif kind in (parser.AT, parser.ASSERT, parser.ASSERT_NOT, parser.GROUPREF, parser.GROUPREF_EXISTS):
             continue
@@ -133,21 +122,14 @@ def repetitions(nodes: Any) -> Iterator[Any]:
     for kind, value in nodes:
         if kind in REPEATS:
             yield value
-            yield from repetitions(value[2])
-        elif kind is parser.SUBPATTERN:
-            yield from repetitions(value[-1])
-        elif kind is parser.ATOMIC_GROUP:
-            yield from repetitions(value)
-        elif kind is parser.BRANCH:
-            for branch in value[1]:
-                yield from repetitions(branch)
+        for inner in [value[2]] if kind in REPEATS else inner_of(kind, value):
+            yield from repetitions(inner)
 
 
 def hostile(pattern: re.Pattern[Any], count: int) -> list[Any]:
     """Return texts that make each repetition of a pattern long, and the matching text again and again."""
-    parsed = parser.parse(
-        pattern.pattern, pattern.flags & ~re.UNICODE if isinstance(pattern.pattern, bytes) else pattern.flags
-    )
+    is_bytes = isinstance(pattern.pattern, bytes)
+    parsed = parser.parse(pattern.pattern, pattern.flags & ~re.UNICODE if is_bytes else pattern.flags)
     found = list[str]()
     for long in repetitions(parsed):
         begin = ""
@@ -158,7 +140,7 @@ def hostile(pattern: re.Pattern[Any], count: int) -> list[Any]:
         found += [begin + end for end in ("\x00", "-0", "!", " x")]
     once = "".join(part for part, _ in texts(parsed, None, 1))
     found += [once * count, once[:-1] * count + "\x00", once[:1] * count + "\x00"]
-    return [text.encode("latin-1", "replace") for text in found] if isinstance(pattern.pattern, bytes) else found
+    return [text.encode("latin-1", "replace") for text in found] if is_bytes else found
 
 
 def seconds(pattern: re.Pattern[Any], methods: tuple[str, ...], text: Any) -> float:
@@ -189,16 +171,7 @@ def check(pattern: re.Pattern[Any], methods: tuple[str, ...], name: str) -> None
 
 @pytest.mark.nightly
 def test_every_pattern_takes_linear_time() -> None:
-    ran = subprocess.run(
-        [sys.executable, "-c", "from tests.test_linear_patterns import run; run()"],
-        cwd=PACKAGE.parent,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    lines = ran.stdout.splitlines()
-    assert ran.returncode == 0, (lines[-3:], ran.stderr[-2000:])
+    lines = run_python("-c", "from tests.test_linear_patterns import run; run()").splitlines()
     assert [line for line in lines if line.startswith("slow")] == []
     assert len(lines) > 80, "the patterns are found"
 

@@ -1,7 +1,7 @@
 """The thread-safe LRU cache, bounded in bytes: eviction, sharing and concurrent creation."""
 
-from __future__ import annotations
-
+import contextvars
+import gc
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnviz.lru_cache import LRUCache, cached_in, size_of
+from attnviz.lru_cache import LRUCache, begin_run, cached_in, once_in_run, size_of
 
 
 class Thing:
@@ -80,6 +80,20 @@ def test_failed_creation_is_not_cached_or_shared() -> None:
     assert cache.get("it", lambda: pytest.fail("it is there")).size == 3
 
 
+def test_evicted_value_is_found_as_long_as_one_that_was_offered_for_it_exists() -> None:
+    cache = cache_of_bytes(100)
+    first, equal = Thing(60), Thing(60)
+    assert cache.add("it", first) is cache.add("it", equal) is first
+    cache.add("another", Thing(60))
+    del first
+    gc.collect()
+    assert cache.find("it") is not None
+    cache.add("another", Thing(60))
+    del equal
+    gc.collect()
+    assert cache.find("it") is None
+
+
 def test_cached_function_ignores_uncounted_arguments() -> None:
     cache, calls = LRUCache[object](100, size=size_of), []
 
@@ -99,6 +113,24 @@ def test_cached_function_ignores_uncounted_arguments() -> None:
     assert described.__name__ == "described"
     with pytest.raises(TypeError, match="unhashable"):
         described([], ["a"], 1)
+
+
+def test_function_is_called_once_in_a_run_and_each_time_outside() -> None:
+    calls = list[int]()
+
+    @once_in_run
+    def doubled(number: int) -> int:
+        calls.append(number)
+        return 2 * number
+
+    def run() -> None:
+        begin_run()
+        assert [doubled(1), doubled(1), doubled(2)] == [2, 2, 4]
+
+    for _ in range(2):
+        contextvars.copy_context().run(run)
+    assert [doubled(1), doubled(1)] == [2, 2]
+    assert calls == [1, 2, 1, 2, 1, 1]
 
 
 def test_size_of_a_view_is_that_of_its_whole_array_counted_once() -> None:

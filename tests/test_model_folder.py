@@ -1,7 +1,5 @@
 """Model folders: saved, loaded, and read without torch. Damaged ones are in `test_translator.py`."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,9 +1,8 @@
 """Strict reading of pair files: other encodings and formats are refused by name, skipped lines are reported."""
 
-from __future__ import annotations
-
 import gzip
 import lzma
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz.errors import AttnvizError
 from attnviz.pair_files import Pairs, is_csv_sample, read_pairs
-from tests.snapshots import plain
+from tests.snapshots import refusal
 
 TEXT = "A summer.\tUn été chaud.\nA dog.\tUn chien, là.\n"
 PAIRS = [("A summer.", "Un été chaud."), ("A dog.", "Un chien, là.")]
@@ -57,9 +56,7 @@ def test_utf_8_with_and_without_byte_order_mark(tmp_path: Path, name: str, conte
 )
 def test_other_encoding_is_named_with_line_number(tmp_path: Path, content: bytes, snapshot: SnapshotAssertion) -> None:
     for skip in (False, True):
-        with pytest.raises(AttnvizError) as error:
-            read(tmp_path, content, skip_malformed=skip)
-        assert plain(error.value, tmp_path) == snapshot(name=str(skip))
+        assert refusal(partial(read, tmp_path, content, skip_malformed=skip), tmp_path) == snapshot(name=str(skip))
 
 
 def test_skipped_lines_are_reported_with_number_and_reason(tmp_path: Path, snapshot: SnapshotAssertion) -> None:

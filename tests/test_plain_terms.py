@@ -1,11 +1,8 @@
 """Terminology: messages and guides use the terms of the field, and none of the former private words."""
 
-from __future__ import annotations
-
 import re
 
 import pytest
-from babel.messages.catalog import Message
 
 from attnviz.languages import catalog_files, read_catalog
 from tests.catalogs import forms
@@ -39,22 +36,12 @@ def private_terms(words: dict[str, str], text: str) -> list[str]:
     return [f"“{match[0]}” → {use}" for word, use in words.items() if (match := re.search(word, plain, re.IGNORECASE))]
 
 
-def messages() -> list[Message]:
-    return [message for message in read_catalog(catalog_files()["fr"]) if message.id]
-
-
-def test_messages_use_the_terms_of_the_field() -> None:
-    english = [
-        (text, private_terms(ENGLISH, text))
-        for one in messages()
-        for text in ([one.id] if isinstance(one.id, str) else one.id)
-    ]
-    assert [one for one in english if one[1]] == []
-
-
-def test_french_messages_use_one_word_for_one_thing() -> None:
-    french = [(text, private_terms(FRENCH, text)) for one in messages() for text in forms(one)]
-    assert [one for one in french if one[1]] == []
+def test_messages_use_the_terms_of_the_field_and_french_ones_one_word_for_one_thing() -> None:
+    for message in read_catalog(catalog_files()["fr"]):
+        for text in message.id if isinstance(message.id, tuple) else (message.id,):
+            assert private_terms(ENGLISH, text) == [], text
+        for text in forms(message) if message.id else ():
+            assert private_terms(FRENCH, text) == [], text
 
 
 @pytest.mark.parametrize("pattern", ["README.md", ".docs/**/*.md", ".github/CONTRIBUTING.md"])

@@ -1,7 +1,5 @@
 """The public interface: misuse of every function is refused with one sentence, and importing it needs no torch."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -61,7 +59,9 @@ class Call:
             yield name, partial(self.function, *self.given, **self.named | {name: value})
 
 
-SEARCH = {"beam": 1, "length_penalty": 1.0}
+SEARCH, LOOK = {"beam": 1, "length_penalty": 1.0}, {"colours": "ink", "theme": "light"}
+RECORD = {"energies": None, "states": None, "kind": "cross", "sure": (), "special": ()}
+READING = {"format": None, "layer": None, "encoding": None}
 CALLS: dict[str, Callable[[Subjects], Call]] = {
     "load": lambda _: Call(Translator.load, "small-dot", "cpu", "auto"),
     "translator": lambda _: Call(lambda value: Translator(value, value), None),
@@ -80,9 +80,7 @@ CALLS: dict[str, Callable[[Subjects], Call]] = {
     "features": lambda s: Call(s.trace.features_at, 0),
     "keys": lambda s: Call(s.trace.keys_at, 0),
     "visible keys": lambda s: Call(s.trace.visible_key_count, 0),
-    "heatmap": lambda s: Call(
-        s.trace.heatmap, by="words", face="after", weights=s.weights, colours="ink", theme="light", step=0, gold=None
-    ),
+    "heatmap": lambda s: Call(s.trace.heatmap, by="words", face="after", weights=s.weights, **LOOK, step=0, gold=None),
     "links": lambda s: Call(s.trace.links_frame, None),
     "save": lambda s: Call(lambda path: s.trace.save(path if path != "x" else ""), "trace.json"),
     "load a trace": lambda _: Call(Trace.load, ""),
@@ -96,16 +94,14 @@ CALLS: dict[str, Callable[[Subjects], Call]] = {
     "named head": lambda s: Call(s.transformer.head_named, "cross 1.1"),
     "cross-attention": lambda s: Call(s.transformer.cross_attention, 0, 0),
     **{
-        f"tree {name}": lambda s, name=name: Call(getattr(s.tree, name), 0)  # type: ignore[misc]
+        f"tree {name}": lambda s, name=name: Call(getattr(s.tree, name), 0)
         for name in ("dropped_at", "path", "text", "ids", "pieces", "forced_path", "score", "find")
     },
     "figure of a tree": lambda s: Call(s.tree.figure, step=0, shown=None, theme="light"),
-    "attention": lambda _: Call(
-        attnviz.attention, ["a"], ["a"], [[1.0]], energies=None, states=None, kind="cross", sure=(), special=()
-    ),
+    "attention": lambda _: Call(attnviz.attention, ["a"], ["a"], [[1.0]], **RECORD),
     "posterior": lambda s: Call(analysis.posterior, s.trace, s.weights, "balanced"),
     "likelihood": lambda s: Call(analysis.likelihood, s.trace, s.weights),
-    "posterior attention": lambda s: Call(analysis.posterior_attention, s.trace, s.weights, None),
+    "posterior attention": lambda s: Call(analysis.posterior_attention, s.trace, s.weights),
     "change": lambda s: Call(analysis.posterior_attention(s.trace, s.weights).change, 0),
     "compare": lambda s: Call(analysis.compare, s.trace, s.trace, by="words", face="before", posteriors=(None, None)),
     "compare after": lambda s: Call(lambda p: analysis.compare(s.trace, s.trace, face="after", posteriors=p), None),
@@ -134,14 +130,7 @@ CALLS: dict[str, Callable[[Subjects], Call]] = {
     "pharaoh": lambda _: Call(lambda value: attnviz.symmetrise(["0-0"], ["0-0"]).pharaoh(base=value), 0),
     "find heads": lambda s: Call(attnviz.find_heads, [s.attention], None, by=None),
     "save heads": lambda s: Call(lambda path: attnviz.find_heads([s.attention]).save(path if path != "x" else ""), ""),
-    "read": lambda _: Call(
-        lambda *given, **named: attnviz.read_attention(*given, **named)[:1],
-        np.full((1, 1), 1.0),
-        None,
-        format=None,
-        layer=None,
-        encoding=None,
-    ),
+    "read": lambda _: Call(lambda *a, **k: attnviz.read_attention(*a, **k)[:1], np.full((1, 1), 1.0), None, **READING),
     "evaluate": lambda s: Call(attnviz.evaluate, s.translator, [("a", "b")], beam=1),
     "an evaluated pair": lambda s: Call(lambda value: attnviz.evaluate(s.translator, [value]), ("a", "b")),
     "evaluated sentences": lambda s: Call(lambda value: attnviz.evaluate(s.translator, [(value, value)]), "a"),
@@ -175,28 +164,19 @@ def test_wrong_arguments_are_refused_or_valid(
 
 
 def test_every_repr_is_one_line(subjects: Subjects) -> None:
-    trace, weights = subjects.trace, subjects.weights
+    trace, weights, translator = subjects.trace, subjects.weights, subjects.translator
     results: tuple[object, ...] = (
-        subjects.translator,
-        trace,
-        subjects.transformer,
-        subjects.transformer.head(0, 0),
-        subjects.attention,
-        subjects.tree,
-        trace.words(),
-        subjects.translator.attributions(trace),
-        subjects.translator.gradient_norms(trace),
+        *(translator, trace, subjects.transformer, subjects.transformer.head(0, 0), subjects.attention, subjects.tree),
+        *(trace.words(), translator.attributions(trace), translator.gradient_norms(trace)),
         analysis.posterior_attention(trace, weights),
         analysis.compare(trace, trace),
         analysis.perturbation_tests(trace, 0, weights),
         analysis.shuffled(trace, weights),
         analysis.minimal_change(trace, weights),
         analysis.agreement(analysis.attribution_methods(trace, weights)),
-        attnviz.alignment_error(["0-0"], ["0-0"]),
-        attnviz.link_agreement(["0-0"], ["0-0"]),
-        attnviz.symmetrise(["0-0"], ["0-0"]),
+        *(use(["0-0"], ["0-0"]) for use in (attnviz.alignment_error, attnviz.link_agreement, attnviz.symmetrise)),
         attnviz.find_heads([subjects.attention]),
-        attnviz.evaluate(subjects.translator, [("a dog", "a dog")]),
+        attnviz.evaluate(translator, [("a dog", "a dog")]),
         attnviz.read_attention(np.full((1, 1), 1.0)),
     )
     assert [text for text in map(repr, results) if "\n" in text or len(text) > 500] == []

@@ -1,7 +1,5 @@
 """Reading within limits: it can be cancelled and passes turns on; bombs are in `importing/test_hostile_files.py`."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import lzma
@@ -19,17 +17,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz.corpora.corpus_lines import check_table, count_lines, read_lines
 from attnviz.errors import AttnvizError
 from attnviz.evaluation.alignment import read_gold
-from attnviz.reading import (
-    LIMITS,
-    STREAMED,
-    Content,
-    Limits,
-    content_of,
-    json_values,
-    pause,
-    reading_for,
-    strict_lines,
-)
+from attnviz.reading import LIMITS, STREAMED, Content, Limits, content_of, json_values, pause, reading_for, strict_lines
 from attnviz.ui.waiting import FairSemaphore
 from tests.snapshots import refusal
 

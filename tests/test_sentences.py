@@ -4,8 +4,6 @@ A sentence is a string of five or more words in a row. The check reads the strin
 in the arguments of Playwright's `expect` and text matchers, and in `match=`.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """`SharedTranslator`: threads share batches, each gets its own result, and errors are not shared."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -49,7 +47,7 @@ def blocking(translator: Translator) -> BlockingTranslator:
 
 @pytest.fixture
 def shared(blocking: BlockingTranslator) -> SharedTranslator:
-    return SharedTranslator(blocking)  # type: ignore[arg-type]  it has the attributes that are used
+    return SharedTranslator(blocking)  # it has the attributes that are used
 
 
 @pytest.fixture
@@ -84,14 +82,8 @@ def test_other_options_and_given_targets_get_own_batches(
     translator: Translator, blocking: BlockingTranslator, ask: Ask
 ) -> None:
     a, b, c, d = SENTENCES[:4]
-    hows = [
-        (a, {"beam": 2}),
-        (b, {"beam": 3}),
-        (c, {"target": "Un chien."}),
-        (d, {"beam": 2}),
-        (a, {"target": "Un chat."}),
-        (c, {"beam": 3}),
-    ]
+    two, three, dog, cat = {"beam": 2}, {"beam": 3}, {"target": "Un chien."}, {"target": "Un chat."}
+    hows = [(a, two), (b, three), (c, dog), (d, two), (a, cat), (c, three)]
     asked = [ask(text, **how) for text, how in hows]
     blocking.go.set()
     for (text, how), future in zip(hows, asked, strict=True):

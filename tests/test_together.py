@@ -1,7 +1,5 @@
 """Sentences translated in one batch: each gets the trace that it gets alone."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 from unittest.mock import patch
@@ -23,7 +21,6 @@ from tests.conftest import SENTENCES, ModelFactory
 from tests.strategies import FEW
 
 KINDS = list(product(ATTENTION_KINDS, READOUT_STATES))
-
 WORDS = sorted({word for sentence in SENTENCES for word in sentence.split()})
 sentences = st.lists(st.sampled_from(WORDS), min_size=1, max_size=25).map(" ".join)
 
@@ -78,11 +75,9 @@ def test_traces_equal_single_ones_beyond_one_batch(
     translator, texts = translators[KINDS[0]], [*SENTENCES, *(word[:3] for word in WORDS[:8])]
     alone = [translator.translate(text, beam=2) for text in texts]
     monkeypatch.setattr(translator_module, "_LONGEST_HISTORY", 150)
-    batches = []
-    search = translator_module.search
-    monkeypatch.setattr(
-        translator_module, "search", lambda *given, **more: batches.append(given[2:6:3]) or search(*given, **more)
-    )
+    batches, search = [], translator_module.search
+    noted = lambda *given, **more: batches.append(given[2:6:3]) or search(*given, **more)  # noqa: E731
+    monkeypatch.setattr(translator_module, "search", noted)
     for one, other in zip(translator.translate_together(texts, beam=2), alone, strict=True):
         assert_alike(one, other)
     assert any(len(limits) > 1 and history is not None for limits, history in batches)

@@ -1,7 +1,5 @@
 """Calls of the public interface with the types that a type checker must find; `python -m tests` checks this file."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:

@@ -1,7 +1,5 @@
 """What-ifs of the tests, and their links."""
 
-from __future__ import annotations
-
 from attnviz.trace import WhatIf
 from attnviz.trace.interventions import Intervention, ReplaceWeights
 from attnviz.trace.what_ifs import encode_what_ifs

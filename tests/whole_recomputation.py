@@ -1,7 +1,5 @@
 """Recompute a whole recurrent translation in NumPy float64, each step from the recomputed one before it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -20,10 +18,7 @@ def recompute(
     target_ids: Sequence[int],
     interventions: Sequence[Intervention] = (),
 ) -> dict[str, Array]:
-    """Compute every quantity of the translation of `source_ids` into `target_ids`, both with `</s>`, by name.
-
-    `interventions` on the attention apply as in the trace. `weights` maps parameter names to arrays.
-    """
+    """Compute every quantity of the forced translation by name, both sides with `</s>`, from weights by their names."""
     network = RecurrentEquations(weights, config)
     encoded = network.encode(source_ids)
     first, keys = network.start(encoded), network.keys(encoded.annotations)
@@ -32,9 +27,8 @@ def recompute(
         changes = interventions_at(interventions, i)
         step, state = network.step(encoded.annotations, keys, state, previous_id, changes)
         logits = network.logits(step["readouts"])
-        steps.append(
-            step | {"logits": logits, "distributions": softmax(logits), "entropy": entropy_of(step["alignment"])}
-        )
+        found = {"logits": logits, "distributions": softmax(logits), "entropy": entropy_of(step["alignment"])}
+        steps.append(step | found)
     by_step = {name: np.stack([step[name] for step in steps]) for name in steps[0]}
     return by_step | {
         "annotations": encoded.annotations,

@@ -292,11 +292,3 @@ def principal_map_sentence(principal_map: PrincipalMap, shown: int, total: int) 
             "The map shows {drawn} of {whole} vectors, picked evenly across the corpus.", drawn=shown, whole=total
         )
     return sentence
-
-
-def missing_model_reason(trace: Trace) -> str:
-    """Return the message that the model of the vectors is not available."""
-    return gettext(
-        "Vectors can only be compared within the same model. “{model}” is missing: put it in the folder of models.",
-        model=trace.model,
-    )

@@ -168,15 +168,12 @@ class PosteriorAttention(OneLine):
         return float(total_variation(self.posterior[step], self.prior[step]))
 
 
-def posterior_attention(
-    trace: Trace, weights: Weights | None = None, heatmap_posterior: Array | None = None
-) -> PosteriorAttention:
+def posterior_attention(trace: Trace, weights: Weights | None = None) -> PosteriorAttention:
     """Return prior, likelihood and posterior of every step.
 
     Args:
         trace: The translation.
         weights: Weights of the model that made it (`load_weights`); by default those of the installed model.
-        heatmap_posterior: Posterior of the heatmap, (Ty, Tx), where already computed.
 
     Returns:
         The three distributions.
@@ -189,7 +186,7 @@ def posterior_attention(
         readouts.alignment,
         np.exp(readouts.alone),
         posterior_of(readouts, "posterior"),
-        posterior_of(readouts) if heatmap_posterior is None else heatmap_posterior,
+        posterior_of(readouts),
     )
 
 

@@ -48,26 +48,10 @@ def recompute_transformer(
     `weights` maps parameter names to arrays; `heads` and `layers` of `config` are used. `operand` may replace each
     quantity by another value, such as the recorded one, before the next is computed from it.
     """
-    network = _Pass(weights, int(config["heads"]), operand)
-    layers = range(int(config["layers"]))
-    stream = network.store("encoder_streams", network.embed(source_ids))
-    for layer in layers:
-        prefix = f"encoder.{layer}"
-        normal = network.normalised(f"{prefix}.attention_norm", stream)
-        added = network.attend("encoder", f"{prefix}.attention", normal, normal)
-        stream = network.store("encoder_streams", stream + added)
-        stream = network.store("encoder_streams", stream + network.feed_forward(prefix, stream))
+    network, layers = _Pass(weights, int(config["heads"]), operand), int(config["layers"])
+    stream = network.blocks("encoder", network.embed(source_ids), layers)
     annotations = network.store("annotations", network.normalised("encoder_norm", stream))
-    stream = network.store("decoder_streams", network.embed((BOS, *target_ids[:-1])))
-    for layer in layers:
-        prefix = f"decoder.{layer}"
-        normal = network.normalised(f"{prefix}.attention_norm", stream)
-        added = network.attend("decoder", f"{prefix}.attention", normal, normal)
-        stream = network.store("decoder_streams", stream + added)
-        normal = network.normalised(f"{prefix}.cross_norm", stream)
-        added = network.attend("cross", f"{prefix}.cross", normal, annotations)
-        stream = network.store("decoder_streams", stream + added)
-        stream = network.store("decoder_streams", stream + network.feed_forward(prefix, stream))
+    stream = network.blocks("decoder", network.embed((BOS, *target_ids[:-1])), layers, annotations)
     readouts = network.store("readouts", network.normalised("decoder_norm", stream))
     logits = readouts @ network.weight("output.weight").T + network.weight("output.bias")
     computed = {name: places[0] if name in _SINGLE else np.stack(places) for name, places in network.quantities.items()}
@@ -123,6 +107,18 @@ class _Pass:
         alignment = self.store(f"{kind}_alignment", softmax(self.store(f"{kind}_energies", energies)))
         heads = np.einsum("hij,hjd->ihd", alignment, values)
         return heads.reshape(len(query_inputs), -1) @ float64(matrices["projection.weight"]).T
+
+    def blocks(self, side: str, stream: Array, layers: int, annotations: Array | None = None) -> Array:
+        """Return the residual stream (T, d) after all blocks of a side; a decoder attends to `annotations` (Tx, d)."""
+        stream = self.store(f"{side}_streams", stream)
+        attended = [(side, "attention", None), ("cross", "cross", annotations)][: 1 + (annotations is not None)]
+        for prefix in (f"{side}.{layer}" for layer in range(layers)):
+            for kind, name, keys in attended:
+                normal = self.normalised(f"{prefix}.{name}_norm", stream)
+                added = self.attend(kind, f"{prefix}.{name}", normal, normal if keys is None else keys)
+                stream = self.store(f"{side}_streams", stream + added)
+            stream = self.store(f"{side}_streams", stream + self.feed_forward(prefix, stream))
+        return stream
 
     def feed_forward(self, prefix: str, stream: Array) -> Array:
         """Return max(0, x W_1 + b_1) W_2 + b_2 of the normalised stream: (T, d) to (T, d)."""

@@ -30,7 +30,7 @@ from attnviz.analysis.recomputation import RecurrentEquations, RecurrentState, W
 from attnviz.analysis.weight_shapes import Shapes, check_fit, recurrent_weight_shapes
 from attnviz.languages import gettext, gettexts, ngettext
 from attnviz.text import piece_name
-from attnviz.trace import Record, Trace
+from attnviz.trace import Judgement, Record, Trace
 from attnviz.trace.interventions import forced_words, interventions_at
 from attnviz.trace.parts import Array, float64
 from attnviz.trace.trace import GATES, QUANTITIES
@@ -378,7 +378,7 @@ def quantity_names() -> dict[str, str]:
     }
 
 
-def not_verified_text(trace: Record) -> str:
+def not_verified_text(trace: Record | Judgement) -> str:
     """Return why nothing was verified where the weights are not available."""
     return gettext(
         "Numbers not verified: the model that computed them, “{model}”, is not installed.", model=trace.model

@@ -147,7 +147,7 @@ def evaluate_command(*files: Annotated[Path, AS_INPUT], options: _Options = _Opt
 
 
 def _is_gold(path: Path) -> bool:
-    return path.suffix == ".jsonl"
+    return path.suffix.lower() == ".jsonl"
 
 
 def _check(files: Sequence[Path], options: _Options) -> None:

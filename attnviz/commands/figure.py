@@ -29,8 +29,7 @@ from attnviz.commands.options import (
 )
 from attnviz.commands.shared import gold_from, gold_links_for, option_that_reads, report, with_gold_tokens
 from attnviz.errors import AttnvizError, locate_errors
-from attnviz.figures.registry import FIGURES, figure_named
-from attnviz.figures.subject import INTERVENTION
+from attnviz.figures.registry import FIGURES, INTERVENTION, figure_named
 from attnviz.installed_models import installed_weights
 from attnviz.palette import DEFAULT_COLOURS, Colours, ThemeName
 from attnviz.trace.drawing import LONGEST_LABEL, DetailLevel

@@ -145,7 +145,7 @@ def check_outputs(outputs: Iterable[Path], inputs: Iterable[str | Path]) -> None
                 )
 
 
-def numbered(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
+def numbered_lines(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
     """Yield lines without line breaks, with their numbers from 1."""
     return ((number, line.rstrip("\r\n")) for number, line in enumerate(lines, 1))
 

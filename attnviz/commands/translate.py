@@ -19,7 +19,7 @@ from attnviz.commands.shared import (
     STDIN,
     input_lines,
     model_text,
-    numbered,
+    numbered_lines,
     printing_to,
     progress,
     report,
@@ -88,7 +88,7 @@ def translate_command(
     typed = text in (None, STDIN) and sys.stdin.isatty()
     if typed:
         report("Type one sentence per line; Ctrl+D ends the input.")
-    blocks = _blocks(numbered(input_lines(text or STDIN)), 1 if typed else options.batch_size)
+    blocks = _blocks(numbered_lines(input_lines(text or STDIN)), 1 if typed else options.batch_size)
     first = next(blocks, None)
     if first is None:
         raise AttnvizError(

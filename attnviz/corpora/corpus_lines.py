@@ -129,7 +129,7 @@ def unescaped_line(line: Line | Skipped) -> Line | Skipped:
 
 def check_lines(path: Path, limit: int | None = None) -> None:
     """Raise AttnvizError where the file cannot be read, or more than 1 % of its lines are malformed."""
-    is_text = without_compression(path).suffix in (".tsv", ".txt")
+    is_text = _kind(path) in (".tsv", ".txt")
     lines, texts = itertools.tee(read_text_lines(path, _LIMITS)) if is_text else (iter(()), itertools.repeat(""))
     found = _text_lines(lines) if is_text else _lines(path)
     count, skipped, samples = 0, list[Skipped](), list[str]()
@@ -157,8 +157,8 @@ def extensions_text() -> str:
 
 def readable(path: Path) -> bool:
     """Return whether a file has a readable extension."""
-    kind = without_compression(path).suffix
-    return kind in _ENDINGS and (kind != ".parquet" or path.suffix == kind)
+    kind = _kind(path)
+    return kind in _ENDINGS and (kind != ".parquet" or path.suffix.lower() == kind)
 
 
 def count_lines(path: Path, limit: int | None = None) -> int:
@@ -166,7 +166,7 @@ def count_lines(path: Path, limit: int | None = None) -> int:
 
     With a `limit`, counting stops once it is reached.
     """
-    if path.suffix == ".parquet":
+    if _kind(path) == ".parquet":
         with _opened_table(path) as (file, _):
             return int(file.metadata.num_rows)
     count, last = 0, b"\n"
@@ -180,11 +180,16 @@ def count_lines(path: Path, limit: int | None = None) -> int:
 
 def without_compression(path: Path) -> Path:
     """Return a path without the extension of compression."""
-    return path.with_suffix("") if path.suffix in (".gz", ".xz") else path
+    return path.with_suffix("") if path.suffix.lower() in (".gz", ".xz") else path
+
+
+def _kind(path: Path) -> str:
+    """Return the extension of a file in lower case, without that of compression."""
+    return without_compression(path).suffix.lower()
 
 
 def _lines(path: Path) -> Iterator[Line | Skipped]:
-    kind = without_compression(path).suffix
+    kind = _kind(path)
     if kind == ".parquet":
         return _parquet_rows(path)
     return (_jsonl_lines if kind == ".jsonl" else _text_lines)(read_text_lines(path, _LIMITS))

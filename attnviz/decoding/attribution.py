@@ -23,7 +23,7 @@ from attnviz.network import Network, RNNsearch
 from attnviz.network.derivatives import taking_derivatives
 from attnviz.network.encoder import Encoder
 from attnviz.network.products import FixedProduct
-from attnviz.network.recurrence import gate_factors, gru_step
+from attnviz.network.recurrence import gate_factors, gru_gates, gru_step
 from attnviz.network.rnnsearch import Memory, StepDecoder
 from attnviz.text import BOS, PAD
 from attnviz.trace import Record, Trace
@@ -111,10 +111,9 @@ class _Recurrence(NamedTuple):
     def of(cls, inputs: Tensor, previous_states: Tensor, recurrent: Tensor) -> _Recurrence:
         """Take the states before each position, (T, n), and both halves of the gates with biases, (T, 3n) each."""
         n = previous_states.shape[-1]
-        gates = torch.sigmoid(inputs[:, : 2 * n] + recurrent[:, : 2 * n])
-        candidates = torch.tanh(inputs[:, 2 * n :] + gates[:, :n] * recurrent[:, 2 * n :])
-        factors = gate_factors(previous_states, gates, candidates, recurrent[:, 2 * n :])
-        return cls(factors.view(-1, 4, n), gates[:, n:])
+        reset, update, candidates = gru_gates(inputs, recurrent)
+        factors = gate_factors(previous_states, torch.cat([reset, update], 1), candidates, recurrent[:, 2 * n :])
+        return cls(factors.view(-1, 4, n), update)
 
     def back(self, place: int, of_state: Tensor) -> tuple[Tensor, Tensor]:
         """Return the gradients by the input half and the recurrent half of the gates at `place`, (R, 3n) each.

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any, Generic
 
 import torch
@@ -23,7 +22,6 @@ from attnviz.languages import gettext
 from attnviz.network import Network, RNNsearch, Seq2Seq, Transformer
 from attnviz.network.encoder import PreparedEncoder
 from attnviz.network.model_config import TransformerConfig
-from attnviz.network.output import OutputLayer
 from attnviz.network.rnnsearch import Memory, StepDecoder
 from attnviz.network.searchable import SourceMemory, Stepping
 from attnviz.network.seq2seq import Seq2SeqMemory, Seq2SeqStepDecoder
@@ -34,65 +32,19 @@ from attnviz.trace.interventions import ForceWords, Intervention, check_interven
 from attnviz.trace.storage import LARGEST
 
 
-def _rnnsearch_arrays(decoder: StepDecoder, memory: Memory, path: DecodingPath) -> dict[str, Tensor]:
-    """Return the arrays of the one sentence in `memory`, named and shaped as in `Trace`."""
-    arrays, column, scorer = _recurrent_arrays(decoder, memory, path), partial(_column, path), decoder.attention
-    alignment, initial = arrays["alignment"], decoder.decoder.initial_state(memory.annotations)
-    gates = [column("reset_gate"), column("update_gate"), column("candidate")]
-    none = memory.keys.new_zeros(0 if scorer.reads_before else (memory.keys.shape[-1], 0))
-    return arrays | {
-        "initial_states": initial,
-        "initial_memories": initial[:0],
-        "score_vector": torch.zeros(0) if scorer.score_vector is None else scorer.score_vector,
-        "features": column("features")[:, : alignment.shape[1]]
-        if scorer.reads_before
-        else alignment.new_zeros(*alignment.shape, 0),
-        "feature_weight": none if scorer.feature_weight is None else scorer.feature_weight,
-        "contexts": alignment @ memory.annotations[0, :, : scorer.context_size],
-        "gates": torch.stack(gates, dim=1)[:, None],
-        "memories": gates[0][:, None][:, :0],
-        "layer_states": column("state")[:, None],
-    }
-
-
-def _seq2seq_arrays(decoder: Seq2SeqStepDecoder, memory: Seq2SeqMemory, path: DecodingPath) -> dict[str, Tensor]:
-    """Return the arrays of the one sentence in `memory`, named and shaped as in `Trace`."""
-    arrays, column = _recurrent_arrays(decoder, memory, path), partial(_column, path)
-    return arrays | {
-        "initial_states": memory.states[0],
-        "initial_memories": memory.memories[0],
-        "score_vector": decoder.decoder.score_vector,
-        "features": arrays["alignment"].new_zeros(*arrays["alignment"].shape, 0),
-        "feature_weight": memory.keys.new_zeros(memory.keys.shape[-1], 0),
-        "contexts": column("context"),
-        "gates": column("gates"),
-        "memories": column("memories"),
-        "layer_states": column("states"),
-    }
-
-
 def _recurrent_arrays(
     decoder: StepDecoder | Seq2SeqStepDecoder, memory: Memory | Seq2SeqMemory, path: DecodingPath
 ) -> dict[str, Tensor]:
     """Return the arrays that both recurrent architectures have, of the one sentence in `memory`."""
-    pieces, readouts, known = memory.annotations.shape[1], _column(path, "readout"), path.log_probabilities
+    pieces, readouts, known = memory.annotations.shape[1], path.column("readout"), path.log_probabilities
     return {
         "annotations": memory.annotations[0],
         "keys": memory.keys[0],
-        "queries": _column(path, "query"),
-        "energies": _column(path, "energies")[:, :pieces],
-        "alignment": _column(path, "alignment")[:, :pieces],
+        "queries": path.column("query"),
+        "energies": path.column("energies")[:, :pieces],
+        "alignment": path.column("alignment")[:, :pieces],
         "readouts": readouts,
-    } | _chosen(decoder.output.log_probabilities(readouts) if known is None else _rows(path, known), path.ids)
-
-
-def _rows(path: DecodingPath, parts: Sequence[Tensor]) -> Tensor:
-    return torch.stack([part[place] for part, place in zip(parts, path.places, strict=True)])
-
-
-def _column(path: DecodingPath, name: str) -> Tensor:
-    """Return the values that the steps of a path have under a name, (Ty, ...)."""
-    return _rows(path, [getattr(step, name) for step in path.steps])
+    } | _chosen(decoder.output.log_probabilities(readouts) if known is None else path.rows(known), path.ids)
 
 
 def _chosen(log_probabilities: Tensor, ids: Sequence[int]) -> dict[str, Tensor]:
@@ -100,33 +52,6 @@ def _chosen(log_probabilities: Tensor, ids: Sequence[int]) -> dict[str, Tensor]:
     top, top_ids = largest(log_probabilities, min(STORED_CANDIDATES, log_probabilities.shape[-1]))
     chosen = log_probabilities.gather(1, torch.tensor(ids, device=top.device)[:, None])[:, 0]
     return {"log_probabilities": chosen, "top_ids": top_ids.int(), "top_probabilities": top.exp()}
-
-
-@torch.inference_mode()
-def _transformer_arrays(
-    network: Transformer, output: OutputLayer, source: Sequence[int], target: Sequence[int]
-) -> dict[str, Tensor]:
-    """Return the numbers of one sentence and its translation, named and shaped as in `TransformerTrace`.
-
-    `source` and `target` are ids with EOS last. Raise AttnvizError where the numbers take too much memory.
-    """
-    _check_size(network.config, len(source), len(target))
-    device = network.output.weight.device
-    lengths = torch.tensor([len(source)], device=device)
-    encoded = network.encode(torch.tensor([list(source)], device=device), lengths)
-    previous = torch.tensor([[BOS, *target[:-1]]], device=device)
-    decoded = network.decode(encoded.annotations, lengths, previous)
-    readouts = decoded.readouts[0]
-    return {
-        **_of_layers("encoder", encoded.attention),
-        **_of_layers("decoder", decoded.attention),
-        **_of_layers("cross", decoded.cross),
-        "encoder_streams": torch.cat(encoded.streams),
-        "annotations": encoded.annotations[0],
-        "decoder_streams": torch.cat(decoded.streams),
-        "readouts": readouts,
-        **_chosen(output.log_probabilities(readouts), target),
-    }
 
 
 def _of_layers(kind: str, layers: Sequence[AttentionOutput]) -> dict[str, Tensor]:
@@ -224,7 +149,23 @@ class PreparedRNNsearch(PreparedNetwork[Trace]):
 
     def recorded_arrays(self, source: Sequence[int], memory: Memory, path: DecodingPath) -> dict[str, Tensor]:
         """Return the arrays of a `Trace`."""
-        return _rnnsearch_arrays(self.decoder, memory, path)
+        arrays, column, scorer = _recurrent_arrays(self.decoder, memory, path), path.column, self.decoder.attention
+        alignment, initial = arrays["alignment"], self.decoder.decoder.initial_state(memory.annotations)
+        gates = [column("reset_gate"), column("update_gate"), column("candidate")]
+        none = memory.keys.new_zeros(0 if scorer.reads_before else (memory.keys.shape[-1], 0))
+        return arrays | {
+            "initial_states": initial,
+            "initial_memories": initial[:0],
+            "score_vector": torch.zeros(0) if scorer.score_vector is None else scorer.score_vector,
+            "features": column("features")[:, : alignment.shape[1]]
+            if scorer.reads_before
+            else alignment.new_zeros(*alignment.shape, 0),
+            "feature_weight": none if scorer.feature_weight is None else scorer.feature_weight,
+            "contexts": alignment @ memory.annotations[0, :, : scorer.context_size],
+            "gates": torch.stack(gates, dim=1)[:, None],
+            "memories": gates[0][:, None][:, :0],
+            "layer_states": column("state")[:, None],
+        }
 
 
 class PreparedSeq2Seq(PreparedNetwork[Trace]):
@@ -250,7 +191,18 @@ class PreparedSeq2Seq(PreparedNetwork[Trace]):
 
     def recorded_arrays(self, source: Sequence[int], memory: Seq2SeqMemory, path: DecodingPath) -> dict[str, Tensor]:
         """Return the arrays of a `Trace`."""
-        return _seq2seq_arrays(self.decoder, memory, path)
+        arrays, column = _recurrent_arrays(self.decoder, memory, path), path.column
+        return arrays | {
+            "initial_states": memory.states[0],
+            "initial_memories": memory.memories[0],
+            "score_vector": self.decoder.decoder.score_vector,
+            "features": arrays["alignment"].new_zeros(*arrays["alignment"].shape, 0),
+            "feature_weight": memory.keys.new_zeros(memory.keys.shape[-1], 0),
+            "contexts": column("context"),
+            "gates": column("gates"),
+            "memories": column("memories"),
+            "layer_states": column("states"),
+        }
 
 
 class PreparedTransformer(PreparedNetwork[TransformerTrace]):
@@ -275,9 +227,27 @@ class PreparedTransformer(PreparedNetwork[TransformerTrace]):
         """Return the memory of `source` ids (S, Tx), of which row s has `lengths[s]` pieces."""
         return self.decoder.memory(self.network.encode(source, lengths).annotations, lengths)
 
+    @torch.inference_mode()
     def recorded_arrays(self, source: Sequence[int], memory: SourceMemory, path: DecodingPath) -> dict[str, Tensor]:
         """Return the arrays of a `TransformerTrace`; raise AttnvizError where they are too large."""
-        return _transformer_arrays(self.network, self.decoder.output, source, path.ids)
+        network, target = self.network, path.ids
+        _check_size(network.config, len(source), len(target))
+        device = network.output.weight.device
+        lengths = torch.tensor([len(source)], device=device)
+        encoded = network.encode(torch.tensor([list(source)], device=device), lengths)
+        previous = torch.tensor([[BOS, *target[:-1]]], device=device)
+        decoded = network.decode(encoded.annotations, lengths, previous)
+        readouts = decoded.readouts[0]
+        return {
+            **_of_layers("encoder", encoded.attention),
+            **_of_layers("decoder", decoded.attention),
+            **_of_layers("cross", decoded.cross),
+            "encoder_streams": torch.cat(encoded.streams),
+            "annotations": encoded.annotations[0],
+            "decoder_streams": torch.cat(decoded.streams),
+            "readouts": readouts,
+            **_chosen(self.decoder.output.log_probabilities(readouts), target),
+        }
 
 
 def prepare_network(network: Network) -> PreparedNetwork[Any]:

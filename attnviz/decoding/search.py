@@ -18,7 +18,7 @@ from attnviz.arguments import check_number, check_whole_argument
 from attnviz.bounds import WIDEST_BEAM
 from attnviz.decoding.applied_interventions import check_limit, check_reached, constrained, energy_change, first_end
 from attnviz.languages import gettext
-from attnviz.network.output import OutputLayer, largest_logit
+from attnviz.network.output import largest_logit
 from attnviz.network.searchable import MemoryT, StateT, Stepping, StepT
 from attnviz.text import BOS, EOS, UNK
 from attnviz.trace.beam_tree import BeamNode, Fate
@@ -265,6 +265,14 @@ class DecodingPath(NamedTuple):
     log_probabilities: list[Tensor] | None = None
     """log p(y_i) of each step, (S, k, K), where the search computed them."""
 
+    def rows(self, parts: Sequence[Tensor]) -> Tensor:
+        """Return those of this path in `parts` of each step, (Ty, ...)."""
+        return torch.stack([part[place] for part, place in zip(parts, self.places, strict=True)])
+
+    def column(self, name: str) -> Tensor:
+        """Return the values that its steps have under a name, (Ty, ...)."""
+        return self.rows([getattr(step, name) for step in self.steps])
+
 
 def path_of(history: Sequence[SearchStep[Any]], sentence: int, ids: tuple[int, ...], hypothesis: int) -> DecodingPath:
     """Return the steps of a search that led to `ids`, the target of the 0-based `sentence`.
@@ -351,8 +359,14 @@ def greedy(
     for i in itertools.count():
         ids = torch.tensor(previous, device=memory.annotations.device)[:, None]
         step, state = decoder.step(memory, state, ids, energy_change(interventions, i))
-        first = EOS if i >= end else EOS + 1
-        likeliest = _likeliest(decoder.output, step, first, UNK if unk else None, sentences, history)
+        readouts, allowed = step.readout[:, 0], (EOS if i >= end else EOS + 1, UNK if unk else None)
+        if history is None:
+            likeliest = decoder.output.likeliest(readouts, *allowed)
+        else:
+            logits = decoder.output.logits(readouts)
+            backpointers = [[0] for _ in sentences]
+            history.append(SearchStep(step, sentences, backpointers, torch.log_softmax(logits, -1)[:, None]))
+            likeliest = largest_logit(logits, *allowed)
         previous = [words[i]] * len(sentences) if i in words else likeliest
         for row, sentence in enumerate(sentences):
             target = targets[sentence]
@@ -366,23 +380,3 @@ def greedy(
             sentences, previous = [sentences[row] for row in rows], [previous[row] for row in rows]
     check_reached(interventions, i + 1)
     return [tuple(target) for target in targets]
-
-
-def _likeliest(
-    output: OutputLayer,
-    step: StepT,
-    first: int,
-    also: int | None,
-    sentences: list[int],
-    history: list[SearchStep[StepT]] | None,
-) -> list[int]:
-    """Return the likeliest piece of each sentence after this step, among ids from `first` on and `also`.
-
-    With a `history`, append the step and its probabilities.
-    """
-    readouts = step.readout[:, 0]
-    if history is None:
-        return output.likeliest(readouts, first, also)
-    logits = output.logits(readouts)
-    history.append(SearchStep(step, sentences, [[0] for _ in sentences], torch.log_softmax(logits, -1)[:, None]))
-    return largest_logit(logits, first, also)

@@ -5,7 +5,6 @@ Symbols and sizes are those of `trace.trace`.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -20,8 +19,9 @@ from torch import Tensor
 from attnviz.decoding import all_sentence_ids, all_target_ids, batches, largest, padded, sentence_ids, target_ids
 from attnviz.network import Network, RNNsearch
 from attnviz.network.rnnsearch import StepDecoder
-from attnviz.text import BOS, EOS, PAD, SPECIAL_PIECES, UNK, Tokenizer, join_pieces, normalise, word_groups
+from attnviz.text import BOS, EOS, PAD, SPECIAL_PIECES, UNK, Tokenizer, normalise
 from attnviz.trace import Words
+from attnviz.trace.aligned import words_of
 from attnviz.translator import Translator
 
 LOGITS = 1 << 21
@@ -90,15 +90,7 @@ class ForcedPair:
 
     @cached_property
     def _words(self) -> Words:
-        source, target = word_groups(self.source_surfaces), word_groups(self.target_surfaces)
-        words = Words(
-            tuple(join_pieces(self.source_surfaces[i] for i in group) or "<unk>" for group in source),
-            tuple(join_pieces(self.target_surfaces[i] for i in group) or "<unk>" for group in target),
-            self.alignment,
-            source,
-            target,
-        )
-        return dataclasses.replace(words, alignment=words.merged(self.alignment))
+        return words_of(self.source_surfaces, self.target_surfaces, self.alignment)
 
 
 Posterior = Callable[["DecodedBatch", Sequence[EncodedPair]], Sequence[NDArray[np.float64]]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,22 +15,26 @@ from attnviz.analysis.numbers import decimal, percent, significant, small
 from attnviz.analysis.stages import energy_and_ratio, strongest_pair
 from attnviz.figures.grammar import (
     LABEL_LENGTH,
+    LEFT,
+    MOST_ROWS,
+    THINNED_ROWS,
+    TOP,
     bars,
     blank_axis,
     colour_limit,
     energy_range,
     finite_energies,
     label_axis,
-    line,
-    names_axis,
-    on,
-    short_source_name,
+    label_size,
+    numbers,
+    piece_names,
+    points,
+    row_frame,
+    row_height,
+    row_names,
+    rows_layout,
     signed_colours,
     sized_layout,
-    source_bars,
-    source_layout,
-    source_marks,
-    source_numbers,
     spaced,
     strips,
     text_at,
@@ -45,48 +50,41 @@ from attnviz.figures.spec import (
     escape,
     in_colour,
     label_height,
-    label_stride,
     label_width,
-    rectangle,
+    numbered,
     width,
 )
 from attnviz.figures.subject import Subject
-from attnviz.languages import format_share, gettext
+from attnviz.languages import format_share, gettext, language
 from attnviz.palette import PALE
 from attnviz.text import piece_name
+
+_SOURCE_HOVER = "%{{customdata}}<br>{symbol} = %{{x:{form}}}<extra></extra>"
+"""Template of the hover texts of source pieces."""
+_Column = tuple[Part, list[Part]]
+"""An axis of values, and the traces over it."""
 
 
 def draw_imported(subject: Subject) -> Spec:
     """Draw alpha_ij of another program: a bar in [0, 1] for each source piece."""
-    alpha = subject.attention.alignment[subject.step]
     alt = gettext(
         "Weights of step {step}, a bar for each of {count} source pieces. Piece {number}, {name}, has the largest "
         "weight, {weight:.2f}.",
         **_strongest(subject),
     )
-    layout = source_layout(subject, _weight_axis())
-    table = _source_table(subject) | {"alpha": alpha}
-    return Spec(source_bars(subject, alpha, "α", "bar"), layout, alt, table)
-
-
-def _weight_axis(**more: Any) -> Part:
-    """Return the axis of weights in [0, 1], with space for the numbers at the bars."""
-    return value_axis(gettext("weight α"), [0, 1.16], tickvals=[0, 0.5, 1], **more)
+    table = _source_table(subject) | {"alpha": subject.attention.alignment[subject.step]}
+    return Spec(*_source_rows(subject, _weights(subject)), alt, table)
 
 
 def draw_energy(subject: Subject) -> Spec:
     """Draw e_ij, a signed bar for each source piece; the axis is the same at every step."""
-    all_energies = finite_energies(subject.attention)
-    energies = all_energies[subject.step]
     alt = gettext(
         "Energies of step {step}, a bar for each of {count} source pieces. Piece {number}, {name}, has the highest "
         "energy, {energy:.2f}.",
         **_strongest(subject),
     )
-    layout = source_layout(subject, value_axis(gettext("energy e"), energy_range(all_energies)))
-    data = source_bars(subject, energies, "e", signed_colours(energies))
     table = _source_table(subject) | {gettext("energy"): subject.attention.energies[subject.step]}
-    return Spec(data, layout, alt, table)
+    return Spec(*_source_rows(subject, _energies(subject)), alt, table)
 
 
 def draw_softmax(subject: Subject) -> Spec:
@@ -95,17 +93,12 @@ def draw_softmax(subject: Subject) -> Spec:
     Where the page lets the user drag the weights, the bars named by `weights` in `layout.meta` are dragged.
     """
     trace, step = subject.attention, subject.step
-    all_energies, energies, alpha = finite_energies(trace), trace.energies[step], trace.alignment[step]
+    energies, alpha = trace.energies[step], trace.alignment[step]
     pieces = [shorten(piece_name(piece), 40) for piece in trace.source_pieces]
-    finite = all_energies[step]
-    (energy_bars,) = source_bars(subject, finite, "e", signed_colours(finite), text=None)
+    axis, (energy_bars, *_) = _energies(subject, 0.06, domain=[0, 0.36])
     energy_bars["marker"]["opacity"] = PALE
-    layout = source_layout(
-        subject,
-        value_axis(gettext("energy e"), energy_range(all_energies, padding=0.06), domain=[0, 0.36]),
-        _weight_axis(domain=[0.44, 1]),
-        weights={"pieces": pieces, "trace": 1, "axis": "xaxis2"},
-    )
+    columns = (axis, [energy_bars]), _weights(subject, domain=[0.44, 1])
+    drawn = _source_rows(subject, *columns, weights={"pieces": pieces, "trace": 1, "axis": "xaxis2"})
     alt = gettext(
         "Softmax of step {step}: each energy and its attention weight, side by side. The largest weight, "
         "{weight:.2f}, is that of piece {number}, {name}.",
@@ -113,8 +106,79 @@ def draw_softmax(subject: Subject) -> Spec:
     )
     table = _source_table(subject)
     table |= {gettext("energy"): energies, "exp(e - max)": np.exp(energies - energies.max()), "alpha": alpha}
-    data = [energy_bars, *on("x2", *source_bars(subject, alpha, "α", "bar"))]
-    return Spec(data, layout, alt, table)
+    return Spec(*drawn, alt, table)
+
+
+def _weights(subject: Subject, **more: Any) -> _Column:
+    """Return the column of the weights in [0, 1], with space for the numbers at the bars."""
+    axis = value_axis(gettext("weight α"), [0, 1.16], tickvals=[0, 0.5, 1], **more)
+    return axis, _source_bars(subject, subject.attention.alignment[subject.step], "α", "bar")
+
+
+def _energies(subject: Subject, padding: float = 0.2, **more: Any) -> _Column:
+    """Return the column of the energies, whose axis is that of all steps."""
+    energies = finite_energies(subject.attention)
+    own = energies[subject.step]
+    axis = value_axis(gettext("energy e"), energy_range(energies, padding), **more)
+    return axis, _source_bars(subject, own, "e", signed_colours(own))
+
+
+def _source_rows(subject: Subject, *columns: _Column, narrowest: int = 260, **meta: Any) -> tuple[list[Part], Part]:
+    """Return data and layout of columns side by side, whose rows are the source pieces, in the order of the sentence.
+
+    Each trace has one point for each source piece, at 0, 1, 2 and so on: the browser reorders the rows by weight where
+    the user asks for it. `narrowest` and `meta` are those of `rows_layout`.
+    """
+    trace, thinned = subject.attention, None
+    count = len(trace.source_pieces)
+    if count > MOST_ROWS:
+        more, height = gettext("{n} more", n=count - THINNED_ROWS), row_height(THINNED_ROWS + 1) * (THINNED_ROWS + 1)
+        thinned = {"rows": THINNED_ROWS, "more": more, "height": TOP + height + 8}
+    meta |= {"order": weight_order(trace, subject.step), "selection_colour": "encoder", "thinned": thinned}
+    rows = label_axis(row_names(trace, subject.longest or LABEL_LENGTH), "encoder", size=label_size(count))
+    axes, drawn = zip(*columns, strict=True)
+    data = [part | {"xaxis": f"x{k or ''}"} for k, traces in zip((0, 2, 3), drawn, strict=False) for part in traces]
+    layout = rows_layout(rows, row_height(count), (LEFT, 8, TOP, 8), narrowest, *axes, **meta)
+    return data, layout | {"hovermode": "y"}
+
+
+def _source_bars(
+    subject: Subject,
+    values: Numbers,
+    symbol: str,
+    colour: str | list[str],
+    form: str = ".4f",
+    text: Callable[[float], str] = decimal,
+) -> list[Part]:
+    """Return one horizontal bar for each source piece, and the numbers at their ends, but none for long sentences.
+
+    Args:
+        subject: The step.
+        values: Lengths of the bars, (Tx,).
+        symbol: Name of the values in hover texts.
+        colour: Colour of all bars, or of each.
+        form: D3's format of the numbers in hover texts.
+        text: Returns the text of a number.
+    """
+    texts = [f" {text(value)} " if math.isfinite(value) else " −∞ " for value in values.tolist()]
+    hover = _SOURCE_HOVER.format(symbol=symbol, form=form)
+    drawn = bars(values, colour, _source_names(subject), hovertemplate=hover)
+    return [drawn, *_source_numbers(np.nan_to_num(values), texts)]
+
+
+def _source_numbers(ends: Numbers, texts: Sequence[str]) -> list[Part]:
+    """Return a text for each source piece beside the end of its bar, (Tx,); none for long sentences."""
+    return [numbers(ends, texts, label_size(len(texts)) - 1)] if len(texts) <= MOST_ROWS else []
+
+
+def _source_names(subject: Subject) -> list[str]:
+    """Return the name of each source piece in hover texts, escaped."""
+    return [*map(escape, piece_names(tuple(subject.attention.source_pieces), 60, language()))]
+
+
+def _short_source_name(trace: Any, j: int) -> str:
+    """Return the label of 0-based source piece j, short enough for a sentence."""
+    return shorten(piece_name(trace.source_pieces[j]), 30)
 
 
 def _strongest(subject: Subject) -> dict[str, Any]:
@@ -126,7 +190,7 @@ def _strongest(subject: Subject) -> dict[str, Any]:
         "step": step + 1,
         "count": len(trace.source_pieces),
         "number": best + 1,
-        "name": short_source_name(trace, best),
+        "name": _short_source_name(trace, best),
         "weight": weight,
         "share": percent(weight),
         "energy": float(trace.energies[step][best]) if trace.energies.size else None,
@@ -135,8 +199,7 @@ def _strongest(subject: Subject) -> dict[str, Any]:
 
 def _source_table(subject: Subject) -> dict[str, Any]:
     """Return the first columns of a table with a row for each source piece j (counted from 1)."""
-    pieces = subject.attention.source_pieces
-    return {"j": np.arange(1, len(pieces) + 1), gettext("source piece"): list(pieces)}
+    return numbered({gettext("source piece"): list(subject.attention.source_pieces)}, "j")
 
 
 _AXIS_LENGTH = 1.5
@@ -159,29 +222,36 @@ def draw_posterior(subject: Subject) -> Spec:
     marks = np.where(heatmap_posterior >= _VISIBLE, heatmap_posterior, np.nan)
     largest = _axis_end(float(likelihood.max()))
     largest_label = significant(largest, 1) if largest >= 0.001 else small(largest)
-    likelihood_scale = {"tickvals": [0, largest], "ticktext": ["0", largest_label]}
-    layout = source_layout(
-        subject,
-        value_axis("α", [0, _AXIS_LENGTH], domain=[0, 0.26], tickvals=[0, 1]),
-        value_axis("× p(y | h)", [0, _AXIS_LENGTH * 1.2 * largest], domain=[0.33, 0.63], **likelihood_scale),
-        value_axis("→ p(j | y),  ◇ α′", [0, _AXIS_LENGTH], domain=[0.71, 1], tickvals=[0, 1]),
-        narrowest=300,
-    )
     # The number comes after the mark too.
     texts = [
         f"{'   ' if math.isfinite(mark) else ' '}{decimal(value)} "
         for value, mark in zip(posterior.tolist(), marks.tolist(), strict=True)
     ]
+    diamond = {"symbol": "diamond", "size": 9, "color": "paper", "line": {"width": 1.5, "color": "ink"}}
+    hover = _SOURCE_HOVER.format(symbol=gettext("α′ of the heatmap"), form=".4f")
+    posterior_bars, *_ = _source_bars(subject, posterior, "p(j | y)", "bar")
     on_posteriors = [
-        *source_bars(subject, posterior, "p(j | y)", "bar", text=None),
-        source_marks(subject, marks, gettext("α′ of the heatmap")),
-        *source_numbers(np.fmax(posterior, marks), texts),
+        posterior_bars,
+        points(marks, list(range(len(marks))), diamond, customdata=_source_names(subject), hovertemplate=hover),
+        *_source_numbers(np.fmax(posterior, marks), texts),
     ]
-    data = [
-        *source_bars(subject, prior, "α", "bar"),
-        *on("x2", *source_bars(subject, likelihood, "p(y | h)", "decoder", ".3~g", small)),
-        *on("x3", *on_posteriors),
-    ]
+    likelihood_axis = value_axis(
+        "× p(y | h)",
+        [0, _AXIS_LENGTH * 1.2 * largest],
+        domain=[0.33, 0.63],
+        tickvals=[0, largest],
+        ticktext=["0", largest_label],
+    )
+    data, layout = _source_rows(
+        subject,
+        (
+            value_axis("α", [0, _AXIS_LENGTH], domain=[0, 0.26], tickvals=[0, 1]),
+            _source_bars(subject, prior, "α", "bar"),
+        ),
+        (likelihood_axis, _source_bars(subject, likelihood, "p(y | h)", "decoder", ".3~g", small)),
+        (value_axis("→ p(j | y),  ◇ α′", [0, _AXIS_LENGTH], domain=[0.71, 1], tickvals=[0, 1]), on_posteriors),
+        narrowest=300,
+    )
     table = _source_table(subject) | {
         "alpha": prior,
         gettext("likelihood p(y | h)"): likelihood,
@@ -197,9 +267,9 @@ def draw_posterior(subject: Subject) -> Spec:
         "annotation alone, the word has likelihood {likelihood}.",
         step=step + 1,
         weight=prior[first],
-        piece=short_source_name(trace, first),
+        piece=_short_source_name(trace, first),
         posterior=posterior[last],
-        other=short_source_name(trace, last),
+        other=_short_source_name(trace, last),
         likelihood=small(float(likelihood[last])),
     )
     return Spec(data, layout, alt, table)
@@ -287,7 +357,6 @@ def draw_attention(subject: Subject) -> Spec:
     heights = [_ENERGIES, _JUMP, _WEIGHTS, below, _UNITS, _STRIP_ROW * len(terms)]
     edges = (1 - np.cumsum([0, *heights]) / sum(heights)).tolist()
     spans = {"1": [edges[1], edges[0]], "2": [edges[3], edges[2]], "3": [edges[6], edges[4]]}
-    strip_axes, ends = {"xref": "x2", "yref": "y3"}, [-0.5, len(found.units) - 0.5]
     beside: Part = {"yref": "paper", "xshift": 8 - _LEFT, "yanchor": "middle", "align": "left"}
     layout = sized_layout(
         sum(heights) + _TOP + _FOOT,
@@ -304,17 +373,12 @@ def draw_attention(subject: Subject) -> Spec:
         mixture={"trace": 4, "values": found.values, "names": short_names, "more": gettext("the rest")},
     ) | {
         "barmode": "overlay",
-        "hovermode": "closest",
-        "xaxis": names_axis(
-            axis_labels(names, longest), "encoder", 13, label_stride(count), framed=False, tickangle=angle, anchor="y"
-        ),
+        "xaxis": label_axis(axis_labels(names, longest), "encoder", size=13, across=True, tickangle=angle),
         "yaxis": blank_axis(0, 1.34, domain=spans["2"], zeroline=True),
         "yaxis2": blank_axis(
             *energy_range(all_energies, padding=0.3), domain=spans["1"], zeroline=True, zerolinecolor="quiet"
         ),
-        "xaxis2": label_axis(
-            [*map(str, found.units + 1)], "quiet", size=10, range=ends, side="top", ticks="", anchor="y3"
-        ),
+        "xaxis2": label_axis([*map(str, found.units + 1)], "quiet", size=10, across=True, side="top", anchor="y3"),
         "yaxis3": label_axis(
             [*map(escape, rows), emphasise(gettext("sum = {c}", c=total), "context")],
             "encoder",
@@ -334,10 +398,7 @@ def draw_attention(subject: Subject) -> Spec:
             text_at(rounded, 1, 0, "quiet", 11, yref="paper", xanchor="right", yanchor="top"),
             text_at(escape(jump), 0, edges[2], "ink", 13, yref="paper", xshift=8 - _LEFT),
         ],
-        "shapes": [
-            *(line(ends, (row + 0.5, row + 0.5), "paper", 3, **strip_axes) for row in range(len(rows))),
-            rectangle(ends[0], ends[1], len(rows) - 0.46, len(rows) + 0.46, "context") | strip_axes,
-        ],
+        "shapes": [row_frame(len(rows), "context", 2, "x2", "y3")],
     }
 
     weights = gettext(

@@ -8,16 +8,17 @@ from attnviz.analysis.attention_forms import AttentionForm, Multiplications
 from attnviz.analysis.numbers import decimal, thousands
 from attnviz.figures.grammar import (
     APART,
-    LEGEND_ABOVE,
     bare_axis,
     bars,
     cells,
-    names_axis,
+    label_axis,
+    legend_above,
+    rows_layout,
     sized_layout,
     text_at,
     titled_axis,
 )
-from attnviz.figures.spec import Spec, Table, axis_labels
+from attnviz.figures.spec import Spec, Table, axis_labels, numbered
 from attnviz.languages import format_share, gettext
 from attnviz.palette import GREYS, colour_at, letter_colour
 from attnviz.text import piece_name
@@ -48,17 +49,21 @@ def weights_row(form: AttentionForm, step: int, pieces: Sequence[str], alt: str)
             for label, energy in zip(labels, form.energies[step].tolist(), strict=True)
         ]
     top, middle = _EDGE + _LINE * (1 + len(energies)), {"xref": "x", "xanchor": "center", "yanchor": "middle"}
-    layout = sized_layout(top + _ROW * len(rows) + _EDGE, (_LEFT, _EDGE, top, _EDGE), 330) | {
+    layout = rows_layout(
+        label_axis(list(rows), "quiet", size=11, ticks=""),
+        _ROW,
+        (_LEFT, _EDGE, top, _EDGE),
+        330,
+        label_axis(labels, "encoder", size=13, across=True, side="top"),
+    ) | {
         "width": _LEFT + _CELL * len(pieces) + _EDGE,
-        "xaxis": names_axis(labels, "encoder", 13, framed=False, side="top"),
-        "yaxis": names_axis(list(rows), "quiet", 11, down=True, framed=False),
         "annotations": [
             text_at(format_share(weight), j, row, letter_colour(colour_at(GREYS, weight)), **middle)
             for row, weights in enumerate(rows.values())
             for j, weight in enumerate(weights.tolist())
         ],
     }
-    table = {gettext("position"): range(1, len(pieces) + 1), gettext("piece"): names} | energies | rows
+    table = numbered({gettext("piece"): names} | energies | rows, gettext("position"))
     return Spec([cells(list(rows.values()), 0, 1, GREYS, xgap=3, ygap=3, hoverinfo="skip")], layout, alt, table)
 
 
@@ -78,14 +83,16 @@ def multiplications(works: Mapping[str, Multiplications]) -> Spec:
         bars(amounts, colour, y=names, name=name, hoverinfo="all", hovertemplate=f"{name}: %{{x:,d}}<extra></extra>")
         for (name, amounts), colour in zip(parts.items(), colours, strict=True)
     ]
-    layout = sized_layout(110 + 54 * len(names), (112, 36, 34, 52), 320, widest=900) | {
-        "barmode": "stack",
-        "bargap": 0.35,
-        "xaxis": titled_axis(gettext("multiplications"), zeroline=False, nticks=5, tickformat=",d"),
-        "yaxis": bare_axis(autorange="reversed", tickfont={"size": 13, "color": "ink"}) | APART,
-        "showlegend": True,
-        "legend": LEGEND_ABOVE | {"y": 1, "traceorder": "normal", "font": {"size": 12}},
-    }
+    layout = (
+        sized_layout(110 + 54 * len(names), (112, 36, 34, 52), 320, widest=900)
+        | {
+            "barmode": "stack",
+            "bargap": 0.35,
+            "xaxis": titled_axis(gettext("multiplications"), zeroline=False, nticks=5, tickformat=",d"),
+            "yaxis": bare_axis(autorange="reversed", tickfont={"size": 13, "color": "ink"}) | APART,
+        }
+        | legend_above(1, traceorder="normal")
+    )
     listed = "; ".join(
         gettext(
             "{name}: {total} multiplications and {tanh} tanh",

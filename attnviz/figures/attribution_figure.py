@@ -13,9 +13,28 @@ from attnviz.analysis.attribution_methods import (
 )
 from attnviz.analysis.grid import grid
 from attnviz.analysis.labels import shorten
-from attnviz.figures.grammar import cell_names, cursor, names_axis, pair_columns, row_frames, side_by_side, strips
+from attnviz.figures.grammar import (
+    FRAMED,
+    cell_names,
+    cursor,
+    label_axis,
+    pair_columns,
+    row_frames,
+    side_by_side,
+    strips,
+)
 from attnviz.figures.heatmap import MOST_TEXTS, colour_bar
-from attnviz.figures.spec import PRINT_WIDTH, Part, Spec, axis_labels, escape, label_height, label_width
+from attnviz.figures.spec import (
+    PRINT_WIDTH,
+    Part,
+    Spec,
+    axis_labels,
+    escape,
+    frame_of,
+    label_height,
+    label_width,
+    numbered,
+)
 from attnviz.languages import gettext
 from attnviz.palette import ROOT_GREYS
 from attnviz.trace import Attention, Trace
@@ -78,12 +97,12 @@ def attributions(
     panel_width = (width - left - _GAP * (across - 1)) / across
     # Labels of columns are vertical: each needs the height of its letters.
     strides = -(-columns * (source_size + 3) // max(1, int(panel_width))), -(-rows * 12 // int(height))
-    source_axis = names_axis(
-        axis_labels(cells.source, _LABEL), "encoder", source_size, max(1, strides[0]), tickangle=-90
+    labels = axis_labels(cells.source, _LABEL), axis_labels(cells.target, _LABEL)
+    source_axis = label_axis(
+        labels[0], "encoder", size=source_size, across=True, stride=strides[0], tickangle=-90, **FRAMED
     )
-    target_axis = names_axis(
-        axis_labels(cells.target, _LABEL), "decoder", 12 if rows <= 18 else 11, max(1, strides[1]), down=True
-    )
+    target_size = 12 if rows <= 18 else 11
+    target_axis = label_axis(labels[1], "decoder", size=target_size, stride=strides[1], ticks="", **FRAMED)
     layout, axes = side_by_side(
         {
             name: (
@@ -143,14 +162,14 @@ def agreement_table(agreement: Agreement) -> pd.DataFrame:
     """
     texts, (one, other) = attribution_method_texts(), np.triu_indices(len(agreement.names), 1)
     names = np.array([texts[name].name for name in agreement.names], dtype=object)
-    frame = {
+    columns = {
         gettext("attribution"): names[one],
         gettext("other attribution"): names[other],
         gettext("same top piece"): agreement.top[one, other],
         gettext("Kendall’s τ"): agreement.tau[one, other],
         gettext("total variation"): agreement.variation[one, other],
     }
-    return pd.DataFrame(frame, index=pd.RangeIndex(1, len(one) + 1, name=gettext("row")))
+    return frame_of(numbered(columns))
 
 
 def _alt(trace: Trace | Attention, methods: AttributionMethods, step: int | None) -> str:

@@ -20,7 +20,17 @@ from attnviz.analysis.comparison import (
 from attnviz.analysis.grid import scale_end
 from attnviz.analysis.labels import shorten, size_text
 from attnviz.analysis.numbers import signed
-from attnviz.figures.grammar import cursor, names_axis, path, points, row_frames, side_by_side, titled_axis
+from attnviz.figures.grammar import (
+    FRAMED,
+    bars,
+    cursor,
+    label_axis,
+    path,
+    points,
+    row_frames,
+    side_by_side,
+    titled_axis,
+)
 from attnviz.figures.heatmap import MOST_TEXTS, value_scale
 from attnviz.figures.heatmap_parts import CELL_GAP_COLOUR
 from attnviz.figures.spec import (
@@ -29,9 +39,10 @@ from attnviz.figures.spec import (
     Spec,
     Table,
     escape,
+    frame_of,
     in_colour,
     label_height,
-    label_stride,
+    numbered,
     rectangle,
     width,
 )
@@ -98,8 +109,8 @@ def comparison(
     heatmaps = {kind: matrix[:rows, :columns] for kind, matrix in matrices.items() if compared.both_attend}
 
     angle = -50 if columns <= _MOST_SLANTED else -90
-    target_axis, left = _word_axis(compared.target, rows, "decoder", down=True)
-    source_axis, longest = _word_axis(compared.source, columns, "encoder", side="top", tickangle=angle)
+    target_axis, left = _word_axis(compared.target, rows, "decoder", ticks="")
+    source_axis, longest = _word_axis(compared.source, columns, "encoder", across=True, side="top", tickangle=angle)
     above, right = 6, _RIGHT
     if heatmaps:
         above = label_height(longest, source_axis["tickfont"]["size"], angle) + 8
@@ -154,7 +165,8 @@ def comparison(
         xref, yref = (f"{axis} domain" for axis in axes[kind].values())
         background = rectangle(0, 1, 0, 1, colour, 0) | {"fillcolor": colour, "layer": "below"}
         layout["shapes"].append(background | {"xref": xref, "yref": yref})
-    traces += [_hatching(values) | axes[kind] for kind, values in heatmaps.items() if np.isnan(values).any()]
+    layout["barmode"] = "overlay"
+    traces += [hatched | axes[kind] for kind, values in heatmaps.items() for hatched in _hatching(values)]
     for number, kind in (("", "first"), ("2", "difference")) if heatmaps else ():
         face = "difference" if kind == "difference" else compared.face
         signed_values = [compared.difference] if kind == "difference" else [compared.first, compared.other]
@@ -180,7 +192,7 @@ def comparison(
 def _word_axis(axis: SharedAxis, count: int, colour: str, **more: Any) -> tuple[Part, float]:
     """Return the axis of the first `count` words, and the width of the longest label in pixels.
 
-    A word of one side only has a sign and a colour. `more` is as for `names_axis`.
+    A word of one side only has a sign and a colour. `more` is as for `label_axis`.
     """
     labels, longest, size = [], 0.0, 13 if count <= 16 else 12 if count <= 30 else 11
     for name, first, other in zip(axis.names, axis.first, axis.other, strict=True):
@@ -188,25 +200,23 @@ def _word_axis(axis: SharedAxis, count: int, colour: str, **more: Any) -> tuple[
         text = sign + shorten(name, _LABEL)
         labels.append(in_colour(escape(text), side) if sign else escape(text))
         longest = max(longest, width(text, size))
-    return names_axis(labels[:count], colour, size, label_stride(count), **more), longest
+    return label_axis(labels[:count], colour, size=size, **FRAMED | more), longest
 
 
-def _hatching(values: Array) -> Part:
-    """Return the hatching of the rows and columns that a panel lacks."""
-    missing, (bottom, right) = np.isnan(values), np.array(values.shape) - 0.5
-    boxes: list[Any] = [(-0.5, right, row - 0.5, row + 0.5) for row in np.flatnonzero(missing.all(axis=1))]
-    boxes += [(column - 0.5, column + 0.5, -0.5, bottom) for column in np.flatnonzero(missing.all(axis=0))]
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "name": "gaps",
-        "x": np.array([(left, right, right, left, left, np.nan) for left, right, *_ in boxes]).ravel(),
-        "y": np.array([(top, top, bottom, bottom, top, np.nan) for *_, top, bottom in boxes]).ravel(),
-        "fill": "toself",
-        "line": {"width": 0},
-        "hoverinfo": "skip",
-        "fillpattern": {"shape": "/", "fgcolor": "quiet", "bgcolor": "paper", "size": 8, "solidity": 0.12},
-    }
+def _hatching(values: Array) -> list[Part]:
+    """Return the hatching of the rows and columns that a panel lacks, as bars."""
+    missing, (rows, columns) = np.isnan(values), values.shape
+    pattern = {"shape": "/", "fgcolor": "quiet", "bgcolor": "paper", "solidity": 0.12}
+    hatched: Part = {"name": "gaps", "marker": {"pattern": pattern}, "base": -0.5, "width": 1}
+    down, across = (np.flatnonzero(missing.all(axis=axis)) for axis in (1, 0))
+    return [
+        trace
+        for trace, places in (
+            (bars([columns] * len(down), "quiet", y=down, **hatched), down),
+            (bars(across, "quiet", orientation="v", y=[rows] * len(across), **hatched), across),
+        )
+        if len(places)
+    ]
 
 
 def _word_traces(compared: Comparison, logs: list[Array], names: tuple[str, str]) -> list[Part]:
@@ -230,16 +240,16 @@ def _lines(lines: list[str]) -> str:
 
 
 def _table(compared: Comparison, names: tuple[str, str]) -> Table:
-    rows, columns = np.nonzero(np.isfinite(compared.first) | np.isfinite(compared.other))
+    rows, places = np.nonzero(np.isfinite(compared.first) | np.isfinite(compared.other))
     first, other = _distinct(names)
-    return {
-        gettext("row"): range(1, len(rows) + 1),
+    columns = {
         gettext("target word"): [f"{row + 1} {compared.target.names[row]}" for row in rows],
-        gettext("source word"): [f"{column + 1} {compared.source.names[column]}" for column in columns],
-        first: compared.first[rows, columns],
-        other: compared.other[rows, columns],
-        gettext("difference"): compared.difference[rows, columns],
+        gettext("source word"): [f"{place + 1} {compared.source.names[place]}" for place in places],
+        first: compared.first[rows, places],
+        other: compared.other[rows, places],
+        gettext("difference"): compared.difference[rows, places],
     }
+    return numbered(columns)
 
 
 def compared_words_table(compared: Comparison, names: tuple[str, str] | None = None) -> pd.DataFrame:
@@ -255,12 +265,12 @@ def compared_words_table(compared: Comparison, names: tuple[str, str] | None = N
     """
     first, other = _distinct(names or default_names())
     logs = compared.first_log_probabilities, compared.other_log_probabilities
-    frame: dict[str, Any] = {gettext("target word"): list(compared.target.names)}
+    columns: dict[str, Any] = {gettext("target word"): compared.target.names}
     if compared.has_probabilities:
-        frame |= {f"log p, {first}": logs[0], f"log p, {other}": logs[1], gettext("difference"): logs[1] - logs[0]}
+        columns |= {f"log p, {first}": logs[0], f"log p, {other}": logs[1], gettext("difference"): logs[1] - logs[0]}
     if compared.both_attend and compared.face != "difference":
-        frame[gettext("total variation of attention")] = compared.total_variation
-    return pd.DataFrame(frame, index=pd.RangeIndex(1, len(logs[0]) + 1, name=gettext("row")))
+        columns[gettext("total variation of attention")] = compared.total_variation
+    return frame_of(numbered(columns))
 
 
 def _distinct(names: tuple[str, str]) -> tuple[str, str]:

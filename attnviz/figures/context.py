@@ -26,12 +26,13 @@ from attnviz.figures.grammar import (
     label_axis,
     label_size,
     numbers,
+    row_frame,
     row_height,
     row_names,
+    rows_layout,
     signed_colours,
     sized_layout,
     strips,
-    strips_layout,
     text_at,
     units_table,
 )
@@ -75,8 +76,7 @@ def draw_context(subject: Subject) -> Spec:
     labels = axis_labels(names, subject.longest + 30)
     labels[-1] = emphasise(labels[-1], "context")
     rows_axis, unit_axis = label_axis(labels, "encoder", ticks=""), _unit_axis(attention)
-    layout = strips_layout(rows_axis, units, last, "context", height=25, left=142, top=26, bottom=34, narrowest=300)
-    layout["xaxis"] = unit_axis
+    layout = rows_layout(rows_axis, 25, (142, 6, 26, 34), 300, unit_axis) | {"shapes": [row_frame(last, "context")]}
     for edge in np.linspace(0.5, units + 0.5, len(unit_axis["ticktext"]) + 1)[1:-1]:
         layout["shapes"].append(rectangle(edge, edge, -0.5, last + 0.5, "encoder", 1.5))
     alt = gettext(
@@ -96,7 +96,7 @@ def _unit_axis(attention: Any) -> Part:
         half = attention.annotations.shape[1] // (1 + attention.reads_backwards)
         names = [gettext("forward →"), gettext("← backward")][: units // half]
     places, ends = [units * (k + 0.5) / len(names) for k in range(len(names))], [0.5, units + 0.5]
-    return label_axis(names, "encoder", places, range=ends, side="top", ticks="", anchor="y")
+    return label_axis(names, "encoder", places, range=ends, side="top", ticks="")
 
 
 def context_frame(attention: Trace | Head, *, thinned: bool = False) -> Spec:
@@ -120,7 +120,7 @@ def context_frame(attention: Trace | Head, *, thinned: bool = False) -> Spec:
     alt = gettext(
         "Weighted sum: one strip of {count} units for each source piece, and a last strip for the sum.", count=units
     )
-    strip = strips([], 1)
+    strip = strips([], 1, ygap=0)
     return Spec([strip, strip | {"yaxis": "y2"}], layout, alt)
 
 
@@ -210,7 +210,7 @@ def draw_context_units(subject: Subject) -> Spec:
     ) | {
         "bargap": 0.22,
         "barmode": "overlay",
-        "xaxis": label_axis(unit_labels, "quiet", size=10, range=[-0.6, count], tickangle=-90, ticks="", anchor="y"),
+        "xaxis": label_axis(unit_labels, "quiet", size=10, range=[-0.6, count], tickangle=-90, ticks=""),
         "yaxis": label_axis(labels, "encoder", size=13, domain=[0, top], showgrid=True),
         "xaxis2": blank_axis(0, 1, anchor="y2"),
         "yaxis2": label_axis([f"{symbol} ="], "context", [_WEIGHTS_Y], 14, range=[1, 0], domain=[bar_bottom, 1]),

@@ -9,17 +9,17 @@ import numpy as np
 from attnviz.analysis.labels import shorten, subscript
 from attnviz.analysis.numbers import percent
 from attnviz.figures.grammar import (
-    bare_axis,
     bars,
-    bars_layout,
+    blank_axis,
     colour_limit,
     label_axis,
     numbers,
+    row_frame,
+    rows_layout,
     strips,
-    strips_layout,
     text_at,
 )
-from attnviz.figures.spec import Part, Spec, Table, axis_labels, emphasise
+from attnviz.figures.spec import STRIP, Part, Spec, Table, axis_labels, emphasise, numbered
 from attnviz.figures.subject import Subject
 from attnviz.languages import format_share, gettext
 from attnviz.palette import LOSER_OPACITY, PALE
@@ -55,7 +55,7 @@ def draw_state(subject: Subject) -> Spec:
         gettext("{state} after", state=f"s{subscript(step + 1)}"): trace.states[step],
     }
     units = len(keep)
-    table = {gettext("unit"): np.arange(1, units + 1)} | gates | states
+    table = numbered(gates | states, gettext("unit"))
     if subject.simple:
         return _draw_shares(subject, table)
 
@@ -72,12 +72,14 @@ def draw_state(subject: Subject) -> Spec:
         strips(rows[count:], limit, x=sorted_units, y=places[count:]),
     ]
     axis = label_axis(names, "decoder", places)
-    layout = strips_layout(axis, units, places[-1], "decoder", first=0, top=24, bottom=8)
-    layout["xaxis"]["type"] = "category"
-    layout["annotations"] = [
-        text_at(gettext("← rewritten"), 0, 1, "quiet", yref="paper"),
-        text_at(gettext("kept →"), 1, 1, "quiet", yref="paper", xanchor="right"),
-    ]
+    unit_axis = blank_axis(-0.5, units - 0.5, type="category")
+    layout = rows_layout(axis, STRIP, (116, 6, 24, 8), 320, unit_axis) | {
+        "shapes": [row_frame(places[-1], "decoder")],
+        "annotations": [
+            text_at(gettext("← rewritten"), 0, 1, "quiet", yref="paper"),
+            text_at(gettext("kept →"), 1, 1, "quiet", yref="paper", xanchor="right"),
+        ],
+    }
     fields = {"step": step + 1, "count": units, "kept": f"{float(keep.mean()):.0%}"}
     if is_lstm:
         alt = gettext(
@@ -113,7 +115,7 @@ def _draw_shares(subject: Subject, table: Table) -> Spec:
         textfont={"size": 14, "color": ["paper", "ink"]},
         textangle=0,
     )
-    layout = bars_layout(bare_axis(showticklabels=False), 62, (2, 2, 8, 8), 240) | {"bargap": 0}
+    layout = rows_layout(blank_axis(0.5, -0.5), 46, (2, 2, 8, 8), 240, blank_axis(0, 1)) | {"bargap": 0}
     alt = gettext("Step {step}: {kept} of the state is kept, {new} is new.", step=step + 1, **shares)
     return Spec([bar], layout, alt, table)
 
@@ -147,8 +149,9 @@ def draw_candidates(subject: Subject) -> Spec:
     hover = gettext("%{customdata}: %{x:.6f}") + "<extra></extra>"
     opacity = {"opacity": opacities}
     likeliest = bars(ends, colours, axis_labels(names, 60), marker=opacity, hovertemplate=hover)
-    axis = label_axis(labels, "ink", size=13, range=[count - 0.4, -0.6])
-    layout = bars_layout(axis, _CANDIDATE_ROW * count + 12, (110, 56, 4, 4), 280, words=words) | {"hovermode": "y"}
+    rows_axis = label_axis(labels, "ink", size=13)
+    layout = rows_layout(rows_axis, _CANDIDATE_ROW, (110, 56, 6, 6), 280, blank_axis(0, 1), words=words)
+    layout["hovermode"] = "y"
     listed = [f"{shorten(name, 30)} {share}" for name, share in zip(names, shares, strict=True)]
     listed[own] += gettext(", chosen")
     alt = gettext("Likeliest next pieces: {listed}.", listed="; ".join(listed))
@@ -168,7 +171,7 @@ def draw_maxout(subject: Subject) -> Spec:
     larger, name = trace.readouts[step], f"t{subscript(step + 1)}"
     count, limit = len(larger), colour_limit(larger)
     names, parts = [name], []
-    table: dict[str, Any] = {gettext("pair"): np.arange(1, count + 1)}
+    table: dict[str, Any] = {}
     if pairs is not None:
         both = np.asarray(pairs, dtype=np.float32).reshape(-1, 2).T  # (2, l)
         is_smaller = both < both.max(axis=0)
@@ -179,7 +182,8 @@ def draw_maxout(subject: Subject) -> Spec:
     last = len(names) - 1
     parts.append(strips(larger[None], limit, y=[last]))
     hover: Part = {"hovertemplate": gettext("pair %{x}: %{z:.3f}") + "<extra></extra>"}
-    layout = strips_layout(label_axis(names, "ink"), count, last, "quiet", width=1)
+    layout = rows_layout(label_axis(names, "ink"), STRIP, (116, 6, 4, 4), 320, blank_axis(0.5, count + 0.5))
+    layout["shapes"] = [row_frame(last, "quiet", 1)]
     alt = gettext(
         "Maxout of step {step}: it keeps the larger value of each of {count} pairs. The kept values run from "
         "{low:.2f} to {high:.2f}.",
@@ -188,4 +192,5 @@ def draw_maxout(subject: Subject) -> Spec:
         low=larger.min(),
         high=larger.max(),
     )
-    return Spec([part | hover for part in parts], layout, alt, table | {gettext("larger"): larger})
+    table |= {gettext("larger"): larger}
+    return Spec([part | hover for part in parts], layout, alt, numbered(table, gettext("pair")))

@@ -13,7 +13,7 @@ import numpy as np
 from attnviz.analysis.energy_equations import SATURATED, EnergyDecomposition, saturated
 from attnviz.analysis.measures import ranked
 from attnviz.analysis.numbers import decimal, signed
-from attnviz.figures.grammar import HOVER, bars, points, rows_layout, sum_range, titled_axis, value_axis, waterfall
+from attnviz.figures.grammar import HOVER, bars, points, sum_range, titled_axis, value_axis, waterfall, waterfall_layout
 from attnviz.figures.spec import Numbers, Part, Spec, Table, emphasise, in_colour
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext, ngettext
@@ -83,7 +83,7 @@ def draw_energy_decomposition(subject: Subject, *, operands: bool = True) -> Spe
     labels.append(emphasise(gettext("energy e"), "ink"))
     hover.append(f"e = {signed(units.energy, 4)}")
     axes["xaxis"] = value_axis(title, sum_range(values), domain=[start, 1], nticks=5)
-    layout = rows_layout(labels, 92, OPERANDS_WIDTH if operands else 300) | axes
+    layout = waterfall_layout(labels, 92, OPERANDS_WIDTH if operands else 300) | axes
 
     largest = ranked(contributions)
     outline = [*largest, largest[-1]]  # the last step has an end

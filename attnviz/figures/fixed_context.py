@@ -8,9 +8,9 @@ import numpy as np
 
 from attnviz.analysis.grid import Grid, places_of_pieces
 from attnviz.analysis.labels import shorten
-from attnviz.figures.grammar import blank_axis, colour_limit, path, points, sized_layout, strips, text_at
+from attnviz.figures.grammar import blank_axis, colour_limit, path, points, row_frames, sized_layout, strips, text_at
 from attnviz.figures.heatmap_parts import BRACKET_ROOM, HIGHEST_ROW, LOWEST_ROW, widest_label, words_axis
-from attnviz.figures.spec import Part, Spec, escape, rectangle
+from attnviz.figures.spec import Part, Spec, escape, numbered, rectangle
 from attnviz.languages import gettext
 from attnviz.palette import ROW_FRAME
 from attnviz.trace.drawing import HeatmapChoices
@@ -39,6 +39,7 @@ def fixed_context(trace: Any, cells: Grid, chosen: HeatmapChoices) -> Spec:
         y0=1,
         xaxis="x2",
         yaxis="y3",
+        ygap=0,
         hoverinfo="skip",  # otherwise a click on a unit would count as a click on a row
     )
     into_vector = {"size": [5, 10], "color": "encoder", "symbol": ["circle", "triangle-right"]}
@@ -71,7 +72,7 @@ def fixed_context(trace: Any, cells: Grid, chosen: HeatmapChoices) -> Spec:
         (cells.target, cells.target_brackets, "decoder"),
     ):
         margins.append(int(widest_label(names, brackets, chosen.longest)) + 18 + BRACKET_ROOM * bool(brackets))
-        axes.append(words_axis(names, brackets, colour, chosen.longest, down=True))
+        axes.append(words_axis(names, brackets, colour, chosen.longest))
     highest = max(rows, sources)
     height = _TOP + round(highest * float(np.clip(_ROWS_HEIGHT / highest, LOWEST_ROW, HIGHEST_ROW))) + 12
     hidden: Part = blank_axis(0, 1)
@@ -87,9 +88,7 @@ def fixed_context(trace: Any, cells: Grid, chosen: HeatmapChoices) -> Spec:
         "shapes": [rectangle(_STRIP_X, 1, 0, 1, "context") | {"xref": "x2", "yref": "paper"}],
         "annotations": [text_at(caption, 0.5, 1, "context", 13, yref="paper", xanchor="right", yshift=4)],
     }
-    row = None if chosen.step is None else shown[chosen.step]
-    if row is not None:
-        layout["shapes"].append(rectangle(0, 1, row - 0.5, row + 0.5, ROW_FRAME, 2.5))
+    layout["shapes"] += row_frames(meta, chosen.step)
     words, read, written = trace.words(), {*sum(cells.pieces, ())}, {*sum(cells.steps, ())}
     alt = gettext(
         "A single vector for all steps. The encoder reads {count} source words in order. The last encoder "
@@ -98,8 +97,5 @@ def fixed_context(trace: Any, cells: Grid, chosen: HeatmapChoices) -> Spec:
         units=len(vector),
         rows=sum(group[0] in written for group in words.target_groups),
     )
-    table = {
-        gettext("unit"): np.arange(1, len(vector) + 1),
-        gettext("context vector, the same vector at every step"): vector,
-    }
+    table = numbered({gettext("context vector, the same vector at every step"): vector}, gettext("unit"))
     return Spec([strip, *encoder, arrows, heads, surface], layout, alt, table)

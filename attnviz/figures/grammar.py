@@ -11,20 +11,17 @@ time.
 from __future__ import annotations
 
 import functools
-import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from attnviz.analysis.grid import places_of_pieces
 from attnviz.analysis.labels import shorten, subscript
-from attnviz.analysis.measures import weight_order
-from attnviz.analysis.numbers import decimal, signed
+from attnviz.analysis.numbers import signed
 from attnviz.attention_kinds import ATTENTION_KINDS
-from attnviz.figures.spec import STRIP, TRANSPARENT, Numbers, Part, escape, rectangle
-from attnviz.figures.subject import Subject
+from attnviz.figures.spec import TRANSPARENT, Numbers, Part, escape, label_stride, numbered, rectangle
 from attnviz.languages import decimal_mark, gettext, language, thousands_mark
 from attnviz.palette import BAND, CELL_FRAME, FONT, ROW_FRAME, ROW_FRAME_WIDTH, STRONGEST, ColourScale
 from attnviz.text import piece_name
@@ -35,8 +32,6 @@ from attnviz.trace.transformer_trace import Head
 
 HOVER = "%{customdata}<extra></extra>"
 """Template of hover texts that are written out."""
-_SOURCE_HOVER = "%{{customdata}}<br>{symbol} = %{{x:{form}}}<extra></extra>"
-"""Template of the hover texts of source pieces."""
 WithEnergies = Trace | Head | Attention
 """Attention whose energies are known: of a recurrent translator, of a head, or of another program."""
 LABEL_LENGTH = 12
@@ -57,59 +52,6 @@ SUM_GAP = 12
 """Pixels between the rows and the running sum below them."""
 ROW_HEIGHT = 21
 """Height of a row of a waterfall in pixels."""
-
-
-def source_bars(
-    subject: Subject,
-    values: Numbers,
-    symbol: str,
-    colour: str | list[str],
-    form: str = ".4f",
-    text: Callable[[float], str] | None = decimal,
-) -> list[Part]:
-    """Return one horizontal bar for each source piece, and the numbers at their ends, but none for long sentences.
-
-    Each trace has one point for each source piece, at 0, 1, 2 and so on: the browser reorders the rows.
-
-    Args:
-        subject: The step.
-        values: Lengths of the bars, (Tx,).
-        symbol: Name of the values in hover texts.
-        colour: Colour of all bars, or of each.
-        form: D3's format of the numbers in hover texts.
-        text: Returns the text of a number; None for bars without numbers.
-    """
-    names = _source_names(subject)
-    drawn = bars(values, colour, names, hovertemplate=_SOURCE_HOVER.format(symbol=symbol, form=form))
-    if text is None:
-        return [drawn]
-    texts = [f" {text(value)} " if math.isfinite(value) else " −∞ " for value in values.tolist()]
-    return [drawn, *source_numbers(np.nan_to_num(values), texts)]
-
-
-def source_marks(subject: Subject, values: Numbers, symbol: str) -> Part:
-    """Return a mark for each source piece, on the rows of `source_bars`.
-
-    As in every trace of these rows, there is one point for each source piece, because the browser reorders the rows.
-
-    Args:
-        subject: The step.
-        values: Places of the marks, (Tx,); nan for no mark.
-        symbol: Name of the values in hover texts.
-    """
-    diamond = {"symbol": "diamond", "size": 9, "color": "paper", "line": {"width": 1.5, "color": "ink"}}
-    hover = {"customdata": _source_names(subject), "hovertemplate": _SOURCE_HOVER.format(symbol=symbol, form=".4f")}
-    return points(values, list(range(len(values))), diamond, **hover)
-
-
-def source_numbers(ends: Numbers, texts: Sequence[str]) -> list[Part]:
-    """Return a text for each source piece beside the end of its bar, (Tx,); none for long sentences."""
-    return [numbers(ends, texts, label_size(len(texts)) - 1)] if len(texts) <= MOST_ROWS else []
-
-
-def _source_names(subject: Subject) -> list[str]:
-    """Return the name of each source piece in hover texts, escaped."""
-    return [*map(escape, _piece_names(tuple(subject.attention.source_pieces), 60, language()))]
 
 
 def signed_colours(values: Numbers) -> list[str]:
@@ -138,42 +80,10 @@ def texts_at(x: Any, y: Any, texts: Sequence[str], size: float, colour: Any = "i
     return {"type": "scatter", "mode": "text", "x": x, "y": y} | text | more
 
 
-def on(axis: str, *traces: Part) -> list[Part]:
-    """Return traces on another horizontal axis than the first, such as "x2"."""
-    return [trace | {"xaxis": axis} for trace in traces]
-
-
 def value_axis(title: str, limits: Sequence[float], **more: Any) -> Part:
     """Return the axis of bars, on top of the rows; `more` are further properties of Plotly's axis."""
-    axis = {"side": "top", "range": list(limits), "nticks": 4, "zerolinecolor": "quiet", "anchor": "y"}
+    axis = {"side": "top", "range": list(limits), "nticks": 4, "zerolinecolor": "quiet"}
     return titled_axis(title, standoff=2) | axis | more
-
-
-def source_layout(subject: Subject, *axes: Part, narrowest: int = 260, **meta: Any) -> Part:
-    """Return a layout whose rows are the source pieces, in the order of the sentence.
-
-    Args:
-        subject: The step, whose weights order the rows where the page asks for it.
-        axes: The axes of the values, `xaxis`, `xaxis2` …
-        narrowest: Width in pixels below which the figure should scroll.
-        meta: Further entries of `layout.meta`.
-    """
-    trace, thinned = subject.attention, None
-    count = len(trace.source_pieces)
-    if count > MOST_ROWS:
-        more = gettext("{n} more", n=count - THINNED_ROWS)
-        thinned = {"rows": THINNED_ROWS, "more": more, "height": rows_height(THINNED_ROWS + 1)}
-    meta |= {"order": weight_order(trace, subject.step), "selection_colour": "encoder", "thinned": thinned}
-    layout = sized_layout(rows_height(count), (LEFT, 8, TOP, 8), narrowest, **meta)
-    layout |= {f"xaxis{'' if k == 1 else k}": axis for k, axis in enumerate(axes, 1)}
-    names = row_names(trace, subject.longest or LABEL_LENGTH)
-    rows = label_axis(names, "encoder", size=label_size(count))
-    return layout | {"bargap": 0.3, "hovermode": "y", "barmode": "overlay", "yaxis": rows}
-
-
-def rows_height(count: int) -> int:
-    """Return the height in pixels of a figure with `count` rows, below the axes of their bars."""
-    return TOP + row_height(count) * count + 8
 
 
 def row_height(count: int) -> int:
@@ -188,20 +98,15 @@ def label_size(count: int) -> int:
 
 def row_names(trace: AttentionMatrix, longest: int = LABEL_LENGTH) -> list[str]:
     """Return a label for each source piece, of at most `longest` letters and its number where a label occurs twice."""
-    names = _piece_names(tuple(trace.source_pieces), longest, language())
+    names = piece_names(tuple(trace.source_pieces), longest, language())
     counts = Counter(names)
     return [escape(name) + (subscript(j) if counts[name] > 1 else "") for j, name in enumerate(names, 1)]
 
 
 @functools.lru_cache(64)
-def _piece_names(pieces: tuple[str, ...], longest: int, _: str) -> tuple[str, ...]:
+def piece_names(pieces: tuple[str, ...], longest: int, _: str) -> tuple[str, ...]:
     """Return the names of pieces, of at most so many letters, in the current language; each step has the same."""
     return tuple(shorten(piece_name(piece), longest) for piece in pieces)
-
-
-def short_source_name(trace: AttentionMatrix, j: int) -> str:
-    """Return the label of 0-based source piece j, short enough for a sentence."""
-    return shorten(piece_name(trace.source_pieces[j]), 30)
 
 
 def finite_energies(trace: WithEnergies) -> FloatArray:
@@ -250,19 +155,32 @@ def sum_range(values: Sequence[float]) -> list[float]:
     return [low - padding, high + padding]
 
 
-def rows_layout(labels: Sequence[str], left: int, narrowest: int, **meta: Any) -> Part:
+def waterfall_layout(labels: Sequence[str], left: int, narrowest: int, **meta: Any) -> Part:
     """Return the layout of a waterfall: a row for each label, already escaped, and a line above the sum.
 
-    `left` is the margin for the labels in pixels, `narrowest` and `meta` are those of `sized_layout`.
+    `left` is the margin for the labels in pixels, `narrowest` and `meta` are those of `rows_layout`.
     """
-    count = len(labels)
-    return sized_layout(ROW_HEIGHT * count + 48, (left, 8, 40, 8), narrowest, **meta) | {
-        "bargap": 0.3,
-        "yaxis": label_axis(
-            labels, "ink", range=[count - 0.4, -0.6], anchor="free", position=0, ticks="", ticklabelstandoff=6
-        ),
-        "shapes": [line((0, 1), (count - 1.5, count - 1.5), "quiet")],
-    }
+    rows = label_axis(labels, "ink", anchor="free", position=0, ticks="", ticklabelstandoff=6)
+    layout = rows_layout(rows, ROW_HEIGHT, (left, 8, 40, 8), narrowest, **meta)
+    return layout | {"shapes": [line((0, 1), [len(labels) - 1.5] * 2, "quiet")]}
+
+
+def rows_layout(
+    rows_axis: Part, row_height: float, margins: Sequence[int], narrowest: int, *axes: Part, **meta: Any
+) -> Part:
+    """Return the layout of rows of bars or strips, from which the height follows.
+
+    Args:
+        rows_axis: The axis of the rows, downwards.
+        row_height: Height of a row in pixels.
+        margins: Left, right, top and bottom margin in pixels.
+        narrowest: Width in pixels below which the figure should scroll.
+        axes: The horizontal axes, `xaxis`, `xaxis2` …
+        meta: Further entries of `layout.meta`.
+    """
+    height = round(row_height * (rows_axis["range"][0] - rows_axis["range"][1])) + margins[2] + margins[3]
+    layout = sized_layout(height, margins, narrowest, **meta) | {"bargap": 0.3, "yaxis": rows_axis}
+    return layout | {f"xaxis{'' if k == 1 else k}": axis for k, axis in enumerate(axes, 1)}
 
 
 def sized_layout(height: float, margins: Sequence[int], narrowest: int, **meta: Any) -> Part:
@@ -302,6 +220,8 @@ _AXIS: Part = {
 """The common part of an axis: hairlines, no zoom, no ticks; labels are level and may overflow."""
 APART: Part = {"ticks": "outside", "ticklen": 5, "tickcolor": TRANSPARENT}
 """Keeps axis labels at a small distance from the plot."""
+FRAMED: Part = {"linecolor": "line", "mirror": True}
+"""Draws a frame around the plot."""
 
 
 def bare_axis(**more: Any) -> Part:
@@ -314,7 +234,16 @@ def blank_axis(start: float, end: float, **more: Any) -> Part:
     return bare_axis(range=[start, end], showticklabels=False, **more)
 
 
-def label_axis(labels: Sequence[str], colour: str, places: Sequence[float] = (), size: int = 12, **more: Any) -> Part:
+def label_axis(
+    labels: Sequence[str],
+    colour: str,
+    places: Sequence[float] = (),
+    size: int = 12,
+    *,
+    across: bool = False,
+    stride: int = 0,
+    **more: Any,
+) -> Part:
     """Return an axis with labels, by default the vertical axis of rows, downwards.
 
     Args:
@@ -322,11 +251,15 @@ def label_axis(labels: Sequence[str], colour: str, places: Sequence[float] = (),
         colour: Colour of the labels.
         places: Where each row is, by default 0, 1, 2 and so on.
         size: Font size of the labels in pixels.
+        across: Whether it is the axis of columns, from the left.
+        stride: Stride at which labels are drawn, by default that of `label_stride`.
         more: Further properties of Plotly's axis.
     """
-    ticks = list(places or range(len(labels)))
-    rows = {"tickvals": ticks, "ticktext": list(labels), "tickfont": {"size": size, "color": colour}}
-    return bare_axis() | APART | rows | {"range": [ticks[-1] + 0.5, -0.5]} | more
+    ticks, drawn = list(places or range(len(labels))), slice(None, None, stride or label_stride(len(labels)))
+    ends = [ticks[-1] + 0.5, -0.5]
+    axis = bare_axis(range=ends[::-1]) if across else bare_axis(range=ends) | APART
+    font = {"size": size, "color": colour}
+    return axis | {"tickvals": ticks[drawn], "ticktext": list(labels)[drawn], "tickfont": font} | more
 
 
 def colour_limit(values: Numbers) -> float:
@@ -344,7 +277,7 @@ def strips(rows: Numbers | list[Any], limit: float, **more: Any) -> Part:
         limit: Amount at which the colours saturate.
         more: Further properties of Plotly's trace.
     """
-    place = {"x0": 1, "dx": 1, "hovertemplate": gettext("unit %{x}: %{z:.3f}") + "<extra></extra>"}
+    place = {"x0": 1, "ygap": 3, "hovertemplate": gettext("unit %{x}: %{z:.3f}") + "<extra></extra>"}
     return cells(rows, -limit, limit, "signed_root_scale") | place | more
 
 
@@ -370,7 +303,7 @@ def cell_names(rows: Sequence[str], columns: Sequence[str]) -> list[list[str]]:
 def units_table(names: Sequence[str], vectors: Any, first: int = 1) -> dict[str, Any]:
     """Return a table with a row for each unit, and a column for each of the vectors, numbered from `first`."""
     columns = {f"({k}) {name}": vector for k, (name, vector) in enumerate(zip(names, vectors, strict=True), first)}
-    return {gettext("unit"): np.arange(1, len(vectors[0]) + 1)} | columns
+    return numbered(columns, gettext("unit"))
 
 
 def bars(ends: Any, colour: Any, hover: Sequence[Any] = (), *, marker: Part | None = None, **more: Any) -> Part:
@@ -388,15 +321,6 @@ def bars(ends: Any, colour: Any, hover: Sequence[Any] = (), *, marker: Part | No
     return trace | {"marker": {"color": colour} | (marker or {})} | texts | more
 
 
-def bars_layout(rows: Part, height: int, margins: Sequence[int], narrowest: int, end: float = 1, **meta: Any) -> Part:
-    """Return the layout of bars from 0 to at most `end`, with the axis `rows` and without a scale.
-
-    `height`, `margins`, `narrowest` and `meta` are those of `sized_layout`.
-    """
-    layout = sized_layout(height, margins, narrowest, **meta)
-    return layout | {"bargap": 0.3, "xaxis": blank_axis(0, end), "yaxis": rows}
-
-
 def line(x: Sequence[float], y: Sequence[float], colour: str, width: float = 1, **more: Any) -> Part:
     """Return a line between two points, as a shape: `x` are shares of the figure's width, unless `more` has `xref`."""
     ends = {"x0": x[0], "x1": x[1], "y0": y[0], "y1": y[1]}
@@ -409,45 +333,9 @@ def text_at(text: str, x: float, y: float, colour: str = "ink", size: int = 12, 
     return {"text": text, "showarrow": False, "font": {"size": size, "color": colour}} | place | more
 
 
-def strips_layout(
-    rows: Part,
-    units: int,
-    framed: float,
-    colour: str,
-    *,
-    width: float = 2,
-    first: int = 1,
-    height: int = STRIP,
-    left: int = 116,
-    top: int = 4,
-    bottom: int = 4,
-    narrowest: int = 320,
-) -> Part:
-    """Return the layout of `strips`, with thin lines between them and one of them in a frame.
-
-    Args:
-        rows: The `label_axis` of the strips.
-        units: Number of units.
-        framed: Place of the strip in the frame.
-        colour: Colour of the frame.
-        width: Width of the frame's line in pixels.
-        first: Place of the first unit.
-        height: Height of a strip in pixels.
-        left: Margin in pixels, for the labels.
-        top: Margin in pixels.
-        bottom: Margin in pixels.
-        narrowest: Width in pixels below which the figure should scroll.
-    """
-    places, start, end = rows["tickvals"], first - 0.5, first + units - 0.5
-    total = top + round(height * (places[-1] + 1)) + bottom
-    return sized_layout(total, (left, 6, top, bottom), narrowest) | {
-        "shapes": [
-            *(line((start, end), (place + 0.5, place + 0.5), "paper", 3, xref="x") for place in places),
-            rectangle(start, end, framed - 0.46, framed + 0.46, colour, width),
-        ],
-        "xaxis": blank_axis(start, end),
-        "yaxis": rows,
-    }
+def row_frame(row: float, colour: str = ROW_FRAME, width: float = 2, x: str = "x", y: str = "y") -> Part:
+    """Return the frame of a row, from end to end of the horizontal axis `x`."""
+    return rectangle(0, 1, row - 0.5, row + 0.5, colour, width) | {"xref": f"{x} domain", "yref": y}
 
 
 def titled_axis(title: str, size: int = 12, standoff: int | None = None, **more: Any) -> Part:
@@ -468,8 +356,11 @@ def points(x: Any, y: Any, marker: Part, **more: Any) -> Part:
     return {"type": "scatter", "mode": "markers", "x": x, "y": y, "marker": marker} | more
 
 
-LEGEND_ABOVE: Part = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}
-"""A legend above the plot, at its left end."""
+def legend_above(y: float = 1.02, **more: Any) -> Part:
+    """Return the part of a layout for a legend above the plot, at its left end."""
+    return {"showlegend": True, "legend": {"orientation": "h", "x": 0, "y": y, "yanchor": "bottom"} | more}
+
+
 ATTENTION_STYLES = tuple(dict.fromkeys(("additive", "general", "none", *ATTENTION_KINDS)))
 """Kinds of attention, in the order of the styles of `curve`."""
 _HUES = ("ink", "plus", "minus", "quiet", "decoder")
@@ -493,33 +384,6 @@ def curve(x: Any, y: Sequence[float], name: str, k: int, colour: str = "", **mor
     stroke = {"color": colour, "width": 2, "dash": _DASHES[k % 5]}
     line = {"mode": "lines+markers", "name": escape(name), "line": stroke, "cliponaxis": False}
     return points(x, list(y), marker, **line | more)
-
-
-def names_axis(
-    labels: Sequence[str],
-    colour: str,
-    size: int,
-    stride: int = 1,
-    *,
-    down: bool = False,
-    framed: bool = True,
-    **more: Any,
-) -> Part:
-    """Return an axis with a name at 0, 1, 2 and so on, as of the rows or columns of a heatmap.
-
-    Args:
-        labels: The names, already escaped.
-        colour: Colour of the labels.
-        size: Their font size in pixels.
-        stride: Stride at which labels are drawn.
-        down: Whether it is the axis of rows, from the top.
-        framed: Whether the plot has a frame.
-        more: Further properties of Plotly's axis.
-    """
-    places, frame = range(0, len(labels), stride), {"linecolor": "line", "mirror": True} if framed else {}
-    ends = [-0.5, len(labels) - 0.5]
-    axis = {"range": ends[::-1] if down else ends, "ticks": ""} | frame
-    return label_axis(labels[::stride], colour, places, size, **axis | more)
 
 
 def side_by_side(
@@ -546,7 +410,7 @@ def side_by_side(
     captions, labels, plot, _ = line
     inner, width = -(-len(panels) // across) * sum(line), (1 - gap * (across - 1)) / across
     layout = sized_layout(round(inner) + margins[2] + margins[3], margins, narrowest)
-    layout |= {"hovermode": "closest", "shapes": [], "annotations": []}
+    layout |= {"shapes": [], "annotations": []}
     axes: dict[Any, Part] = {}
     for place, (name, (caption, horizontal, vertical)) in enumerate(panels.items()):
         row, column = divmod(place, across)
@@ -561,19 +425,18 @@ def side_by_side(
     return layout, axes
 
 
-def row_frames(meta: Part, step: int | None, panels: Iterable[Part]) -> list[Part]:
+def row_frames(meta: Part, step: int | None, panels: Iterable[Part] = ({"xaxis": "x", "yaxis": "y"},)) -> list[Part]:
     """Return the frames of the row of a step, one in each of the panels with these axes; empty where it has no row.
 
     Args:
         meta: The `layout.meta` that has the row of each step (`rows`).
         step: The step, 0-based; None for no frame.
-        panels: Axes of the panels.
+        panels: Axes of the panels, by default the only one.
     """
     row = None if step is None else meta["rows"][step]
     if row is None:
         return []
-    frame = rectangle(0, 1, row - 0.5, row + 0.5, ROW_FRAME, ROW_FRAME_WIDTH)
-    return [frame | {"xref": f"{axes['xaxis']} domain", "yref": axes["yaxis"]} for axes in panels]
+    return [row_frame(row, ROW_FRAME, ROW_FRAME_WIDTH, axes["xaxis"], axes["yaxis"]) for axes in panels]
 
 
 def cursor(steps: Groups, pieces: Groups, step_count: int, piece_count: int) -> Part:

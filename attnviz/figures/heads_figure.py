@@ -12,25 +12,26 @@ from attnviz.analysis.measures import entropy, strongest_words, word_weights_of_
 from attnviz.analysis.numbers import decimal, percent
 from attnviz.analysis.transformer_steps import added_name, block_name, head_kind_name
 from attnviz.figures.grammar import (
+    FRAMED,
     LABEL_LENGTH,
     bare_axis,
     bars,
-    bars_layout,
+    blank_axis,
     cells,
     colour_limit,
     label_axis,
     line,
     numbers,
-    on,
+    row_frame,
+    rows_layout,
     sized_layout,
     strips,
-    strips_layout,
     text_at,
     units_table,
     value_axis,
 )
 from attnviz.figures.heatmap_parts import font_size
-from attnviz.figures.spec import Numbers, Part, Spec, axis_labels, emphasise, label_height, label_width, rectangle
+from attnviz.figures.spec import Numbers, Part, Spec, axis_labels, emphasise, label_height, label_width, numbered
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext, ngettext
 from attnviz.palette import GREYS
@@ -66,8 +67,7 @@ def draw_stream(subject: Subject) -> Spec:
     longest = float(np.linalg.norm(np.concatenate([streams, head.added]), axis=-1).max()) or 1.0
 
     if subject.simple:
-        axis = label_axis(labels, "quiet")
-        layout = bars_layout(axis, _STREAM_ROW * len(names) + 16, (148, 8, 8, 8), 260, longest)
+        layout = rows_layout(label_axis(labels, "quiet"), _STREAM_ROW, (148, 8, 8, 8), 260, blank_axis(0, longest))
         alt = gettext(
             "What the residual stream of step {step} is made of, one bar for each part. The largest parts: {told}.",
             step=step + 1,
@@ -77,21 +77,20 @@ def draw_stream(subject: Subject) -> Spec:
 
     labels[-1], colours[-1] = emphasise(labels[-1], "decoder"), "decoder"
     texts = [decimal(length) for length in lengths.tolist()]
-    on_lengths = on(
-        "x2",
-        bars(lengths, colours, texts, hovertemplate=gettext("length %{x:.3f}") + "<extra></extra>"),
-        numbers(lengths, [f" {text}" for text in texts], 12),
-    )
-    axis = label_axis(labels, "quiet")
-    layout = strips_layout(
-        axis, units, displayed, "context", height=_STREAM_ROW, left=132, top=44, bottom=8, narrowest=340
-    )
+    hover = gettext("length %{x:.3f}") + "<extra></extra>"
+    on_lengths = [
+        bars(lengths, colours, texts, hovertemplate=hover, xaxis="x2"),
+        numbers(lengths, [f" {text}" for text in texts], xaxis="x2"),
+    ]
     hidden = {"showticklabels": False, "showgrid": False, "zeroline": False}
-    layout |= {
-        "bargap": 0.3,
-        "xaxis": value_axis(gettext("{count} units", count=units), [0.5, units + 0.5], domain=_STRIPS_SPAN, **hidden),
-        "xaxis2": value_axis(gettext("length"), [0, longest], domain=_LENGTHS_SPAN, **hidden),
-    }
+    layout = rows_layout(
+        label_axis(labels, "quiet"),
+        _STREAM_ROW,
+        (132, 6, 44, 8),
+        340,
+        value_axis(gettext("{count} units", count=units), [0.5, units + 0.5], domain=_STRIPS_SPAN, **hidden),
+        value_axis(gettext("length"), [0, longest], domain=_LENGTHS_SPAN, **hidden),
+    ) | {"shapes": [row_frame(displayed, "context")]}
     alt = gettext(
         "Terms of the residual stream of step {step}, with their lengths: {told}.",
         step=step + 1,
@@ -137,22 +136,15 @@ def draw_all_heads(subject: Subject) -> Spec:
     angle = -50 if columns * longest > 300 else 0
     top = label_height(longest, size, angle) + 10
     narrowest, widest = max(260, 110 + 12 * columns), 110 + 44 * max(columns, 6)
-    layout = sized_layout(top + _HEAD_ROW * count + 8, (84, 26, top, 8), narrowest, widest=widest) | {
+    word_axis = label_axis(labels, "encoder", size=size, across=True, side="top", tickangle=angle)
+    layout = rows_layout(
+        label_axis(names, "quiet"), _HEAD_ROW, (84, 26, top, 8), narrowest, word_axis, widest=widest
+    ) | {
         "plot_bgcolor": "line",
         "shapes": [
             *(line((0, 1), [heads * layer - 0.5] * 2, "quiet", 2) for layer in range(1, layers)),
-            rectangle(-0.5, columns - 0.5, displayed_row - 0.5, displayed_row + 0.5, "context"),
+            row_frame(displayed_row, "context"),
         ],
-        "xaxis": label_axis(
-            labels,
-            "encoder",
-            size=size,
-            range=[-0.5, columns - 0.5],
-            side="top",
-            ticks="",
-            tickangle=angle,
-        ),
-        "yaxis": label_axis(names, "quiet"),
     }
     counts = np.bincount(strongest_words(trace, step).ravel())
     most_attended = int(counts.argmax())
@@ -193,7 +185,7 @@ def head_gallery(trace: TransformerTrace, rates: Rates) -> Spec:
     (layers, heads) = trace.cross_alignment.shape[:2]
     every = [head for kind in HEAD_KINDS for head in trace.heads_of(kind)]
     known_rates = [rates.get((head.layer, head.head)) if head.kind == "cross" else None for head in every]
-    axis = bare_axis(showticklabels=False, linecolor="line", mirror=True)
+    axis = bare_axis(showticklabels=False, **FRAMED)
     panels: list[Part] = []
     third = 1 / len(HEAD_KINDS)
     notes = [
@@ -211,8 +203,7 @@ def head_gallery(trace: TransformerTrace, rates: Rates) -> Spec:
         panels.append(_image(thumbnail(head.alignment), hoverinfo="skip", xaxis=x, yaxis=y))
         layout[f"xaxis{number}"] = axis | {"domain": (left, left + 1 / heads - _GAP), "anchor": y}
         layout[f"yaxis{number}"] = axis | {"domain": (high - 0.78 * row, high), "anchor": x, "autorange": "reversed"}
-    table = {
-        "": range(1, len(every) + 1),
+    columns = {
         gettext("attention"): [head_kind_name(head.kind) for head in every],
         gettext("layer"): [head.layer + 1 for head in every],
         gettext("head"): [head.head + 1 for head in every],
@@ -233,4 +224,4 @@ def head_gallery(trace: TransformerTrace, rates: Rates) -> Spec:
             layer=layer + 1,
             rate=decimal(rates[layer, best]),
         )
-    return Spec(panels, layout | {"annotations": notes}, alt, table)
+    return Spec(panels, layout | {"annotations": notes}, alt, numbered(columns))

@@ -17,7 +17,7 @@ from attnviz.analysis.numbers import decimal, signed, significant
 from attnviz.analysis.posterior import posterior as posterior_attention
 from attnviz.analysis.recomputation import Weights
 from attnviz.figures.fixed_context import fixed_context
-from attnviz.figures.grammar import cursor, sized_layout
+from attnviz.figures.grammar import FRAMED, cursor, row_frames, rows_layout
 from attnviz.figures.heatmap_parts import (
     CELL_GAP_COLOUR,
     COLOUR_BAR_LENGTH,
@@ -38,7 +38,7 @@ from attnviz.figures.heatmap_parts import (
 )
 from attnviz.figures.spec import Part, Spec, Table, rectangle
 from attnviz.languages import format_number, gettext
-from attnviz.palette import ROW_FRAME, ROW_FRAME_WIDTH, Colours, heatmap_scale
+from attnviz.palette import ROW_FRAME_WIDTH, Colours, heatmap_scale
 from attnviz.trace.drawing import Face, HeatmapChoices, HeatmapOptions, heatmap_choices, step_index
 
 MOST_TEXTS = 10_000
@@ -113,10 +113,8 @@ def heatmap(
             layout["shapes"].append(
                 rectangle(left - 0.5, right + 0.5, top - 0.5, bottom + 0.5, "minus", ROW_FRAME_WIDTH)
             )
-    row = None if chosen.step is None else rows[step_index(trace, chosen.step)]
-    if row is not None:
-        right = len(cells.source) - 0.5
-        layout["shapes"].append(rectangle(-0.5, right, row - 0.5, row + 0.5, ROW_FRAME, ROW_FRAME_WIDTH))
+    step = None if chosen.step is None else step_index(trace, chosen.step)
+    layout["shapes"] += row_frames(layout["meta"], step)
     lines: dict[tuple[int, int], str] = {}
     gold = validated(as_gold_links(chosen.gold), trace.words()) if chosen.gold else GoldLinks()
     if gold:
@@ -158,16 +156,12 @@ def _hover(cells: Grid, root: bool, marker_lines: Mapping[tuple[int, int], str])
 
 def cells_layout(cells: Grid, sizes: HeatmapSizes, longest: int = LONGEST) -> Part:
     """Return the layout of a heatmap of these cells, with labels of at most `longest` letters."""
-    height, margins = sizes.top + round(len(cells.target) * sizes.row) + 44, (sizes.left, sizes.right, sizes.top, 44)
-    frame: Part = {"linecolor": "line", "mirror": True}
-    return sized_layout(height, margins, sizes.narrowest, widest=sizes.widest) | {
-        "plot_bgcolor": CELL_GAP_COLOUR,
-        "hovermode": "closest",
-        "xaxis": words_axis(
-            cells.source, cells.source_brackets, "encoder", longest, side="top", tickangle=sizes.angle, **frame
-        ),
-        "yaxis": words_axis(cells.target, cells.target_brackets, "decoder", longest, down=True, **frame),
-    }
+    rows = words_axis(cells.target, cells.target_brackets, "decoder", longest, **FRAMED)
+    top = {"across": True, "side": "top", "tickangle": sizes.angle}
+    columns = words_axis(cells.source, cells.source_brackets, "encoder", longest, **FRAMED | top)
+    margins = sizes.left, sizes.right, sizes.top, 44
+    layout = rows_layout(rows, sizes.row, margins, sizes.narrowest, columns, widest=sizes.widest)
+    return layout | {"plot_bgcolor": CELL_GAP_COLOUR}
 
 
 def value_scale(face: Face, end: float, root: bool, colours: Colours, prefix: str = "z") -> Part:
@@ -203,7 +197,6 @@ def colour_bar(positions: Sequence[float], labels: Sequence[str]) -> Part:
         "thickness": 8,
         "lenmode": "pixels",
         "len": COLOUR_BAR_LENGTH,
-        "outlinewidth": 1,
         "outlinecolor": "line",
         "tickvals": [*positions],
         "ticktext": [*labels],

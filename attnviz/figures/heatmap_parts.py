@@ -12,13 +12,12 @@ from attnviz.analysis.gold import marker_names
 from attnviz.analysis.grid import Bracket, Grid, LinkKind, LinkMarkers
 from attnviz.analysis.labels import LONGEST, SYMBOLS, shorten
 from attnviz.analysis.numbers import decimal, signed
-from attnviz.figures.grammar import bare_axis, bars, points, signed_colours, text_at, texts_at, titled_axis
+from attnviz.figures.grammar import bare_axis, bars, label_axis, points, signed_colours, text_at, texts_at, titled_axis
 from attnviz.figures.spec import (
     Numbers,
     Part,
     axis_labels,
     label_height,
-    label_stride,
     label_width,
     rectangle,
     width,
@@ -108,7 +107,7 @@ def cell_values(cells: Grid, image: Part, row_height: float) -> Part:
         return [letter_colour(colour_at(stops, shade)) for shade in shades]
 
     size = 12 if row_height >= 20 else 10
-    return texts_at(columns.ravel(), rows.ravel(), texts, size, colours, name="values", showlegend=False)
+    return texts_at(columns.ravel(), rows.ravel(), texts, size, colours, name="values")
 
 
 def axis_names(names: Sequence[str], brackets: Sequence[Bracket]) -> dict[float, str]:
@@ -131,24 +130,17 @@ def words_axis(
     brackets: Sequence[Bracket],
     colour: str,
     longest: int,
-    *,
-    down: bool = False,
     **more: Any,
 ) -> Part:
-    """Return an axis with words and pieces of words, in `colour`, of at most `longest` letters.
+    """Return a `label_axis` with words and pieces of words, in `colour`, of at most `longest` letters.
 
-    `down` is for an axis of rows, from the top; `more` are further properties of Plotly's axis.
+    `more` are further properties of the axis.
     """
-    labels, ends = axis_names(names, brackets), [-0.5, len(names) - 0.5]
-    places = [*labels][:: label_stride(len(labels))]
-    axis = {
-        "range": ends[::-1] if down else ends,
-        "tickfont": {"size": font_size(len(names)), "color": colour},
-        "tickvals": places,
-        "ticktext": axis_labels((labels[place] for place in places), longest),
-    }
+    labels, count = axis_names(names, brackets), len(names)
+    ends = {"range": [-0.5, count - 0.5] if "across" in more else [count - 0.5, -0.5], "ticks": ""}
     standoff = {"ticklabelstandoff": BRACKET_ROOM} if brackets else {}
-    return bare_axis(**axis | standoff | more)
+    shown = axis_labels(labels.values(), longest)
+    return label_axis(shown, colour, [*labels], font_size(count), **ends | standoff | more)
 
 
 def strongest_cells(target: Sequence[str], source: Sequence[str], cells: Numbers, *, signs: bool = False) -> str:
@@ -244,12 +236,11 @@ def add_margins(layout: Part, cells: Grid, positions: int) -> list[Part]:
         "plot_bgcolor": "rgba(0,0,0,0)",
         "shapes": [background, *layout["shapes"]],
         "bargap": 0.25,
-        "xaxis": layout["xaxis"] | {"domain": [0, _HEATMAP_SHARE], "anchor": "y"},
+        "xaxis": layout["xaxis"] | {"domain": [0, _HEATMAP_SHARE]},
         "yaxis": layout["yaxis"] | {"domain": [bottom, 1]},
         "yaxis2": bare_axis(
             zeroline=True,
             domain=[0, bottom * _BAR_HEIGHT / (_BAR_HEIGHT + _GAP)],
-            anchor="x",
             range=sum_range,
             tickvals=sums,
             ticktext=[write(tick, 1) if tick else zero for tick in sums],
@@ -261,8 +252,6 @@ def add_margins(layout: Part, cells: Grid, positions: int) -> list[Part]:
             showgrid=False,
             zeroline=True,
             domain=[_HEATMAP_SHARE + 0.02, 1],
-            anchor="y",
-            side="bottom",
             range=bits_range,
             tickvals=[0, most_bits],
             ticktext=["0", write(most_bits, 1)],
@@ -368,8 +357,7 @@ def marker_traces(markers: LinkMarkers, sizes: HeatmapSizes, columns: int) -> li
             edge = {"width": 1, "color": MARKER_EDGE}
             layers["sure core"] = {"symbol": "circle", "size": 0.44 * size, "color": MARKER, "line": edge}
         rows, places = map(list, zip(*marked, strict=True))
-        plain = {"hoverinfo": "skip", "showlegend": False}
-        traces += [points(places, rows, marker, name=name, **plain) for name, marker in layers.items()]
+        traces += [points(places, rows, marker, name=name, hoverinfo="skip") for name, marker in layers.items()]
     return traces
 
 

@@ -11,7 +11,7 @@ from attnviz.analysis.labels import shorten
 from attnviz.analysis.numbers import decimal
 from attnviz.figures.grammar import colour_limit, label_axis, sized_layout, strips, titled_axis
 from attnviz.figures.heatmap import heatmap
-from attnviz.figures.spec import Part, Spec, axis_labels
+from attnviz.figures.spec import Part, Spec, axis_labels, frame_of, numbered
 from attnviz.languages import gettext
 from attnviz.text import piece_name
 from attnviz.trace import FloatArray, Judgement
@@ -48,7 +48,7 @@ def compared_figure(judgement: Judgement, step: int) -> Spec:
         name=name,
         length=decimal(float(np.linalg.norm(rows[2]))),
     )
-    return Spec(data, layout, alt, {gettext("unit"): range(1, rows.shape[1] + 1)} | vectors)
+    return Spec(data, layout, alt, numbered(vectors, gettext("unit")))
 
 
 def bag_figure(judgement: Judgement, other: Judgement | None = None) -> Spec:
@@ -84,14 +84,13 @@ def bag_figure(judgement: Judgement, other: Judgement | None = None) -> Spec:
             **fields,
         )
     rows = np.concatenate([rows for *_, rows in panels])
-    table = {
-        "": range(1, len(rows) + 1),
+    columns = {
         gettext("order"): [title for title, _ in names],
         gettext("piece"): [label for _, label in names],
         **{gettext("unit {k}", k=k + 1): rows[:, k] for k in range(3)},
         gettext("length"): np.linalg.norm(rows, axis=1),
     }
-    return Spec(data, layout, alt, table)
+    return Spec(data, layout, alt, numbered(columns))
 
 
 _Panel = tuple[str, Sequence[str], Sequence[float], FloatArray]
@@ -115,11 +114,11 @@ def _strips(panels: Sequence[_Panel], scale: FloatArray) -> tuple[list[Part], Pa
 
 def aggregated_table(judgement: Judgement) -> pd.DataFrame:
     """Return v_1 and v_2, the sums of comparisons, and the hidden layer h, a row for each unit (counted from 1)."""
-    unit = pd.RangeIndex(1, len(judgement.hidden) + 1, name=gettext("unit"))
-    return pd.DataFrame({"v₁": judgement.source_sum, "v₂": judgement.target_sum, "h": judgement.hidden}, index=unit)
+    vectors = judgement.source_sum, judgement.target_sum, judgement.hidden
+    return frame_of(numbered(dict(zip(("v₁", "v₂", "h"), vectors, strict=True)), gettext("unit")))
 
 
 def verdict_table(judgement: Judgement) -> pd.DataFrame:
     """Return the logits o and the probabilities p, a row for each class."""
-    verdicts = pd.Index([gettext("not a translation"), gettext("translation")], name=gettext("verdict"))
-    return pd.DataFrame({"o": judgement.logits, "p": judgement.probabilities}, index=verdicts)
+    verdicts = {gettext("verdict"): [gettext("not a translation"), gettext("translation")]}
+    return frame_of(verdicts | {"o": judgement.logits, "p": judgement.probabilities})

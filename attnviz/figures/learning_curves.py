@@ -37,7 +37,7 @@ from attnviz.figures.grammar import (
 )
 from attnviz.figures.heatmap import cells_layout, colour_bar
 from attnviz.figures.heatmap_parts import cell_sizes, numbered_labels, strongest_cells
-from attnviz.figures.spec import Part, Spec, Table, axis_labels, escape
+from attnviz.figures.spec import Part, Spec, Table, axis_labels, escape, numbered
 from attnviz.languages import gettext, ngettext
 from attnviz.palette import ROOT_GREYS
 from attnviz.trace.snapshots import Curve, Snapshots
@@ -170,7 +170,7 @@ def _stacked(
         _TOP + inner + bottom, (52, right, _TOP, bottom), 320, spans=spans, selection_colour="context"
     ) | {
         "showlegend": has_legend,
-        "legend": {"orientation": "h", "x": 0, "y": -_BOTTOM / inner, "yanchor": "top", "font": {"size": 12}},
+        "legend": {"orientation": "h", "x": 0, "y": -_BOTTOM / inner, "yanchor": "top"},
         "xaxis": titled_axis(
             gettext("training updates (log scale)"),
             standoff=6,
@@ -235,7 +235,6 @@ def _measurements(runs: Sequence[Snapshots]) -> Table:
     """Return all measurements at the moments of `runs`, a row for each run and moment."""
     names, rows = learning_measure_names(), [(run, update) for run in runs for update in run.updates]
     table: dict[str, Sequence[Any]] = {
-        gettext("row"): range(1, len(rows) + 1),
         gettext("run"): [run_name(run, is_only_run=len(runs) == 1) for run, _ in rows],
         gettext("update"): [update for _, update in rows],
     }
@@ -246,7 +245,7 @@ def _measurements(runs: Sequence[Snapshots]) -> Table:
             for measured in [dict(run.curves.get(name, ()))]
             for update in run.updates
         ]
-    return table
+    return numbered(table)
 
 
 def baselines_table(run: Snapshots) -> pd.DataFrame:

@@ -7,8 +7,8 @@ import numpy as np
 from attnviz.analysis.labels import shorten
 from attnviz.analysis.logit_attribution import LogitAttribution, logit_attribution_title
 from attnviz.analysis.numbers import decimal, signed
-from attnviz.figures.grammar import bars, rows_layout, sum_range, value_axis, waterfall
-from attnviz.figures.spec import Spec, axis_labels, escape, in_colour
+from attnviz.figures.grammar import bars, sum_range, value_axis, waterfall, waterfall_layout
+from attnviz.figures.spec import Spec, axis_labels, escape, in_colour, numbered
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext
 from attnviz.text import piece_name
@@ -78,7 +78,7 @@ def _attribution(subject: Subject, attribution: LogitAttribution, compared: tupl
         data.append(bars(weights, "bar", hover[3:-1], name="alpha", xaxis="x2", y=places))
         axes["xaxis2"] = value_axis("α", [0, 1], domain=[0, 0.14], tickvals=[0, 1])
         entries = [3 + own.index(j) if j in own else None for j in range(len(source))]
-    layout = rows_layout(labels, 118, 320, selection_colour="encoder", entries=entries) | axes
+    layout = waterfall_layout(labels, 118, 320, selection_colour="encoder", entries=entries) | axes
 
     largest = int(np.abs(source).argmax())
     fields = {"title": shorten(title, 60), "step": subject.step + 1, "logit": attribution.logit}
@@ -94,13 +94,12 @@ def _attribution(subject: Subject, attribution: LogitAttribution, compared: tupl
     else:
         alt = gettext("{title}: what each term of step {step} adds to the total of {logit:.2f}.", **fields)
     state = gettext("through s_i") if trace.reads_new_state else gettext("state s_{i-1}")
-    table = {
-        gettext("row"): range(1, len(pieces) + 5),
+    columns = {
         gettext("entry"): [gettext("bias"), state, gettext("previous word"), *pieces, gettext("sum")],
         gettext("adds"): [*terms, *source, attribution.logit],
         "alpha": [None, None, None, *alpha.tolist(), None],
     }
-    return Spec(data, layout, alt, table)
+    return Spec(data, layout, alt, numbered(columns))
 
 
 def _own_rows(subject: Subject) -> list[int]:

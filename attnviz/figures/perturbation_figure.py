@@ -16,7 +16,6 @@ from attnviz.analysis.perturbation_tests import (
 from attnviz.analysis.step_evaluation import MinimalChange, PerturbedStep, Spelling
 from attnviz.figures.grammar import (
     TOP,
-    bare_axis,
     bars,
     blank_axis,
     label_axis,
@@ -24,14 +23,16 @@ from attnviz.figures.grammar import (
     line,
     numbers,
     points,
-    rows_height,
+    row_frames,
+    row_height,
+    rows_layout,
     sized_layout,
     spaced,
     text_at,
     titled_axis,
     value_axis,
 )
-from attnviz.figures.spec import Part, Spec, Table, axis_labels, escape, in_colour, rectangle
+from attnviz.figures.spec import Part, Spec, axis_labels, escape, frame_of, in_colour, numbered
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext
 from attnviz.palette import PALE, ROW_FRAME
@@ -157,13 +158,15 @@ def perturbation_tests_figure(
     layout = sized_layout(47 * len(results) + 64, (_LEFT, _RIGHT, 8, 56), 330) | {
         "bargap": 0.25,
         "barmode": "overlay",
-        "xaxis": bare_axis(
+        "xaxis": label_axis(
+            axis_labels((source[j] for j in labelled), longest),
+            "encoder",
+            labelled,
+            11,
+            across=True,
             domain=list(_WEIGHTS_SPAN),
             range=[-0.6, count - 0.4],
             tickangle=-90,
-            tickvals=labelled,
-            ticktext=axis_labels((source[j] for j in labelled), longest),
-            tickfont={"size": 11, "color": "encoder"},
         ),
         "xaxis2": titled_axis(
             gettext("probability of {piece}", piece=escape(quoted_name(shorten(spelling(word), 12)))),
@@ -172,7 +175,6 @@ def perturbation_tests_figure(
             range=[0, 1],
             tickvals=[0, 0.5, 1],
             ticktext=[percent(p) for p in (0, 0.5, 1)],
-            anchor="y",
             showgrid=False,
             zeroline=False,
         ),
@@ -188,15 +190,14 @@ def perturbation_tests_figure(
     )
     listed = [(result.title, result.test) for result in single.values()]
     listed += [(gettext("permutation {number}", number=k), test) for k, test in enumerate(tests.permuted, 1)]
-    table: Table = {
-        gettext("row"): range(1, len(listed) + 1),
+    columns = {
         gettext("test"): [name for name, _ in listed],
         gettext("divergence of weights, bits"): [test.divergence for _, test in listed],
         gettext("total variation"): [test.total_variation for _, test in listed],
         gettext("probability of the word"): [test.likelihood for _, test in listed],
         gettext("writes"): [spelling(test.piece_id) for _, test in listed],
     }
-    return Spec(data, layout, alt, table)
+    return Spec(data, layout, alt, numbered(columns))
 
 
 def _stroke(colour: str, width: float) -> Part:
@@ -217,7 +218,7 @@ def perturbation_tests_likeliest_table(
         for rank, (piece, p) in enumerate(result.test.top(_TOP), 1)
     ]
     columns = [gettext("test"), gettext("rank"), gettext("piece"), gettext("probability")]
-    return pd.DataFrame(rows, columns=columns, index=pd.RangeIndex(1, len(rows) + 1, name=gettext("row")))
+    return frame_of(numbered(dict(zip(columns, zip(*rows, strict=True), strict=True))))
 
 
 def shuffled_figure(trace: Trace, shuffled: PermutationEffects, *, step: int | None = None) -> Spec:
@@ -281,14 +282,13 @@ def shuffled_figure(trace: Trace, shuffled: PermutationEffects, *, step: int | N
         large=decimal(y.max()),
         told=shuffled_sentence(shuffled),
     )
-    table: Table = {
-        gettext("step"): range(1, len(names) + 1),
+    columns = {
         gettext("target piece"): trace.target_pieces,
         gettext("largest weight"): x,
         gettext("change when shuffled"): y,
         gettext("share of shuffles with the same piece"): kept,
     }
-    return Spec(data, layout, alt, table)
+    return Spec(data, layout, alt, numbered(columns, gettext("step")))
 
 
 def _point_labels(shuffled: PermutationEffects, names: list[str]) -> list[str]:
@@ -357,14 +357,17 @@ def minimal_change_figure(
         ),
         numbers(ends, texts, size - 1),
     ]
-    frame = [] if step is None else [rectangle(0, 1, step - 0.5, step + 0.5, ROW_FRAME) | {"xref": "paper"}]
-    layout = sized_layout(rows_height(count), (96, 96, TOP, 8), 320, frame=ROW_FRAME, steps=steps, rows=steps) | {
-        "bargap": 0.42,
-        "hovermode": "y",
-        "shapes": frame,
-        "xaxis": value_axis(gettext("change needed, Σ |Δα|"), [0, 2], tickvals=[0, 0.5, 1, 1.5, 2]),
-        "yaxis": label_axis(names, "decoder", size=size),
-    }
+    layout = rows_layout(
+        label_axis(names, "decoder", size=size),
+        row_height(count),
+        (96, 96, TOP, 8),
+        320,
+        value_axis(gettext("change needed, Σ |Δα|"), [0, 2], tickvals=[0, 0.5, 1, 1.5, 2]),
+        frame=ROW_FRAME,
+        steps=steps,
+        rows=steps,
+    ) | {"bargap": 0.42, "hovermode": "y"}
+    layout["shapes"] = row_frames(layout["meta"], step)
 
     alt = gettext(
         "How much the attention weights of each of {count} steps must change so that another piece is written.",
@@ -382,11 +385,10 @@ def minimal_change_figure(
             name=shorten(piece_name(trace.target_pieces[smallest]), 30),
             distance=decimal(distances[smallest]),
         )
-    table: Table = {
-        gettext("step"): range(1, count + 1),
+    columns = {
         gettext("target piece"): trace.target_pieces,
         gettext("likeliest piece"): likeliest,
         "|α′ − α|": distances,
         gettext("new piece"): new,
     }
-    return Spec(data, layout, alt, table)
+    return Spec(data, layout, alt, numbered(columns, gettext("step")))

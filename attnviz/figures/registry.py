@@ -7,7 +7,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from attnviz.analysis.diagram import context_sentence, context_units, displayed_units_caption
+from attnviz.analysis.energy_equations import score_vector
+from attnviz.analysis.imported_file_texts import missing_energies_reason, missing_values_reason
 from attnviz.analysis.labels import quote, shorten, step_heading
+from attnviz.analysis.logit_attribution import no_logit_attribution_reason
+from attnviz.analysis.numpy_scorers import scorer_of
 from attnviz.analysis.stages import sum_sentence
 from attnviz.errors import AttnvizError, user_error
 from attnviz.figures.attention_figure import draw_attention, draw_energy, draw_imported, draw_posterior, draw_softmax
@@ -19,31 +23,130 @@ from attnviz.figures.logit_attribution_figure import contrast_names, draw_contra
 from attnviz.figures.perturbation_figure import draw_perturbation_tests
 from attnviz.figures.spec import Spec
 from attnviz.figures.step_change import draw_change
-from attnviz.figures.subject import (
-    ATTENTION,
-    COMPUTED,
-    DECOMPOSABLE_SCORER,
-    ENERGIES,
-    FOIL,
-    INTERVENTION,
-    LINEAR_READOUT,
-    MAXOUT_READOUT,
-    REQUIRES_HEADS,
-    REQUIRES_IMPORTED_ATTENTION,
-    REQUIRES_RECURRENT,
-    REQUIRES_TRANSLATION,
-    REQUIRES_WEIGHTS,
-    SCORE_VECTOR,
-    SINGLE_ATTENTION,
-    Requirement,
-    Subject,
-)
+from attnviz.figures.subject import Subject
 from attnviz.languages import gettext
+from attnviz.trace import Record
 from attnviz.trace.drawing import DetailLevel, shows
 
 Number = Literal["energy", "weight", "word"]
 """What a question of a lesson may ask for."""
 _EVERYTHING: frozenset[Number] = frozenset({"energy", "weight", "word"})
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """A requirement of a figure."""
+
+    is_met: Callable[[Subject], bool]
+    sentence: Callable[[Subject], str]
+    """Returns why there is no figure and, if possible, what the user can do."""
+
+
+def _has_score_vector(subject: Subject) -> bool:
+    try:
+        score_vector(subject.trace, subject.weights)
+    except ValueError:
+        return False
+    return True
+
+
+COMPUTED = Requirement(lambda subject: subject.trace.translated, lambda _: missing_values_reason())
+_RECURRENT = (
+    COMPUTED,
+    Requirement(
+        lambda subject: subject.trace.recurrent,
+        lambda _: gettext(
+            "This figure exists only for recurrent translators. This model is a transformer: it has no recurrent "
+            "state, and at each step it computes many attention distributions."
+        ),
+    ),
+)
+_MAXOUT = (
+    *_RECURRENT,
+    Requirement(
+        lambda subject: subject.trace.has_maxout,
+        lambda _: gettext(
+            "This figure exists only for translators trained with attnviz. This model was imported from another "
+            "program."
+        ),
+    ),
+)
+_LINEAR_READOUT = (
+    COMPUTED,
+    Requirement(
+        lambda subject: subject.trace.recurrent,
+        lambda _: gettext(
+            "This model is a transformer, so logit attribution is not possible. Feed-forward networks and "
+            "normalisations come between the heads and the logit, so the logit does not split into one part per word."
+        ),
+    ),
+    Requirement(lambda subject: subject.trace.linear, lambda _: no_logit_attribution_reason()),
+)
+_SINGLE_ATTENTION = (
+    COMPUTED,
+    Requirement(
+        lambda subject: subject.trace.recurrent,
+        lambda _: gettext(
+            "This model is a transformer: each step has many attention distributions and no single context "
+            "vector. So Bayes’ rule gives no posterior attention."
+        ),
+    ),
+    Requirement(
+        lambda subject: subject.trace.has_maxout,
+        lambda _: gettext(
+            "Posterior attention exists only for translators trained with attnviz. This model was imported from "
+            "another program."
+        ),
+    ),
+)
+_HEADS = (
+    COMPUTED,
+    Requirement(
+        lambda subject: subject.trace.has_heads,
+        lambda _: gettext("This figure shows attention heads. This model is a recurrent translator and has no heads."),
+    ),
+)
+_RECORD = Requirement(lambda subject: isinstance(subject.trace, Record), lambda _: missing_values_reason())
+_IMPORTED_ATTENTION = Requirement(
+    lambda subject: not subject.trace.translated,
+    lambda _: gettext("This figure exists only for attention that another program computed."),
+)
+_ENERGIES = Requirement(lambda subject: subject.trace.displayed.energies.size > 0, lambda _: missing_energies_reason())
+_ATTENTION = Requirement(
+    lambda subject: subject.trace.attends,
+    lambda _: gettext(
+        "This model has no attention: it writes all its words from one context vector. So there are no energies, no "
+        "attention weights and no posterior attention."
+    ),
+)
+_DECOMPOSABLE_SCORER = Requirement(
+    lambda subject: subject.trace.has_heads or not scorer_of(subject.trace.config).missing,
+    lambda subject: scorer_of(subject.trace.config).missing,
+)
+_SCORE_VECTOR = Requirement(
+    lambda subject: subject.trace.has_heads or _has_score_vector(subject),
+    lambda subject: gettext(
+        "The energy cannot be decomposed: this trace lacks the vector v_a. The model “{model}”, which made this "
+        "trace, is not available: put it in the folder of models.",
+        model=subject.trace.model,
+    ),
+)
+_WEIGHTS = Requirement(
+    lambda subject: subject.weights is not None,
+    lambda subject: gettext(
+        "These numbers need the weights of “{model}”, the model that made this translation. The model “{model}” is not "
+        "available: put it in the folder of models and open the translation again.",
+        model=subject.trace.model,
+    ),
+)
+INTERVENTION = Requirement(
+    lambda subject: subject.parent is not None,
+    lambda _: gettext("Nothing was changed by hand in this translation: there is nothing to compare it with."),
+)
+_FOIL = Requirement(
+    lambda subject: subject.foil_id is not None,
+    lambda _: gettext("There is no other piece to compare the chosen piece with."),
+)
 
 
 @dataclass(frozen=True)
@@ -190,7 +293,7 @@ POSTERIOR = StepFigure(
     "posterior",
     lambda _: gettext("Before and after the word"),
     draw_posterior,
-    (SINGLE_ATTENTION, ATTENTION, REQUIRES_WEIGHTS),
+    (*_SINGLE_ATTENTION, _ATTENTION, _WEIGHTS),
     level="everything",
     gives_away=_EVERYTHING,
     uses_weights=True,
@@ -199,7 +302,7 @@ ENERGY_DECOMPOSITION = StepFigure(
     "energy-decomposition",
     lambda _: gettext("Energy decomposition"),
     draw_energy_decomposition,
-    (COMPUTED, ATTENTION, DECOMPOSABLE_SCORER, SCORE_VECTOR),
+    (COMPUTED, _ATTENTION, _DECOMPOSABLE_SCORER, _SCORE_VECTOR),
     level="everything",
     gives_away=frozenset({"energy"}),
     uses_weights=True,
@@ -209,7 +312,7 @@ LOGIT_ATTRIBUTION = StepFigure(
     "logit-attribution",
     lambda _: gettext("Logit attribution"),
     draw_logit_attribution,
-    (LINEAR_READOUT, REQUIRES_WEIGHTS),
+    (*_LINEAR_READOUT, _WEIGHTS),
     level="everything",
     gives_away=_EVERYTHING,
     uses_weights=True,
@@ -219,7 +322,7 @@ CONTRAST = StepFigure(
     "contrast",
     _contrast_title,
     draw_contrast,
-    (LINEAR_READOUT, REQUIRES_WEIGHTS, FOIL),
+    (*_LINEAR_READOUT, _WEIGHTS, _FOIL),
     level="everything",
     gives_away=_EVERYTHING,
     uses_weights=True,
@@ -228,7 +331,7 @@ PERTURBATION_TESTS = StepFigure(
     "perturbation-tests",
     lambda _: gettext("Perturbation tests"),
     draw_perturbation_tests,
-    (SINGLE_ATTENTION, ATTENTION, REQUIRES_WEIGHTS),
+    (*_SINGLE_ATTENTION, _ATTENTION, _WEIGHTS),
     on_page=False,
     gives_away=_EVERYTHING,
     uses_weights=True,
@@ -237,14 +340,14 @@ CHANGED = StepFigure(
     "changed",
     lambda _: gettext("What changed"),
     draw_change,
-    (MAXOUT_READOUT, INTERVENTION),
+    (*_MAXOUT, INTERVENTION),
     gives_away=_EVERYTHING,
 )
 SOFTMAX = StepFigure(
     "softmax",
     lambda _: gettext("Softmax"),
     draw_softmax,
-    (ENERGIES, ATTENTION),
+    (_ENERGIES, _ATTENTION),
     stages=(2,),
     level="numbers",
     control="weights",
@@ -257,7 +360,7 @@ FIGURES: tuple[StepFigure, ...] = (
         "attention",
         lambda _: gettext("Energies, weights and mixture"),
         draw_attention,
-        (COMPUTED, ENERGIES, ATTENTION),
+        (COMPUTED, _ENERGIES, _ATTENTION),
         stages=(1, 2, 3),
         last_level="idea",
         sentence=lambda subject: sum_sentence(subject.attention, subject.step),
@@ -269,7 +372,7 @@ FIGURES: tuple[StepFigure, ...] = (
         "look",
         lambda _: gettext("Where it looked"),
         draw_imported,
-        (REQUIRES_IMPORTED_ATTENTION,),
+        (_IMPORTED_ATTENTION,),
         stages=(2,),
         gives_away=frozenset({"weight"}),
     ),
@@ -277,7 +380,7 @@ FIGURES: tuple[StepFigure, ...] = (
         "energy",
         lambda _: gettext("Energies"),
         draw_energy,
-        (ENERGIES, ATTENTION),
+        (_ENERGIES, _ATTENTION),
         stages=(1,),
         level="numbers",
         gives_away=frozenset({"energy"}),
@@ -296,7 +399,7 @@ FIGURES: tuple[StepFigure, ...] = (
         "units",
         lambda _: gettext("Units of the context vector"),
         draw_context_units,
-        (REQUIRES_RECURRENT, ATTENTION),
+        (*_RECURRENT, _ATTENTION),
         stages=(3,),
         level="numbers",
         covers="context",
@@ -308,7 +411,7 @@ FIGURES: tuple[StepFigure, ...] = (
         "state",
         lambda _: gettext("State"),
         draw_state,
-        (REQUIRES_RECURRENT,),
+        _RECURRENT,
         stages=(4,),
         caption=_state_caption,
     ),
@@ -316,7 +419,7 @@ FIGURES: tuple[StepFigure, ...] = (
         "maxout",
         lambda _: gettext("Maxout"),
         draw_maxout,
-        (MAXOUT_READOUT,),
+        _MAXOUT,
         stages=(5,),
         level="numbers",
         gives_away=frozenset({"word"}),
@@ -326,7 +429,7 @@ FIGURES: tuple[StepFigure, ...] = (
         "stream",
         lambda _: gettext("Residual stream"),
         draw_stream,
-        (REQUIRES_HEADS,),
+        _HEADS,
         stages=(4,),
         caption=_stream_caption,
         gives_away=frozenset({"word"}),
@@ -335,7 +438,7 @@ FIGURES: tuple[StepFigure, ...] = (
         "candidates",
         lambda _: gettext("Likeliest words"),
         draw_candidates,
-        (REQUIRES_TRANSLATION,),
+        (_RECORD,),
         stages=(5,),
         caption=_candidates_caption,
         control="word",

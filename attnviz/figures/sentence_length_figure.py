@@ -13,7 +13,7 @@ import numpy as np
 
 from attnviz.analysis.numbers import NO_BREAK, decimal, thousands
 from attnviz.analysis.why_attention import PrefixTranslations, growth_sentence, short_kind_name
-from attnviz.figures.grammar import ATTENTION_STYLES, LEGEND_ABOVE, band, curve, sized_layout, text_at, titled_axis
+from attnviz.figures.grammar import ATTENTION_STYLES, band, curve, legend_above, sized_layout, text_at, titled_axis
 from attnviz.figures.spec import Part, Spec, Table, escape
 from attnviz.languages import gettext, ngettext
 
@@ -37,30 +37,30 @@ def bleu_by_length(rows: Sequence[Mapping[str, Any]], marked_length: int | None 
         line = curve(words[own].tolist(), bleu[own].tolist(), model, k, hovertemplate=hover)
         line["error_y"] = {
             "type": "data",
-            "symmetric": False,
             "thickness": 1,
             "width": 3,
-            "color": line["line"]["color"],
             "array": np.nan_to_num(high - bleu)[own],
             "arrayminus": np.nan_to_num(bleu - low)[own],
         }
         curves.append(line)
         first, last = decimal(line["y"][0], 1), decimal(line["y"][-1], 1)
         told.append(gettext("{model} from {first} to {last}", model=model, first=first, last=last))
-    layout = sized_layout(300, (60, 20, 50, 70), 320) | {
-        "showlegend": True,
-        "legend": LEGEND_ABOVE,
-        "xaxis": titled_axis(
-            gettext("words in the source sentence (below: number of sentences)"),
-            13,
-            automargin=True,
-            type="category",
-            showgrid=False,
-            tickvals=list(buckets),
-            ticktext=[f"{escape(bucket)}<br>{thousands(pairs)}" for bucket, pairs in buckets.items()],
-        ),
-        "yaxis": titled_axis("BLEU", 13, automargin=True, rangemode="tozero"),
-    }
+    layout = (
+        sized_layout(300, (60, 20, 50, 70), 320)
+        | legend_above()
+        | {
+            "xaxis": titled_axis(
+                gettext("words in the source sentence (below: number of sentences)"),
+                13,
+                automargin=True,
+                type="category",
+                showgrid=False,
+                tickvals=list(buckets),
+                ticktext=[f"{escape(bucket)}<br>{thousands(pairs)}" for bucket, pairs in buckets.items()],
+            ),
+            "yaxis": titled_axis("BLEU", 13, automargin=True, rangemode="tozero"),
+        }
+    )
     if marked_length is not None and (bucket := bucket_of(marked_length, list(buckets))) is not None:
         place = [*buckets].index(bucket)
         layout["yaxis"]["range"] = [0, 1.15 * float(np.fmax(bleu, high).max())]
@@ -120,13 +120,19 @@ def sentence_growth(growth: PrefixTranslations) -> Spec:
     half = max(0.6, 0.018 * words[-1])
     spans = [[count - half, count + half] for count in words]
     meta = {"selection_colour": "decoder", "steps": list(range(len(words))), "spans": spans}
-    layout = sized_layout(300, (52, 20, 36, 46), 320, **meta) | {
-        "showlegend": True,
-        "hovermode": "x unified",
-        "legend": LEGEND_ABOVE,
-        "xaxis": titled_axis(gettext("English words"), range=[0, words[-1] + 2 * half], showgrid=False, zeroline=False),
-        "yaxis": titled_axis(gettext("left out, %"), range=[-3, 103], tickvals=[0, 25, 50, 75, 100], zeroline=False),
-    }
+    layout = (
+        sized_layout(300, (52, 20, 36, 46), 320, **meta)
+        | legend_above()
+        | {
+            "hovermode": "x unified",
+            "xaxis": titled_axis(
+                gettext("English words"), range=[0, words[-1] + 2 * half], showgrid=False, zeroline=False
+            ),
+            "yaxis": titled_axis(
+                gettext("left out, %"), range=[-3, 103], tickvals=[0, 25, 50, 75, 100], zeroline=False
+            ),
+        }
+    )
     alt = gettext(
         "One line for each model: the share of content words that the model omits when it translates the start of an "
         "English sentence. {told}",

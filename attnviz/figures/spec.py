@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.labels import LONGEST, shorten
+from attnviz.languages import gettext
 from attnviz.palette import Palette, ThemeName, palette
 from attnviz.text import with_symbols
 
@@ -76,8 +77,18 @@ class Spec:
 
     def frame(self) -> pd.DataFrame:
         """Return the numbers of the figure as a table, indexed by its first column."""
-        index, *names = self.table
-        return pd.DataFrame({name: self.table[name] for name in names}, index=pd.Index(self.table[index], name=index))
+        return frame_of(self.table)
+
+
+def numbered(columns: Mapping[str, Any], name: str = "") -> dict[str, Any]:
+    """Return a table of these columns whose rows are numbered from 1; `name` says what a row is."""
+    return {name or gettext("row"): np.arange(1, len(next(iter(columns.values()))) + 1), **columns}
+
+
+def frame_of(table: Table) -> pd.DataFrame:
+    """Return a table as pandas has it, indexed by its first column."""
+    frame: pd.DataFrame = pd.DataFrame(dict(table))
+    return frame.set_index(next(iter(table)))
 
 
 PRINT_WIDTH = 760

@@ -8,8 +8,8 @@ import numpy as np
 
 from attnviz.analysis.labels import subscript
 from attnviz.analysis.what_if_effects import change_alt
-from attnviz.figures.grammar import bars, blank_axis, label_axis, numbers, sized_layout, text_at
-from attnviz.figures.spec import TRANSPARENT, Spec, axis_labels, emphasise
+from attnviz.figures.grammar import bars, blank_axis, label_axis, numbers, rows_layout, text_at
+from attnviz.figures.spec import TRANSPARENT, Spec, axis_labels, emphasise, numbered
 from attnviz.figures.subject import Subject
 from attnviz.languages import format_share, gettext
 from attnviz.text import piece_name
@@ -57,17 +57,17 @@ def draw_change(subject: Subject) -> Spec:
             text_at(f"c{step} {format_share(change.context)}", _VECTORS, 0.9, "context"),
             text_at(f"s{step} {format_share(change.state)}", _VECTORS, 2.9, "decoder"),
         ]
-    layout = sized_layout(30 * count + 38, (110, 10, 30, 8), 340, widest=1200) | {
-        "barmode": "overlay",
-        # Space for a number right of a bar of probability 1.
-        "xaxis": blank_axis(0, 1.3, domain=[0, 0.64]),
-        "xaxis2": blank_axis(0, max(1, *moved), domain=[_VECTORS, 1], anchor="y"),
-        "yaxis": label_axis(labels, "ink", size=13),
-        "annotations": notes,
-    }
+    layout = rows_layout(
+        label_axis(labels, "ink", size=13),
+        30,
+        (110, 10, 30, 8),
+        340,
+        blank_axis(0, 1.3, domain=[0, 0.64]),  # with space for a number right of a bar of probability 1
+        blank_axis(0, max(1, *moved), domain=[_VECTORS, 1]),
+        widest=1200,
+    ) | {"annotations": notes}
     writers = dict(zip(sides, (change.written_before, change.written), strict=True))
-    table = {
-        gettext("row"): range(1, count + 1),
+    columns = {
         gettext("piece"): [piece.piece for piece in pieces],
         **dict(zip(sides, shares, strict=True)),
         gettext("written"): [
@@ -75,4 +75,4 @@ def draw_change(subject: Subject) -> Spec:
             for piece in pieces
         ],
     }
-    return Spec(data, layout, change_alt(change), table)
+    return Spec(data, layout, change_alt(change), numbered(columns))

@@ -1,4 +1,4 @@
-"""`Subject`, the input of the figures of a step, and what each figure requires, with the message if it is not met."""
+"""`Subject`, the input of the figures of a step."""
 
 from __future__ import annotations
 
@@ -7,26 +7,22 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from attnviz.analysis.energy_equations import EnergyDecomposition, energy_decomposition, score_vector
-from attnviz.analysis.imported_file_texts import missing_energies_reason, missing_values_reason
+from attnviz.analysis.energy_equations import EnergyDecomposition, energy_decomposition
 from attnviz.analysis.logit_attribution import (
     Cell,
     LogitAttribution,
     logit_attribution,
     maxout_inputs,
-    no_logit_attribution_reason,
 )
 from attnviz.analysis.measures import weight_order
-from attnviz.analysis.numpy_scorers import scorer_of
 from attnviz.analysis.perturbation_tests import PerturbationTests, perturbation_tests
 from attnviz.analysis.posterior import PosteriorAttention, posterior_attention
 from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.step_evaluation import PerturbedStep, best_attention
 from attnviz.analysis.what_if_effects import StepChange, step_change
 from attnviz.figures.spec import Numbers
-from attnviz.languages import gettext
 from attnviz.text import piece_name
-from attnviz.trace import Record, Trace
+from attnviz.trace import Trace
 from attnviz.trace.drawing import DetailLevel
 
 
@@ -100,7 +96,7 @@ class Subject:
 
     @cached_property
     def energy_decomposition(self) -> EnergyDecomposition:
-        """Energy decomposition of the source piece; raises ValueError where SCORE_VECTOR is not met."""
+        """Energy decomposition of the source piece; raises ValueError where it lacks v_a."""
         return energy_decomposition(self.trace.displayed, self.weights, self.step, self.source_piece)
 
     @cached_property
@@ -167,124 +163,3 @@ class Subject:
         if (self.step, piece_id) in self.known_logit_attributions:
             return self.known_logit_attributions[self.step, piece_id]
         return logit_attribution(self.trace, self._required_weights(), self.step, piece_id)
-
-
-@dataclass(frozen=True)
-class Requirement:
-    """A requirement of a figure."""
-
-    is_met: Callable[[Subject], bool]
-    sentence: Callable[[Subject], str]
-    """Returns why there is no figure and, if possible, what the user can do."""
-
-
-def _has_score_vector(subject: Subject) -> bool:
-    try:
-        score_vector(subject.trace, subject.weights)
-    except ValueError:
-        return False
-    return True
-
-
-def _imported_reason() -> str:
-    return gettext(
-        "This figure exists only for translators trained with attnviz. This model was imported from another program."
-    )
-
-
-def _reason(transformer: Callable[[], str], imported: Callable[[], str] = _imported_reason) -> Callable[[Subject], str]:
-    """Return a function that explains why a figure is not available, by kind of trace.
-
-    `transformer` returns the sentence for transformers, `imported` that for imported translators.
-    """
-
-    def reason(subject: Subject) -> str:
-        if not subject.trace.translated:
-            return missing_values_reason()
-        return imported() if subject.trace.imported else transformer()
-
-    return reason
-
-
-REQUIRES_RECURRENT = Requirement(
-    lambda subject: subject.trace.recurrent,
-    _reason(
-        lambda: gettext(
-            "This figure exists only for recurrent translators. This model is a transformer: it has no recurrent "
-            "state, and at each step it computes many attention distributions."
-        )
-    ),
-)
-MAXOUT_READOUT = Requirement(lambda subject: subject.trace.has_maxout, REQUIRES_RECURRENT.sentence)
-LINEAR_READOUT = Requirement(
-    lambda subject: subject.trace.recurrent and subject.trace.linear,
-    _reason(
-        lambda: gettext(
-            "This model is a transformer, so logit attribution is not possible. Feed-forward networks and "
-            "normalisations come between the heads and the logit, so the logit does not split into one part per word."
-        ),
-        no_logit_attribution_reason,
-    ),
-)
-SINGLE_ATTENTION = Requirement(
-    MAXOUT_READOUT.is_met,
-    _reason(
-        lambda: gettext(
-            "This model is a transformer: each step has many attention distributions and no single context "
-            "vector. So Bayes’ rule gives no posterior attention."
-        ),
-        lambda: gettext(
-            "Posterior attention exists only for translators trained with attnviz. This model was imported from "
-            "another program."
-        ),
-    ),
-)
-
-
-def _headless_reason() -> str:
-    return gettext("This figure shows attention heads. This model is a recurrent translator and has no heads.")
-
-
-REQUIRES_HEADS = Requirement(lambda subject: subject.trace.has_heads, _reason(_headless_reason, _headless_reason))
-REQUIRES_TRANSLATION = Requirement(lambda subject: isinstance(subject.trace, Record), lambda _: missing_values_reason())
-REQUIRES_IMPORTED_ATTENTION = Requirement(
-    lambda subject: not subject.trace.translated,
-    lambda _: gettext("This figure exists only for attention that another program computed."),
-)
-ENERGIES = Requirement(lambda subject: subject.trace.displayed.energies.size > 0, lambda _: missing_energies_reason())
-COMPUTED = Requirement(lambda subject: subject.trace.translated, lambda _: missing_values_reason())
-ATTENTION = Requirement(
-    lambda subject: subject.trace.attends,
-    lambda _: gettext(
-        "This model has no attention: it writes all its words from one context vector. So there are no energies, no "
-        "attention weights and no posterior attention."
-    ),
-)
-DECOMPOSABLE_SCORER = Requirement(
-    lambda subject: subject.trace.has_heads or not scorer_of(subject.trace.config).missing,
-    lambda subject: scorer_of(subject.trace.config).missing,
-)
-SCORE_VECTOR = Requirement(
-    lambda subject: subject.trace.has_heads or _has_score_vector(subject),
-    lambda subject: gettext(
-        "The energy cannot be decomposed: this trace lacks the vector v_a. The model “{model}”, which made this "
-        "trace, is not available: put it in the folder of models.",
-        model=subject.trace.model,
-    ),
-)
-REQUIRES_WEIGHTS = Requirement(
-    lambda subject: subject.weights is not None,
-    lambda subject: gettext(
-        "These numbers need the weights of “{model}”, the model that made this translation. The model “{model}” is not "
-        "available: put it in the folder of models and open the translation again.",
-        model=subject.trace.model,
-    ),
-)
-INTERVENTION = Requirement(
-    lambda subject: subject.parent is not None,
-    lambda _: gettext("Nothing was changed by hand in this translation: there is nothing to compare it with."),
-)
-FOIL = Requirement(
-    lambda subject: subject.foil_id is not None,
-    lambda _: gettext("There is no other piece to compare the chosen piece with."),
-)

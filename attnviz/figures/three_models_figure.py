@@ -18,9 +18,9 @@ from attnviz.analysis.why_attention import (
 )
 from attnviz.figures.grammar import (
     ATTENTION_STYLES,
-    LEGEND_ABOVE,
     curve,
-    names_axis,
+    label_axis,
+    legend_above,
     pair_columns,
     points,
     side_by_side,
@@ -28,7 +28,7 @@ from attnviz.figures.grammar import (
     text_at,
     titled_axis,
 )
-from attnviz.figures.spec import Part, Spec, axis_labels, escape, in_colour, label_width
+from attnviz.figures.spec import Part, Spec, axis_labels, escape, in_colour, label_width, numbered
 from attnviz.languages import gettext, ngettext
 from attnviz.trace import Trace
 from attnviz.trace.parts import GradientNorms
@@ -56,14 +56,16 @@ def forced_words_figure(forced: ForcedWords, *, slanting: bool = True) -> Spec:
     column = _COLUMN if slanting else label_width(forced.words, _SIZE, _LABEL) + 10
     height, bottom = (340, 84) if slanting else (290, 34)
     labels = axis_labels(forced.words, _LABEL)
-    layout = sized_layout(height, (62, 24, 36, bottom), round(86 + column * count)) | {
-        "hovermode": "x unified",
-        "showlegend": True,
-        "legend": LEGEND_ABOVE,
-        "xaxis": names_axis(labels, "decoder", _SIZE, framed=False, tickangle=-45 if slanting else 0),
-        "yaxis": _power_axis(gettext("probability of the word"), int(np.floor(powers.min())), 0, 0.15),
-    }
-    table: dict[str, Any] = {gettext("position"): range(1, count + 1), gettext("word"): forced.words}
+    layout = (
+        sized_layout(height, (62, 24, 36, bottom), round(86 + column * count))
+        | legend_above()
+        | {
+            "hovermode": "x unified",
+            "xaxis": label_axis(labels, "decoder", size=_SIZE, across=True, tickangle=-45 if slanting else 0),
+            "yaxis": _power_axis(gettext("probability of the word"), int(np.floor(powers.min())), 0, 0.15),
+        }
+    )
+    table: dict[str, Any] = {gettext("word"): forced.words}
     for model, own, logs in zip(forced.models, probabilities, forced.log_probabilities, strict=True):
         table |= {f"p, {model}": own, f"log p, {model}": logs}
     means = np.exp(forced.log_probabilities.mean(axis=1)).tolist()
@@ -74,7 +76,7 @@ def forced_words_figure(forced: ForcedWords, *, slanting: bool = True) -> Spec:
         models=len(forced.models),
         means=", ".join(f"{name} {small(mean)}" for name, mean in zip(kinds, means, strict=True)),
     )
-    return Spec(lines, layout, alt, table)
+    return Spec(lines, layout, alt, numbered(table, gettext("position")))
 
 
 _CAPTION, _PANEL, _BOTTOM, _GAP = 34, 230, 46, 0.05

@@ -39,7 +39,6 @@ def vector_map(
         for number, share in enumerate(shares, 1)
     ]
     layout = sized_layout(460, (56, 12, 12, 46), 320, opens=list(url_prefixes)) | {
-        "hovermode": "closest",
         "xaxis": titled_axis(titles[0], standoff=6, automargin=True),
         "yaxis": titled_axis(titles[1], standoff=6, automargin=True),
     }

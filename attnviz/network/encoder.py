@@ -8,10 +8,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import embedding, linear
 
-from attnviz.network.derivatives import tanh_
 from attnviz.network.model_config import ModelConfig
 from attnviz.network.products import FixedProduct
-from attnviz.network.recurrence import GRUSequence
+from attnviz.network.recurrence import GRUSequence, gru_gates
 
 
 class Encoder(nn.Module):
@@ -86,8 +85,7 @@ class PreparedEncoder:
             if rows < batch:
                 incoming, before, after = incoming[:, :rows], before[:, :rows], after[:, :rows]
             recurrent = torch.stack([product(state) for product, state in zip(self.recurrents, before, strict=True)])
-            reset, update = torch.sigmoid(incoming[..., : 2 * n] + recurrent[..., : 2 * n]).split(n, dim=-1)
-            candidate = tanh_(torch.addcmul(incoming[..., 2 * n :], reset, recurrent[..., 2 * n :]))
+            _, update, candidate = gru_gates(incoming, recurrent)
             torch.lerp(candidate, before, update, out=after)
         onward, reverse = states[1:].unbind(1)
         reverse = reverse.gather(0, order.t()[..., None].expand(-1, -1, n))

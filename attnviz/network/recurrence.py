@@ -25,6 +25,8 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from attnviz.network.derivatives import tanh_
+
 
 def _product_dtype(weight: Tensor) -> torch.dtype:
     """Return the type of matrix products: autocast's where it is on, else that of `weight`."""
@@ -50,11 +52,16 @@ def gate_factors(states: Tensor, gates: Tensor, candidates: Tensor, recurrents: 
     return factors
 
 
+def gru_gates(inputs: Tensor, recurrent: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Return r, z and the candidate, (..., n) each, given both halves of the gates with biases, (..., 3n) each."""
+    n = recurrent.shape[-1] // 3
+    reset, update = torch.sigmoid(inputs[..., : 2 * n] + recurrent[..., : 2 * n]).split(n, dim=-1)
+    return reset, update, tanh_(torch.addcmul(inputs[..., 2 * n :], reset, recurrent[..., 2 * n :]))
+
+
 def gru_step(inputs: Tensor, recurrent: Tensor, states: Tensor) -> Tensor:
     """Return the states (R, n) after `states`, given both halves of the gates with biases, (R, 3n) each."""
-    n = states.shape[-1]
-    reset, update = torch.sigmoid(inputs[:, : 2 * n] + recurrent[:, : 2 * n]).split(n, dim=-1)
-    candidate = torch.addcmul(inputs[:, 2 * n :], reset, recurrent[:, 2 * n :]).tanh_()
+    _, update, candidate = gru_gates(inputs, recurrent)
     return torch.lerp(candidate, states, update)
 
 

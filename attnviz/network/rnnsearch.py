@@ -24,11 +24,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import embedding, linear
 
-from attnviz.network.derivatives import tanh_
 from attnviz.network.encoder import Encoder
 from attnviz.network.model_config import ModelConfig
 from attnviz.network.output import OutputLayer
 from attnviz.network.products import FixedProduct
+from attnviz.network.recurrence import gru_gates
 from attnviz.network.scorers import scorer_class
 from attnviz.network.searchable import SourceMemory, selected
 
@@ -283,14 +283,13 @@ class StepDecoder:
         `words` are the `words_of` of `previous_ids`, where already computed. `intervention` maps energies (S, k, Tx) to
         changed energies before the softmax; the step's `energies` stay unchanged.
         """
-        n, gates, products = self.config.hidden_size, self.gates, state.products
+        gates, products = self.gates, state.products
         query = self.attention.queries(state.state, products[..., gates : gates + self.query_size])
         features = self.attention.features(state.alignment) if self.attention.reads_before else state.alignment
         energies = self.attention.energies(query, memory.keys[:, None], features) + memory.mask
         alignment = torch.softmax(energies if intervention is None else intervention(energies), -1)
         incoming = self._incoming(memory, alignment, self.words(previous_ids) if words is None else words)
-        reset, update = torch.sigmoid(incoming[..., : 2 * n] + products[..., : 2 * n]).split(n, dim=-1)
-        candidate = tanh_(torch.addcmul(incoming[..., 2 * n : gates], reset, products[..., 2 * n : gates]))
+        reset, update, candidate = gru_gates(incoming[..., :gates], products[..., :gates])
         next_state = self._with_products(torch.lerp(candidate, state.state, update), alignment)
         readout_state = next_state if self.config.readout_state == "current" else state
         wide = incoming[..., gates:] + readout_state.products[..., gates + self.query_size :]

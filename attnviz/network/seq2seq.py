@@ -25,6 +25,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from attnviz.network.model_config import Seq2SeqConfig
 from attnviz.network.output import OutputLayer
+from attnviz.network.recurrence import gru_gates
 from attnviz.network.searchable import SourceMemory, additive_mask, selected
 
 _PAD = 0
@@ -247,8 +248,7 @@ def _cell(weights: list[Tensor], inputs: Tensor, state: Tensor, cell_state: Tens
         state.shape[-1],
     )
     if input_part.shape[-1] == 3 * n:
-        reset, update = torch.sigmoid(input_part[..., : 2 * n] + recurrent_part[..., : 2 * n]).split(n, dim=-1)
-        candidate = torch.tanh(input_part[..., 2 * n :] + reset * recurrent_part[..., 2 * n :])
+        reset, update, candidate = gru_gates(input_part, recurrent_part)
         new_state = torch.lerp(candidate, state, update)
         return LayerOutputs(new_state, new_state, torch.stack([reset, update, candidate], dim=-2))
     input_gate, forget_gate, candidate_cell, output_gate = (input_part + recurrent_part).split(n, dim=-1)

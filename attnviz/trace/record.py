@@ -10,7 +10,7 @@ import numpy as np
 
 from attnviz.arguments import check_whole_argument
 from attnviz.languages import gettext
-from attnviz.text import BOS, SPACE, typed_surfaces
+from attnviz.text import BOS, typed_surfaces
 from attnviz.trace import storage
 from attnviz.trace.aligned import Aligned
 from attnviz.trace.drawing import step_index
@@ -97,12 +97,6 @@ class Record(Aligned, Computation):
     def typed_target(self) -> tuple[str, ...]:
         """The target pieces, with the characters of a given translation in place of each `<unk>`."""
         return typed_surfaces(self.target_pieces, self.translation)
-
-    @property
-    def unknown_target_characters(self) -> tuple[str, ...]:
-        """The character sequences of a given translation that the tokenizer does not know, each once."""
-        typed = zip(self.target_pieces, self.typed_target, strict=True)
-        return tuple(dict.fromkeys(surface.strip(SPACE) for piece, surface in typed if piece != surface))
 
     @property
     def previous_pieces(self) -> tuple[str, ...]:

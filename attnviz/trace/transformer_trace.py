@@ -334,16 +334,12 @@ class TransformerTrace(HeadViews, Record):
         return mean_of_heads(self.cross_alignment, Heads(layer, head))
 
     @cached_property
-    def _alignment(self) -> FloatArray:
-        return self.cross_attention(self.heads.layer, self.heads.head)
-
-    @property
     def alignment(self) -> FloatArray:
         """Mean cross-attention of the selected `heads`, (Ty, Tx); rows sum to 1.
 
         The default is the mean of all heads, which agrees best with word links (see the card of `small-transformer`).
         """
-        return self._alignment
+        return self.cross_attention(self.heads.layer, self.heads.head)
 
     def heatmap(
         self,

@@ -31,7 +31,7 @@ from attnviz.ui.page_state.linked import (
     page_payload,
     parse_query,
 )
-from attnviz.ui.requests import RESUME, begin_page, end_page, inbox, receive
+from attnviz.ui.requests import RESUME, begin_page, end_page, inbox
 from attnviz.ui.style import apply_style
 from attnviz.ui.waiting import admitted, in_turn, translating_for
 
@@ -118,10 +118,12 @@ def _signed_in() -> bool:
 
 @in_turn()
 def run_pages(pages: Sequence[Page]) -> None:
-    """Draw the current page, its navigation and title: the requested page, else that of the address, else the first."""
+    """Draw the current page, its navigation and title: the requested page, else that of the address, else the first.
+
+    After Back or Forward, the address is the link.
+    """
     session = page_session()
     use_chosen_language()
-    receive()
     begin_page(
         {
             "page": lambda path: go_to(str(path)),
@@ -129,7 +131,20 @@ def run_pages(pages: Sequence[Page]) -> None:
             RESUME: partial(_resume, pages),
         }
     )
-    current, draw = _opened_page(pages)
+    offered = {
+        page.path: st.Page(page.draw, title=page.title(), url_path=page.path, default=page is pages[0])
+        for page in pages
+    }
+    opened = st.navigation([*offered.values()], position="hidden")
+    current = _page_at(pages, opened.url_path)
+    asked, previous, query = session.get(_ASKED), session.get(PAGE, current.path), inbox().query
+    if asked in offered and asked != current.path and query is not None:
+        # Where the query differs from the browser's, Streamlit (1.67) adds another entry to the history.
+        session[PAGE] = session.pop(_ASKED)
+        st.switch_page(offered[asked], query_params=parse_query(query))
+    session[PAGE] = current.path
+    if current.path != previous:
+        _follow_link(current, st.query_params.to_dict())
     use_chosen_language()
     apply_style(theme_name())
     if not (_signed_in() and admitted()):
@@ -141,33 +156,10 @@ def run_pages(pages: Sequence[Page]) -> None:
     with st.container(key="queue_notice"):
         position = st.empty()
     with translating_for(inbox().memory, position):
-        draw()
+        opened.run()
     with messages:
         _link_messages(link_problems())
     end_page(page_payload())
-
-
-def _opened_page(pages: Sequence[Page]) -> tuple[Page, Callable[[], None]]:
-    """Return the page that Streamlit has opened, and what draws it; open another page if that was asked for.
-
-    After Back or Forward, the address is the link.
-    """
-    session = page_session()
-    offered = {
-        page.path: st.Page(page.draw, title=page.title(), url_path=page.path, default=page is pages[0])
-        for page in pages
-    }
-    opened = st.navigation([*offered.values()], position="hidden")
-    page = _page_at(pages, opened.url_path)
-    asked, previous, query = session.get(_ASKED), session.get(PAGE, page.path), inbox().query
-    if asked in offered and asked != page.path and query is not None:
-        # Where the query differs from the browser's, Streamlit (1.67) adds another entry to the history.
-        session[PAGE] = session.pop(_ASKED)
-        st.switch_page(offered[asked], query_params=parse_query(query))
-    session[PAGE] = page.path
-    if page.path != previous:
-        _follow_link(page, st.query_params.to_dict())
-    return page, opened.run
 
 
 def _page_at(pages: Sequence[Page], path: str) -> Page:

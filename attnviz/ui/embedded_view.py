@@ -8,8 +8,7 @@ import gzip
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence, Set
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from html import escape
@@ -19,7 +18,7 @@ from attnviz.analysis.gold import as_gold_links, validated
 from attnviz.analysis.labels import shorten
 from attnviz.analysis.recomputation import Weights
 from attnviz.architectures import step_texts
-from attnviz.browser_modules import COMPONENTS, bundle, component_files, module_path
+from attnviz.browser_modules import COMPONENTS, modules_script
 from attnviz.browser_programs import KATEX, PLOTLY, SERIF_FAMILY, serif_style
 from attnviz.errors import AttnvizError
 from attnviz.figures.encoding import to_json
@@ -33,7 +32,7 @@ from attnviz.ui.components.component import collected
 from attnviz.ui.embedding import Embedding, embedded_in
 from attnviz.ui.page_state.gold_state import take_links
 from attnviz.ui.page_state.selection import OPTIONS, PAGE_CHOICES, POSTERIOR_OPEN
-from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, made
+from attnviz.ui.payloads import PayloadRequest, made
 from attnviz.ui.resources import has_posterior
 from attnviz.ui.step.step_view import step_view
 from attnviz.ui.step.what_if_panel import current_view, handle_what_if
@@ -149,13 +148,18 @@ class EmbeddedView:
 
 
 def embedded(host: Embedding, draw: Callable[[], object], steps: int) -> Drawn:
-    """Return the blocks that `draw` draws for the current `host`, and all payloads that they fetch in any step."""
+    """Return the blocks that `draw` draws for the current `host`, and all payloads that they fetch in any step.
+
+    In place of a payload that cannot be made is the message that says why, which the reader sees instead.
+    """
     with collected() as blocks:
         draw()
     payloads = {}
     for address, name, shown, parameters in host.payloads(steps):
-        with suppress(UnknownPayloadError, AttnvizError):
+        try:
             payloads[address] = made(PayloadRequest(shown, parameters, name))
+        except AttnvizError as error:
+            payloads[address] = {"refused": str(error)}
     return {"blocks": blocks, "payloads": payloads}
 
 
@@ -171,17 +175,15 @@ def drawn_page(
     steps: int = 0,
     footer: Callable[[], str] = made_with_attnviz,
     languages: Sequence[str] = tuple(LANGUAGES),
-    session: Mapping[Any, Any] | None = None,
 ) -> bytes:
     """Return an HTML page of what `draw` draws, with its payloads of so many `steps`; a reader chooses no options.
 
-    `name` distinguishes its payloads from others, and `session` has what stands in the session state; the further
-    arguments are those of `html_page`.
+    `name` distinguishes its payloads from others; the further arguments are those of `html_page`.
     """
     options = {option: values[:1] for option, values in OPTIONS.items()}
 
     def drawn(theme: ThemeName, _: int) -> Drawn:
-        host = Embedding(f"{name}-{language()}-{theme}", theme, options, session={**(session or {})})
+        host = Embedding(f"{name}-{language()}-{theme}", theme, options)
         with embedded_in(host):
             return embedded(host, draw, steps)
 
@@ -296,7 +298,7 @@ def guest_script() -> str:
     katex = f"(() => {{\nlet define, exports, module;\n{KATEX.text}\n}})();\n"
     fonts = f"const fonts = new CSSStyleSheet();\nfonts.replaceSync({json.dumps(serif_style(embedded=True))});\n"
     applied = "document.adoptedStyleSheets.push(fonts);\n"
-    modules = modules_script("guest.js", component_files().keys(), page)
+    modules = modules_script("guest.js", page_style=page, change=partial(_WIDTH_QUERY.sub, "@container attnviz"))
     script = f"{plotly}{katex}{fonts}{applied}{modules}return attnvizModule;\n"
     digest = hashlib.sha256(script.encode()).hexdigest()[:12]
     # Each widget of a notebook runs the script; the views on a page share one set of modules and style sheets.
@@ -304,20 +306,6 @@ def guest_script() -> str:
 
 
 _FONTS = f"--st-font: {FONT}; --st-heading-font: '{SERIF_FAMILY}', Georgia, serif; --st-button-radius: 4px;"
-
-
-def modules_script(entry: str, kinds: Set[str], page_style: str = "") -> str:
-    """Return the script of the module `entry` and of the components of these `kinds`, and the style of their page."""
-    files = component_files()
-    needed = {"blocks": files["blocks"]} | {kind: files[kind] for kind in sorted(kinds) if kind in files}
-    modules = [COMPONENTS / entry, *(module_path(kind) for kind in needed if kind != "blocks")]
-    if page_style:
-        page: dict[str, str | bool] = {"html": "", "css": page_style, "isolated": False}
-        needed = {"page": page} | needed
-        needed = {
-            kind: one | {"css": _WIDTH_QUERY.sub("@container attnviz", str(one["css"]))} for kind, one in needed.items()
-        }
-    return bundle(modules, {"files.js": f"export default {json.dumps(needed)};"})
 
 
 def _kinds(blocks: Sequence[Mapping[str, Any]]) -> set[str]:

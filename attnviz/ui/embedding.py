@@ -12,12 +12,14 @@ from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from attnviz import lazy_streamlit as st
-from attnviz.analysis.recomputation import Weights
-from attnviz.palette import ThemeName
-from attnviz.text import Tokenizer
+
+if TYPE_CHECKING:  # `server` needs this module before it answers
+    from attnviz.analysis.recomputation import Weights
+    from attnviz.palette import ThemeName
+    from attnviz.text import Tokenizer
 
 Session = MutableMapping[Any, Any]
 """Streamlit's session state (`st.session_state`), or a dictionary in its place."""

@@ -12,7 +12,7 @@ import base64
 import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict, Unpack
 
 from attnviz import lazy_streamlit as st
 from attnviz.languages import gettext
@@ -38,82 +38,88 @@ def drop_restored_values() -> None:
     page_session().pop(_RESTORED, None)
 
 
+Then = Callable[[], object] | None
+"""What is called when a visitor has changed a field, before the page is drawn again."""
+
+
+class FieldOptions(TypedDict, total=False):
+    """What a field may have besides its label and value (`FieldPayload`)."""
+
+    labelled: bool
+    """Whether the label is shown, or only read out: by default that of a text box and of a box of choices is shown."""
+    help: str
+    disabled: bool
+    placeholder: str
+    """Text in an empty text box."""
+    height: int
+    """Pixels of a text box of several lines, which Ctrl+Enter sends; by default the box is as high as its text."""
+    single_line: bool
+    """Whether Shift+Enter does not begin a line in a text box."""
+    button: str
+    """Key of the request button that Enter presses, after it has sent the text of a text box."""
+    width: Width
+
+
 def text_box(
     label: str,
     *,
     key: str,
     default: str = "",
-    then: Callable[[], object] | None = None,
-    label_visibility: Literal["visible", "collapsed"] = "visible",
-    help: str = "",  # noqa: A002  as Streamlit's
-    placeholder: str = "",
-    height: int = 0,
-    single_line: bool = False,
-    button: str = "",
+    then: Then = None,
     parameter: str = "",
+    **options: Unpack[FieldOptions],
 ) -> str:
     """Draw a text box; return its text, which the session state has under `key`, at first `default`.
 
-    When a visitor changes it, `then` is called before the page is drawn again. Enter sends the text and presses the
-    request button with the key `button`; Shift+Enter begins a line, but not in a box with a `single_line`. `height` is
-    in pixels, for a box of several lines, which Ctrl+Enter sends; by default the box is as high as its text. With a
-    `parameter`, the text begins with the link and is in the address, unless it is the default.
+    With a `parameter`, the text begins with the link and is in the address, unless it is the default.
     """
-    data: dict[str, Any] = {"placeholder": placeholder, "height": height, "button": button, "singleLine": single_line}
-    data |= {"labelled": label_visibility == "visible", "help": help}
-    return str(_draw("text", label, key, default, _is_text, then, parameter, **data))
+    return str(_draw("text", label, key, default, _is_text, then, parameter, **options))
 
 
 def select_box(
     label: str,
-    options: Mapping[str, str],
+    choices: Mapping[str, str],
     *,
     key: str,
     default: str | None = None,
-    then: Callable[[], object] | None = None,
-    label_visibility: Literal["visible", "collapsed"] = "visible",
-    help: str = "",  # noqa: A002  as Streamlit's
-    disabled: bool = False,
-    width: int | Literal["stretch"] = "stretch",
+    then: Then = None,
     parameter: str = "",
+    **options: Unpack[FieldOptions],
 ) -> str:
     """Draw a box of choices; return the chosen value, which the session state has under `key`.
 
-    `options` maps values to labels in the current language; `default` is one of the values, by default the first.
-    When a visitor chooses, `then` is called before the page is drawn again. `width` is in pixels. With a `parameter`,
-    the value begins with the link and is in the address, unless it is the default.
+    `choices` maps values to labels in the current language; `default` is one of the values, by default the first. With
+    a `parameter`, the value begins with the link and is in the address, unless it is the default.
     """
-    data: dict[str, Any] = {"labelled": label_visibility == "visible", "help": help, "disabled": disabled}
-    return _choice("select", label, options, key, default, then, parameter, width=width, **data)
+    return _choice("select", label, choices, key, default, then, parameter, **options)
 
 
 def segmented_control(
     label: str,
-    options: Mapping[str, str],
+    choices: Mapping[str, str],
     *,
     key: str,
     default: str | None = None,
-    then: Callable[[], object] | None = None,
-    label_visibility: Literal["visible", "collapsed"] = "collapsed",
+    then: Then = None,
     parameter: str = "",
+    **options: Unpack[FieldOptions],
 ) -> str:
-    """Draw the options as adjacent buttons; otherwise like `select_box`."""
-    labelled = label_visibility == "visible"
-    return _choice("segments", label, options, key, default, then, parameter, width="content", labelled=labelled)
+    """Draw the choices as adjacent buttons; otherwise like `select_box`."""
+    return _choice("segments", label, choices, key, default, then, parameter, **options)
 
 
 def _choice(
     kind: str,
     label: str,
-    options: Mapping[str, str],
+    choices: Mapping[str, str],
     key: str,
     default: str | None,
-    then: Callable[[], object] | None,
+    then: Then,
     parameter: str,
-    **data: Any,
+    **options: Unpack[FieldOptions],
 ) -> str:
-    names, first = [*options.items()], next(iter(options), "") if default is None else default
-    return str(_draw(kind, label, key, first, [*options].__contains__, then, parameter, options=names, **data))
+    first = next(iter(choices), "") if default is None else default
+    return str(_draw(kind, label, key, first, [*choices].__contains__, then, parameter, choices, **options))
 
 
 def switch(
@@ -121,16 +127,15 @@ def switch(
     *,
     key: str,
     default: bool = False,
-    then: Callable[[], object] | None = None,
-    help: str = "",  # noqa: A002  as Streamlit's
+    then: Then = None,
     parameter: str = "",
+    **options: Unpack[FieldOptions],
 ) -> bool:
     """Draw a switch; return whether it is on, which the session state has under `key`.
 
-    When a visitor turns it, `then` is called before the page is drawn again. With a `parameter`, whether it is on
-    begins with the link and is in the address, unless it is the default.
+    With a `parameter`, whether it is on begins with the link and is in the address, unless it is the default.
     """
-    return bool(_draw("switch", label, key, default, _is_bool, then, parameter, help=help, width="content"))
+    return bool(_draw("switch", label, key, default, _is_bool, then, parameter, **options))
 
 
 def disclosure(label: str, *, key: str) -> bool:
@@ -138,7 +143,7 @@ def disclosure(label: str, *, key: str) -> bool:
 
     The session state has that under `key`. The caller draws the section below while it is open.
     """
-    return bool(_draw("disclosure", label, key, False, _is_bool))
+    return bool(_draw("disclosure", label, key, False, _is_bool, width="stretch"))
 
 
 def _is_text(value: Any) -> bool:
@@ -155,16 +160,15 @@ def _draw(
     key: str,
     default: Any,
     accepts: Callable[[Any], bool],
-    then: Callable[[], object] | None = None,
+    then: Then = None,
     parameter: str = "",
-    *,
-    width: Width = "stretch",
-    **data: Any,
+    choices: Mapping[str, str] | None = None,
+    **options: Unpack[FieldOptions],
 ) -> Any:
     """Draw a field; return its value."""
     session = page_session()
     if parameter:
-        offered = ("0", "1") if kind == "switch" else [value for value, _ in data.get("options", ())]
+        offered = ("0", "1") if kind == "switch" else tuple(choices or ())
         parse = "1".__eq__ if kind == "switch" else str
         linked_entry(key, default, parameter=parameter, offered=offered, parse=parse, noted=True)
     restored = session.get(_RESTORED, {})
@@ -184,49 +188,53 @@ def _draw(
                 then()
 
     on_request(key, set_value)
-    _mount(key, kind, label, width, value=value, **data)
+    _mount(key, kind, label, choices or {}, value=value, **options)
     return value
 
 
 _DEFAULTS = {
     "value": "",
-    "labelled": False,
     "help": "",
     "disabled": False,
-    "options": [],
     "placeholder": "",
     "height": 0,
     "button": "",
-    "singleLine": False,
+    "single_line": False,
     "option": "",
 }
 """Payload of a field (`FieldPayload`), except for what each field has of its own."""
 
 
-def _mount(key: str, kind: str, label: str, width: Width, **data: Any) -> None:
+def _mount(key: str, kind: str, label: str, choices: Mapping[str, str], **data: Any) -> None:
     """Mount a field; what its `data` lack has its default.
 
     Streamlit stores a component's state under its key, so that the component of a field outside a view has another one.
     """
+    is_box = kind in ("text", "select")
+    width = data.pop("width", "stretch" if is_box else "content")
+    own = {"key": key, "kind": kind, "label": label, "labelled": is_box, "options": [*choices.items()]}
     help_name = gettext("Help for {name}", name=label) if data.get("help") else ""
-    payload = _DEFAULTS | {"key": key, "kind": kind, "label": label, "helpName": help_name} | data
     with view_blocks(f"field_{key}", width=width), box(key, width=width):
-        component("field", "", payload)
+        component("field", "", _DEFAULTS | own | {"helpName": help_name} | data)
 
 
 def option_field(
-    view: View, name: str, kind: Literal["segments", "select", "switch", "disclosure"], label: str, **data: Any
+    view: View,
+    name: str,
+    kind: Literal["segments", "select", "switch", "disclosure"],
+    label: str,
+    choices: Mapping[str, str] | None = None,
+    **options: Unpack[FieldOptions],
 ) -> None:
     """Draw the choice of the option `name`, which the browser owns; nothing where it is fixed.
 
-    Its values may be adjacent buttons ("segments") or a box of choices ("select"), whose `options` map values to their
-    labels. A "switch" may have a `help`. A "disclosure" opens and closes a section, which page.css hides. `width` is
-    that of the field, by default of its content.
+    Its `choices`, which map values to their labels, may be adjacent buttons ("segments") or a box ("select"). A
+    "disclosure" opens and closes a section, which page.css hides.
     """
     host = embedding()
     if host is None or len(host.options[name]) > 1:
-        options = [*data.pop("options", {}).items()]
-        _mount(view.key(name), kind, label, data.pop("width", "content"), option=name, options=options, **data)
+        data = {"labelled": False, "width": "content", **options}
+        _mount(view.key(name), kind, label, choices or {}, option=name, **data)
 
 
 def shown_if(condition: str, text: str) -> str:

@@ -49,10 +49,10 @@ def references(listed: Sequence[tuple[str, str, str]]) -> None:
 Topic = Literal["signs", "attention", "heads", "writing", "learning", "scores"]
 
 
-def glossary_box(key: str, *topics: Topic) -> None:
-    """Draw a popover with key `key` that defines the terms of `topics`."""
-    with popover_box(gettext("What the words on this page mean"), key):
-        definitions(f"{key}_terms", glossary(*topics))
+def glossary_box(*topics: Topic) -> None:
+    """Draw a popover that defines the terms of `topics`."""
+    with popover_box(gettext("What the words on this page mean"), "glossary"):
+        definitions("glossary_terms", glossary(*topics))
 
 
 def definitions(key: str, texts: Iterable[str]) -> None:

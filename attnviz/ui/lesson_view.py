@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -11,6 +11,7 @@ from typing import Any
 
 from attnviz.analysis.numbers import NO_BREAK, decimal
 from attnviz.analysis.recomputation import Weights
+from attnviz.analysis.what_if_effects import spaced_words
 from attnviz.architectures import stage_numbered
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.registry import step_figure
@@ -18,7 +19,6 @@ from attnviz.figures.spec import Spec
 from attnviz.languages import format_number, format_share, gettext, gettexts, language, ngettext, set_language
 from attnviz.lessons import AskedQuestion, Lesson, LessonSentence, asked_questions
 from attnviz.lessons.lesson_file import HEATMAP, NextWordPrediction, NumberPrediction
-from attnviz.text import SPACE
 from attnviz.trace.aligned import first_words
 from attnviz.ui.components.chart import steady_payload
 from attnviz.ui.components.component import box, component, hidden_box
@@ -292,11 +292,5 @@ def right_answer(asked: AskedQuestion) -> str:
 
 def _words(trace: Any, side: str, count: int | None) -> list[Payload]:
     """Return the first `count` words of one side, or all, without the end mark, and whether a space precedes each."""
-    words = trace.words()
-    texts, groups = getattr(words, side), getattr(words, f"{side}_groups")
-    pieces: Sequence[str] = trace.source_surfaces if side == "source" else trace.typed_target
-    return [
-        {"text": text, "space": place > 0 and pieces[group[0]].startswith(SPACE)}
-        for place, (text, group) in enumerate(zip(texts[:count], groups[:count], strict=True))
-        if text != "</s>"
-    ]
+    words = spaced_words(trace, source=side == "source")[:count]
+    return [{"text": text, "space": space} for text, space in words]

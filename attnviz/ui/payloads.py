@@ -21,7 +21,6 @@ import pkgutil
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from contextvars import ContextVar
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cached_property
 from pathlib import Path
@@ -37,14 +36,13 @@ from attnviz.environment import ATTNVIZ_SECRET
 from attnviz.figures.registry import figure_named
 from attnviz.figures.subject import Subject
 from attnviz.languages import LANGUAGES, language, set_language
-from attnviz.lru_cache import LRUCache
+from attnviz.lru_cache import LRUCache, once_in_run
 from attnviz.palette import ThemeName
 from attnviz.ui.embedding import embedding, in_session, in_theme, theme_name
 from attnviz.ui.page_state.selection import Selection, linked_selection
 from attnviz.ui.resources import (
     bytes_of,
     call_of,
-    find_weights_once,
     weights_digest_of,
     weights_of,
 )
@@ -310,19 +308,15 @@ class _Run:
     """Requests by digest; each is empty once the browser has got it."""
 
 
-_RUN: ContextVar[_Run | None] = ContextVar("run", default=None)
-"""The run that this thread does; Streamlit ends the thread after it."""
-
-
-def begin_requests() -> None:
-    """Begin a run of the page or of a fragment, in which the browser gets each request once."""
-    _RUN.set(_Run())
-    find_weights_once()
+@once_in_run
+def _run() -> _Run:
+    """Return the run that this thread does."""
+    return _Run()
 
 
 def take_requests() -> dict[str, str]:
     """Return the requests that the browser is to get with the next component, by their digests."""
-    run = _RUN.get() or _Run()
+    run = _run()
     waiting = {digest: text for digest, text in run.unsent.items() if text}
     run.unsent |= dict.fromkeys(waiting, "")
     return waiting
@@ -343,7 +337,7 @@ def shown_address(name: str, shown: Shown, query: str = "", **parameters: str) -
         if name in _MAKERS and _MAKERS[name].needs_server:
             return ""
         return host.address(name, shown, {"lang": language(), "theme": host.theme} | parameters, query)
-    run, identity = _RUN.get() or _Run(), _identity(shown)
+    run, identity = _run(), _identity(shown)
     if identity not in run.digests:
         text = json.dumps(_described(shown), sort_keys=True, separators=(",", ":"))
         digest = _digest(text)

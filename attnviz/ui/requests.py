@@ -15,10 +15,10 @@ from typing import Any, Literal, NamedTuple, TypeGuard
 
 from attnviz import lazy_streamlit as st
 from attnviz.languages import gettexts
+from attnviz.lru_cache import begin_run
 from attnviz.ui.components.component import component, in_view
 from attnviz.ui.embedding import page_session
 from attnviz.ui.page_state.inputs import use_chosen_language
-from attnviz.ui.payloads import begin_requests
 
 _INBOX = "inbox"
 RESUME = "resume"
@@ -81,8 +81,12 @@ class Inbox:
                 requests.append(BrowserRequest(tab, last, key, item.get("value")))
         return requests
 
-    def queue_requests(self, message: Any) -> None:
-        """Queue the new requests of a browser, that to resume a session first: the others were made in that session."""
+    def handle(self, message: Any, controls: Mapping[str, Handler]) -> None:
+        """Queue the new requests in a browser's `message`, and handle the queued ones, up to the first of no control.
+
+        That to resume a session comes first, since the others were made in that session. The controls are those drawn
+        last and further `controls`. A request stays in the queue if its run is stopped before it is handled.
+        """
         requests = self.new_requests(message)
         if requests or not self.waiting:
             self.query = str(message.get("query", "")).removeprefix("?") if requests else None
@@ -90,21 +94,14 @@ class Inbox:
             self.received[request.tab] = request.seq
         self.waiting += sorted(requests, key=lambda request: request.key != RESUME)
         del self.waiting[:-_MOST]
-
-    def handle(self) -> None:
-        """Handle the queued requests in order, up to the first of a control that was not drawn.
-
-        A request stays in the queue if its run is stopped before it is handled.
-        """
+        while self.actions:
+            self.actions[0]()
+            del self.actions[0]
+        self.controls |= controls
         while self.waiting and (act := self.controls.get(self.waiting[0].key)):
             act(self.waiting[0].value)
             del self.waiting[0]
-
-    def run_actions(self) -> None:
-        """Call what the last run left to this one."""
-        for action in tuple(self.actions):
-            action()
-            self.actions.remove(action)
+        self.controls = {}
 
     def handled(self) -> dict[str, int]:
         """Return, by tab, the number of the last request that was handled or dropped."""
@@ -132,9 +129,12 @@ OUTBOX = "outbox"
 """Session state key of the component."""
 
 
-def receive() -> None:
-    """Receive the requests of the browser, first in every run, and call what the last run left to this one."""
-    begin_requests()
+def begin_page(controls: Mapping[str, Handler]) -> None:
+    """Begin a run: receive the requests of the browser, and handle those of the page's own `controls`, or drawn last.
+
+    What the last run left to this one is called first.
+    """
+    begin_run()
     payload = gettexts(
         {
             "offline": "No connection to the server. You can still go to another step or stage. Other pages, "
@@ -143,9 +143,7 @@ def receive() -> None:
         }
     )
     state = component("outbox", OUTBOX, payload, default={"sent": None}, on_sent_change=lambda: None, height=1)
-    box = inbox()
-    box.queue_requests(state.sent)
-    box.run_actions()
+    inbox().handle(state.sent, controls)
 
 
 def begin_fragment() -> None:
@@ -155,18 +153,10 @@ def begin_fragment() -> None:
     widget, for instance that of a popover that closes.
     """
     use_chosen_language()
-    begin_requests()
+    begin_run()
     message = getattr(page_session().get(OUTBOX), "sent", None)
     if inbox().new_requests(message):
         st.rerun()
-
-
-def begin_page(controls: Mapping[str, Handler]) -> None:
-    """Handle the queued requests of the page's own `controls`, and of those drawn last, before the page is drawn."""
-    box = inbox()
-    box.controls |= controls
-    box.handle()
-    box.controls = {}
 
 
 def end_page(page: Mapping[str, Any]) -> None:

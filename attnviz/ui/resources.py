@@ -12,7 +12,6 @@ import inspect
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from contextvars import ContextVar
 from dataclasses import dataclass, is_dataclass
 from functools import partial
 from pathlib import Path
@@ -27,9 +26,9 @@ from attnviz.analysis.recomputation import Weights
 from attnviz.architectures import could_be_of
 from attnviz.errors import AttnvizError, user_error
 from attnviz.files import check_regular
-from attnviz.installed_models import installed_detectors, installed_models
+from attnviz.installed_models import check_installed, installed_detectors, installed_models
 from attnviz.languages import gettext, language
-from attnviz.lru_cache import LRUCache, cached_in, size_of
+from attnviz.lru_cache import LRUCache, cached_in, once_in_run, size_of
 from attnviz.model_folder import (
     EVERY_FILE,
     IMPORTED_ARCHITECTURE,
@@ -204,20 +203,24 @@ def _device_name(device: str) -> str:
 
 
 def translate(
-    folder: str,
+    model: str,
     device: str,
     text: str,
     beam: int,
     target: str | tuple[int, ...] | None,
     interventions: tuple[Intervention, ...] = (),
 ) -> Trace:
-    """Return the trace of `text` by the model in `folder`, with its current files; raise AttnvizError on bad input.
+    """Return the trace of `text` by an installed model, with its current files.
 
-    `target`, a text or piece ids, is force-decoded where given, and `interventions` are applied. The result is cached,
-    the same object for every visitor and run, so that values cached in a trace (its fingerprint, its verification) are
-    computed once. Visitors who wait at the same time take fair turns, in batches; the page shows their position.
+    Raise AttnvizError on bad input, and where the model is not installed. `target`, a text or piece ids, is
+    force-decoded where given, and `interventions` are applied. The result is cached, the same object for every visitor
+    and run, so that values cached in a trace (its fingerprint, its verification) are computed once. Visitors who wait
+    at the same time take fair turns, in batches; the page shows their position.
     """
-    files, device = stamp(folder, *EVERY_FILE), _device_name(device)
+    if model not in installed_models():
+        raise _removed(model)
+    folder, device = str(installed_models()[model]), _device_name(device)
+    files = stamp(folder, *EVERY_FILE)
     from attnviz.ui.waiting import TRANSLATING_FOR, TURNS, show_position
 
     visitor, place = TRANSLATING_FOR.get()
@@ -237,8 +240,16 @@ def translate(
         trace = _TRACES.add(key, made)
         if place:
             place.empty()
-    _note(trace, Path(folder).name, device, text, beam, target, interventions)
+    _note(trace, model, device, text, beam, target, interventions)
     return trace
+
+
+def force_decoded(models: Sequence[str], device: str, text: str, translation: str) -> tuple[Any, ...]:
+    """Return the traces of these models, each forced to write `translation`; raise AttnvizError where one cannot."""
+    check_installed(*models)
+    if not translation.strip():
+        raise user_error("The translation for forced decoding is empty. Try another sentence or translation.")
+    return tuple(translate(name, device, text, 1, translation) for name in models)
 
 
 def bytes_of(result: Aligned | FilePair) -> int:
@@ -281,16 +292,16 @@ class TranslateAgain:
                 "installed: add its model folder.",
                 model=self.first.model,
             )
-        folder, beam = str(installed_models()[self.first.model]), self.beam or self.first.search.beam
-        return translate(folder, self.device, self.first.source_text, beam, change.target, change.interventions)
+        beam = self.beam or self.first.search.beam
+        return translate(
+            self.first.model, self.device, self.first.source_text, beam, change.target, change.interventions
+        )
 
 
 _CALLS: weakref.WeakKeyDictionary[Any, tuple[Callable[..., Any], dict[str, Any]]] = weakref.WeakKeyDictionary()
 """How each result of this process was made: by which function below, and by which arguments."""
 _UPLOADS: LRUCache[Any] = LRUCache(32 << 20, size=bytes_of)
 """LRU cache of what visitors uploaded, by fingerprint; what a session has open stays available."""
-_SHARED: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
-"""By what a session has open, the same of the session that uploaded it first: it lives as long."""
 
 
 def call_of(result: Any) -> tuple[Callable[..., Any], dict[str, Any]]:
@@ -304,15 +315,8 @@ def call_of(result: Any) -> tuple[Callable[..., Any], dict[str, Any]]:
         return with_heads, {"trace": whole, "name": result.heads.name}
     if result in _CALLS:
         return _CALLS[result]
-    return uploaded, {"fingerprint": _keep_upload(result).fingerprint}
-
-
-def _keep_upload(result: Any) -> Any:
-    """Keep what a visitor uploaded; return the same that another one uploaded before, where that is available."""
-    shared = _UPLOADS.add(result.fingerprint, result)
-    if shared is not result:
-        _SHARED[result] = shared
-    return shared
+    _UPLOADS.add(result.fingerprint, result)
+    return uploaded, {"fingerprint": result.fingerprint}
 
 
 def _note(result: Any, model: str, *arguments: Any) -> None:
@@ -350,14 +354,18 @@ def made_again(model: str, version: str, arguments: Sequence[Any]) -> Any:
 
     Raise AttnvizError on bad input, and where the model is of another version.
     """
-    detector, folder = detector_folder(), installed_models().get(model)
+    detector = detector_folder()
     if detector is not None and detector.name == model:
         result: Any = judgement_of(detector, *arguments)
     else:
-        result = folder and translate(str(folder), *arguments)
-    if result is None or _version(result) != version:
-        raise user_error("The model {model} was replaced or removed. Reload the page.", model=model)
+        result = translate(model, *arguments)
+    if _version(result) != version:
+        raise _removed(model)
     return result
+
+
+def _removed(model: str) -> AttnvizError:
+    return user_error("The model {model} was replaced or removed. Reload the page.", model=model)
 
 
 def weights_of(trace: Record | Judgement) -> Weights | None:
@@ -479,27 +487,14 @@ def _folder_of(result: Any) -> Path | None:
     return installed_models().get(result.model) if result.translated else None
 
 
-_FOUND: ContextVar[dict[str, tuple[str, Weights] | None] | None] = ContextVar("found", default=None)
-"""What `_installed_weights` has found in the run that this thread does, by the fingerprints of the results."""
-
-
-def find_weights_once() -> None:
-    """Begin a run of the page or of a fragment, in which the weights of each result are searched for once."""
-    _FOUND.set({})
-
-
 def _installed_weights(trace: Record | Judgement) -> tuple[str, Weights] | None:
     """Return the digest and the weights of the model that made `trace`, or None where it is missing."""
     if (host := embedding()) is not None and host.weights is not None and could_be_of(trace, host.weights[1]):
         return host.weights
-    found = _FOUND.get()
-    if found is None:
-        return _search_weights(trace)
-    if trace.fingerprint not in found:
-        found[trace.fingerprint] = _search_weights(trace)
-    return found[trace.fingerprint]
+    return _search_weights(trace)
 
 
+@once_in_run
 def _search_weights(trace: Record | Judgement) -> tuple[str, Weights] | None:
     if (folder := _folder_of(trace)) is None:
         return None

@@ -31,7 +31,8 @@ from starlette.routing import Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from attnviz import AttnvizError, browser_modules
+from attnviz import AttnvizError
+from attnviz.browser_modules import APP_MODULES
 from attnviz.browser_programs import KATEX, PLOTLY, SERIF
 from attnviz.environment import ATTNVIZ_FRAME_ANCESTORS
 from attnviz.memory import return_memory
@@ -82,6 +83,9 @@ class SessionExpiry:
         self._visits.add(task)
         task.add_done_callback(self._visits.discard)
 
+
+_PROGRAMS = (PLOTLY, KATEX, APP_MODULES)
+"""The scripts that pages load."""
 
 FOR_EVER = "public, max-age=31536000, immutable"
 """Cache-Control header of content whose name changes whenever it changes."""
@@ -145,24 +149,13 @@ def _payload(request: Request) -> Response:
 def _static_file(request: Request) -> Response:
     """Return a script or a font by its name, or 404; cached for ever, since its name changes with its content."""
     name = request.url.path.rpartition("/")[2]
-    for program in (PLOTLY, KATEX):
+    for program in _PROGRAMS:
         if program.file_name == name:
             return _response(_compressed(program.text), request, "text/javascript", FOR_EVER)
     for font in SERIF:
         if font.file_name == name:
             return Response(font.content, media_type="font/woff2", headers={"Cache-Control": FOR_EVER})
     return Response(status_code=404)
-
-
-async def _module(request: Request) -> Response:
-    """Return one of the app's ES modules, or 404 if it is missing or the digest is another version's."""
-    parameters = request.path_params
-    module = (
-        browser_modules.packed_module(parameters["path"]) if parameters["digest"] == browser_modules.digest() else None
-    )
-    if module is None:
-        return Response(status_code=404)
-    return _response(module, request, "text/javascript", FOR_EVER)
 
 
 @functools.cache
@@ -188,27 +181,10 @@ _LOW_PRIORITY = ThreadPoolExecutor(1, thread_name_prefix="when there is time")
 """One thread, for requests with the header `LATER`."""
 
 
-_FIRST_COMPONENTS = (
-    "outbox",
-    "plotly",
-    "player",
-    "view_state",
-    "chart",
-    "step_summary",
-    "findings",
-    "verification_badge",
-)
-"""Components in the window when the page opens."""
-
-
 @functools.cache
 def _preload_header() -> str:
-    """Return the Link header that preloads the scripts and modules that a page needs first."""
-    preloads = [
-        f"<{browser_modules.url_folder()}/{path}>; rel=modulepreload"
-        for path in browser_modules.needed_modules(_FIRST_COMPONENTS)
-    ]
-    return ", ".join([f"<{PLOTLY.file_name}>; rel=preload; as=script", *preloads])
+    """Return the Link header that preloads the scripts that a page needs first."""
+    return f"<{PLOTLY.file_name}>; rel=preload; as=script, <{APP_MODULES.file_name}>; rel=modulepreload"
 
 
 POLICY = {
@@ -228,11 +204,18 @@ POLICY = {
 """Content-Security-Policy (https://www.w3.org/TR/CSP3): nothing is loaded or run from other servers."""
 
 
+_ADDRESS_SCRIPT = (
+    "window.__streamlit ??= { BACKEND_BASE_URL: "
+    f"location.origin + location.pathname.replace(/\\/({'|'.join(PATHS[1:])})\\/?$/, '/') }}"
+)
+"""Script that tells Streamlit (1.67) the address of the app: it would search the server below each page first (404)."""
+
+
 @functools.cache
 def _policy() -> str:
-    """Return the value of the policy's header; scripts in Streamlit's page are allowed by the hash of their text."""
+    """Return the value of the policy's header; scripts in the page are allowed by the hash of their text."""
     page = (Path(st.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
-    texts = [part.partition("</script>")[0] for part in page.split("<script>")[1:]]
+    texts = [_ADDRESS_SCRIPT, *(part.partition("</script>")[0] for part in page.split("<script>")[1:])]
     hashes = (b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii") for text in texts)
     inline = " ".join(f"'sha256-{digest}'" for digest in hashes)
     frames = os.environ.get(ATTNVIZ_FRAME_ANCESTORS, "").strip() or "'self'"
@@ -280,7 +263,7 @@ def _address_of_app(scope: Scope) -> str:
 
 
 class _PageHeaders:
-    """Middleware that adds preload links and security headers to HTML pages, and knows the addresses of our pages.
+    """Middleware that adds a script, preload links and security headers to our pages, whose addresses it knows.
 
     Without preload links, Streamlit's own script runs for a second before it requests anything. Streamlit 1.67 answers
     every unknown path with its page, which below a folder finds neither its scripts nor the server: a browser that
@@ -291,27 +274,38 @@ class _PageHeaders:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def add_headers(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                headers = MutableHeaders(raw=message["headers"])
-                if headers.get("content-type", "").startswith("text/html"):
-                    if isinstance(scope.get("endpoint"), StaticFiles) and (app := _address_of_app(scope)):
-                        is_opened = "text/html" in Headers(scope=scope).get("accept", "")
-                        message["status"] = 307 if is_opened else 404
-                        headers["Location"] = app
-                    headers.append("Link", _preload_header())
-                    headers["Content-Security-Policy"] = _policy()
-                    headers["Referrer-Policy"] = "same-origin"  # the address contains the sentence
-                    headers["X-Content-Type-Options"] = "nosniff"
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        script, address = b"", _address_of_app(scope)
+        if not address:  # Streamlit must not compress the page, into which the script is written
+            scope = {**scope, "headers": [one for one in scope["headers"] if one[0] != b"accept-encoding"]}
+
+        async def change(message: Message) -> None:
+            nonlocal script
+            headers = MutableHeaders(raw=message["headers"]) if message["type"] == "http.response.start" else None
+            if script and headers is None:
+                message["body"] = message["body"].replace(b"<head>", b"<head>" + script, 1)
+                script = b""
+            elif headers is not None and headers.get("content-type", "").startswith("text/html"):
+                if isinstance(scope.get("endpoint"), StaticFiles) and address:
+                    message["status"] = 307 if "text/html" in Headers(scope=scope).get("accept", "") else 404
+                    headers["Location"] = address
+                elif isinstance(scope.get("endpoint"), StaticFiles) and message["status"] == 200:
+                    script = f"<script>{_ADDRESS_SCRIPT}</script>".encode("ascii")
+                    headers["Content-Length"] = str(int(headers["Content-Length"]) + len(script))
+                headers.append("Link", _preload_header())
+                headers["Content-Security-Policy"] = _policy()
+                headers["Referrer-Policy"] = "same-origin"  # the address contains the sentence
+                headers["X-Content-Type-Options"] = "nosniff"
             await send(message)
 
-        await self._app(scope, receive, add_headers if scope["type"] == "http" else send)
+        await self._app(scope, receive, change)
 
 
 ROUTES = [
-    _route(PLOTLY.file_name, _static_file),
-    _route(KATEX.file_name, _static_file),
-    Route("/{folders:path}attnviz-modules-{digest}/{path:path}", _module),
+    # The digest takes a moment to compute: not before the server answers.
+    *(_route(f"{program.name}-{program.version}-{{digest}}.js", _static_file) for program in _PROGRAMS),
     _route("attnviz-{font}.woff2", _static_file),
     Route("/{folders:path}attnviz-payload/{digest}/{name}", _request, methods=["HEAD", "POST"]),
     _route("attnviz-payload/{digest}/{name}", _payload),

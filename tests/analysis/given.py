@@ -1,6 +1,4 @@
-"""Random networks and their forced translations, for tests that analyse single steps."""
-
-from __future__ import annotations
+"""Random networks and their forced translations, for tests that analyse single steps; equations filled in Python."""
 
 import math
 from collections.abc import Sequence
@@ -14,7 +12,9 @@ from numpy.typing import NDArray
 from attnviz import Translator
 from attnviz.analysis.logit_attribution import LogitAttribution, logit_attributions
 from attnviz.analysis.recomputation import RecurrentEquations, RecurrentState, softmax
+from attnviz.analysis.step_equations import Equation, equation_templates, texts_of_cells, texts_of_source, texts_of_step
 from attnviz.network.model_config import READOUT_STATES
+from attnviz.palette import ThemeName
 from attnviz.text import EOS, Tokenizer
 from attnviz.trace import Trace
 from attnviz.trace.interventions import (
@@ -65,9 +65,7 @@ def forced_trace(
     """Return a forced translation and the weights of its network."""
     network = make_network(*kind, **sizes)
     weights = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
-    trace = Translator(network, tokenizer).translate(
-        SENTENCES[2], target=SENTENCES[3], interventions=tuple(interventions)
-    )
+    trace = Translator(network, tokenizer).translate(SENTENCES[2], target=SENTENCES[3], interventions=(*interventions,))
     return trace, weights
 
 
@@ -116,3 +114,19 @@ def verified_quantities(trace: Trace) -> set[str]:
     """Return the quantities that verification must check: all arrays with numbers, but ids."""
     arrays = [one.name for one in trace.arrays if getattr(trace, one.name).size and one.name != "top_ids"]
     return {name for array in arrays for name in verified_names(trace, array)}
+
+
+def equations(
+    trace: Trace, step: int, source: int | None = None, *, theme: ThemeName = "light"
+) -> tuple[Equation, ...]:
+    """Return the equations of 0-based `step` in order: energy, softmax, context, state, word.
+
+    Energy and softmax are those of 0-based source piece `source`, or of the piece with the largest weight. Without
+    attention there are only the last three. Raise IndexError where there is no such step.
+    """
+    if not 0 <= step < len(trace.target_pieces):
+        raise IndexError(f"there is no step {step} in a translation of {len(trace.target_pieces)} pieces")
+    j = int(trace.alignment[step].argmax()) if source is None else source
+    cells = {name: row[j] for name, row in texts_of_cells(trace, step).items()}
+    texts = texts_of_step(trace, step, theme) | texts_of_source(trace, j) | cells
+    return tuple(template.filled(texts) for template in equation_templates(trace, theme))

@@ -1,7 +1,6 @@
-"""Comparison of two translations: aligned words, gaps and differences; edits of the source sentence."""
+"""Faces of the heatmap grid; comparison of two translations: words, gaps and differences; edits of a sentence."""
 
-from __future__ import annotations
-
+import dataclasses
 import math
 
 import numpy as np
@@ -10,18 +9,83 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz import AttnvizError
-from attnviz.analysis.comparison import (
-    compare,
-    next_word,
-    sentence_words,
-    shared_axis,
-    with_next_swapped,
-    without_word,
-)
-from attnviz.analysis.grid import grid
+from attnviz.analysis.comparison import compare, next_word, sentence_words, shared_axis, with_next_swapped, without_word
+from attnviz.analysis.grid import FACES, grid
+from attnviz.analysis.measures import coverage, entropy
 from attnviz.trace.drawing import By
-from tests.analysis.test_grid import some_posterior
 from tests.figures import synthetic
+from tests.snapshots import refusal
+
+TEXTS = st.sampled_from(["The agreement was signed .", "Extraordinary happenings .", "A", "Nobody knows nothing today"])
+
+
+def some_posterior(shape: tuple[int, int], seed: int) -> np.ndarray:
+    return np.random.default_rng(seed).dirichlet(np.full(shape[1], 0.3), size=shape[0])
+
+
+@given(source=TEXTS, target=TEXTS, by=st.sampled_from(["words", "steps"]), seed=st.integers(0, 99))
+def test_difference_is_after_minus_before_and_its_rows_sum_to_zero(source: str, target: str, by: By, seed: int) -> None:
+    trace = synthetic.trace(source, target, seed=seed)
+    posterior = some_posterior(trace.alignment.shape, seed)
+    before, after, difference = (grid(trace, by, face=face, posterior=posterior) for face in FACES)
+    whole = grid(trace, by, face="after", posterior=posterior)
+    shown = posterior if by == "steps" else trace.words().merged(posterior)
+    np.testing.assert_array_equal(whole.shown, shown)
+    np.testing.assert_allclose(whole.covered, coverage(shown))
+    if by == "steps":
+        np.testing.assert_allclose(whole.entropies, entropy(posterior))
+        cut = grid(trace, by, end=False, face="after", posterior=posterior)
+        np.testing.assert_array_equal(cut.shown, posterior[:-1, :-1])
+        np.testing.assert_allclose(cut.covered, whole.covered[:-1])
+    plain = grid(trace, by)
+    for field in dataclasses.fields(plain):
+        one, other = getattr(plain, field.name), getattr(before, field.name)
+        assert np.array_equal(one, other) if isinstance(one, np.ndarray) else one == other
+    for cells in (before, after, difference):
+        np.testing.assert_array_equal(cells.alpha, before.shown)
+    np.testing.assert_allclose(after.shown - before.shown, difference.shown, atol=2e-7)
+    np.testing.assert_allclose(difference.posterior_or_weights, after.shown, atol=2e-7)
+    np.testing.assert_allclose(after.shown.sum(axis=1), 1, atol=1e-6)
+    np.testing.assert_allclose(difference.shown.sum(axis=1), 0, atol=1e-6)
+    np.testing.assert_allclose(difference.covered, after.covered - before.covered, atol=1e-5)
+    np.testing.assert_allclose(difference.entropies, after.entropies - before.entropies, atol=1e-9)
+    low, high = difference.range
+    assert low == -high
+    assert np.abs(difference.shown).max() <= high <= 1
+    assert before.range == after.range == (0, 1)
+
+
+@pytest.mark.parametrize("face", ["after", "difference"])
+def test_unavailable_faces_are_refused(face, snapshot) -> None:
+    assert refusal(lambda: grid(synthetic.trace(), face=face)) == snapshot
+    with pytest.raises(AttnvizError, match="sideways") as wrong:
+        grid(synthetic.trace(), face="sideways")
+    assert all(name in str(wrong.value) for name in FACES)
+
+
+@given(source=TEXTS, target=TEXTS, seed=st.integers(0, 99))
+def test_cells_of_steps_are_alpha_and_brackets_join_the_pieces_of_words(source: str, target: str, seed: int) -> None:
+    trace = synthetic.trace(source, target, seed=seed)
+    words, by_steps, by_words = trace.words(), grid(trace, "steps"), grid(trace, "words")
+    np.testing.assert_array_equal(by_steps.shown, trace.alignment)
+    assert by_steps.steps == tuple((i,) for i in range(len(trace.target_pieces)))
+    assert not by_steps.merged
+    for names, brackets, texts, groups in (
+        (by_steps.source, by_steps.source_brackets, words.source, words.source_groups),
+        (by_steps.target, by_steps.target_brackets, words.target, words.target_groups),
+    ):
+        longer = [(group[0], group[-1], word) for word, group in zip(texts, groups, strict=True) if len(group) > 1]
+        assert list(brackets) == longer
+        assert [names[group[0]] for group in groups if len(group) == 1] == [
+            word for word, group in zip(texts, groups, strict=True) if len(group) == 1
+        ]
+    assert not by_words.source_brackets
+    assert not by_words.target_brackets
+    for i, steps in enumerate(words.target_groups):
+        for j, pieces in enumerate(words.source_groups):
+            expected = np.mean([sum(float(trace.alignment[step, piece]) for piece in pieces) for step in steps])
+            assert by_words.shown[i, j] == pytest.approx(expected, abs=1e-6)
+
 
 WORDS = st.lists(st.sampled_from(["a", "A", "red", "Red", "bicycle", "is", "the", ".", "</s>"]), max_size=12)
 
@@ -30,14 +94,18 @@ SENTENCES = st.sampled_from(
 )
 
 
+def count_shared(first: list[str], other: list[str]) -> int:
+    """Return the words of the longest common run, the first of several, and of those left and right of it."""
+    ends = [(i, j, n) for i in range(len(first)) for j in range(len(other)) for n in range(1, len(first) - i + 1)]
+    runs = [(n, -i, -j) for i, j, n in ends if first[i : i + n] == other[j : j + n]]
+    n, i, j = max(runs, default=(0, 0, 0))
+    return n and n + count_shared(first[:-i], other[:-j]) + count_shared(first[n - i :], other[n - j :])
+
+
 @given(first=WORDS, other=WORDS)
-def test_shared_axis_keeps_the_order_of_both_sentences_and_shares_most(first: list[str], other: list[str]) -> None:
+def test_shared_axis_keeps_the_order_of_both_sentences_and_shares_runs(first: list[str], other: list[str]) -> None:
     axis = shared_axis(first, other)
-    longest = np.zeros((len(first) + 1, len(other) + 1), int)  # common subsequence, without case
-    for i, j in np.ndindex(len(first), len(other)):
-        same = longest[i, j] + (first[i].casefold() == other[j].casefold())
-        longest[i + 1, j + 1] = max(longest[i, j + 1], longest[i + 1, j], same)
-    assert axis.shared.sum() == longest[-1, -1]
+    assert axis.shared.sum() == count_shared(*([word.casefold() for word in side] for side in (first, other)))
     for words, places in ((first, axis.first), (other, axis.other)):
         assert [word for word in places if word is not None] == list(range(len(words)))
     for one, two, name, shared in zip(axis.first, axis.other, axis.names, axis.shared, strict=True):
@@ -52,9 +120,7 @@ def test_shared_axis_keeps_the_order_of_both_sentences_and_shares_most(first: li
     by=st.sampled_from(["words", "steps"]),
     seeds=st.tuples(st.integers(0, 20), st.integers(0, 20)),
 )
-def test_cells_hold_the_weights_of_their_words_and_gaps_are_nan(
-    texts: tuple[str, ...], by: By, seeds: tuple[int, int]
-) -> None:
+def test_cells_hold_the_weights_of_their_words_and_gaps_are_nan(texts, by: By, seeds: tuple[int, int]) -> None:
     traces = [synthetic.trace(texts[2 * k], texts[2 * k + 1], seed=seeds[k]) for k in (0, 1)]
     found = compare(*traces, by=by)
     for k, matrix in enumerate((found.first, found.other)):
@@ -83,7 +149,7 @@ def test_moved_is_total_variation_and_most_changed_is_sorted(seeds: tuple[int, i
         assert amounts[0] == np.nanmax(np.abs(found.difference))
 
 
-def test_aligned_steps_write_the_same_word() -> None:
+def test_aligned_steps_and_posteriors_are_compared() -> None:
     one, two = synthetic.trace(target="L' extraordinaire accord signé ."), synthetic.trace(target="Un accord signé .")
     found = compare(one, two)
     assert one.target_pieces == ("▁L'", "▁extr", "aordinaire", "▁accord", "▁signé", "▁.", "</s>")
@@ -93,9 +159,6 @@ def test_aligned_steps_write_the_same_word() -> None:
         assert found.row_of(step, "other") == found.row_of(step + 2)
     with pytest.raises(AttnvizError):
         found.aligned_step(99)
-
-
-def test_face_after_compares_posteriors_and_requires_them() -> None:
     one, two = synthetic.trace(seed=1), synthetic.trace(seed=2)
     posteriors = some_posterior(one.alignment.shape, 1), some_posterior(two.alignment.shape, 2)
     found = compare(one, two, by="steps", face="after", posteriors=posteriors)

@@ -1,7 +1,5 @@
 """Equations in LaTeX: the numbers of the step, no text that a visitor could inject, and symbols of the diagram."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 import re
@@ -11,13 +9,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz.analysis.attention_forms import EQUATION_LINES
 from attnviz.analysis.diagram import diagram_terms
 from attnviz.analysis.numbers import number, safe_text, vector
 from attnviz.analysis.step_equations import equation_templates
-from tests.analysis.filled_equations import equations
+from tests.analysis.given import equations
 from tests.equation_symbols import symbols_of
 from tests.figures import synthetic
 
@@ -44,7 +41,7 @@ def test_equations_have_the_numbers_of_the_step() -> None:
     assert vector(trace.states[step]) in state
     unit = int(re.search(r"s_\{3,(\d+)\}", state)[1]) - 1  # is written out
     gate, proposal, before = (
-        array[step, unit] for array in (trace.update_gates, trace.candidate_states, trace.previous_states)
+        one[step, unit] for one in (trace.update_gates, trace.candidate_states, trace.previous_states)
     )
     assert (1 - gate) * proposal + gate * before == pytest.approx(trace.states[step, unit], abs=1e-5)
     assert rf"{number(1 - gate)}\,({number(proposal)})" in state
@@ -69,7 +66,7 @@ def test_a_piece_of_latex_never_enters_an_equation(piece: str) -> None:
 
 
 @pytest.mark.usefixtures("each_language")
-def test_note_names_the_readout_state(snapshot: SnapshotAssertion) -> None:
+def test_note_names_the_readout_state(snapshot) -> None:
     base = synthetic.trace()
     current = dataclasses.replace(base, config=base.config | {"readout_state": "current"})
     assert "s_{2}" in equations(current, 1)[-1].latex

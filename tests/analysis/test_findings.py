@@ -1,6 +1,4 @@
-"""Findings: each kind on an alignment built to show it; sentences; precision of the strong ones, judged by hand."""
-
-from __future__ import annotations
+"""Findings: each kind on an alignment built to show it; sentences; strong ones judged by hand; suspected errors."""
 
 import dataclasses
 import json
@@ -10,16 +8,33 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz.analysis.alignment_summary import step_attention_sentence, summarise, summary_sentence
-from attnviz.analysis.findings import Finding, FindingKind, cell_of, finding_sentence, findings_of, nothing_found_text
+from attnviz.analysis.findings import (
+    Finding,
+    FindingKind,
+    cell_of,
+    finding_sentence,
+    findings_of,
+    nothing_found_text,
+    other_hypotheses,
+)
 from attnviz.analysis.measures import attended_words
 from attnviz.analysis.numbers import percent
+from attnviz.analysis.suspected_errors import (
+    LITTLE_WORD_PROBABILITY,
+    MOST_UNSURE,
+    least_sure_step,
+    passing_step,
+    suspected_errors_of,
+)
+from attnviz.analysis.what_if_effects import foils_of
 from attnviz.architectures import narrate
-from attnviz.text import SPACE
-from attnviz.trace import Trace
-from attnviz.translator import Translator
+from attnviz.text import EOS, SPACE
+from attnviz.trace import Hypothesis, Trace
+from attnviz.trace.interventions import ExcludePosition, ForceWords
+from attnviz.trace.what_ifs import translator_arguments
+from attnviz.ui.examples import EXAMPLES
 from tests.figures.synthetic import trace as make_trace
 from tests.snapshots import without_numbers
 
@@ -114,7 +129,7 @@ def test_findings_of_alignments() -> None:
         assert found == [*case.expected], name
 
 
-def test_a_dropped_clause_is_one_omitted_finding() -> None:
+def test_dropped_clauses_unknown_words_and_uniform_rows() -> None:
     source, target = "the cat drinks milk . nobody came to the house .", "le chat boit du lait ."
     matrix = np.zeros((6, 11))
     matrix[np.arange(6), [0, 1, 2, 3, 3, 4]] = 1
@@ -122,9 +137,6 @@ def test_a_dropped_clause_is_one_omitted_finding() -> None:
     (finding,) = findings_of(aligned(source, target, matrix))
     assert (finding.kind, finding.source, finding.last, finding.strong) == (OMITTED, 5, 9, True)
     assert cell_of(aligned(source, target, matrix), finding)[1] in range(5, 10)
-
-
-def test_unknown_words_and_uniform_rows() -> None:
     trace = aligned(SOURCE, TARGET, np.eye(6)[[0, 2, 2, 3, 4, 5]])
     (omitted,) = findings_of(trace)
     assert omitted.value < 0.01
@@ -157,17 +169,14 @@ def test_only_another_number_is_reported(source: str, target: str, place: int | 
     assert all(any(digit.isdigit() for digit in trace.words().source[one.source or 0]) for one in found)
 
 
-def test_summary_matches_hand_computed_values() -> None:
+def test_summaries_match_hand_computed_values_and_uniform_attention_attends_to_no_word() -> None:
+    """A word that is repeated, or spelled alike, has not looked at the first word, which is the first of equals."""
     found = summarise(aligned(SOURCE, TARGET, np.eye(6)[[0, 2, 1, 3, 3, 5]]))
     assert (found.moves, found.forward, found.identical) == (5, 4, 0)
     assert (found.perplexity, found.strongest) == pytest.approx((1, 1), abs=0.01)
     flat = summarise(aligned(SOURCE, TARGET, np.ones((6, 6))))
     assert (flat.perplexity, flat.strongest) == pytest.approx(((6 * 6 + 1) / 7, (6 / 6 + 1) / 7), rel=0.01)
     assert summarise(make_trace(attention="none")) is None
-
-
-def test_uniform_attention_attends_to_no_word() -> None:
-    """A word that is repeated, or spelled alike, has not looked at the first word, which is the first of equals."""
     uniform = aligned(SOURCE, "maison maison maison", np.ones((3, 6)))
     uniform = dataclasses.replace(uniform, alignment=np.full_like(uniform.alignment, 1 / 7))
     assert (attended_words(uniform) == -1).all()
@@ -192,7 +201,7 @@ EACH_LANGUAGE = pytest.mark.usefixtures("each_language")
 
 
 @EACH_LANGUAGE
-def test_each_kind_of_finding_has_its_sentence(snapshot: SnapshotAssertion) -> None:
+def test_findings_uniform_attention_and_improbable_foils_have_sentences(snapshot) -> None:
     trace = make_trace("In Paris about 42% agree", "À Paris extraordinaire 400 sont")  # "extr" + "aordinaire"
     found = [
         Finding(FindingKind.OMITTED, 0.05, source=2),
@@ -212,10 +221,6 @@ def test_each_kind_of_finding_has_its_sentence(snapshot: SnapshotAssertion) -> N
     assert {finding.kind for finding in found} == {*FindingKind}
     unreadable = nothing_found_text(dataclasses.replace(trace, unknown_characters=("😀", "🎉")))
     assert unreadable.removeprefix(nothing_found_text(trace)) == snapshot(name="unknown characters")
-
-
-@EACH_LANGUAGE
-def test_sentences_about_uniform_attention_and_improbable_foils(snapshot: SnapshotAssertion) -> None:
     trace = make_trace("one two three .", "un deux trois .")
     top = np.full_like(trace.top_probabilities, 0.0004)
     chances = np.log(np.full(5, 0.95, dtype=np.float32))
@@ -240,7 +245,7 @@ def finding_key(trace: Trace, finding: Finding) -> tuple[str, str, str]:
 
 
 @pytest.mark.nightly
-def test_nine_in_ten_strong_findings_are_right(shipped_translator: Translator) -> None:
+def test_nine_in_ten_strong_findings_are_right(shipped_translator) -> None:
     """Of every kind that the shipped model gives rise to, by the verdicts of a person."""
     verdicts, unjudged = dict[FindingKind, list[bool]](), []
     traces = shipped_translator.translate_together([item["sentence"] for item in JUDGED], beam=5)
@@ -256,3 +261,75 @@ def test_nine_in_ten_strong_findings_are_right(shipped_translator: Translator) -
     for kind in (OMITTED, OVERUSED, REPEATED):
         right = verdicts[kind]
         assert sum(right) >= LEAST_PRECISION * len(right), kind
+
+
+RIGHT = [sentence for kind in list(EXAMPLES)[:4] for sentence in EXAMPLES[kind]]
+"""Examples that the model translates without a mistake."""
+BANK, GREETINGS, DEEDS = EXAMPLES["Mistakes, and why"]
+
+
+def test_right_translations_have_no_suspected_errors(shipped_translator) -> None:
+    for beam in (1, 5):
+        for trace in shipped_translator.translate_together(RIGHT, beam=beam):
+            assert suspected_errors_of(trace) == [], trace.source_text
+
+
+def test_unread_repeated_and_judged_words_are_marked(shipped_translator) -> None:
+    trace = shipped_translator.translate(GREETINGS, beam=5)
+    (suspect,) = [suspect for suspect in suspected_errors_of(trace) if suspect.strong]
+    assert suspect.finding.kind is FindingKind.OMITTED
+    assert trace.target_ids[suspect.step] == EOS
+    words = trace.words()
+    assert suspect.source in words.source_groups[suspect.finding.source or 0]
+    trace = shipped_translator.translate(DEEDS, beam=5)
+    (suspect,) = suspected_errors_of(trace)
+    assert (suspect.finding.kind, trace.words().target[suspect.finding.target or 0]) == (FindingKind.REPEATED, "pleuré")
+    other = foils_of(trace, suspect.step)[0]
+    for change in (ForceWords((other[0],), suspect.step), ExcludePosition(suspect.source or 0, suspect.step)):
+        interventions, target = translator_arguments(trace, change, held=False)
+        changed = shipped_translator.translate(DEEDS, beam=5, target=target, interventions=interventions)
+        assert changed.translation.count("pleuré") < trace.translation.count("pleuré")
+    trace = shipped_translator.translate(BANK, beam=5)
+    assert suspected_errors_of(trace) == []
+    target = trace.words().target.index("banque")
+    (suspect,) = suspected_errors_of(trace, [target])
+    assert suspect.strong
+    assert (suspect.finding.target, suspect.source) == (target, trace.source_pieces.index("▁bank"))
+    assert suspect.finding.value == pytest.approx(float(trace.probabilities[suspect.step]))
+
+
+def test_unsure_words_are_few_and_the_least_sure_step_wrote_the_least_likely(shipped_translator) -> None:
+    trace = shipped_translator.translate("The squirrel nibbled on a walnut.", beam=5)
+    groups = trace.words().target_groups
+    products = [float(np.prod(trace.probabilities[list(group)])) for group in groups]
+    unsure = [suspect for suspect in suspected_errors_of(trace) if not suspect.strong]
+    targets = [suspect.finding.target or 0 for suspect in unsure]
+    assert 0 < len(unsure) <= MOST_UNSURE
+    assert targets == sorted(targets)
+    for suspect, target in zip(unsure, targets, strict=True):
+        assert suspect.finding.value == pytest.approx(products[target])
+        assert products[target] < LITTLE_WORD_PROBABILITY
+        assert suspect.step == min(groups[target], key=trace.probabilities.__getitem__)
+    trace = shipped_translator.translate("The green house at the end of the street is very old.", beam=1)
+    step = least_sure_step(trace)
+    content = ["maison", "verte", "fin", "rue", "vieille"]
+    steps = {trace.words().target[k]: group[0] for k, group in enumerate(trace.words().target_groups)}
+    assert step == min((steps[word] for word in content), key=trace.probabilities.__getitem__)
+    no_content = shipped_translator.translate("It is.", target="Il est.")
+    assert least_sure_step(no_content) == int(no_content.probabilities.argmin())
+
+
+def test_passing_step_and_other_hypotheses_of_examples() -> None:
+    trace = make_trace("one two three four five six", "un deux six six six six")
+    weights = np.zeros_like(trace.alignment)
+    for step, piece in enumerate((0, 1, 5, 5, 0, 5, 6)):  # one exception: step 4 goes back
+        weights[step, piece] = 1
+    trace = dataclasses.replace(trace, alignment=weights)
+    assert passing_step(trace, Finding(FindingKind.OMITTED, 0.0, source=2, last=4, strong=True)) == 2
+    texts = ["le chat noir dort.", "le chien noir dort.", "le chat noir mange.", "un gros chat dort.", "le noir dort."]
+    trace = make_trace("the cat", "le chat noir dort .")
+    hypotheses = [Hypothesis(text, -float(k)) for k, text in enumerate(texts)]
+    found = [(one.words, one.differs_elsewhere) for one in other_hypotheses(trace.words(), hypotheses, 1)]
+    assert found == [("chien", False), ("", False)]
+    assert [one.words for one in other_hypotheses(trace.words(), hypotheses, 3)] == ["mange"]
+    assert other_hypotheses(trace.words(), hypotheses[:1], 1) == []

@@ -1,7 +1,5 @@
 """Other weights of a step: perturbation tests, best attention and minimal change, against the recomputation."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,15 +8,11 @@ from hypothesis import strategies as st
 from attnviz import analysis
 from attnviz.analysis.measures import total_variation
 from attnviz.analysis.perturbation_tests import permuted, without_strongest
-from attnviz.analysis.step_evaluation import (
-    StepEvaluation,
-    jensen_shannon,
-    simplex_projection,
-)
-from attnviz.text import EOS, Tokenizer
+from attnviz.analysis.step_evaluation import StepEvaluation, jensen_shannon, simplex_projection
+from attnviz.text import EOS
 from attnviz.trace.interventions import ReplaceWeights
 from tests.analysis.given import KINDS, SIZES, forced_trace, step_probabilities
-from tests.conftest import SENTENCES, ModelFactory
+from tests.conftest import SENTENCES
 from tests.strategies import FEW
 
 SINGLE = 1e-4
@@ -27,9 +21,7 @@ SINGLE = 1e-4
 
 @settings(max_examples=FEW)
 @given(step=st.integers(0, 6), **SIZES)
-def test_perturbed_steps_match_the_recomputation(
-    make_network: ModelFactory, tokenizer: Tokenizer, kind, step: int, **sizes: int
-) -> None:
+def test_perturbed_steps_match_the_recomputation(make_network, tokenizer, kind, step: int, **sizes: int) -> None:
     trace, weights = forced_trace(make_network, tokenizer, kind, **sizes)
     results = analysis.perturbation_tests(trace, step, weights, permutations=5)
     real = step_probabilities(trace, weights, step, trace.alignment[step])
@@ -48,9 +40,7 @@ def test_perturbed_steps_match_the_recomputation(
 
 @settings(max_examples=FEW)
 @given(step=st.integers(0, 6), seed=st.integers(0, 99), **SIZES)
-def test_slopes_match_finite_differences(
-    make_network: ModelFactory, tokenizer: Tokenizer, kind, step: int, seed: int, **sizes: int
-) -> None:
+def test_slopes_match_finite_differences(make_network, tokenizer, kind, step: int, seed: int, **sizes: int) -> None:
     """Of the log-likelihood of a piece, and of the total variation."""
     trace, weights = forced_trace(make_network, tokenizer, kind, **sizes)
     evaluation, chance = StepEvaluation(trace, step, weights), np.random.default_rng(seed)
@@ -72,9 +62,7 @@ def test_slopes_match_finite_differences(
 
 @settings(max_examples=FEW)
 @given(step=st.integers(0, 6), bound=st.sampled_from([0.0, 0.001, 0.01, 0.1, 0.5, 1.0]), **SIZES)
-def test_adversary_respects_its_bound_and_diverges_far(
-    make_network: ModelFactory, tokenizer: Tokenizer, kind, step: int, bound: float, **sizes: int
-) -> None:
+def test_adversary_respects_its_bound_and_diverges_far(make_network, tokenizer, kind, step, bound, **sizes) -> None:
     trace, weights = forced_trace(make_network, tokenizer, kind, **sizes)
     found = analysis.adversary(trace, step, weights, bound=bound)
     assert found.total_variation <= bound
@@ -95,9 +83,7 @@ def test_adversary_respects_its_bound_and_diverges_far(
 
 @settings(max_examples=FEW)
 @given(step=st.integers(0, 6), **SIZES)
-def test_best_attention_is_no_worse_than_any_single_piece(
-    make_network: ModelFactory, tokenizer: Tokenizer, kind, step: int, **sizes: int
-) -> None:
+def test_best_attention_is_no_worse_than_any_single_piece(make_network, tokenizer, kind, step, **sizes: int) -> None:
     trace, weights = forced_trace(make_network, tokenizer, kind, **sizes)
     evaluation = StepEvaluation(trace, step, weights)
     for piece in (None, 9):
@@ -114,9 +100,7 @@ def test_best_attention_is_no_worse_than_any_single_piece(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_shuffled_uses_the_permutations_of_perturbation_tests(
-    make_network: ModelFactory, tokenizer: Tokenizer, kind
-) -> None:
+def test_shuffled_uses_the_permutations_of_perturbation_tests(make_network, tokenizer, kind) -> None:
     trace, weights = forced_trace(make_network, tokenizer, kind)
     everywhere = analysis.shuffled(trace, weights, permutations=7, seed=4)
     for step in (0, 5):
@@ -131,9 +115,14 @@ def test_shuffled_uses_the_permutations_of_perturbation_tests(
     assert not np.array_equal(permuted(row, 9, 0, 1), permuted(row, 9, 0, 2))
 
 
-def test_without_strongest_keeps_the_ratios_of_the_others() -> None:
+def test_perturbed_weights_and_divergences_of_examples() -> None:
     np.testing.assert_allclose(without_strongest(np.array([0.1, 0.6, 0.3])), [0.25, 0, 0.75])
     np.testing.assert_allclose(without_strongest(np.array([0.0, 1.0, 0.0])), [0.5, 0, 0.5])
+    one, other = np.array([0.5, 0.5, 0]), np.array([0, 0.5, 0.5])
+    assert total_variation(one, other) == 0.5
+    assert jensen_shannon(one, other) == pytest.approx(0.5)
+    assert jensen_shannon(np.eye(3)[0], np.eye(3)[1]) == 1
+    assert jensen_shannon(one, one) == 0
 
 
 @given(points=st.lists(st.lists(st.floats(-5, 5), min_size=3, max_size=3), min_size=1, max_size=4).map(np.array))
@@ -146,16 +135,8 @@ def test_simplex_projection_is_the_nearest_distribution(points: np.ndarray) -> N
         assert np.all(distances[0] <= distances[1] + 1e-9)
 
 
-def test_total_variation_and_jensen_shannon_of_examples() -> None:
-    one, other = np.array([0.5, 0.5, 0]), np.array([0, 0.5, 0.5])
-    assert total_variation(one, other) == 0.5
-    assert jensen_shannon(one, other) == pytest.approx(0.5)
-    assert jensen_shannon(np.eye(3)[0], np.eye(3)[1]) == 1
-    assert jensen_shannon(one, one) == 0
-
-
 @pytest.mark.parametrize("kind", KINDS)
-def test_one_hot_attention_can_be_tested(make_network: ModelFactory, tokenizer: Tokenizer, kind) -> None:
+def test_one_hot_attention_can_be_tested(make_network, tokenizer, kind) -> None:
     only = ReplaceWeights(tuple(float(j == 2) for j in range(len(tokenizer.encode(SENTENCES[2])) + 1)))
     trace, weights = forced_trace(make_network, tokenizer, kind, [only])
     results = analysis.perturbation_tests(trace, 1, weights, permutations=4)
@@ -169,9 +150,7 @@ def test_one_hot_attention_can_be_tested(make_network: ModelFactory, tokenizer: 
 
 @settings(max_examples=FEW)
 @given(**SIZES)
-def test_minimal_change_writes_another_piece(
-    make_network: ModelFactory, tokenizer: Tokenizer, kind, **sizes: int
-) -> None:
+def test_minimal_change_writes_another_piece(make_network, tokenizer, kind, **sizes: int) -> None:
     trace, weights = forced_trace(make_network, tokenizer, kind, **sizes)
     found = analysis.minimal_change(trace, weights)
     assert found.distances.shape == (len(trace.target_ids),)
@@ -191,9 +170,7 @@ def test_minimal_change_writes_another_piece(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_no_random_change_is_much_smaller_than_the_minimal_one(
-    make_network: ModelFactory, tokenizer: Tokenizer, kind
-) -> None:
+def test_no_random_change_is_much_smaller_than_the_minimal_one(make_network, tokenizer, kind) -> None:
     """In networks of one size: the search is local, and in smaller ones its change may be far from the smallest."""
     trace, weights = forced_trace(make_network, tokenizer, kind)
     found, chance = analysis.minimal_change(trace, weights), np.random.default_rng(0)
@@ -207,9 +184,7 @@ def test_no_random_change_is_much_smaller_than_the_minimal_one(
         assert distance <= min(moved, default=np.inf) * 1.05
 
 
-def test_distance_is_infinite_when_no_weights_change_the_piece(
-    make_network: ModelFactory, tokenizer: Tokenizer
-) -> None:
+def test_distance_is_infinite_when_no_weights_change_the_piece(make_network, tokenizer) -> None:
     trace, weights = forced_trace(make_network, tokenizer, KINDS[0])
     bias = np.zeros_like(weights["decoder.output.bias"])
     bias[7] = 1000  # makes one piece the likeliest under any weights

@@ -1,14 +1,11 @@
 """Stages of a step in words: without notation at the level *Idea*, with the numbers of the step, after changes."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 import re
 
 import numpy as np
 import pytest
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Translator
 from attnviz.analysis.labels import merged_cell_text, quoted_name, summed_pieces_text
@@ -18,7 +15,7 @@ from attnviz.analysis.recomputation import softmax
 from attnviz.analysis.stages import step_sentence, was_forced
 from attnviz.architectures import architecture_of, narrate
 from attnviz.network import TransformerConfig
-from attnviz.text import EOS, Tokenizer
+from attnviz.text import EOS
 from attnviz.trace import Record, Search, Trace, TransformerTrace
 from attnviz.trace.interventions import (
     AttentionIntervention,
@@ -31,7 +28,7 @@ from attnviz.trace.interventions import (
     forced_words,
 )
 from attnviz.trace.what_ifs import translator_arguments
-from tests.analysis.filled_equations import equations
+from tests.analysis.given import equations
 from tests.conftest import SENTENCES
 from tests.figures import synthetic
 from tests.snapshots import without_numbers
@@ -43,7 +40,7 @@ EACH_LANGUAGE = pytest.mark.usefixtures("each_language")
 
 
 @pytest.fixture(scope="module")
-def heads(tokenizer: Tokenizer) -> TransformerTrace:
+def heads(tokenizer) -> TransformerTrace:
     network = random_transformer(TransformerConfig(len(tokenizer), 16, 4, 2, 12), 2)
     return Translator(network, tokenizer, "small").translate(SENTENCES[0], target=SENTENCES[1])
 
@@ -58,7 +55,7 @@ def nearest() -> Trace:
 
 
 @pytest.fixture
-def described(heads: TransformerTrace) -> dict[str, Record]:
+def described(heads) -> dict[str, Record]:
     """Return translations whose stages have different sentences, by name."""
     base = synthetic.trace()
     alone = {name: getattr(base, name)[:, :1] for name in ("energies", "alignment")}
@@ -82,7 +79,7 @@ def described(heads: TransformerTrace) -> dict[str, Record]:
 
 
 @EACH_LANGUAGE
-def test_sentences_of_stages_have_no_notation(described: dict[str, Record], snapshot: SnapshotAssertion) -> None:
+def test_sentences_of_stages_have_no_notation(described, snapshot) -> None:
     found, known = {name: list[str]() for name in described}, set[str]()
     for name, trace in described.items():
         titles = {stage.number: stage.title() for stage in architecture_of(trace).stages(trace)}
@@ -111,7 +108,7 @@ def numbers(text: str) -> list[str]:
 
 
 @EACH_LANGUAGE
-def test_sentences_of_rnnsearch_have_its_numbers(described: dict[str, Record]) -> None:
+def test_sentences_of_both_architectures_have_their_numbers(described, heads) -> None:
     trace, step = synthetic.trace(), 2
     energy_stage, attention_stage, context_stage, state_stage, word_stage = narrate(trace, step, simple=True)
     first, second = weight_order(trace, step)[:2]
@@ -132,10 +129,6 @@ def test_sentences_of_rnnsearch_have_its_numbers(described: dict[str, Record]) -
     outcome = narrate(nearest(), 1)[1].outcome
     assert percent(0.9) in outcome
     assert percent(0.97) in outcome
-
-
-@EACH_LANGUAGE
-def test_sentences_of_a_transformer_have_its_numbers(heads: TransformerTrace) -> None:
     step, opened, words = 1, heads.displayed, heads.words()
     energy_stage, attention_stage, heads_stage, stream_stage, word_stage = narrate(heads, step, simple=True)
     assert "8" in numbers(energy_stage.sentence)
@@ -168,7 +161,7 @@ def changes(count: int) -> dict[str, AttentionIntervention]:
 
 
 @EACH_LANGUAGE
-def test_softmax_sentence_states_interventions(translator: Translator, snapshot: SnapshotAssertion) -> None:
+def test_softmax_sentence_states_interventions(translator, snapshot) -> None:
     count, said = len(translator.translate(SENTENCES[0], beam=1).source_pieces), {}
     for name, one in changes(count).items():
         trace = translator.translate(SENTENCES[0], interventions=[one], beam=1)
@@ -188,7 +181,7 @@ def test_softmax_sentence_states_interventions(translator: Translator, snapshot:
     assert equations(several, 0)[1].note == snapshot(name="note")
 
 
-def test_softmax_equation_holds_after_interventions(translator: Translator) -> None:
+def test_softmax_equation_holds_after_interventions(translator) -> None:
     count = len(translator.translate(SENTENCES[0], beam=1).source_pieces)
     for one in changes(count).values():
         trace = translator.translate(SENTENCES[0], interventions=[one], beam=1)
@@ -206,7 +199,7 @@ def test_softmax_equation_holds_after_interventions(translator: Translator) -> N
 
 
 @EACH_LANGUAGE
-def test_forced_word_is_described_as_given(translator: Translator, snapshot: SnapshotAssertion) -> None:
+def test_forced_word_is_described_as_given(translator, snapshot) -> None:
     free = translator.translate(SENTENCES[0], beam=1)
     other = next(int(piece) for piece in free.top_ids[0][1:] if piece > EOS)
     trace = translator.translate(SENTENCES[0], interventions=[ForceWords((other,), 0)], beam=1)
@@ -215,7 +208,7 @@ def test_forced_word_is_described_as_given(translator: Translator, snapshot: Sna
 
 
 @pytest.mark.parametrize("beam", [1, 5])
-def test_only_the_words_that_were_forced_are_described_as_forced(translator: Translator, beam: int) -> None:
+def test_only_the_words_that_were_forced_are_described_as_forced(translator, beam: int) -> None:
     def after(parent: Trace, change: Intervention) -> Trace:
         interventions, _ = translator_arguments(parent, change, held=False)
         return translator.translate(SENTENCES[0], beam=beam, interventions=interventions)

@@ -1,7 +1,5 @@
 """The tour: its example word and quiz questions, on translations with random attention, and its texts."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 
@@ -10,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz.analysis.labels import quote
 from attnviz.analysis.numbers import decimal, fine_percent, percent
@@ -55,7 +52,7 @@ def trace_attending_to(target: str, places: list[int]) -> Trace:
 def traces(draw: st.DrawFn) -> Trace:
     """Draw translations of a few words and punctuation marks, with sharp to flat attention."""
     source, target = (
-        " ".join(draw(st.lists(st.sampled_from(words), min_size=1, max_size=8))) for words in (ENGLISH, FRENCH)
+        " ".join(draw(st.lists(st.sampled_from(side), min_size=1, max_size=8))) for side in (ENGLISH, FRENCH)
     )
     rows, columns = make_trace(source, target).alignment.shape
     rng, width = np.random.default_rng(draw(st.integers(0, 999))), draw(st.sampled_from((0.05, 0.3, 2.0)))
@@ -68,7 +65,7 @@ def random_posterior(trace: Trace, seed: int) -> Array:
 
 
 @given(traces())
-def test_illustrative_word_is_sensible_clear_and_crossing_if_possible(trace: Trace) -> None:
+def test_illustrative_word_is_sensible_clear_and_crossing_if_possible(trace) -> None:
     words, chosen = trace.words(), illustrative_word(trace)
     first = [group[0] for group in words.target_groups]
     shares = np.stack([trace.alignment[first][:, list(group)].sum(axis=1) for group in words.source_groups], axis=1)
@@ -96,7 +93,7 @@ def test_illustrative_word_prefers_crossing_words() -> None:
 
 
 @given(traces(), st.integers(0, 99))
-def test_most_changed_word_moved_furthest_among_clear_words(trace: Trace, seed: int) -> None:
+def test_most_changed_word_moved_furthest_among_clear_words(trace, seed: int) -> None:
     after, words = random_posterior(trace, seed), trace.words()
     moved, word = np.abs(after - words.alignment).sum(axis=1), most_changed_word(trace, after)
     now, later = WordAttention(trace, words.alignment), WordAttention(trace, after)
@@ -113,9 +110,7 @@ def test_most_changed_word_moved_furthest_among_clear_words(trace: Trace, seed: 
 
 
 @given(traces(), st.one_of(st.none(), st.integers(0, 99)), st.data())
-def test_questions_have_one_answer_and_distinct_words_and_are_easy_only_as_a_last_resort(
-    trace: Trace, seed: int | None, data: st.DataObject
-) -> None:
+def test_questions_have_one_answer_and_distinct_words_and_are_easy_only_as_a_last_resort(trace, seed, data) -> None:
     after = None if seed is None else random_posterior(trace, seed)
     asked, words = questions(trace, after), trace.words()
     attention, texts = WordAttention(trace, words.alignment), [word.lower() for word in words.target]
@@ -155,7 +150,7 @@ def texts(data: TourData) -> dict[int, str]:
 
 
 @given(st.lists(st.tuples(st.sampled_from(["", "source", "target", "context"]), st.text(min_size=1, max_size=9))))
-def test_coloured_sentence_keeps_its_text_and_coloured_words(parts: list[tuple[str, str]]) -> None:
+def test_coloured_sentence_keeps_its_text_and_coloured_words(parts) -> None:
     clean = [(kind, re.sub("[\x01-\x04]", "", text)) for kind, text in parts]
     sentence = "".join(coloured(text, kind) if kind else text for kind, text in clean)  # type: ignore[arg-type]
     found = coloured_parts(sentence)
@@ -176,14 +171,12 @@ def test_mixing_is_shown_where_a_second_word_counts_most(seed: int) -> None:
 
 @pytest.mark.usefixtures("each_language")
 @pytest.mark.parametrize("attention", ["additive", "general", "none"])
-def test_every_stop_has_sentences_or_a_reason_why_it_is_missing(attention: str, snapshot: SnapshotAssertion) -> None:
+def test_every_stop_has_sentences_or_a_reason_why_it_is_missing(attention: str, snapshot) -> None:
     data = tour_data(make_trace(attention=attention))
     assert texts(data) == snapshot
     stops = tour_stops(data)
     assert [stop.number for stop in stops] == list(stop_titles(data.record))[:-1]
-    assert [stop.number for stop in stops if stop.missing] == (
-        [3, SOFTMAX_STOP, POSTERIOR_STOP] if attention == "none" else []
-    )
+    assert [one.number for one in stops if one.missing] == [3, SOFTMAX_STOP, POSTERIOR_STOP] * (attention == "none")
     for stop in stops:
         assert 1 <= len(stop.sentences) <= 3
         assert bool(stop.place) != stop.missing
@@ -215,7 +208,7 @@ def test_sentences_have_the_numbers_of_the_translation(seed: int) -> None:
 
 
 @pytest.mark.usefixtures("each_language")
-def test_sentences_about_special_translations(snapshot: SnapshotAssertion) -> None:
+def test_sentences_about_special_translations(snapshot) -> None:
     trace, short = make_trace(), make_trace("The green house .", "La maison verte .")
     changed = tour_stops(tour_data(dataclasses.replace(trace, interventions=(ExcludePosition(0),))))[SOFTMAX_STOP - 1]
     without = tour_stops(tour_data(trace, None))[POSTERIOR_STOP - 1]

@@ -1,7 +1,5 @@
 """Units of vectors that are drawn: terms of source words, selection, and nearest annotations."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -90,9 +88,7 @@ def test_nearest_searches_every_vector(metric: Metric, dtype: type) -> None:
 
 
 @given(st.integers(0, 40), st.integers(1, 5), st.integers(0, 50), st.sampled_from(METRICS), st.integers(0, 999))
-def test_nearest_handles_any_count_ties_and_excluded_vectors(
-    count: int, size: int, wanted: int, metric: Metric, seed: int
-) -> None:
+def test_nearest_handles_any_count_ties_and_excluded_vectors(count, size, wanted, metric, seed) -> None:
     chance = np.random.default_rng(seed)
     vectors = chance.integers(-2, 3, size=(count, size)).astype(np.float16)
     query = chance.integers(-2, 3, size=size).astype(np.float32)

@@ -3,12 +3,9 @@
 That correct translations pass is tested where they are made, in `tests/decoding/test_random_networks.py`.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from operator import attrgetter
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +13,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz.analysis import verification as module
 from attnviz.analysis.judgement import JudgementVerifier
@@ -34,7 +30,7 @@ from attnviz.trace.trace import GATES
 from attnviz.trace.transformer_trace import TRANSFORMER_ARRAYS
 from attnviz.translator import Translator
 from tests.analysis.given import deviation
-from tests.conftest import SENTENCES, ModelFactory
+from tests.conftest import SENTENCES
 from tests.detectors import random_detector
 from tests.strategies import FEW
 from tests.transformers import random_transformer, sizes
@@ -62,7 +58,7 @@ def transformer_translation(tokenizer: Tokenizer, config: TransformerConfig, see
 
 
 @pytest.fixture(scope="module")
-def subjects(translator: Translator, model_folder: Path, tokenizer: Tokenizer) -> dict[str, Subject]:
+def subjects(translator, model_folder, tokenizer) -> dict[str, Subject]:
     detector = Detector(random_detector(DecomposableConfig(len(tokenizer), 12, 14), 3), tokenizer, "small")
     return {
         "rnnsearch": Subject(
@@ -80,12 +76,12 @@ def subjects(translator: Translator, model_folder: Path, tokenizer: Tokenizer) -
 
 
 @pytest.fixture(params=["rnnsearch", "transformer", "decomposable"])
-def subject(request: pytest.FixtureRequest, subjects: dict[str, Subject]) -> Subject:
+def subject(request, subjects) -> Subject:
     return subjects[request.param]
 
 
 @pytest.fixture
-def recurrent(subjects: dict[str, Subject]) -> Subject:
+def recurrent(subjects) -> Subject:
     return subjects["rnnsearch"]
 
 
@@ -105,7 +101,7 @@ def altered_numbers(record: Any) -> Iterator[tuple[str, Any]]:
             yield name, dataclasses.replace(record, **{quantity.name: changed})
 
 
-def test_wrong_number_is_named(subject: Subject) -> None:
+def test_wrong_number_is_named_and_a_change_of_any_weight_noticed(subject) -> None:
     correct = subject.verify(subject.record, subject.weights, STEP)
     assert correct.holds, correct.discrepancies
     assert correct.numbers == sum(check.numbers for check in correct.checks)
@@ -115,9 +111,6 @@ def test_wrong_number_is_named(subject: Subject) -> None:
         found = {one.quantity: one for one in subject.verify(record, subject.weights, STEP).discrepancies}
         assert found[name].shown != pytest.approx(found[name].recomputed, abs=1e-3)
     assert names <= {check.quantity for check in correct.checks}
-
-
-def test_change_of_any_weight_is_noticed(subject: Subject) -> None:
     record, chance = subject.record, np.random.default_rng(0)
     for name, values in subject.weights.items():
         changed = dict(subject.weights) | {name: values + 0.1 * chance.normal(size=values.shape)}
@@ -125,7 +118,7 @@ def test_change_of_any_weight_is_noticed(subject: Subject) -> None:
         assert not all(subject.verify(record, changed, step).holds for step in steps), name
 
 
-def test_weights_of_another_model_are_refused(subject: Subject, snapshot: SnapshotAssertion) -> None:
+def test_weights_of_another_model_are_refused(subject, snapshot) -> None:
     name, *_ = subject.weights
     fewer = {other: subject.weights[other] for other in subject.weights if other != name}
     messages = []
@@ -136,9 +129,7 @@ def test_weights_of_another_model_are_refused(subject: Subject, snapshot: Snapsh
     assert messages == snapshot
 
 
-def test_weights_of_another_attention_or_size_are_refused(
-    make_network: ModelFactory, tokenizer: Tokenizer, recurrent: Subject, snapshot: SnapshotAssertion
-) -> None:
+def test_weights_of_another_attention_or_size_are_refused(make_network, tokenizer, recurrent, snapshot) -> None:
     even = {"hidden_size": 8, "alignment_size": 8}
     networks, messages = {kind: make_network(kind, **even) for kind in ATTENTION_KINDS}, {}
     for made, network in networks.items():
@@ -165,9 +156,7 @@ def test_weights_of_another_attention_or_size_are_refused(
         ("posterior_of", "heatmap_posterior"),
     ],
 )
-def test_wrong_computation_is_named(
-    recurrent: Subject, monkeypatch: pytest.MonkeyPatch, computation: str, quantity: str
-) -> None:
+def test_wrong_computation_is_named(recurrent, monkeypatch, computation: str, quantity: str) -> None:
     true = attrgetter(computation)(module)
 
     def altered(*given: Any, **named: Any) -> NDArray[Any]:
@@ -186,15 +175,12 @@ def test_wrong_computation_is_named(
         )
 
 
-def test_coverage_reveals_altered_weights_of_other_steps(recurrent: Subject) -> None:
+def test_displayed_sums_weights_of_other_steps_and_masks_are_verified(recurrent) -> None:
     alignment = recurrent.record.alignment.copy()
     alignment[0] = np.roll(alignment[0], 1)
     altered = dataclasses.replace(recurrent.record, alignment=alignment)
     wrong = recurrent.verify(altered, recurrent.weights, STEP).discrepancies
     assert [one.quantity for one in wrong] == ["coverage"]
-
-
-def test_displayed_sums_are_verified(recurrent: Subject) -> None:
     trace, weights = recurrent.record, recurrent.weights
     checks = {check.quantity: check for check in RecurrentVerifier(trace, weights).verify(1, pieces=[5, 17]).checks}
     assert checks["energy sums"].numbers == len(trace.source_pieces)
@@ -205,9 +191,6 @@ def test_displayed_sums_are_verified(recurrent: Subject) -> None:
     altered = dataclasses.replace(trace, score_vector=trace.score_vector + 0.1)
     wrong = {one.quantity for one in recurrent.verify(altered, weights, 1).discrepancies}
     assert wrong == {"score_vector", "energy sums"}
-
-
-def test_a_wrongly_masked_energy_is_infinitely_wrong(recurrent: Subject) -> None:
     energies = recurrent.record.energies.copy()
     energies[1, 0] = -np.inf
     altered: Trace = dataclasses.replace(recurrent.record, energies=energies)
@@ -218,7 +201,7 @@ def test_a_wrongly_masked_energy_is_infinitely_wrong(recurrent: Subject) -> None
 
 @settings(max_examples=FEW)
 @given(data=st.data(), seed=st.integers(0, 99))
-def test_every_array_of_a_transformer_is_recomputed(tokenizer: Tokenizer, data: st.DataObject, seed: int) -> None:
+def test_every_array_of_a_transformer_is_recomputed(tokenizer, data: st.DataObject, seed: int) -> None:
     trace, weights, verify = transformer_translation(tokenizer, data.draw(sizes(len(tokenizer))), seed)
     assert isinstance(trace, TransformerTrace)
     found = recompute_transformer(weights, trace.config, trace.source_ids, trace.target_ids)

@@ -1,7 +1,5 @@
 """What-ifs: the effect of a change on a step, its figure and sentences; weights taken from links or another model."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import math
@@ -11,9 +9,8 @@ import plotly.graph_objects as go
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from syrupy.assertion import SnapshotAssertion
 
-from attnviz import AttnvizError, Trace, Translator, figures
+from attnviz import AttnvizError, Trace, figures
 from attnviz.analysis.gold import parse_pharaoh
 from attnviz.analysis.labels import quoted_name
 from attnviz.analysis.numbers import decimal
@@ -54,12 +51,12 @@ EACH_LANGUAGE = pytest.mark.usefixtures("each_language")
 
 
 @pytest.fixture(scope="module")
-def first(translator: Translator) -> Trace:
+def first(translator) -> Trace:
     return translator.translate(SENTENCE, beam=1)
 
 
 @pytest.fixture(scope="module")
-def changed(translator: Translator, first: Trace) -> Trace:
+def changed(translator, first) -> Trace:
     """Return the translation with all attention on the last piece at STEP."""
     count = len(first.source_pieces)
     row = ReplaceWeights(tuple(float(j == count - 1) for j in range(count)), STEP)
@@ -67,7 +64,7 @@ def changed(translator: Translator, first: Trace) -> Trace:
 
 
 @pytest.fixture(scope="module")
-def other_word(translator: Translator, first: Trace) -> Trace:
+def other_word(translator, first) -> Trace:
     """Return the translation in which STEP writes its second likeliest piece."""
     foil = next(piece for piece in first.top_ids[STEP].tolist() if piece != first.target_ids[STEP] and piece > 3)
     return translator.translate(
@@ -75,7 +72,7 @@ def other_word(translator: Translator, first: Trace) -> Trace:
     )
 
 
-def test_context_and_state_changes_are_relative_norms(first: Trace, changed: Trace) -> None:
+def test_context_and_state_changes_are_relative_norms_and_drawn(first, changed) -> None:
     change = step_change(first, changed, STEP)
     assert change.moment == "same"
     expected = first.annotations[-1].astype(float)  # all weight is there
@@ -84,12 +81,17 @@ def test_context_and_state_changes_are_relative_norms(first: Trace, changed: Tra
     moved = np.linalg.norm(changed.states[STEP] - first.states[STEP]) / np.linalg.norm(first.states[STEP])
     assert change.state == pytest.approx(float(moved), rel=1e-4)
     assert not change.unchanged
+    change, subject = step_change(first, changed, STEP), Subject(changed, STEP, parent=first)
+    checked = go.Figure(figures.step_figure(subject, "changed").draw(subject).plotly())  # checks every property
+    probabilities, moved = (trace.x for trace in checked.data if trace.type == "bar")
+    assert list(probabilities) == [one.before or 0 for one in change.pieces] + [one.after or 0 for one in change.pieces]
+    assert list(moved) == pytest.approx([change.context, change.state])
+    assert max(moved) <= checked.layout.xaxis2.range[1]
+    assert quoted_name(change.written.piece) in checked.layout.meta["alt"]
 
 
 @EACH_LANGUAGE
-def test_a_forced_word_leaves_context_and_state_unchanged(
-    first: Trace, other_word: Trace, snapshot: SnapshotAssertion
-) -> None:
+def test_words_forced_and_translations_that_have_ended_are_compared(first, other_word, snapshot, translator) -> None:
     change = step_change(first, other_word, STEP)
     assert (change.context, change.state) == (pytest.approx(0, abs=1e-6), pytest.approx(0, abs=1e-6))
     assert not change.unchanged
@@ -99,34 +101,15 @@ def test_a_forced_word_leaves_context_and_state_unchanged(
     after = step_change(first, other_word, STEP + 1)
     assert after.moment == "other words"
     assert [without_numbers(change_sentence(one)) for one in (change, after)] == snapshot
-
-
-@EACH_LANGUAGE
-def test_comparison_is_empty_after_the_end_of_the_other_translation(
-    translator: Translator, first: Trace, snapshot: SnapshotAssertion
-) -> None:
     ended = translator.translate(
         SENTENCE, interventions=[*forced_prefix(first.target_ids, 1), ForceWords((3,), 1)], beam=1
     )
     change = step_change(ended, first, 3)
     assert (change.moment, change.written_before) == ("none", None)
-    assert [
-        without_numbers(change_sentence(change)),
-        without_numbers(change_alt(change)),
-    ] == snapshot
+    assert [without_numbers(change_sentence(change)), without_numbers(change_alt(change))] == snapshot
     assert go.Figure(json.loads(to_json(CHANGED.draw(Subject(first, 3, parent=ended)).plotly()))).layout.meta["alt"]
     with pytest.raises(IndexError):
         step_change(first, ended, 5)
-
-
-def test_figure_draws_both_probabilities(first: Trace, changed: Trace) -> None:
-    change, subject = step_change(first, changed, STEP), Subject(changed, STEP, parent=first)
-    checked = go.Figure(figures.step_figure(subject, "changed").draw(subject).plotly())  # checks every property
-    probabilities, moved = (trace.x for trace in checked.data if trace.type == "bar")
-    assert list(probabilities) == [one.before or 0 for one in change.pieces] + [one.after or 0 for one in change.pieces]
-    assert list(moved) == pytest.approx([change.context, change.state])
-    assert max(moved) <= checked.layout.xaxis2.range[1]
-    assert quoted_name(change.written.piece) in checked.layout.meta["alt"]
 
 
 def with_pieces(source: tuple[str, ...], target: tuple[str, ...], seed: int) -> Trace:
@@ -144,9 +127,7 @@ def with_pieces(source: tuple[str, ...], target: tuple[str, ...], seed: int) -> 
 
 
 @given(st.lists(CUTS, min_size=4, max_size=4), st.lists(st.booleans(), min_size=32, max_size=32), st.integers(0, 99))
-def test_weights_of_another_segmentation_are_mapped_by_letters(
-    sides: list[list[str]], spaced: list[bool], seed: int
-) -> None:
+def test_weights_of_another_segmentation_are_mapped_by_letters(sides, spaced: list[bool], seed: int) -> None:
     source, target, other_source, other_target = ([*map(len, side), 1] for side in sides)
     marks = iter(spaced)
     pieces = [(*(SPACE * next(marks) + piece for piece in side), "</s>") for side in sides]
@@ -157,16 +138,13 @@ def test_weights_of_another_segmentation_are_mapped_by_letters(
         np.testing.assert_allclose(weights_from_trace(ours, step, other), expected[step], atol=1e-6)
 
 
-def test_a_blank_piece_is_merged_with_the_next_piece() -> None:
+def test_blank_pieces_are_merged_and_links_share_weight_equally() -> None:
     ours = with_pieces((SPACE + "a", "</s>"), (SPACE + "x", "</s>"), 0)
     other = with_pieces((SPACE, "a", "</s>"), (SPACE, "x", "</s>"), 1)
     expected = other.alignment[1, :2].sum(), other.alignment[1, 2]
     np.testing.assert_allclose(weights_from_trace(ours, 0, other), expected, atol=1e-6)
     assert weights_from_trace(other, 0, ours).tolist() == weights_from_trace(other, 1, ours).tolist()
     assert weights_from_trace(other, 0, ours)[0] == 0
-
-
-def test_links_share_weight_equally_between_words_then_pieces() -> None:
     found = trace()
     words = found.words()
     assert [len(group) for group in words.source_groups] == [1, 2, 1, 1, 1, 1]
@@ -174,9 +152,6 @@ def test_links_share_weight_equally_between_words_then_pieces() -> None:
         word = next(i for i, group in enumerate(words.target_groups) if step in group)
         weights = weights_from_links(found, step, [(0, word), (1, word), (3, (word + 1) % 5)])
         assert weights.tolist() == [0.5, 0.25, 0.25, 0, 0, 0, 0], piece
-
-
-def test_other_texts_missing_words_and_malformed_links_are_refused() -> None:
     with pytest.raises(AttnvizError, match="different source sentence"):
         weights_from_trace(trace(), 0, trace(source="Another sentence ."))
     for link in ((5, 0), (0, len(trace().words().target) - 1), (99, 0)):
@@ -210,15 +185,19 @@ CHANGES: list[Intervention] = [
 
 
 @EACH_LANGUAGE
-def test_every_change_is_a_sentence(snapshot: SnapshotAssertion) -> None:
+def test_every_change_and_its_effect_is_a_text(snapshot) -> None:
     parent, child = trace(target="Le contrat a été signé ."), trace()
     assert [intervention_text(change, child, parent) for change in CHANGES] == snapshot
     several = dataclasses.replace(child, interventions=(CHANGES[0], CHANGES[14], CHANGES[17]))
     assert [interventions_text(several, step) for step in (0, 4)] == snapshot(name="of a step")
+    assert [probability_change_text("▁a", 0.561, after) for after in (0.561, 0.564, 0.1)] == snapshot(name="changes")
+    assert [probability_text(*one) for one in ((0.561, 0.1), (None, 0.1), (None, 0.101), (None, 0))] == snapshot(
+        name="least"
+    )
 
 
 @EACH_LANGUAGE
-def test_cards_compare_the_words_with_those_of_the_first_translation(snapshot: SnapshotAssertion) -> None:
+def test_cards_compare_the_words_with_those_of_the_first_translation(snapshot) -> None:
     first, other = trace(), trace(target="L' accord est signé .", seed=1)
     what_ifs = (WhatIf(0, CHANGES[5], held=True), WhatIf(1, CHANGES[6]), WhatIf(2, CHANGES[16], held=True))
     found = cards(WhatIfs(first, what_ifs, (first, other, other)))
@@ -242,17 +221,10 @@ def test_words_left_out_stand_where_they_were() -> None:
     assert [*changed_words(new[:2], new[:2])] == [Word("a", "same", True), Word("b", "same", True)]
     assert [word.kind for word in changed_words(old[1:], old)][:2] == ["gone", "same"]
     many = [(word, True) for word in "ab" * 150]  # words that are frequent in a long sentence are words all the same
-    assert [word.kind for word in changed_words([("x", True), *many], [("y", True), *many])] == ["other"] + [
-        "same"
-    ] * 300
-
-
-@EACH_LANGUAGE
-def test_changes_of_probabilities_are_texts(snapshot: SnapshotAssertion) -> None:
-    assert [probability_change_text("▁a", 0.561, after) for after in (0.561, 0.564, 0.1)] == snapshot(name="changes")
-    assert [probability_text(*one) for one in ((0.561, 0.1), (None, 0.1), (None, 0.101), (None, 0))] == snapshot(
-        name="least"
-    )
+    assert [word.kind for word in changed_words([("x", True), *many], [("y", True), *many])] == [
+        "other",
+        *["same"] * 300,
+    ]
 
 
 def test_pieces_of_a_change_are_the_ten_likeliest_and_the_written_ones() -> None:

@@ -9,8 +9,6 @@ Pairs per second of processor time, times the processors, is the speed of an oth
 proportional set size, which counts shared pages once.
 """
 
-from __future__ import annotations
-
 import os
 
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # before torch is loaded, in every process
@@ -23,6 +21,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -82,8 +81,7 @@ def sample_pairs(files: list[Path], pairs: int) -> Iterator[str]:
             yield f"{line.source}\t{line.target}\n"
 
 
-def main() -> None:
-    """Print a table."""
+if __name__ == "__main__":
     parser = options_of(__doc__)
     parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--pairs", type=int, default=2000)
@@ -106,17 +104,8 @@ def main() -> None:
             return run_command(len(lines), str(file), "-o", str(table), *model, *more)
 
         print(f"{len(lines)} pairs", flush=True)
-        kinds = options.kinds
-        compare(
-            {kind: lambda kind=kind: measure_alone(file, kind, options) for kind in kinds}  # type: ignore[misc]
-            if options.alone
-            else {
-                f"{kind}, {n} workers": lambda kind=kind, n=n: command(kind, n)  # type: ignore[misc]
-                for kind, n in itertools.product(kinds, options.workers)
-            },
-            options,
-        )
-
-
-if __name__ == "__main__":
-    main()
+        runs = itertools.product(options.kinds, options.workers)
+        contenders = {f"{kind}, {n} workers": partial(command, kind, n) for kind, n in runs}
+        if options.alone:
+            contenders = {kind: partial(measure_alone, file, kind, options) for kind in options.kinds}
+        compare(contenders, options)

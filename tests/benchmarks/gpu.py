@@ -6,11 +6,10 @@ one sentence with everything recorded, sentences and pairs of `corpus` per secon
 training.
 """
 
-from __future__ import annotations
-
 import argparse
 import dataclasses
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 import torch
@@ -73,8 +72,7 @@ def measure(device: str, options: argparse.Namespace) -> Iterator[Sample]:
             yield {f"training, {precision}, batches of {batch} pairs, pieces/s": ours.turn(precision)}
 
 
-def main() -> None:
-    """Print all tables."""
+if __name__ == "__main__":
     parser = options_of(__doc__, turns=2)
     add_sizes(parser)
     parser.add_argument("--model", default="models/en-fr")
@@ -89,8 +87,4 @@ def main() -> None:
     print(f"{name}, torch {torch.__version__}, bf16 {bfloat16_speed(device.type, device.index):.1f} times fp32\n")
     compare_devices(options.model, options.device)
     devices = dict.fromkeys(["cpu", options.device])
-    compare({one: lambda one=one: measure(one, options) for one in devices}, options, warm_up=1)  # type: ignore[misc]
-
-
-if __name__ == "__main__":
-    main()
+    compare({one: partial(measure, one, options) for one in devices}, options, warm_up=1)

@@ -1,7 +1,5 @@
 """What benchmarks share: options, turns, a server with a page in Chromium, when a page changes, and the table."""
 
-from __future__ import annotations
-
 import argparse
 import itertools
 import math
@@ -12,6 +10,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -57,19 +56,19 @@ def options_of(doc: str | None, *, turns: int = 1, server: bool = False) -> argp
     return parser
 
 
-def of_checkouts(options: argparse.Namespace, measure: Callable[[Path], Iterator[Sample]]) -> dict[str, Measure]:
-    """Return the contenders of a benchmark of a server: this checkout, and those to compare it with."""
+def compare_checkouts(
+    parser: argparse.ArgumentParser, measure: Callable[[Path, argparse.Namespace], Iterator[Sample]], **how: bool
+) -> None:
+    """Compare what `measure` yields of this checkout and of those to compare it with."""
+    options = parser.parse_args()
     folders = {"this": REPOSITORY} | {str(folder): folder for folder in options.against}
-    return {name: lambda folder=folder: measure(folder) for name, folder in folders.items()}
+    compare({name: partial(measure, folder, options) for name, folder in folders.items()}, options, **how)
 
 
 def compare(
     contenders: Mapping[str, Measure], options: argparse.Namespace, warm_up: int = 0, *, bounded: bool = True
 ) -> None:
-    """Let contenders measure in turns, print each sample as it comes, and a table of all at the end.
-
-    The first `warm_up` turns do not count. A measurement that is `bounded` ends after its share of the time.
-    """
+    """Let contenders measure in turns, of which `warm_up` do not count; print each sample, and a table at the end."""
     found, turns = dict[str, dict[str, list[float]]](), options.turns + warm_up
     share = options.seconds / (turns * len(contenders)) if bounded else math.inf
     for turn, (name, measure) in itertools.product(range(turns), contenders.items()):
@@ -211,13 +210,13 @@ _WATCH = """
 """
 
 
-def painted(page: Page, event: str, act: Callable[[], object], parts: Mapping[str, str]) -> dict[str, float]:
-    """Return the milliseconds from an event of `act` to the last change in each part that changed, by its name.
+def painted(page: Page, kind: str, event: str, act: Callable[[], object], parts: Mapping[str, str]) -> Sample:
+    """Return the milliseconds from an event of `act` to the last change in each part that changed, by kind and part.
 
     `parts` are selectors. A part has changed for the last time once the page is quiet; nothing is waited for longer
     than six times that.
     """
     page.evaluate(_WATCH, [event, QUIET, 6 * QUIET, dict(parts)])
     act()
-    found: dict[str, float] = page.evaluate("() => window.painted")
-    return {f"{name}, ms": found[name] for name in parts if name in found}
+    found = page.evaluate("() => window.painted")
+    return {f"{kind}: {name}, ms": found[name] for name in parts if name in found}

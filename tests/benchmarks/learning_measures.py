@@ -4,10 +4,8 @@ Links count where they are sure and neither word has another sure link: one row 
 measure has baselines. Rows and columns are words without `</s>`, so that a row may sum to less than 1.
 """
 
-from __future__ import annotations
-
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,16 +54,8 @@ def learning_measures(gold: Sequence[GoldAlignment], alignments: Sequence[Alignm
 
 
 def learning_baselines(gold: Sequence[GoldAlignment]) -> dict[str, dict[str, float]]:
-    """Return the baselines of each of the `learning_measures`: attention without training, and the gold links.
-
-    These are `alike` (uniform), `diagonal`, and `links`, which gives each target word uniform weights on its sure
-    links.
-    """
-    baselines: Mapping[str, Callable[[GoldAlignment], Alignment]] = {
-        "alike": uniform_attention,
-        "diagonal": diagonal_attention,
-        "links": link_attention,
-    }
+    """Return the baselines of each of the `learning_measures`: uniform and diagonal attention, and the gold links."""
+    baselines = {"alike": uniform_attention, "diagonal": diagonal_attention, "links": link_attention}
     levels: dict[str, dict[str, float]] = {}
     for name, baseline in baselines.items():
         for measure, measured in learning_measures(gold, [baseline(pair) for pair in gold]).items():
@@ -80,20 +70,16 @@ def single_links(pair: GoldAlignment) -> set[Link]:
 
 
 def exchanged_neighbours(pair: GoldAlignment) -> list[Link]:
-    """Return (i, j) where target words i and i + 1 have single links to source words j + 1 and j.
-
-    Such neighbours have changed places, as most adjectives and nouns do between English and French.
-    """
+    """Return (i, j) where target words i and i + 1 have single links to source words j + 1 and j: exchanged words."""
     single = single_links(pair)
     return sorted((i, j - 1) for j, i in single if (j - 1, i + 1) in single)
 
 
 def link_classes(pair: GoldAlignment) -> dict[str, set[Link]]:
-    """Return the single links of each class.
+    """Return the single links of each class, which are disjoint but for `nouns`, a part of `content`.
 
-    `exchanged` are those of `exchanged_neighbours`. Of the others, `marks` join two punctuation marks, `articles` two
-    articles, and `content` two content words (`analysis.word_classes`); the rest has no class. These classes are
-    disjoint. `nouns` are the links in `content` between nouns (`are_nouns`).
+    `exchanged` are those of `exchanged_neighbours`; of the others, `marks` join two punctuation marks, `articles` two
+    articles, and `content` two content words (`analysis.word_classes`).
     """
     exchanged = {link for i, j in exchanged_neighbours(pair) for link in ((j + 1, i), (j, i + 1))}
     classes: dict[str, set[Link]] = {name: set() for name in CLASSES} | {"exchanged": exchanged}
@@ -110,15 +96,10 @@ def link_classes(pair: GoldAlignment) -> dict[str, set[Link]]:
 
 
 def are_nouns(pair: GoldAlignment, j: int, i: int) -> bool:
-    """Return whether content words j and i, 0-based, are nouns by a rule that needs no tagger.
-
-    Each directly follows an article, and the French word is no adjective that may precede a noun. Most nouns are
-    missed.
-    """
-    follow_articles = (
-        j > 0 and i > 0 and is_article(pair.source[j - 1], "source") and is_article(pair.target[i - 1], "target")
-    )
-    return follow_articles and not precedes_noun(pair.target[i])
+    """Return whether content words j and i, 0-based, each follow an article; the rule misses most nouns."""
+    if j == 0 or i == 0 or precedes_noun(pair.target[i]):
+        return False
+    return is_article(pair.source[j - 1], "source") and is_article(pair.target[i - 1], "target")
 
 
 def diagonality(alignment: Alignment) -> float:
@@ -174,8 +155,5 @@ BEFORE_NOUNS = frozenset(_BEFORE_NOUNS.split())
 
 
 def precedes_noun(word: str) -> bool:
-    """Return whether the French `word` may stand between an article and its noun.
-
-    It is in the list, or has the ending of an ordinal (`sixième`).
-    """
+    """Return whether the French `word` may precede its noun: it is in the list, or an ordinal (`sixième`)."""
     return word.lower() in BEFORE_NOUNS or word.lower().rstrip("s").endswith("ième")

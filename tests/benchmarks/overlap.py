@@ -5,12 +5,11 @@
 Sentences match if they have the same letters and digits in the same order, in upper or lower case.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from pathlib import Path
 
 from attnviz.errors import AttnvizError
@@ -47,10 +46,7 @@ def sentence_key(sentence: str) -> str:
 
 
 def overlaps(tests: Sequence[Sequence[Pair]], training: Iterable[str]) -> list[Overlap]:
-    """Return the overlap of each of the `tests` with `training`, lines of source<TAB>target, which are read once.
-
-    Only the tests are held in memory. A sentence without letters or digits matches nothing.
-    """
+    """Return the overlap of each of the `tests` with `training`, lines of source<TAB>target, which are read once."""
     keys = [[(sentence_key(source), sentence_key(target)) for source, target in pairs] for pairs in tests]
     test_keys = [{sides[k] for pairs in keys for sides in pairs} - {""} for k in range(2)]
     matched: list[set[str]] = [set(), set()]
@@ -64,17 +60,14 @@ def overlaps(tests: Sequence[Sequence[Pair]], training: Iterable[str]) -> list[O
 
 def _overlap(pairs: Sequence[tuple[str, str]], matched: Sequence[set[str]]) -> Overlap:
     in_training = [[side in known for side, known in zip(sides, matched, strict=True)] for sides in pairs]
-    longest = [
-        max((len(side) for side, matches in zip(sides, flags, strict=True) if matches), default=LETTERS)
-        for sides, flags in zip(pairs, in_training, strict=True)
-    ]
+    known_sides = [[*compress(sides, flags)] for sides, flags in zip(pairs, in_training, strict=True)]
     return Overlap(
         pairs=len(pairs),
         source=sum(flags[0] for flags in in_training),
         target=sum(flags[1] for flags in in_training),
         both=sum(map(all, in_training)),
-        short=sum(length < LETTERS for length in longest),
-        clean=tuple(place for place, flags in enumerate(in_training) if not any(flags)),
+        short=sum(max(map(len, sides), default=LETTERS) < LETTERS for sides in known_sides),
+        clean=tuple(place for place, sides in enumerate(known_sides) if not sides),
     )
 
 

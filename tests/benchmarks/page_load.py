@@ -8,8 +8,6 @@ own JavaScript as it is once unpacked. Where others use the machine too, the pro
 taken until then says more than the clock.
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 from collections.abc import Iterator
@@ -20,10 +18,9 @@ from playwright.sync_api import BrowserContext
 
 from tests.benchmarks.harness import (
     Sample,
-    compare,
+    compare_checkouts,
     count,
     new_browser,
-    of_checkouts,
     options_of,
     processor_time,
     server_of,
@@ -49,11 +46,7 @@ _OUR_SCRIPTS = r"""
 
 
 def visit(context: BrowserContext, address: str, process: int, kind: str, started: float | None = None) -> Sample:
-    """Open the page in a new tab and return its measurements.
-
-    Times count from `started`, seconds since 1970, or else from the beginning of the visit, as does the server's
-    processor time, that of `process`.
-    """
+    """Open the page in a new tab; return its measurements, times from `started` (seconds since 1970) or the visit."""
     page, served = context.new_page(), 0.0 if started else processor_time(process)
     page.add_init_script("performance.setResourceTimingBufferSize(2000)")
     transferred = {"websocket, kB": 0.0, "HTTP, kB": 0.0}
@@ -63,10 +56,8 @@ def visit(context: BrowserContext, address: str, process: int, kind: str, starte
 
     watch = context.new_cdp_session(page)
     watch.on("Network.loadingFinished", lambda event: add("HTTP, kB", event["encodedDataLength"]))
-    watch.on(  # the payload is in base64
-        "Network.webSocketFrameReceived",
-        lambda event: add("websocket, kB", len(event["response"]["payloadData"]) * 0.75),
-    )
+    frame = "Network.webSocketFrameReceived"  # the payload is in base64
+    watch.on(frame, lambda event: add("websocket, kB", len(event["response"]["payloadData"]) * 0.75))
     watch.send("Network.enable")
     watch.send("Performance.enable", {"timeDomain": "threadTicks"})
     page.goto(f"{address}/?sentence={quote(EXAMPLE)}&depth=everything", wait_until="commit")
@@ -78,12 +69,8 @@ def visit(context: BrowserContext, address: str, process: int, kind: str, starte
     page.wait_for_timeout(1500)  # so that late work of the page does not count for the next visit
     scripts = page.evaluate(_OUR_SCRIPTS)
     page.close()
-    found = {
-        "heatmap, s": heatmap,
-        "pictures, s": pictures,
-        "server, cpu s": served,
-        "tab, cpu s": metrics["TaskDuration"],
-    }
+    found = {"heatmap, s": heatmap, "pictures, s": pictures, "server, cpu s": served}
+    found |= {"tab, cpu s": metrics["TaskDuration"]}
     found |= transferred | {"our files": float(len(scripts)), "our script, kB": sum(scripts) / 1000}
     return {f"{kind}: {what}": value for what, value in found.items()}
 
@@ -99,13 +86,7 @@ def measure(folder: Path, options: argparse.Namespace) -> Iterator[Sample]:
                 yield visit(context, address, process, "further visit")
 
 
-def main() -> None:
-    """Run the benchmark."""
+if __name__ == "__main__":
     parser = options_of(__doc__, turns=2, server=True)
     parser.add_argument("--visits", type=count, default=5, help="further visits in each turn")
-    options = parser.parse_args()
-    compare(of_checkouts(options, lambda folder: measure(folder, options)), options)
-
-
-if __name__ == "__main__":
-    main()
+    compare_checkouts(parser, measure)

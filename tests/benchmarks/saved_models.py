@@ -5,8 +5,6 @@
 Measured are attention, translations, loss and BLEU, and what the attention has learnt about gold links.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
@@ -61,8 +59,7 @@ def evaluation_data(
     """Return the sentences on which the saved models of the `run` in this folder are measured.
 
     These are `fixed`, or else the sentences of its own snapshots; `count` of its validation pairs, beginning with those
-    whose BLEU it validates; and `gold`. Raise AttnvizError where the folder is no run, or its validation files cannot
-    be read.
+    whose BLEU it validates; and `gold`.
     """
     path = run / SETTINGS
     try:
@@ -80,11 +77,8 @@ def evaluation_data(
 
 def saved_moments(run: Path) -> dict[int, Path]:
     """Return the folders of the models saved during `run`, by update; raise AttnvizError where there are none."""
-    folders = {
-        int(path.parent.name): path.parent
-        for path in (run / MOMENTS).glob(f"*/{CONFIG_FILE}")
-        if path.parent.name.isdecimal()
-    }
+    found = [path.parent for path in (run / MOMENTS).glob(f"*/{CONFIG_FILE}")]
+    folders = {int(path.name): path for path in found if path.name.isdecimal()}
     if not folders:
         raise AttnvizError(
             f"{run} saved no models during training. Train with the option --keep-at, for example --keep-at 0 10 "
@@ -94,10 +88,7 @@ def saved_moments(run: Path) -> dict[int, Path]:
 
 
 def measure_checkpoints(run: Path, data: EvaluationData, known: Snapshots | None, device: str) -> Iterator[Snapshots]:
-    """Yield the snapshots of all moments so far after each measurement, in order.
-
-    Moments in `known`, an earlier result, are not measured again.
-    """
+    """Yield the snapshots of all moments so far after each measurement, in order; those in `known` are not measured."""
     moments, parts = saved_moments(run), [] if known is None else [known]
     training = read_curves(run / "log.csv").get("training", ())
     for update, folder in moments.items():
@@ -119,9 +110,8 @@ def _measure(translator: Translator, data: EvaluationData, update: int) -> Snaps
     targets = [target for _, target in data.pairs]
     likely = total_likelihood(likelihoods(force_pairs(translator, data.pairs), targets))
     values = {"loss": likely.nats / likely.pieces}
-    values["bleu"] = corpus_scores(translator.translate_batch([source for source, _ in data.pairs], beam=1), targets)[
-        0
-    ].value
+    translations = translator.translate_batch([source for source, _ in data.pairs], beam=1)
+    values["bleu"] = corpus_scores(translations, targets)[0].value
     counts = data.counts
     if data.gold and translator.network.attends:
         alignments = word_alignments(translator, data.gold)

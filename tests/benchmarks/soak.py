@@ -10,8 +10,6 @@ Streamlit keeps the session of a visitor who is gone for `--session-seconds`, so
 The last memory is of the time after that, when all sessions have ended.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import itertools
@@ -22,7 +20,7 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 from attnviz.ui.pages import PAGE_NAMES
-from tests.benchmarks.harness import Sample, compare, count, of_checkouts, options_of, resident, server_of
+from tests.benchmarks.harness import Sample, compare_checkouts, count, options_of, resident, server_of
 from tests.benchmarks.visitor import Mistake, Visitor
 from tests.benchmarks.visitors import TIDIED, sentence
 
@@ -77,16 +75,10 @@ def measure(folder: Path, options: argparse.Namespace) -> Iterator[Sample]:
     yield {"mistakes": float(len(mistakes))}
 
 
-def main() -> None:
-    """Run it."""
+if __name__ == "__main__":
     parser = options_of(__doc__, server=True)
     parser.set_defaults(seconds=150)
     parser.add_argument("--pages", nargs="+", choices=PAGE_NAMES, default=PAGE_NAMES, help="to visit, by default all")
     parser.add_argument("--visits", type=count, default=10, help="in a row of the same page")
     parser.add_argument("--session-seconds", type=count, default=30, help="that a session outlives its visitor")
-    options = parser.parse_args()
-    compare(of_checkouts(options, lambda folder: measure(folder, options)), options, bounded=False)
-
-
-if __name__ == "__main__":
-    main()
+    compare_checkouts(parser, measure, bounded=False)

@@ -6,16 +6,15 @@ last change of any stage (what is out of sight waits until 600 milliseconds pass
 shows some steps, and the time between two of the browser's frames is measured: 33 milliseconds are fluent.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
 from playwright.sync_api import Page
 
-from tests.benchmarks.harness import QUIET, Sample, compare, count, of_checkouts, opened_page, options_of, painted
+from tests.benchmarks.harness import QUIET, Sample, compare_checkouts, count, opened_page, options_of, painted
 
 SENTENCE = "Two men in blue shirts are playing guitar on a busy street while a small child looks at them and laughs."
 PICTURES = ("heatmap", "facts", "energy", "softmax", "growth", "state", "maxout", "candidates")
@@ -50,8 +49,7 @@ def press(page: Page, times: int, keys: tuple[str, str], kind: str) -> Iterator[
     page.wait_for_timeout(2 * QUIET)
     for number in range(times):
         key = keys[number // 10 % 2]
-        found = painted(page, "keydown", lambda key=key: page.keyboard.press(key), PARTS)  # type: ignore[misc]
-        yield {f"{kind}: {name}": value for name, value in found.items()}
+        yield painted(page, kind, "keydown", partial(page.keyboard.press, key), PARTS)
 
 
 def measure(folder: Path, options: argparse.Namespace) -> Iterator[Sample]:
@@ -70,14 +68,8 @@ def measure(folder: Path, options: argparse.Namespace) -> Iterator[Sample]:
             page.wait_for_timeout(1500)
 
 
-def main() -> None:
-    """Run the benchmark."""
+if __name__ == "__main__":
     parser = options_of(__doc__, server=True)
     parser.add_argument("--steps", type=count, default=40)
     parser.add_argument("--shows", type=int, default=3, help="0 for checkouts whose diagram has no show")
-    options = parser.parse_args()
-    compare(of_checkouts(options, lambda folder: measure(folder, options)), options)
-
-
-if __name__ == "__main__":
-    main()
+    compare_checkouts(parser, measure)

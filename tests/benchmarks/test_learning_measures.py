@@ -1,7 +1,5 @@
 """Learning measures of attention on gold links: link classes, baselines, diagonality."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -10,8 +10,6 @@ encoder's two directions together: with that equal to n, none of our sizes is sm
 encoders are the same and its decoder is twice as wide.
 """
 
-from __future__ import annotations
-
 import os
 
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # before torch is loaded
@@ -34,7 +32,7 @@ from attnviz.text import BOS, EOS, Tokenizer
 from attnviz.training.encoded_pairs import Batch
 from attnviz.training.objective import Objective
 from tests.benchmarks.harness import Measure, Sample, compare, options_of
-from tests.benchmarks.peers.process import Peer, add_peer
+from tests.benchmarks.peers.process import Ask, add_peer, running_peer
 
 Rows = list[list[int]]
 Batches = list[tuple[Rows, Rows]]
@@ -120,9 +118,9 @@ class Ours:
         return self.pieces / (time.perf_counter() - started)
 
 
-def peer_turn(peer: Peer, pieces: int) -> float:
+def peer_turn(ask: Ask, pieces: int) -> float:
     """Have the peer update once on each batch; return target pieces a second."""
-    answer = peer.ask("train")
+    answer = ask("train")
     if answer["tokens"] != pieces:
         raise RuntimeError(f"the peer learnt from {answer['tokens']} pieces, not from {pieces}")
     return float(answer["tokens"] / answer["seconds"])
@@ -139,7 +137,7 @@ def contenders(size: int, options: argparse.Namespace, stack: ExitStack) -> dict
 
     def add(name: str, sizes: dict[str, int], turn: object, *given: object) -> None:
         def measure() -> Iterator[Sample]:
-            yield {f"n={size}, pieces/s": turn(*given)}  # type: ignore[operator]
+            yield {f"n={size}, pieces/s": turn(*given)}
 
         found[f"{name} ({sizes['body'] / 1e6:.1f} of {sizes['weights'] / 1e6:.1f} M)"] = measure
 
@@ -148,17 +146,16 @@ def contenders(size: int, options: argparse.Namespace, stack: ExitStack) -> dict
     widths = [hidden for hidden in (size, 2 * size) if options.peer and hidden <= options.peer_widest]
     kinds = [(hidden, precision, True) for hidden in widths for precision in precisions]
     for hidden, precision, keep in [*kinds, *((hidden, fastest, False) for hidden in widths)]:
-        peer = stack.enter_context(Peer(options.peer, options.peer_python, keep_memory=keep))
+        ask = stack.enter_context(running_peer(options, keep_memory=keep))
         sizes = {name: getattr(options, name) for name in ("vocabulary", "embedding", "threads")}
-        built = peer.ask("build", hidden=hidden, precision=precision, **sizes)
-        peer.ask("load_batches", batches=[{"source": source, "target": target} for source, target in rows])
+        built = ask("build", hidden=hidden, precision=precision, **sizes)
+        ask("load_batches", batches=[{"source": source, "target": target} for source, target in rows])
         malloc = "" if keep else ", default malloc"
-        add(f"{options.peer} {hidden} {precision}{malloc}", built, peer_turn, peer, ours.pieces)
+        add(f"{options.peer} {hidden} {precision}{malloc}", built, peer_turn, ask, ours.pieces)
     return found
 
 
-def main() -> None:
-    """Run the benchmark."""
+if __name__ == "__main__":
     parser = options_of(__doc__, turns=5)
     parser.add_argument("--sizes", type=int, nargs="+", default=[256, 512], help="n, and n' = l = n")
     add_sizes(parser)
@@ -170,7 +167,3 @@ def main() -> None:
     for size in options.sizes:
         with ExitStack() as stack:
             compare(contenders(size, options, stack), options, warm_up=1)
-
-
-if __name__ == "__main__":
-    main()

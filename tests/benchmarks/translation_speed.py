@@ -11,8 +11,6 @@ with the attention, while ours goes from text to the full record. Of the sizes o
 `training_speed`.
 """
 
-from __future__ import annotations
-
 import os
 
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # before torch is loaded
@@ -35,7 +33,7 @@ from attnviz.model_folder import DETECTOR, model_folders
 from attnviz.network import ModelConfig, RNNsearch
 from attnviz.text import EOS, Tokenizer
 from tests.benchmarks.harness import Measure, Sample, compare, options_of, seconds_of
-from tests.benchmarks.peers.process import Peer, add_peer
+from tests.benchmarks.peers.process import Ask, add_peer, running_peer
 
 SHORT = "A girl is riding a red bicycle through the park."
 LONG = (
@@ -121,16 +119,14 @@ def against_peer(size: int, options: argparse.Namespace, stack: ExitStack) -> di
 
     def own() -> Iterator[Sample]:
         for name, sentences, steps, beam in cases:
-            translate = (
-                partial(ours.translate, sentences[0]) if len(sentences) == 1 else partial(ours.translate_batch, many)
-            )
+            how = (ours.translate, sentences[0]) if len(sentences) == 1 else (ours.translate_batch, many)
             with patch.object(attnviz.translator, "longest_target", lambda _, steps=steps: steps):
-                yield _speed(name, len(sentences), timed_anew(ours, partial(translate, beam=beam)))
+                yield _speed(name, len(sentences), timed_anew(ours, partial(*how, beam=beam)))
 
-    def of_peer(peer: Peer) -> Iterator[Sample]:
+    def of_peer(ask: Ask) -> Iterator[Sample]:
         for name, sentences, steps, beam in cases:
-            peer.ask("load_translator", beam=beam, steps=steps)
-            answer = peer.ask("translate", sources=[[*tokenizer.encode(s), EOS] for s in sentences], repeats=1)
+            ask("load_translator", beam=beam, steps=steps)
+            answer = ask("translate", sources=[[*tokenizer.encode(s), EOS] for s in sentences], repeats=1)
             if answer["steps"] != steps:
                 raise RuntimeError(f"the peer took {answer['steps']} steps, not {steps}")
             yield _speed(name, len(sentences), float(answer["seconds"][0]))
@@ -138,10 +134,10 @@ def against_peer(size: int, options: argparse.Namespace, stack: ExitStack) -> di
     found: dict[str, Measure] = {f"attnviz n={size}, with the Trace": own}
     for hidden in (size, 2 * size):
         if options.peer and hidden <= options.peer_widest:
-            peer = stack.enter_context(Peer(options.peer, options.peer_python, keep_memory=True))
+            ask = stack.enter_context(running_peer(options, keep_memory=True))
             sizes = {"vocabulary": 8000, "embedding": 256, "hidden": hidden}
-            peer.ask("build", precision="fp32", threads=options.threads, **sizes)
-            found[f"{options.peer} {hidden}, with attention"] = partial(of_peer, peer)
+            ask("build", precision="fp32", threads=options.threads, **sizes)
+            found[f"{options.peer} {hidden}, with attention"] = partial(of_peer, ask)
     return found
 
 
@@ -149,8 +145,7 @@ def _speed(name: str, sentences: int, seconds: float) -> Sample:
     return {name: 1e3 * seconds if sentences == 1 else sentences / seconds}
 
 
-def main() -> None:
-    """Run the benchmark."""
+if __name__ == "__main__":
     parser = options_of(__doc__, turns=20)
     parser.add_argument("--model", nargs="+", default=["models/en-fr"], help="model folders to measure")
     parser.add_argument("--device", default="cpu")
@@ -160,13 +155,7 @@ def main() -> None:
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     with ExitStack() as stack:
-        found: dict[str, Measure] = (
-            against_peer(options.random_size, options, stack)
-            if options.random_size
-            else {one: partial(measure_folder, one, options.device, options.precision) for one in options.model}
-        )
+        found = {one: partial(measure_folder, one, options.device, options.precision) for one in options.model}
+        if options.random_size:
+            found = against_peer(options.random_size, options, stack)
         compare(found, options, warm_up=2)
-
-
-if __name__ == "__main__":
-    main()

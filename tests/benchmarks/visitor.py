@@ -1,9 +1,4 @@
-"""A simulated visitor without a browser: speaks Streamlit's protocol, protobuf messages over a websocket.
-
-It costs the computer little compared with the server under test.
-"""
-
-from __future__ import annotations
+"""A simulated visitor without a browser, which costs little: protobuf messages of Streamlit over a websocket."""
 
 import asyncio
 import json
@@ -62,7 +57,7 @@ class Visitor:
     async def arrive(cls, address: str) -> Self:
         """Connect to the server at `address`, "http://..."."""
         stream = f"{address.replace('http', 'ws', 1)}/_stcore/stream"
-        return cls(address, await connect(stream, subprotocols=["streamlit"], max_size=None))  # type: ignore[list-item]
+        return cls(address, await connect(stream, subprotocols=["streamlit"], max_size=None))
 
     async def leave(self) -> None:
         """Close the connection."""
@@ -74,10 +69,7 @@ class Visitor:
         return await self._run("open the page")
 
     async def translate(self, sentence: str, mark: str) -> float:
-        """Type a sentence and press the button; return the seconds until its translation is displayed.
-
-        It is recognised by the word `mark`, which no other sentence has.
-        """
+        """Translate a sentence with a word `mark` that no other has; return the seconds until it is displayed."""
         took = await self._request("translate", ("sentence", sentence))
         if mark not in self.source:
             raise Mistake(f"the page shows another sentence than {sentence!r}")
@@ -89,10 +81,7 @@ class Visitor:
         return await self._fetch("verification")
 
     async def read(self, *, everything: bool = False) -> float:
-        """Fetch the data of all figures one after the other, as an idle browser does; return the seconds that took.
-
-        With `everything`, fetch also what only this session has: tables, files to save, and some figures.
-        """
+        """Fetch the data of all figures, or `everything`, one after the other; return the seconds that took."""
         places = [name for name, place in self._places.items() if everything or not re.search(_ON_DEMAND, place)]
         return sum([await self._fetch(name, "Attnviz-Later: 1\r\n") for name in places])
 

@@ -12,8 +12,6 @@ With `--words` their sentences are that long, and one more visitor translates sh
 do long texts delay short ones?
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import itertools
@@ -26,9 +24,8 @@ from pathlib import Path
 
 from tests.benchmarks.harness import (
     Sample,
-    compare,
+    compare_checkouts,
     count,
-    of_checkouts,
     options_of,
     processor_time,
     resident,
@@ -56,7 +53,7 @@ class Turn(defaultdict[str, list[float]]):
 
     def __init__(self) -> None:
         super().__init__(list)
-        self.mistakes = list[str]()
+        self.mistakes: list[str] = []
 
 
 def sentence(visitor: int, number: int, words: int = 0) -> tuple[str, str]:
@@ -154,17 +151,11 @@ def measure(folder: Path, options: argparse.Namespace) -> Iterator[Sample]:
     yield turn | {"mistakes": float(len(mistakes))}
 
 
-def main() -> None:
-    """Run the benchmark."""
+if __name__ == "__main__":
     parser = options_of(__doc__, server=True)
     parser.add_argument("--visitors", type=count, default=10)
     parser.add_argument("--sentences", type=count, default=2, help="that each translates")
     parser.add_argument("--words", type=count, default=0, help="of each sentence at least, beside one short visitor")
     parser.add_argument("--steps", type=count, default=4, help="that each takes of every sentence")
     parser.add_argument("--within", type=float, default=3, help="seconds in which they arrive")
-    options = parser.parse_args()
-    compare(of_checkouts(options, lambda folder: measure(folder, options)), options)
-
-
-if __name__ == "__main__":
-    main()
+    compare_checkouts(parser, measure)

@@ -5,8 +5,6 @@ which translates nothing, and at the level *Idea* the hand at rest on a dragged 
 it, and the click that freezes the context vector.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,7 +13,7 @@ from urllib.parse import quote
 from playwright.sync_api import Page
 
 from attnviz.ui.examples import DEFAULT_SENTENCE
-from tests.benchmarks.harness import Sample, compare, count, of_checkouts, opened_page, options_of, painted
+from tests.benchmarks.harness import Sample, compare_checkouts, count, opened_page, options_of, painted
 from tests.browser.settled import settled
 from tests.browser.test_what_if import grasp
 
@@ -33,7 +31,6 @@ def move_hand(page: Page, number: int) -> Callable[[], object]:
     """Press on a bar, another each time; return the action that drags it."""
     hands = page.locator(".st-key-attention .hand")
     box = hands.nth(number % hands.count()).bounding_box()
-    assert box
     x, y = box["x"] + 6, box["y"] + box["height"] / 2
     page.mouse.move(x, y)
     page.mouse.down()
@@ -46,37 +43,27 @@ def measure(folder: Path, options: argparse.Namespace) -> Iterator[Sample]:
     with opened_page(folder, options.models, f"{query}{quote(SENTENCE)}&step=3&depth=everything") as page:
         for number in range(options.count):
             settled(page)
-            yield _named("bar let go", painted(page, "pointerup", drag_bar(page, number), PARTS))
+            yield painted(page, "bar let go", "pointerup", drag_bar(page, number), PARTS)
         for number in range(options.count):
             settled(page)
             card = page.locator(".what_ifs .card").nth(number % 2)
-            yield _named("click on a card", painted(page, "pointerdown", card.click, PARTS))
+            yield painted(page, "click on a card", "pointerdown", card.click, PARTS)
     idea = f"{query}{quote(DEFAULT_SENTENCE)}&depth=idea"
     with opened_page(folder, options.models, f"{idea}&step=3&stage=2", ".st-key-heatmap") as page:
         for number in range(options.count):
             parts = {"consequence": ".st-key-attention .consequence"}
-            yield _named("hand on a bar", painted(page, "pointermove", move_hand(page, number), parts))
+            yield painted(page, "hand on a bar", "pointermove", move_hand(page, number), parts)
             page.keyboard.press("Escape")
             page.mouse.up()
     with opened_page(folder, options.models, idea, ".st-key-heatmap") as page:
         for _ in range(options.count):
             settled(page, ".st-key-heatmap")
             choice = page.locator(".st-key-context_choice button").first  # "Try it", or "each step's own"
-            yield _named("context frozen or freed", painted(page, "pointerdown", choice.click, PARTS))
-
-
-def _named(kind: str, found: Sample) -> Sample:
-    return {f"{kind}: {name}": value for name, value in found.items()}
-
-
-def main() -> None:
-    """Run the benchmark."""
-    parser = options_of(__doc__, server=True)
-    parser.add_argument("--count", type=count, default=12)
-    parser.add_argument("--search", default="greedy")
-    options = parser.parse_args()
-    compare(of_checkouts(options, lambda folder: measure(folder, options)), options)
+            yield painted(page, "context frozen or freed", "pointerdown", choice.click, PARTS)
 
 
 if __name__ == "__main__":
-    main()
+    parser = options_of(__doc__, server=True)
+    parser.add_argument("--count", type=count, default=12)
+    parser.add_argument("--search", default="greedy")
+    compare_checkouts(parser, measure)

@@ -1,13 +1,11 @@
 """Fixtures for browser tests: a running app, a Chromium and a function that opens pages."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 from urllib.parse import quote
 
 import pytest
@@ -17,11 +15,10 @@ from attnviz import Trace
 from attnviz.environment import ATTNVIZ_CORPORA
 from attnviz.translator import Translator
 from tests.browser.server import CHROMIUM_FLAGS, READY, find_chromium, running_server
-from tests.browser.views import EXAMPLE, WIDE, address_with
+from tests.browser.views import EXAMPLE, WIDE, View, address_with, theme_of
 from tests.conftest import SHIPPED_MODEL
 
 Opener = Callable[..., Page]
-
 PATIENCE = 60_000
 """Timeout of an assertion in milliseconds, as of an action: a busy machine draws charts below the window late."""
 expect.set_options(timeout=PATIENCE)
@@ -32,6 +29,13 @@ def skip_or_fail(reason: str) -> NoReturn:
     if os.environ.get("CI"):
         pytest.fail(reason)
     pytest.skip(reason)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests of this folder."""
+    for item in items:
+        if item.path.is_relative_to(Path(__file__).parent):
+            item.add_marker(pytest.mark.browser)
 
 
 @pytest.fixture(scope="module")
@@ -48,10 +52,7 @@ def corpora_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def start_page(tmp_path_factory: pytest.TempPathFactory, corpora_folder: Path) -> Iterator[Callable[[str], str]]:
-    """Return a function that runs a program, once for all tests, and returns its address.
-
-    Its models are those that come with the program, or those of the folder in ATTNVIZ_MODELS, which has an `en-fr`.
-    """
+    """Return a function that runs a program once, with shipped models or ATTNVIZ_MODELS, and returns its address."""
     models = Path(os.environ.get("ATTNVIZ_MODELS", SHIPPED_MODEL.parent)).resolve()
     if not (models / "en-fr").is_dir():
         skip_or_fail(f"{models} has no model en-fr")
@@ -113,14 +114,12 @@ def profile(shared_profile: BrowserContext, chromium: Browser) -> BrowserContext
 
 @pytest.fixture
 def open_page(request: pytest.FixtureRequest, profile: BrowserContext, address: str) -> Iterator[Opener]:
-    """Return a function that opens a page and waits until it is `ready`, a selector.
+    """Return a function that opens a page with an empty storage, and waits until it is `ready`, a selector.
 
-    `query` has the parameters of a link: `address_with` puts each where it belongs. The page is the main page or the
-    one whose `Page.path` is `path`, with EXAMPLE unless a sentence is named, and with
-    everything displayed unless a depth is. Afterwards it is asserted that no request left the computer, no script
-    failed, and nothing violated the page's content security policy. The browser's storage is empty at the beginning.
-
-    The window is wide and light unless the test is parametrized with a `View`, or sets another itself.
+    `query` has the parameters of a link; without others, the sentence is EXAMPLE and the level *Everything*. The window
+    is wide and light unless the test is parametrized with a `View`. Afterwards it is asserted that no request left the
+    computer or was for what the server does not have, no script failed, and nothing violated the page's content
+    security policy.
 
     The page is asked for reduced motion, except with `motion` and in nightly tests: without a graphics card, drawing
     the shimmer of waiting charts takes a third of the processor time of opening the page (4.8 of 15 s).
@@ -141,12 +140,11 @@ def open_page(request: pytest.FixtureRequest, profile: BrowserContext, address: 
     ) -> Page:
         page = profile.new_page()
         page.set_viewport_size({"width": width, "height": height})
-        page.emulate_media(
-            color_scheme="dark" if dark else "light", reduced_motion="no-preference" if motion else "reduce"
-        )
+        page.emulate_media(color_scheme=theme_of(dark), reduced_motion="no-preference" if motion else "reduce")
         forget = {"origin": address, "storageTypes": "cookies,local_storage,indexeddb,cache_storage"}
         profile.new_cdp_session(page).send("Storage.clearDataForOrigin", forget)
         page.on("request", lambda request: strays.append(request.url) if _leaves(request.url, address) else None)
+        page.on("response", lambda one: strays.append(f"{one.status} {one.url}") if one.status == 404 else None)
         page.on("pageerror", lambda error: strays.append(f"script error: {error}"))
         page.on("console", lambda log: strays.append(log.text) if "Content Security Policy" in log.text else None)
         for name, value in (("sentence", quote(EXAMPLE)), ("depth", "everything")):
@@ -166,6 +164,26 @@ def open_page(request: pytest.FixtureRequest, profile: BrowserContext, address: 
 
 def _leaves(url: str, address: str) -> bool:
     return not url.startswith((address, address.replace("http", "ws"), "data:", "blob:"))
+
+
+@pytest.fixture
+def open_from_disk(chromium: Browser, tmp_path: Path) -> Iterator[Opener]:
+    """Return a function that opens a text as a page from disk, offline; assert that it needs nothing and none fails."""
+    faults: list[str] = []
+    with ExitStack() as contexts:
+
+        def open_at(text: str, fragment: str = "", view: View = WIDE, **options: Any) -> Page:
+            (path := tmp_path / "page.html").write_text(text, encoding="utf-8")
+            how = {"viewport": {"width": view.width, "height": view.height}, "color_scheme": theme_of(view.dark)}
+            page = contexts.enter_context(chromium.new_context(offline=True, **how | options)).new_page()
+            page.on("request", lambda one: faults.append(one.url) if _leaves(one.url, path.as_uri()) else None)
+            page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
+            page.on("pageerror", lambda error: faults.append(str(error)))
+            page.goto(path.as_uri() + fragment)
+            return page
+
+        yield open_at
+    assert faults == []
 
 
 @pytest.fixture(scope="session")

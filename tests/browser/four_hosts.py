@@ -1,14 +1,8 @@
-"""Take pictures of one trace in the app, a notebook, a file and another app, and lay them side by side.
-
-Run `python -m tests.browser.four_hosts [folder]`. All show the level *Numbers* at the first step, in light colours.
-"""
-
-from __future__ import annotations
+"""Show one trace in the app, a notebook, a file and another app: `python -m tests.browser.four_hosts [folder]`."""
 
 import argparse
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from urllib.parse import quote_plus
 
@@ -25,38 +19,23 @@ CELL = f"""from attnviz import Translator
 
 Translator.load({MODEL!r}).translate({SENTENCE!r})"""
 VIEW = "[class*='st-key-room']"
+HOSTS = ("app", "notebook", "file", "other-app")
 
 
-@contextmanager
-def in_the_app(page: Page, folder: Path) -> Iterator[None]:
-    with running_page(REPOSITORY / "models", folder / "app.log") as address:
+def show_in(host: str, page: Page, folder: Path, stack: ExitStack) -> None:
+    """Show the view in a host, until the stack is closed."""
+    models, log = REPOSITORY / "models", folder / "app.log"
+    if host == "app":
+        address = stack.enter_context(running_page(models, log))
         page.goto(f"{address}/?sentence={quote_plus(SENTENCE)}&model={MODEL}&depth=numbers")
-        yield
-
-
-@contextmanager
-def in_a_notebook(page: Page, folder: Path) -> Iterator[None]:
-    write_notebook(folder, CELL)
-    with running_jupyterlab(folder) as address:
-        run_notebook(page, address, 1)
-        yield
-
-
-@contextmanager
-def in_a_file(page: Page, folder: Path) -> Iterator[None]:
-    export.save(Translator.load(MODEL).translate(SENTENCE), folder / "view.html")
-    page.goto((folder / "view.html").as_uri())
-    yield
-
-
-@contextmanager
-def in_another_app(page: Page, folder: Path) -> Iterator[None]:
-    with running_page(REPOSITORY / "models", folder / "other.log", "tests/browser/foreign_app.py") as address:
-        page.goto(address)
-        yield
-
-
-HOSTS = {"app": in_the_app, "notebook": in_a_notebook, "file": in_a_file, "other-app": in_another_app}
+    elif host == "notebook":
+        write_notebook(folder, CELL)
+        run_notebook(page, stack.enter_context(running_jupyterlab(folder)), 1)
+    elif host == "file":
+        export.save(Translator.load(MODEL).translate(SENTENCE), folder / "view.html")
+        page.goto((folder / "view.html").as_uri())
+    else:
+        page.goto(stack.enter_context(running_page(models, log, "tests/browser/foreign_app.py")))
 
 
 def photograph(page: Page, path: Path) -> None:
@@ -65,7 +44,6 @@ def photograph(page: Page, path: Path) -> None:
     page.wait_for_selector(f"{VIEW} .st-key-candidates .js-plotly-plot", timeout=120_000)
     for _ in range(2):  # a higher window shows parts that were not drawn before
         height = view.bounding_box()
-        assert height is not None
         page.set_viewport_size({"width": 1500, "height": int(height["height"] + 600)})
         page.wait_for_selector("[data-waiting]", state="detached")
         page.wait_for_timeout(1000)
@@ -75,14 +53,15 @@ def photograph(page: Page, path: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, nargs="?", default=Path(tempfile.gettempdir()) / "four-hosts")
-    parser.add_argument("--only", nargs="+", choices=HOSTS, default=[*HOSTS])
+    parser.add_argument("--only", nargs="+", choices=HOSTS, default=HOSTS)
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=CHROMIUM_FLAGS)
         for name in options.only:
             page = browser.new_page(viewport={"width": 1500, "height": 1100}, reduced_motion="reduce")
-            with tempfile.TemporaryDirectory() as folder, HOSTS[name](page, Path(folder)):
+            with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+                show_in(name, page, Path(folder), stack)
                 photograph(page, options.folder / f"{name}.png")
             page.close()
         browser.close()

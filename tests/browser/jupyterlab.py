@@ -1,7 +1,5 @@
 """Run a notebook in a JupyterLab of its own, and open it in a browser."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterator

@@ -1,9 +1,4 @@
-"""Open the app inside a network namespace without a network.
-
-unshare --net python -m tests.browser.offline FOLDER
-"""
-
-from __future__ import annotations
+"""Open the app without a network: `unshare --net python -m tests.browser.offline FOLDER`."""
 
 import fcntl
 import socket

@@ -1,9 +1,4 @@
-"""An OpenID Connect provider that accepts every user, for the sign-in test.
-
-python tests/browser/provider.py PORT
-"""
-
-from __future__ import annotations
+"""An OpenID Connect provider that accepts every user: `python tests/browser/provider.py PORT`."""
 
 import sys
 import time
@@ -21,17 +16,10 @@ nonces: dict[str, str] = {}
 
 
 def discovery(_: Request) -> JSONResponse:
-    return JSONResponse(
-        {
-            "issuer": ISSUER,
-            "authorization_endpoint": f"{ISSUER}/authorize",
-            "token_endpoint": f"{ISSUER}/token",
-            "jwks_uri": f"{ISSUER}/keys",
-            "response_types_supported": ["code"],
-            "subject_types_supported": ["public"],
-            "id_token_signing_alg_values_supported": ["RS256"],
-        }
-    )
+    places = {"authorization_endpoint": "authorize", "token_endpoint": "token", "jwks_uri": "keys"}
+    supported = {"response_types": "code", "subject_types": "public", "id_token_signing_alg_values": "RS256"}
+    own = {name: f"{ISSUER}/{place}" for name, place in places.items()}
+    return JSONResponse({"issuer": ISSUER} | own | {f"{name}_supported": [one] for name, one in supported.items()})
 
 
 def authorize(request: Request) -> RedirectResponse:

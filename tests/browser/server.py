@@ -1,7 +1,5 @@
 """Start the app on a free local port, and find a Chromium to open it with."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import socket
@@ -27,10 +25,8 @@ CHROMIUM_FLAGS = [
 
 CHROMIUM_NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 """Programs to look for, best first: without the browser's own windows a page takes a third less processor time."""
-
 PATIENCE = 300
 """Seconds that a server may take to start or to end: on cores that ten programs share, a minute did not suffice."""
-
 READY = ".st-key-heatmap .js-plotly-plot .ytick"
 """A selector that matches once the heatmap is drawn."""
 
@@ -50,10 +46,7 @@ def free_port() -> int:
 
 @contextmanager
 def running_page(models: Path, log: Path, script: str = "app.py") -> Iterator[str]:
-    """Run `streamlit run` on `script`, a path in the repository, and yield its address once it answers.
-
-    `models` contains the model folders.
-    """
+    """Run `streamlit run` on a script of the repository, with a folder of models; yield its address once it answers."""
     with running_server(models, log, script) as (address, _):
         yield address
 
@@ -62,10 +55,7 @@ def running_page(models: Path, log: Path, script: str = "app.py") -> Iterator[st
 def running_server(
     models: Path, log: Path, script: str = "app.py", repository: Path = REPOSITORY, **settings: str
 ) -> Iterator[tuple[str, int]]:
-    """Run the program of a checkout as `running_page` does, with `settings` in its environment.
-
-    Yield its address and its process id. The setting `PORT` is the port, by default a free one.
-    """
+    """Run the program of a checkout, with `settings` (`PORT` too) as its environment; yield address and process id."""
     port = int(settings.get("PORT", free_port()))
     root = f"http://127.0.0.1:{port}/{settings.get('STREAMLIT_SERVER_BASE_URL_PATH', '')}".rstrip("/")
     environment = os.environ | {"ATTNVIZ_MODELS": str(models), "OMP_WAIT_POLICY": "PASSIVE"} | settings
@@ -78,10 +68,7 @@ def running_server(
 def serving(
     command: list[str], answers_at: str, log: Path, *, folder: Path, environment: dict[str, str]
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """Run `command` in `folder`, with all it prints in `log`, and yield its process once `answers_at` answers.
-
-    The process is ended when the block is left. Raises RuntimeError if nothing answers within PATIENCE.
-    """
+    """Run `command` in `folder`, with all it prints in `log`; yield its process once `answers_at` answers, or raise."""
     with log.open("wb") as output:
         process = subprocess.Popen(command, cwd=folder, env=environment, stdout=output, stderr=subprocess.STDOUT)
         try:
@@ -90,6 +77,18 @@ def serving(
         finally:
             process.terminate()
             process.wait(timeout=PATIENCE)  # its warm-up on busy cores
+
+
+def content_policy(command: list[str], folder: Path, environment: dict[str, str]) -> str:
+    """Start the app by a command with the option `--port`; return the content security policy of its page."""
+    port, log = free_port(), folder / "server.log"
+    root = f"http://127.0.0.1:{port}"
+    started = [*command, "--port", str(port)]
+    with (
+        serving(started, f"{root}/_stcore/health", log, folder=folder, environment=environment),
+        urllib.request.urlopen(f"{root}/", timeout=60) as answer,
+    ):
+        return str(answer.headers["Content-Security-Policy"])
 
 
 def wait_for(address: str, process: subprocess.Popen[bytes], log: Path) -> None:

@@ -1,7 +1,5 @@
 """Wait until a page, a chart or an element has stopped changing."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
@@ -16,8 +14,7 @@ WAYS = {page.title(): page.path for page in all_pages()}
 def settled(page: Page, last: str = ".st-key-contrast") -> None:
     """Wait until the chart in the container `last` is drawn and the server is idle."""
     page.wait_for_selector(f"{last} .js-plotly-plot")
-    page.wait_for_selector("[data-waiting]", state="detached")
-    page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
+    wait_until_idle(page)
 
 
 def on_page(name: str) -> Callable[[str], bool]:

@@ -1,7 +1,5 @@
 """Accessibility of the page: keyboard use, focus and headings; `test_axe.py` checks contrast, names and roles."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import re
@@ -19,8 +17,6 @@ from attnviz.ui.examples import DEFAULT_SENTENCE
 from tests.browser.conftest import Opener
 from tests.browser.settled import settled, wait_until_idle
 from tests.browser.views import at_night
-
-pytestmark = pytest.mark.browser
 
 SHORT = "Two dogs play."
 
@@ -42,7 +38,6 @@ LET_GO = """() => {
   node.blur();
   window.letGo = node;
 }"""
-
 
 BOX = '[data-testid="stPopoverBody"], .opened:popover-open, .receipt:not([hidden])'
 
@@ -67,11 +62,7 @@ TO_THE_TOP = """() => {
 
 
 def stops(page: Page) -> Iterator[dict[str, Any]]:
-    """Go through the page by Tab from its top; yield what has the focus, until it is at the first stop again.
-
-    Between two stops the page itself may have the focus: after the last one, and where the focused element was
-    drawn again. The next Tab goes on from there.
-    """
+    """Go through the page by Tab from its top; yield each stop but the page itself, until the first comes again."""
     page.evaluate(TO_THE_TOP)
     first = None
     for _ in range(150):
@@ -91,29 +82,14 @@ def picture_of(page: Page, box: list[float]) -> np.ndarray[Any, Any]:
     """Return the pixels of a part of the window with what lies 8 pixels around it."""
     x, y, width, height = box
     area = {"x": max(x - 8, 0), "y": max(y - 8, 0), "width": min(width, 700) + 16, "height": min(height, 300) + 16}
-    image = Image.open(io.BytesIO(page.screenshot(clip=area, animations="disabled")))  # type: ignore[arg-type]
+    image = Image.open(io.BytesIO(page.screenshot(clip=area, animations="disabled")))
     return np.asarray(image.convert("L"), dtype=float)
 
 
-ORDER = [
-    "sentence",
-    "translate",
-    "depth",
-    "examples_0",
-    "tour_button",
-    "more_0",
-    "player",
-    "by",
-    "root",
-    "colours",
-    "facts",
-    "verification",
-    "glossary",
-    "energy_decomposition_table",
-    "growth",
-    "logit_attribution_table",
-    "tables",
-]
+ORDER = (
+    *("sentence", "translate", "depth", "examples_0", "tour_button", "more_0", "player", "by", "root", "colours"),
+    *("facts", "verification", "glossary", "energy_decomposition_table", "growth", "logit_attribution_table", "tables"),
+)
 """Stops on the way through the page, in the order of reading; there are others in between."""
 
 
@@ -123,19 +99,16 @@ def test_tab_visits_every_control_in_order_with_visible_focus(open_page: Opener,
     page = open_page(f"?sentence={quote(SHORT)}", dark=dark)
     page.emulate_media(reduced_motion="reduce")
     settled(page)
-    keys, nameless, unseen = [], [], []
+    keys, unseen = [], []
     for stop in stops(page):
         keys.append(stop["key"])
         assert stop["tag"] != "MAIN", "the box that scrolls is no control"
-        if not stop["name"]:
-            nameless.append(stop)
+        assert stop["name"], stop
         focused = picture_of(page, stop["box"])
         page.evaluate(LET_GO)
-        difference = np.abs(focused - picture_of(page, stop["box"])) > 40
-        if difference.sum() < 40:
+        if (np.abs(focused - picture_of(page, stop["box"])) > 40).sum() < 40:
             unseen.append(stop)
         page.evaluate("() => window.letGo.focus({ preventScroll: true, focusVisible: true })")
-    assert nameless == []
     assert unseen == []
     places = [keys.index(key) for key in ORDER]
     assert places == sorted(places)
@@ -144,10 +117,8 @@ def test_tab_visits_every_control_in_order_with_visible_focus(open_page: Opener,
 def test_page_is_usable_by_keyboard(open_page: Opener) -> None:
     page = open_page(f"?sentence={quote(SHORT)}")
     settled(page)
-    levels = page.evaluate(
-        """() => [...document.querySelectorAll("h1, h2, h3, h4, h5, h6")]
-          .filter((node) => node.checkVisibility()).map((node) => Number(node.tagName[1]))"""
-    )
+    levels = page.evaluate("""() => [...document.querySelectorAll("h1, h2, h3, h4, h5, h6")]
+      .filter((node) => node.checkVisibility()).map((node) => Number(node.tagName[1]))""")
     assert (levels[0], levels.count(1)) == (1, 1)
     assert all(after <= before + 1 for before, after in pairwise(levels)), levels
     reach(page, "sentence")

@@ -1,7 +1,5 @@
 """URL, history, and actions faster than the server: Back, other pages and races lose no choice."""
 
-from __future__ import annotations
-
 import re
 from urllib.parse import quote_plus
 
@@ -14,19 +12,8 @@ from tests.browser.settled import go_to_page, settled
 from tests.browser.test_page import NEW, expect_step, query
 from tests.browser.views import COUNT_MESSAGES, EXAMPLE, on_both, open_share
 
-pytestmark = pytest.mark.browser
-
-
-CHOSEN = {
-    "by": "words",
-    "colours": "cividis",
-    "root": "1",
-    "end": "0",
-    "margins": "1",
-    "order": "strongest",
-    "face": "after",
-}
-
+CHOSEN = {"by": "words", "face": "after", "colours": "cividis", "root": "1", "end": "0", "margins": "1"}
+CHOSEN["order"] = "strongest"
 
 DRAWN = """() => {
   const chart = (key) => document.querySelector(`.st-key-${key} .js-plotly-plot`);

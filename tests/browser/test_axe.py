@@ -1,7 +1,5 @@
 """axe-core (https://github.com/dequelabs/axe-core) finds no serious violation of WCAG on any page."""
 
-from __future__ import annotations
-
 from importlib.resources import files
 from typing import Any
 from urllib.parse import quote
@@ -14,8 +12,6 @@ from attnviz.ui.view import DETAIL_LEVELS
 from tests.browser.conftest import Opener
 from tests.browser.server import READY
 from tests.browser.views import EXAMPLE
-
-pytestmark = pytest.mark.browser
 
 AXE = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
 READY_OF = {
@@ -36,23 +32,16 @@ VIOLATIONS = """async (within) => {
 }"""
 
 
-def violations(page: Page) -> list[dict[str, Any]]:
-    """Return the serious and critical violations on a page, once it has stopped changing."""
-    page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
+def violations(page: Page, within: str = "") -> list[dict[str, Any]]:
+    """Return the serious and critical violations on our page, or within an element, once it has stopped changing."""
+    if not within:
+        page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
     page.wait_for_selector("[data-waiting]", state="detached")
     page.evaluate(AXE)
-    found: list[dict[str, Any]] = page.evaluate(VIOLATIONS)
-    return found
+    return page.evaluate(VIOLATIONS, within)
 
 
-def guest_violations(page: Page) -> list[dict[str, Any]]:
-    """Return the serious and critical violations in the first view on a page of others."""
-    page.wait_for_selector("[data-waiting]", state="detached")
-    page.evaluate(AXE)
-    found: list[dict[str, Any]] = page.evaluate(VIOLATIONS, ".attnviz-guest")
-    return found
-
-
+NIGHTLY = pytest.mark.nightly
 WINDOWS: dict[str, tuple[str, dict[str, Any]]] = {
     "en": ("en", {}),
     "fr-dark": ("fr", {"dark": True}),
@@ -61,13 +50,7 @@ WINDOWS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 """Language and window by name. With each push, *Translate* is looked at; the journeys on other pages look at theirs."""
 CASES = [
-    pytest.param(
-        path,
-        level,
-        *window,
-        id=f"{path or 'translate'}-{level}-{name}",
-        marks=() if name == "en" and not path and level != "numbers" else pytest.mark.nightly,
-    )
+    pytest.param(path, level, *window, marks=() if (name, path) == ("en", "") and level != "numbers" else NIGHTLY)
     for name, window in WINDOWS.items()
     for path in READY_OF
     for level in (("everything",) if path else DETAIL_LEVELS)

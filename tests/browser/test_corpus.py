@@ -1,13 +1,11 @@
 """Page *Corpus*: the sample, brushing and filters, opening a pair, uploads and tables of the server."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.corpora import Settings, analyse_file
@@ -20,10 +18,13 @@ from tests.conftest import SHIPPED_MODEL
 from tests.snapshots import without_numbers
 from tests.what_if_links import link
 
-pytestmark = pytest.mark.browser
-
 ROWS = "[data-testid=stDataFrame]"
 SOME = re.compile(r"^\D*(?!200)[1-9]\d* of 200 pairs")
+
+
+def click_row(page: Page, number: int) -> None:
+    """Click the box that opens a row of the table."""
+    page.locator(ROWS).click(position={"x": 14, "y": 35 * number + 18})
 
 
 @pytest.mark.nightly
@@ -37,7 +38,6 @@ def test_sample_can_be_brushed_filtered_and_opened_by_pair(open_page: Opener) ->
 
     plot = page.locator(".js-plotly-plot .nsewdrag").first
     box = plot.bounding_box()
-    assert box is not None
     page.mouse.move(box["x"] + 2, box["y"] + box["height"] * 0.6)
     page.mouse.down()
     page.mouse.move(box["x"] + box["width"] - 2, box["y"] + box["height"] - 2, steps=5)
@@ -57,9 +57,7 @@ def test_sample_can_be_brushed_filtered_and_opened_by_pair(open_page: Opener) ->
     expect(summary).to_contain_text(SOME)
     expect(page).to_have_url(re.compile("show=omitted"))
     place = page.url
-    rows = page.locator(ROWS).bounding_box()
-    assert rows is not None
-    page.mouse.click(rows["x"] + 16, rows["y"] + 35 + 17)
+    click_row(page, 1)
     page.wait_for_selector(".st-key-alignment", timeout=60_000)
     page.wait_for_url(lambda url: "target=" in url and "show=" not in url)
     page.reload()
@@ -109,12 +107,11 @@ def test_a_pair_opens_with_the_model_that_measured_it_and_leads_back_to_its_plac
     rows = page.locator(ROWS)
     rows.wait_for(timeout=60_000)
     expect(page).to_have_url(re.compile("table="))
-    place, box = page.url, rows.bounding_box()
-    assert box is not None
-    page.mouse.move(box["x"] + 200, box["y"] + 200)
+    place = page.url
+    rows.hover(position={"x": 200, "y": 200})
     page.mouse.wheel(0, 105)
     page.wait_for_function(SCROLLED, arg=105)
-    page.mouse.click(box["x"] + 16, box["y"] + 35 + 17)
+    click_row(page, 1)
     back = page.get_by_role("button", name="Back to the pairs")
     expect(back).to_be_visible(timeout=60_000)
     expect(page).to_have_url(re.compile("target="))
@@ -153,17 +150,12 @@ def test_files_of_links_become_a_table_are_scored_compared_and_opened(
         popover.locator("input[type=file]").set_input_files([tmp_path / name for name in names])
         expect(popover).to_have_count(0)
 
-    def open_row(number: int) -> None:
-        wait_until_still(rows)
-        box = rows.bounding_box()
-        assert box is not None
-        page.mouse.click(box["x"] + 12, box["y"] + 38 + 35 * number - 18)
-
     upload("corpus_foreign", "links-2.txt", "links-1.txt")
     expect(summary).to_contain_text("2 of 2 pairs of links-1.txt and 1 other file", timeout=60_000)
     upload("corpus_gold", "gold.txt")
     expect(page.get_by_text("Alignment error rate")).to_contain_text("0.250", timeout=60_000)
-    open_row(1)
+    wait_until_still(rows)
+    click_row(page, 1)
     expect(page.locator(".st-key-notice")).to_contain_text("links-1.txt", timeout=60_000)
     page.go_back()
     expect(summary).to_contain_text("2 of 2 pairs", timeout=60_000)
@@ -173,7 +165,8 @@ def test_files_of_links_become_a_table_are_scored_compared_and_opened(
     upload("corpus_other", "other.pharaoh")
     expect(page.locator(".st-key-corpus_agreement")).to_be_visible()
     assert without_numbers(text_of(page.locator(".st-key-corpus_agreement"))) == snapshot
-    open_row(2)
+    wait_until_still(rows)
+    click_row(page, 2)
     both = page.locator(".st-key-compared_attention")
     expect(both).to_contain_text("Only first.txt has “green” → “maison” (1-1).")
     both.get_by_role("button", name="Only other.pharaoh has “green” → “verte” (1-2).").click()

@@ -1,7 +1,5 @@
 """The control with three levels of detail (Idea, Numbers, Everything), and the first window of a new visitor."""
 
-from __future__ import annotations
-
 import re
 from urllib.parse import quote
 
@@ -15,7 +13,6 @@ from tests.browser.settled import settled
 from tests.browser.test_page import query
 from tests.browser.views import NARROW, WIDE, at_night, within
 
-pytestmark = pytest.mark.browser
 LEVEL_CONTROL = ".st-key-depth"
 
 
@@ -51,14 +48,8 @@ def test_idea_is_one_screen_in_which_a_stage_opens(open_page: Opener, width: int
     page.wait_for_function(
         "() => document.querySelector('.st-key-heatmap .chart').getBoundingClientRect().bottom <= innerHeight"
     )
-    for name in (
-        ".player .transport",
-        ".st-key-question",
-        ".st-key-heatmap .chart",
-        ".st-key-facts",
-        ".st-key-diagram .drawing",
-        ".st-key-context_choice",
-    ):
+    parts = (".player .transport", ".st-key-question", ".st-key-heatmap .chart", ".st-key-facts")
+    for name in (*parts, ".st-key-diagram .drawing", ".st-key-context_choice"):
         box = page.locator(name).first.bounding_box()
         assert box, name
         assert box["y"] + box["height"] <= height, name
@@ -69,12 +60,10 @@ def test_idea_is_one_screen_in_which_a_stage_opens(open_page: Opener, width: int
     expect(picture).to_be_visible()
     expect(thin.locator(".drawing")).to_be_visible()
     page.wait_for_url(re.compile("stage=2"))
-    page.wait_for_function(
-        """() => {
-          const { top, bottom } = document.querySelector(".st-key-one_picture").getBoundingClientRect();
-          return top > 0 && Math.floor(bottom) <= innerHeight;
-        }"""
-    )
+    page.wait_for_function("""() => {
+      const { top, bottom } = document.querySelector(".st-key-one_picture").getBoundingClientRect();
+      return top > 0 && Math.floor(bottom) <= innerHeight;
+    }""")
     expect(page.locator(".st-key-facts")).to_be_in_viewport(ratio=0.8)
     page.reload()
     expect(picture).to_be_visible()
@@ -204,12 +193,8 @@ def test_windows_between_phone_and_desktop_cut_nothing(open_page: Opener, level:
     for width in (1250, 1100, 1024, 900, 768, 700, 640):
         page.set_viewport_size({"width": width, "height": 900})
         page.wait_for_function("() => document.querySelector('.stMain').scrollWidth <= innerWidth")
-        about, languages, menu = (
-            page.locator(name).bounding_box() for name in (".masthead .about", ".st-key-lang", ".stMainMenu button")
-        )
-        assert about
-        assert languages
-        assert menu
+        heads = (".masthead .about", ".st-key-lang", ".stMainMenu button")
+        about, languages, menu = (page.locator(name).bounding_box() for name in heads)
         assert about["width"] > 200, "the line below the title does not break into one word a line"
         assert about["x"] + about["width"] <= languages["x"] or about["y"] >= languages["y"] + languages["height"] - 1
         assert languages["x"] + languages["width"] <= menu["x"]

@@ -1,7 +1,5 @@
 """Export and import: chart and trace downloads, the saved page, and opening a saved trace."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re
@@ -16,22 +14,18 @@ from playwright.sync_api import Page, expect
 from attnviz import Trace, export
 from attnviz.analysis.gold import pharaoh
 from attnviz.analysis.grid import FACES
-from tests.browser.conftest import PATIENCE, Opener
+from tests.browser.conftest import Opener
 from tests.browser.settled import settled
 from tests.browser.test_page import NEW, type_sentence
-from tests.browser.views import EXAMPLE, at_night, open_share
+from tests.browser.views import EXAMPLE, download, on_both, open_share
 from tests.figures import synthetic
 from tests.saved_pages import saved_view
-
-pytestmark = pytest.mark.browser
 
 
 def fetch(page: Page, name: str, folder: Path) -> Path:
     """Click the button `name`; return the downloaded file, under its suggested name."""
-    with page.expect_download(timeout=5 * PATIENCE) as coming:  # a page for a lecture has every figure of every step
-        page.get_by_role("button", name=name, exact=True).click()
-    path = folder / coming.value.suggested_filename
-    coming.value.save_as(path)
+    saved = download(page, page.get_by_role("button", name=name, exact=True))
+    saved.save_as(path := folder / saved.suggested_filename)
     return path
 
 
@@ -48,11 +42,9 @@ def open_trace(page: Page, path: Path) -> None:
     page.locator(".stFileUploader input[type=file]").set_input_files(path)
 
 
-@pytest.mark.parametrize(("width", "height", "dark"), [(1440, 900, False), at_night(390, 844, True)])
-def test_downloads_match_the_current_step(
-    open_page: Opener, tmp_path: Path, width: int, height: int, dark: bool
-) -> None:
-    page = open_page("?step=3", width=width, height=height, dark=dark)
+@on_both
+def test_downloads_match_the_current_step(open_page: Opener, tmp_path: Path) -> None:
+    page = open_page("?step=3")
     open_downloads(page)
     png = fetch(page, "Softmax, PNG", tmp_path)
     assert png.name == "attnviz-the-agreement-on-the-step-3-softmax.png"
@@ -138,6 +130,5 @@ def test_files_of_the_whole_translation_are_saved_opened_and_closed(open_page: O
     expect(page.locator(".st-key-sentence textarea")).to_have_value(EXAMPLE)
     open_trace(page, path)
     expect(notice).to_contain_text("The trace file")
-    type_sentence(page, NEW)
-    expect(page.locator(".player .source")).to_contain_text("snow")
+    type_sentence(page, NEW, "snow")
     expect(notice).to_have_count(0)

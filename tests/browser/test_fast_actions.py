@@ -1,19 +1,22 @@
 """Random sequences of user actions that are faster than the server's answers leave the page consistent.
 
+    python -m tests.browser.test_fast_actions [--seed N] [--count N] [KIND ...]
+
 After each sequence the text box, heatmap, words, step, page, language and address must agree, and no typed text, choice
 or what-if may be lost, also where the connection is cut or the server restarts.
 """
 
-from __future__ import annotations
-
+import argparse
 import asyncio
 import json
 import os
 import random
 import signal
+import sys
+import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
@@ -29,8 +32,7 @@ from tests.browser.server import CHROMIUM_FLAGS, READY, find_chromium, free_port
 from tests.browser.views import open_share, parameters_of
 from tests.conftest import SHIPPED_MODEL
 
-pytestmark = [pytest.mark.browser, pytest.mark.nightly]
-
+pytestmark = pytest.mark.nightly
 PATIENCE = 60.0
 """Seconds until the page must have come to rest."""
 SENTENCES = ("Two dogs play.", "A man sleeps.", "He is an honest man.", "The girl reads a book.", "It rains today.")
@@ -39,7 +41,6 @@ SWITCHES = {"root": "0", "end": "1", "margins": "0"}
 """Display options that are switches, with their defaults."""
 CHOICES = {"lang": ("en", "fr"), "depth": ("numbers", "everything")} | dict.fromkeys(SWITCHES, ("0", "1"))
 """What `HurriedVisitor.choose` chooses from, by the keys of the controls."""
-
 SHOWN = """() => {
   const part = (name) => document.querySelector(`.st-key-${name}`)?.shadowRoot;
   const player = part("player"), room = document.querySelector(".st-key-room");
@@ -69,7 +70,6 @@ SHOWN = """() => {
   };
 }"""
 """What the page shows, and what its address says."""
-
 CLICK = """(all) => all.filter(([name, value]) => {
   const box = document.querySelector(`.st-key-${name} input`);
   const control = box ?? document.querySelector(`.st-key-${name} [data-value='${value}']`);
@@ -357,25 +357,39 @@ KINDS: dict[str, tuple[Callable[[HurriedVisitor], None] | int, ...]] = {
 """The acts of each kind of sequence; a number is a pause of at most so many milliseconds."""
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
-def test_fast_actions_leave_the_page_consistent(seed: int, tmp_path: Path) -> None:
-    order, port, found = [[*KINDS][number % len(KINDS)] for number in range(100)], free_port(), list[str]()
+def faults_of(seed: int, count: int, kinds: Sequence[str], folder: Path) -> list[str]:
+    """Do so many sequences of these kinds in a random order; return what is inconsistent after each."""
+    order, port, found = [kinds[number % len(kinds)] for number in range(count)], str(free_port()), list[str]()
     random.Random(seed).shuffle(order)
     with ExitStack() as server, sync_playwright() as playwright:
 
         def restart() -> None:
             server.close()
-            _, process = server.enter_context(
-                running_server(SHIPPED_MODEL.parent, tmp_path / "page.log", PORT=str(port))
-            )
+            started = running_server(SHIPPED_MODEL.parent, folder / "page.log", PORT=port)
+            _, process = server.enter_context(started)
             server.callback(os.kill, process, signal.SIGKILL)  # as a crash: an orderly end may wait for minutes
 
         restart()
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=CHROMIUM_FLAGS)
-        visitor = HurriedVisitor(browser, seed, Proxy(port), restart)
+        visitor = HurriedVisitor(browser, seed, Proxy(int(port)), restart)
         for number, kind in enumerate(order):
             if faults := visitor.sequence(kind):
                 found.append(f"{number}: {' · '.join(visitor.done)}: {'; '.join(faults)}")
                 visitor.open_page()
         browser.close()
-    assert found == []
+    return found
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_fast_actions_leave_the_page_consistent(seed: int, tmp_path: Path) -> None:
+    assert faults_of(seed, 100, [*KINDS], tmp_path) == []
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("kinds", nargs="*", metavar="KIND", help=f"{', '.join(KINDS)}; by default all")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--count", type=int, default=100, help="number of sequences")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as logs:
+        sys.exit("\n".join(faults_of(options.seed, options.count, options.kinds or [*KINDS], Path(logs))) or 0)

@@ -1,9 +1,9 @@
 """Somebody else's Streamlit app with a step view: the view works, and leaves the app alone."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -13,11 +13,9 @@ from attnviz.translator import Translator
 from tests.browser.conftest import Opener
 from tests.browser.jupyterlab import DRAWN
 from tests.browser.server import REPOSITORY, running_server
-from tests.browser.test_axe import guest_violations
+from tests.browser.test_axe import violations
 from tests.browser.test_step_show import play
 from tests.conftest import SHIPPED_MODEL
-
-pytestmark = pytest.mark.browser
 
 SENTENCE = "I have a green house and a red car."
 ROOM = ".attnviz-guest .st-key-room"
@@ -28,17 +26,8 @@ DUPLICATES = """() => {
 """JavaScript that returns the ids of several elements."""
 
 
-@pytest.fixture(scope="module")
-def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    yield from _running("foreign_app.py", tmp_path_factory.mktemp("app"))
-
-
-@pytest.fixture(scope="module")
-def two_views(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    yield from _running("two_foreign_views.py", tmp_path_factory.mktemp("two_views"))
-
-
-def _running(script: str, folder: Path) -> Iterator[str]:
+@contextmanager
+def running(script: str, folder: Path) -> Iterator[str]:
     """Run a script of this folder with the default settings of Streamlit; yield its address."""
     settings = {"PYTHONPATH": str(REPOSITORY), "STREAMLIT_SERVER_HEADLESS": "true", "HOME": str(folder)}
     settings["STREAMLIT_BROWSER_GATHER_USAGE_STATS"] = "false"
@@ -48,36 +37,33 @@ def _running(script: str, folder: Path) -> Iterator[str]:
 
 
 @pytest.fixture
-def open_app(chromium: Browser) -> Iterator[Opener]:
-    """Return a function that opens an app and waits for its first view; no script may fail."""
-    context, errors = chromium.new_context(viewport={"width": 1440, "height": 1000}), list[str]()
+def open_app(chromium: Browser, tmp_path: Path) -> Iterator[Opener]:
+    """Return a function that runs an app, opens it and waits for its first view; no script may fail."""
+    errors: list[str] = []
+    with ExitStack() as stack:
 
-    def open_at(address: str, *, dark: bool = False) -> Page:
-        page = context.new_page()
-        page.emulate_media(color_scheme="dark" if dark else "light", reduced_motion="reduce")
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        page.goto(address)
-        page.wait_for_selector(DRAWN, timeout=120_000)
-        return page
+        def open_at(script: str, query: str = "", **how: Any) -> Page:
+            address = stack.enter_context(running(script, tmp_path))
+            size = {"width": 1440, "height": 1000}
+            page = stack.enter_context(chromium.new_context(viewport=size, reduced_motion="reduce", **how)).new_page()
+            page.on("pageerror", lambda error: errors.append(str(error)))
+            page.goto(address + query)
+            page.wait_for_selector(DRAWN, timeout=120_000)
+            return page
 
-    yield open_at
-    context.close()
+        yield open_at
     assert errors == []
 
 
-@pytest.fixture(scope="module")
-def trace() -> Trace:
-    return Translator[Trace].load("small-additive", device="cpu").translate(SENTENCE)
-
-
-def test_view_is_stepped_replaced_and_played_and_leaves_the_app_alone(app: str, open_app: Opener, trace: Trace) -> None:
-    address = f"{app}/?step=4&lang=fr"
-    page = open_app(address, dark=True)
+def test_view_is_stepped_replaced_and_played_and_leaves_the_app_alone(open_app: Opener) -> None:
+    trace = Translator[Trace].load("small-additive", device="cpu").translate(SENTENCE)
+    page = open_app("foreign_app.py", "/?step=4&lang=fr", color_scheme="dark")
+    address = page.url
     attributes = "() => [...document.documentElement.attributes].map(({ name, value }) => `${name}=${value}`)"
     before = page.evaluate(attributes)
     expect(page.locator(ROOM)).to_have_attribute("data-step", "0")  # `step` is a parameter of the app
     expect(page.locator(".attnviz-guest")).to_have_css("background-color", "rgb(23, 23, 26)")
-    assert guest_violations(page) == []
+    assert violations(page, ".attnviz-guest") == []
     page.emulate_media(reduced_motion="no-preference")
     play(page.locator(".attnviz-guest .diagram"))
     page.locator(".attnviz-guest .diagram .close").click()
@@ -114,8 +100,8 @@ def test_view_is_stepped_replaced_and_played_and_leaves_the_app_alone(app: str, 
 
 
 @pytest.mark.nightly
-def test_two_views_of_a_trace_keep_apart(two_views: str, open_app: Opener) -> None:
-    page = open_app(two_views)
+def test_two_views_of_a_trace_keep_apart(open_app: Opener) -> None:
+    page = open_app("two_foreign_views.py")
     rooms = page.locator(ROOM)
     page.locator(DRAWN).nth(-1).wait_for()
     expect(rooms).to_have_count(2)
@@ -123,7 +109,7 @@ def test_two_views_of_a_trace_keep_apart(two_views: str, open_app: Opener) -> No
     expect(rooms.nth(0)).to_have_attribute("data-by", "steps")
     expect(rooms.nth(1)).to_have_attribute("data-by", "words")
     assert page.evaluate(DUPLICATES) == []
-    assert guest_violations(page) == []
+    assert violations(page, ".attnviz-guest") == []
     rooms.nth(1).get_by_text("strongest first").click()
     expect(rooms.nth(1).locator(".order input[value='strongest']")).to_be_checked()
     expect(rooms.nth(0).locator(".order input[value='sentence']")).to_be_checked()

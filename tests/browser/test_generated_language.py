@@ -1,10 +1,7 @@
 """The app in a generated language of long, accented words: no label is clipped, and no text is left in English."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
-from contextlib import ExitStack
 
 import pytest
 
@@ -14,7 +11,7 @@ from tests.browser.test_lab import PERTURBATION_TESTS
 from tests.catalogs import PSEUDO, pseudo, write_pseudo
 from tests.conftest import SHIPPED_MODEL
 
-pytestmark = [pytest.mark.browser, pytest.mark.nightly]
+pytestmark = pytest.mark.nightly
 
 LOOK = """() => {
   const others = "script, style, textarea, output, .katex, svg, [data-testid=stIconMaterial], [lang=en], [lang=fr]";
@@ -36,14 +33,11 @@ LOOK = """() => {
   }
   return { texts: [...texts], clipped: [...clipped] };
 }"""
-"""Return the texts on show, but for formulas, pictures, values of sliders (a piece and its weight) and what is marked
-as English or French; and those of them that are wider than a label or a box that clips them."""
-
+"""Return the texts shown but in formulas, pictures, sliders and foreign parts, and those wider than their box."""
 NOT_OURS = {"attnviz", "Ctrl + Enter", "Ctrl", "Stop"}
 """Streamlit's own text, a name, and keys."""
 CLIPPED_ON_A_PHONE = {pseudo("Translate"), pseudo("Lessons")}
 """Labels that need wider boxes, in the toolbar; English and French fit."""
-
 WORD = re.compile(r"[A-Za-z]{4,}")
 TRANSLATED = re.compile(r"[áàéèíìóòúùýÿñšÁÀÉÈÍÌÓÒÚÙÝŸ]")
 
@@ -53,10 +47,8 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Run the app with the generated language as an additional one."""
     folder = tmp_path_factory.mktemp("locales")
     write_pseudo(folder)
-    with ExitStack() as stack:
-        yield stack.enter_context(
-            running_server(SHIPPED_MODEL.parent, folder / "page.log", ATTNVIZ_LOCALES=str(folder))
-        )[0]
+    with running_server(SHIPPED_MODEL.parent, folder / "page.log", ATTNVIZ_LOCALES=str(folder)) as (address, _):
+        yield address
 
 
 @pytest.mark.parametrize("width", [1280, 390])

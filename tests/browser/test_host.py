@@ -1,7 +1,5 @@
 """A hosted app: lost connections and restarts, visitor limit, sign-in, base URL path, log privacy, and no network."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -19,7 +17,6 @@ from tests.browser.server import READY, REPOSITORY, free_port, running_server, s
 from tests.browser.views import text_of
 from tests.conftest import SHIPPED_MODEL
 
-pytestmark = pytest.mark.browser
 SECRET = "Zanzibar keeps 4711 parrots."
 
 
@@ -81,9 +78,8 @@ def test_page_link_without_a_server_says_that_the_page_waits_and_opens_it_later(
 @pytest.mark.nightly
 def test_visitor_queues_while_all_seats_are_taken(chromium: Browser, tmp_path: Path) -> None:
     with ExitStack() as stack:
-        address, log = stack.enter_context(
-            run_app(tmp_path, ATTNVIZ_VISITORS="1", STREAMLIT_SERVER_BASE_URL_PATH="attnviz")
-        )
+        settings = {"ATTNVIZ_VISITORS": "1", "STREAMLIT_SERVER_BASE_URL_PATH": "attnviz"}
+        address, log = stack.enter_context(run_app(tmp_path, **settings))
         first = open_as_visitor(chromium, stack, address)
         first.wait_for_selector(READY, timeout=120_000)
         second = open_as_visitor(chromium, stack, f"{address}/?sentence=Two+dogs+play.&lang=fr")

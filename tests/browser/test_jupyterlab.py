@@ -1,9 +1,5 @@
 """The step view in a real JupyterLab: shown, stepped, changed by hand, dark, saved and converted."""
 
-from __future__ import annotations
-
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,11 +8,11 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.jupyterlab import command, run_notebook, running_jupyterlab, write_notebook
-from tests.browser.test_axe import guest_violations
+from tests.browser.test_axe import violations
 from tests.browser.test_step_show import play
+from tests.processes import run_python
 
-pytestmark = [pytest.mark.browser, pytest.mark.nightly]
-
+pytestmark = pytest.mark.nightly
 SENTENCE = "The green house is old."
 CHANGEABLE = f"""from attnviz import Translator
 from attnviz.view.notebook import StepView
@@ -89,12 +85,12 @@ def test_step_is_played_and_a_what_if_is_made_by_a_click(page: Page) -> None:
 def test_theme_of_jupyterlab_is_followed(page: Page) -> None:
     guests = page.locator(".attnviz-guest")
     expect(guests.first).to_have_attribute("data-theme", "light")
-    assert guest_violations(page) == []
+    assert violations(page, ".attnviz-guest") == []
     command(page, "apputils:change-theme", theme="JupyterLab Dark")
     for view in (0, 1):
         expect(guests.nth(view)).to_have_attribute("data-theme", "dark")
         expect(guests.nth(view)).to_have_css("background-color", "rgb(23, 23, 26)")
-    assert guest_violations(page) == []
+    assert violations(page, ".attnviz-guest") == []
     command(page, "apputils:change-theme", theme="JupyterLab Light")
     expect(guests.first).to_have_attribute("data-theme", "light")
 
@@ -103,8 +99,6 @@ def test_saved_notebook_converts_to_a_page_with_the_table(page: Page, folder: Pa
     command(page, "docmanager:save")
     saved = nbformat.read(folder / "view.ipynb", as_version=4)
     assert "<table" in saved.cells[1].outputs[0].data["text/html"]
-    convert = [sys.executable, "-m", "nbconvert", "--to", "html", "view.ipynb"]
-    done = subprocess.run(convert, cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    run_python("-m", "nbconvert", "--to", "html", "view.ipynb", folder=folder)
     page.goto((folder / "view.html").as_uri())
     expect(page.locator("table").filter(has_text="maison")).to_have_count(2)

@@ -1,12 +1,9 @@
 """Lab: perturbation tests, the beam search and two translations side by side, with the state of *Translate*."""
 
-from __future__ import annotations
-
 import re
 from functools import partial
 from urllib.parse import urlencode
 
-import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Opener
@@ -16,24 +13,15 @@ from tests.browser.test_axe import violations
 from tests.browser.test_page import NEW, expect_step, query, type_sentence
 from tests.browser.views import address_with, on_both
 
-pytestmark = pytest.mark.browser
-
 PERTURBATION_TESTS = ".st-key-perturbation-tests .js-plotly-plot .xtick"
 """A selector that matches once the page is drawn."""
-
 PAIR_SENTENCE = "A girl is riding a red bicycle."
-
 CHART = ".st-key-comparison .js-plotly-plot"
 
 
 def to_section(page: Page, address: str, **query: str) -> Page:
     """Open the section with a link at the first step, and wait until it is drawn."""
-    linked = {
-        "section": "comparison",
-        "sentence": PAIR_SENTENCE,
-        "depth": "everything",
-        "step": "1",
-    } | query
+    linked = {"section": "comparison", "sentence": PAIR_SENTENCE, "depth": "everything", "step": "1"} | query
     page.goto(f"{address}/lab{address_with(urlencode(linked))}")
     wait_until_drawn(page)
     return page
@@ -87,8 +75,7 @@ def test_one_player_moves_both_translations(open_page: Opener, address: str) -> 
 @on_both
 def test_sections_of_the_lab_share_sentence_model_and_step_with_translate(open_page: Opener) -> None:
     page = open_page("?model=small-dot&search=beam+3", width=1280, height=720)
-    type_sentence(page, NEW)
-    expect(page.locator(".player .source")).to_contain_text("snow")
+    type_sentence(page, NEW, "snow")
     page.keyboard.press("ArrowRight")
     expect_step(page, 2)
     go_to_page(page, "Lab")
@@ -117,7 +104,6 @@ def test_sections_of_the_lab_share_sentence_model_and_step_with_translate(open_p
     picture = page.locator(".st-key-shuffled .js-plotly-plot")
     wait_until_still(picture)
     point = picture.locator(".point").nth(2).bounding_box()
-    assert point
     page.mouse.click(point["x"] + point["width"] / 2, point["y"] + point["height"] / 2)
     expect(page.locator(".player .target .current .chosen")).to_have_attribute("data-index", "2")
     expect(paragraph).not_to_contain_text("“neige”")

@@ -1,21 +1,17 @@
 """Page *How it learns* with the runs that come with the program: timeline, charts, URL, and its page for a lecture."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 
 from attnviz.trace.snapshots import Snapshots
 from tests.browser.conftest import Opener
 from tests.browser.settled import wait_until_idle
 from tests.browser.test_axe import violations
 from tests.browser.test_saved_page import choose_language
-from tests.browser.views import on_both
-
-pytestmark = pytest.mark.browser
+from tests.browser.views import NARROW_DARK, download, on_both
 
 READY = ".st-key-heatmap_1-learns .js-plotly-plot .ytick"
 CELLS = """([number, weights]) => {
@@ -34,8 +30,7 @@ def runs(shipped_model: Path) -> list[Snapshots]:
 
 def words(run: Snapshots, update: int) -> list[list[float]]:
     """Return the weights of the first sentence after an update."""
-    found: list[list[float]] = run.sentences[0].words(run.alignments[0][run.moment(update)]).alignment.tolist()
-    return found
+    return run.sentences[0].words(run.alignments[0][run.moment(update)]).alignment.tolist()
 
 
 @on_both
@@ -67,28 +62,20 @@ def test_keys_slider_and_play_update_charts_and_url(open_page: Opener, runs: lis
 
 @pytest.mark.nightly
 def test_downloaded_lecture_page_works_offline(
-    open_page: Opener, chromium: Browser, runs: list[Snapshots], tmp_path: Path
+    open_page: Opener, open_from_disk: Opener, runs: list[Snapshots]
 ) -> None:
     updates = runs[0].updates
     page = open_page(f"?update={updates[1]}", path="learns", ready=READY)
     wait_until_idle(page)
     page.locator(".st-key-downloads-learns button").click()
-    with page.expect_download() as made:
-        page.locator(".st-key-lecture_page-learns a").click()
-    made.value.save_as(path := tmp_path / "lecture.html")
-    asked: list[str] = []
-    with chromium.new_context(viewport={"width": 390, "height": 844}, color_scheme="dark", offline=True) as context:
-        alone = context.new_page()
-        alone.on("request", lambda request: asked.append(request.url) if request.url != path.as_uri() else None)
-        alone.on("pageerror", lambda error: asked.append(str(error)))
-        alone.goto(path.as_uri())
-        for key, update in (("", updates[1]), ("ArrowRight", updates[2]), ("Home", updates[0])):
-            if key:
-                alone.keyboard.press(key)
-            for number, run in enumerate(runs, 1):
-                alone.wait_for_function(CELLS, arg=[number, words(run, update)])
-        choose_language(alone, "Français")
-        expect(alone.locator(".st-key-learns_opening h2")).to_have_text("Comment il apprend")
-        expect(alone.get_by_role("img", name=re.compile("après 0 mise"))).to_have_count(2)
-        assert alone.evaluate("document.documentElement.scrollWidth") <= 390
-    assert asked == []
+    saved = download(page, page.locator(".st-key-lecture_page-learns a"))
+    alone = open_from_disk(saved.path().read_text(encoding="utf-8"), "", NARROW_DARK)
+    for key, update in (("", updates[1]), ("ArrowRight", updates[2]), ("Home", updates[0])):
+        if key:
+            alone.keyboard.press(key)
+        for number, run in enumerate(runs, 1):
+            alone.wait_for_function(CELLS, arg=[number, words(run, update)])
+    choose_language(alone, "Français")
+    expect(alone.locator(".st-key-learns_opening h2")).to_have_text("Comment il apprend")
+    expect(alone.get_by_role("img", name=re.compile("après 0 mise"))).to_have_count(2)
+    assert alone.evaluate("document.documentElement.scrollWidth") <= 390

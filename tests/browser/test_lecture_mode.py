@@ -1,7 +1,5 @@
 """Lecture mode: switched on and off by key, mouse and link, without changing the state of the page."""
 
-from __future__ import annotations
-
 import re
 from urllib.parse import quote
 
@@ -13,8 +11,6 @@ from tests.browser.conftest import Opener
 from tests.browser.settled import settled, wait_until_idle
 from tests.browser.test_languages import switch
 from tests.browser.views import EXAMPLE
-
-pytestmark = pytest.mark.browser
 
 TOOLBAR, TITLE, MENU = ".st-key-tools", ".masthead .title", ".stAppHeader"
 HEATMAP = "document.querySelector('.st-key-heatmap .js-plotly-plot')"
@@ -57,7 +53,6 @@ def test_keys_control_lecture_mode(open_page: Opener) -> None:
     page.keyboard.press("l")
     expect_on(page, TOOLBAR)
     window = page.viewport_size
-    assert window
     assert page.evaluate(LETTERS) == pytest.approx(min(0.015 * window["width"], 0.025 * window["height"]))
     page.wait_for_function(f"() => {HEIGHT} > {1.1 * height}")
     expect_step(page, 2)
@@ -123,7 +118,6 @@ def test_one_key_shows_each_picture_alone_in_one_screen(open_page: Opener, level
                 expect(page.locator(other).locator("visible=true")).to_have_count(0)
         wait_until_idle(page)
         box = shown.bounding_box()
-        assert box
         assert box["y"] + box["height"] <= height, (picture, box)
         assert box["x"] + box["width"] <= width, (picture, box)
         page.keyboard.press("s")

@@ -1,24 +1,19 @@
 """A lesson's page, opened from disk without a network: questions, scores, the answer sheet, keys and languages."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from attnviz.lessons import LessonSentence, parse_lesson
 from attnviz.trace import Trace
 from attnviz.ui.lesson_view import answered, lesson_html
 from tests.browser.conftest import Opener
-from tests.browser.views import at_night, on_both
-
-pytestmark = pytest.mark.browser
+from tests.browser.views import NARROW_DARK, WIDE, View, at_night, download, on_both
 
 FILE = """
 attnviz-lesson: 1
@@ -48,33 +43,14 @@ sentences:
 """
 
 
-@pytest.fixture
-def lesson(chromium: Browser, tmp_path: Path, translator: Any) -> Iterator[Callable[..., Page]]:
-    """Return a function that opens the page of FILE from disk, offline; assert that it requests nothing."""
-    asked: list[str] = []
-    contexts = []
-    path = tmp_path / "lesson.html"
+@pytest.fixture(scope="module")
+def lesson(translator: Any) -> str:
+    """Return the page of FILE."""
 
     def translate(sentence: LessonSentence) -> tuple[Trace, None]:
         return translator.translate(sentence.sentence, beam=1), None
 
-    def open_lesson(width: int = 1440, height: int = 900, dark: bool = False) -> Page:
-        path.write_bytes(lesson_html(answered(parse_lesson(FILE.encode()), translate)))
-        context = chromium.new_context(
-            viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light", offline=True
-        )
-        contexts.append(context)
-        page = context.new_page()
-        page.on("request", lambda request: asked.append(request.url) if request.url != path.as_uri() else None)
-        page.on("console", lambda message: asked.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: asked.append(str(error)))
-        page.goto(path.as_uri())
-        return page
-
-    yield open_lesson
-    for context in contexts:
-        context.close()
-    assert [url for url in asked if not url.startswith("blob:")] == []
+    return lesson_html(answered(parse_lesson(FILE.encode()), translate)).decode()
 
 
 def move_on(page: Page, place: int) -> None:
@@ -90,19 +66,17 @@ def check(page: Page) -> None:
 
 
 def answer_sheet(page: Page) -> list[list[str]]:
-    with page.expect_download() as download:
-        page.get_by_role("button", name=re.compile("CSV")).click()
-    assert download.value.suggested_filename.endswith(".csv")
-    text = download.value.path().read_bytes().decode("utf-8-sig")
-    return list(csv.reader(io.StringIO(text)))
+    saved = download(page, page.get_by_role("button", name=re.compile("CSV")))
+    assert saved.suggested_filename.endswith(".csv")
+    return list(csv.reader(io.StringIO(saved.path().read_bytes().decode("utf-8-sig"))))
 
 
-@pytest.mark.parametrize(("width", "height", "dark"), [(1440, 900, False), at_night(390, 844, True)])
+@pytest.mark.parametrize("view", [WIDE, at_night(NARROW_DARK)], ids=str)
 def test_lesson_from_the_start_to_the_answer_sheet(
-    lesson: Callable[..., Page], translator: Any, width: int, height: int, dark: bool
+    open_from_disk: Opener, lesson: str, translator: Any, view: View
 ) -> None:
     trace = translator.translate("The green house near the river is old.", beam=1)
-    page = lesson(width, height, dark)
+    page = open_from_disk(lesson, "", view)
     assert "Where, at verte?" not in page.content(), "the questions and their answers are packed"
     move_on(page, 1)
     expect(page.locator(".question")).to_be_focused()
@@ -145,7 +119,7 @@ def test_lesson_from_the_start_to_the_answer_sheet(
     move_on(page, 5)
     page.locator("fieldset label").nth(0).click()
     check(page)
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate("document.documentElement.scrollWidth") <= view.width
     page.locator(".next").click()
     expect(page.locator(".total")).to_contain_text("2 of 4")
     page.locator(".name input").fill("=Zoé")
@@ -170,9 +144,7 @@ def test_teacher_makes_a_lesson_from_the_template(open_page: Opener, tmp_path: P
     page = open_page("", ready=".st-key-heatmap .ytick")
     menu = page.get_by_role("button", name="Lessons")
     menu.click()
-    with page.expect_download() as template:
-        page.get_by_role("button", name="Template").click()
-    text = template.value.path().read_text(encoding="utf-8")
+    text = download(page, page.get_by_role("button", name="Template")).path().read_text(encoding="utf-8")
     faulty, good = tmp_path / "faulty.yaml", tmp_path / "good.yaml"
     faulty.write_text(text.replace("step: noir", "step: blanc"), encoding="utf-8")
     good.write_text(text, encoding="utf-8")
@@ -187,9 +159,8 @@ def test_teacher_makes_a_lesson_from_the_template(open_page: Opener, tmp_path: P
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.reload()
     expect(page.locator(".verdict .hit")).to_be_visible()
-    with page.expect_download() as saved:
-        page.get_by_role("button", name="Save as a page for students").click()
-    assert saved.value.suggested_filename == "lesson.html"
+    saved = download(page, page.get_by_role("button", name="Save as a page for students"))
+    assert saved.suggested_filename == "lesson.html"
     page.locator(".st-key-leave_lesson button").click()
     page.wait_for_selector(".st-key-heatmap .ytick")
     page.goto(f"{page.url.partition('?')[0]}?lesson=attention")  # one that comes with the program, in two languages

@@ -1,7 +1,5 @@
 """Links drawn on the heatmap by mouse, keyboard and finger: marks, score, Undo, files that are read back."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
@@ -12,9 +10,7 @@ from tests.browser.conftest import Opener
 from tests.browser.settled import go_to_page, settled, wait_until_still
 from tests.browser.test_axe import violations
 from tests.browser.test_page import type_sentence
-from tests.browser.views import open_file
-
-pytestmark = pytest.mark.browser
+from tests.browser.views import download, open_file
 
 QUERY = "?sentence=The+green+house+is+large.&target=La+maison+verte+est+grande.&depth=numbers&draw=1"
 GRID, BAR, RATE = ".link-cells", ".link-drawing", ".drawn-score .rate"
@@ -25,17 +21,13 @@ def middle_of(page: Page, row: int, column: int) -> tuple[float, float]:
     grid = page.locator(GRID)
     wait_until_still(grid)
     box = grid.bounding_box()
-    assert box is not None
     rows, columns = (int(grid.get_attribute(f"aria-{name}count") or 0) for name in ("row", "col"))
     return box["x"] + (column + 0.5) * box["width"] / columns, box["y"] + (row + 0.5) * box["height"] / rows
 
 
 def marks(page: Page, kind: str) -> list[str]:
     """Return the links with a mark of this kind on the heatmap."""
-    found: list[str] = page.locator(f"{GRID} .marker.{kind}").evaluate_all(
-        "(marks) => marks.map(({ dataset }) => dataset.link)"
-    )
-    return found
+    return page.locator(f"{GRID} .marker.{kind}").evaluate_all("(marks) => marks.map(({ dataset }) => dataset.link)")
 
 
 @pytest.mark.nightly
@@ -91,16 +83,14 @@ def test_links_of_a_file_are_corrected_kept_undone_and_saved(open_page: Opener, 
     settled(page, ".st-key-look")
     saved = {}
     for place in (0, 1):
-        with page.expect_download() as download:
-            page.locator(f"{BAR} .files").nth(place).get_by_text("NAACL").click()
-        saved[place] = download.value.path().read_text(encoding="utf-8")
+        file = download(page, page.locator(f"{BAR} .files").nth(place).get_by_text("NAACL"))
+        saved[place] = file.path().read_text(encoding="utf-8")
     assert saved[0] == "1 1 1 S\n1 2 3 S\n1 3 2 S\n1 4 4 P\n"
     assert saved[1] == saved[0] + "2 2 1 S\n"
     undo.click()
     expect(page.locator(f"{GRID} .marker.possible")).to_have_count(0)
     expect(sure).to_have_count(4)
-    type_sentence(page, "A dog sleeps.")
-    expect(page.locator(".player .source")).to_contain_text("sleeps")
+    type_sentence(page, "A dog sleeps.", "sleeps")
     expect(page.locator(f"{GRID} .marker")).to_have_count(0)
     expect(undo).to_be_disabled()
 

@@ -1,7 +1,5 @@
 """Numbers in the browser (energy decomposition, logit attribution, verification) equal those of Python."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np
@@ -16,16 +14,13 @@ from tests.browser.settled import bring_into_sight, settled
 from tests.browser.views import on_both
 from tests.conftest import SHIPPED_MODEL
 
-pytestmark = pytest.mark.browser
-
 
 def bars(page: Page, key: str) -> list[float]:
     """Return the lengths of the bars of the waterfall in `key`."""
     found = page.locator(f".st-key-{key} .js-plotly-plot")
     expect(found.locator(".ytick").first).to_be_attached()
     bring_into_sight(found)
-    lengths: list[float] = found.evaluate("(chart) => Array.from(chart.data.find(({ name }) => name === 'sum').x)")
-    return lengths
+    return found.evaluate("(chart) => Array.from(chart.data.find(({ name }) => name === 'sum').x)")
 
 
 def word_box(page: Page, what: str) -> Locator:

@@ -1,7 +1,5 @@
 """Main actions of a visitor on the page *Translate*: type, click, press keys, reload and switch the theme."""
 
-from __future__ import annotations
-
 import re
 from urllib.parse import quote
 
@@ -15,8 +13,6 @@ from tests.browser.settled import settled, wait_until_still
 from tests.browser.test_accessibility import BOX, close_box
 from tests.browser.test_axe import violations
 from tests.browser.views import EXAMPLE, at_night, on_screen, open_settings, parameters_of
-
-pytestmark = pytest.mark.browser
 
 NEW = "Two dogs play in the snow."
 
@@ -36,9 +32,11 @@ def steps(page: Page) -> int:
     return int(heading(page).split()[-1])
 
 
-def type_sentence(page: Page, text: str) -> None:
+def type_sentence(page: Page, text: str, shown: str = "") -> None:
+    """Translate a sentence; wait until the player has the word `shown`, if one is given."""
     page.locator(".st-key-sentence textarea").fill(text)
     page.keyboard.press("Control+Enter")
+    expect(page.locator(".player .source")).to_contain_text(shown)
 
 
 def query(page: Page) -> dict[str, str]:
@@ -93,8 +91,7 @@ def test_first_visit_from_the_question_to_own_sentences_and_an_example(open_page
     expect(box).to_have_value(too_long)
 
     # Markup is shown as text, and makes no element.
-    type_sentence(page, MARKUP)
-    expect(source).to_contain_text("script")
+    type_sentence(page, MARKUP, "script")
     expect(box).to_have_value(MARKUP)
     for selector in (".stException", ".player b", ".player br", ".st-key-notice code", ".stMain script"):
         expect(page.locator(selector)).to_have_count(0)
@@ -223,8 +220,7 @@ def test_theme_switch_recolours_text_and_charts(open_page: Opener, dark: bool) -
     page.get_by_role("menuitemradio", name="Light" if dark else "Dark").click()
     page.keyboard.press("Escape")
     expect(tick).to_have_css("fill", "rgb(35, 119, 74)" if dark else "rgb(112, 200, 152)")
-    expect(page.locator(".st-key-heatmap .ytick text").first).to_have_css(
-        "fill", "rgb(106, 69, 181)" if dark else "rgb(178, 151, 242)"
-    )
+    purple = "rgb(106, 69, 181)" if dark else "rgb(178, 151, 242)"
+    expect(page.locator(".st-key-heatmap .ytick text").first).to_have_css("fill", purple)
     expect_step(page, 2)
     settled(page)

@@ -1,7 +1,5 @@
 """The position of a sentence among those that wait for their translation, in two tabs and a slow translator."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -11,8 +9,7 @@ from syrupy.assertion import SnapshotAssertion
 from tests.browser.conftest import Opener
 from tests.browser.test_page import type_sentence
 
-pytestmark = [pytest.mark.browser, pytest.mark.nightly]
-
+pytestmark = pytest.mark.nightly
 NOTICE = ".st-key-queue_notice .stText"
 
 

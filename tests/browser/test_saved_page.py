@@ -1,61 +1,40 @@
 """A saved page, opened from disk without a network: the step view with its steps, faces, languages and what-ifs."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
-from attnviz import ExcludePosition, Temperature, Trace, Translator, export
+from attnviz import AttnvizError, ExcludePosition, Temperature, Trace, Translator, export
 from attnviz.analysis import posterior_attention
 from attnviz.model_folder import read_weights
 from attnviz.trace import WhatIf, WhatIfs
 from attnviz.trace.drawing import DetailLevel
+from attnviz.ui import payloads
+from attnviz.ui.payloads import PayloadRequest
 from tests.browser.conftest import Opener
-from tests.browser.test_axe import AXE, VIOLATIONS
+from tests.browser.test_axe import violations
 from tests.browser.test_page import framed_row
 from tests.browser.test_step_show import play
-from tests.browser.views import BAR_LENGTHS, EXAMPLE, at_night, on_screen
+from tests.browser.views import BAR_LENGTHS, EXAMPLE, NARROW_DARK, WIDE, View, at_night, on_screen, theme_of
 from tests.figures import synthetic
 
-pytestmark = pytest.mark.browser
-
 STEP = ".st-key-facts h2"
+REASON = "No energies today."
 
 
 @pytest.fixture
-def open_saved(chromium: Browser, tmp_path: Path) -> Iterator[Opener]:
-    """Return a function that opens a page from disk, offline; assert that it needs nothing else and no script fails."""
-    faults: list[str] = []
-    contexts = []
+def open_saved(open_from_disk: Opener) -> Opener:
+    """Return a function that opens a page from disk, offline, and waits until its heatmap is drawn."""
 
-    def open_page(
-        text: str, fragment: str = "", *, width: int = 1440, height: int = 900, dark: bool = False, **options: Any
-    ) -> Page:
-        (path := tmp_path / "page.html").write_text(text, encoding="utf-8")
-        theme = "dark" if dark else "light"
-        size = {"width": width, "height": height}
-        context = chromium.new_context(viewport=size, color_scheme=theme, offline=True, **options)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("request", lambda request: faults.append(request.url) if is_foreign(request.url) else None)
-        page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: faults.append(str(error)))
-        page.goto(path.as_uri() + fragment)
+    def open_page(text: str, *how: Any, **options: Any) -> Page:
+        page = open_from_disk(text, *how, **options)
         expect(page.locator(".st-key-heatmap .ytick").first).to_be_visible()
         return page
 
-    def is_foreign(url: str) -> bool:
-        return not url.startswith(("data:", "blob:", (tmp_path / "page.html").as_uri()))
-
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert faults == []
+    return open_page
 
 
 def choose_language(page: Page, name: str) -> None:
@@ -63,13 +42,13 @@ def choose_language(page: Page, name: str) -> None:
     expect(page.get_by_role("button", name=name, exact=True)).to_have_attribute("aria-pressed", "true")
 
 
-@pytest.mark.parametrize(("width", "height", "dark"), [(1440, 900, False), at_night(390, 844, True)])
+@pytest.mark.parametrize("view", [WIDE, at_night(NARROW_DARK)], ids=str)
 def test_saved_page_opens_at_its_link_steps_and_switches_face_language_and_theme(
-    open_saved: Opener, opening: Trace, shipped_model: Path, width: int, height: int, dark: bool
+    open_saved: Opener, opening: Trace, shipped_model: Path, view: View
 ) -> None:
     weights = read_weights(shipped_model)
     text = export.page_html(opening, weights=weights, end=True, step=1, face="after", level="everything")
-    page = open_saved(text, "#step=3", width=width, height=height, dark=dark)
+    page = open_saved(text, "#step=3", view)
     found = posterior_attention(opening, weights)
     steps, heatmap = len(opening.target_pieces), page.locator(".st-key-heatmap .js-plotly-plot")
     control = page.locator(".st-key-face [aria-checked=true]")
@@ -107,11 +86,11 @@ def test_saved_page_opens_at_its_link_steps_and_switches_face_language_and_theme
 
     colour = "() => document.querySelector('.st-key-heatmap .js-plotly-plot')._fullLayout.font.color"
     ink = page.evaluate(colour)
-    page.emulate_media(color_scheme="light" if dark else "dark")
+    page.emulate_media(color_scheme=theme_of(not view.dark))
     page.wait_for_function(f"(ink) => ({colour})() !== ink", arg=ink)
     choose_language(page, "Français")
     expect(page.locator(STEP)).to_contain_text("Étape 2 ")
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate("document.documentElement.scrollWidth") <= view.width
 
 
 @pytest.mark.nightly
@@ -157,7 +136,7 @@ OVERLAPS = """() => {
 
 @pytest.mark.parametrize("width", [390, at_night(1000), 1440])
 def test_texts_of_the_diagram_have_room_in_any_font(open_saved: Opener, opening: Trace, width: int) -> None:
-    page = open_saved(export.page_html(opening), width=width)
+    page = open_saved(export.page_html(opening), view=WIDE._replace(width=width))
     page.add_style_tag(content=":root { --sans: 'DejaVu Sans', Verdana, sans-serif !important }")
     for name in ("English", "Français"):
         choose_language(page, name)
@@ -168,24 +147,35 @@ def test_texts_of_the_diagram_have_room_in_any_font(open_saved: Opener, opening:
 
 
 WINDOWS: list[Any] = [
-    ("everything", {}),
-    at_night("numbers", {"dark": True}),
-    at_night("everything", {"width": 390, "height": 844, "dark": True}),
-    at_night("idea", {"width": 768, "height": 1024}),
-    at_night("everything", {"forced_colors": "active"}),
+    ("everything", WIDE, {}),
+    at_night("numbers", WIDE._replace(dark=True), {}),
+    at_night("everything", NARROW_DARK, {}),
+    at_night("idea", View(768, 1024, dark=False), {}),
+    at_night("everything", WIDE, {"forced_colors": "active"}),
 ]
 
 
-@pytest.mark.parametrize(("level", "window"), WINDOWS)
+@pytest.mark.parametrize(("level", "view", "options"), WINDOWS)
 def test_axe_finds_nothing_serious_in_a_saved_page(
-    open_saved: Opener, level: DetailLevel, window: dict[str, Any]
+    open_saved: Opener, level: DetailLevel, view: View, options: dict[str, str]
 ) -> None:
-    page = open_saved(export.page_html(synthetic.trace(), level=level), **window)
+    page = open_saved(export.page_html(synthetic.trace(), level=level), "", view, **options)
     for name in ("English", "Français"):
         choose_language(page, name)
-        page.wait_for_selector("[data-waiting]", state="detached")
-        page.evaluate(AXE)
-        assert page.evaluate(VIOLATIONS) == []
+        assert violations(page, "html") == []
+
+
+def test_figure_that_cannot_be_made_is_replaced_by_the_reason(
+    open_saved: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_: PayloadRequest) -> None:
+        raise AttnvizError(REASON)
+
+    monkeypatch.setitem(payloads._MAKERS, "energy", payloads._MAKERS["energy"]._replace(maker=refuse))
+    page = open_saved(export.page_html(synthetic.trace()))
+    energy = page.locator(".st-key-energy")
+    assert energy.evaluate("element => element.querySelector('[data-refused]')?.dataset.refused") == REASON
+    expect(page.locator(".st-key-softmax .js-plotly-plot")).to_be_visible()
 
 
 def test_saved_page_escapes_markup_and_closes_its_glossary(open_saved: Opener) -> None:

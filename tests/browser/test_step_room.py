@@ -1,7 +1,5 @@
 """One selection in the player, the heatmap and all charts: chosen, held, hovered and released, and growing contexts."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 
@@ -16,8 +14,6 @@ from tests.browser.conftest import Opener
 from tests.browser.settled import settled
 from tests.browser.test_page import expect_step
 from tests.browser.views import on_both, on_screen, parameters_of
-
-pytestmark = pytest.mark.browser
 
 PICTURES = ("energy", "softmax", "growth", "state", "maxout", "candidates")
 
@@ -121,9 +117,8 @@ def test_each_stage_is_complete_and_follows_steps_and_the_pointer_offline(open_p
     tints = page.locator(".player .target .word").evaluate_all(
         "(words) => words.map((word) => parseFloat(word.style.getPropertyValue('--weight')) / 100)"
     )
-    sums = [
-        opening.alignment[list(group)][:, list(words.source_groups[1])].sum(axis=1) for group in words.target_groups
-    ]
+    held = opening.alignment[:, list(words.source_groups[1])].sum(axis=1)
+    sums = [held[list(group)] for group in words.target_groups]
     np.testing.assert_allclose(tints, 0.36 * np.sqrt([weights.mean() for weights in sums]), atol=0.012)
     page.mouse.move(2, 2)
     expect(page.locator(".pointing")).to_have_count(0)

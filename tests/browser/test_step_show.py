@@ -1,7 +1,5 @@
 """Architecture diagram, and the step that it shows as it is computed: numbers, scenes, stills, and the player."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 
@@ -18,7 +16,6 @@ from tests.browser.test_page import expect_step
 from tests.browser.views import SHOWN, on_both
 from tests.equation_symbols import symbols_of
 
-pytestmark = pytest.mark.browser
 WRITTEN = """(drawing) => [...drawing.querySelectorAll(".symbol:not(.formula), .sign")].map((one) => one.textContent)"""
 """JavaScript for the symbols in the diagram, with repetitions."""
 

@@ -1,7 +1,5 @@
 """Page *To the transformer*: the row of weights in five forms, and every exhibit behind it, by mouse and keyboard."""
 
-from __future__ import annotations
-
 import re
 from urllib.parse import quote
 
@@ -12,22 +10,11 @@ from attnviz.ui.examples import DEFAULT_SENTENCE
 from tests.browser.conftest import Opener
 from tests.browser.settled import bring_into_sight, wait_until_idle
 from tests.browser.test_axe import violations
-from tests.browser.views import COUNT_MESSAGES, on_both
-
-pytestmark = pytest.mark.browser
+from tests.browser.views import COUNT_MESSAGES, download, on_both
 
 SENTENCE = "sentence=Two+dogs+play+in+the+snow."
-
 ROW = ".attention-row .weights td"
-
-FORMS = {
-    "Additive": "additive",
-    "General": "general",
-    "Dot product": "product",
-    "Scaled": "scaled",
-    "Heads": "heads",
-}
-
+FORMS = {"Additive": "additive", "General": "general", "Dot product": "product", "Scaled": "scaled", "Heads": "heads"}
 EXHIBITS = {"General": "dot", "Dot product": "pair", "Heads": "heads"}
 
 SHARES = """(cells) => cells.map(({ textContent }) =>
@@ -101,8 +88,6 @@ def test_row_fits_one_screen_in_every_form(open_page: Opener, width: int, height
         expect(forms.nth(k)).to_have_attribute("aria-checked", "true")
         expect(page.locator(".attention-row .katex")).to_be_visible()
         box, badge = (page.locator(name).bounding_box() for name in (".attention-row", ".verification .badge"))
-        assert box
-        assert badge
         assert box["x"] + box["width"] <= width
         assert box["y"] + box["height"] <= badge["y"]
         assert badge["y"] + badge["height"] <= height
@@ -117,9 +102,7 @@ def test_row_is_saved_and_each_exhibit_opens_behind_its_form_and_works(open_page
     page.locator(".st-key-downloads_of_row button").first.click()
     rows = page.locator("[class*=st-key-export_row] .picture")
     expect(rows).to_have_count(6)
-    with page.expect_download() as saved:
-        rows.nth(4).get_by_text("SVG", exact=True).click()
-    assert saved.value.suggested_filename.endswith("-heads.svg")
+    assert download(page, rows.nth(4).get_by_text("SVG", exact=True)).suggested_filename.endswith("-heads.svg")
     page.keyboard.press("Escape")
     button, exhibit = page.locator(".attention-row .exhibit"), page.locator("[class*='st-key-exhibit_']")
     expect(exhibit).to_have_count(0)

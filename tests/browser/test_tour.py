@@ -1,10 +1,7 @@
 """The guided tour: its stops and quiz by mouse and keys, URL and history, and the view restored at its end."""
 
-from __future__ import annotations
-
 import re
 
-import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Opener
@@ -12,7 +9,6 @@ from tests.browser.settled import settled
 from tests.browser.test_page import query
 from tests.browser.views import SHOWN, on_both
 
-pytestmark = pytest.mark.browser
 HONEST = "?sentence=He+is+an+honest+man.&depth=idea&step=2"
 CARD = ".tour .card"
 

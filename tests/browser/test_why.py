@@ -1,8 +1,5 @@
 """Page *Why attention?*: translations that step together, charts, links, tables and downloads."""
 
-from __future__ import annotations
-
-import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from attnviz.analysis.why_attention import prefixes
@@ -12,8 +9,6 @@ from tests.browser.settled import bring_into_sight, wait_until_idle
 from tests.browser.test_axe import violations
 from tests.browser.test_page import query
 from tests.browser.views import on_both
-
-pytestmark = pytest.mark.browser
 
 SECTIONS = ".st-key-section_gradients-why > summary"
 """A selector that matches once the page is drawn."""

@@ -1,13 +1,12 @@
 """Window sizes and themes for browser tests, and positions of chart points in the window."""
 
-from __future__ import annotations
-
+from functools import partial
 from typing import NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from _pytest.mark import ParameterSet
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Download, Locator, Page
 
 from attnviz.evaluation.example_sentences import FIGURE_3
 from attnviz.ui.page_state.selection import VIEW_PARAMETERS
@@ -15,8 +14,6 @@ from tests.browser.settled import wait_until_still
 
 EXAMPLE = FIGURE_3[0]
 """Sentence of most tests: words of one and of several pieces, an elision, and reordered words."""
-
-
 _IN_FRAGMENT = {"lecture", "update", *(one.name for one in VIEW_PARAMETERS if one.owner == "browser")}
 """Parameters of an address that only the browser reads."""
 
@@ -43,18 +40,27 @@ class View(NamedTuple):
     dark: bool
 
     def __str__(self) -> str:
-        return f"{self.width}-{'dark' if self.dark else 'light'}"
+        return f"{self.width}-{theme_of(self.dark)}"
 
 
 WIDE, NARROW = View(1440, 900, dark=False), View(390, 844, dark=False)
 NARROW_DARK = NARROW._replace(dark=True)
-
 SHOWN = "document.querySelector('.st-key-room').attnvizView"
 """JavaScript for what the page's own view shows: step and source piece, from 0, and the order of rows."""
-
 BAR_LENGTHS = """(chart) => chart.calcdata.filter(([{ trace }]) => trace.type === "bar")
   .map((bars) => bars.map(({ s }) => s))"""
 """JavaScript for the lengths of a chart's bars, by column; the numbers beside the bars are left out."""
+
+
+def theme_of(dark: bool) -> str:
+    return "dark" if dark else "light"
+
+
+def download(page: Page, button: Locator) -> Download:
+    """Click a button, and wait for the file that it saves."""
+    with page.expect_download(timeout=300_000) as coming:  # a page for a lecture has every figure of every step
+        button.click()
+    return coming.value
 
 
 def at_night(*values: object) -> ParameterSet:
@@ -69,7 +75,6 @@ def within(first: View, *others: View) -> pytest.MarkDecorator:
 
 on_both = within(WIDE, NARROW_DARK)
 """Runs a test on a wide light screen and, in the nightly suite, on a dark telephone."""
-
 COUNT_MESSAGES = """() => {
   const { send } = WebSocket.prototype;
   window.sent = 0;
@@ -95,26 +100,16 @@ def on_screen(page: Page, key: str, x: float, y: float) -> tuple[float, float]:
     return float(left), float(top)
 
 
-def open_settings(page: Page) -> None:
-    """Open the box *More* at the settings: own translation, model, device and search."""
-    _open_more(page, 0)
-
-
-def open_share(page: Page) -> None:
-    """Open the box *More* at the link and the files."""
-    _open_more(page, 2)
-
-
-def open_file(page: Page) -> None:
-    """Open the box *More* at the uploader."""
-    _open_more(page, 1)
-
-
 def _open_more(page: Page, tab: int) -> None:
+    """Open the box *More* at a tab."""
     box = page.get_by_test_id("stPopoverBody")
     if not box.is_visible():
         page.locator(".st-key-more button").first.click()
     box.get_by_role("tab").nth(tab).click()
+
+
+open_settings, open_file, open_share = (partial(_open_more, tab=tab) for tab in range(3))
+"""Open the settings (own translation, model, device and search), the uploader, and the link and the files."""
 
 
 def text_of(box: Locator) -> str:

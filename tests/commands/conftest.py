@@ -1,12 +1,9 @@
 """The fixture of the tests of commands: it runs one in this process."""
 
-from __future__ import annotations
-
 import io
 import re
 import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -16,7 +13,7 @@ Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
-def run(model_folder: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+def run(model_folder, capfd, monkeypatch) -> Run:
     """Return a function that runs a command with the tiny model: exit code, output, errors.
 
     Errors are without the progress bar, which appears after a second and so only on a busy machine.

@@ -1,13 +1,10 @@
 """`attnviz attention`: report a file's format, draw one sentence pair, convert all pairs."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
 import pytest
 from pyarrow import parquet
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz import read_attention
 from attnviz.commands.main import main
@@ -17,7 +14,7 @@ from tests.snapshots import plain
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path) -> Path:
     for name in ("from-1.txt", "nematus.txt", "sockeye-matrix.txt", "moses.nbest"):
         (tmp_path / name).write_bytes(CONTENTS[name])
     (tmp_path / "src.txt").write_text("\n".join(SOURCES), encoding="utf-8")
@@ -29,33 +26,12 @@ def _sides(folder: Path) -> list[str]:
     return ["--source-file", str(folder / "src.txt"), "--target-file", str(folder / "tgt.txt")]
 
 
-def test_attention_reports_format_and_assumptions(
-    folder: Path, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
-) -> None:
+def test_attention_reports_format_and_converts_all_pairs(folder, capsys, snapshot) -> None:
     assert main(["attention", str(folder / "from-1.txt"), *_sides(folder)]) == 0
     captured = capsys.readouterr()
     pairs = zip(SOURCES, TARGETS, TEXTS, strict=True)
     assert captured.out == "".join(f"{s}\t{t}\t{links}\n" for s, t, links in pairs)
     assert captured.err == snapshot
-
-
-def test_attention_draws_one_pair(
-    folder: Path, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
-) -> None:
-    command = ["attention", str(folder / "sockeye-matrix.txt"), "-o", str(folder / "a.csv")]
-    assert main(command) == 0
-    assert "rains" not in (folder / "a.csv").read_text(encoding="utf-8-sig")
-    assert capsys.readouterr().err == snapshot(name="the first")
-    assert main([*command, "--sentence", "2"]) == 0
-    assert "rains" in (folder / "a.csv").read_text(encoding="utf-8-sig")
-    capsys.readouterr()
-    assert main([*command, "--sentence", "3"]) == 2
-    assert plain(capsys.readouterr().err, folder) == snapshot(name="no such pair")
-    assert main([*command[:-1], str(folder / "a.xyz")]) == 2
-    assert plain(capsys.readouterr().err, folder) == snapshot(name="no such ending")
-
-
-def test_attention_converts_all_pairs(folder: Path) -> None:
     path = folder / "from-1.txt"
     for ending in ("pharaoh", "json", "parquet"):
         assert main(["attention", str(path), *_sides(folder), "-o", str(folder / f"a.{ending}")]) == 0
@@ -69,9 +45,21 @@ def test_attention_converts_all_pairs(folder: Path) -> None:
     assert json.loads((folder / "one.json").read_text(encoding="utf-8"))["links"] == [[0, 0], [1, 1]]
 
 
-def test_gold_links_are_drawn_on_the_picture_of_their_pair(
-    folder: Path, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
-) -> None:
+def test_attention_draws_one_pair(folder, capsys, snapshot) -> None:
+    command = ["attention", str(folder / "sockeye-matrix.txt"), "-o", str(folder / "a.csv")]
+    assert main(command) == 0
+    assert "rains" not in (folder / "a.csv").read_text(encoding="utf-8-sig")
+    assert capsys.readouterr().err == snapshot(name="the first")
+    assert main([*command, "--sentence", "2"]) == 0
+    assert "rains" in (folder / "a.csv").read_text(encoding="utf-8-sig")
+    capsys.readouterr()
+    assert main([*command, "--sentence", "3"]) == 2
+    assert plain(capsys.readouterr().err, folder) == snapshot(name="no such pair")
+    assert main([*command[:-1], str(folder / "a.xyz")]) == 2
+    assert plain(capsys.readouterr().err, folder) == snapshot(name="no such ending")
+
+
+def test_gold_links_are_drawn_on_the_picture_of_their_pair(folder, capsys, snapshot) -> None:
     links, gold, page = folder / "links.txt", folder / "gold.jsonl", folder / "made.html"
     links.write_text("0-0 1-1\n0-0 1-1\n", encoding="utf-8")
     pairs = [(source.split(), target.split()) for source, target in zip(SOURCES, TARGETS, strict=True)]
@@ -116,9 +104,7 @@ FAULTY: dict[str, object] = {
 }
 
 
-def test_messages_name_the_options_that_help(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
-) -> None:
+def test_messages_name_the_options_that_help(tmp_path, capsys, snapshot) -> None:
     said = {}
     path = tmp_path / "given.json"
     for name, fields in FAULTY.items():

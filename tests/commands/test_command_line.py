@@ -1,7 +1,5 @@
 """What all commands have in common: help, errors of the command line, `--quiet`, and options that Python has too."""
 
-from __future__ import annotations
-
 import dataclasses
 import inspect
 import io
@@ -13,7 +11,6 @@ from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 import pytest
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz import read_attention
 from attnviz.analysis.neighbours import MOST_VECTORS
@@ -24,11 +21,10 @@ from attnviz.commands.corpus import _Options as CorpusOptions
 from attnviz.commands.main import attnviz_app, main
 from attnviz.commands.options import HeadOptions, ReadingOptions
 from attnviz.corpora import Settings
-from attnviz.text import LONGEST_SENTENCE, Tokenizer
+from attnviz.text import LONGEST_SENTENCE
 from attnviz.training import TrainingConfig
 from attnviz.training.training_config import TRAINING_GROUPS, TRAINING_PRESETS
-from attnviz.translator import Translator
-from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
+from tests.conftest import REPOSITORY, SENTENCES
 from tests.snapshots import plain
 
 COMMANDS = [name for commands in module._COMMANDS.values() for name in commands]
@@ -41,9 +37,7 @@ def _parsed(*arguments: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_help_fits_and_names_real_defaults(
-    command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_help_fits_and_names_real_defaults(command: str, capsys, monkeypatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     assert main([command, "--help"]) == 0
     shown = capsys.readouterr().out
@@ -55,7 +49,7 @@ def test_help_fits_and_names_real_defaults(
     assert ("--scorer" in shown) == (command in MODEL_COMMANDS)
 
 
-def test_help_of_training_lists_every_setting_in_its_group(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_of_training_lists_every_setting_in_its_group(capsys) -> None:
     assert main(["train", "--help"]) == 0
     panels = {panel.split()[0]: panel for panel in capsys.readouterr().out.split("╭─ ")[1:]}
     assert [*panels] == [*TRAINING_GROUPS, "Options"]
@@ -115,15 +109,7 @@ app --runs nowhere
 """Commands that are refused; LONG is a sentence beyond the limit, and FIXED a model without attention."""
 
 
-def test_error_is_one_sentence(
-    model_folder: Path,
-    make_network: ModelFactory,
-    tokenizer: Tokenizer,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-    snapshot: SnapshotAssertion,
-) -> None:
+def test_error_is_one_sentence(model_folder, make_network, tokenizer, tmp_path, monkeypatch, capfd, snapshot) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "stdin", io.StringIO("A dog.\tUn chien.\n"))
     save_model(tmp_path / "fixed", make_network("none"), tokenizer)
@@ -140,11 +126,7 @@ def test_error_is_one_sentence(
 
 
 def test_file_and_standard_input_are_translated_to_a_file(
-    model_folder: Path,
-    translator: Translator,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
+    model_folder, translator, tmp_path, monkeypatch, capfd
 ) -> None:
     lines = "\n".join(SENTENCES) + "\n"
     (given := tmp_path / "sentences.txt").write_text(lines, encoding="utf-8")
@@ -191,9 +173,7 @@ import in.pt -o OUTPUT
 """Commands that read a file in.*, or those of a pattern or folder, and write the same file."""
 
 
-def test_output_that_is_an_input_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
-) -> None:
+def test_output_that_is_an_input_is_refused(tmp_path, monkeypatch, capfd, snapshot) -> None:
     """The output is the file itself, a link to it or a detour, in turns."""
     monkeypatch.chdir(tmp_path)
     Path("folder").mkdir()
@@ -219,7 +199,7 @@ def test_output_that_is_an_input_is_refused(
     assert {command: error for command, error in errors.items() if error != expected} == {}
 
 
-def test_output_that_is_standard_input_is_refused(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+def test_output_that_is_standard_input_is_refused(tmp_path, snapshot) -> None:
     (given := tmp_path / "in.txt").write_text("kept")
     with given.open() as file:
         program = [sys.executable, "-m", "attnviz", "translate", "-o", str(given)]
@@ -229,9 +209,7 @@ def test_output_that_is_standard_input_is_refused(tmp_path: Path, snapshot: Snap
     assert given.read_text() == "kept"
 
 
-def test_quiet_hides_remarks_and_not_errors(
-    model_folder: Path, capfd: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_quiet_hides_remarks_and_not_errors(model_folder, capfd, tmp_path) -> None:
     options = ["--model", str(model_folder), "--device", "cpu"]
     assert main(["translate", "a &apos;dog", *options]) == 0
     out, errors = capfd.readouterr()
@@ -255,29 +233,20 @@ def test_number_of_vectors_may_be_left_out() -> None:
             assert bound.arguments["options"].vectors == number
 
 
-def test_both_spellings() -> None:
+def test_options_have_the_spellings_numbers_and_defaults_of_python() -> None:
     files = ["attention", "x"]
     assert _parsed(*files, "--normalize") == _parsed(*files, "--normalise")
     figure = ["figure", "A dog.", "-o", "x.svg"]
     assert _parsed(*figure, "--colors", "cividis") == _parsed(*figure, "--colours", "cividis")
     score = ["score", "x", "--gold", "y", "--reverse", "z"]
     assert _parsed(*score, "--symmetrize", "union") == _parsed(*score, "--symmetrise", "union")
-
-
-def test_layers_and_heads_count_from_1_on_the_attnviz_app() -> None:
     assert _parsed("align", "--layer", "2", "--head", "1")["heads"] == HeadOptions(1, 0)
     assert _parsed("align", "--layer", "all")["heads"] == HeadOptions("all")
     assert _parsed("attention", "x", "--layer", "2", "--head", "1")["reading"] == ReadingOptions(layer=1, head=0)
-
-
-def test_reading_options_are_the_arguments_of_read_attention() -> None:
     parameters = inspect.signature(read_attention).parameters
     for field in dataclasses.fields(ReadingOptions):
         assert field.default == parameters[field.name].default
     assert {*parameters} - {field.name for field in dataclasses.fields(ReadingOptions)} == {"path", "attributions"}
-
-
-def test_corpus_defaults_are_those_of_the_settings() -> None:
     options = {field.name: field.default for field in dataclasses.fields(CorpusOptions)}
     for field in dataclasses.fields(Settings):
         if field.name not in ("precision", "unescape"):

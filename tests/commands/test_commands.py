@@ -1,7 +1,5 @@
 """The commands of `attnviz`, run as processes: their output, error messages and exit codes."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -12,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Trace, export
 from attnviz.analysis.gold import pharaoh
@@ -21,11 +18,14 @@ from attnviz.analysis.posterior import posterior_words
 from attnviz.checkpoint import save_model
 from attnviz.commands.main import main
 from attnviz.evaluation.alignment import between_tokens
+from attnviz.lessons import LessonSentence, read_lesson
 from attnviz.model_folder import read_weights
-from attnviz.text import LONGEST_SENTENCE, Tokenizer
+from attnviz.text import LONGEST_SENTENCE
 from attnviz.translator import Translator
-from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
+from attnviz.ui.lesson_view import answered, lesson_html
+from tests.conftest import REPOSITORY, SENTENCES
 from tests.saved_pages import saved_view
+from tests.snapshots import plain
 
 
 def _one_sentence(errors: str) -> bool:
@@ -42,19 +42,11 @@ def _one_sentence(errors: str) -> bool:
         ("translate --model nowhere 'A dog.' 2>&-", {}, ""),
     ],
 )
-def test_closed_and_full_streams_of_a_shell(
-    command: str, variables: dict[str, str], said: str, model_folder: Path
-) -> None:
-    done = subprocess.run(
-        ["bash", "-c", f"'{sys.executable}' -m attnviz {command.replace('MODEL', str(model_folder))}"],
-        cwd=REPOSITORY,
-        env={name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"} | variables,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-        encoding="utf-8",
-    )
+def test_closed_and_full_streams_of_a_shell(command: str, variables: dict[str, str], said: str, model_folder) -> None:
+    program = f"'{sys.executable}' -m attnviz {command.replace('MODEL', str(model_folder))}"
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    how = {"cwd": REPOSITORY, "env": kept | variables, "capture_output": True, "encoding": "utf-8", "timeout": 120}
+    done = subprocess.run(["bash", "-c", program], **how, check=False)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", len(said) > 0)
     assert done.stderr.startswith(said)
 
@@ -87,9 +79,7 @@ PATHS = {
         pytest.param("s3://bucket/x", id="address", marks=pytest.mark.nightly),
     ],
 )
-def test_impossible_path_is_refused_in_one_sentence(
-    name: str, path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_impossible_path_is_refused_in_one_sentence(name: str, path: str, tmp_path, monkeypatch, capfd) -> None:
     monkeypatch.chdir(tmp_path)
     assert main([argument.format(path=path) for argument in PATHS[name]]) == 2
     errors = re.sub(r"\r[^\r\n]*\n?", "", capfd.readouterr().err).splitlines()
@@ -97,7 +87,7 @@ def test_impossible_path_is_refused_in_one_sentence(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_translate_json_output(run, translator: Translator) -> None:
+def test_translate_reads_every_line_and_names_a_bad_one(run, translator) -> None:
     code, out, _ = run(
         "translate", "--json", "--beam", "2", given="Two dogs play.\r\nWhere is the \U0001f6b2 station?\n"
     )
@@ -111,18 +101,12 @@ def test_translate_json_output(run, translator: Translator) -> None:
         assert tuple(record["source_pieces"]) == trace.source_pieces
         assert tuple(record["target_pieces"]) == trace.target_pieces
         np.testing.assert_allclose(record["alignment"], trace.alignment, atol=1e-6)
-
-
-def test_translate_reports_bad_line_after_earlier_output(run, translator: Translator) -> None:
     for options in ([], ["--json"]):
         code, out, errors = run("translate", *options, given=f"A dog.\n{'a ' * (LONGEST_SENTENCE + 1)}\nA dog.\n")
         assert code == 2
         assert len(out.splitlines()) == 1
         assert errors.startswith("attnviz: Line 2: ")
         assert _one_sentence(errors)
-
-
-def test_translate_keeps_blank_lines(run, translator: Translator) -> None:
     given = "A dog.\n\n \nTwo dogs play.\n"
     code, out, _ = run("translate", given=given)
     assert code == 0
@@ -135,7 +119,7 @@ def test_translate_keeps_blank_lines(run, translator: Translator) -> None:
     assert records[1]["alignment"] == []
 
 
-def test_unknown_words_are_those_of_the_source_vocabulary(run, tmp_path: Path, capfd) -> None:
+def test_unknown_words_are_those_of_the_source_vocabulary(run, tmp_path, capfd) -> None:
     mine = str(tmp_path / "mine")
     assert main(["import", str(REPOSITORY / "attnviz" / "examples" / "tut3"), "-o", mine]) == 0
     capfd.readouterr()
@@ -168,7 +152,7 @@ PAIRS = f"{SENTENCES[0]}\t{SENTENCES[1]}\n{SENTENCES[2]}\t{SENTENCES[3]}\n"
 
 
 @pytest.mark.parametrize("when", [[], ["--before"]])
-def test_align_prints_pharaoh_links_over_words(run, when: list[str], translator: Translator, model_folder) -> None:
+def test_align_prints_pharaoh_links_over_words(run, when: list[str], translator, model_folder) -> None:
     code, out, _ = run("align", *when, given=PAIRS)
     assert code == 0
     _, linked, _ = run("align", *when, "--threshold", "0.05", "--words", given=PAIRS)
@@ -188,7 +172,7 @@ def test_align_prints_pharaoh_links_over_words(run, when: list[str], translator:
         assert "\t".join(text) in linked.splitlines()
 
 
-def test_align_links_the_tokens_of_tokenised_text(run, translator: Translator) -> None:
+def test_align_links_the_tokens_of_tokenised_text(run, translator) -> None:
     source, target = "Two dogs do n't play .", "Deux chiens ne jouent pas ."
     code, out, _ = run(
         "align", "--tokenised", "--before", "--words", "--batch-size", "1", given=f"{source}\t{target}\n"
@@ -202,7 +186,7 @@ def test_align_links_the_tokens_of_tokenised_text(run, translator: Translator) -
     assert out.split("\t")[2].strip() == pharaoh(between)
 
 
-def test_figure_of_sentence_and_of_saved_trace(run, tmp_path: Path, translator: Translator) -> None:
+def test_figure_of_sentence_and_of_saved_trace(run, tmp_path, translator) -> None:
     saved = tmp_path / "trace.json"
     given = ["--target", SENTENCES[1]]
     done = run("figure", SENTENCES[0], "-o", str(saved), *given)
@@ -220,13 +204,7 @@ def test_figure_of_sentence_and_of_saved_trace(run, tmp_path: Path, translator: 
 
 
 def test_figure_finds_the_installed_model_that_made_the_trace(
-    tmp_path: Path,
-    model_folder: Path,
-    make_network: ModelFactory,
-    tokenizer: Tokenizer,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-    snapshot: SnapshotAssertion,
+    tmp_path, model_folder, make_network, tokenizer, monkeypatch, capfd, snapshot
 ) -> None:
     monkeypatch.setenv("ATTNVIZ_MODELS", str(models := tmp_path / "models"))
     save_model(models / "en-fr", make_network("general"), tokenizer)  # the default
@@ -260,9 +238,7 @@ class Started(Exception):
         (["--address", "0.0.0.0"], "*.hf.space other.test", {"*.hf.space", "other.test"}, True),
     ],
 )
-def test_app_accepts_local_and_configured_host_names(
-    arguments: list[str], variable: str, named: set[str], own: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_app_accepts_local_and_configured_host_names(arguments, variable, named, own, monkeypatch) -> None:
     command: list[str] = []
 
     def start(_program: str, given: list[str], _environment: object) -> None:
@@ -284,19 +260,71 @@ def test_app_accepts_local_and_configured_host_names(
 EXAMPLES = REPOSITORY / "attnviz" / "examples"
 
 
-def test_examples_are_copied_into_the_folder(tmp_path: Path) -> None:
+def test_examples_are_copied_into_the_folder(tmp_path) -> None:
     assert main(["examples", str(tmp_path / "new")]) == 0
     files = [path.relative_to(EXAMPLES) for path in EXAMPLES.rglob("*") if path.is_file()]
     assert len(files) > 10
     assert all((tmp_path / "new" / path).read_bytes() == (EXAMPLES / path).read_bytes() for path in files)
 
 
-def test_files_of_the_working_directory_are_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_files_of_the_working_directory_are_kept(tmp_path, monkeypatch, capsys) -> None:
     monkeypatch.chdir(tmp_path)
     Path("pairs.tsv").write_text("mine")
     assert main(["examples"]) == 0
     assert Path("pairs.tsv").read_text() == "mine"
     assert Path("my-model/config.json").is_file()
     assert capsys.readouterr().out == ""
+
+
+LESSON = f"""
+attnviz-lesson: 1
+title: A lesson
+sentences:
+  - sentence: {SENTENCES[0]}
+    questions:
+      - question: Where?
+        predict: attends
+        step: 1
+"""
+
+
+def test_page_is_that_of_the_model_and_given_answers_are_warned_of(tmp_path, model_folder, translator, capsys) -> None:
+    path, page = tmp_path / "lesson.yaml", tmp_path / "lesson.html"
+    path.write_text(LESSON, encoding="utf-8")
+    assert main(["lesson", str(path), "-o", str(page), "--model", str(model_folder), "--device", "cpu"]) == 0
+
+    def translate(sentence: LessonSentence) -> tuple[Trace, object]:
+        return translator.translate(sentence.sentence, beam=1), read_weights(model_folder)
+
+    assert page.read_bytes() == lesson_html(answered(read_lesson(path), translate))
+    path.write_text(LESSON + LESSON[LESSON.index("      - question") :], encoding="utf-8")
+    page.unlink()
+    assert main(["lesson", str(path), "-o", str(page), "--model", str(model_folder), "--device", "cpu"]) == 0
+    assert "Line 10: line 7" in capsys.readouterr().err
+    assert page.exists()
+
+
+FAULTS = {
+    "no file": ("absent.yaml", "lesson.html", ""),
+    "faulty file": ("lesson.yaml", "lesson.html", LESSON.replace("title", "titel")),
+    "no such step": ("lesson.yaml", "lesson.html", LESSON.replace("step: 1", "step: 999")),
+    "no such model": (
+        "lesson.yaml",
+        "lesson.html",
+        LESSON.replace("    questions", "    model: absent\n    questions"),
+    ),
+    "another ending": ("lesson.yaml", "lesson.pdf", LESSON),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_fault_is_one_sentence(name: str, tmp_path, model_folder, capsys, monkeypatch, snapshot) -> None:
+    monkeypatch.setenv("ATTNVIZ_MODELS", str(model_folder.parent))
+    file, page, content = FAULTS[name]
+    if content:
+        (tmp_path / file).write_text(content, encoding="utf-8")
+    arguments = ["lesson", str(tmp_path / file), "-o", str(tmp_path / page), "--model", str(model_folder)]
+    assert main([*arguments, "--device", "cpu"]) == 2
+    errors = plain(capsys.readouterr().err, tmp_path)
+    assert re.sub(r"“[^”]*” has steps 1 to \d+", "“…” has steps 1 to #", errors) == snapshot
+    assert not (tmp_path / page).exists()

@@ -1,7 +1,5 @@
 """Every command that reads text refuses damaged files with the line and what to do, and reports the lines it skips."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path
@@ -11,7 +9,6 @@ from pyarrow import parquet
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.corpora.table_metadata import table_metadata
-from attnviz.text import Tokenizer
 from attnviz.training.preparation import DATA
 from tests.commands.conftest import Run
 from tests.snapshots import plain
@@ -22,7 +19,7 @@ every_command = pytest.mark.parametrize("command", COMMANDS)
 
 
 @pytest.fixture
-def run(run: Run, tmp_path: Path, tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch) -> Run:
+def run(run, tmp_path, tokenizer, monkeypatch) -> Run:
     """Return a function that runs a command on the content of a file: exit code, output, errors."""
     monkeypatch.chdir(tmp_path)
     Path("tokenizer.model").write_bytes(tokenizer.model)
@@ -59,7 +56,7 @@ def _assert_refused(run: Run, command: str, content: bytes, snapshot: SnapshotAs
 
 
 @every_command
-def test_text_in_another_encoding_is_refused(run: Run, command: str, snapshot: SnapshotAssertion) -> None:
+def test_text_in_another_encoding_is_refused(run, command: str, snapshot) -> None:
     """Those that are told from UTF-8 are in the tests of files of pairs."""
     text = _content(command, "Un \u00e9t\u00e9.\tA summer.\n" * 4)
     _assert_refused(run, command, text.encode("iso-8859-1"), snapshot)
@@ -77,7 +74,7 @@ FORMS = {
 }
 
 
-def test_text_of_another_form_is_refused(run: Run, snapshot: SnapshotAssertion) -> None:
+def test_text_of_another_form_is_refused(run, snapshot) -> None:
     for command in ("align", "translate"):
         for name, text in FORMS.items():
             _assert_refused(run, command, (text * 4).encode(), snapshot(name=f"{command} {name}"))
@@ -88,9 +85,7 @@ MALFORMED = FEW + "A house.\t \n"
 
 
 @pytest.mark.parametrize("command", [one for one in COMMANDS if one != "translate"])
-def test_more_than_one_malformed_line_in_a_hundred_needs_the_option(
-    run: Run, command: str, snapshot: SnapshotAssertion
-) -> None:
+def test_more_than_one_malformed_line_in_a_hundred_needs_the_option(run, command: str, snapshot) -> None:
     _assert_refused(run, command, MALFORMED.encode(), snapshot)
     for content, options, numbers in ((MALFORMED, ["--skip-malformed"], [1, 61, 101]), (FEW, [], [1, 61])):
         code, output, errors = run(command, content.encode(), *options)
@@ -116,15 +111,12 @@ def _skipped(command: str, output: str) -> list[int]:
     return [line["number"] for line in report["first_skipped"]]
 
 
-def test_characters_that_the_model_does_not_know_are_reported(run: Run, snapshot: SnapshotAssertion) -> None:
+def test_unknown_characters_are_reported_and_escapes_decoded(run, snapshot) -> None:
     _, _, errors = run("translate", "A dog.\nनमस्ते €.\n€\n".encode())
     assert errors == snapshot(name="lines")
     _, _, errors = run("translate", b"", "नमस्ते")
     assert errors == snapshot(name="sentence")
     assert run("translate", b"A dog.\n", "--unescape")[2] == ""
-
-
-def test_corpus_of_escaped_pairs_is_measured_as_the_plain_one(run: Run, snapshot: SnapshotAssertion) -> None:
     escaped = b"A dog &apos;s well @-@ known.\tUn chien &quot; .\n"
     tables = []
     for content, options in ((escaped, ["--unescape"]), (b"A dog 's well-known.\tUn chien \" .\n", [])):

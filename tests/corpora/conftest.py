@@ -1,7 +1,5 @@
 """Fixtures of the corpus tests: a file of sentence pairs, and one thread as worker processes have."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +10,7 @@ from tests.conftest import SENTENCES
 
 
 @pytest.fixture
-def pairs_file(tmp_path: Path) -> Path:
+def pairs_file(tmp_path) -> Path:
     """Return a file of 46 lines: pairs of all lengths, a sentence alone, and three bad lines."""
     pairs = [f"{a}\t{b}" for a in SENTENCES[::2] for b in SENTENCES[1::2]]
     bad = ["a\tb\tc", "", "x" * 5000]

@@ -1,7 +1,5 @@
 """Tables of imported attention: measures of each pair, recomputed; error rates; the command that writes them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +21,7 @@ OFF = " ".join(f"{max(k - 1, 0)}-{k}" for k in range(7))
 
 
 @given(st.integers(1, 6), st.integers(1, 6), st.integers(0, 2**32 - 1))
-def test_measures_equal_their_definitions(source: int, target: int, seed: int) -> None:
+def test_measures_equal_their_definitions(source, target: int, seed: int) -> None:
     chance = np.random.default_rng(seed)
     weights = chance.random((target, source + 1)) * (chance.random((target, 1)) < 0.8)
     weights /= np.where(weights.any(axis=1, keepdims=True), weights.sum(axis=1, keepdims=True), 1)
@@ -48,7 +46,7 @@ def test_measures_equal_their_definitions(source: int, target: int, seed: int) -
 
 
 @pytest.fixture
-def links(tmp_path: Path) -> Path:
+def links(tmp_path) -> Path:
     """Write links of three pairs, of which the second has drifted and the third has no link."""
     (tmp_path / "links.txt").write_text(f"{RIGHT}\n{OFF}\n\n")
     (tmp_path / "gold.txt").write_text(f"{RIGHT}\n{RIGHT}\n{RIGHT}\n")
@@ -57,7 +55,7 @@ def links(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_drift_gaps_and_errors_are_in_the_row_of_their_pair(links: Path) -> None:
+def test_drift_gaps_and_errors_are_in_the_row_of_their_pair(links, capsys) -> None:
     records = read_attention(links / "links.txt", links / "en", links / "fr")
     gold = read_attention(links / "gold.txt", links / "en", links / "fr")
     table = table_of_attention(records, score(records, gold).error.sentences)
@@ -66,9 +64,6 @@ def test_drift_gaps_and_errors_are_in_the_row_of_their_pair(links: Path) -> None
     assert table["unlinked"].to_pylist() == [0, 0, 7]
     assert table["many_to_one"].to_pylist() == [1, 2, 0]
     assert table["aer_before"].to_pylist() == pytest.approx([0, 12 / 14, 1])
-
-
-def test_command_writes_the_table(links: Path, capsys: pytest.CaptureFixture[str]) -> None:
     given = [
         "attention",
         str(links / "links.txt"),
@@ -89,7 +84,7 @@ def test_command_writes_the_table(links: Path, capsys: pytest.CaptureFixture[str
 
 
 @pytest.fixture
-def parts(tmp_path: Path) -> Path:
+def parts(tmp_path) -> Path:
     """Write links of three pairs in two files; only the second file shows that tokens are counted from 1."""
     folder = tmp_path / "parts"
     folder.mkdir()
@@ -99,7 +94,7 @@ def parts(tmp_path: Path) -> Path:
     return folder
 
 
-def test_command_writes_one_table_of_all_files(parts: Path) -> None:
+def test_command_writes_one_table_of_all_files(parts) -> None:
     table = parts.parent / "table.parquet"
     assert main(["corpus", "--attention", str(parts), "-o", str(table)]) == 0
     written = parquet.read_table(table)

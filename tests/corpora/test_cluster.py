@@ -1,7 +1,5 @@
 """Corpus analysis on a Ray cluster: identical output after a killed actor and an interrupted run."""
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import os
@@ -14,7 +12,6 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz.commands.main import main
 from attnviz.corpora import Cluster, Progress, Settings, TableMetadata, analyse_file, analyse_files
@@ -36,7 +33,7 @@ def analyse_on_cluster(
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def cluster(tmp_path_factory) -> Iterator[str]:
     """Start a cluster on this machine; return a word that is in the environment of all its processes."""
     word = str(tmp_path_factory.mktemp("cluster"))
     with pytest.MonkeyPatch.context() as patch:
@@ -49,7 +46,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture
-def folder(tmp_path: Path, pairs_file: Path) -> Path:
+def folder(tmp_path, pairs_file) -> Path:
     """Return a folder with two files of pairs, and others."""
     folder = tmp_path / "in"
     folder.mkdir()
@@ -71,9 +68,7 @@ def actor_ids(word: str) -> list[int]:
 
 
 @pytest.mark.usefixtures("one_thread")
-def test_output_is_complete_after_an_interruption_and_a_killed_actor(
-    cluster: str, folder: Path, model_folder: Path, tmp_path: Path
-) -> None:
+def test_output_is_complete_after_an_interruption_and_a_killed_actor(cluster, folder, model_folder, tmp_path) -> None:
     class Interrupted(Exception):
         pass
 
@@ -112,14 +107,7 @@ def test_output_is_complete_after_an_interruption_and_a_killed_actor(
     assert [table.stat().st_mtime_ns for table in made] == before
 
 
-def test_command_reports_the_error_of_an_actor(
-    cluster: str,
-    folder: Path,
-    model_folder: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    snapshot: SnapshotAssertion,
-) -> None:
+def test_command_reports_the_error_of_an_actor(cluster, folder, model_folder, tmp_path, capsys, snapshot) -> None:
     arguments = ["corpus", "--skip-malformed", "--ray", str(folder), "--kind", "none", "-o", str(tmp_path / "out")]
     arguments += ["--actors", "1", "--model", str(model_folder)]
     damaged = folder / "damaged.parquet"

@@ -1,14 +1,10 @@
 """Corpus analysis from file to table: ordered rows, and identical output after interruptions."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
-from pathlib import Path
 
 import pytest
 from pyarrow import parquet
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz.commands.main import main
 from attnviz.corpora import Progress, Settings, analyse_file
@@ -19,7 +15,7 @@ from tests.snapshots import plain, refusal
 analyse = functools.partial(analyse_file, window=4, skip_malformed=True)
 
 
-def test_tables_have_one_row_per_valid_line_in_order(pairs_file: Path, model_folder: Path, tmp_path: Path) -> None:
+def test_tables_have_one_row_per_valid_line_in_order(pairs_file, model_folder, tmp_path) -> None:
     reports: list[Progress] = []
     made = analyse(
         pairs_file, tmp_path / "out.parquet", model_folder, Settings(beam=1), device="cpu", advance=reports.append
@@ -35,7 +31,7 @@ def test_tables_have_one_row_per_valid_line_in_order(pairs_file: Path, model_fol
     assert not (tmp_path / "out.parquet.parts").exists()
 
 
-def test_all_skipped_lines_are_counted_and_the_first_thousand_named(model_folder: Path, tmp_path: Path) -> None:
+def test_all_skipped_lines_are_counted_and_the_first_thousand_named(model_folder, tmp_path) -> None:
     lines = [f"{k}\t\n" if k % 5 else "A dog.\tUn chien.\n" for k in range(1, 1631)]
     (tmp_path / "bad.tsv").write_text("".join(lines))
     made = analyse_file(
@@ -53,9 +49,7 @@ def test_all_skipped_lines_are_counted_and_the_first_thousand_named(model_folder
     assert table_metadata(tmp_path / "out.parquet") == made
 
 
-def test_an_existing_table_is_reused_unless_settings_differ(
-    pairs_file: Path, model_folder: Path, tmp_path: Path
-) -> None:
+def test_an_existing_table_is_reused_unless_settings_differ(pairs_file, model_folder, tmp_path) -> None:
     output, settings = tmp_path / "out.parquet", Settings(beam=1, kind=None)
     analyse(pairs_file, output, model_folder, settings, device="cpu", limit=6)
     first = output.stat()
@@ -68,9 +62,7 @@ def test_an_existing_table_is_reused_unless_settings_differ(
     assert parquet.read_metadata(output).num_rows == 5
 
 
-def test_an_exception_in_advance_stops_the_run_and_it_can_resume(
-    pairs_file: Path, model_folder: Path, tmp_path: Path
-) -> None:
+def test_an_exception_in_advance_stops_the_run_and_it_can_resume(pairs_file, model_folder, tmp_path) -> None:
     class Interrupted(Exception):
         pass
 
@@ -91,7 +83,7 @@ def test_an_exception_in_advance_stops_the_run_and_it_can_resume(
 
 
 def test_all_processes_of_a_run_use_the_precision_that_it_chose(
-    pairs_file: Path, model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    pairs_file, model_folder, tmp_path, monkeypatch
 ) -> None:
     chosen, named = tmp_path / "chosen.parquet", tmp_path / "named.parquet"
     with monkeypatch.context() as patch:
@@ -106,9 +98,7 @@ def test_all_processes_of_a_run_use_the_precision_that_it_chose(
     assert chosen.read_bytes() != named.read_bytes()
 
 
-def test_files_of_others_among_the_parts_stay(
-    pairs_file: Path, model_folder: Path, tmp_path: Path, snapshot: SnapshotAssertion
-) -> None:
+def test_files_of_others_among_the_parts_stay(pairs_file, model_folder, tmp_path, snapshot) -> None:
     output, parts = tmp_path / "out.parquet", tmp_path / "out.parquet.parts"
     parts.mkdir()
     for name in ("notes.txt", "mine.parquet"):
@@ -123,18 +113,8 @@ def test_files_of_others_among_the_parts_stay(
     assert (parts / "000000.parquet").read_text() == "mine"
 
 
-@pytest.mark.parametrize(
-    "content",
-    [b"", b"\n\n", b"a\tb\tc\n"],
-    ids=["empty", "blank lines", "three cells"],
-)
-def test_command_fails_when_no_line_is_usable(
-    model_folder: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    content: bytes,
-    snapshot: SnapshotAssertion,
-) -> None:
+@pytest.mark.parametrize("content", [b"", b"\n\n", b"a\tb\tc\n"], ids=["empty", "blank lines", "three cells"])
+def test_command_fails_when_no_line_is_usable(model_folder, tmp_path, capsys, content: bytes, snapshot) -> None:
     pairs, output = tmp_path / "pairs.tsv", tmp_path / "out.parquet"
     pairs.write_bytes(content)
     for _ in range(2):  # the second finds the table of the first

@@ -1,7 +1,5 @@
 """Sentences and translations as ids, and their grouping into batches by length."""
 
-from __future__ import annotations
-
 from contextlib import nullcontext
 from itertools import pairwise
 
@@ -12,7 +10,7 @@ from hypothesis import strategies as st
 
 from attnviz.decoding import all_sentence_ids, all_target_ids, batches, padded, sentence_ids, target_ids
 from attnviz.errors import AttnvizError
-from attnviz.text import BOS, EOS, PAD, UNK, Tokenizer
+from attnviz.text import BOS, EOS, PAD, UNK
 
 LONGEST = 1200
 
@@ -37,9 +35,7 @@ def test_shorter_rows_of_a_batch_are_filled_with_padding(rows: list[list[int]]) 
 
 
 @given(st.data(), st.sampled_from([[], [EOS]]))
-def test_ids_are_a_translation_if_all_have_text_and_the_last_is_the_end(
-    tokenizer: Tokenizer, data: st.DataObject, end: list[int]
-) -> None:
+def test_ids_are_a_translation_if_all_have_text_and_the_last_is_the_end(tokenizer, data, end: list[int]) -> None:
     known, unknown = (UNK, EOS + 1, len(tokenizer) - 1), (-1, PAD, BOS, EOS, len(tokenizer))
     ids = [*data.draw(st.lists(st.sampled_from([*known * 4, *unknown]), max_size=5)), *end]
     for given_ids in (ids, np.array(ids, dtype=np.int64)):
@@ -47,7 +43,7 @@ def test_ids_are_a_translation_if_all_have_text_and_the_last_is_the_end(
             assert target_ids(tokenizer, given_ids) == ids
 
 
-def test_longest_sentence_and_translation_have_1200_pieces(tokenizer: Tokenizer) -> None:
+def test_longest_sentence_and_translation_have_1200_pieces(tokenizer) -> None:
     text = next(text for count in range(LONGEST) if len(tokenizer.encode(text := "#a" * 500 + "b" * count)) == LONGEST)
     ids = [UNK] * LONGEST + [EOS]
     for encode, longest, longer in (
@@ -61,7 +57,7 @@ def test_longest_sentence_and_translation_have_1200_pieces(tokenizer: Tokenizer)
 
 
 @pytest.mark.parametrize("wrong", ["", "x" * 4001, 3, [3.5], None], ids=str)
-def test_wrong_text_of_several_is_named_by_its_number(tokenizer: Tokenizer, wrong: object) -> None:
+def test_wrong_text_of_several_is_named_by_its_number(tokenizer, wrong: object) -> None:
     for given_texts in (["a b", wrong, "c"], ["a", "c", wrong]):
         number = given_texts.index(wrong) + 1
         with pytest.raises(AttnvizError, match=f"Translation {number}: "):

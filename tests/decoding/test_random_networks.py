@@ -3,8 +3,6 @@
 Every number is what NumPy computes in float64 from the weights, from end to end and at each step.
 """
 
-from __future__ import annotations
-
 from typing import Any
 from unittest.mock import patch
 
@@ -20,7 +18,7 @@ from attnviz.analysis.recomputation import softmax
 from attnviz.analysis.verification import RecurrentVerifier
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.network.model_config import READOUT_STATES
-from attnviz.text import EOS, Tokenizer
+from attnviz.text import EOS
 from attnviz.trace import Trace
 from attnviz.trace.interventions import (
     ExcludePosition,
@@ -33,7 +31,7 @@ from attnviz.trace.interventions import (
 )
 from attnviz.trace.trace import QUANTITIES, RECORDED
 from tests.analysis.given import deviation, drawn_interventions
-from tests.conftest import SENTENCES, ModelFactory
+from tests.conftest import SENTENCES
 from tests.strategies import FEW
 from tests.whole_recomputation import recompute
 
@@ -85,14 +83,7 @@ def assert_recomputed(trace: Trace, weights: dict[str, np.ndarray]) -> None:
     alignment_size=st.integers(1, 12),
 )
 def test_every_number_is_recomputed(
-    make_network: ModelFactory,
-    tokenizer: Tokenizer,
-    attention: str,
-    data: st.DataObject,
-    how: dict[str, Any],
-    readout_state: str,
-    history: int,
-    **sizes: int,
+    make_network, tokenizer, attention, data, how, readout_state, history, **sizes
 ) -> None:
     network = make_network(attention, readout_state, **sizes)
     weights = {name: tensor.numpy() for name, tensor in network.state_dict().items()}

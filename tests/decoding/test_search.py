@@ -1,25 +1,188 @@
-"""Translations of batches equal single ones, and what makes a search fast changes none of its numbers."""
-
-from __future__ import annotations
+"""Greedy search equals beam search of width 1, and beam search a plain one: one sentence and prefix after another."""
 
 import itertools
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from attnviz.attention_kinds import ATTENTION_KINDS
-from attnviz.network import TransformerConfig, products
-from attnviz.network.rnnsearch import StepDecoder
-from attnviz.text import EOS, Tokenizer
+from attnviz.decoding import SearchStep, check_search, force, greedy, search
+from attnviz.decoding.applied_interventions import check_limit
+from attnviz.decoding.search import largest
+from attnviz.errors import AttnvizError
+from attnviz.network import ModelConfig, RNNsearch, TransformerConfig, products
+from attnviz.network.encoder import PreparedEncoder
+from attnviz.network.model_config import READOUT_STATES
+from attnviz.network.rnnsearch import Memory, StepDecoder
+from attnviz.text import EOS, UNK, Tokenizer
 from attnviz.trace import Trace
+from attnviz.trace.interventions import ForceWords, Temperature, forced_words
 from attnviz.translator import Translator
-from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
+from tests.conftest import REPOSITORY, SENTENCES
+from tests.strategies import FEW
 from tests.transformers import random_transformer
+
+KINDS = list(product(ATTENTION_KINDS, READOUT_STATES))
+
+
+def random_network(kind: tuple[str, str], seed: int, ending: float) -> RNNsearch:
+    """Return a network whose energies and words are far from uniform, and whose translations end after some steps."""
+    network = RNNsearch(ModelConfig(60, 6, 8, 5, 7, *kind))
+    generator = torch.Generator().manual_seed(seed)
+    network.initialise(generator)
+    with torch.no_grad():
+        for weight in network.parameters():
+            weight.mul_(2.5)
+        network.decoder.output.bias.normal_(generator=generator)
+        network.decoder.output.bias[EOS] += ending
+    return network.requires_grad_(False).eval()
+
+
+def encoded(
+    kind: tuple[str, str],
+    seed: int,
+    ending: float,
+    lengths: list[int],
+    change: Callable[[RNNsearch], RNNsearch] = lambda network: network,
+    **_: object,
+) -> tuple[StepDecoder, Memory, list[int]]:
+    """Return the decoder of a random network, the memory of random sentences, and their lengths."""
+    network, generator = change(random_network(kind, seed, ending)), torch.Generator().manual_seed(seed)
+    ids = torch.randint(EOS + 1, 60, (len(lengths), max(lengths)), generator=generator)
+    decoder, pieces = StepDecoder(network), torch.tensor(lengths)
+    return decoder, decoder.memory(PreparedEncoder(network.encoder)(ids, pieces), pieces), lengths
+
+
+SEARCHES: dict[str, st.SearchStrategy[Any]] = {
+    "kind": st.sampled_from(KINDS),
+    "seed": st.integers(0, 2**31),
+    "ending": st.sampled_from([-3.0, 2.0, 6.0]),
+    "lengths": st.lists(st.integers(1, 9), min_size=1, max_size=6),
+    "interventions": st.sampled_from(
+        [(), (ForceWords((9,), 2),), (Temperature(0.4), ForceWords((EOS,), 3)), (ForceWords((9,), 0),)]
+    ),
+    "unk": st.booleans(),
+}
+
+
+@given(drawn=st.fixed_dictionaries(SEARCHES))
+def test_greedy_search_equals_beam_of_one(drawn: dict[str, Any]) -> None:
+    decoder, memory, lengths = encoded(**drawn)
+    interventions, unk = drawn["interventions"], drawn["unk"]
+    limits = [length + 4 for length in lengths]
+    try:
+        plain = search(decoder, memory, limits, interventions=interventions, unk=unk)
+    except AttnvizError as error:
+        with pytest.raises(AttnvizError, match=str(error)):
+            greedy(decoder, memory, limits, interventions=interventions, unk=unk)
+        return
+    history: list[SearchStep] = []
+    found = greedy(decoder, memory, limits, history, interventions, unk)
+    assert found == greedy(decoder, memory, limits, None, interventions, unk)
+    assert found == [finished[0].ids for finished in plain]
+    for sentence, (ids, finished) in enumerate(zip(found, plain, strict=True)):
+        readouts = torch.cat(
+            [one.step.readout[one.sentences.index(sentence)] for one in history[: len(ids)]]
+        )  # only the steps of the target
+        likely = decoder.output.log_probabilities(readouts)
+        score = float(likely[range(len(ids)), list(ids)].sum()) / len(ids)
+        assert score == pytest.approx(finished[0].score, abs=1e-5)
+
+
+def plain_search(
+    likely: Callable[[tuple[int, ...]], list[float]], limit: int, beam: int, words: Mapping[int, int], *, unk: bool
+) -> dict[tuple[int, ...], float]:
+    """Return the finished hypotheses with their log probabilities, one prefix after another.
+
+    `likely` returns the log probabilities of the pieces after a prefix.
+    """
+    prefixes, finished = {(): 0.0}, dict[tuple[int, ...], float]()
+    for step in range(limit):
+        totals = {(*ids, k): total + number for ids, total in prefixes.items() for k, number in enumerate(likely(ids))}
+        allowed = {words[step]} if step in words else {UNK, *range(EOS + (step < max(words, default=-1)), 60)}
+        allowed = allowed & {EOS} if step == limit - 1 else allowed - {UNK} | ({UNK} & allowed if unk else set())
+        best = sorted((ids for ids in totals if ids[-1] in allowed), key=lambda ids: -totals[ids])
+        for ids in best[:beam]:
+            if ids[-1] == EOS and len(finished) < beam:
+                finished[ids] = totals[ids]
+        prefixes = {ids: totals[ids] for ids in [ids for ids in best if ids[-1] != EOS][:beam]}
+        if len(finished) == beam or not prefixes:
+            break
+    return finished
+
+
+@settings(max_examples=FEW)
+@given(beam=st.integers(1, 4), penalty=st.sampled_from([0.0, 0.6, 1.0]), drawn=st.fixed_dictionaries(SEARCHES))
+def test_beam_search_equals_plain_search_of_each_sentence(beam: int, penalty: float, drawn: dict[str, Any]) -> None:
+    decoder, memory, lengths = encoded(**drawn)
+    interventions, unk = drawn["interventions"], drawn["unk"]
+    limits = [length + 4 for length in lengths]
+    found = search(decoder, memory, limits, beam, penalty, interventions=interventions, unk=unk)
+    for sentence, limit in enumerate(limits):
+        alone = memory.select([sentence])
+
+        def likely(ids: tuple[int, ...], alone: Memory = alone) -> list[float]:
+            step = force(decoder, alone, [[*ids, EOS]], interventions)[-1]
+            numbers: list[float] = decoder.output.log_probabilities(step.readout[0, 0]).tolist()
+            return numbers
+
+        plain = plain_search(likely, limit, beam, forced_words(interventions), unk=unk)
+        scores = {ids: total / len(ids) ** penalty for ids, total in plain.items()}
+        assert [one.ids for one in found[sentence]] == sorted(scores, key=lambda ids: -scores[ids])
+        assert [one.score for one in found[sentence]] == pytest.approx([scores[one.ids] for one in found[sentence]])
+
+
+def test_width_and_length_penalty_have_bounds() -> None:
+    for beam, penalty in ((1, 0.0), (100, 10.0)):
+        check_search(beam, penalty)
+    for beam, penalty in ((0, 1.0), (101, 1.0), (1, -0.01), (1, 10.01)):
+        with pytest.raises(AttnvizError):
+            check_search(beam, penalty)
+
+
+@pytest.mark.parametrize(("word", "pieces"), [(9, 2), (EOS, 1)], ids=["with the end after it", "the end"])
+def test_forced_word_is_within_the_limit(word: int, pieces: int) -> None:
+    for step in range(5):
+        with nullcontext() if step + pieces <= 4 else pytest.raises(AttnvizError):
+            check_limit({0: 9, step: word}, 4)
+
+
+@given(kind=st.sampled_from(KINDS), seed=st.integers(0, 2**31), nearness=st.sampled_from([0.0, 1e-7, 1e-6, 1e-4]))
+def test_greedy_search_chooses_most_probable_piece(kind: tuple[str, str], seed: int, nearness: float) -> None:
+    """Also where every piece has a near copy, so that rounding decides between the two."""
+
+    def copied(network: RNNsearch) -> RNNsearch:
+        output = network.decoder.output
+        output.weight[32:] = output.weight[4:32] + nearness * torch.randn(28, 7)
+        output.bias[32:] = output.bias[4:32]
+        return network
+
+    decoder, memory, _ = encoded(kind, seed, 0.0, [7], change=copied)
+    history: list[SearchStep] = []
+    ids = greedy(decoder, memory, [20], history)[0]
+    likely = decoder.output.log_probabilities(torch.cat([one.step.readout[0] for one in history]))
+    chosen = likely[range(len(ids)), list(ids)][:-1]
+    assert (chosen >= likely[: len(chosen), EOS:].amax(1) - 1e-5).all()
+
+
+@given(columns=st.integers(1, 40), more=st.sampled_from([0, 1]), count=st.integers(1, 9), seed=st.integers(0, 99))
+def test_largest_numbers_are_those_of_topk(columns: int, more: int, count: int, seed: int) -> None:
+    """Also of rows that are too short, or of a length that cannot be arranged in columns."""
+    scores = torch.rand(2, 16 * columns + more, generator=torch.Generator().manual_seed(seed))
+    best, indices = largest(scores, count)
+    assert torch.equal(best, scores.topk(count).values)
+    assert torch.equal(scores.gather(1, indices), best)
 
 
 @pytest.mark.parametrize("kind", [*ATTENTION_KINDS, "transformer"])
-def test_batched_translations_equal_single_ones(make_network: ModelFactory, tokenizer: Tokenizer, kind: str) -> None:
+def test_batched_translations_equal_single_ones(make_network, tokenizer, kind: str) -> None:
     """Of few sentences and of many, which are computed in another way."""
     if kind == "transformer":
         network = random_transformer(TransformerConfig(len(tokenizer), 16, 4, 2, 12), 6)
@@ -35,15 +198,12 @@ def test_batched_translations_equal_single_ones(make_network: ModelFactory, toke
         assert [trace.score for trace in alone] == pytest.approx(scores, abs=1e-4)
 
 
-def test_beam_wider_than_vocabulary(make_network: ModelFactory) -> None:
+def test_beam_wider_than_vocabulary_and_words_that_do_not_depend_on_others(make_network) -> None:
     tokenizer = Tokenizer.train(SENTENCES, 70)
     translator = Translator(make_network(vocabulary_size=len(tokenizer)), tokenizer)
     trace = translator.translate("A red bicycle.", beam=100)
     assert np.isfinite(trace.score)
     assert len({hypothesis.score for hypothesis in trace.hypotheses}) > 1
-
-
-def test_numbers_of_a_word_do_not_depend_on_the_sentences_before(make_network: ModelFactory) -> None:
     network, ids = make_network().requires_grad_(False), torch.tensor([[5, 9, 5], [30, 11, 9]])
     together, alone = StepDecoder(network), StepDecoder(network)
     by_one = torch.stack([torch.stack([alone.words(one[None])[0] for one in row]) for row in ids])
@@ -53,7 +213,7 @@ def test_numbers_of_a_word_do_not_depend_on_the_sentences_before(make_network: M
 
 
 @pytest.mark.parametrize("model", ["small-additive", "small-dot", "small-fixed"])
-def test_float16_copies_of_weights_change_no_translation(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_float16_copies_of_weights_change_no_translation(model: str, monkeypatch) -> None:
     monkeypatch.setattr(products, "_LARGE", 0)
     with_copies = Translator[Trace].load(REPOSITORY / "models" / model)
     monkeypatch.setattr(products, "_half_layout", lambda *_: None)

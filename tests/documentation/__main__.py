@@ -1,13 +1,10 @@
 """Run the code blocks of pages and update the output that they show: `python -m tests.documentation [PAGE ...]`."""
 
-from __future__ import annotations
-
 import sys
 import tempfile
 from pathlib import Path
 
-from tests.documentation.formats import PAGE, with_tables
-from tests.documentation.pages import GUIDES, blocks, prepare, run_blocks
+from tests.documentation.pages import FORMATS_PAGE, GUIDES, blocks, prepare, run_blocks, with_tables
 
 
 def main() -> None:
@@ -24,7 +21,7 @@ def main() -> None:
                 start, end = block.span
                 before = text[start:end].removesuffix(f"```text\n{block.output}```\n")
                 text = f"{text[:start]}{before}```text\n{found.rstrip()}\n```\n{text[end:]}"
-        page.write_text(with_tables(text) if page == PAGE else text, encoding="utf-8")
+        page.write_text(with_tables(text) if page == FORMATS_PAGE else text, encoding="utf-8")
         print(page)
 
 

@@ -3,8 +3,6 @@
 MkDocs checks those within the site as it builds it.
 """
 
-from __future__ import annotations
-
 import sys
 import urllib.error
 import urllib.request

@@ -3,8 +3,6 @@
 `python -m tests.documentation.notebook` builds and runs it, and writes it with its outputs.
 """
 
-from __future__ import annotations
-
 import posixpath
 import re
 import tempfile

@@ -4,8 +4,6 @@ A block of Python or shell code runs. A `text` block right after it is its expec
 `<!-- not run: REASON -->` before a block excludes it.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -17,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from attnviz.importing.formats import FORMATS
+from attnviz.importing.formats.json_formats import FIELD_NAMES
 from tests.browser.server import find_chromium
 from tests.conftest import REPOSITORY
 
@@ -129,3 +129,27 @@ def outputs_match(expected: str, found: str) -> bool:
         return False
     pairs = zip(map(float, _NUMBER.findall(expected)), map(float, _NUMBER.findall(found)), strict=True)
     return all(abs(a - b) <= max(0.02, 0.02 * abs(a)) for a, b in pairs)
+
+
+FORMATS_PAGE = DOCUMENTATION / "pages" / "data.md"
+_FORMATS = "| `--format` | file | the command that makes it |\n|---|---|---|\n"
+_FIELDS = "| field | names, the preferred first |\n|---|---|\n"
+
+
+def tables() -> dict[str, str]:
+    """Return the rows of both tables as Markdown by their heads; a bar would end a cell, so ⎮ stands for it."""
+    formats = [f"| `{one.name}` | {_cell(one.example)} | {_cell(one.written_by)} |\n" for one in FORMATS]
+    fields = [f"| {field} | {', '.join(f'`{name}`' for name in names)} |\n" for field, names in FIELD_NAMES.items()]
+    return {_FORMATS: "".join(sorted(formats)), _FIELDS: "".join(fields)}
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "⎮")
+
+
+def with_tables(page: str) -> str:
+    """Return the text of the page with the tables as they must be."""
+    for head, rows in tables().items():
+        before, _, rest = page.partition(head)
+        page = before + head + rows + "\n" + rest.partition("\n\n")[2]
+    return page

@@ -1,7 +1,5 @@
 """Fixtures: files to evaluate on, made from the test sentences and translations of the tiny model."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

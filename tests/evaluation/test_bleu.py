@@ -1,7 +1,5 @@
 """BLEU and chrF of a corpus, also by length and by search, compared with hand-computed values, and their tables."""
 
-from __future__ import annotations
-
 import math
 import shlex
 from itertools import product
@@ -72,13 +70,10 @@ def test_each_bucket_is_scored_by_itself() -> None:
     sources = ["a b c d e"] * 12 + ["x " * 24, "x " * 26]
     references = [f"voici la phrase courte numéro {k}" for k in range(12)] + ["un deux trois quatre cinq six"] * 2
     worse = [*references[:12], *["un deux trois quatre cinq sept"] * 2]
-    likely = Likelihood(1.0, 5, 20)
-    short_first, short_second, long_first, long_second = scores_by_length(
-        sources,
-        references,
-        {"first": references, "second": worse},
-        {"first": [likely] * 14, "second": [likely] * 12 + [Likelihood(9.0, 5, 20)] * 2},
-    )
+    likely = [Likelihood(1.0, 5, 20)] * 14
+    by_model = {"first": likely, "second": likely[:12] + [Likelihood(9.0, 5, 20)] * 2}
+    found = scores_by_length(sources, references, {"first": references, "second": worse}, by_model)
+    short_first, short_second, long_first, long_second = found
     assert [short_first["words"], long_second["words"]] == ["1-10", "21-30"]
     assert [short_first["pairs"], long_second["pairs"]] == [12, 2]
     assert [short_first["mean_words"], long_first["mean_words"]] == [5, 25]
@@ -113,13 +108,8 @@ def test_rescoring_equals_searching(translator: Translator) -> None:
 
 
 def test_number_format() -> None:
-    found = (
-        table_number(12345.678),
-        table_number(None),
-        table_number(-1.25, 2, signed=True),
-        table_number(0.5, signed=True),
-    )
-    assert found == ("12,345.7", "–", "\u22121.25", "+0.5")
+    assert [table_number(12345.678), table_number(None)] == ["12,345.7", "–"]
+    assert [table_number(-1.25, 2, signed=True), table_number(0.5, signed=True)] == ["\u22121.25", "+0.5"]
 
 
 def test_command_line_shortens_paths() -> None:

@@ -1,7 +1,5 @@
 """`attnviz evaluate`: tables, JSON, Markdown, CSV and figures, run through the command line."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re
@@ -61,13 +59,7 @@ def test_model_scores_100_on_its_own_translations(
 
 
 def test_json_output_contains_all_measures(
-    evaluate,
-    own_pairs: Path,
-    gold_links: Path,
-    model_folder: Path,
-    fixed_context: Path,
-    transformer: Path,
-    translator: Translator,
+    evaluate, own_pairs, gold_links, model_folder: Path, fixed_context, transformer: Path, translator: Translator
 ) -> None:
     models = ("--model", model_folder, "--model", fixed_context, "--model", transformer)
     options = ("--json", "--by-length", "--sentences", "--beam", "2,1", "--threshold-from", gold_links)
@@ -110,19 +102,18 @@ def test_json_output_contains_all_measures(
     assert not expected
 
     assert len(found["sentences"]) == len([*FIGURE_3, *LONG]) * 6
-    translations = {
-        (record["source"], record["model"], record["beam"]): record["translation"] for record in found["sentences"]
-    }
-    assert translations[FIGURE_3[0], "tiny", 2] == translator.translate(FIGURE_3[0], beam=2).translation
+    (own,) = (
+        one for one in found["sentences"] if (one["model"], one["beam"], one["source"]) == ("tiny", 2, FIGURE_3[0])
+    )
+    assert own["translation"] == translator.translate(FIGURE_3[0], beam=2).translation
 
 
 def test_markdown_shows_command_above_each_table(
     evaluate, own_pairs: Path, gold_links: Path, model_folder, snapshot: SnapshotAssertion
 ) -> None:
     out = evaluate(own_pairs, gold_links, "--model", model_folder, "--markdown", "--by-length", "--beam", "1")
-    titles, sections = zip(
-        *(one.split("\n", 1) for one in re.split(r"^### ", out, flags=re.MULTILINE)[1:]), strict=True
-    )
+    parts = [one.split("\n", 1) for one in re.split(r"^### ", out, flags=re.MULTILINE)[1:]]
+    titles, sections = zip(*parts, strict=True)
     assert [*titles] == snapshot
     for section in sections:
         assert re.search(r"```sh\npython -m attnviz evaluate (.|\n)*?```\n\n\| ", section)
@@ -138,9 +129,8 @@ def test_scores_by_length_as_csv_and_figure(evaluate, own_pairs: Path, model_fol
     with table.open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert [(row["words"], row["model"]) for row in rows] == [*product(("1-10", "11-20"), ("tiny", "fixed"))]
-    for line, model in zip(
-        plotly.io.from_json(figure.read_text(encoding="utf-8")).data, ("tiny", "fixed"), strict=True
-    ):
+    lines = plotly.io.from_json(figure.read_text(encoding="utf-8")).data
+    for line, model in zip(lines, ("tiny", "fixed"), strict=True):
         assert line.name == model
         assert list(line.y) == [float(row["bleu"]) for row in rows if row["model"] == model]
 

@@ -1,7 +1,5 @@
 """`attnviz evaluate` of a detector: accuracy for each kind of negative, and alignment error."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -16,7 +14,7 @@ from attnviz.evaluation.alignment import read_gold
 from attnviz.evaluation.model_alignments import detected_alignments
 from attnviz.network import DecomposableConfig
 from attnviz.text import EOS, Tokenizer
-from attnviz.training.negatives import NEGATIVE_KINDS, SWAPPED, Exchanges, WordFinder, learn_exchanges, save_exchanges
+from attnviz.training.negatives import NEGATIVE_KINDS, SWAPPED, WordFinder, learn_exchanges, save_exchanges
 from tests.detectors import random_detector
 from tests.training.detection import make_pairs, write_pairs
 
@@ -34,10 +32,8 @@ def folder(words: Tokenizer, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = run / "model"
     save_model(folder, random_detector(DecomposableConfig(len(words), 8, 10), 4), words)
     finder, none = WordFinder(words), np.full((len(words), 1), -1, dtype=np.int32)
-    sides: list[Exchanges] = [
-        learn_exchanges([[*words.encode(pair[side]), EOS] for pair in make_pairs()], finder, none) for side in (0, 1)
-    ]
-    save_exchanges(folder / "exchanges.npz", sides)
+    sides = ([[*words.encode(pair[side]), EOS] for pair in make_pairs()] for side in (0, 1))
+    save_exchanges(folder / "exchanges.npz", [learn_exchanges(side, finder, none) for side in sides])
     (run / "log.csv").write_text("update,tokens,seconds\n50,900,1.5\n100,2000,3600\n")
     return folder
 
@@ -60,9 +56,8 @@ def test_accuracy_for_each_kind_of_negative(folder: Path, pairs: Path, capfd: py
     assert {kind["pairs"] for kind in kinds.values()} == {len(PAIRS)}
     probabilities = Detector.load(folder, "cpu").judge_batch(PAIRS)
     assert kinds["translation"]["accuracy"] == pytest.approx(float((probabilities > 0.5).mean()))
-    assert kinds[SWAPPED]["accuracy"] == pytest.approx(1 - kinds["translation"]["accuracy"]), (
-        "swapped clauses have the same pieces"
-    )
+    # Swapped clauses have the same pieces.
+    assert kinds[SWAPPED]["accuracy"] == pytest.approx(1 - kinds["translation"]["accuracy"])
     assert record["seconds_per_pair"] > 0
 
 

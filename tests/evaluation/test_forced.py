@@ -1,7 +1,5 @@
 """Forced decoding in batches, compared with single sentences in NumPy and with hand-computed perplexities."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Test pairs that also occur in training data."""
 
-from __future__ import annotations
-
 import lzma
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Two directions made one alignment: against another implementation, by hand, from files, and by the command."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Alignment by the cross-attention of a transformer: its heads, their means, and the mean of all."""
 
-from __future__ import annotations
-
 import csv
 import json
 from pathlib import Path
@@ -18,14 +16,11 @@ from attnviz.trace import TransformerTrace
 from attnviz.trace.parts import Heads
 
 
+@pytest.mark.usefixtures("transformer")
 def test_heads_are_scored_and_written(
-    own_pairs: Path,
-    gold_links: Path,
-    transformer: Path,
-    tmp_path: Path,
-    capfd: pytest.CaptureFixture[str],
-    snapshot: SnapshotAssertion,
+    own_pairs: Path, gold_links: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
 ) -> None:
+    transformer = tmp_path / "a-transformer"
     command = ["evaluate", str(gold_links), "--model", str(transformer), "--device", "cpu"]
     place, gold = tmp_path / "heads.csv", read_gold(gold_links)
     assert main([*command, "--json", "--heads", "--heads-csv", str(place)]) == 0
@@ -38,9 +33,8 @@ def test_heads_are_scored_and_written(
     with place.open(encoding="utf-8", newline="") as lines:
         rows = list(csv.DictReader(lines))
     assert {row["weights"] for row in rows} == {translator.weights_digest[:12]}
-    assert sorted(float(row["aer"]) for row in rows) == pytest.approx(
-        sorted(aer for (model, _), aer in found.items() if model != "a-transformer"), abs=1e-4
-    )
+    rates = sorted(aer for (model, _), aer in found.items() if model != "a-transformer")
+    assert sorted(float(row["aer"]) for row in rows) == pytest.approx(rates, abs=1e-4)
     for row in rows:
         heads = Heads(int(row["layer"]) - 1, int(row["head"]) - 1 if row["head"] else None)
         if row["links"] == "mutual argmax":

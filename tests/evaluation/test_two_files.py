@@ -1,9 +1,8 @@
 """Links of two programs compared pair by pair: shared links, links of one only, error rate, and words that differ."""
 
-from __future__ import annotations
-
 import json
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +27,7 @@ from attnviz.importing.records import AttentionRecords
 from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.reading import content_of
 from attnviz.trace.word_link_text import Link, parse_links
-from tests.snapshots import plain
+from tests.snapshots import plain, refusal
 
 Files = tuple[Path, Path]
 LINK_SETS = st.lists(
@@ -43,6 +42,11 @@ def files(tmp_path: Path) -> Files:
     first.write_text("a red car\tune voiture rouge\t0-0 1-2 2-1\nit rains\til pleut\t0-0 1-1\n", encoding="utf-8")
     other.write_text("1-1 2-3 2-2\n1-1 2-2\n", encoding="utf-8")
     return first, other
+
+
+def records_with(pairs: list[dict[str, str]], line: int | None = None) -> AttentionRecords:
+    """Return the records of pairs with these fields, and one link."""
+    return AttentionRecords(Sentences(pairs, lambda pair: SentencePair(pair, parse_links("0-0"), line=line)))
 
 
 @given(LINK_SETS, LINK_SETS)
@@ -89,19 +93,12 @@ def test_links_without_tokens_count_words_where_they_fit_them(tmp_path: Path) ->
 def test_words_that_differ_are_reported_or_refused(snapshot: SnapshotAssertion) -> None:
     first, lower = (attention(text, "La maison", np.eye(2)) for text in ("The house", "the house"))
     assert link_agreement([first, first], [first, lower]).remarks == snapshot(name="lower case")
-    numbered = [
-        AttentionRecords(
-            Sentences([text], lambda text: SentencePair({"source": text, "target": "x y"}, parse_links("0-0"), line=6))
-        )
-        for text in ("The house", "the house")
-    ]
+    numbered = (records_with([{"source": text, "target": "x y"}], line=6) for text in ("The house", "the house"))
     assert link_agreement(*numbered).remarks == snapshot(name="numbered")
     dog, big = attention("a dog", "La maison", np.eye(2)), attention("The big house", "La maison", np.eye(2, 3))
     refused = {"a dog": [dog], "The big house": [big], "another number of pairs": [first, first]}
     for name, other in refused.items():
-        with pytest.raises(AttnvizError) as error:
-            link_agreement([first], other)
-        assert str(error.value) == snapshot(name=name)
+        assert refusal(partial(link_agreement, [first], other)) == snapshot(name=name)
 
 
 @pytest.mark.parametrize(
@@ -117,13 +114,12 @@ def test_words_that_differ_are_reported_or_refused(snapshot: SnapshotAssertion) 
 )
 def test_pair_is_found_by_its_words(sides: list[tuple[str | None, str | None]], place: int | None) -> None:
     fields = [{name: text for name, text in zip(("source", "target"), pair, strict=True) if text} for pair in sides]
-    records = AttentionRecords(Sentences(fields, lambda pair: SentencePair(pair, parse_links("0-0"))))
+    records = records_with(fields)
     shown = attention("The bicycle", "Le vélo", np.eye(2))
     assert pair_place(records, 1, None, shown) == place
     by_words = place if len(sides) > 1 else None
     assert pair_with_words_of(records, shown) == by_words
-    three = AttentionRecords(Sentences([{}] * 3, lambda pair: SentencePair(pair, parse_links("0-0"))))
-    assert pair_place(records, 2, three, shown) == (0 if sides == [(None, None)] else by_words)
+    assert pair_place(records, 2, records_with([{}] * 3), shown) == (0 if sides == [(None, None)] else by_words)
 
 
 @pytest.mark.parametrize(
@@ -133,12 +129,8 @@ def test_pair_is_found_by_its_words(sides: list[tuple[str | None, str | None]], 
 def test_other_numbers_of_pairs_are_refused(count: int, size: int, words: str, refused: bool) -> None:
     """But for one pair, or many for one whose words say which it is."""
     fields = {"source": words, "target": words} if words else {}
-    records, file = (
-        AttentionRecords(Sentences([fields] * pairs, lambda pair: SentencePair(pair, parse_links("0-0"))))
-        for pairs in (count, size)
-    )
     with pytest.raises(AttnvizError) if refused else nullcontext():
-        check_pair_counts(records, file)
+        check_pair_counts(records_with([fields] * count), records_with([fields] * size))
 
 
 WORDS = st.lists(st.sampled_from(["a", "A", "ab", "b", "c"]), min_size=1, max_size=3)
@@ -153,15 +145,12 @@ def test_same_pair_has_the_same_letters_or_a_word_in_its_place(own: list[str], t
         check_same_pair(*records)
 
 
+@pytest.mark.usefixtures("files")
 def test_command_prints_draws_and_writes_the_comparison(
-    files: Files,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    snapshot: SnapshotAssertion,
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
 ) -> None:
     monkeypatch.setattr("attnviz.export.images.image", lambda figure, ending: f"{ending} {figure.to_json()}".encode())
-    command = ["attention", str(files[0]), "--compare", str(files[1])]
+    command = ["attention", str(tmp_path / "first.txt"), "--compare", str(tmp_path / "other.pharaoh")]
     assert main(command) == 0
     captured = capsys.readouterr()
     assert captured.out == snapshot(name="table")
@@ -173,13 +162,8 @@ def test_command_prints_draws_and_writes_the_comparison(
     assert "other.pharaoh minus first.txt" in drawn
     assert "voiture" in drawn
     written = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
-    assert written["pairs"][0] == {
-        "pair": 1,
-        "both": "0-0 1-2",
-        "only_first": "2-1",
-        "only_other": "1-1",
-        "aer": pytest.approx(1 / 3),
-    }
+    links = {"both": "0-0 1-2", "only_first": "2-1", "only_other": "1-1"}
+    assert written["pairs"][0] == links | {"pair": 1, "aer": pytest.approx(1 / 3)}
     assert (tmp_path / "out.csv").read_text(encoding="utf-8").splitlines()[1].startswith("1,0-0 1-2,2-1,1-1,0.33")
     capsys.readouterr()
     assert main([*command, "-o", str(tmp_path / "out.tex")]) == 2

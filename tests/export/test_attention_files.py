@@ -1,23 +1,28 @@
-"""Word links are read back equal from every format in which they are saved."""
-
-from __future__ import annotations
+"""Exports of attention and word links: any are read back equal from every format."""
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from attnviz import AttnvizError, alignment_error, attention, read_attention
+from attnviz import Attention, AttnvizError, alignment_error, attention, figures, read_attention
 from attnviz.analysis.gold import GoldLinks, link_errors, word_links
+from attnviz.analysis.imported_file_texts import missing_values_reason
+from attnviz.analysis.labels import LONGEST
 from attnviz.commands.main import main
 from attnviz.export.attention_files import LINK_ENDINGS, attention_file_content, record_of_links
+from attnviz.export.saved_files import FigureOptions, contents, picture
+from attnviz.figures.registry import step_figure
+from attnviz.figures.subject import Subject
 from attnviz.importing.attention_reader import records_of
 from attnviz.reading import content_of
-from attnviz.trace import Attention, Words
+from attnviz.trace import Words
+from tests.figures.payloads import close, plain
+from tests.importing.attention_files import SOURCE, TARGET, matrix
+from tests.saved_pages import saved_view
 
 WORDS = st.lists(
     st.sampled_from(["the", "house", ",", '"', "l'été", "10", "S", "P", "猫", "x,y", ";", "a\\b", "שלום", "|||"]),
@@ -44,7 +49,7 @@ def pairs(draw: st.DrawFn) -> Attention:
 @pytest.mark.parametrize("ending", LINK_ENDINGS)
 @given(st.lists(pairs(), min_size=1, max_size=4))
 @example([record_of_links(words_between(["a", "b"], ["c", "d"]), GoldLinks(frozenset({(1, 1)})))])
-def test_saved_links_are_read_back_equal(ending: str, records: list[Attention]) -> None:
+def test_saved_links_are_read_back_equal(ending: str, records) -> None:
     if not any(record.links for record in records):
         return
     content = attention_file_content(records, ending)
@@ -67,7 +72,7 @@ def test_saved_links_are_read_back_equal(ending: str, records: list[Attention]) 
         assert [(j, i) for j, i, _ in word_links(record)] == sorted(saved.links)
 
 
-def test_command_converts_links_between_the_formats(tmp_path: Path) -> None:
+def test_command_converts_links_and_every_head_is_written(tmp_path) -> None:
     first = tmp_path / "a.pharaoh"
     first.write_text("0-0 1?2 2-1\n1-0\n", encoding="utf-8")
     (tmp_path / "s.txt").write_text("a red car\nit rains\n", encoding="utf-8")
@@ -84,9 +89,6 @@ def test_command_converts_links_between_the_formats(tmp_path: Path) -> None:
     assert [record.links for record in read_attention(tmp_path / "b.csv")] == [
         record.links for record in read_attention(tmp_path / "b.json")
     ]
-
-
-def test_every_head_is_written_as_numpy_arrays(tmp_path: Path) -> None:
     weights = np.random.default_rng(0).dirichlet(np.ones(4), size=(3, 2, 3)).astype(np.float32)
     record = attention("a b@@ c </s>", "x y </s>", weights)
     (tmp_path / "made.npz").write_bytes(attention_file_content([record.select_heads(1, 0)], "npz"))
@@ -129,8 +131,41 @@ def attentions(draw: st.DrawFn) -> Attention:
 
 @pytest.mark.parametrize("ending", ["parquet", "json"])
 @given(st.lists(attentions(), min_size=1, max_size=3))
-def test_records_are_read_back_equal(ending: str, records: list[Attention]) -> None:
+def test_records_are_read_back_equal(ending: str, records) -> None:
     read = records_of([content_of(attention_file_content([*records, None], ending))])
     assert [record.to_json() for record in read] == [record.to_json() for record in records]
     for found, record in zip(read, records, strict=True):
         assert np.array_equal(found.alignment, record.alignment)
+
+
+@pytest.fixture
+def record() -> Attention:
+    return attention(SOURCE, TARGET, matrix(), energies=np.log(matrix()))
+
+
+@pytest.mark.parametrize("ending", ["tex", "csv", "json", "pharaoh"])
+def test_every_text_format_is_written(record, ending: str) -> None:
+    content = contents(record, ending, FigureOptions(by="words", margins=ending == "csv")).decode("utf-8-sig")
+    expected = {
+        "tex": "économique",
+        "csv": "économique",
+        "json": "attnviz-attention",
+        "pharaoh": "0-0 1-2 2-1 3-3 3-4 4-5 5-6",
+    }[ending]
+    assert expected in content
+
+
+def test_page_of_attention_has_its_weights_and_what_is_missing(record) -> None:
+    page = saved_view(contents(record, "html", FigureOptions(margins=True)).decode("utf-8"))
+    assert missing_values_reason() in page.texts()
+    drawn = figures.heatmap(record, margins=True, longest=LONGEST)
+    assert close(plain(page.heatmap()), plain(drawn.plotly()))
+    for step in range(len(record.target_pieces)):
+        drawn = step_figure(subject := Subject(record, step), "look").draw(subject)
+        assert close(plain(page.figure("look", step)), plain(drawn.plotly()))
+
+
+def test_stored_links_are_marked_unless_others_are_given() -> None:
+    record = attention("a b", "c d", np.eye(2), sure=[(0, 1)])
+    for options, marked in ((FigureOptions(), True), (FigureOptions(gold=GoldLinks()), False)):
+        assert ("sure" in [one.name for one in picture(record, options).figure().data]) == marked

@@ -1,10 +1,9 @@
 """Exports of a translation: TikZ compiled by LaTeX, HTML pages, images, tables, and refused files."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import io
+import json
 import math
 import re
 import shutil
@@ -20,10 +19,21 @@ import pandas as pd
 import pytest
 from choreographer.channels import ChannelClosedError
 from pdfminer.high_level import extract_text
-from syrupy.assertion import SnapshotAssertion
 
-from attnviz import Attention, AttnvizError, ExcludePosition, Temperature, Trace, Translator, attention, export, figures
+from attnviz import (
+    Attention,
+    AttnvizError,
+    ExcludePosition,
+    Temperature,
+    Trace,
+    Translator,
+    analysis,
+    attention,
+    export,
+    figures,
+)
 from attnviz.analysis.gold import GoldLinks
+from attnviz.analysis.grid import FACES, grid
 from attnviz.analysis.labels import LONGEST
 from attnviz.analysis.numbers import signed
 from attnviz.browser_programs import PLOTLY
@@ -47,6 +57,7 @@ from tests.figures import synthetic
 from tests.figures.payloads import close, plain
 from tests.saved_pages import page_payload, saved_view
 from tests.snapshots import plain as plain_message
+from tests.snapshots import refusal
 from tests.ui.shown_payloads import chart_names
 
 HARD = "A_b # $5 100% {x} \\foo ~ ^ & -- ,, '' \" < | ` ?` !` \u5b57 \U0001f600 #1 \\\\ ^^M don't </script><!--"
@@ -65,24 +76,16 @@ def _compiled(source: str, folder: Path, engine: str = "pdflatex") -> str:
         if not shutil.which(program):
             pytest.skip(f"there is no {program} on this machine")
     (folder / "figure.tex").write_text(source, encoding="utf-8")
-    done = subprocess.run(
-        [engine, "-halt-on-error", "-interaction=nonstopmode", "figure.tex"],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        errors="replace",
-        check=False,
-    )
+    how = {"cwd": folder, "capture_output": True, "text": True, "errors": "replace"}
+    done = subprocess.run([engine, "-halt-on-error", "-interaction=nonstopmode", "figure.tex"], **how, check=False)
     assert done.returncode == 0, done.stdout[-2000:]
     assert "Missing character" not in done.stdout
-    return subprocess.run(
-        ["pdftotext", "-raw", "figure.pdf", "-"], cwd=folder, capture_output=True, text=True, check=True
-    ).stdout
+    return subprocess.run(["pdftotext", "-raw", "figure.pdf", "-"], **how, check=True).stdout
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("engine", ["pdflatex", "xelatex", "lualatex"])
-def test_latex_sets_letters_of_other_scripts_or_their_numbers(engine: str, tmp_path: Path) -> None:
+def test_latex_sets_letters_of_other_scripts_or_their_numbers(engine: str, tmp_path) -> None:
     words = ["русский", "a字b", f"x{WITHOUT_FONT}", "a\x1bb"]
     text = _compiled(export.heatmap_tikz(attention(["Œuvre"], words, [[1.0]] * 4)), tmp_path, engine)
     assert "U+2FE0" in text
@@ -92,14 +95,14 @@ def test_latex_sets_letters_of_other_scripts_or_their_numbers(engine: str, tmp_p
 
 
 @pytest.mark.nightly
-def test_latex_compiles_the_snippet_in_a_document(trace: Trace, tmp_path: Path) -> None:
+def test_latex_compiles_the_snippet_in_a_document(trace, tmp_path) -> None:
     snippet = export.heatmap_tikz(trace, colours="cividis", end=False, standalone=False)
     needed = "\n".join(line[2:] for line in snippet.partition("% Alignment")[0].splitlines()[1:])
     document = f"\\documentclass{{article}}\n{needed}\n\\begin{{document}}\n{snippet}\\end{{document}}\n"
     assert "signé" in _compiled(document, tmp_path)
 
 
-def test_tikz_has_every_weight_and_its_colour(trace: Trace) -> None:
+def test_tikz_csv_json_and_pharaoh_files_have_the_values(trace, tmp_path) -> None:
     cell = re.compile(r"^\\cell\{(\d+)\}\{(\d+)\}\{([\d.]+)\}\{([0-9A-F]{6})\}$", re.MULTILINE)
     found = cell.findall(export.heatmap_tikz(trace, end=True))
     alpha = trace.alignment
@@ -108,10 +111,22 @@ def test_tikz_has_every_weight_and_its_colour(trace: Trace) -> None:
         exact = float(alpha[int(row), int(column)])
         assert float(weight) == pytest.approx(exact, abs=6e-5)
         assert colour == f"{round(255 * exact):02X}" * 3
+    save(trace, tmp_path / "x.csv")
+    read = pd.read_csv(io.BytesIO((tmp_path / "x.csv").read_bytes()), index_col=0, encoding="utf-8-sig")
+    np.testing.assert_allclose(read, trace.alignment[:-1, :-1], rtol=1e-6)
+    save(trace, tmp_path / "y.CSV", FigureOptions(picture="candidates", step=0))
+    assert "probability" in (tmp_path / "y.CSV").read_text(encoding="utf-8-sig").splitlines()[0]
+    save(trace, tmp_path / "x.json")
+    assert Trace.load(tmp_path / "x.json").fingerprint == trace.fingerprint
+    save(trace, tmp_path / "x.pharaoh")
+    links = [tuple(map(int, link.split("-"))) for link in (tmp_path / "x.pharaoh").read_text().split()]
+    words = trace.words()
+    best = words.alignment[:-1].argmax(axis=1)
+    assert links == sorted((int(j), i) for i, j in enumerate(best) if words.source[j] != "</s>")
 
 
 @pytest.mark.parametrize("attention", ["additive", "none"])
-def test_page_has_every_figure_in_each_language_and_theme(attention: str, snapshot: SnapshotAssertion) -> None:
+def test_page_has_every_figure_in_each_language_and_theme(attention: str, snapshot) -> None:
     trace = synthetic.trace(HARD, attention=attention)
     text = export.page_html(trace, step=2, margins=True, level="everything")
     assert PLOTLY.text in text
@@ -133,7 +148,7 @@ def test_page_has_every_figure_in_each_language_and_theme(attention: str, snapsh
 
 
 @pytest.mark.parametrize("level", get_args(DetailLevel))
-def test_a_page_has_the_payloads_that_it_draws_and_no_other(trace: Trace, level: DetailLevel) -> None:
+def test_a_page_has_the_payloads_that_it_draws_and_no_other(trace, level: DetailLevel) -> None:
     view = saved_view(export.page_html(trace, level=level))
     drawn = {
         at.format_map({"face": "before", "by": by, "step": step})
@@ -144,7 +159,7 @@ def test_a_page_has_the_payloads_that_it_draws_and_no_other(trace: Trace, level:
     assert None not in view.payloads.values()
 
 
-def test_page_with_weights_has_logit_attributions(translator: Translator, model_folder: Path) -> None:
+def test_page_with_weights_has_logit_attributions(translator, model_folder) -> None:
     trace, weights = translator.translate(SENTENCES[0], target=SENTENCES[1]), read_weights(model_folder)
     view = saved_view(export.page_html(trace, weights=weights, level="everything"))
     captions = view.payload("logit-attribution")["captions"]
@@ -158,7 +173,7 @@ def test_page_with_weights_has_logit_attributions(translator: Translator, model_
 
 
 @pytest.fixture
-def what_ifs(translator: Translator) -> WhatIfs:
+def what_ifs(translator) -> WhatIfs:
     """Return a translation, a what-if whose attention skips a piece at each step, and one of uniform attention."""
     first = translator.translate("A dog.", target="Un chien.")
     changes = (ExcludePosition(1), Temperature(math.inf))
@@ -166,7 +181,7 @@ def what_ifs(translator: Translator) -> WhatIfs:
     return WhatIfs(first, tuple(WhatIf(0, one) for one in changes), traces)
 
 
-def test_page_has_a_view_for_each_what_if(what_ifs: WhatIfs) -> None:
+def test_page_has_a_view_for_each_what_if(what_ifs) -> None:
     text = export.page_html(what_ifs.traces[0], what_ifs=what_ifs, end=False, step=-1, gold="0-0")
     assert (page_payload(text)["what_ifs"], page_payload(text)["current"]) == ([0, 1, 2], 1)
     for number in range(3):
@@ -185,7 +200,7 @@ def test_page_has_a_view_for_each_what_if(what_ifs: WhatIfs) -> None:
 
 
 @pytest.mark.nightly
-def test_a_long_page_fits_in_eight_megabytes(shipped_model: Path) -> None:
+def test_a_long_page_fits_in_eight_megabytes(shipped_model) -> None:
     source = "The agreement on the European Economic Area was signed in August 1992 by all member states."
     trace = Translator.load(shipped_model, device="cpu").translate(source, beam=1)
     text = export.page_html(trace, margins=True, weights=read_weights(shipped_model), level="everything")
@@ -206,7 +221,7 @@ BEGINNINGS = {"png": b"\x89PNG\r\n\x1a\n", "svg": b"<svg", "pdf": b"%PDF"}
 
 
 @pytest.fixture
-def browser(monkeypatch: pytest.MonkeyPatch) -> str:
+def browser(monkeypatch) -> str:
     path = find_chromium()
     if path is None:
         pytest.skip("there is no Chromium on this machine; name one in CHROMIUM")
@@ -225,7 +240,7 @@ def unprintable() -> Attention:
     return attention(words, words, np.eye(len(words)))
 
 
-def test_control_characters_are_symbols_in_text_files(unprintable: Attention) -> None:
+def test_control_characters_are_symbols_in_text_files(unprintable) -> None:
     for ending in ("csv", "html", "tex"):
         text = contents(unprintable, ending, FigureOptions()).decode("utf-8-sig")
         assert not set(CONTROLS) - {"\t"} & set(text)
@@ -234,7 +249,7 @@ def test_control_characters_are_symbols_in_text_files(unprintable: Attention) ->
 
 
 @pytest.mark.browser
-def test_images_are_saved_in_every_format(trace: Trace, tmp_path: Path, browser: str) -> None:
+def test_images_are_saved_in_every_format(trace, tmp_path, browser) -> None:
     options = {
         "png": FigureOptions(picture="softmax", step=1, theme="dark"),
         "svg": FigureOptions(margins=True),
@@ -254,9 +269,7 @@ def test_images_are_saved_in_every_format(trace: Trace, tmp_path: Path, browser:
 
 @pytest.mark.browser
 @pytest.mark.parametrize("answers", [False, True], ids=["silent", "closed twice"])
-def test_image_is_saved_when_the_browser_cannot_be_closed(
-    answers: bool, trace: Trace, tmp_path: Path, browser: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_image_is_saved_when_the_browser_cannot_be_closed(answers, trace, tmp_path, browser: str, monkeypatch) -> None:
     close = kaleido.Kaleido.close
 
     async def fail(renderer: kaleido.Kaleido) -> None:
@@ -274,9 +287,7 @@ def test_image_is_saved_when_the_browser_cannot_be_closed(
     assert (tmp_path / "x.svg").read_bytes().startswith(BEGINNINGS["svg"])
 
 
-def test_image_export_times_out_when_the_browser_hangs(
-    trace: Trace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
-) -> None:
+def test_image_export_is_refused_without_a_browser_that_answers(trace, tmp_path, monkeypatch, snapshot) -> None:
     silent = tmp_path / "silent"
     silent.write_text("#!/bin/sh\nexec sleep 20\n", encoding="utf-8")
     silent.chmod(0o755)
@@ -285,44 +296,20 @@ def test_image_export_times_out_when_the_browser_hangs(
     with pytest.raises(AttnvizError, match="TimeoutError") as error:
         image(for_print(figures.heatmap(trace)), "png")
     assert plain_message(error.value, tmp_path) == snapshot
-
-
-def test_image_export_is_refused_without_a_browser(
-    trace: Trace, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
-) -> None:
     figure = for_print(figures.heatmap(trace))
     monkeypatch.setenv(BROWSER_PATH, "/nowhere/chromium")
-    with pytest.raises(AttnvizError) as error:
-        image(figure, "png")
-    assert str(error.value) == snapshot(name="no program there")
+    assert refusal(lambda: image(figure, "png")) == snapshot(name="no program there")
     monkeypatch.delenv(BROWSER_PATH)
     monkeypatch.setattr("choreographer.browsers.Chromium.find_browser", lambda **_: None)
-    with pytest.raises(AttnvizError) as error:
-        find_browser()
-    assert str(error.value) == snapshot(name="none installed")
+    assert refusal(find_browser) == snapshot(name="none installed")
 
 
 @pytest.mark.parametrize("ending", [pytest.param("png", marks=pytest.mark.nightly), "pdf"])
-def test_image_export_names_characters_without_a_font(ending: ImageFormat, trace: Trace) -> None:
+def test_image_export_names_characters_without_a_font(ending: ImageFormat, trace) -> None:
     figure = for_print(figures.heatmap(trace))
     figure.update_layout(title={"text": f"été {WITHOUT_FONT} é"})
     with pytest.warns(MissingFontWarning, match=f": {WITHOUT_FONT}[.] "):
         image(figure, ending)
-
-
-def test_csv_json_and_pharaoh_files_have_the_values(trace: Trace, tmp_path: Path) -> None:
-    save(trace, tmp_path / "x.csv")
-    read = pd.read_csv(io.BytesIO((tmp_path / "x.csv").read_bytes()), index_col=0, encoding="utf-8-sig")
-    np.testing.assert_allclose(read, trace.alignment[:-1, :-1], rtol=1e-6)
-    save(trace, tmp_path / "y.CSV", FigureOptions(picture="candidates", step=0))
-    assert "probability" in (tmp_path / "y.CSV").read_text(encoding="utf-8-sig").splitlines()[0]
-    save(trace, tmp_path / "x.json")
-    assert Trace.load(tmp_path / "x.json").fingerprint == trace.fingerprint
-    save(trace, tmp_path / "x.pharaoh")
-    links = [tuple(map(int, link.split("-"))) for link in (tmp_path / "x.pharaoh").read_text().split()]
-    words = trace.words()
-    best = words.alignment[:-1].argmax(axis=1)
-    assert links == sorted((int(j), i) for i, j in enumerate(best) if words.source[j] != "</s>")
 
 
 UNSAVEABLE = {
@@ -342,10 +329,36 @@ UNSAVEABLE = {
 
 
 @pytest.mark.parametrize(("name", "options"), UNSAVEABLE.values(), ids=UNSAVEABLE.keys())
-def test_invalid_exports_are_refused(
-    trace: Trace, tmp_path: Path, name: str, options: FigureOptions, snapshot: SnapshotAssertion
-) -> None:
-    with pytest.raises(AttnvizError) as error:
-        save(trace, tmp_path / name, options)
-    assert plain_message(error.value, tmp_path) == snapshot
+def test_invalid_exports_are_refused(trace, tmp_path, name: str, options: FigureOptions, snapshot) -> None:
+    assert refusal(lambda: save(trace, tmp_path / name, options), tmp_path) == snapshot
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture(scope="module")
+def translated(translator) -> Trace:
+    return translator.translate(SENTENCES[0], target=SENTENCES[1])
+
+
+@pytest.fixture(scope="module")
+def weights(model_folder) -> dict[str, np.ndarray]:
+    return dict(analysis.load_weights(model_folder))
+
+
+@pytest.mark.parametrize("face", FACES)
+def test_csv_tikz_and_page_contain_the_face(translated, weights, face) -> None:
+    shown = grid(translated, end=False, face=face, posterior=analysis.posterior(translated, weights)).shown
+    options = FigureOptions(face=face)
+    table = pd.read_csv(io.BytesIO(contents(translated, "csv", options, weights)), index_col=0)
+    np.testing.assert_allclose(table.to_numpy(), shown, atol=1e-6)
+    tikz = contents(translated, "tex", options, weights).decode()
+    cells = [float(number) for number in re.findall(r"\\cell\{\d+\}\{\d+\}\{(-?[\d.]+)\}", tikz)]
+    np.testing.assert_allclose(cells, shown.ravel(), atol=6e-5)
+    page = saved_view(contents(translated, "html", options, weights).decode())
+    assert page.values_of("face") == [face, *(other for other in FACES if other != face)]
+    drawn = page.heatmap(face=face)["data"][0]
+    np.testing.assert_allclose(drawn["z"].reshape(shown.shape), shown, atol=2e-5)
+    assert ("α′ = " in json.dumps(plain(drawn["text"]), ensure_ascii=False)) == (face != "before")
+    options = FigureOptions(face=face, gold="0-0 1?1")
+    page = saved_view(contents(translated, "html", options, weights).decode(), "fr")
+    assert {"sure", "possible"} <= {one["name"] for one in page.heatmap(face=face)["data"][1:]}
+    assert "taux d’erreur d’alignement" in page.payload("gold_links", face=face)["summary"]

@@ -1,13 +1,11 @@
 """Printed figures: no letter of a label is cut, labels are text, and cells and bars are rectangles."""
 
-from __future__ import annotations
-
 import asyncio
 import html
 import io
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 from unicodedata import normalize
 
@@ -128,9 +126,7 @@ def check_labels(figure: go.Figure, page: LTPage) -> None:
     "kind", [kind if kind == "capitals" else pytest.param(kind, marks=pytest.mark.nightly) for kind in TEXTS]
 )
 @pytest.mark.parametrize("sheets", [heatmap_sheets, step_sheets])
-def test_printed_figures_have_all_letters_of_labels_and_cells_as_rectangles(
-    kind: str, sheets: Callable[[str, str], Iterator[go.Figure]]
-) -> None:
+def test_printed_figures_have_all_letters_of_labels_and_cells_as_rectangles(kind, sheets) -> None:
     figures = list(sheets(*TEXTS[kind]))
     pages = printed(figures)
     assert len(pages) == len(figures)

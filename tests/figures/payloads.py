@@ -1,7 +1,5 @@
 """The figures in the payloads of charts and exported pages, filled and unpacked as the browser does."""
 
-from __future__ import annotations
-
 import base64
 import json
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Figure and table of a beam search tree: positions of hypotheses, labels, links and hover text."""
 
-from __future__ import annotations
-
 import itertools
 from collections import defaultdict
 
@@ -11,24 +9,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attnviz import Translator
 from attnviz.figures.beam_tree_figure import beam_tree, rows_and_kinds
 from attnviz.figures.spec import width
 from attnviz.text import piece_name
 from attnviz.trace import BeamTree
 from tests.conftest import SENTENCES
-from tests.figures.trees import small
+from tests.figures.synthetic import small
 from tests.strategies import FEW
 
 
 @pytest.fixture(scope="module")
-def trees(translator: Translator) -> list[BeamTree]:
+def trees(translator) -> list[BeamTree]:
     return [translator.beam_tree(SENTENCES[k], beam=beam) for k, beam in enumerate((1, 2, 5, 12))]
 
 
 @settings(max_examples=FEW)
 @given(text=st.sampled_from(SENTENCES), beam=st.integers(1, 12), penalty=st.sampled_from([0.0, 1.0]))
-def test_every_hypothesis_has_its_own_cell(translator: Translator, text: str, beam: int, penalty: float) -> None:
+def test_every_hypothesis_has_its_own_cell(translator, text: str, beam: int, penalty: float) -> None:
     tree = translator.beam_tree(text, beam=beam, length_penalty=penalty)
     rows, kinds = rows_and_kinds(tree)
     height = int(rows.max()) + 1
@@ -55,7 +52,7 @@ def _labels(figure: go.Figure) -> dict[int, tuple[float, int, str, float]]:
     return found
 
 
-def test_labels_stay_in_their_columns_without_overlap(trees: list[BeamTree]) -> None:
+def test_labels_stay_in_their_columns_without_overlap(trees) -> None:
     for tree in trees:
         figure = beam_tree(tree).figure()
         labels, spans = _labels(figure), figure.layout.meta["spans"]

@@ -1,7 +1,5 @@
 """Colours of figures and pages: WCAG 2.2 AA contrast, and pairs that colour blindness leaves distinct."""
 
-from __future__ import annotations
-
 import json
 import re
 import tomllib
@@ -12,6 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from attnviz import palette as ink_module
 from attnviz.figures.encoding import MISSING
 from attnviz.figures.energy_decomposition_figure import OPERANDS_WIDTH
 from attnviz.figures.grammar import MOST_ROWS
@@ -21,20 +20,15 @@ from attnviz.figures.subject import Subject
 from attnviz.palette import (
     BAND,
     CELL_FRAME,
-    CELL_FRAME_WIDTH,
     COLOURS,
     DARK,
     DEFAULT_COLOURS,
     JOINT,
     LIGHT,
     MOST_SHADE,
-    PALE,
     QUIET,
     ROW_FRAME,
-    ROW_FRAME_WIDTH,
     SCALES,
-    STRONGEST,
-    VEIL,
     Colours,
     Palette,
     ThemeName,
@@ -65,9 +59,7 @@ SIGHT = {
         [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]
     ),
 }
-XYZ = np.array(
-    [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
-)
+XYZ = np.array([[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.072175], [0.0193339, 0.119192, 0.9503041]])
 WHITE = XYZ.sum(axis=1)
 
 both_themes = pytest.mark.parametrize("theme", ["light", "dark"])
@@ -103,12 +95,25 @@ def difference(one: str, other: str, sight: str) -> float:
 
 
 @both_themes
-def test_text_colours_have_enough_contrast_on_the_page(theme: ThemeName) -> None:
+def test_texts_have_enough_contrast_on_the_page_on_tints_and_on_weights(theme: ThemeName) -> None:
+    """The lines between pieces and around the selected piece are checked, too."""
     ink = palette(theme)
     for name in ("ink", "quiet", "encoder", "decoder", "context", "plus", "minus"):
         assert contrast(rgb(getattr(ink, name)), rgb(ink.paper)) >= TEXT, name
     # Labels of the row that is marked, which lies under a band of the encoder's colour.
     assert contrast(rgb(ink.ink), laid(ink.encoder, ink.paper, BAND)) >= TEXT
+    assert {"player.css", "findings.css", "step_summary.css"} <= TINTS.keys()
+    for name, tints in TINTS.items():
+        for hue, percent in tints:
+            ground = laid(getattr(ink, OWNERS[hue]), ink.paper, int(percent) / 100)
+            assert contrast(rgb(ink.ink), ground) >= TEXT, (name, hue, percent)
+            if name == "step_summary.css":  # its titles are secondary
+                quiet = QUIET * rgb(ink.ink) + (1 - QUIET) * rgb(ink.paper)
+                assert contrast(quiet, ground) >= TEXT, (name, hue, percent)
+    for share in np.linspace(0, MOST_SHADE, 9):
+        ground = laid(ink.ink, ink.paper, share)
+        assert contrast(rgb(ink.ink), ground) >= TEXT, share
+        assert contrast(JOINT * rgb(ink.ink) + (1 - JOINT) * ground, ground) >= MARK, share
 
 
 @both_themes
@@ -142,41 +147,9 @@ OWNERS = {"green": "encoder", "violet": "decoder", "orange": "context", "text": 
 }
 
 
-@both_themes
-def test_text_has_enough_contrast_on_every_tinted_background(theme: ThemeName) -> None:
-    assert {"player.css", "findings.css", "step_summary.css"} <= TINTS.keys()
-    ink = palette(theme)
-    for name, tints in TINTS.items():
-        for hue, percent in tints:
-            ground = laid(getattr(ink, OWNERS[hue]), ink.paper, int(percent) / 100)
-            assert contrast(rgb(ink.ink), ground) >= TEXT, (name, hue, percent)
-            if name == "step_summary.css":  # its titles are secondary
-                quiet = QUIET * rgb(ink.ink) + (1 - QUIET) * rgb(ink.paper)
-                assert contrast(quiet, ground) >= TEXT, (name, hue, percent)
-
-
-@both_themes
-def test_words_have_enough_contrast_at_every_weight(theme: ThemeName) -> None:
-    """The lines between pieces and around the selected piece are checked, too."""
-    ink = palette(theme)
-    for share in np.linspace(0, MOST_SHADE, 9):
-        ground = laid(ink.ink, ink.paper, share)
-        assert contrast(rgb(ink.ink), ground) >= TEXT, share
-        assert contrast(JOINT * rgb(ink.ink) + (1 - JOINT) * ground, ground) >= MARK, share
-
-
-CONSTANTS = {
-    "BAND": BAND,
-    "CELL_FRAME_WIDTH": CELL_FRAME_WIDTH,
-    "MISSING": MISSING,
-    "MOST_ROWS": MOST_ROWS,
-    "MOST_SHADE": MOST_SHADE,
-    "OPERANDS_WIDTH": OPERANDS_WIDTH,
-    "PALE": PALE,
-    "ROW_FRAME_WIDTH": ROW_FRAME_WIDTH,
-    "STRONGEST": STRONGEST,
-    "VEIL": VEIL,
-}
+_NAMES = "BAND CELL_FRAME_WIDTH MOST_SHADE PALE ROW_FRAME_WIDTH STRONGEST VEIL"
+CONSTANTS = {"MISSING": MISSING, "MOST_ROWS": MOST_ROWS, "OPERANDS_WIDTH": OPERANDS_WIDTH}
+CONSTANTS |= {name: getattr(ink_module, name) for name in _NAMES.split()}
 """Drawing constants that Python and the browser share."""
 
 
@@ -239,6 +212,12 @@ def axis_texts(figure: dict) -> Iterator[tuple[str, Colour]]:
 def test_server_and_browser_have_the_same_colour_scales_and_default() -> None:
     assert get_args(Colours) == OPTIONS["colours"] == COLOURS
     assert HeatmapChoices().colours == OPTIONS["colours"][0] == DEFAULT_COLOURS
+    page = (REPOSITORY / "attnviz" / "ui" / "page.css").read_text(encoding="utf-8")
+    rules = re.findall(r":is\(([^)]*)\) \.if-(?:dark|bright)", page)
+    assert len(rules) == 2
+    for rule in rules:
+        dark_on_white = [name for name in COLOURS if letter_colour(heatmap_scale(name)[-1][1]) == "#ffffff"]
+        assert re.findall(r'\[data-colours="(\w+)"\]', rule) == dark_on_white
 
 
 @pytest.mark.parametrize("frame", [ROW_FRAME, CELL_FRAME])
@@ -286,12 +265,3 @@ def test_no_information_is_given_by_colour_alone() -> None:
     units = subject.energy_decomposition
     flat = int((np.abs(units.activation) >= 0.99).sum())
     assert sum("▮" in label for label in labels["energy-decomposition"]) == flat
-
-
-def test_page_knows_the_scales_that_are_dark_on_white() -> None:
-    page = (REPOSITORY / "attnviz" / "ui" / "page.css").read_text(encoding="utf-8")
-    rules = re.findall(r":is\(([^)]*)\) \.if-(?:dark|bright)", page)
-    assert len(rules) == 2
-    for rule in rules:
-        dark_on_white = [name for name in COLOURS if letter_colour(heatmap_scale(name)[-1][1]) == "#ffffff"]
-        assert re.findall(r'\[data-colours="(\w+)"\]', rule) == dark_on_white

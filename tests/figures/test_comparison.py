@@ -1,7 +1,5 @@
 """Figure, tables and sentences of the comparison of two translations."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -21,7 +19,7 @@ def pair(*, other: str = "The agreement was signed .", seed: int = 1, attention:
     return compare(synthetic.trace(seed=0), synthetic.trace(other, seed=seed, attention=attention))
 
 
-def test_panels_share_axes_and_heatmaps_share_a_colour_scale() -> None:
+def test_panels_share_axes_and_log_probabilities_are_joined_by_lines() -> None:
     compared = pair(other="The new agreement was signed .")
     figure = figures.comparison(compared, NAMES).figure()
     panels = {trace.name: trace for trace in figure.data if trace.type == "heatmap"}
@@ -39,9 +37,6 @@ def test_panels_share_axes_and_heatmaps_share_a_colour_scale() -> None:
     assert names[0] == names[1] == names[2]
     assert "+ new" in names[0][1]
     assert names[0][0] == "The"
-
-
-def test_log_probabilities_are_rings_and_dots_joined_by_coloured_lines() -> None:
     compared, ink = pair(), palette("light")
     traces = {trace.name: trace for trace in figures.comparison(compared, NAMES).figure().data}
     np.testing.assert_array_equal(traces["log p, first"].x, compared.first_log_probabilities)
@@ -92,10 +87,7 @@ def test_comparison_sentences_contain_the_numbers(code: str) -> None:
     shared, looks, likely = comparison_sentences(other, NAMES)
     assert ("6 of 7" if code == "en" else "6 mots anglais sur 7") in shared
     apart = compare(
-        synthetic.trace(),
-        synthetic.trace(target="Signé ."),
-        face="difference",
-        posteriors=(np.eye(7), np.eye(3, 7)),
+        synthetic.trace(), synthetic.trace(target="Signé ."), face="difference", posteriors=(np.eye(7), np.eye(3, 7))
     )
     assert len(comparison_sentences(apart, NAMES)) == 2  # a difference of differences is no share of a look
     row = int(np.nanargmax(other.total_variation))

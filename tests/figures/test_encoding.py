@@ -1,7 +1,5 @@
 """What the browser gets of figures: it fills the common part with the values of a step, and has what Python draws."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -19,9 +17,8 @@ from attnviz.figures.registry import FIGURES
 from attnviz.figures.subject import Subject
 from attnviz.model_folder import read_weights
 from attnviz.palette import ThemeName
-from attnviz.text import Tokenizer
 from attnviz.trace.drawing import DetailLevel
-from tests.conftest import REPOSITORY, ModelFactory
+from tests.conftest import REPOSITORY
 from tests.deno_program import made_by
 from tests.figures.payloads import close, plain, unpacked
 
@@ -29,12 +26,7 @@ PROGRAM = REPOSITORY / "attnviz" / "ui" / "components" / "chart" / "template.js"
 
 
 @pytest.fixture(scope="module", params=["additive", "none"])
-def subjects(
-    request: pytest.FixtureRequest,
-    make_network: ModelFactory,
-    tokenizer: Tokenizer,
-    tmp_path_factory: pytest.TempPathFactory,
-) -> list[Subject]:
+def subjects(request, make_network, tokenizer, tmp_path_factory) -> list[Subject]:
     folder = tmp_path_factory.mktemp("model") / request.param
     save_model(folder, make_network(attention=request.param), tokenizer)
     trace = Translator.load(folder, device="cpu").translate("Two dogs play.", target="Deux chiens jouent.")
@@ -52,9 +44,7 @@ def fill_in_deno(work: list[tuple[str, str]], folder: Path) -> list[Any]:
 
 @pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("level", ["idea", "everything"])
-def test_browser_fills_figures_as_python_draws(
-    subjects: list[Subject], theme: ThemeName, level: DetailLevel, tmp_path: Path
-) -> None:
+def test_browser_fills_figures_as_python_draws(subjects, theme: ThemeName, level: DetailLevel, tmp_path) -> None:
     work, drawn = [], []
     for figure in FIGURES:
         if figure.missing(subjects[0]):
@@ -75,11 +65,11 @@ parts = st.recursive(
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory) -> Path:
     return tmp_path_factory.mktemp("browser")
 
 
-def test_any_parts_come_back_from_their_common_part(folder: Path) -> None:
+def test_any_parts_come_back_from_their_common_part(folder) -> None:
     work: list[tuple[str, str]] = []
     given_parts: list[Any] = []
 
@@ -93,15 +83,12 @@ def test_any_parts_come_back_from_their_common_part(folder: Path) -> None:
     assert fill_in_deno(work, folder) == given_parts
 
 
-def test_long_lists_with_arrays_are_compared() -> None:
+def test_what_figures_share_is_sent_once_also_in_long_lists() -> None:
     one, other = ([{"x": np.array([k, 0.0])} for k in range(100)] for _ in range(2))
     other[99] = {"x": np.array([0.0, 1.0])}
     template, values = common_part([one, other])
     assert template[98]["x"] is one[98]["x"]
     assert [own[0].tolist() for own in values] == [[99, 0], [0, 1]]
-
-
-def test_what_figures_share_is_sent_once() -> None:
     shared = {"names": ["a", "b"], "rows": np.arange(6.0).reshape(2, 3)}
     template, values = common_part([shared | {"x": np.array([k, np.nan])} for k in range(3)])
     assert template["names"] == ["a", "b"]
@@ -120,7 +107,7 @@ def test_floats_are_sent_in_single_precision_and_integers_unchanged() -> None:
         to_json({"x": object()})
 
 
-def test_strips_are_quantised_within_their_resolution(folder: Path) -> None:
+def test_strips_are_quantised_within_their_resolution(folder) -> None:
     numbers = st.floats(-1e6, 1e6, width=32) | st.just(float("nan"))
     tiny = np.full((1, 2), -1.175494e-38, dtype=np.float32)
     strips: list[np.ndarray] = [np.zeros((2, 3)), np.full((1, 2), np.nan), tiny]

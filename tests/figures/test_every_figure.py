@@ -1,7 +1,5 @@
 """Every figure: Plotly accepts it, it fits a phone, its marks and texts have contrast, and its text alternative."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import re
@@ -12,14 +10,12 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 import pytest
-from syrupy.assertion import SnapshotAssertion
 
-from attnviz import AttnvizError, Translator, analysis, figures
+from attnviz import AttnvizError, figures
 from attnviz.analysis.attention_forms import AttentionForm, Multiplications
 from attnviz.analysis.comparison import compare
 from attnviz.analysis.judgement import pair_attention, with_words_swapped
 from attnviz.analysis.logit_attribution import LogitAttribution
-from attnviz.analysis.why_attention import forced_word_probabilities
 from attnviz.browser_programs import PLOTLY_TRACES
 from attnviz.detector import Detector
 from attnviz.figures.attention_forms_figure import multiplications, weights_row
@@ -37,19 +33,15 @@ from attnviz.figures.subject import Subject
 from attnviz.figures.three_models_figure import forced_words_figure, gradient_norms
 from attnviz.figures.vector_map import vector_map, with_star
 from attnviz.languages import set_language
-from attnviz.network import DecomposableConfig, TransformerConfig
 from attnviz.palette import ThemeName, palette
-from attnviz.text import Tokenizer
-from tests.analysis.given import KINDS, forced_trace
-from tests.conftest import SENTENCES, ModelFactory
-from tests.detectors import random_detector
+from attnviz.trace import TransformerTrace
+from tests.analysis.given import KINDS
 from tests.figures import synthetic
+from tests.figures.conftest import ENGLISH, FRENCH, ForcedModels, Lab
+from tests.figures.synthetic import small
 from tests.figures.test_colours import MARK, TEXT, axis_texts, contrast, marks, rgb
-from tests.figures.test_learning import MOMENTS, run
-from tests.figures.test_why import GROWN, ROWS
-from tests.figures.trees import small
+from tests.figures.test_experiments import GROWN, MOMENTS, ROWS, run
 from tests.snapshots import without_numbers
-from tests.transformers import random_transformer
 
 LONG = " ".join(f"mot{k}" for k in range(70))
 WORDS = ("The agreement was signed .", "L' accord a été signé .")
@@ -61,51 +53,28 @@ NO_ATTRIBUTION = LogitAttribution(1, None, 0, 0, 0, np.zeros(7))
 NAMES = ("one model", "another")
 PHONE = 390
 """Pixels; wider figures scroll on a phone."""
-WIDE = (
-    "attributions",
-    "bag, swapped",
-    "by-length",
-    "comparison",
-    "energy-decomposition",
-    "forced",
-    "gallery",
-    "gradients",
-    "tree",
-)
+WIDE = ("attributions", "bag, swapped", "by-length", "comparison", "energy-d", "forced", "gallery", "gradients", "tree")
 """Starts of the names of figures that may scroll on a phone."""
 OTHER_GROUND = ("form", "map", "scatter")
-"""Figures with letters on cells, which `test_cells` measures, and clouds of points, which are dark where many are."""
+"""Figures with letters on cells, which `test_heatmap` measures, and clouds of points, which are dark where many are."""
 ELSEWHERE = ("quartiles", "sure", "possible", "false", " edge", " core")
-"""Ends of the names of bands behind lines that say the same, and of marks on cells, which `test_gold` measures."""
+"""Ends of the names of bands behind lines that say the same, and of marks on cells, which `test_heatmap` measures."""
 
 
 class Drawn:
     """Every figure, of small random models."""
 
-    def __init__(self, make_network: ModelFactory, tokenizer: Tokenizer) -> None:
-        self.words = WORDS
-        translators = [Translator(make_network(kind), tokenizer, name=kind) for kind in ("none", "general", "additive")]
-        self.three = [one.translate(SENTENCES[2], target=SENTENCES[3]) for one in translators]
-        self.signals = [one.gradient_norms(trace) for one, trace in zip(translators, self.three, strict=True)]
-        self.trace, self.weights = forced_trace(make_network, tokenizer, KINDS[0])
-        self.methods = analysis.attribution_methods(self.trace, self.weights, translators[2].attributions(self.trace))
-        self.tests = analysis.perturbation_tests(self.trace, 2, self.weights, permutations=20)
-        self.shuffled = analysis.shuffled(self.trace, self.weights, permutations=20)
-        self.minimal = analysis.minimal_change(self.trace, self.weights)
-        network = random_transformer(TransformerConfig(len(tokenizer), 16, 4, 2, 12), 2)
-        self.heads = Translator(network, tokenizer, "small").translate(SENTENCES[0], target=SENTENCES[1])
-        detector = Detector(random_detector(DecomposableConfig(len(tokenizer), 8, 6), 1), tokenizer, "detector")
-        english, french = "Two dogs play in the snow.", "Deux chiens jouent dans la neige."
-        self.judgement = detector.judge(english, french)
-        self.swapped = detector.judge(with_words_swapped(english, 1, 4), french)
-        self.spelling = lambda piece: tokenizer.pieces([piece])[0]
+    def __init__(self, lab: Lab, models: ForcedModels, heads: TransformerTrace, detector: Detector) -> None:
+        self.words, self.lab, self.models, self.heads = WORDS, lab, models, heads
+        self.judgement = detector.judge(ENGLISH, FRENCH)
+        self.swapped = detector.judge(with_words_swapped(ENGLISH, 1, 4), FRENCH)
 
     def of_steps(self) -> dict[str, Spec]:
         """Return the figures of a step, at both levels."""
         known = {(1, 4): ATTRIBUTION, (1, None): NO_ATTRIBUTION}
         subjects = {
-            "model": Subject(self.trace, 1, self.weights, spelling=self.spelling),
-            "changed": Subject(self.trace, 1, parent=self.trace),
+            "model": Subject(self.lab.trace, 1, self.lab.weights, spelling=self.lab.spelling),
+            "changed": Subject(self.lab.trace, 1, parent=self.lab.trace),
             "known": Subject(synthetic.trace(*self.words), 1, word=4, foil=4, known_logit_attributions=known),
             "heads": Subject(self.heads, 1),
             "one head": Subject(self.heads.select_heads(0, 1), 1),
@@ -157,20 +126,21 @@ class Drawn:
 
     def of_experiments(self) -> dict[str, Spec]:
         """Return the figures of the other pages."""
-        trace, spelling = self.trace, self.spelling
+        lab, trace, spelling, models = self.lab, self.lab.trace, self.lab.spelling, self.models
         places, titles = np.random.default_rng(0).normal(size=(9, 2)), [("<b>word</b>", "sentence")] * 9
         the_map = vector_map(places, titles, (0.3, 0.2), "decoder")
-        form = AttentionForm(self.trace.alignment, self.trace.energies)
-        best = analysis.best_attention(trace, 2, self.weights)
+        form = AttentionForm(trace.alignment, trace.energies)
         return {
-            "attributions": figures.attributions(trace, self.methods, step=2),
-            "attributions, steps": figures.attributions(trace, self.methods, by="steps", across=2, width=390),
-            "tests": perturbation_tests_figure(trace, self.tests, spelling, best),
-            "shuffled": shuffled_figure(trace, self.shuffled, step=2),
-            "minimal change": minimal_change_figure(trace, self.minimal, spelling, step=2),
-            "forced words": forced_words_figure(forced_word_probabilities(self.three)),
-            "gradients": gradient_norms(self.three, self.signals),
-            "gradients, stacked": gradient_norms(self.three, self.signals, across=1),
+            "attributions": figures.attributions(trace, lab.attribution_methods, step=2),
+            "attributions, steps": figures.attributions(
+                trace, lab.attribution_methods, by="steps", across=2, width=390
+            ),
+            "tests": perturbation_tests_figure(trace, lab.perturbation_tests, spelling, lab.best),
+            "shuffled": shuffled_figure(trace, lab.shuffled, step=2),
+            "minimal change": minimal_change_figure(trace, lab.minimal_change, spelling, step=2),
+            "forced words": forced_words_figure(models.words),
+            "gradients": gradient_norms(models.traces, models.signals),
+            "gradients, stacked": gradient_norms(models.traces, models.signals, across=1),
             "growth": sentence_growth(GROWN),
             "by-length": bleu_by_length(ROWS, marked_length=4),
             "quality": quality_curves([run(), run(0.5, 1)], MOMENTS, update=100),
@@ -181,7 +151,7 @@ class Drawn:
             "bag": bag_figure(self.judgement),
             "bag, swapped": bag_figure(self.judgement, self.swapped),
             "gallery": head_gallery(self.heads, {(0, 1): 0.25}),
-            "form": weights_row(form, 1, self.trace.source_pieces, "Weights of one form of attention."),
+            "form": weights_row(form, 1, trace.source_pieces, "Weights of one form of attention."),
             "costs": multiplications({"additive": Multiplications(9, 9, 9, 9)}),
             "map": with_star(the_map, places[0], "this"),
             "scatter": scatter(*places.T, NAMES, selected_region=(0, 1, 0, 1)),
@@ -193,12 +163,12 @@ class Drawn:
 
 
 @pytest.fixture(scope="module")
-def drawn(make_network: ModelFactory, tokenizer: Tokenizer) -> Drawn:
-    return Drawn(make_network, tokenizer)
+def drawn(make_network, tokenizer, forced_models, heads, detector) -> Drawn:
+    return Drawn(Lab(make_network, tokenizer, KINDS[0]), forced_models, heads, detector)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_figures_are_valid_and_readable(drawn: Drawn, theme: ThemeName) -> None:
+def test_figures_are_valid_and_readable(drawn, theme: ThemeName) -> None:
     """Figures are built without Plotly's validation, for speed; it raises ValueError on properties it does not know."""
     paper = rgb(palette(theme).paper)
     assert {one["type"] for spec in drawn.specs().values() for one in spec.data} == PLOTLY_TRACES
@@ -234,7 +204,7 @@ def read_texts(value: Any, shown: bool = False) -> Iterator[str]:
             yield from read_texts(one, shown)
 
 
-def test_markup_in_words_and_names_is_escaped(drawn: Drawn, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_markup_in_words_and_names_is_escaped(drawn, monkeypatch) -> None:
     monkeypatch.setattr(drawn, "words", ODD)
     tree = small()
     pieces = [dataclasses.replace(node, piece=f"{node.piece}<i>$y$") for node in tree.nodes]
@@ -247,7 +217,7 @@ def test_markup_in_words_and_names_is_escaped(drawn: Drawn, monkeypatch: pytest.
         assert [text for text in texts if MARKUP.search(text)] == [], picture
 
 
-def test_french_figures_have_decimal_commas_and_their_tables_points(drawn: Drawn) -> None:
+def test_french_figures_have_decimal_commas_and_their_tables_points(drawn) -> None:
     set_language("fr")
     written = 0
     for picture, spec in drawn.specs().items():
@@ -262,7 +232,7 @@ def test_french_figures_have_decimal_commas_and_their_tables_points(drawn: Drawn
 
 
 @pytest.mark.usefixtures("each_language")
-def test_text_alternatives(drawn: Drawn, snapshot: SnapshotAssertion) -> None:
+def test_text_alternatives(drawn, snapshot) -> None:
     """Of figures that share one, the first."""
     alts = {without_numbers(spec.alt): name for name, spec in reversed(drawn.specs().items())}
     assert {name: alt for alt, name in reversed(alts.items())} == snapshot

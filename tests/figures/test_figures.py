@@ -1,7 +1,5 @@
 """Figures of a translation and of a step: values, sizes, tables, and validation by Plotly."""
 
-from __future__ import annotations
-
 import dataclasses
 import tomllib
 
@@ -30,14 +28,11 @@ def test_the_heatmap_draws_alpha(by: str) -> None:
     assert len(set(figure.layout.yaxis.tickvals)) == len(expected), "a word that occurs twice has two rows"
 
 
-def test_a_thousand_pieces_can_be_drawn() -> None:
+def test_a_thousand_pieces_and_the_numbers_of_a_step_are_drawn() -> None:
     text = " ".join(["a"] * 1100)
     figure = figures.heatmap(synthetic.trace(text, "un deux"), by="steps").figure()
     assert len(figure.layout.xaxis.ticktext) <= 260
     assert figure.layout.meta["narrowest"] < 4300
-
-
-def test_bars_are_the_energies_and_weights_of_the_step() -> None:
     trace = synthetic.trace()
     energies, _, alpha, _, strips = trace.step_figure(2, "attention").data
     np.testing.assert_array_equal(energies.y, trace.energies[2])
@@ -105,14 +100,6 @@ def test_an_unlikely_choice_is_added_with_its_rank(chosen: int, rank: int) -> No
 def test_the_streamlit_theme_matches_the_palette(theme: str, colours: object) -> None:
     """The theme file cannot import the palette, so this test compares the two."""
     config = tomllib.loads((REPOSITORY / ".streamlit" / "config.toml").read_text(encoding="utf-8"))["theme"][theme]
-    pairs = {
-        "backgroundColor": "paper",
-        "textColor": "ink",
-        "borderColor": "line",
-        "greenColor": "encoder",
-        "violetColor": "decoder",
-        "orangeColor": "context",
-        "blueColor": "plus",
-        "redColor": "minus",
-    }
+    keys = [f"{key}Color" for key in ["background", "text", "border", "green", "violet", "orange", "blue", "red"]]
+    pairs = dict(zip(keys, ["paper", "ink", "line", "encoder", "decoder", "context", "plus", "minus"], strict=True))
     assert {key: config[key] for key in pairs} == {key: getattr(colours, name) for key, name in pairs.items()}

@@ -1,15 +1,11 @@
 """Figures and sentences of attributions, perturbation tests, shuffled weights and minimal changes."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Callable
 
 import numpy as np
 import pytest
-from syrupy.assertion import SnapshotAssertion
 
-from attnviz import Translator, analysis, figures
+from attnviz import analysis, figures
 from attnviz.analysis.attribution_methods import (
     UNSIGNED_METHODS,
     attribution_method_texts,
@@ -28,35 +24,17 @@ from attnviz.analysis.perturbation_tests import (
 from attnviz.analysis.step_evaluation import minimal_change_sentence
 from attnviz.languages import format_share
 from attnviz.palette import ROOT_GREYS
-from attnviz.text import Tokenizer
-from tests.analysis.given import KINDS, forced_trace
-from tests.conftest import ModelFactory
+from tests.analysis.given import KINDS
+from tests.figures.conftest import STEP, Lab
 from tests.snapshots import without_numbers
-
-STEP = 2
-
-
-class Lab:
-    """All analyses of one translation."""
-
-    def __init__(self, make_network: ModelFactory, tokenizer: Tokenizer, kind: tuple[str, str]) -> None:
-        self.trace, self.weights = forced_trace(make_network, tokenizer, kind)
-        self.attribution_methods = analysis.attribution_methods(
-            self.trace, self.weights, Translator(make_network(*kind), tokenizer).attributions(self.trace)
-        )
-        self.perturbation_tests = analysis.perturbation_tests(self.trace, STEP, self.weights, permutations=20)
-        self.best = analysis.best_attention(self.trace, STEP, self.weights)
-        self.shuffled = analysis.shuffled(self.trace, self.weights, permutations=20)
-        self.minimal_change = analysis.minimal_change(self.trace, self.weights)
-        self.spelling: Callable[[int], str] = lambda piece: tokenizer.pieces([piece])[0]
 
 
 @pytest.fixture(scope="module", params=[KINDS[0], KINDS[3]], ids="-".join)
-def lab(request: pytest.FixtureRequest, make_network: ModelFactory, tokenizer: Tokenizer) -> Lab:
+def lab(request, make_network, tokenizer) -> Lab:
     return Lab(make_network, tokenizer, request.param)
 
 
-def test_every_method_has_a_panel_with_the_same_axes_and_scale(lab: Lab) -> None:
+def test_panels_of_methods_and_perturbation_tests_have_their_numbers(lab) -> None:
     figure, words = figures.attributions(lab.trace, lab.attribution_methods, step=STEP).figure(), lab.trace.words()
     assert [panel.name for panel in figure.data] == [
         attribution_method_texts()[name].name for name in analysis.ATTRIBUTION_METHODS
@@ -79,9 +57,6 @@ def test_every_method_has_a_panel_with_the_same_axes_and_scale(lab: Lab) -> None
     np.testing.assert_allclose(cut["customdata"], lab.trace.alignment[:-1, :-1])
     with pytest.raises(ValueError, match="at least 1"):
         figures.attributions(lab.trace, lab.attribution_methods, across=0)
-
-
-def test_perturbation_tests_figure_draws_the_results(lab: Lab) -> None:
     drawn = figures.perturbation_tests_figure(lab.trace, lab.perturbation_tests, lab.spelling, lab.best)
     figure = drawn.figure()
     bars = {trace.name: trace for trace in figure.data}
@@ -106,16 +81,13 @@ def test_perturbation_tests_figure_draws_the_results(lab: Lab) -> None:
     assert table["total variation"].iloc[3] <= 0.01
 
 
-def test_shuffled_figure_has_one_point_per_step(lab: Lab) -> None:
+def test_shuffled_minimal_change_and_attribution_tables_have_every_number(lab) -> None:
     drawn = figures.shuffled_figure(lab.trace, lab.shuffled)
     points = drawn.figure().data[0]
     np.testing.assert_array_equal(points.x, lab.trace.alignment.max(axis=1).astype(float))
     assert [one[0] for one in points.customdata] == list(range(len(lab.trace.target_pieces)))
     assert [symbol == "circle" for symbol in points.marker.symbol] == (lab.shuffled.kept > 0.5).tolist()
     np.testing.assert_array_equal(drawn.frame()["change when shuffled"], points.y)
-
-
-def test_minimal_change_figure_has_one_bar_per_step(lab: Lab) -> None:
     drawn = figures.minimal_change_figure(lab.trace, lab.minimal_change, lab.spelling)
     bars, written = drawn.figure().data
     finite = np.isfinite(lab.minimal_change.distances)
@@ -124,9 +96,6 @@ def test_minimal_change_figure_has_one_bar_per_step(lab: Lab) -> None:
     table = drawn.frame()
     np.testing.assert_array_equal(table["|α′ − α|"], lab.minimal_change.distances)
     assert (table["new piece"] != "").tolist() == finite.tolist()
-
-
-def test_attribution_tables_have_every_number(lab: Lab) -> None:
     table = figures.attributions(lab.trace, lab.attribution_methods).frame()
     assert len(table.columns) == 3 + len(analysis.ATTRIBUTION_METHODS)
     erased = table.columns[3 + analysis.ATTRIBUTION_METHODS.index("erased")]
@@ -141,7 +110,7 @@ def test_attribution_tables_have_every_number(lab: Lab) -> None:
 
 
 @pytest.mark.usefixtures("each_language")
-def test_sentences_contain_the_numbers(lab: Lab, snapshot: SnapshotAssertion) -> None:
+def test_sentences_contain_the_numbers(lab, snapshot) -> None:
     steps, piece = range(len(lab.trace.target_pieces)), lab.trace.target_ids[STEP]
     real = lab.perturbation_tests.real
     shuffled = shuffled_sentence(lab.shuffled)

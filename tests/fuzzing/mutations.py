@@ -1,7 +1,5 @@
 """Mutations of files (flipped bits, missing ends, values of another type) and random strings."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Callable
@@ -14,24 +12,7 @@ ODD = (
 )
 _SCRAPS = (
     *("the", "a dog", "Two dogs play in the snow.", "L'accord", "\u2581\u2581", "</s>", "<unk>", "0-0 1-1", "1:2"),
-    *(
-        "-1",
-        "1e999",
-        "0",
-        "9" * 400,
-        "nan",
-        "[]",
-        "{}",
-        "null",
-        ",",
-        "~",
-        "|",
-        "\ud800",
-        "\u202e",
-        "\u0000",
-        "\t",
-        "\n",
-    ),
+    *("-1", "1e999", "0", "9" * 400, "nan", "[]", "{}", "null", ",", "~", "|", *"\ud800\u202e\u0000\t\n"),
     *("%s", "{0}", "$\\frac12$", "'\";--", "../../etc/passwd", "<script>", "=1+1", "字" * 30, "é" * 300, "a" * 5000),
     "\U0001f3f3\ufe0f\u200d\U0001f308",
 )

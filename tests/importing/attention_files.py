@@ -1,7 +1,5 @@
 """Example attention files, two for each format, as the programs write them; most can be written of any pairs."""
 
-from __future__ import annotations
-
 import base64
 import csv
 import gzip
@@ -22,7 +20,65 @@ from attnviz.corpora.measured_attention import table_of_attention
 from attnviz.export.attention_files import attention_file_content
 from attnviz.text import SPACE
 from attnviz.trace import Attention
-from tests.importing.given import logged, npy, npz
+
+SOURCE = ("The", "economic", "area", "was", "signed", ".")
+TARGET = ("La", "zone", "économ@@", "ique", "a", "été", "signée", ".")
+LOOKS = (0, 2, 1, 1, 3, 3, 4, 5, 6)
+"""Where each target token looks, `</s>` last."""
+
+
+def matrix(seed: int = 0) -> NDArray[np.float64]:
+    """Weights (9, 7) of SOURCE and TARGET with their ends, most of each row where LOOKS says."""
+    weights = np.random.default_rng(seed).random((len(LOOKS), len(SOURCE) + 1)) * 0.1
+    weights[np.arange(len(LOOKS)), LOOKS] += 1
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+def marian(weights: NDArray[np.float64], target: Sequence[str] = TARGET) -> str:
+    """Return a line of `marian-decoder --alignment soft`: C++ streams print six significant digits."""
+    return " ".join(target) + " ||| " + " ".join(",".join(f"{x:.6g}" for x in row) for row in weights)
+
+
+def logged(rows: Sequence[str], columns: Sequence[str], weights: NDArray[np.float64], *, starred: bool = False) -> str:
+    """Return a table of `-attn_debug`: ten characters for each name and number, source names cut to seven letters."""
+    lines = ["{:>10.10} ".format("") + "".join(f"{name:>10.7} " for name in columns)]
+    for name, row in zip(rows, weights, strict=True):
+        numbers = [f"{x:>10.7f} " for x in row]
+        if starred:  # up to version 3.0 blanks before the largest are asterisks
+            numbers[int(row.argmax())] = f"{row.max():*>10.7f} "
+        lines.append(f"{name:>10.10} " + "".join(numbers))
+    return "\n".join(lines) + "\n"
+
+
+def stored(write: Callable[[Any], object]) -> bytes:
+    """Return what a function writes to a file."""
+    file = io.BytesIO()
+    write(file)
+    return file.getvalue()
+
+
+def npz(**arrays: Any) -> bytes:
+    return stored(lambda file: np.savez(file, **arrays))
+
+
+def arrays_of_one_pair(**more: object) -> dict[str, object]:
+    """Return arrays of two layers of two heads, of words that no subword mark tells."""
+    return {
+        "source": ["green", "house", "s", "."],
+        "target": ["mai", "sons", "vertes", "."],
+        "matrix": np.random.default_rng(4).dirichlet(np.ones(4), size=(2, 2, 4)),
+        "source_word_of": [0, 1, 1, 2],
+        "target_word_of": [0, 0, 1, 2],
+        "links": [[1, 0], [1, 1], [0, 2], [3, 3]],
+        "sure": [[1, 0], [0, 1]],
+        "possible": [[2, 2]],
+        **more,
+    }
+
+
+def npy(array: NDArray[Any], **how: Any) -> bytes:
+    return stored(lambda file: np.save(file, array, **how))
+
 
 Links = Sequence[tuple[int, int]]
 ENDS = ("source-end", "target-end")
@@ -77,10 +133,7 @@ Pairs = Sequence[Pair]
 PAIRS = tuple(
     Pair(s.split(), t.split(), links, np.random.default_rng(n).integers(1, 9, (len(t.split()) + 1, len(s.split()) + 1)))
     for n, (s, t, links) in enumerate(
-        (
-            ("a red car", "une voiture rouge", ((0, 0), (1, 2), (2, 1))),
-            ("it rains", "il pleut", ((0, 0), (1, 1))),
-        )
+        (("a red car", "une voiture rouge", ((0, 0), (1, 2), (2, 1))), ("it rains", "il pleut", ((0, 0), (1, 1))))
     )
 )
 SOURCES, TARGETS = ([" ".join(pair[side]) for pair in PAIRS] for side in (0, 1))
@@ -147,10 +200,8 @@ def _hard(name: str, form: str, write: Any, remarks: str = "links", needs: str =
     return File(name, form, write, remarks.split(), needs, count=len(given["links"]), **given)
 
 
-def _soft(
-    name: str, form: str, write: Any, remarks: str = "", needs: str = "", ends: bool = True, **others: Any
-) -> File:
-    return File(name, form, write, (*(ENDS if ends else ()), *remarks.split()), needs, ends=ends, **others)
+def _soft(name: str, form: str, write: Any, remarks: str = "", needs: str = "", ends: bool = True, **more: Any) -> File:
+    return File(name, form, write, (*(ENDS if ends else ()), *remarks.split()), needs, ends=ends, **more)
 
 
 def _two(first: str, other: str) -> Callable[[Pairs], str]:
@@ -164,21 +215,18 @@ def _backwards(form: str) -> Callable[[Pairs], str]:
 
 def _objects(make: Callable[[Pair], object], lines: bool = False) -> Callable[[Pairs], str]:
     """Return a writer of JSON of an object for each pair: a list, or one a line."""
-    return lambda pairs: (
-        "\n".join(json.dumps(make(pair)) for pair in pairs) if lines else json.dumps([*map(make, pairs)])
-    )
+    return lambda ones: "\n".join(json.dumps(make(one)) for one in ones) if lines else json.dumps([*map(make, ones)])
 
 
-def _torch(value: Any) -> bytes:
-    file = io.BytesIO()
-    torch.save(value, file)
-    return file.getvalue()
+def saved(value: Any) -> bytes:
+    """Return a file of PyTorch."""
+    return stored(lambda file: torch.save(value, file))
 
 
 def _generated(pairs: Pairs) -> bytes:
     """Return what `generate` returns as cross_attentions: for each step a tuple of two layers (1, heads, 1, Tx)."""
     steps = torch.tensor(pairs[0].weights(), dtype=torch.float32)
-    return _torch(tuple(tuple(row[None, None, None].repeat(1, 2, 1, 1) for _ in range(2)) for row in steps))
+    return saved(tuple(tuple(row[None, None, None].repeat(1, 2, 1, 1) for _ in range(2)) for row in steps))
 
 
 def _inseq(stored_as: str) -> Callable[[Pairs], str]:
@@ -193,9 +241,7 @@ def _inseq(stored_as: str) -> Callable[[Pairs], str]:
         stored: Any = {"__ndarray__": numbers, "dtype": "float32", "shape": list(array.shape), "Corder": True}
         if stored_as == "safetensors":
             stored = base64.b64encode(safetensors.numpy.save({"attribution": array})).decode()
-        sides = [
-            [instance("inseq.utils.typing", "TokenWithId", id=0, token=one) for one in side] for side in pair.sides()
-        ]
+        sides = [[instance("inseq.utils.typing", "TokenWithId", id=0, token=t) for t in side] for side in pair.sides()]
         name, fields = "FeatureAttributionSequenceOutput", {"source": sides[0], "target": sides[1], "attr_pos_start": 0}
         return instance("inseq.data.attribution", name, **fields, source_attributions=stored)
 
@@ -263,7 +309,7 @@ def _batch(pairs: Pairs) -> NDArray[np.float64]:
 
 def _logged(before: str = "", starred: bool = False) -> Callable[[Pairs], str]:
     return lambda pairs: "".join(
-        before + logged(*reversed(pair.sides()), pair.weights(), starred=starred) for pair in pairs
+        before + logged(*reversed(one.sides()), one.weights(), starred=starred) for one in pairs
     )
 
 
@@ -302,7 +348,7 @@ def _decoded(one: Pair, *others: Any) -> dict[str, Any]:
 
 def _dict(pairs: Pairs) -> bytes:
     (source, target, *_), weights = pairs[0], torch.tensor(pairs[0].weights())
-    return _torch({"source": source, "target": target, "attention": weights})
+    return saved({"source": source, "target": target, "attention": weights})
 
 
 def _linked(one: Pair) -> dict[str, Any]:

@@ -3,8 +3,6 @@
 Each forward pass follows the program's own code, without torch and without code of attnviz.
 """
 
-from __future__ import annotations
-
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -92,7 +90,11 @@ def rnn(name: str, given: int, size: int, layers: int = 1, two: bool = False, ls
 
 
 class Peer:
-    """A translator of a program, with random weights."""
+    """A translator of a program, with random weights.
+
+    Each program has the `shapes` of its weights, `force_decode`, which returns the outputs where the decoder reads
+    `target`, ids that begin with the start token, and `write` for a checkpoint with its vocabularies.
+    """
 
     SOURCE: Sequence[str]
     TARGET: Sequence[str]
@@ -114,17 +116,6 @@ class Peer:
 
     def __str__(self) -> str:
         return ", ".join([type(self).__name__, *(f"{name}={value}" for name, value in self.chosen.items())])
-
-    def shapes(self) -> Shapes:
-        raise NotImplementedError
-
-    def force_decode(self, w: Mapping[str, Array], source: Sequence[int], target: Sequence[int]) -> Outputs:
-        """Return the outputs where the decoder reads `target`, ids that begin with the start token."""
-        raise NotImplementedError
-
-    def write(self, folder: Path) -> None:
-        """Write a checkpoint as the program does, with its vocabularies."""
-        raise NotImplementedError
 
     def ids(self, source: str, target: str) -> tuple[list[int], list[int]]:
         """Return the ids that the program reads, and those that it writes."""

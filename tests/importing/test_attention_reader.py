@@ -1,7 +1,5 @@
 """Attention files of every format: what is read of them, what is assumed and said, and which are refused with what."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import io
@@ -20,7 +18,6 @@ import pytest
 import torch
 from hypothesis import strategies as st
 from pyarrow import parquet
-from syrupy.assertion import SnapshotAssertion
 
 import attnviz.export
 from attnviz import Attention, AttnvizError, attention, from_huggingface, read_attention
@@ -35,14 +32,30 @@ from attnviz.importing.records import format_sentence
 from attnviz.importing.sentence_pair import SentencePair, Sentences, join_sentences
 from attnviz.reading import content_of
 from attnviz.trace.word_link_text import CountingError, parse_links
-from tests.conftest import REPOSITORY
-from tests.documentation.formats import with_tables
+from tests.documentation.pages import FORMATS_PAGE, with_tables
 from tests.figures import synthetic
-from tests.importing.attention_files import CONTENTS, ENDS, FILES, PAIRS, SOURCES, TARGETS, File, tokens_of
-from tests.importing.given import SOURCE, TARGET, arrays_of_one_pair, logged, matrix, npy, npz
+from tests.importing.attention_files import (
+    CONTENTS,
+    ENDS,
+    FILES,
+    PAIRS,
+    SOURCE,
+    SOURCES,
+    TARGET,
+    TARGETS,
+    File,
+    arrays_of_one_pair,
+    logged,
+    matrix,
+    npy,
+    npz,
+    saved,
+    stored,
+    tokens_of,
+)
 from tests.snapshots import refusal
 
-GUIDE = (REPOSITORY / ".docs" / "pages" / "data.md").read_text(encoding="utf-8")
+GUIDE = FORMATS_PAGE.read_text(encoding="utf-8")
 
 
 def _json(value: object) -> bytes:
@@ -50,7 +63,7 @@ def _json(value: object) -> bytes:
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
-def test_example_file_is_read_with_its_format_and_content(file: File, tmp_path: Path) -> None:
+def test_example_file_is_read_with_its_format_and_content(file: File, tmp_path) -> None:
     path = tmp_path / file.name
     path.write_bytes(CONTENTS[file.name])
     records = read_attention(path, **file.given)
@@ -110,126 +123,106 @@ GENERATED = tuple(tuple(step) for step in STEPS)
 
 
 def _table(_encoding: str | None = None, **columns: object) -> bytes:
-    file = io.BytesIO()
-    parquet.write_table(pa.table(columns), file, use_dictionary=not _encoding, column_encoding=_encoding)
-    return file.getvalue()
+    how = {"use_dictionary": not _encoding, "column_encoding": _encoding}
+    return stored(lambda file: parquet.write_table(pa.table(columns), file, **how))
 
 
-def _pickled() -> bytes:
-    file = io.BytesIO()
-    np.save(file, np.array([{}], dtype=object), allow_pickle=True)
-    return file.getvalue()
-
-
-def _bomb() -> bytes:
-    file = io.BytesIO()
+def _zipped(file: Any, members: Mapping[str, bytes]) -> None:
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("matrix.npy", b"\0" * (65 << 20))
-    return file.getvalue()
+        for name, content in members.items():
+            archive.writestr(name, content)
 
 
-def _saved(value: object, compressed: bool = False) -> bytes:
-    file, again = io.BytesIO(), io.BytesIO()
-    torch.save(value, file)
-    with zipfile.ZipFile(file) as old, zipfile.ZipFile(again, "w", zipfile.ZIP_DEFLATED) as new:
-        for name in old.namelist():
-            new.writestr(name, old.read(name))
-    return (again if compressed else file).getvalue()
+def _compressed(content: bytes) -> bytes:
+    """Return a zip archive whose members are compressed."""
+    with zipfile.ZipFile(io.BytesIO(content)) as old:
+        return stored(lambda file: _zipped(file, {name: old.read(name) for name in old.namelist()}))
 
 
 Refused = Mapping[str, tuple[Any, Mapping[str, Any]]]
+OF_SIDES = {
+    "fairseq without alignments": "S-0\ta\nT-0\tb\nH-0\t-0.1\tb\n",
+    "moses without alignments": "0 ||| a b ||| LM= -1 TM= -2 ||| -3\n",
+    "marian n-best without alignments": "0 ||| a b ||| -1.23\n",
+    "pairs with bars": "a car ||| une voiture\n",
+    "header without matrix": "0 ||| a ||| 0.1 ||| b ||| 2 2\n",
+    "header and text": f"{NEMATUS}b c\n",
+    "header and header": f"{NEMATUS}\n{NEMATUS}",
+    "header of another size": "0 ||| x y ||| 0.1 ||| a b ||| 5 6\n0.5 0.5\n0.5 0.5\n",
+    "links with a word": "0-0 1-1\n0-0 1-x\n0-1\n",
+    "marian with a bad line": "a b ||| 0-0\nc d ||| x\n",
+    "marian with a line without links": "a ||| 0-0\nb\n",
+    "probabilities without links": "0.9 0.8 0.7\n0.9\n",
+    "CTranslate2 without attention": '[{"hypotheses": [["a"]], "scores": [0.1]}]',
+    "JSON without matrix": '{"source": ["a"], "target": ["b"]}',
+    "damaged JSON": '{"source": ["a"], "target": ',
+    "OpenNMT without tables": "SENT 1: ['a']\nPRED 1: b\n",
+    "a table of words": "a,b,c\nd,e,f\n",
+    "plain sentences": "Il pleut.\nIl neige.\n",
+    "a page": "<!DOCTYPE html><html></html>",
+    "gold links in XML": "\ufeff<?xml version='1.0'?>\n<DATASET>\n<sure>1-1</sure>\n</DATASET>\n",
+    "a table of GIZA++'s model": "1 1 4 5 0.91\n2 1 4 5 0.05\n3 2 4 5 0.4\n0 3 7 6 1e-05\n",
+    "its table of counts": "1 1 8 100 1\n5 2 8 100 1\n4 3 8 100 1\n",
+    "Latin-1": "une été ||| 0-0\n".encode("latin-1"),
+    "Windows-1252": "l’été ||| 0-0\n".encode("cp1252"),
+    "UTF-16": "a ||| 0-0\n".encode("utf-16"),
+    "UTF-16 without a mark": "a car ||| 0-0 1-1\n".encode("utf-16-le"),
+    "bzip2": b"BZh91AY&SY",
+    "cut gzip": gzip.compress(b"0-0 1-1\n")[:-6],
+    "NUL": "0-0\0 1-1\n",
+    "pickle": b"\x80\x04\x95",
+    "Parquet of sentences": _table(source=["a"], target=["b"]),
+    "Parquet of other types": _table(source_pieces=["a b c"], target_pieces=["d e f"], alignment=[1.0]),
+    "Parquet with a record that is no JSON": _table(record=["a b c"]),
+    "Parquet whose texts repeat the text before": _table(_encoding="DELTA_BYTE_ARRAY", record=["a b c"]),
+    "cut Parquet": _table(source=["a"], target=["b"])[:-9],
+    "NAACL from 0": "1 0 0\n1 1 1\n1 2 2\n1 3 3\n",
+    "NAACL with a large number": "1 1 1 S\n1000001 1 1 S\n",
+    "two links of one number": "0\t0-0\n0\t1-1\n",
+    "GIZA++ of other sizes": "# Sentence pair (1) source length 2 target length 2\nb\nNULL ({ }) a ({ })\n",
+    "a span that ends before it begins": "0 ||| a b ||| f ||| -1 ||| 0-1=1-0\n",
+    "softalignments without a weight": "var alignments = [\n[[0, 1.0, 0], [1, 0.5, 1], ], \n]\n",
+    "softalignments of words": "var alignments = [\n[[0, x, 0], ], \n]\n",
+}
+WITHOUT_SIDES = {
+    "empty": "",
+    "greeting": "Hello.",
+    "neither text nor NumPy": b"\xff\xfe",
+    "cut npy": b"\x93NUMPY\x01\x00",
+    "cut npz": b"PK\x03\x04",
+    "no tokens": '{"matrix": [[1]]}',
+    "no tokens in a list": '[{"matrix": 1}, {"source": "a"}]',
+    "rows of two lengths": "a ||| 1,2 3",
+    "four columns": "a\tb\tc\t0-0",
+    "too many links": "0-0 " * 10_001,
+    "no object": "[[1, 2], [3]]",
+    "no target": CONTENTS["pharaoh.txt"],
+    "links or matrix": _json({**TOKENS, "alignment": [[0, 1], [1, 0]]}),
+    "graph without a link": _json(GRAPH | {"links": GRAPH["links"][:3]}),
+    "graph without a node": _json(GRAPH | {"nodes": GRAPH["nodes"][1:]}),
+    "weights without a pair of tokens": _json([["x", "a", "0.5"], ["x", "b", "0.5"], ["y", "a", "1"]]),
+    "no attention": _json([{**TOKENS, "hypotheses": [TOKENS["target"]], "attention": [None]}]),
+    "one attention of two": _json([{**TOKENS, "hypotheses": [["x"], ["y"]], "attention": [ROWS]}]),
+    "ids of Inseq": _json(
+        {"sequence_attributions": [{"source": [1, 2], "target": "x y", "source_attributions": ROWS}]}
+    ),
+    "Inseq without source": _json({"sequence_attributions": [{"target": "x", "source_attributions": ROWS}]}),
+    "Inseq of a decoder": _json({"sequence_attributions": [{"source_attributions": None}]}),
+    "Inseq of one dimension": _json({"sequence_attributions": [{"source_attributions": [1]}]}),
+    "an object as token": _json({**TOKENS, "source": [{"token": "a"}, {"id": 5}], "matrix": ROWS}),
+    "a link that is no pair": _json({**TOKENS, "links": [[0, 1, 2]]}),
+}
 TEXTS: Refused = {
     name: (content.encode() if isinstance(content, str) else content, given)
-    for given, contents_of in (
-        (
-            SIDES,
-            {
-                "fairseq without alignments": "S-0\ta\nT-0\tb\nH-0\t-0.1\tb\n",
-                "moses without alignments": "0 ||| a b ||| LM= -1 TM= -2 ||| -3\n",
-                "marian n-best without alignments": "0 ||| a b ||| -1.23\n",
-                "pairs with bars": "a car ||| une voiture\n",
-                "header without matrix": "0 ||| a ||| 0.1 ||| b ||| 2 2\n",
-                "header and text": f"{NEMATUS}b c\n",
-                "header and header": f"{NEMATUS}\n{NEMATUS}",
-                "header of another size": "0 ||| x y ||| 0.1 ||| a b ||| 5 6\n0.5 0.5\n0.5 0.5\n",
-                "links with a word": "0-0 1-1\n0-0 1-x\n0-1\n",
-                "marian with a bad line": "a b ||| 0-0\nc d ||| x\n",
-                "marian with a line without links": "a ||| 0-0\nb\n",
-                "probabilities without links": "0.9 0.8 0.7\n0.9\n",
-                "CTranslate2 without attention": '[{"hypotheses": [["a"]], "scores": [0.1]}]',
-                "JSON without matrix": '{"source": ["a"], "target": ["b"]}',
-                "damaged JSON": '{"source": ["a"], "target": ',
-                "OpenNMT without tables": "SENT 1: ['a']\nPRED 1: b\n",
-                "a table of words": "a,b,c\nd,e,f\n",
-                "plain sentences": "Il pleut.\nIl neige.\n",
-                "a page": "<!DOCTYPE html><html></html>",
-                "gold links in XML": "\ufeff<?xml version='1.0'?>\n<DATASET>\n<sure>1-1</sure>\n</DATASET>\n",
-                "a table of GIZA++'s model": "1 1 4 5 0.91\n2 1 4 5 0.05\n3 2 4 5 0.4\n0 3 7 6 1e-05\n",
-                "its table of counts": "1 1 8 100 1\n5 2 8 100 1\n4 3 8 100 1\n",
-                "Latin-1": "une été ||| 0-0\n".encode("latin-1"),
-                "Windows-1252": "l’été ||| 0-0\n".encode("cp1252"),
-                "UTF-16": "a ||| 0-0\n".encode("utf-16"),
-                "UTF-16 without a mark": "a car ||| 0-0 1-1\n".encode("utf-16-le"),
-                "bzip2": b"BZh91AY&SY",
-                "cut gzip": gzip.compress(b"0-0 1-1\n")[:-6],
-                "NUL": "0-0\0 1-1\n",
-                "pickle": b"\x80\x04\x95",
-                "Parquet of sentences": _table(source=["a"], target=["b"]),
-                "Parquet of other types": _table(source_pieces=["a b c"], target_pieces=["d e f"], alignment=[1.0]),
-                "Parquet with a record that is no JSON": _table(record=["a b c"]),
-                "Parquet whose texts repeat the text before": _table(_encoding="DELTA_BYTE_ARRAY", record=["a b c"]),
-                "cut Parquet": _table(source=["a"], target=["b"])[:-9],
-                "NAACL from 0": "1 0 0\n1 1 1\n1 2 2\n1 3 3\n",
-                "NAACL with a large number": "1 1 1 S\n1000001 1 1 S\n",
-                "two links of one number": "0\t0-0\n0\t1-1\n",
-                "GIZA++ of other sizes": "# Sentence pair (1) source length 2 target length 2\nb\nNULL ({ }) a ({ })\n",
-                "a span that ends before it begins": "0 ||| a b ||| f ||| -1 ||| 0-1=1-0\n",
-                "softalignments without a weight": "var alignments = [\n[[0, 1.0, 0], [1, 0.5, 1], ], \n]\n",
-                "softalignments of words": "var alignments = [\n[[0, x, 0], ], \n]\n",
-            },
-        ),
-        (
-            NO_SIDES,
-            {
-                "empty": "",
-                "greeting": "Hello.",
-                "neither text nor NumPy": b"\xff\xfe",
-                "cut npy": b"\x93NUMPY\x01\x00",
-                "cut npz": b"PK\x03\x04",
-                "no tokens": '{"matrix": [[1]]}',
-                "no tokens in a list": '[{"matrix": 1}, {"source": "a"}]',
-                "rows of two lengths": "a ||| 1,2 3",
-                "four columns": "a\tb\tc\t0-0",
-                "too many links": "0-0 " * 10_001,
-                "no object": "[[1, 2], [3]]",
-                "no target": CONTENTS["pharaoh.txt"],
-                "links or matrix": _json({**TOKENS, "alignment": [[0, 1], [1, 0]]}),
-                "graph without a link": _json(GRAPH | {"links": GRAPH["links"][:3]}),
-                "graph without a node": _json(GRAPH | {"nodes": GRAPH["nodes"][1:]}),
-                "weights without a pair of tokens": _json([["x", "a", "0.5"], ["x", "b", "0.5"], ["y", "a", "1"]]),
-                "no attention": _json([{**TOKENS, "hypotheses": [TOKENS["target"]], "attention": [None]}]),
-                "one attention of two": _json([{**TOKENS, "hypotheses": [["x"], ["y"]], "attention": [ROWS]}]),
-                "ids of Inseq": _json(
-                    {"sequence_attributions": [{"source": [1, 2], "target": "x y", "source_attributions": ROWS}]}
-                ),
-                "Inseq without source": _json(
-                    {"sequence_attributions": [{"target": "x", "source_attributions": ROWS}]}
-                ),
-                "Inseq of a decoder": _json({"sequence_attributions": [{"source_attributions": None}]}),
-                "Inseq of one dimension": _json({"sequence_attributions": [{"source_attributions": [1]}]}),
-                "an object as token": _json({**TOKENS, "source": [{"token": "a"}, {"id": 5}], "matrix": ROWS}),
-                "a link that is no pair": _json({**TOKENS, "links": [[0, 1, 2]]}),
-            },
-        ),
-    )
-    for name, content in contents_of.items()
+    for given, contents in ((SIDES, OF_SIDES), (NO_SIDES, WITHOUT_SIDES))
+    for name, content in contents.items()
 }
 ARRAYS: Refused = {
     "two matrices": (npy(np.zeros((2, 3, 4))), NO_SIDES),
     "no array": (npz(other=np.eye(2)), NO_SIDES),
     "a size past its end": (npy(np.zeros(1)).replace(b"(1,)", b"(9999999999,)".ljust(4)), NO_SIDES),
-    "pickled": (_pickled(), NO_SIDES),
-    "bomb": (_bomb(), NO_SIDES),
+    "pickled": (npy(np.array([{}], dtype=object), allow_pickle=True), NO_SIDES),
+    "bomb": (stored(lambda file: _zipped(file, {"matrix.npy": b"\0" * (65 << 20)})), NO_SIDES),
     "texts as weights": (npy(np.array([["0.5", "0.5"], ["1", "0"]])), {"source": ["a b"] * 2, "target": ["x y"] * 2}),
     "six dimensions": (npy(np.ones((1, 1, 1, 1, 1, 1))), NO_SIDES),
     "transposed": (npy(np.array([[0.9, 0.4], [0.1, 0.6]])), {"source": ["a b"], "target": ["c d"]}),
@@ -271,8 +264,8 @@ ARRAYS: Refused = {
         }.items()
     },
     "words in an array": (np.array([["a", "b"]]), SIDES),
-    "compressed tensor": (_saved(torch.ones(2, 2), compressed=True), NO_SIDES),
-    "pickled function": (_saved({"matrix": print}), NO_SIDES),
+    "compressed tensor": (_compressed(saved(torch.ones(2, 2))), NO_SIDES),
+    "pickled function": (saved({"matrix": print}), NO_SIDES),
     "layers of two shapes": ((torch.ones(1, 2, 3, 4), torch.ones(1, 2, 3, 5)), SIDES),
     "steps of two layers": ((GENERATED[0], GENERATED[1][:2]), SIDES),
     "steps of three dimensions": (tuple(tuple(one[0] for one in step) for step in GENERATED), SIDES),
@@ -283,7 +276,7 @@ ARRAYS: Refused = {
 
 
 @pytest.mark.parametrize("refused", [TEXTS, ARRAYS], ids=["texts", "arrays"])
-def test_what_is_refused_is_named(refused: Refused, tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+def test_what_is_refused_is_named(refused: Refused, tmp_path, snapshot) -> None:
     said = {}
     for name, (value, given) in refused.items():
         path = tmp_path / "file"
@@ -294,7 +287,7 @@ def test_what_is_refused_is_named(refused: Refused, tmp_path: Path, snapshot: Sn
     assert said == snapshot
 
 
-def test_sentences_and_options_that_do_not_fit_are_refused(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+def test_sentences_and_options_that_do_not_fit_are_refused(tmp_path, snapshot) -> None:
     path, source = tmp_path / "links.txt", tmp_path / "source.txt"
     path.write_bytes(CONTENTS["pharaoh.txt"])
     source.write_bytes("Über\n".encode("latin-1"))
@@ -347,17 +340,12 @@ def _stored_as(ending: str, arrays: dict[str, Any], folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("ending", ["npz", "pt"])
-def test_links_words_and_heads_of_arrays_are_read(
-    ending: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_links_words_and_heads_of_arrays_are_read(ending: str, tmp_path, capsys) -> None:
     arrays: dict[str, Any] = arrays_of_one_pair()
     path = _stored_as(ending, arrays, tmp_path)
     (record,) = read_attention(path)
     assert np.allclose(record.head_weights, arrays["matrix"], atol=1e-7)
-    assert (record.words().source, record.words().target) == (
-        ("green", "house s", "."),
-        ("mai sons", "vertes", "."),
-    )
+    assert (record.words().source, record.words().target) == (("green", "house s", "."), ("mai sons", "vertes", "."))
     assert record.links == ((0, 2), (1, 0), (1, 1), (3, 3))
     assert (record.sure, record.possible) == (((0, 1), (1, 0)), ((2, 2),))
     assert main(["attention", str(path)]) == 0
@@ -377,7 +365,7 @@ def test_links_words_and_heads_of_arrays_are_read(
     assert (linked.links, linked.words().links) == (record.links, ((0, 1), (1, 0), (2, 2)))
 
 
-def test_layer_and_head_count_from_0() -> None:
+def test_layer_and_head_count_from_0_and_beams_of_generate_are_followed() -> None:
     array = np.random.default_rng(1).dirichlet(np.ones(5), (2, 3, 4))
     given: dict[str, Any] = {"source": ["a b c d e"], "target": ["f g h i"]}
     for chosen, expected in (
@@ -406,11 +394,17 @@ def test_layer_and_head_count_from_0() -> None:
             (record,) = read_attention(alone, [SOURCE], [TARGET], **chosen)
             assert np.allclose(record.alignment, matrix(), atol=1e-7)
             assert {"one-head", "mean-of-heads"} & {*record.remarks} == ({"one-head"} if chosen else set())
-
-
-def test_steps_of_generate_are_read_as_they_are() -> None:
     (record,) = read_attention(GENERATED, ["a b c d"], ["e f g"])
     assert np.allclose(record.head_weights, STEPS[:, :, 0, :, 0].permute(1, 2, 0, 3).numpy(), atol=1e-6)
+    steps = torch.softmax(torch.arange(480.0).sin().reshape(4, 3, 4, 2, 1, 5), -1)
+    beams = torch.tensor([[0, 1, 0, 1], [2, 3, 2, -1]])
+    output = Output(cross_attentions=tuple(map(tuple, steps)), beam_indices=beams)
+    records = read_attention(output, ["a b c d", "a b c d"], ["e f g", "e f"])
+    for record, row in zip(records, beams.tolist(), strict=True):
+        rows = [steps[step, :, beam, :, 0].numpy() for step, beam in enumerate(row) if beam >= 0]
+        np.testing.assert_allclose(record.head_weights, np.stack(rows, axis=2), atol=1e-6)
+    longer = read_attention(output, ["a b c d", "a b c d"], ["e f g", "e f g"])[1]
+    assert longer.head_weights.shape == (3, 2, 3, 5), "the row after its end is padding"
 
 
 PADDED = {
@@ -469,18 +463,6 @@ def test_output_without_weights_names_eager_attention(value: Any) -> None:
         read_attention(value, source=[SOURCES[0]], target=[TARGETS[0]])
 
 
-def test_beams_of_generate_are_followed_to_the_end_of_each_sentence() -> None:
-    steps = torch.softmax(torch.arange(480.0).sin().reshape(4, 3, 4, 2, 1, 5), -1)
-    beams = torch.tensor([[0, 1, 0, 1], [2, 3, 2, -1]])
-    output = Output(cross_attentions=tuple(map(tuple, steps)), beam_indices=beams)
-    records = read_attention(output, ["a b c d", "a b c d"], ["e f g", "e f"])
-    for record, row in zip(records, beams.tolist(), strict=True):
-        rows = [steps[step, :, beam, :, 0].numpy() for step, beam in enumerate(row) if beam >= 0]
-        np.testing.assert_allclose(record.head_weights, np.stack(rows, axis=2), atol=1e-6)
-    longer = read_attention(output, ["a b c d", "a b c d"], ["e f g", "e f g"])[1]
-    assert longer.head_weights.shape == (3, 2, 3, 5), "the row after its end is padding"
-
-
 def test_kind_of_self_attention_is_told_by_its_triangle() -> None:
     whole = torch.softmax(torch.arange(18.0).sin().reshape(1, 2, 3, 3), -1)
     causal = torch.softmax(torch.arange(18.0).sin().reshape(1, 2, 3, 3) - 1e9 * torch.ones(3, 3).triu(1), -1)
@@ -492,7 +474,7 @@ def test_kind_of_self_attention_is_told_by_its_triangle() -> None:
     assert np.allclose(record.alignment, causal[0].mean(dim=0).numpy(), atol=1e-6)
 
 
-def test_pieces_of_softalignments_are_in_the_files_beside_them(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+def test_pieces_of_softalignments_are_in_the_files_beside_them(tmp_path, snapshot) -> None:
     for name in ("x.ali.js", "x.src.js", "x.trg.js"):
         head = {"ali": "alignments", "src": "sources", "trg": "targets"}[name[2:5]]
         rows = {
@@ -620,9 +602,7 @@ def test_names_of_tables_in_logs_are_cut_unless_the_log_has_the_sentences(starre
     assert (whole.words().source, whole.remarks) == (columns, ())
     (unlike,) = read_bytes(f"SENT 1: {[*columns, 'more']}\n{table}".encode())
     (shorter,) = read_bytes(f"SENT 1: {[*columns][:-2]}\n{table}".encode())
-    assert unlike.source_pieces == shorter.source_pieces == file[0].source_pieces, (
-        "other sentences are not of the table"
-    )
+    assert unlike.source_pieces == shorter.source_pieces == file[0].source_pieces, "others are not of the table"
     (touching,) = read_bytes(b"    a       b\nx 0.75000000.2500000\ny *1.0000000 0.0000000\n\n")
     assert touching.alignment.tolist() == [[0.75, 0.25], [1, 0]]
 
@@ -654,7 +634,7 @@ def test_row_and_column_numbers_of_pandas_are_no_tokens() -> None:
 
 
 @hypothesis.given(st.lists(st.lists(st.none() | st.integers(0, 9), max_size=5), min_size=2, max_size=4))
-def test_lines_of_several_files_count_on(files: list[list[int | None]]) -> None:
+def test_lines_of_several_files_count_on(files) -> None:
     parts = [Sentences(lines, lambda line: SentencePair(links=parse_links("0-0"), line=line)) for lines in files]
     expected, before = list[int | None](), 0
     for lines in files:
@@ -663,11 +643,32 @@ def test_lines_of_several_files_count_on(files: list[list[int | None]]) -> None:
     assert [pair.line for pair in join_sentences(parts)] == expected
 
 
-def test_several_links_of_a_word_share_its_row() -> None:
+def test_links_of_any_spelling_numbering_and_count_are_read() -> None:
     found = read_bytes(b"La zone ||| 0-0 2-1 1-1 3-2").attention(0, "The economic area")
     assert found.target_pieces[-1] == found.source_pieces[-1] == "</s>", "Marian links the ends of both sentences"
     assert found.alignment.tolist() == [[1, 0, 0, 0], [0, 0.5, 0.5, 0], [0, 0, 0, 1]]
     assert found.remarks == ("linked-source-end", "linked-target-end", "links")
+
+    def read(text: str, count: int) -> list[Attention]:
+        return list(records_of([content_of(text.encode())], [["a b c"] * count, ["d e f"] * count]))
+
+    first, blank, last = read("1-1\n\n1-1 2-2 3-3\n", 3)
+    assert (first.links, blank.links, last.links) == (((0, 0),), (), ((0, 0), (1, 1), (2, 2)))
+    assert "counted-from-1" in first.remarks
+    (unclear,) = read("1-1\n", 1)
+    assert unclear.links == ((1, 1),)
+    assert "counted-from-0-assumed" in unclear.remarks
+    records = read_bytes(b"1-1\n1-1 2-2\n")
+    assert records.attention(1, "A dog", "Un chien").links == ((0, 0), (1, 1)), "typed tokens decide"
+    assert records.attention(1, "A dog .", "Un chien .").links == ((1, 1), (2, 2))
+    with pytest.raises(CountingError):
+        records.attention(1, "dog", "chien")
+    records = read_bytes(b"5 1 1 S\n5 2 3 P\n7 2 1 S\n")
+    assert [(pair.line, pair.links and len(pair.links.all)) for pair in records.pairs] == [(0, 2), (1, 0), (2, 1)]
+    assert records.pairs.first == 5
+    for line in (*LISTED.split("|"), "{(0, 0), (1, 2), (2, 1)}"):
+        (record,) = records_of([content_of(f"{line}\n".encode())], [["a b c"], ["d e f"]])
+        assert links_text(record) == "0-0 1-2 2-1", line
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1)])
@@ -685,28 +686,11 @@ def test_numbered_links_are_those_of_their_lines(order: Sequence[int], first: in
     assert [record.links for record in records_of([left_out], sides)] == [((0, 0), (1, 2)), ((0, 1), (1, 0))]
 
 
-def test_counting_from_1_is_detected_from_the_whole_file() -> None:
-    def read(text: str, count: int) -> list[Attention]:
-        return list(records_of([content_of(text.encode())], [["a b c"] * count, ["d e f"] * count]))
-
-    first, blank, last = read("1-1\n\n1-1 2-2 3-3\n", 3)
-    assert (first.links, blank.links, last.links) == (((0, 0),), (), ((0, 0), (1, 1), (2, 2)))
-    assert "counted-from-1" in first.remarks
-    (unclear,) = read("1-1\n", 1)
-    assert unclear.links == ((1, 1),)
-    assert "counted-from-0-assumed" in unclear.remarks
-    records = read_bytes(b"1-1\n1-1 2-2\n")
-    assert records.attention(1, "A dog", "Un chien").links == ((0, 0), (1, 1)), "typed tokens decide"
-    assert records.attention(1, "A dog .", "Un chien .").links == ((1, 1), (2, 2))
-    with pytest.raises(CountingError):
-        records.attention(1, "dog", "chien")
-
-
 BLANKS = ["\u00a0", "\u202f", "\u3000", "\u2028", "\u2009", "\u0085", "\u000b", "\u001f"]
 
 
 @pytest.mark.parametrize("blank", BLANKS, ids=[f"U+{ord(blank):04X}" for blank in BLANKS])
-def test_only_blanks_of_ascii_end_a_token(blank: str, tmp_path: Path) -> None:
+def test_only_blanks_of_ascii_end_a_token(blank: str, tmp_path) -> None:
     source, target, links = f"wait{blank}! come here", f"attends{blank}! viens{blank}là", "0-0 1-1 2-1"
     of_json = json.dumps({"source": source, "target": target, "matrix": [[0.8, 0.1, 0.1], [0.1, 0.5, 0.4]]})
     for line, sides in (
@@ -726,7 +710,7 @@ def test_only_blanks_of_ascii_end_a_token(blank: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("pad", ["", "0000"])
-def test_tags_of_the_shared_tasks_are_no_tokens(end: str, pad: str, tmp_path: Path) -> None:
+def test_tags_of_the_shared_tasks_are_no_tokens(end: str, pad: str, tmp_path) -> None:
     path = _file(tmp_path / "test.wa", [f"{pad}1 1 1 S", f"{pad}1 2 3 P", f"{pad}1 3 2 S", f"{pad}2 2 2 S"], end)
     sides = [
         _file(tmp_path / name, [f"<s snum={pad}{n}> {line} </s>" for n, line in enumerate(lines, 1)], end)
@@ -735,12 +719,6 @@ def test_tags_of_the_shared_tasks_are_no_tokens(end: str, pad: str, tmp_path: Pa
     records = read_attention(path, *sides)
     assert [links_text(record) for record in records] == ["0-0 1?2 2-1", "1-1"]
     assert [record.words().source for record in records] == [tuple(line.split()) for line in SOURCES]
-
-
-def test_pairs_of_the_shared_tasks_may_have_any_numbers() -> None:
-    records = read_bytes(b"5 1 1 S\n5 2 3 P\n7 2 1 S\n")
-    assert [(pair.line, pair.links and len(pair.links.all)) for pair in records.pairs] == [(0, 2), (1, 0), (2, 1)]
-    assert records.pairs.first == 5
 
 
 @pytest.mark.parametrize("lost", [[1], [2], [2, 3], [1, 4]])
@@ -762,9 +740,7 @@ def test_numbers_of_giza_pairs_are_read_and_missing_ones_said(lost: list[int]) -
 @pytest.mark.parametrize("side", ["source", "target", "both"])
 @pytest.mark.parametrize("place", [0, 1, 2])
 @pytest.mark.parametrize("shape", ["nematus", "bars", "tab"])
-def test_pair_with_an_empty_side_is_named_and_the_others_read(
-    shape: str, place: int, side: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_pair_with_an_empty_side_is_named_and_the_others_read(shape: str, place, side: str, tmp_path, capsys) -> None:
     sides = [["a b", "c", "d e f"], ["u v", "w", "x y z"]]
     for number, name in enumerate(("source", "target")):
         sides[number][place] = "" if side in (name, "both") else sides[number][place]
@@ -788,7 +764,7 @@ def test_pair_with_an_empty_side_is_named_and_the_others_read(
     assert [records.is_blank(index) for index in range(3)] == [index == place for index in range(3)]
 
 
-def test_damaged_and_blank_pairs_do_not_stop_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_damaged_and_blank_pairs_do_not_stop_a_file(tmp_path, capsys) -> None:
     good = ["a b ||| c d ||| 0-0 1-1", "e ||| f ||| 0-0", "g h ||| i ||| 1-0"]
     lines = [good[0], " ||| euh ||| ", good[1], "no fields at all", good[2], *good * 8]
     file = str(_file(tmp_path / "file", lines))
@@ -818,12 +794,6 @@ def test_damaged_and_blank_pairs_do_not_stop_a_file(tmp_path: Path, capsys: pyte
 LISTED = "(0-0) (1-2) (2-1)|(0,0) (1,2) (2,1)|[(0, 0), (1, 2), (2, 1)]|[[0, 0], [1, 2], [2, 1]]|0-0, 1-2, 2-1"
 
 
-def test_links_in_other_spellings_are_read() -> None:
-    for line in (*LISTED.split("|"), "{(0, 0), (1, 2), (2, 1)}"):
-        (record,) = records_of([content_of(f"{line}\n".encode())], [["a b c"], ["d e f"]])
-        assert links_text(record) == "0-0 1-2 2-1", line
-
-
 @pytest.mark.parametrize("base", [0, 1])
 @pytest.mark.parametrize(
     ("sure", "possible"), [("0-0 1-1", "2-1"), ("0-0 1-1", ""), ("", "0-0 2-2")], ids=["both", "sure", "possible"]
@@ -841,7 +811,7 @@ def test_column_of_possible_links_is_not_dropped(sure: str, possible: str, base:
 # Sentences and options
 
 
-def test_encoding_option(tmp_path: Path) -> None:
+def test_encoding_option(tmp_path) -> None:
     path, source = tmp_path / "links.txt", tmp_path / "source.txt"
     path.write_bytes("été ||| 0-0\n".encode("latin-1"))
     source.write_bytes("Über\n".encode("latin-1"))
@@ -851,9 +821,7 @@ def test_encoding_option(tmp_path: Path) -> None:
     assert read_attention(path, ["c d"], encoding="utf-16")[0].links == ((0, 0), (1, 1))
 
 
-def test_transpose_and_unescape_options(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
-) -> None:
+def test_transpose_and_unescape_options(tmp_path, capsys, snapshot) -> None:
     weights = PAIRS[0].weights()
     record = read_attention(weights.T, SOURCES[:1], TARGETS[:1], transpose=True)[0]
     assert np.allclose(record.alignment, weights)
@@ -880,7 +848,7 @@ def test_given_tokens_replace_those_of_the_file() -> None:
     assert records.attention(1, "b", "d").translation == "d"
 
 
-def test_several_files_are_read_as_one(tmp_path: Path) -> None:
+def test_several_files_are_read_as_one(tmp_path) -> None:
     for name, lines in (("a", ["1-1", "1-1 2-2"]), ("b", ["1-1"]), (".hidden", ["x"]), ("c.src.js", ["x"])):
         _file(tmp_path / name, lines)
     records = read_attention(tmp_path, ["a b"] * 3, ["x y"] * 3)
@@ -891,16 +859,14 @@ def test_several_files_are_read_as_one(tmp_path: Path) -> None:
     records = read_attention(tmp_path)
     with pytest.raises(AttnvizError, match="b: Pair 1: "):
         records[2]
-    logs = [
-        _file(tmp_path / name, ["S-0\ta", "H-0\t-1\tx", f"A-0\t0-0{more}"]) for name, more in (("d", ""), ("e", ""))
-    ]
+    logs = [_file(tmp_path / one, ["S-0\ta", "H-0\t-1\tx", f"A-0\t0-0{more}"]) for one, more in (("d", ""), ("e", ""))]
     assert [record.source_text for record in read_attention(logs, ["p", "q"])] == ["p", "q"]
 
 
 # What is written is read again
 
 
-def test_exported_attention_is_read_back(tmp_path: Path) -> None:
+def test_exported_attention_is_read_back(tmp_path) -> None:
     record = attention("a red ca@@ r", "une voiture", [[0.5, 0.25, 0.125, 0.125], [0, 0.5, 0.25, 0.25]])
     path = tmp_path / "a.csv"
     for options in (FigureOptions(margins=False), FigureOptions(margins=True), FigureOptions(by="words")):
@@ -934,9 +900,7 @@ def test_exported_attention_is_read_back(tmp_path: Path) -> None:
         ((" 0", " 0", " 0", " 0"), (), None),
     ],
 )
-def test_links_of_the_shared_tasks_have_marks_and_probabilities(
-    columns: Sequence[str], sure: tuple[tuple[int, int], ...], shares: Sequence[float] | None
-) -> None:
+def test_links_of_the_shared_tasks_have_marks_and_probabilities(columns, sure, shares) -> None:
     links = ((0, 0), (2, 0), (1, 0), (1, 1))
     lines = [f"1 {j + 1} {i + 1}{column}" for (j, i), column in zip(links, columns, strict=True)]
     (record,) = records_of([content_of("\n".join([*lines, "1 0 2", ""]).encode())], [["a b c"], ["x y"]])

@@ -1,7 +1,5 @@
 """Checkpoints of seven programs: the imported models compute the programs' numbers; others are refused by name."""
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import dataclasses
@@ -24,7 +22,6 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Translator
 from attnviz.analysis.diagram import diagram_terms
@@ -93,7 +90,7 @@ Import = Callable[[Peer], Imported]
 
 
 @pytest.fixture(scope="session")
-def imported(tmp_path_factory: pytest.TempPathFactory) -> Import:
+def imported(tmp_path_factory) -> Import:
     """Return a function that imports the checkpoint of a peer, once."""
 
     @functools.cache
@@ -109,7 +106,7 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> Import:
 
 
 @pytest.fixture(scope="session")
-def tutorial(imported: Import) -> Imported:
+def tutorial(imported) -> Imported:
     return imported(PEERS[0])
 
 
@@ -126,7 +123,7 @@ def _columns(tokens: Sequence[str], count: int) -> list[int]:
 
 
 @every_peer
-def test_imported_model_computes_the_same_in_torch_and_numpy(imported: Import, peer: Peer) -> None:
+def test_every_number_is_that_of_the_program_verified_and_saved(imported, peer: Peer) -> None:
     found = imported(peer)
     logits, weights = peer.outputs(*peer.PAIR)
     assert len([place for place in found.trace.source_ids if place != PAD]) == len(peer.ids(*peer.PAIR)[0])
@@ -134,11 +131,6 @@ def test_imported_model_computes_the_same_in_torch_and_numpy(imported: Import, p
         columns = _columns(peer.TARGET, own.shape[1])
         assert np.abs(own[:, columns] - logits[:, _order(peer.TARGET)]).max() < 1e-5
     assert np.abs(found.trace.alignment - weights).max() < 1e-5
-
-
-@every_peer
-def test_every_number_is_verified_and_saved(imported: Import, peer: Peer) -> None:
-    found = imported(peer)
     translator, weights = found.translator, found.weights
     for options in ({"beam": 3}, {"target": peer.PAIR[1]}, {"interventions": [ForceWords((5,), 0)]}):
         trace: Any = translator.translate(peer.PAIR[0], **options)
@@ -164,7 +156,7 @@ def test_every_number_is_verified_and_saved(imported: Import, peer: Peer) -> Non
 
 
 @every_program
-def test_greedy_search_writes_the_likeliest_allowed_token(imported: Import, peer: Peer) -> None:
+def test_greedy_search_writes_the_likeliest_allowed_token(imported, peer: Peer) -> None:
     order = _order(peer.TARGET)
     added = len(imported(peer).translator.tokenizer) - len(order)
     trace = imported(peer).translator.translate(peer.PAIR[0], beam=1)
@@ -181,7 +173,7 @@ def test_greedy_search_writes_the_likeliest_allowed_token(imported: Import, peer
 
 
 @pytest.mark.parametrize("name", TRAINED)
-def test_numbers_and_translations_equal_those_of_the_training_program(name: str, tmp_path: Path) -> None:
+def test_numbers_and_translations_equal_those_of_the_training_program(name: str, tmp_path) -> None:
     assert main(["import", str(FIXTURES / name), "-o", str(tmp_path / "mine")]) == 0
     found = Imported(PEERS[0], FIXTURES / name, tmp_path / "mine")
     with np.load(FIXTURES / name / "peer.npz") as arrays:
@@ -213,7 +205,7 @@ ORDERS = {
 
 
 @every_program
-def test_altered_number_is_detected(imported: Import, peer: Peer) -> None:
+def test_altered_number_is_detected_and_a_step_described(imported, peer: Peer, snapshot) -> None:
     found = imported(peer)
     for name in ("initial_states", "energies", "alignment", "contexts", "layer_states", "readouts", "annotations"):
         array = getattr(found.trace, name).copy()
@@ -222,10 +214,6 @@ def test_altered_number_is_detected(imported: Import, peer: Peer) -> None:
         steps = range(len(found.trace.target_pieces))
         wrong = {one.quantity for step in steps for one in verifier.verify(step).discrepancies}
         assert verified_names(found.trace, name) & wrong
-
-
-@every_program
-def test_sentences_of_a_step(imported: Import, peer: Peer, snapshot: SnapshotAssertion) -> None:
     trace = imported(peer).trace
     stages = [*narrate(trace, 1), *narrate(trace, 1, simple=True)]
     equations = step_texts(trace).equation_templates(trace, "light")
@@ -234,9 +222,7 @@ def test_sentences_of_a_step(imported: Import, peer: Peer, snapshot: SnapshotAss
 
 
 @pytest.mark.parametrize("peer", [PROGRAMS[0], Opennmt()], ids=str)
-def test_imported_model_works_in_every_command(
-    imported: Import, peer: Peer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_imported_model_works_in_every_command(imported, peer: Peer, tmp_path, capsys) -> None:
     found = imported(peer)
     assert [folder.name for folder in model_folders(found.made.parent)] == ["mine"]
     pairs, model, source = str(tmp_path / "pairs.tsv"), ["--model", str(found.made)], peer.PAIR[0]
@@ -262,9 +248,7 @@ def test_imported_model_works_in_every_command(
     assert "imported" in capsys.readouterr().err
 
 
-def test_start_mark_of_a_source_is_no_word_of_a_corpus(
-    tutorial: Imported, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_start_mark_of_a_source_is_no_word_of_a_corpus(tutorial, tmp_path, capsys) -> None:
     pairs, model = tmp_path / "pairs.tsv", ["--model", str(tutorial.made)]
     source, target = "ein mann schläft .", "a man sleeps ."
     pairs.write_text(f"{source}\t{target}\n", encoding="utf-8")
@@ -283,7 +267,7 @@ def test_start_mark_of_a_source_is_no_word_of_a_corpus(
     assert links <= {*printed[2].split()}
 
 
-def test_typed_text_is_split_into_known_words(tutorial: Imported) -> None:
+def test_typed_text_is_split_and_every_equation_symbol_drawn(tutorial) -> None:
     trace = tutorial.translator.translate("Ein Hund, schläft zuhause im Park.", beam=1)
     assert trace.words().source == ("<s>", "ein", "hund", ",", "schläft", "zuhause", "im", "park", ".", "</s>")
     assert trace.unknown_characters == (",", "zuhause")
@@ -292,11 +276,15 @@ def test_typed_text_is_split_into_known_words(tutorial: Imported) -> None:
     for text in ("", "\u200b", "ein " * 300):
         with pytest.raises(AttnvizError):
             tutorial.translator.translate(text, beam=1)
+    trace = tutorial.trace
+    symbols = symbols_of(step_texts(trace).equation_templates(trace, "light"), 1)
+    found = set(drawn(diagram_terms(trace), 1))
+    inner = {one for one in symbols if one[0] not in ALWAYS - {"x"} or "\u0303" in one}
+    assert {one for one in inner if not {one, one[0]} & found} == set(), "weights of one letter are that letter"
+    assert {"Wa", "ba", "x2", "r2", "bo"} <= symbols & found
 
 
-def test_what_an_imported_model_cannot_do_is_said(
-    tutorial: Imported, imported: Import, snapshot: SnapshotAssertion
-) -> None:
+def test_what_an_imported_model_cannot_do_is_said(tutorial, imported, snapshot) -> None:
     trace, translator = tutorial.trace, tutorial.translator
     refused = {
         "posterior attention": refusal(lambda: posterior(trace, tutorial.weights)),
@@ -310,19 +298,8 @@ def test_what_an_imported_model_cannot_do_is_said(
     assert translator.translate("ein mann", interventions=[ForceWords((6,), 0)], beam=1).target_ids[0] == 6
 
 
-def test_every_equation_symbol_is_in_the_diagram(tutorial: Imported) -> None:
-    trace = tutorial.trace
-    symbols = symbols_of(step_texts(trace).equation_templates(trace, "light"), 1)
-    found = set(drawn(diagram_terms(trace), 1))
-    inner = {one for one in symbols if one[0] not in ALWAYS - {"x"} or "\u0303" in one}
-    assert {one for one in inner if not {one, one[0]} & found} == set(), "weights of one letter are that letter"
-    assert {"Wa", "ba", "x2", "r2", "bo"} <= symbols & found
-
-
 @pytest.mark.parametrize("beam", [1, 3])
-def test_no_search_ends_before_the_first_word_and_unknown_words_may_be_forbidden(
-    tmp_path: Path, beam: int, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_no_search_ends_before_the_first_word_and_unknown_words_may_be_forbidden(tmp_path, beam: int, capsys) -> None:
     Joey().write(tmp_path)
     write_checkpoint(load_checkpoint(tmp_path), tmp_path / "mine")
     translator = Translator.load(tmp_path / "mine", device="cpu")
@@ -344,7 +321,7 @@ def test_no_search_ends_before_the_first_word_and_unknown_words_may_be_forbidden
         assert ("<unk>" in capsys.readouterr().out) is expected
 
 
-def test_half_option_rounds_weights_to_float16(tutorial: Imported, tmp_path: Path) -> None:
+def test_half_option_rounds_weights_to_float16(tutorial, tmp_path) -> None:
     assert main(["import", str(tutorial.given), "-o", str(tmp_path / "mine"), "--half"]) == 0
     weights = read_weights(tmp_path / "mine")
     assert {array.dtype for array in weights.values()} == {np.dtype(np.float16)}
@@ -373,18 +350,13 @@ DAMAGED_MODELS: Mapping[str, Callable[[Path], object]] = {
 }
 
 
-def test_damaged_model_folders_are_refused(tutorial: Imported, tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+def test_damaged_model_folders_are_refused_and_own_models_kept(tutorial, tmp_path, snapshot, capsys) -> None:
     refused = {}
     for name, damage in DAMAGED_MODELS.items():
         folder = shutil.copytree(tutorial.made, tmp_path / "mine", dirs_exist_ok=True)
         damage(folder)
         refused[name] = refusal(lambda folder=folder: Translator.load(folder, device="cpu"), tmp_path)
     assert refused == snapshot
-
-
-def test_import_does_not_overwrite_own_model(
-    tutorial: Imported, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
     record = {"format": "attnviz-model", "version": 2, "model": {"vocabulary_size": 10}}
     (tmp_path / "config.json").write_text(json.dumps(record))
     assert main(["import", str(tutorial.given), "-o", str(tmp_path)]) == 2
@@ -430,7 +402,7 @@ WRAPPED: Mapping[str, Callable[[State], State]] = {
 
 
 @pytest.mark.parametrize("name", WRAPPED)
-def test_wrapped_checkpoints_are_read(name: str, tmp_path: Path) -> None:
+def test_wrapped_checkpoints_are_read(name: str, tmp_path) -> None:
     peer = Tutorial()
     peer.write(tmp_path)
     expected = load_checkpoint(tmp_path)
@@ -438,7 +410,7 @@ def test_wrapped_checkpoints_are_read(name: str, tmp_path: Path) -> None:
     assert _same_weights(load_checkpoint(tmp_path), expected)
 
 
-def test_encoder_and_decoder_in_two_files_are_read(tmp_path: Path) -> None:
+def test_encoder_and_decoder_in_two_files_are_read(tmp_path) -> None:
     peer = Tutorial()
     peer.write(tmp_path)
     expected = load_checkpoint(tmp_path)
@@ -451,9 +423,7 @@ def test_encoder_and_decoder_in_two_files_are_read(tmp_path: Path) -> None:
         assert _same_weights(load_checkpoint(path), expected)
 
 
-def test_one_of_several_checkpoints_can_be_chosen(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
-) -> None:
+def test_one_of_several_checkpoints_can_be_chosen(tmp_path, capsys, snapshot) -> None:
     Fairseq().write(tmp_path)
     for number in (1, 2, 10):
         (tmp_path / f"checkpoint{number}.pt").write_bytes(b"another")
@@ -477,9 +447,7 @@ def test_one_of_several_checkpoints_can_be_chosen(
 @pytest.mark.parametrize(
     "names", [{"encoder.": "enc."}, {"decoder.": "dec."}, {"encoder.": "a.", "decoder.": "b."}], ids=str
 )
-def test_renamed_attributes_are_compared_with_the_nearest_program_and_can_be_mapped(
-    tmp_path: Path, names: dict[str, str], snapshot: SnapshotAssertion
-) -> None:
+def test_renamed_attributes_are_compared_with_the_nearest_program_and_can_be_mapped(tmp_path, names, snapshot) -> None:
     peer = Tutorial()
     peer.write(tmp_path)
     expected, state = load_checkpoint(tmp_path), dict(peer.state)
@@ -494,7 +462,7 @@ def test_renamed_attributes_are_compared_with_the_nearest_program_and_can_be_map
 
 
 @pytest.mark.parametrize("name", TRAINED)
-def test_unknown_entry_of_state_dict_is_never_ignored(name: str, tmp_path: Path) -> None:
+def test_unknown_entry_of_state_dict_is_never_ignored(name: str, tmp_path) -> None:
     shutil.copytree(FIXTURES / name, tmp_path, dirs_exist_ok=True)
     path = next(path for path in sorted(tmp_path.iterdir()) if path.suffix in CHECKPOINT_ENDINGS)
     values = {
@@ -638,7 +606,7 @@ SHORT = re.compile(r"( If your copy of the program).*", re.DOTALL)
 """The end of the sentences about structure, the same for all: it is kept where a weight is lacking."""
 
 
-def test_other_structures_and_damage_are_refused(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+def test_other_structures_and_damage_are_refused(tmp_path, snapshot) -> None:
     refused = {}
     for place, (name, damage) in enumerate(DAMAGED.items()):
         folder = tmp_path / str(place)
@@ -666,9 +634,7 @@ def test_other_structures_and_damage_are_refused(tmp_path: Path, snapshot: Snaps
         ("quant_layers", ["linear_in"], "decoder.attn.linear_in.qweight"),
     ],
 )
-def test_option_that_changes_the_computation_is_refused_by_name(
-    tmp_path: Path, option: str, value: object, tensor: str | None
-) -> None:
+def test_option_that_changes_the_computation_is_refused_by_name(tmp_path, option, value, tensor: str | None) -> None:
     Opennmt().write(tmp_path)
     path = tmp_path / "model_step_3.pt"
     content = torch.load(path, weights_only=False)
@@ -682,7 +648,7 @@ def test_option_that_changes_the_computation_is_refused_by_name(
         assert opennmt_way_out() in str(error.value)
 
 
-def test_what_was_assumed_is_said(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+def test_what_was_assumed_is_said(tmp_path, snapshot) -> None:
     D2l().write(tmp_path)
     older = {name.replace("rnn.rnn", "rnn"): one for name, one in D2l().state.items()}
     torch.save(older, tmp_path / "older.pt")
@@ -697,7 +663,7 @@ def test_what_was_assumed_is_said(tmp_path: Path, snapshot: SnapshotAssertion) -
 
 
 @pytest.fixture
-def field_of(monkeypatch: pytest.MonkeyPatch) -> Callable[[Sequence[str]], Any]:
+def field_of(monkeypatch) -> Callable[[Sequence[str]], Any]:
     """Return a function that makes the vocabulary of one side as OpenNMT-py 1 and 2 do, of stand-ins."""
     classes = {}
     for module, name in (("torchtext.data.field", "Field"), ("onmt.inputters.text_dataset", "TextMultiField")):
@@ -712,11 +678,7 @@ def field_of(monkeypatch: pytest.MonkeyPatch) -> Callable[[Sequence[str]], Any]:
 
 @pytest.mark.parametrize("zipped", [True, False], ids=["zip", "before-torch-1.6"])
 def test_pickled_vocabularies_are_named_and_saved_as_lists_by_the_lines_given(
-    tmp_path: Path,
-    zipped: bool,
-    field_of: Callable[[Sequence[str]], Any],
-    monkeypatch: pytest.MonkeyPatch,
-    snapshot: SnapshotAssertion,
+    tmp_path, zipped: bool, field_of, monkeypatch, snapshot
 ) -> None:
     peer = Opennmt(rnn="GRU", bidirectional=False, feeding=False, older=True)
     peer.write(tmp_path)
@@ -744,9 +706,7 @@ def test_pickled_vocabularies_are_named_and_saved_as_lists_by_the_lines_given(
     changes=st.lists(st.tuples(st.integers(0, 40), st.lists(st.integers(0, 30), max_size=3)), min_size=1, max_size=2),
 )
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
-def test_any_tensor_shapes_translate_or_are_refused(
-    imported: Import, tmp_path: Path, peer: Peer, changes: list[tuple[int, list[int]]]
-) -> None:
+def test_any_tensor_shapes_translate_or_are_refused(imported, tmp_path, peer, changes) -> None:
     stored = read_checkpoint(imported(peer).given)
     tensors = dict(stored.tensors)
     for place, shape in changes:
@@ -756,7 +716,7 @@ def test_any_tensor_shapes_translate_or_are_refused(
         Translator.load(tmp_path / "made", device="cpu").translate(peer.PAIR[0], beam=1)
 
 
-def test_large_checkpoints_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_checkpoints_are_refused(tmp_path, monkeypatch) -> None:
     torch.save({"weight": torch.zeros(8)}, tmp_path / "model.pt")
     monkeypatch.setattr(checkpoint_folder, "_LIMITS", Limits(bytes=100))
     with pytest.raises(AttnvizError, match="MB"):

@@ -1,7 +1,5 @@
 """Special tokens and marks of pieces are no words: links, error rates, tables and heads count the other words alone."""
 
-from __future__ import annotations
-
 import csv
 import json
 from collections.abc import Sequence
@@ -65,7 +63,7 @@ def saved(source: str, target: str, path: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", SPELLINGS)
-def test_words_and_links_count_words_alone(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_words_and_links_count_words_alone(name: str, tmp_path, capsys) -> None:
     file, made = saved(*SPELLINGS[name], tmp_path / "file.json"), tmp_path / "made.pharaoh"
     (record,) = read_attention(file)
     words = record.words()
@@ -94,7 +92,7 @@ def test_words_and_links_count_words_alone(name: str, tmp_path: Path, capsys: py
 
 
 @pytest.mark.parametrize("name", ["mBART", "none"])
-def test_measures_and_figures_count_words_alone(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_measures_and_figures_count_words_alone(name: str, tmp_path, capsys) -> None:
     file, gold = saved(*SPELLINGS[name], tmp_path / "file.json"), tmp_path / "gold"
     (record,) = read_attention(file)
     words = record.words()
@@ -124,7 +122,7 @@ def test_measures_and_figures_count_words_alone(name: str, tmp_path: Path, capsy
     assert (summary.moves, summary.identical) == (3, 0), "no special token is a word that was copied"
 
 
-def test_special_tokens_can_be_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_special_tokens_can_be_named(tmp_path, capsys) -> None:
     tokens = ["<mine>", *SOURCE], ["<mine>", *TARGET]
     plain = attention(*tokens, weights(*tokens))
     assert links_text(plain) == "0-0 1-1 2-3 3-2 4-4"

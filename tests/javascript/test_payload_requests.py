@@ -1,7 +1,5 @@
 """Payloads as the browser fetches them, run in Deno: a server that does not know a request is sent it once."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +32,7 @@ const act = async ({{ requests, fetched, visitor }}) => {{
 
 
 def _acted(folder: Path, **given: Any) -> dict[str, Any]:
-    found: dict[str, Any] = made_by(PROGRAM, "JSON.stringify(await act(given))", given, folder)
-    return found
+    return made_by(PROGRAM, "JSON.stringify(await act(given))", given, folder)
 
 
 def test_unknown_request_is_sent_once_for_all_its_payloads(tmp_path: Path) -> None:

@@ -1,28 +1,26 @@
 """The JavaScript state of a view, its URL and its history, run in Deno."""
 
-from __future__ import annotations
-
-import json
-import subprocess
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from deno import find_deno_bin
 
 from attnviz.ui.embedding import in_session
 from attnviz.ui.page_state.linked import set_page_address
 from attnviz.ui.step.step_controls import view_payload
 from attnviz.ui.view import MAIN, View
 from tests.conftest import REPOSITORY
+from tests.deno_program import made_by
 from tests.figures import synthetic
 
+Run = Callable[..., list[dict[str, Any]]]
 COMPONENTS = REPOSITORY / "attnviz" / "ui" / "components"
 STAGE = Path(__file__).with_name("stage.js")
 
 BEGIN = f"""
 const stage = await import("{STAGE.as_uri()}");
-stage.open(PLACE);
+stage.open(given.place);
 const {{ change, closeView, openView }} = await import("{(COMPONENTS / "state.js").as_uri()}");
 const address = await import("{(COMPONENTS / "address.js").as_uri()}");
 const {{ acknowledge, default: mount, sendRequest }} = await import("{(COMPONENTS / "outbox" / "outbox.js").as_uri()}");
@@ -39,7 +37,7 @@ const show = (view, payload) => {{
 }};
 const seen = [];
 const note = (view) => seen.push({{ ...shown(view), ...stage.here() }});
-const [one, other] = PAYLOADS;
+const [one, other] = given.payloads;
 const view = stage.root();
 """
 
@@ -52,83 +50,67 @@ def server_payload(seed: int, sentence: str | None = "A dog.", forms: tuple[str,
         return view_payload(view, tour=True) | {"family": f"sentence {seed // 10}"}
 
 
-def run_in_deno(
-    folder: Path, acts: str, place: str = "", payloads: tuple[dict[str, Any], ...] = ()
-) -> list[dict[str, Any]]:
-    """Run the JavaScript `acts` in Deno after opening an address with this end; return the states that it noted."""
-    begin = BEGIN.replace("PLACE", json.dumps(place)).replace(
-        "PAYLOADS", json.dumps(payloads or (server_payload(0), server_payload(10)))
-    )
-    script = folder / "acts.js"
-    script.write_text(f"{begin}\n{acts}\nconsole.log(JSON.stringify(seen));\nDeno.exit();", encoding="utf-8")
-    command = [find_deno_bin(), "run", "--no-remote", "--no-npm", "--no-lock", "--allow-read", script]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    found: list[dict[str, Any]] = json.loads(done.stdout)
-    return found
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    """Return a function that runs acts after opening an address with this end, and returns the states they noted."""
+
+    def run_in_deno(acts: str, place: str = "", payloads: Sequence[Any] = (), begin: str = BEGIN) -> Any:
+        given = {"place": place, "payloads": payloads or (server_payload(0), server_payload(10))}
+        return made_by(f"{begin}\n{acts}", "JSON.stringify(seen)", given, tmp_path)
+
+    return run_in_deno
 
 
-def test_link_parameters_are_applied_and_invalid_ones_ignored(tmp_path: Path) -> None:
+def test_link_parameters_are_applied_and_invalid_ones_ignored(run: Run) -> None:
     acts = "show(view, one); address.writeAddress(); note(view);"
-    (seen,) = run_in_deno(tmp_path, acts, "#step=3&source=2&word=7&typed_word=x&stage=4&order=strongest")
-    assert (seen["step"], seen["chosen"], seen["word"], seen["typedWord"]) == (2, 1, 7, "x")
-    assert (seen["stage"], seen["ordered"]) == (4, "strongest")
+    (seen,) = run(acts, "#step=3&source=2&word=7&typed_word=x&stage=4&order=strongest")
+    assert (seen["step"], seen["source"], seen["word"], seen["typedWord"]) == (2, 1, 7, "x")
+    assert (seen["stage"], seen["order"]) == (4, "strongest")
     assert seen["fragment"]["step"] == "3"
-    (seen,) = run_in_deno(tmp_path, acts, "#step=400&source=99&word=-1&stage=9&order=up&tour=9&foil=x")
-    assert seen["step"] == last_step()
-    assert [seen[name] for name in ("chosen", "word", "foil", "stage", "ordered", "tour")] == [None] * 6
+    (seen,) = run(acts, "#step=400&source=99&word=-1&stage=9&order=up&tour=9&foil=x")
+    assert seen["step"] == server_payload(0)["steps"] - 1
+    assert [seen[name] for name in ("source", "word", "foil", "stage", "order", "tour")] == [None] * 6
 
 
-def last_step() -> int:
-    return int(server_payload(0)["steps"]) - 1
-
-
-def test_steps_replace_and_translations_push_history_entries(tmp_path: Path) -> None:
-    seen = run_in_deno(
-        tmp_path,
-        """show(view, one); address.writeAddress(); note(view);
+def test_steps_replace_and_translations_push_history_entries(run: Run) -> None:
+    seen = run("""show(view, one); address.writeAddress(); note(view);
         change(view, { step: 3 }); change(view, { source: 2, word: 9 }); address.writeAddress(); note(view);
         show(view, other); address.writeAddress(); note(view);
         change(view, { step: 1 }); address.writeAddress();
         stage.go(-1); note(view);                      // the server has not followed yet
         address.writeAddress(); note(view);                   // and nothing is written over what was gone back to
         show(view, one); acknowledge({}); note(view);
-        """,
-    )
+        """)
     begun, left, fresh, gone, held, back = seen
     assert begun["entries"] == left["entries"] == 1
     assert left["fragment"]["step"] == "4"
-    assert (fresh["entries"], fresh["step"], fresh["chosen"], fresh["word"]) == (2, 0, None, None)
+    assert (fresh["entries"], fresh["step"], fresh["source"], fresh["word"]) == (2, 0, None, None)
     assert gone["fragment"] == held["fragment"] == left["fragment"]
-    assert (back["step"], back["chosen"], back["word"]) == (3, 2, 9)
+    assert (back["step"], back["source"], back["word"]) == (3, 2, 9)
 
 
-def test_step_clears_chosen_words_and_what_if_keeps_the_step(tmp_path: Path) -> None:
+def test_step_clears_chosen_words_and_what_if_keeps_the_step(run: Run) -> None:
     same = (server_payload(0), server_payload(1))  # two translations of one sentence
-    words, step, tried = run_in_deno(
-        tmp_path,
+    words, step, tried = run(
         """show(view, one); change(view, { word: 9, foil: 8, typedFoil: "voiture", source: 3 }); note(view);
         change(view, { step: 2 }); note(view);
         show(view, other); address.writeAddress(); note(view);
         """,
         payloads=same,
     )
-    assert (words["word"], words["foil"], words["typedFoil"], words["chosen"]) == (9, 8, "voiture", 3)
-    assert (step["word"], step["foil"], step["typedFoil"], step["chosen"]) == (None, None, "", 3)
-    assert (tried["step"], tried["chosen"]) == (2, 3)
+    assert (words["word"], words["foil"], words["typedFoil"], words["source"]) == (9, 8, "voiture", 3)
+    assert (step["word"], step["foil"], step["typedFoil"], step["source"]) == (None, None, "", 3)
+    assert (tried["step"], tried["source"]) == (2, 3)
 
 
-def test_choice_on_the_next_page_waits_for_the_entry_of_that_page(tmp_path: Path) -> None:
-    before, early, there, back = run_in_deno(
-        tmp_path,
-        """show(view, one); address.writeAddress(); note(view);
+def test_choice_on_the_next_page_waits_for_the_entry_of_that_page(run: Run) -> None:
+    before, early, there, back = run("""show(view, one); address.writeAddress(); note(view);
         sendRequest("page", "learns"); change(view, { step: 2 });
         const timeline = {}; address.setParameters(timeline, { fragment: { update: "1400" } });
         address.writeAddress(); note(view);
         closeView(view); openPage("learns"); address.writeAddress(); note(view);
         address.removeOwner(timeline); stage.go(-1); note(view);
-        """,
-    )
+        """)
     assert early["fragment"] == before["fragment"] | {"step": "3"}
     assert early["entries"] == before["entries"]
     assert (there["path"], there["query"], there["fragment"]) == ("/learns", {}, {"update": "1400"})
@@ -136,42 +118,33 @@ def test_choice_on_the_next_page_waits_for_the_entry_of_that_page(tmp_path: Path
     assert back["fragment"] == early["fragment"]
 
 
-def test_step_just_before_back_is_restored_by_forward(tmp_path: Path) -> None:
-    back, forward = run_in_deno(
-        tmp_path,
-        """show(view, one); address.writeAddress(); show(view, other); address.writeAddress();
+def test_step_just_before_back_is_restored_by_forward(run: Run) -> None:
+    back, forward = run("""show(view, one); address.writeAddress(); show(view, other); address.writeAddress();
         change(view, { step: 2 });                    // not written yet
         stage.go(-1); show(view, one); acknowledge({}); address.writeAddress(); note(view);
         stage.go(1); show(view, other); acknowledge({}); note(view);
-        """,
-    )
+        """)
     assert "step" not in back["fragment"]
     assert (forward["step"], forward["fragment"]["step"]) == (2, "3")
 
 
-def test_url_writes_while_leaving_a_page_keep_its_history_entry(tmp_path: Path) -> None:
-    (back,) = run_in_deno(
-        tmp_path,
-        """show(view, one); change(view, { step: 2 }); address.writeAddress();
+def test_url_writes_while_leaving_a_page_keep_its_history_entry(run: Run) -> None:
+    (back,) = run("""show(view, one); change(view, { step: 2 }); address.writeAddress();
         closeView(view);                              // its room is emptied first
         address.setParameters("lecture", { fragment: { lecture: "1" } }); address.writeAddress();
         openPage("elsewhere"); acknowledge({}); address.writeAddress();
         stage.go(-1); address.pageDrawn("");
         const again = stage.root(); show(again, one); note(again);
-        """,
-    )
+        """)
     assert (back["step"], back["fragment"]["step"]) == (2, "3")
 
 
-def test_back_to_another_page_writes_nothing_until_that_is_drawn(tmp_path: Path) -> None:
-    left, early, drawn = run_in_deno(
-        tmp_path,
-        """show(view, one); change(view, { step: 2 }); address.writeAddress(); note(view);
+def test_back_to_another_page_writes_nothing_until_that_is_drawn(run: Run) -> None:
+    left, early, drawn = run("""show(view, one); change(view, { step: 2 }); address.writeAddress(); note(view);
         openPage("why"); address.setParameters("own", { fragment: { x: "1" } }); address.writeAddress();
         stage.go(-1); address.setParameters("own", { fragment: { x: "2" } }); address.writeAddress(); note(view);
         address.removeOwner("own"); show(view, one); address.pageDrawn(""); address.writeAddress(); note(view);
-        """,
-    )
+        """)
     for seen in (early, drawn):
         assert (seen["path"], seen["fragment"], seen["entries"]) == ("/", left["fragment"], 2)
 
@@ -196,48 +169,39 @@ const noteSent = () => seen.push(structuredClone({ sent: sent.at(-1), search: lo
 """
 
 
-def test_restarted_server_receives_the_url_and_the_url_stays(tmp_path: Path) -> None:
-    before_restart, resumed, unanswered, answered = run_in_deno(
-        tmp_path,
-        OUTBOX
-        + """show(view, one); acknowledge({}, "before"); change(view, { step: 2 }); await tick(); noteSent();
+def test_restarted_server_receives_the_url_and_the_url_stays(run: Run) -> None:
+    acts = """show(view, one); acknowledge({}, "before"); change(view, { step: 2 }); await tick(); noteSent();
         connect("LOST"); change(view, { step: 3 }); connect("CONNECTED"); await tick(); noteSent();
         const { tab } = sent.at(-1), last = sent.at(-1).requests.at(-1).seq;
         address.setPage({ path: "", entry: "other", parameters: { x: "1" } }); acknowledge({}, "after"); await tick();
         noteSent();
         show(view, one); acknowledge({ [tab]: last }, "after"); await tick();
         sendRequest("page", "lab"); await tick(); noteSent();
-        """,
-    )
+        """
+    before_restart, resumed, unanswered, answered = run(acts, begin=BEGIN + OUTBOX)
     assert "step=3" in before_restart["hash"]
     (request,) = resumed["sent"]["requests"]
     assert (request["key"], request["value"]["memory"], resumed["sent"]["memory"]) == ("resume", "before", "")
     assert request["value"]["address"] == "/" + resumed["search"]
     assert "step=4" in resumed["hash"], "the URL has the choice made while disconnected"
-    assert (unanswered["search"], unanswered["hash"]) == (resumed["search"], resumed["hash"]), (
-        "the state of a restarted server is not written to the URL"
-    )
+    # The state of a restarted server is not written to the URL.
+    assert (unanswered["search"], unanswered["hash"]) == (resumed["search"], resumed["hash"])
     assert answered["sent"]["memory"] == "after"
     assert [one["key"] for one in answered["sent"]["requests"]] == ["page"]
 
 
 @pytest.mark.parametrize(("entry", "asked"), [("first b", ["follow"]), ("first a", [])])
-def test_back_before_the_page_listens_is_followed(tmp_path: Path, entry: str, asked: list[str]) -> None:
-    (seen,) = run_in_deno(
-        tmp_path,
-        OUTBOX
-        + f"""history.replaceState({{ attnvizEntry: "{entry}" }}, "", "http://page.test/?sentence={entry}");
+def test_back_before_the_page_listens_is_followed(run: Run, entry: str, asked: list[str]) -> None:
+    acts = f"""history.replaceState({{ attnvizEntry: "{entry}" }}, "", "http://page.test/?sentence={entry}");
         address.setPage({{ path: "", entry: "first a", parameters: {{}} }});
         acknowledge({{}}, "server"); await tick(); noteSent();
-        """,
-    )
+        """
+    (seen,) = run(acts, begin=BEGIN + OUTBOX)
     assert [one["key"] for one in (seen.get("sent") or {"requests": []})["requests"]] == asked
 
 
-def test_url_is_written_immediately_and_frequent_writes_are_throttled(tmp_path: Path) -> None:
-    few, many, last = run_in_deno(
-        tmp_path,
-        """const begun = performance.now(), { replaceState } = history;
+def test_url_is_written_immediately_and_frequent_writes_are_throttled(run: Run) -> None:
+    few, many, last = run("""const begun = performance.now(), { replaceState } = history;
         let writings = 0;
         history.replaceState = (...given) => { writings += 1; replaceState.apply(history, given); };
         const tick = () => new Promise((then) => setTimeout(then, 3));
@@ -250,22 +214,18 @@ def test_url_is_written_immediately_and_frequent_writes_are_throttled(tmp_path: 
         count();
         await new Promise((then) => setTimeout(then, 500));
         count();
-        """,
-    )
-    steps = last_step() + 1
+        """)
+    steps = server_payload(0)["steps"]
     assert few["fragment"]["step"] == str(9 % steps + 1)
     assert many["writings"] <= many["most"], "browsers limit how often the URL may change"
     assert last["fragment"].get("step", "1") == str(89 % steps + 1)
 
 
-def test_written_fragment_is_followed_without_the_server(tmp_path: Path) -> None:
-    before, written, stepped = run_in_deno(
-        tmp_path,
-        """show(view, one); change(view, { step: 1 }); address.writeAddress(); note(view);
+def test_written_fragment_is_followed_without_the_server(run: Run) -> None:
+    before, written, stepped = run("""show(view, one); change(view, { step: 1 }); address.writeAddress(); note(view);
         stage.edit("#step=3&source=2"); await Promise.resolve(); note(view);
         change(view, { step: 3 }); address.writeAddress(); note(view);
-        """,
-    )
-    assert (written["step"], written["chosen"]) == (2, 1)
+        """)
+    assert (written["step"], written["source"]) == (2, 1)
     assert stepped["fragment"] == {"step": "4", "source": "2"}
     assert stepped["query"] == before["query"]

@@ -1,11 +1,8 @@
 """The lessons that come with the program: every answer and every statement about a translation is computed."""
 
-from __future__ import annotations
-
 import math
 import re
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -55,7 +52,7 @@ def words_of(asked: AskedQuestion) -> tuple[str, ...]:
 
 
 @pytest.mark.parametrize("name", shipped_lessons())
-def test_lesson_is_bilingual_and_predicts_everything(name: str, shipped_model: Path) -> None:
+def test_lesson_is_bilingual_and_predicts_everything(name: str, shipped_model) -> None:
     lesson, asked = played(name)
     assert lesson.languages == ("en", "fr")
     assert all(one.answer is not None and one.question.note is not None for one in asked)
@@ -77,7 +74,7 @@ def _texts(lesson: Lesson) -> list[Text]:
     return [text for text in texts if text is not None]
 
 
-def test_attention_lesson_says_what_the_models_do(shipped_model: Path) -> None:
+def test_attention_lesson_says_what_the_models_do(shipped_model) -> None:
     _, asked = played("attention")
     vector, lost, none, three, verte, share, article, mixture, last, crossing = asked
     assert answer(vector).startswith("256, ")
@@ -100,33 +97,27 @@ def test_attention_lesson_says_what_the_models_do(shipped_model: Path) -> None:
     at, green = (share.subject.trace.source_pieces.index(piece) for piece in ("▁at", "▁green"))
     assert [round(float(energies[at] - energies[green]), 2), round(math.exp(1.52), 1)] == [1.52, 4.6]
     assert int(np.argsort(-energies)[1]) == green
-    weights = np.round(mixture.subject.trace.words().alignment[mixture.word], 2)
+    trace = mixture.subject.trace
+    weights = np.round(trace.words().alignment[mixture.word], 2)
     assert [float(weights[4]), float(weights[5])] == pytest.approx([0.18, 0.69])
-    assert np.allclose(
-        mixture.subject.trace.contexts[4],
-        mixture.subject.trace.alignment[4] @ mixture.subject.trace.annotations,
-        atol=1e-4,
-    )
+    assert np.allclose(trace.contexts[4], trace.alignment[4] @ trace.annotations, atol=1e-4)
     assert answer(last) == "vieille"
     assert last.subject.trace.words().source[int(last.subject.trace.words().alignment[last.word].argmax())] == "old"
     assert words_of(last)[-3:] == ("vieille", ".", "</s>")
-    linked = [
-        crossing.subject.trace.words().source[int(row.argmax())] for row in crossing.subject.trace.words().alignment
-    ]
+    words = crossing.subject.trace.words()
+    linked = [words.source[int(row.argmax())] for row in words.alignment]
     assert linked[:5] == ["The", "little", "cat", "black", "sleeps"]
     assert linked[6:10] == ["the", "big", "chair", "red"]
     assert answer(crossing) == "“black” and “red”"
 
 
-def test_transformer_lesson_says_what_the_model_does(shipped_model: Path) -> None:
+def test_transformer_lesson_says_what_the_model_does(shipped_model) -> None:
     _, asked = played("transformer")
     order, heads, first, other, share, value, stream, old = asked
     trace = order.subject.trace
     assert "code of its position" in answer(order)
     assert (answer(heads), trace.cross_alignment.shape[:2]) == ("12", (3, 4))
-    alone = [
-        trace.select_heads(layer, head).words().alignment.max(axis=1).mean() for layer in range(3) for head in range(4)
-    ]
+    alone = [trace.select_heads(*one).words().alignment.max(axis=1).mean() for one in np.ndindex(3, 4)]
     assert trace.words().alignment.max(axis=1).mean() < min(alone), "the mean is paler than any head"
     assert answer(first) == "The"
     assert float(first.subject.trace.words().alignment[0].max()) > 0.95
@@ -140,7 +131,7 @@ def test_transformer_lesson_says_what_the_model_does(shipped_model: Path) -> Non
     assert "2,000 updates" in (SHIPPED_MODEL.parent / "small-transformer" / "README.md").read_text(encoding="utf-8")
 
 
-def test_lesson_of_the_documentation_fits_its_translation(shipped_translator: Translator) -> None:
+def test_lesson_of_the_documentation_fits_its_translation(shipped_translator) -> None:
     """All its fields are in the tables of the page, and the tables have all fields there are."""
     page = (REPOSITORY / ".docs" / "pages" / "commands.md").read_text(encoding="utf-8")
     found = re.search(r"```yaml\n(.*?)```", page, re.DOTALL)

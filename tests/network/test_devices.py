@@ -3,8 +3,6 @@
 Any operation that mixes devices fails, and nothing may be computed in float64, which MPS does not support.
 """
 
-from __future__ import annotations
-
 import ctypes
 from collections import Counter
 from collections.abc import Iterator
@@ -23,13 +21,12 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.decoding.applied_interventions import constrained, energy_change
-from attnviz.decoding.by_architecture import _transformer_arrays
-from attnviz.decoding.search import _continuations
+from attnviz.decoding.by_architecture import PreparedTransformer
+from attnviz.decoding.search import DecodingPath, _continuations
 from attnviz.network import ModelConfig, RNNsearch, Transformer, TransformerConfig
 from attnviz.network.encoder import PreparedEncoder
 from attnviz.network.recurrence import AttentiveGRUSequence, GRUSequence
 from attnviz.network.rnnsearch import StepDecoder
-from attnviz.network.transformer import TransformerStepDecoder
 from attnviz.text import EOS
 from attnviz.trace.interventions import ExcludePosition, ReplaceEnergies, ReplaceWeights, Temperature
 from attnviz.training.encoded_pairs import Batch
@@ -119,7 +116,7 @@ def _devices(*tensors: Tensor) -> set[str]:
 
 
 @every_kind
-def test_training_stays_on_the_device(network: RNNsearch) -> None:
+def test_training_stays_on_the_device(network) -> None:
     batch = _batch()
     links = torch.ones(B, TY, TX, device="cuda")
     with KeepAll():
@@ -143,7 +140,7 @@ class Context:
 
 @every_kind
 @torch.no_grad()
-def test_gradients_stay_on_the_device(network: RNNsearch, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gradients_stay_on_the_device(network, monkeypatch) -> None:
     ran: list[tuple[Any, Context, Any]] = []
 
     def recorded(function: Any) -> Any:
@@ -169,7 +166,7 @@ def test_gradients_stay_on_the_device(network: RNNsearch, monkeypatch: pytest.Mo
 
 @every_kind
 @torch.no_grad()
-def test_decoding_with_interventions_stays_on_the_device(network: RNNsearch) -> None:
+def test_decoding_with_interventions_stays_on_the_device(network) -> None:
     decoder = StepDecoder(network.eval())
     lengths, row = _ids(2), (1.0, *(0.0,) * (TX - 1))
     memory = decoder.memory(PreparedEncoder(network.encoder)(_ids(2, TX), lengths), lengths)
@@ -184,18 +181,20 @@ def test_decoding_with_interventions_stays_on_the_device(network: RNNsearch) -> 
         assert _devices(*_continuations(likely, torch.zeros(2, 2, device="cuda"), ending, beam, unk=False)) == {"cuda"}
 
 
-def test_transformer_stays_on_the_device(transformer: Transformer) -> None:
+def test_transformer_stays_on_the_device(transformer) -> None:
     batch = _batch()
     with KeepAll():
         loss, likelihood = Objective(transformer, 0.1)(batch)
     assert _devices(loss, likelihood) == {"cuda"}
     with torch.no_grad():
-        decoder, lengths = TransformerStepDecoder(transformer.eval()), _ids(2)
+        prepared, lengths = PreparedTransformer(transformer.eval()), _ids(2)
+        decoder = prepared.decoder
         memory = decoder.memory(transformer.encode(_ids(2, TX), lengths).annotations, lengths)
         state = decoder.start(memory).select([0, 1], [[0, 0], [0, 0]])
         step, state = decoder.step(memory, state, _ids(2, 2))
         # Without its inference mode, in which there are no fake tensors.
-        arrays = _transformer_arrays.__wrapped__(transformer, decoder.output, [5, 6, EOS], [7, EOS])
+        path = DecodingPath((7, EOS), [], [])
+        arrays = PreparedTransformer.recorded_arrays.__wrapped__(prepared, [5, 6, EOS], memory, path)  # type: ignore[attr-defined]
     found = (memory.annotations, memory.mask, *memory.keys, *memory.values, *step, *state.keys, *state.values)
     assert _devices(*found, *arrays.values()) == {"cuda"}
     with pytest.raises(RuntimeError, match="device"):

@@ -1,7 +1,5 @@
 """The output layer: the likeliest piece and log probabilities match those of all logits."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from hypothesis import given
@@ -15,7 +13,7 @@ FIRST = 3
 
 
 @pytest.fixture(autouse=True)
-def select_in_8_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+def select_in_8_bits(monkeypatch) -> None:
     """Select candidates in 8 bits also on processors without instructions for it."""
     monkeypatch.setattr(output, "choose_coarse_precision", lambda *_: "int8")
 
@@ -51,9 +49,7 @@ def assert_likeliest(layer: OutputLayer, readouts: Tensor) -> None:
     nearness=st.sampled_from([0.0, 1e-7, 1e-5, 1e-3, 1.0]),
     size=st.sampled_from([1e-6, 1.0, 1e4]),
 )
-def test_likeliest_piece_has_largest_logit(
-    seed: int, pieces: int, units: int, spread: float, nearness: float, size: float
-) -> None:
+def test_likeliest_piece_has_largest_logit(seed, pieces, units, spread, nearness, size) -> None:
     """Rows of very unequal lengths, rows that are nearly one another's copies, and readouts of any size."""
     source = torch.Generator().manual_seed(seed)
 

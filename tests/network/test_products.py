@@ -1,7 +1,5 @@
 """Products with a fixed matrix for few or many rows, and the precision that is chosen on a processor."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from itertools import product
@@ -16,15 +14,13 @@ from tests.conftest import REPOSITORY
 
 
 @pytest.fixture(autouse=True)
-def small_matrices_count_as_large(monkeypatch: pytest.MonkeyPatch) -> None:
+def small_matrices_count_as_large(monkeypatch) -> None:
     monkeypatch.setattr(products, "_LARGE", 0)
 
 
 @pytest.mark.parametrize("onednn_is_faster", [True, False])
 @pytest.mark.parametrize("rows", [1, 4, 5, 40, 41])
-def test_product_equals_double_precision_product(
-    onednn_is_faster: bool, rows: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_product_equals_double_precision_product(onednn_is_faster: bool, rows: int, monkeypatch) -> None:
     """Of weights in float16 and float32, and of many or few rows, which may lie apart."""
     if onednn_is_faster and not torch.backends.mkldnn.is_available():
         pytest.skip("torch was built without oneDNN")
@@ -77,7 +73,7 @@ def measured_anew() -> Iterator[None]:
     ids=str,
 )
 def test_bfloat16_is_chosen_where_measured_faster_or_by_the_instructions_of_x86(
-    monkeypatch: pytest.MonkeyPatch, machine: str, speed: float | None, instructions: dict[str, bool], chosen: str
+    monkeypatch, machine: str, speed: float | None, instructions: dict[str, bool], chosen: str
 ) -> None:
     monkeypatch.setattr(products.platform, "machine", lambda: machine)
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: instructions)
@@ -86,7 +82,7 @@ def test_bfloat16_is_chosen_where_measured_faster_or_by_the_instructions_of_x86(
 
 
 @pytest.mark.usefixtures("measured_anew")
-def test_speed_is_measured_once_within_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_speed_is_measured_once_within_seconds(monkeypatch) -> None:
     monkeypatch.setattr(products.platform, "machine", lambda: "arm64")
     started = time.process_time()
     products.choose_precision("auto", CPU)

@@ -1,7 +1,5 @@
 """Fixtures: a saved record of each class, made once."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -9,7 +7,7 @@ import pytest
 from attnviz import Translator
 from attnviz.detector import Detector
 from attnviz.network import DecomposableConfig, TransformerConfig
-from attnviz.text import EOS, Tokenizer
+from attnviz.text import EOS
 from attnviz.trace import Judgement, Trace, TransformerTrace
 from attnviz.trace.interventions import ForceWords, Temperature
 from tests.conftest import SENTENCES
@@ -20,7 +18,7 @@ SENTENCE = "A red \U0001f6b2 bicycle."
 
 
 @pytest.fixture(scope="session")
-def records(translator: Translator, tokenizer: Tokenizer) -> dict[type, Any]:
+def records(translator, tokenizer) -> dict[type, Any]:
     """Return a record of each class that a model makes; that of RNNsearch with interventions."""
     transformer = random_transformer(TransformerConfig(len(tokenizer), 16, 4, 2, 12), 2)
     detector = random_detector(DecomposableConfig(len(tokenizer), 5, 7), 2)

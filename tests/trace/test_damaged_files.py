@@ -1,28 +1,24 @@
 """Damaged files of records, what-ifs and snapshots: each is refused in one sentence, and none ends the program."""
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import json
 import zlib
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Trace, attention, figures
 from attnviz.trace import Attention, Judgement, TransformerTrace, WhatIf, WhatIfs
 from attnviz.trace.interventions import ExcludePosition, ForceWords, ReplaceEnergies, ReplaceWeights, Temperature
 from attnviz.trace.snapshots import Snapshots
-from tests.analysis.filled_equations import equations
+from tests.analysis.given import equations
 from tests.damaged_json import with_one_wrong_field
-from tests.trace.test_snapshots import snapshots
+from tests.trace.test_records import snapshots
 
 Damage = Callable[[dict[str, Any]], object]
 """Changes the JSON of a record."""
@@ -36,7 +32,7 @@ def packed(array: np.ndarray) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def contents(records: dict[type, Any], tmp_path_factory: pytest.TempPathFactory) -> dict[type, str]:
+def contents(records, tmp_path_factory) -> dict[type, str]:
     """Return a file of each class; what-ifs of every kind of a trace, which has interventions itself."""
     first, pieces = records[Trace], len(records[Trace].source_ids)
     row = tuple(float(j) for j in range(pieces))
@@ -55,13 +51,11 @@ def contents(records: dict[type, Any], tmp_path_factory: pytest.TempPathFactory)
 
 
 @pytest.fixture(params=CLASSES, ids=lambda kind: kind.__name__)
-def kind(request: pytest.FixtureRequest) -> Any:
+def kind(request) -> Any:
     return request.param
 
 
-def test_no_field_may_be_missing_or_of_another_type(
-    contents: dict[type, str], kind: Any, tmp_path: Path, snapshot: SnapshotAssertion
-) -> None:
+def test_no_field_may_be_missing_or_of_another_type(contents, kind, tmp_path, snapshot) -> None:
     """But for those of the snapshot, which have a default."""
     path, accepted = tmp_path / "damaged.json", []
     for wrong, text in with_one_wrong_field(contents[kind]):
@@ -192,7 +186,7 @@ DAMAGE: dict[type, dict[str, Damage]] = {
 }
 
 
-def test_damaged_file_is_refused_by_name(contents: dict[type, str], kind: Any, tmp_path: Path) -> None:
+def test_damaged_file_is_refused_by_name(contents, kind, tmp_path) -> None:
     path = tmp_path / "damaged.json"
     for name, damage in DAMAGE[kind].items():
         written = json.loads(contents[kind])
@@ -203,7 +197,7 @@ def test_damaged_file_is_refused_by_name(contents: dict[type, str], kind: Any, t
 
 
 @given(place=st.integers(0, 10**6), value=st.integers(0, 255))
-def test_changed_byte_is_harmless_or_refused(contents: dict[type, str], place: int, value: int) -> None:
+def test_changed_byte_is_harmless_or_refused(contents, place: int, value: int) -> None:
     for kind in (WhatIfs, TransformerTrace, Judgement):
         content = bytearray(contents[kind].encode())
         content[place % len(content)] = value
@@ -226,14 +220,14 @@ def draw(trace: Trace) -> None:
 
 
 @pytest.fixture(scope="module")
-def drawn(records: dict[type, Any]) -> None:
+def drawn(records) -> None:
     """Draw once, since Hypothesis takes constants of all modules there are, and figures import some when drawn."""
     draw(records[Trace])
 
 
 @pytest.mark.usefixtures("drawn")
 @given(st.data())
-def test_any_field_value_is_refused_or_drawn(contents: dict[type, str], data: st.DataObject) -> None:
+def test_any_field_value_is_refused_or_drawn(contents, data: st.DataObject) -> None:
     record = json.loads(contents[WhatIfs])
     record.pop("what_ifs")
     holder = record

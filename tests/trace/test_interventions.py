@@ -1,7 +1,5 @@
 """Interventions as values: validation, and JSON."""
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import json
@@ -48,7 +46,7 @@ def test_invalid_values_are_refused(kind: type) -> None:
             pytest.fail(f"{kind(*values)}")
 
 
-def test_what_each_kind_undoes() -> None:
+def test_order_of_interventions_and_what_each_kind_undoes() -> None:
     earlier = (
         ReplaceWeights((1, 2), 0),
         Temperature(2.0),
@@ -64,9 +62,6 @@ def test_what_each_kind_undoes() -> None:
     }
     for intervention, expected in undone.items():
         assert tuple(intervention.undoes(one) for one in earlier) == expected, intervention
-
-
-def test_interventions_of_a_step_keep_their_order() -> None:
     one, two, three = Temperature(0.5, 1), ExcludePosition(0), Temperature(2.0, 2)
     assert interventions_at((one, ForceWords((9,), 1), two, three), 1) == (one, two)
     assert interventions_at((three, two), 2) == (three, two)

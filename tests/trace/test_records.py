@@ -1,26 +1,39 @@
-"""Saved records of every class: tables of quantities, round trips and immutability."""
-
-from __future__ import annotations
+"""Saved records of every class, the attention of heads, and snapshots: tables, round trips and immutability."""
 
 import copy
 import dataclasses
+import functools
+import io
 import json
 import pickle
+import pydoc
 import subprocess
 import sys
+import types
 import typing
-from pathlib import Path
-from typing import Any
+from dataclasses import replace
+from typing import Any, get_args
 
 import numpy as np
 import pytest
-from syrupy.assertion import SnapshotAssertion
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from attnviz import AttnvizError, Trace, attention
-from attnviz.trace import Judgement, TransformerTrace
+from attnviz.analysis.energy_equations import energy_decomposition
+from attnviz.analysis.verification import POSITION_QUANTITIES, RecurrentVerifier, quantity_names
+from attnviz.figures.heads_figure import thumbnail
+from attnviz.trace import Attention, Judgement, TransformerTrace
+from attnviz.trace.parts import HeadKind
+from attnviz.trace.quantity import plain_equation
 from attnviz.trace.saved import Computation
+from attnviz.trace.snapshots import Sentence, Snapshots, join_snapshots, load_folder
 from attnviz.trace.storage import element_type
-from tests.conftest import REPOSITORY
+from attnviz.trace.trace import QUANTITIES, RECORDED
+from attnviz.trace.transformer_trace import TRANSFORMER_QUANTITIES as of_transformers
+from tests.conftest import REPOSITORY, SENTENCES
+from tests.snapshots import refusal, without_numbers
 
 CLASSES = (Trace, TransformerTrace, Judgement)
 every_class = pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
@@ -39,7 +52,7 @@ def assert_same(one: Computation, other: Computation) -> None:
 
 
 @every_class
-def test_table_lists_every_array_with_its_shape(records: dict[type, Any], kind: Any) -> None:
+def test_table_lists_every_array_with_its_shape(records, kind) -> None:
     record, hints = records[kind], typing.get_type_hints(kind)
     arrays = [field.name for field in dataclasses.fields(kind) if element_type(hints[field.name]) is not None]
     assert sorted(quantity.name for quantity in kind.arrays) == sorted(arrays)
@@ -53,18 +66,13 @@ def test_table_lists_every_array_with_its_shape(records: dict[type, Any], kind: 
 
 
 @every_class
-def test_file_has_the_whole_record(records: dict[type, Any], kind: Any, tmp_path: Path) -> None:
+def test_file_has_the_whole_record_and_fingerprint_covers_all_but_the_time(records, kind, tmp_path) -> None:
     record = records[kind]
     record.save(tmp_path / "x.json")
     loaded = kind.load(tmp_path / "x.json")
     assert_same(record, loaded)
     assert loaded.to_json() == record.to_json()
     assert loaded.fingerprint == record.fingerprint
-
-
-@every_class
-def test_fingerprint_covers_every_number_but_the_time(records: dict[type, Any], kind: Any) -> None:
-    record = records[kind]
     assert dataclasses.replace(record, seconds=9.0).fingerprint == record.fingerprint
     others = [{"model": "other"}, *[{"interventions": ()}] * (kind is not Judgement)]
     assert all(dataclasses.replace(record, **other).fingerprint != record.fingerprint for other in others)
@@ -77,7 +85,7 @@ def test_fingerprint_covers_every_number_but_the_time(records: dict[type, Any], 
 
 
 @every_class
-def test_record_and_its_copies_are_immutable(records: dict[type, Any], kind: Any) -> None:
+def test_record_and_its_copies_are_immutable_and_other_files_refused(records, kind, snapshot) -> None:
     record = records[kind]
     again = (copy.copy(record), copy.deepcopy(record), pickle.loads(pickle.dumps(record)))  # noqa: S301
     for one in (record, *again, kind.from_json(record.to_json())):
@@ -95,12 +103,6 @@ def test_record_and_its_copies_are_immutable(records: dict[type, Any], kind: Any
     if kind is not Judgement:
         with pytest.raises(ValueError, match="read-only"):
             record.words().alignment[...] = 0
-
-
-@every_class
-def test_file_of_another_class_or_version_is_refused(
-    records: dict[type, Any], kind: Any, snapshot: SnapshotAssertion
-) -> None:
     content = {one.__name__: records[one].to_json() for one in CLASSES if one is not kind}
     own = json.loads(records[kind].to_json())
     content |= {f"version {change:+}": json.dumps(own | {"version": own["version"] + change}) for change in (-1, 1)}
@@ -112,7 +114,7 @@ def test_file_of_another_class_or_version_is_refused(
     assert said == snapshot
 
 
-def test_records_open_without_torch(records: dict[type, Any], tmp_path: Path) -> None:
+def test_records_open_without_torch(records, tmp_path) -> None:
     foreign = attention(["a", "b"], ["c"], [[0.25, 0.75]])
     for record in (*records.values(), foreign):
         record.save(tmp_path / f"{type(record).__name__}.json")
@@ -130,3 +132,199 @@ def test_records_open_without_torch(records: dict[type, Any], tmp_path: Path) ->
     printed = [line.split() for line in done.stdout.splitlines()]
     assert [fingerprint for fingerprint, _ in printed] == [one.fingerprint for one in (*records.values(), foreign)]
     assert float(printed[0][1]) == pytest.approx(len(records[Trace].words().target), abs=1e-3)
+
+
+def test_page_names_every_verified_quantity(translator) -> None:
+    weights = {name: tensor.numpy() for name, tensor in translator.network.state_dict().items()}
+    verified = {
+        check.quantity
+        for check in RecurrentVerifier(translator.translate(SENTENCES[0], beam=1), weights).verify(0).checks
+    }
+    assert verified <= set(quantity_names()) <= {*QUANTITIES, *of_transformers}
+    assert {name for name, quantity in QUANTITIES.items() if quantity.of_positions} == set(POSITION_QUANTITIES)
+
+
+@pytest.mark.parametrize("kind", [Trace, TransformerTrace, Judgement, Attention])
+def test_help_documents_every_quantity(kind: typing.Any) -> None:
+    shown = [line.strip(" |") for line in pydoc.plain(pydoc.render_doc(kind)).splitlines()]
+    for quantity in (*kind.arrays, *kind.derived):
+        symbol, equation = plain_equation(quantity.symbol), plain_equation(quantity.equation)
+        assert "\\" not in symbol + equation
+        assert (symbol + equation).count("{") == (symbol + equation).count("}")
+        line = next(
+            at for at, one in enumerate(shown) if one.startswith(f"{quantity.name}  ") and quantity.meaning in one
+        )
+        assert symbol in shown[line]
+        assert all(size in shown[line] for size in quantity.shape)
+        assert shown[line].endswith(quantity.meaning)
+        assert equation in (symbol, shown[line + 1])
+
+
+def test_describe_prints_every_array_with_its_size(records, snapshot) -> None:
+    trace, file = records[Trace], io.StringIO()
+    trace.describe(file)
+    shown = file.getvalue()
+    for quantity in RECORDED:
+        assert f" = {getattr(trace, quantity.name).shape}  " in shown
+    assert max(map(len, shown.splitlines())) <= 140
+    assert without_numbers(shown) == snapshot
+
+
+def test_element_type_of_an_array_is_found_also_behind_a_type_alias() -> None:
+    """From NumPy 2.5 on, `NDArray` is an alias as PEP 695 makes it, with Python 3.12 and later."""
+
+    class Alias:
+        __value__ = NDArray
+
+    alias = types.GenericAlias(Alias, (np.float32,))
+    assert element_type(NDArray[np.float32]) is np.float32
+    assert element_type(alias) is np.float32
+    assert element_type(tuple[int, ...]) is None
+    assert element_type(int) is None
+
+
+@pytest.mark.parametrize(
+    ("latex", "plain"),
+    [
+        (r"\alpha_{ij} = \exp(e_{ij}) / \sum_k \exp(e_{ik})", "α_ij = exp(e_ij) / Σ_k exp(e_ik)"),
+        (r"\tilde s_{i-1} \odot \overrightarrow{h}_1", "s\u0303_{i-1} ⊙ →h_1"),
+        (r"\sqrt{d/H} + \sqrt{d}\, E", "√(d/H) + √(d) E"),
+        (r"\operatorname{softmax}_j(W_a s) \text{ or } \log p(y \mid x)", "softmax_j(W_a s) or log p(y | x)"),
+    ],
+)
+def test_plain_text_of_equations(latex: str, plain: str) -> None:
+    assert plain_equation(latex) == plain
+
+
+@pytest.fixture
+def trace(records) -> TransformerTrace:
+    return records[TransformerTrace]
+
+
+def test_cross_attention_by_layer_and_head(trace, snapshot) -> None:
+    np.testing.assert_allclose(trace.alignment, trace.cross_alignment.mean(axis=(0, 1)), atol=1e-6)
+    np.testing.assert_array_equal(trace.cross_attention(-1), trace.cross_alignment[-1].mean(axis=0))
+    np.testing.assert_array_equal(trace.cross_attention(0), trace.cross_alignment[0].mean(axis=0))
+    np.testing.assert_array_equal(trace.cross_attention(1, 3), trace.cross_alignment[1, 3])
+    np.testing.assert_allclose(trace.cross_attention(0).sum(axis=1), 1, atol=1e-5)
+    np.testing.assert_allclose(trace.cross_attention(None), trace.cross_alignment.mean(axis=(0, 1)), atol=1e-6)
+    for layer, head in ((2, None), (-2, None), (0, 4), (0, -1), (None, 1)):
+        for chosen in (trace.cross_attention, trace.select_heads, trace.heatmap):
+            assert refusal(functools.partial(chosen, layer, head)) == snapshot(name=f"layer {layer}, head {head}")
+    for found in (trace.alignment, trace.cross_attention(0), trace.cross_attention(0, 1), trace.words().alignment):
+        with pytest.raises(ValueError, match="read-only"):
+            found[...] = 0
+
+
+def test_seen_by_selects_alignment_of_heads(trace) -> None:
+    seen = trace.select_heads(0, 2)
+    np.testing.assert_array_equal(seen.alignment, trace.cross_alignment[0, 2])
+    np.testing.assert_allclose(seen.words().alignment, trace.words().merged(trace.cross_alignment[0, 2]), atol=1e-6)
+    assert seen.cross_energies is trace.cross_energies
+    assert seen.fingerprint != trace.fingerprint
+    assert seen is trace.select_heads(0, 2) is trace.select_heads(1, 1).select_heads(0, 2)
+    assert trace.select_heads() is trace.select_heads(None) is seen.select_heads() is trace
+    assert trace.select_heads(-1) is trace.select_heads(1)
+    assert seen.nearest_head == (0, 2)
+    assert trace.select_heads(1).nearest_head[0] == 1
+    loaded = TransformerTrace.from_json(seen.to_json())
+    assert loaded.heads == seen.heads
+    assert loaded.fingerprint == seen.fingerprint
+
+
+@pytest.mark.parametrize("kind", get_args(HeadKind))
+def test_heads_have_query_rows_key_columns_and_decomposable_energies(trace, kind: HeadKind) -> None:
+    for one in trace.heads_of(kind):
+        shape = (len(one.target_pieces), len(one.source_pieces))
+        assert one.alignment.shape == shape
+        assert one.words().alignment.sum(axis=1) == pytest.approx(1, abs=1e-5)
+        for row in range(shape[0]):
+            assert not one.alignment[row, one.visible_key_count(row) :].any()
+            for column in range(one.visible_key_count(row)):
+                units = energy_decomposition(one, None, row, column)
+                assert units.energy == pytest.approx(float(one.energies[row, column]), abs=1e-5)
+        np.testing.assert_allclose(one.contexts, one.alignment @ one.values, atol=1e-6)
+        terms = one.streams[0] + one.added.sum(axis=0)
+        np.testing.assert_allclose(terms, one.streams[-1], atol=1e-4)
+        assert one.displayed is one
+        assert trace.head_named(one.name) is not None
+        assert one.name == f"{kind}.{one.layer + 1}.{one.head + 1}"
+        assert one.blocks[one.block % len(one.blocks)] == ("cross" if kind == "cross" else "attention")
+        if kind == "decoder":
+            assert one.source_pieces == ("<s>", *trace.target_pieces[:-1])
+    assert trace.head_named(f"{kind}.3.1") is None
+
+
+@given(st.integers(1, 200), st.integers(1, 200))
+def test_a_thumbnail_keeps_the_brightest_cell(rows: int, columns: int) -> None:
+    matrix = np.random.default_rng(rows * 1000 + columns).random((rows, columns))
+    small = thumbnail(matrix)
+    assert small.shape == (min(rows, 48), min(columns, 48))
+    assert small.max() == matrix.max()
+    assert set(small.ravel()) <= set(matrix.ravel())
+
+
+SENTENCE = Sentence(
+    "a green house", "une maison verte", ("▁a", "▁gre", "en", "▁house", "</s>"), ("▁une", "▁maison", "▁verte", "</s>")
+)
+
+
+def snapshots(updates: tuple[int, ...], seed: int = 0, **changes: Any) -> Snapshots:
+    weights = np.random.default_rng(seed).dirichlet(np.ones(5), (len(updates), 4)).astype(np.float32)
+    found = Snapshots(
+        "run",
+        0.5,
+        updates,
+        (SENTENCE,),
+        (weights,),
+        tuple((f"said {update}",) for update in updates),
+        {"loss": tuple((update, 9 / (1 + update)) for update in updates)},
+        {"content": {"alike": 0.1}},
+        {"content": 7},
+    )
+    return replace(found, **changes)
+
+
+def same(one: Snapshots, other: Snapshots) -> bool:
+    arrays = all(np.array_equal(a, b) for a, b in zip(one.alignments, other.alignments, strict=True))
+    return arrays and {**vars(one), "alignments": 0} == {**vars(other), "alignments": 0}
+
+
+def test_file_and_folder_are_read_back(tmp_path) -> None:
+    snapshots((0,)).save(tmp_path / "000000.json")
+    other = replace(SENTENCE, source="an old house")
+    for update in (10, 50):
+        snapshots((update,), sentences=(other,)).save(tmp_path / f"{update:06}.json")
+    snapshots((0, 5), name="another").save(tmp_path / "x.json")
+    (tmp_path / "old.json").write_text('{"update": 3, "sentences": []}')
+    run, another = load_folder(tmp_path)
+    assert (run.name, run.updates, run.sentences) == ("run", (10, 50), (other,))
+    assert (another.name, another.updates) == ("another", (0, 5))
+    saved = snapshots((0, 10, 50))
+    saved.save(tmp_path / "one.json")
+    assert same(Snapshots.load(tmp_path / "one.json"), saved)
+
+
+@given(st.sets(st.integers(0, 40), min_size=2, max_size=8), st.integers(1, 6))
+def test_parts_are_joined_in_any_order(updates: set[int], parts) -> None:
+    whole = snapshots(tuple(sorted(updates)))
+    places = [list(range(len(updates)))[k::parts] for k in range(parts)]
+    cut = [
+        replace(
+            whole,
+            updates=tuple(whole.updates[k] for k in some),
+            alignments=(whole.alignments[0][some],),
+            translations=tuple(whole.translations[k] for k in some),
+            curves={"loss": tuple(whole.curves["loss"][k] for k in some)},
+        )
+        for some in places
+        if some
+    ]
+    assert same(join_snapshots(cut[::-1]), whole)
+
+
+def test_value_and_moment_are_last_at_or_before_update() -> None:
+    found = snapshots((10, 50))
+    assert [found.moment(update) for update in (0, 10, 49, 50, 99)] == [0, 0, 0, 1, 1]
+    assert [found.value("loss", update) for update in (9, 10, 49, 50)] == [None, 9 / 11, 9 / 11, 9 / 51]
+    assert found.value("bleu", 50) is None

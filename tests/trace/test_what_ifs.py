@@ -1,7 +1,5 @@
 """What-ifs: the effect of their interventions on random networks, and saving them to files."""
 
-from __future__ import annotations
-
 import base64
 import dataclasses
 import itertools
@@ -9,17 +7,15 @@ import json
 import math
 import zlib
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz.errors import AttnvizError
-from attnviz.text import EOS, Tokenizer
+from attnviz.text import EOS
 from attnviz.trace import Search, Trace, WhatIf, WhatIfs
 from attnviz.trace.interventions import (
     ExcludePosition,
@@ -40,7 +36,7 @@ from attnviz.trace.what_ifs import (
     whole_weights,
 )
 from attnviz.translator import Translator
-from tests.conftest import SENTENCES, ModelFactory
+from tests.conftest import SENTENCES
 from tests.figures import synthetic
 from tests.strategies import FEW
 from tests.trace.test_interventions import rows
@@ -51,7 +47,7 @@ NUMBERS = ("alignment", "contexts", "states", "readouts", "log_probabilities", "
 
 
 @pytest.fixture(scope="module", params=[("additive", "previous"), ("general", "current")], ids=lambda kind: kind[0])
-def random_translator(request: pytest.FixtureRequest, make_network: ModelFactory, tokenizer: Tokenizer) -> Translator:
+def random_translator(request, make_network, tokenizer) -> Translator:
     attention, readout = request.param
     return Translator(make_network(attention, readout), tokenizer)
 
@@ -80,7 +76,7 @@ def test_whole_weights_are_within_one_with_the_right_sum(row: list[float]) -> No
 @settings(max_examples=FEW)
 @given(sentence=st.sampled_from(SENTENCES), place=st.floats(0, 0.999), held=st.booleans(), beam=st.sampled_from([1, 3]))
 def test_neutral_changes_change_nothing_and_a_frozen_context_is_that_of_every_step(
-    random_translator: Translator, sentence: str, place: float, held: bool, beam: int
+    random_translator, sentence: str, place: float, held: bool, beam: int
 ) -> None:
     """Neutral are a temperature of 1, of a step and of all, and the weights that were there."""
     first = random_translator.translate(sentence, beam=beam)
@@ -100,7 +96,7 @@ def test_neutral_changes_change_nothing_and_a_frozen_context_is_that_of_every_st
     assert not held or frozen.target_ids == away.target_ids
 
 
-def test_held_words_stay_and_others_are_translated_again(random_translator: Translator) -> None:
+def test_held_words_stay_and_others_are_translated_again(random_translator) -> None:
     first = random_translator.translate(SENTENCES[0], beam=1)
     held = made(random_translator, first, Temperature(20.0), held=True)
     assert held.target_ids == first.target_ids
@@ -115,7 +111,7 @@ def test_held_words_stay_and_others_are_translated_again(random_translator: Tran
     assert ended.target_ids == (*first.target_ids[:step], EOS)
 
 
-def test_change_of_a_change_keeps_earlier_and_drops_later_ones(translator: Translator) -> None:
+def test_change_of_a_change_keeps_earlier_and_drops_later_ones(translator) -> None:
     first = translator.translate(SENTENCES[2], beam=1)
     late = made(translator, first, only(len(first.source_ids), 3, 1), held=True)
     early = made(translator, late, only(len(first.source_ids), 1, 0), held=True)
@@ -130,14 +126,11 @@ def test_change_of_a_change_keeps_earlier_and_drops_later_ones(translator: Trans
     assert longer.alignment[4, 1] == 1  # a change to a word moves with the word
 
 
-def test_chosen_hypothesis_is_force_decoded(translator: Translator) -> None:
+def test_hypotheses_are_force_decoded_and_impossible_changes_refused(translator) -> None:
     first = translator.translate(SENTENCES[0], beam=4)
     other = made(translator, first, ForceWords((7, 8, 9, EOS), replaced=len(first.target_ids)), held=True)
     assert other.target_ids == (7, 8, 9, EOS)
     assert other.search.method == "forced"
-
-
-def test_impossible_changes_are_refused(translator: Translator) -> None:
     first, beyond = translator.translate(SENTENCES[0], beam=1), len(translator.tokenizer)
     steps, pieces = first.alignment.shape
     changes = [Temperature(2.0, steps), ExcludePosition(pieces, 0), ReplaceWeights((1,), 0), ReplaceEnergies((1,), 0)]
@@ -146,9 +139,6 @@ def test_impossible_changes_are_refused(translator: Translator) -> None:
         if (change, held) != (changes[-1], True):  # held words after the end are dropped
             with pytest.raises(AttnvizError, match=r"\.$"):
                 pytest.fail(f"{change}: {made(translator, first, change, held=held)}")
-
-
-def test_typed_word_replaces_rest_of_the_word(translator: Translator) -> None:
     first = translator.translate(SENTENCES[0], beam=1)
     for group in first.words().target_groups:
         assert [replaced_by(first, step) for step in group] == list(range(len(group), 0, -1))
@@ -164,7 +154,7 @@ def nested_what_ifs(translator: Translator) -> WhatIfs:
     return WhatIfs(first, what_ifs, (one, other))
 
 
-def test_what_ifs_file_round_trip_is_exact_and_opens_as_trace(translator: Translator, tmp_path: Path) -> None:
+def test_what_ifs_file_round_trip_is_exact_and_opens_as_trace(translator, tmp_path) -> None:
     what_ifs, path = nested_what_ifs(translator), tmp_path / "all.json"
     what_ifs.save(path)
     again = WhatIfs.load(path)
@@ -208,7 +198,7 @@ CHANGES = (
 class Node:
     """A what-if of `Tree`."""
 
-    parent: Node | None
+    parent: "Node | None"
     change: Intervention
     held: bool
 
@@ -301,12 +291,10 @@ LINKED = (
 LINK = "i8ZiGeVJ1gR_kk1MSQGGZFkqVZPugCZeeF6lXirWMaZfOkY102iIpWNgoMcCAA"
 
 
-def test_earlier_links_are_read() -> None:
+def test_earlier_links_are_read_and_what_cannot_be_used_is_left_out(snapshot) -> None:
     assert decode_what_ifs(LINK) == (LINKED, ())
     assert len(encode_what_ifs(LINKED)) <= len(LINK)
 
-
-def test_what_ifs_of_a_link_that_cannot_be_used_are_left_out(snapshot: SnapshotAssertion) -> None:
     def link(records: object) -> str:
         packer = zlib.compressobj(9, wbits=-15)
         packed = packer.compress(json.dumps(records).encode()) + packer.flush()
@@ -335,9 +323,7 @@ def test_what_ifs_of_a_link_that_cannot_be_used_are_left_out(snapshot: SnapshotA
         ("beam", (ForceWords((9,), 1, kept=True),), ()),
     ],
 )
-def test_words_before_a_change_stay_as_they_were_forced_or_kept(
-    method: str, words: tuple[ForceWords, ...], forced: tuple[int, ...]
-) -> None:
+def test_words_before_a_change_stay_as_they_were_forced_or_kept(method, words, forced) -> None:
     parent = dataclasses.replace(synthetic.trace(), search=Search(method), interventions=words)
     how = translator_arguments(parent, Temperature(2.0, 3), held=False)
     kept = [one for one in how.interventions if isinstance(one, ForceWords)]

@@ -1,7 +1,5 @@
 """Fixtures: the files of a tiny text, and a run that learned it, made once."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A small artificial bilingual text for detectors: sentences of two clauses, interchangeable words, and numbers."""
 
-from __future__ import annotations
-
 import itertools
 from pathlib import Path
 from typing import Any
@@ -10,16 +8,8 @@ from attnviz.training import TrainingConfig
 from tests.small_run import Files, tiny
 
 _NAMES = ("Tom", "Anna", "Paul", "Rosa")
-_VERBS = {
-    "singing": "chanter",
-    "walking": "marcher",
-    "eating": "manger",
-    "playing": "jouer",
-    "talking": "parler",
-    "thinking": "penser",
-    "dancing": "danser",
-    "travelling": "voyager",
-}
+_VERBS = {"singing": "chanter", "walking": "marcher", "eating": "manger", "playing": "jouer", "talking": "parler"}
+_VERBS |= {"thinking": "penser", "dancing": "danser", "travelling": "voyager"}
 _YEARS = ("1984", "2007", "1995", "1848")
 
 
@@ -29,12 +19,9 @@ def make_pairs() -> list[tuple[str, str]]:
     for place, (one, other, first) in enumerate(itertools.product(_VERBS, _VERBS, range(8))):
         name, year = _NAMES[first % 4], _YEARS[(place + place // 7) % 4]
         friend = _NAMES[(first + place) % 4]
-        found.append(
-            (
-                f"in {year} {name} liked {one}, but my friend {friend} hated {other}.",
-                f"en {year} {name} aimait {_VERBS[one]}, mais mon ami {friend} détestait {_VERBS[other]}.",
-            )
-        )
+        english = f"in {year} {name} liked {one}, but my friend {friend} hated {other}."
+        french = f"en {year} {name} aimait {_VERBS[one]}, mais mon ami {friend} détestait {_VERBS[other]}."
+        found.append((english, french))
     return found
 
 

@@ -1,7 +1,5 @@
 """The folder of a training run: damaged files are named, and interrupted writes lose nothing."""
 
-from __future__ import annotations
-
 import json
 import random
 import shutil

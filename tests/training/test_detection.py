@@ -1,7 +1,5 @@
 """Training of a detector: learning, resuming, averaging, and independence of word order."""
 
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
 from typing import Any

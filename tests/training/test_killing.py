@@ -1,7 +1,5 @@
 """A training run that is killed and restarted until it finishes ends with the same bytes."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import random
@@ -46,15 +44,9 @@ def moment(folder: Path, seconds: float, chance: random.Random) -> Iterator[bool
 
 def run(arguments: list[str], until: Iterator[bool] | None = None) -> bool:
     """Run the command until it ends or `until` yields True; return whether it was killed."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "attnviz", *arguments],
-        cwd=REPOSITORY,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+    how = {"cwd": REPOSITORY, "env": os.environ | {"OMP_NUM_THREADS": "1"}, "start_new_session": True, "text": True}
+    command = [sys.executable, "-m", "attnviz", *arguments]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **how)
     while until is not None and process.poll() is None:
         if next(until):
             os.killpg(process.pid, signal.SIGKILL)

@@ -1,7 +1,5 @@
 """Negatives for a detector: each kind changes a pair by its rule, and words are exchanged within their kind."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 
@@ -11,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz import AttnvizError
 from attnviz.text import EOS, Tokenizer
 from attnviz.training.negatives import (
     DROPPED,
@@ -26,7 +23,7 @@ from attnviz.training.negatives import (
     load_exchanges,
     save_exchanges,
 )
-from tests.snapshots import plain
+from tests.snapshots import refusal
 from tests.training.detection import make_pairs
 
 PAIRS = make_pairs()
@@ -39,7 +36,7 @@ def tokenizer() -> Tokenizer:
 
 @pytest.fixture(scope="module")
 def encoded(tokenizer: Tokenizer) -> list[EncodedSentences]:
-    return [tuple([*tokenizer.encode(side), EOS] for side in pair) for pair in PAIRS]  # type: ignore[misc]
+    return [tuple([*tokenizer.encode(side), EOS] for side in pair) for pair in PAIRS]
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +62,6 @@ def test_exchanged_word_is_of_the_same_kind_and_a_dropped_clause_leaves_the_rest
     finder, sides = negatives.finder, {}
     for kind in (EXCHANGED, DROPPED):
         made = negatives.make(kind, encoded, place, np.random.default_rng(seed))
-        assert made
         (sides[kind],) = [(a, b) for a, b in zip(encoded[place], made, strict=True) if a != b]  # one side is another
     words = [[finder.spelling(ids[a:b]) for a, b in finder.words(ids)] for ids in sides[EXCHANGED]]
     ((old, new),) = [pair for pair in zip(*words, strict=True) if pair[0] != pair[1]]
@@ -101,6 +97,4 @@ def test_round_trip(
     for one, other in zip(sides, load_exchanges(tmp_path / "x.npz", len(tokenizer)), strict=True):
         for name in ("words", "kinds", "counterparts"):
             assert np.array_equal(getattr(one, name), getattr(other, name)), name
-    with pytest.raises(AttnvizError) as error:
-        load_exchanges(tmp_path / "x.npz", len(tokenizer) + 1)
-    assert plain(error.value, tmp_path) == snapshot
+    assert refusal(lambda: load_exchanges(tmp_path / "x.npz", len(tokenizer) + 1), tmp_path) == snapshot

@@ -1,7 +1,5 @@
 """Training runs stopped by a signal: what they save, and that they resume unchanged."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal
@@ -34,7 +32,7 @@ def stopping_at(config: TrainingConfig, moment: Callable[[], bool], monkeypatch:
     def signalled(self: _Run, *inputs: object) -> tuple[int, float, float]:
         if moment():
             os.kill(os.getpid(), signal.SIGTERM)
-        return update(self, *inputs)  # type: ignore[arg-type]
+        return update(self, *inputs)
 
     with monkeypatch.context() as patched:
         patched.setattr(_Run, "_update", signalled)
@@ -93,13 +91,8 @@ def test_train_stops_on_signal_with_code_130_and_resumes(
     files: Files, tmp_path: Path, number: signal.Signals, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments = train_command(tiny(files, tmp_path / "run", snapshots=0))
-    process = subprocess.Popen(
-        [sys.executable, "-m", "attnviz", *arguments],
-        cwd=REPOSITORY,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    how = {"cwd": REPOSITORY, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    process = subprocess.Popen([sys.executable, "-m", "attnviz", *arguments], **how)
     checkpoint = tmp_path / "run/checkpoint.safetensors"
     while not checkpoint.exists() and process.poll() is None:
         time.sleep(0.005)

@@ -1,7 +1,5 @@
 """Whole training runs: learning, resuming after a kill, extending, refused settings."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 import xml.etree.ElementTree as ElementTree
@@ -21,7 +19,7 @@ from attnviz.training.loop import learning_rate
 from attnviz.training.preparation import SETTINGS
 from attnviz.training.run_state import CHECKPOINT, Pace, read_progress
 from tests.small_run import Files, assert_same_run, log_of, run_until_validation, tiny
-from tests.snapshots import plain
+from tests.snapshots import refusal
 from tests.training.conftest import MOMENTS
 
 SOURCE, TARGET = "the cat sees the house.", "le chat voit la maison."
@@ -118,7 +116,5 @@ def test_folder_with_other_files_is_refused_and_unchanged(
     output = tmp_path / "run"
     (output / "model").mkdir(parents=True)
     (output / "notes.txt").write_text("mine", encoding="utf-8")
-    with pytest.raises(AttnvizError) as error:
-        train(tiny(files, output, updates=5))
-    assert plain(error.value, tmp_path) == snapshot
+    assert refusal(lambda: train(tiny(files, output, updates=5)), tmp_path) == snapshot
     assert {path.name for path in output.iterdir()} == {"model", "notes.txt"}

@@ -1,7 +1,5 @@
 """Measure the models that a training run saved, and write one file."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

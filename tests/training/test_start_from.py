@@ -1,7 +1,5 @@
 """Training that starts from a finished model, and averaging of the last checkpoints."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from pathlib import Path
@@ -95,7 +93,7 @@ def test_finished_model_averages_last_checkpoints(
     files: Files,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
+    capfd: pytest.CaptureFixture,
     snapshot: SnapshotAssertion,
 ) -> None:
     config = tiny(files, tmp_path / "run", updates=30, average=3, validate_every=10, snapshots=0)

@@ -1,11 +1,6 @@
 """Training of a transformer: learning, resuming, starting another run, averaging, snapshots."""
 
-from __future__ import annotations
-
 import dataclasses
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +11,8 @@ from attnviz.checkpoint import load_model
 from attnviz.trace import TransformerTrace
 from attnviz.trace.snapshots import load_folder
 from attnviz.training import TrainingConfig, train
-from tests.small_run import Files, log_of, tiny
+from tests.processes import run_python
+from tests.small_run import Files, log_of, tiny, train_command
 
 SOURCE, TARGET = "the cat sees the house.", "le chat voit la maison."
 
@@ -58,17 +54,9 @@ def test_transformer_learns_to_translate_and_snapshots_average_heads_of_the_last
 
 
 def test_start_from_transformer_with_another_tokenizer(model: Path, files: Files, tmp_path: Path) -> None:
-    config = _config(
-        files,
-        tmp_path / "run",
-        start_from=str(model),
-        vocabulary_size=100,
-        architecture="rnnsearch",
-        updates=1,
-        learning_rate=1e-9,
-        bleu_sentences=0,
-        snapshots=0,
-    )
+    brief = {"updates": 1, "learning_rate": 1e-9, "bleu_sentences": 0, "snapshots": 0}
+    other = {"start_from": str(model), "vocabulary_size": 100, "architecture": "rnnsearch"}
+    config = _config(files, tmp_path / "run", **brief, **other)
     old, _ = load_model(model)
     new, tokenizer = load_model(train(config))
     assert new.config == dataclasses.replace(old.config, vocabulary_size=len(tokenizer))
@@ -80,16 +68,9 @@ def test_start_from_transformer_with_another_tokenizer(model: Path, files: Files
 @pytest.mark.nightly
 def test_two_processes_train_one_model(files: Files, tmp_path: Path) -> None:
     config = _config(files, tmp_path / "run", updates=40, validate_every=40)
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", "-m", "attnviz"]
-    environment = os.environ | {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE", "PYTHONPATH": str(Path.cwd())}
-    options = [
-        word
-        for name, value in config.to_dict().items()
-        if value not in ("", (), False)
-        for word in (f"--{name.replace('_', '-')}", *(value if isinstance(value, tuple) else (str(value),)))
-    ]
-    result = subprocess.run([*command, "train", *options], capture_output=True, env=environment, text=True, timeout=240)
-    assert result.returncode == 0, result.stderr[-3000:]
+    settings = {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE", "PYTHONPATH": str(Path.cwd())}
+    two = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", "-m", "attnviz"]
+    run_python(*two, *train_command(config), **settings)
     losses = [float(row["validation_loss"]) for row in log_of(tmp_path / "run") if row["validation_loss"]]
     assert losses[-1] < 2.5, "far below log 110, the loss of a uniform guess"
     assert Translator.load(tmp_path / "run/model", "cpu").translate(SOURCE, beam=1).target_pieces

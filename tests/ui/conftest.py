@@ -1,9 +1,4 @@
-"""Fixtures of the page tests: a small random model, and functions that open a page.
-
-The page opens at the level of detail *Everything* unless a link names another level: most tests need its panels.
-"""
-
-from __future__ import annotations
+"""Fixtures of the page tests: a small random model, and functions that open a page at the level *Everything*."""
 
 import functools
 import shutil
@@ -16,15 +11,12 @@ from streamlit.components.v2 import manifest_scanner
 from attnviz import translator
 from attnviz.decoding.search import longest_target
 from attnviz.ui.page_state import inputs
-from tests.ui.opening import Run, open_alone, open_page
+from tests.ui.opening import Run, open_page
 
 
 @pytest.fixture(autouse=True, scope="session")
 def _scan_components_once() -> Iterator[None]:
-    """Scan the installed packages for Streamlit components once.
-
-    AppTest (Streamlit 1.67) reads the metadata of every package at each run: 0.7 s, 90 % of the time of a run.
-    """
+    """Scan packages for components once: AppTest (Streamlit 1.67) does so at each run, which takes 90 % of its time."""
     with pytest.MonkeyPatch.context() as patch:
         once = functools.cache(manifest_scanner.scan_component_manifests)
         patch.setattr(manifest_scanner, "scan_component_manifests", once)
@@ -56,12 +48,6 @@ def en_fr(models_folder: Path) -> Path:
 def page(models_folder: Path) -> Run:
     """Return a function that opens the first page as a link does."""
     return open_page
-
-
-@pytest.fixture
-def lab(models_folder: Path) -> Run:
-    """Return a function that opens the lab as a link does."""
-    return functools.partial(open_alone, "lab")
 
 
 @pytest.fixture(autouse=True)

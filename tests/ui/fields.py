@@ -1,13 +1,11 @@
 """Helpers for the fields of a page that AppTest ran: read what they show, and set them as a browser does."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
 from attnviz.ui.embedding import in_session
-from attnviz.ui.requests import inbox
+from attnviz.ui.requests import BrowserRequest, inbox
 from tests.ui.shown_payloads import mounted
 
 
@@ -47,4 +45,5 @@ def ask(app: AppTest, key: str, value: Any) -> None:
     with in_session(app.session_state):
         box = inbox()
     seq = box.received.get("test", 0) + 1
-    box.queue_requests({"tab": "test", "requests": [{"seq": seq, "key": key, "value": value}]})
+    box.query, box.received["test"] = "", seq
+    box.waiting.append(BrowserRequest("test", seq, key, value))

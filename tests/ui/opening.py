@@ -1,7 +1,5 @@
 """Functions that open a page in AppTest, without a browser, from the parameters of a link."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from streamlit.testing.v1 import AppTest
@@ -10,7 +8,6 @@ from tests.conftest import REPOSITORY
 
 Run = Callable[..., AppTest]
 """A function that opens a page with the parameters of a link."""
-
 _ALONE = """
 from attnviz.ui.chrome import run_pages
 from attnviz.ui.pages.{name}_page import {constant}_PAGE
@@ -25,15 +22,16 @@ def first_page() -> AppTest:
 
 def open_page(**linked: str) -> AppTest:
     """Return the first page of the app, opened by a link with these parameters."""
-    return _followed(first_page(), linked)
+    return followed(first_page(), linked)
 
 
 def open_alone(name: str, /, **linked: str) -> AppTest:
     """Return the page of one module of `ui/pages`, opened by a link with these parameters."""
-    return _followed(AppTest.from_string(_ALONE.format(name=name, constant=name.upper()), default_timeout=60), linked)
+    return followed(AppTest.from_string(_ALONE.format(name=name, constant=name.upper()), default_timeout=60), linked)
 
 
-def _followed(app: AppTest, linked: dict[str, str]) -> AppTest:
+def followed(app: AppTest, linked: dict[str, str]) -> AppTest:
+    """Return a page that is not run yet, opened by a link with these parameters."""
     for name, value in linked.items():
         app.query_params[name] = value
     app.run()

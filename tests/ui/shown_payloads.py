@@ -1,7 +1,5 @@
 """Helpers that read the component data and the fetched payloads of a page that AppTest ran."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Iterator, Mapping
@@ -13,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz.figures.registry import FIGURES
 from attnviz.figures.subject import Subject
+from attnviz.lru_cache import LRUCache
 from attnviz.trace.drawing import DetailLevel
 from attnviz.ui import payloads
 from attnviz.ui.page_state.selection import OPTIONS, Selection, linked_selection
@@ -39,21 +38,16 @@ def fetching(app: AppTest) -> list[dict[str, Any]]:
 
 def page_html(app: AppTest) -> list[str]:
     """Return the HTML of a page."""
-    native = [element.proto.body for element in app.get("html")]
-    return native + [block["text"] for block in blocks(app) if block["kind"] == "html"]
+    return [one.proto.body for one in app.get("html")] + [one["text"] for one in blocks(app) if one["kind"] == "html"]
 
 
 def sent_requests(component: Any) -> dict[str, str]:
     """Return the requests that a component takes along to the browser, by their digests."""
-    found: dict[str, str] = (json.loads(component.json or "[null]")[1:] or [{}])[0]
-    return found
+    return (json.loads(component.json or "[null]")[1:] or [{}])[0]
 
 
 def fetched(at: str, step: int | None = None, **selection: str) -> Any:
-    """Return the payload at an address: JSON, or the content of a file.
-
-    It is of 0-based `step` if it is of a single step, and for the selection in these URL parameters.
-    """
+    """Return the payload at an address: JSON or a file, of 0-based `step` if of one, for these URL parameters."""
     shown = {name: values[0] for name, values in OPTIONS.items()} | selection
     chosen = urlencode(selection if step is None else selection | {"step": step + 1})
     filled = {"step": step or 0, "word": "", "size": "", **shown, "selection": chosen, "options": chosen}
@@ -63,6 +57,14 @@ def fetched(at: str, step: int | None = None, **selection: str) -> Any:
     packed, media_type = payloads.payload(digest, name, dict(parse_qsl(address.query)))
     content = gzip.decompress(packed)
     return json.loads(content) if media_type == payloads.JSON else content
+
+
+def forget(*caches: LRUCache[Any], alive: bool = False) -> None:
+    """Empty caches, as uploads of others do; with `alive`, also of what a session still holds, as a restart does."""
+    for cache in caches:
+        cache._cached.clear()
+        if alive:
+            cache._alive.clear()
 
 
 def shown_at(at: str) -> payloads.Shown:
@@ -78,12 +80,9 @@ def payloads_of(app: AppTest, component: str, step: int = 0) -> list[dict[str, A
 def chart_names(trace: Any, level: DetailLevel = "everything") -> set[str]:
     """Return the names of the charts in the stages of a step of `trace`, at `level`."""
     subject = Subject(trace, 0, level=level)
-    grows = trace.attends and level != "idea"  # its sum is drawn otherwise
-    return {
-        figure.name
-        for figure in FIGURES
-        if figure.stages and figure.is_shown(subject) and not (grows and figure.control == "sum")
-    }
+    drawn_otherwise = "sum" if trace.attends and level != "idea" else None
+    shown = [one for one in FIGURES if one.stages and one.is_shown(subject)]
+    return {figure.name for figure in shown if not drawn_otherwise or figure.control != drawn_otherwise}
 
 
 def chart_addresses(app: AppTest) -> dict[str, str]:
@@ -104,10 +103,7 @@ _DRAWN = {"chart", "energy_decomposition", "equation", "gallery", "player", "sid
 
 
 def picture_names(app: AppTest) -> list[str]:
-    """Return the names of the pictures that a page saves, after checking all its payloads.
-
-    Each verification holds, pictures and tables are not empty, and the page for a lecture has the page's figures.
-    """
+    """Return the names of the pictures that a page saves, after checking all its payloads."""
     names = []
     for given in fetching(app):
         found = fetched(given["at"])
@@ -191,22 +187,18 @@ def selected(app: AppTest) -> Selection:
     """Return the selection in the page's own view when the browser opens the link of the visit."""
     state, trace = mounted(app, "view_state")[0], shown_trace(app)
     view = SimpleNamespace(trace=trace, key=str, steps=len(trace.target_pieces), first_step=state["firstStep"])
-    return linked_selection(
-        view, {name: value if isinstance(value, str) else value[0] for name, value in app.query_params.items()}
-    )  # type: ignore[arg-type]
+    return linked_selection(view, _linked(app))
 
 
-def linked_options(app: AppTest) -> dict[str, str]:
-    """Return the display options in the link of the visit."""
-    found = {name: value if isinstance(value, str) else value[0] for name, value in app.query_params.items()}
-    return {name: found[name] for name in OPTIONS if name in found}
+def _linked(app: AppTest) -> dict[str, str]:
+    """Return the parameters in the link of the visit."""
+    return {name: value if isinstance(value, str) else value[0] for name, value in app.query_params.items()}
 
 
 def heatmap_of(app: AppTest, **options: str) -> dict[str, Any]:
     """Return the payload of the heatmap, with these display options."""
     (at,) = (given["at"] for given in mounted(app, "chart") if "sent" in given)
-    found: dict[str, Any] = fetched(at, **options)
-    return found
+    return fetched(at, **options)
 
 
 def steps_of(app: AppTest) -> int:
@@ -218,4 +210,4 @@ def badge(app: AppTest) -> dict[str, Any]:
     """Return the payload of the verification badge at the selected step."""
     assert not app.exception
     (given,) = mounted(app, "verification_badge")
-    return fetched(given["at"], selected(app).step, **linked_options(app))
+    return fetched(given["at"], selected(app).step, **{k: v for k, v in _linked(app).items() if k in OPTIONS})

@@ -1,7 +1,5 @@
 """Imported attention on the page: opening a file, supplying what the file lacks, and closing it."""
 
-from __future__ import annotations
-
 import gc
 
 import numpy as np
@@ -9,12 +7,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz import attention
+from attnviz import Attention, attention
 from attnviz.analysis.imported_file_texts import missing_values_reason
 from attnviz.trace.drawing import DetailLevel
 from attnviz.ui import payloads, resources
-from attnviz.ui.toolbar.opened_file import attention_in
-from tests.importing.given import SOURCE, TARGET, marian, matrix
+from tests.importing.attention_files import SOURCE, TARGET, marian, matrix
 from tests.ui.fields import fields, options, set_field
 from tests.ui.opening import open_page, upload
 from tests.ui.shown_payloads import (
@@ -22,6 +19,7 @@ from tests.ui.shown_payloads import (
     chart_addresses,
     chart_names,
     fetched,
+    forget,
     mounted,
     panel_texts,
     shown_at,
@@ -30,8 +28,9 @@ from tests.ui.shown_payloads import (
 )
 
 
-def saved(**more: object) -> bytes:
-    return attention(SOURCE, TARGET, matrix(), origin="My RNN", **more).to_json().encode()  # type: ignore[arg-type]
+def open_file(record: Attention, depth: str = "numbers") -> AppTest:
+    """Open the page, and a file of attention on it."""
+    return upload(open_page(depth=depth), "mine.json", record.to_json().encode())
 
 
 def key_of(app: AppTest, name: str) -> str:
@@ -41,15 +40,14 @@ def key_of(app: AppTest, name: str) -> str:
 
 @pytest.mark.parametrize("depth", ["idea", "everything"])
 def test_attention_file_opens_and_the_page_names_what_is_missing(depth: DetailLevel) -> None:
-    app = open_page(depth=depth)
-    upload(app, "mine.json", saved(energies=np.log(matrix())))
+    opened = attention(SOURCE, TARGET, matrix(), energies=np.log(matrix()), origin="My RNN")
+    app = open_file(opened, depth)
     origin, remarks = panel_texts(app, "notice")
     assert "mine.json" in origin
     assert "My RNN" in origin
     assert remarks
     assert missing_values_reason() in texts(app)
     assert steps_of(app) == 9
-    opened = attention(SOURCE, TARGET, matrix(), energies=np.log(matrix()))
     assert set(chart_addresses(app)) == chart_names(opened, depth)
     assert all(all_payloads(app))  # figures, tables and files
     assert not mounted(app, "verification_badge")
@@ -65,18 +63,20 @@ def test_form_asks_for_missing_tokens_and_selects_one_of_several_matrices(snapsh
     without_source = panel_texts(app, "attention_problem")
     assert without_source == snapshot(name="no source tokens")
     assert panel_texts(app, "notice", "missing_values_reason") == []
-    set_field(app, key_of(app, "source"), " ".join(SOURCE))
-    app.button(key="attention_open").click().run()
+
+    def open_with(name: str, value: str | bool) -> None:
+        set_field(app, key_of(app, name), value)
+        app.button(key="attention_open").click().run()
+
+    open_with("source", " ".join(SOURCE))
     assert panel_texts(app, "notice") == snapshot(name="opened")
     number = next(box for box in app.number_input if box.key.startswith("attention_number"))
     number.set_value(2).run()
     assert not app.exception
     assert panel_texts(app, "attention_problem") == without_source
-    set_field(app, key_of(app, "source"), " ".join(SOURCE))
-    app.button(key="attention_open").click().run()
+    open_with("source", " ".join(SOURCE))
     assert panel_texts(app, "attention_problem") == snapshot(name="row sum")
-    set_field(app, key_of(app, "normalise"), True)
-    app.button(key="attention_open").click().run()
+    open_with("normalise", True)
     assert panel_texts(app, "notice") == snapshot(name="scaled")
     assert missing_values_reason() in texts(app)
 
@@ -102,7 +102,7 @@ def compare_with(app: AppTest, name: str, content: bytes) -> AppTest:
 
 def test_two_attention_files_are_shown_side_by_side(snapshot: SnapshotAssertion) -> None:
     record = attention("the green house .", "la maison verte .", np.eye(4)[[0, 2, 1, 3]])
-    app = upload(open_page(depth="numbers"), "mine.json", record.to_json().encode())
+    app = open_file(record)
     assert not mounted_comparison(app)
     compare_with(app, "other.pharaoh", b"0-0 1-1 2-2 3-3\n")
     (links, figure) = mounted_comparison(app)
@@ -128,54 +128,45 @@ def test_file_that_cannot_be_compared_is_refused_with_the_reason(snapshot: Snaps
     record = attention("the house", "la maison", np.eye(2))
     told = []
     for content in (b"no attention\nat all", b"0-0 9-9\n", b"0-0\n1-1\n"):
-        app = compare_with(upload(open_page(), "mine.json", record.to_json().encode()), "other.txt", content)
+        app = compare_with(open_file(record, "everything"), "other.txt", content)
         told.append(panel_texts(app, "file_problem", "compare_told_files"))
         assert steps_of(app) == 2, "the first file stays"
     assert told == snapshot
 
 
-def of_heads() -> bytes:
+def of_heads() -> Attention:
     """Return a saved record of two layers of two heads; head 2 of layer 1 attends to the first token only."""
     weights = np.random.default_rng(1).dirichlet(np.ones(len(SOURCE)), size=(2, 2, len(TARGET)))
     weights[0, 1] = np.eye(len(SOURCE))[[0] * len(TARGET)]
     drops = np.random.default_rng(2).normal(size=weights.shape[2:])
-    return attention(SOURCE, TARGET, weights, gradient=drops, erased=drops).to_json().encode()
-
-
-def alignment_on_page(app: AppTest) -> np.ndarray:
-    """Return the alignment of the record whose figures the page fetches."""
-    look = next(one for one in mounted(app, "chart") if "/look" in one["at"])
-    alignment: np.ndarray = shown_at(look["at"])["trace"].alignment
-    return alignment
+    return attention(SOURCE, TARGET, weights, gradient=drops, erased=drops)
 
 
 def test_heads_of_a_file_are_chosen_on_the_page(snapshot: SnapshotAssertion) -> None:
-    app = open_page(depth="numbers")
-    upload(app, "heads.json", of_heads())
+    whole = of_heads()
+    app = open_file(whole)
     _, remarks = panel_texts(app, "notice")
     assert remarks == snapshot(name="remarks")
     (name,) = (key for key in fields(app) if key.endswith("heads"))
     assert options(app, name) == snapshot(name="heads")
-    whole = attention_in(of_heads())[0]  # type: ignore[index]
     for chosen in ("1.2", "all", "2", "1.2"):
         set_field(app, name, chosen)
         numbers = [None if number == "all" else int(number) - 1 for number in chosen.split(".")]
-        assert np.array_equal(alignment_on_page(app), whole.select_heads(*numbers).alignment)
+        look = next(one for one in mounted(app, "chart") if "/look" in one["at"])
+        assert np.array_equal(shown_at(look["at"])["trace"].alignment, whole.select_heads(*numbers).alignment)
 
 
 def test_attention_stays_when_another_visitor_who_opened_the_same_file_leaves() -> None:
-    first, second = (upload(open_page(depth="numbers"), "mine.json", saved()) for _ in range(2))
+    first, second = (open_file(attention(SOURCE, TARGET, matrix())) for _ in range(2))
     del first
     gc.collect()
-    for cache in (payloads._SHOWN, payloads._PAYLOADS, resources._UPLOADS):  # as others' files do
-        cache._cached.clear()
+    forget(payloads._SHOWN, payloads._PAYLOADS, resources._UPLOADS)  # as others' files do
     assert len(list(all_payloads(second))) > 1
 
 
 def test_links_of_another_segmentation_lead_to_their_cells() -> None:
     record = attention("I do n't sleep", "je ne dors pas", np.eye(4)[[0, 2, 3, 1]])
     other = attention("I don't sleep </s>", "je ne dors pas </s>", np.eye(5, 4)[[0, 2, 2, 1, 3]])
-    app = upload(open_page(depth="numbers"), "mine.json", record.to_json().encode())
-    links, _ = mounted_comparison(compare_with(app, "other.json", other.to_json().encode()))
+    links, _ = mounted_comparison(compare_with(open_file(record), "other.json", other.to_json().encode()))
     shown = [(one["text"].split(" has ")[1], one.get("step"), one["source"]) for one in links["findings"]]
     assert shown == [("“don't” → “ne” (1-1).", 1, None), ("“sleep” → “ne” (2-1).", 1, 3)]

@@ -1,7 +1,5 @@
 """Component folders: no asset loads from elsewhere, and a component outlives a late cleanup of the mount before."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tests.conftest import REPOSITORY
@@ -15,7 +13,8 @@ def test_a_late_cleanup_does_not_end_a_newer_mount(tmp_path: Path) -> None:
     mounts = """(() => {
       globalThis.document = Object.assign(new EventTarget(), { adoptedStyleSheets: [] });
       const ended = [], [here, there] = ["here", "there"].map((name) => ({ name, children: [] }));
-      const mount = host({}, null);
+      globalThis.attnvizModule = () => ({ default: {} });
+      const mount = host();
       const [first, second, other] = [here, here, there].map((parentElement) => mount({ parentElement, data: [[]] }));
       for (const { name, children } of [here, there]) {
         children.push({ querySelectorAll: () => (ended.push(name), []) });

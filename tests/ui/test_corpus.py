@@ -1,12 +1,11 @@
 """Corpus page as Streamlit runs it, without a browser: uploads, server tables, filters, charts and links."""
 
-from __future__ import annotations
-
 import functools
 import lzma
 import re
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +33,7 @@ from attnviz.ui.corpus.table import (
     matching_rows,
 )
 from attnviz.ui.examples import SAMPLE
+from tests.snapshots import refusal
 from tests.ui.fields import field, set_field
 from tests.ui.opening import Run, open_alone
 from tests.ui.shown_payloads import panel_texts, plain_texts, texts
@@ -62,7 +62,6 @@ def corpus(models_folder: Path) -> Run:
 
 def wait_until_job_ends(identity: str) -> None:
     job = job_of("somebody", identity)
-    assert job is not None
     for _ in range(600):
         if job.done or job.problem:
             return
@@ -97,21 +96,18 @@ def test_link_to_a_missing_table_with_bad_values_is_reported(corpus: Run, snapsh
 
 def test_unusable_files_are_reported(models_folder: Path, snapshot: SnapshotAssertion) -> None:
     model = str(models_folder / "en-fr")
-    job = begin("somebody", "../x.tsv", b"a\tb\tc\n", model)
-    wait_until_job_ends(job.identity)
-    problems = {"no pair": job.problem}
-    with pytest.raises(AttnvizError) as error:
-        begin("somebody", "x.tsv", b"x" * ((MOST_MEGABYTES << 20) + 1), model)
+    problems = {}
+    for problem, name, content in (("pair", "../x.tsv", b"a\tb\tc\n"), ("text", "x.tsv", b"\x89PNG\r\n\x1a\n\0\0")):
+        job = begin("somebody", name, content, model)
+        wait_until_job_ends(job.identity)
+        problems[f"no {problem}"] = job.problem
+    large = b"x" * ((MOST_MEGABYTES << 20) + 1)
+    problems["too large"] = refusal(lambda: begin("somebody", "x.tsv", large, model))
     with pytest.raises(AttnvizError):
         begin("somebody", "x.tsv.xz", lzma.compress(bytes(UPLOAD_LIMITS.bytes + 1)), model)
-    problems["too large"] = str(error.value)
     for name in ("x.\0/docx", "x.png", ""):
-        with pytest.raises(AttnvizError) as error:
-            begin("somebody", name, b"x", model)
-        problems[repr(name)] = str(error.value)
-    picture = begin("somebody", "x.tsv", b"\x89PNG\r\n\x1a\n\0\0", model)
-    wait_until_job_ends(picture.identity)
-    assert problems | {"no text": picture.problem} == snapshot
+        problems[repr(name)] = refusal(partial(begin, "somebody", name, b"x", model))
+    assert problems == snapshot
 
 
 def test_successive_uploads_show_their_table_or_problem(corpus: Run) -> None:

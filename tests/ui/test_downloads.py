@@ -1,7 +1,5 @@
 """Downloads and uploads of the page: file names, saved figures, and reopened traces."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +17,7 @@ from attnviz.ui.step import logit_attribution_panel
 from attnviz.ui.toolbar.downloads import OfferedFigure, diagram_file, picture_file, pictures
 from attnviz.ui.view import MAIN, View
 from tests.conftest import SENTENCES
+from tests.snapshots import refusal
 from tests.ui.opening import open_page, upload
 from tests.ui.shown_payloads import panel_texts, steps_of
 
@@ -56,9 +55,7 @@ def test_server_makes_one_pdf_at_a_time_and_refuses_what_it_cannot_draw(
     asked, missing = {"pdf": file_name(trace, "heatmap")}, ""
 
     def refused(wanted: dict[str, str]) -> str:
-        with pytest.raises(AttnvizError) as error:
-            picture_files.picture_files(files, wanted)
-        return str(error.value)
+        return refusal(lambda: picture_files.picture_files(files, wanted))
 
     def draw(figure: go.Figure, image_format: str) -> tuple[bytes, str]:
         assert (figure.layout.width > 0, image_format) == (True, "pdf")

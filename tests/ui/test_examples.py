@@ -1,7 +1,5 @@
 """Example sentences: each shows what its category promises, with the shipped model and a beam of five."""
 
-from __future__ import annotations
-
 from itertools import chain
 
 from syrupy.assertion import SnapshotAssertion

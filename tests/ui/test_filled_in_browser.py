@@ -1,10 +1,7 @@
 """What the browser fills itself: Deno makes the same figures, equations and percentages as Python."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +16,7 @@ from attnviz.palette import ThemeName
 from attnviz.trace.interventions import Temperature
 from attnviz.ui.embedding import in_theme
 from attnviz.ui.step.stage_panels import energy_decomposition_payload, equation_payloads
-from tests.analysis.filled_equations import equations
+from tests.analysis.given import equations
 from tests.conftest import REPOSITORY
 from tests.deno_program import made_by
 from tests.figures import synthetic
@@ -30,20 +27,18 @@ COSINE = "tests.own_scorers:Cosine"
 SHARED = REPOSITORY / "attnviz" / "ui" / "components" / "shared.js"
 UNITS = REPOSITORY / "attnviz" / "ui" / "components" / "energy_decomposition" / "decomposition.js"
 
-
-def figures_from_deno(record: dict[str, Any], cells: list[tuple[int, int]], folder: Path) -> list[dict[str, Any]]:
-    """Return the figures that the browser code fills for these cells in Deno, wide and narrow."""
-    page = f'import {{ setLanguage }} from "{SHARED.as_uri()}";\nsetLanguage({json.dumps(record["language"])});\n'
-    filled = """
+FILL = f"""
+import {{ operands, fillFigure, decomposition }} from "{UNITS.as_uri()}";
+import {{ setLanguage }} from "{SHARED.as_uri()}";
 const made = (figure, cell, data) => (fillFigure(figure, cell, data), figure);
-const all = ([record, cells]) => {
+const all = ([record, cells]) => {{
+  setLanguage(record.language);
   const data = operands(record);
   const both = [data.wide, data.narrow];
   return cells.flatMap((at) => both.map((one) => made(JSON.parse(one), decomposition(data, ...at), data)));
-};
+}};
 """
-    program = f'import {{ operands, fillFigure, decomposition }} from "{UNITS.as_uri()}";\n{page}{filled}'
-    return list(made_by(program, "JSON.stringify(all(given))", [record, cells], folder))
+"""Fills the figures of these cells, wide and narrow."""
 
 
 @pytest.mark.parametrize(
@@ -54,18 +49,16 @@ def test_browser_fills_the_same_figure_as_python_for_each_cell(
 ) -> None:
     monkeypatch.setenv(ATTNVIZ_SCORERS, COSINE)
     trace = synthetic.trace(attention=attention)
-    score = np.linspace(-0.7, 1.1, trace.queries.shape[1])
-    weights = {"decoder.attention.score": score}
+    weights = {"decoder.attention.score": np.linspace(-0.7, 1.1, trace.queries.shape[1])}
     cells = [(0, 0), (1, 2), (len(trace.target_pieces) - 1, len(trace.source_pieces) - 1)]
-    expected_figures = []
     set_language(spoken)
     with in_theme(theme):
-        filled = figures_from_deno(energy_decomposition_payload(trace, weights), cells, tmp_path)
-    for step, source in cells:
-        subject = Subject(trace, step, weights, source)
-        expected_figures += [draw_energy_decomposition(subject, operands=wide) for wide in (True, False)]
+        given = [energy_decomposition_payload(trace, weights), cells]
+    filled = made_by(FILL, "JSON.stringify(all(given))", given, tmp_path)
+    subjects = [Subject(trace, step, weights, source) for step, source in cells]
+    drawn = [draw_energy_decomposition(one, operands=wide) for one in subjects for wide in (True, False)]
     assert not close(filled[0], filled[2])
-    for one, expected in zip(filled, expected_figures, strict=True):
+    for one, expected in zip(filled, drawn, strict=True):
         other = json.loads(to_json(expected.plotly(theme)))
         for figure in (one, other):
             del figure["layout"]["meta"]["alt"]  # the browser sets the alternative text outside the figure
@@ -85,18 +78,14 @@ def test_payload_contains_only_the_requested_steps() -> None:
 def test_browser_fills_the_same_equations_as_python(
     attention: str, theme: ThemeName, translator: Translator, tmp_path: Path
 ) -> None:
-    changed = [Temperature(2.0, 1)]
-    trace: Trace = (
-        translator.translate("The man reads.", interventions=changed, beam=1)
-        if attention == "changed"
-        else synthetic.trace(attention=attention)
-    )
+    if attention == "changed":
+        trace: Trace = translator.translate("The man reads.", interventions=[Temperature(2.0, 1)], beam=1)
+    else:
+        trace = synthetic.trace(attention=attention)
     steps = range(len(trace.target_pieces))
     cells = [(step, source) for step in steps for source in range(len(trace.source_pieces))]
-    program = (
-        f'import {{ equationAt }} from "{PROGRAM.as_uri()}";'
-        "\nconst all = (records, at) => records.map((one) => Object.values(equationAt(one, ...at)));"
-    )
+    program = f"""import {{ equationAt }} from "{PROGRAM.as_uri()}";
+const all = (records, at) => records.map((one) => Object.values(equationAt(one, ...at)));"""
     with in_theme(theme):
         records = [*equation_payloads(trace, steps).values()]
     found = made_by(program, "JSON.stringify(given[1].map((at) => all(given[0], at)))", [records, cells], tmp_path)

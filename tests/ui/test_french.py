@@ -1,7 +1,5 @@
 """French page: no English text remains, and switching the language keeps the visitor's choices."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,11 +1,10 @@
 """Links marked by hand: entered or drawn, stored in the address, compared with the model, saved and opened."""
 
-from __future__ import annotations
-
 import json
 from base64 import b64encode
 from typing import Any
 
+import pytest
 from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
@@ -46,7 +45,6 @@ def test_entered_links_are_drawn_summarised_and_removed(
     assert links_payload(app) is None
     enter_links(app, LINKS)
     found = links_payload(app)
-    assert found is not None
     assert without_numbers(found["summary"]) == snapshot
     words = translator.translate(SOURCE, target=TARGET).words()
     errors = link_errors(words, GoldLinks(frozenset({(0, 0)}), frozenset({(1, 2)})))
@@ -91,7 +89,6 @@ def bar(app: AppTest) -> dict[str, Any] | None:
 def draw(app: AppTest, drawn: str, **other: object) -> AppTest:
     """Send links as the browser draws them."""
     shown = bar(app)
-    assert shown is not None
     ask(app, shown["request"], {"identity": shown["identity"], "links": drawn} | other)
     return app.run()
 
@@ -99,7 +96,6 @@ def draw(app: AppTest, drawn: str, **other: object) -> AppTest:
 def test_drawn_links_are_the_gold_links_of_the_page(page: Run) -> None:
     app = draw(page(sentence=SOURCE, target=TARGET, draw="1"), "0-0 1?2")
     shown = bar(app)
-    assert shown is not None
     assert shown["links"] == "0-0 1?2"
     assert address(app)["gold"].endswith(".0-0.1p2")
     assert field(app, "gold_text")["value"] == "0-0 1?2"
@@ -109,7 +105,7 @@ def test_drawn_links_are_the_gold_links_of_the_page(page: Run) -> None:
     set_field(app, "draw", True)
     for change in ({"identity": "another"}, {"links": 3}, {"links": "0-0 99-1"}, {"links": "x" * 20_000}):
         draw(app, "1-1", **change)
-        assert bar(app)["links"] == "0-0 1?2"  # type: ignore[index]
+        assert bar(app)["links"] == "0-0 1?2"
         assert bool(panel_texts(app, "gold_problem")) == (len(str(change.get("links", ""))) > 1)
     draw(app, "")
     assert "gold" not in address(app)
@@ -123,58 +119,52 @@ def go_to_pair(app: AppTest, number: int) -> dict[str, Any]:
     """Show another pair of the file; return the data of the bar."""
     box = next(box for box in app.number_input if box.key.startswith("attention_number"))
     box.set_value(number).run()
-    shown = bar(app)
-    assert shown is not None
-    return shown
+    return bar(app)
 
 
-def test_last_edit_of_a_pair_arrives_after_another_pair_was_chosen(page: Run) -> None:
-    app = upload(page(draw="1"), "pairs.tsv", PAIRS.encode())
-    first = bar(app)
-    assert first is not None
+@pytest.fixture
+def pairs(page: Run) -> AppTest:
+    """Return the page with the file of PAIRS, in the mode that draws links."""
+    return upload(page(draw="1"), "pairs.tsv", PAIRS.encode())
+
+
+def test_last_edit_of_a_pair_arrives_after_another_pair_was_chosen(pairs: AppTest) -> None:
+    app, first = pairs, bar(pairs)
     go_to_pair(app, 2)
     draw(app, "1-1", identity=first["identity"])
-    assert bar(app)["links"] == ""  # type: ignore[index]
+    assert bar(app)["links"] == ""
     assert go_to_pair(app, 1)["links"] == "1-1"
     draw(app, "9-9", identity=go_to_pair(app, 2)["identity"])
     assert panel_texts(app, "gold_problem")
 
 
-def test_all_pairs_are_saved_with_the_own_links_of_those_not_drawn(page: Run) -> None:
-    app = draw(upload(page(draw="1"), "pairs.tsv", PAIRS.encode()), "1?0")
+def test_all_pairs_are_saved_with_the_own_links_of_those_not_drawn(pairs: AppTest) -> None:
+    app = draw(pairs, "1?0")
     shown = go_to_pair(app, 3)
     _, every = shown["files"]
-    assert [one["file"] for one in every] == [
-        f"attnviz-pairs-links.{ending}" for ending in ("pharaoh", "naacl", "json", "csv")
-    ]
+    endings = [one["file"].removeprefix("attnviz-pairs-links.") for one in every]
+    assert endings == ["pharaoh", "naacl", "json", "csv"]
     saved = {one["label"]: fetched(one["at"]) for one in every}
     assert saved["Pharaoh"] == b"1?0\n0-0 1-1 2-1\n1-0\n"
     assert saved["NAACL"] == b"1 2 1 P\n2 1 1 S\n2 2 2 S\n2 3 2 S\n3 2 1 S\n"
-    sides = (["the house", "a dog sleeps", "the house"], ["la maison", "un chien dort", "la maison"])
+    sides = [line.split("\t")[:2] for line in PAIRS.splitlines()]
     for one in every:
         records = read_bytes(fetched(one["at"]), one["file"])
-        expected = [{(1, 0)}, {(0, 0), (1, 1), (2, 1)}, {(1, 0)}]
-        found = [records.attention(n, sides[0][n], sides[1][n]) for n in range(3)]
-        assert [{*record.links} for record in found] == expected
+        found = [{*records.attention(n, *pair).links} for n, pair in enumerate(sides)]
+        assert found == [{(1, 0)}, {(0, 0), (1, 1), (2, 1)}, {(1, 0)}]
     draw(app, "0-1")
-    (pharaoh,) = (one for one in bar(app)["files"][1] if one["label"] == "Pharaoh")  # type: ignore[index]
+    (pharaoh,) = (one for one in bar(app)["files"][1] if one["label"] == "Pharaoh")
     assert fetched(pharaoh["at"]) == b"1?0\n0-0 1-1 2-1\n0-1\n"
 
 
-def open_links(app: AppTest, name: str, content: bytes) -> AppTest:
-    """Open a file in the box of the links marked by hand."""
-    (key,) = (given["key"] for given in mounted(app, "file_choice") if "lesson" not in given["key"])
-    ask(app, key, {"name": name, "content": b64encode(content).decode("ascii")})
-    return app.run()
-
-
-def test_saved_gold_file_is_opened_line_by_line(page: Run) -> None:
-    app = draw(upload(page(draw="1"), "pairs.tsv", PAIRS.encode()), "0-0 0-1 1?1")
-    again = upload(page(draw="1"), "pairs.tsv", PAIRS.encode())
-    for every in bar(app)["files"][1]:  # type: ignore[index]
-        open_links(again, every["file"], fetched(every["at"]))
+def test_saved_gold_file_is_opened_line_by_line(pairs: AppTest, page: Run) -> None:
+    app, again = draw(pairs, "0-0 0-1 1?1"), upload(page(draw="1"), "pairs.tsv", PAIRS.encode())
+    for every in bar(app)["files"][1]:
+        (key,) = (given["key"] for given in mounted(again, "file_choice") if "lesson" not in given["key"])
+        ask(again, key, {"name": every["file"], "content": b64encode(fetched(every["at"])).decode("ascii")})
+        again.run()
         for number, links in ((3, "1-0"), (2, "0-0 1-1 2-1"), (1, "0-0 0-1 1?1")):
             assert go_to_pair(again, number)["links"] == links
             assert every["file"] in " ".join(panel_texts(again, "notice"))
         again.button(key="gold_close").click().run()
-        assert bar(again)["links"] == ""  # type: ignore[index]
+        assert bar(again)["links"] == ""

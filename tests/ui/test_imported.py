@@ -1,7 +1,5 @@
 """First page with an imported translator: equations, verification, and what it says is unavailable."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -14,11 +12,7 @@ from tests.importing.peers import D2l, Fairseq, Tutorial
 from tests.ui.opening import open_page
 from tests.ui.shown_payloads import all_payloads, badge, panel_texts, payloads_of, texts
 
-SENTENCES = {
-    "tutorial": "ein mann schläft im park .",
-    "d2l": "he is lost .",
-    "fairseq": "der hund schläft .",
-}
+SENTENCES = {"tutorial": "ein mann schläft im park .", "d2l": "he is lost .", "fairseq": "der hund schläft ."}
 """One with a linear readout that reads in both directions, one of neither kind, and one with LSTMs and a tanh."""
 
 
@@ -26,11 +20,8 @@ SENTENCES = {
 def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with translators of every program."""
     models = tmp_path_factory.mktemp("models")
-    found = {name: tmp_path_factory.mktemp(name) for name in SENTENCES}
-    Tutorial().write(found["tutorial"])
-    D2l().write(found["d2l"])
-    Fairseq(bidirectional=True).write(found["fairseq"])
-    for name, folder in found.items():
+    for name, peer in zip(SENTENCES, (Tutorial(), D2l(), Fairseq(bidirectional=True)), strict=True):
+        peer.write(folder := tmp_path_factory.mktemp(name))
         assert main(["import", str(folder), "-o", str(models / name)]) == 0
     return models
 

@@ -1,7 +1,5 @@
 """Advice about text that is no single English sentence: what is recognised, and what its buttons translate."""
 
-from __future__ import annotations
-
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
@@ -76,10 +74,7 @@ def test_text_is_split_at_the_ends_of_sentences(text: str, count: int) -> None:
 def test_button_translates_what_is_advised(page: Run) -> None:
     app = page(sentence=SECOND.upper())
     assert len(panel_texts(app, "advice")) == 1
-    app.button(key="advice_0").click().run()
-    assert field(app, "sentence")["value"] == SECOND
-    assert panel_texts(app, "advice") == []
-    set_field(app, "sentence", TWO)
-    app.button(key="advice_1").click().run()
-    assert field(app, "sentence")["value"] == SECOND
-    assert panel_texts(app, "advice") == []
+    for text, number in ((SECOND.upper(), 0), (TWO, 1)):
+        set_field(app, "sentence", text)
+        app.button(key=f"advice_{number}").click().run()
+        assert (field(app, "sentence")["value"], panel_texts(app, "advice")) == (SECOND, [])

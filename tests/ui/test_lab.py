@@ -1,8 +1,7 @@
 """Lab as Streamlit runs it, without a browser: its sections, among them the beam search, neighbours and comparison."""
 
-from __future__ import annotations
-
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -25,7 +24,7 @@ from tests.conftest import SENTENCES, ModelFactory
 from tests.figures.payloads import fitting_figures
 from tests.snapshots import without_numbers
 from tests.ui.fields import field, press, set_field
-from tests.ui.opening import Run
+from tests.ui.opening import Run, open_alone
 from tests.ui.shown_payloads import (
     address,
     fetched,
@@ -41,6 +40,12 @@ ATTENDING = ("attributions", "perturbation-tests")
 """Sections that a model without attention lacks."""
 
 
+@pytest.fixture
+def lab(models_folder: Path) -> Run:
+    """Return a function that opens the lab as a link does."""
+    return partial(open_alone, "lab")
+
+
 @pytest.fixture(autouse=True)
 def _no_mistakes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ignore suspected errors: the random model makes mistakes everywhere, at which the lab would open."""
@@ -48,10 +53,8 @@ def _no_mistakes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_lab_opens_at_the_first_mistake(lab: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    suspects = [
-        SuspectedError(Finding(FindingKind.REPEATED, 2.0, target=k, strong=strong), k, 0)
-        for k, strong in ((1, False), (3, True))
-    ]
+    found = [Finding(FindingKind.REPEATED, 2.0, target=k, strong=k > 1) for k in (1, 3)]
+    suspects = [SuspectedError(one, one.target, 0) for one in found]
     monkeypatch.setattr(lab_script, "shown_suspected_errors", lambda _: suspects)
     app = lab(sentence="Two dogs play in the snow.")
     assert not app.exception
@@ -133,8 +136,8 @@ def two_models(models_folder: Any, make_network: ModelFactory, tokenizer: Tokeni
 def picture(app: AppTest, **options: str) -> dict[str, Any]:
     """Return the payload of the chart of the section, with these display options."""
     assert not app.exception
-    ((found),) = [fetched(one["at"], **options) for one in mounted(app, "chart")]
-    return dict(found)
+    (chart,) = mounted(app, "chart")
+    return fetched(chart["at"], **options)
 
 
 def test_dropped_and_swapped_words_change_the_other_sentence_and_the_address(

@@ -1,7 +1,5 @@
 """Page *How it learns* as Streamlit runs it: its runs side by side, one run, and a run in progress."""
 
-from __future__ import annotations
-
 import csv
 import dataclasses
 import os
@@ -10,14 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from attnviz.environment import ATTNVIZ_RUNS
 from attnviz.trace.snapshots import Snapshots
 from attnviz.training.log import COLUMNS
 from attnviz.ui.pages.learns_page import watched_run_folders
 from tests.conftest import REPOSITORY
-from tests.figures.test_learning import run
+from tests.figures.test_experiments import run
 from tests.ui.opening import open_alone
 from tests.ui.shown_payloads import address, mounted
 
@@ -28,9 +25,8 @@ def moments(whole: Snapshots) -> Iterator[Snapshots]:
     """Yield each moment of a run, without measurements, as training saves it."""
     for k, update in enumerate(whole.updates):
         alignments = tuple(alignment[k : k + 1] for alignment in whole.alignments)
-        yield dataclasses.replace(
-            whole, updates=(update,), alignments=alignments, translations=whole.translations[k : k + 1], curves={}
-        )
+        one = dataclasses.replace(whole, updates=(update,), alignments=alignments, curves={})
+        yield dataclasses.replace(one, translations=whole.translations[k : k + 1])
 
 
 @pytest.fixture
@@ -50,21 +46,17 @@ def runs_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "runs"
 
 
-def opened(**linked: str) -> AppTest:
-    return open_alone("learns", **linked)
-
-
 def test_only_configured_runs_are_watched_and_show_new_snapshots(
     runs_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert watched_run_folders() == {}
-    assert "training" not in address(opened(training=f"run:{runs_folder}/unguided"))
+    assert "training" not in address(open_alone("learns", training=f"run:{runs_folder}/unguided"))
     monkeypatch.setenv(ATTNVIZ_RUNS, str(runs_folder))
     os.utime(runs_folder / "guided/log.csv", (time.time() + 60,) * 2)
     assert list(watched_run_folders()) == ["guided", "unguided"]
-    assert "training" not in address(opened(training="run:../runs/unguided"))
+    assert "training" not in address(open_alone("learns", training="run:../runs/unguided"))
 
-    app = opened(training="run:unguided")
+    app = open_alone("learns", training="run:unguided")
     updates = RUNS["unguided"].updates
     assert mounted(app, "timeline")[0]["updates"] == list(updates[:2])
     assert any(chart["template"].count("validation loss") for chart in mounted(app, "chart"))

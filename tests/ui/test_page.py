@@ -1,7 +1,5 @@
 """First page as Streamlit runs it, without a browser: its texts, and that no input of a visitor breaks it."""
 
-from __future__ import annotations
-
 import pkgutil
 import re
 import shutil
@@ -131,8 +129,7 @@ def test_server_knows_the_path_of_every_page() -> None:
 
 def test_tour_is_offered_to_a_new_visitor(page: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def is_offered(**linked: str) -> bool:
-        (button,) = (button for button in page(**linked).button if button.key == "tour_button")
-        return bool(button.proto.type == "secondary")
+        return page(**linked).button(key="tour_button").proto.type == "secondary"
 
     monkeypatch.setattr(inputs, "DEFAULT_LEVEL", "idea")
     assert is_offered()

@@ -1,7 +1,5 @@
 """Payloads: named by their request, made once for all visitors, and made again from the request alone."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
@@ -10,7 +8,7 @@ import numpy as np
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz import AttnvizError, Trace
+from attnviz import Trace
 from attnviz.architectures import EVERY_TRANSLATION, IMPORTED, RNNSEARCH
 from attnviz.lru_cache import LRUCache
 from attnviz.trace import WhatIf
@@ -22,32 +20,22 @@ from attnviz.ui.payloads import UnknownPayloadError, UnknownRequestError, addres
 from tests.conftest import SENTENCES
 from tests.figures import synthetic
 from tests.figures.payloads import figure_at
+from tests.snapshots import refusal
 from tests.ui.opening import Run, open_page, upload
-from tests.ui.shown_payloads import blocks, fetched, fetching, sent_requests
+from tests.ui.shown_payloads import blocks, fetched, fetching, forget, sent_requests
 from tests.ui.test_gold import PAIRS
 
 OF_ALL = EVERY_TRANSLATION - {"facts"}
 RECURRENT = RNNSEARCH.payloads - IMPORTED.payloads
-WITHOUT_ATTENTION = {
-    "state",
-    "maxout",
-    "candidates",
-    "context",
-    "verification",
-    "logit-attribution",
-    "contrast",
-    "facts",
-    "equation-3",
-    "equation-4",
-    "equation-5",
-}
+WITHOUT_ATTENTION = {"state", "maxout", "candidates", "context", "verification", "logit-attribution", "contrast"}
+WITHOUT_ATTENTION |= {"facts", "equation-3", "equation-4", "equation-5"}
 OF_WEIGHTS = {"verification", "logit-attribution", "contrast", "posterior", "equation-after"}
 
 
 @pytest.fixture
 def trace(en_fr: Path) -> Trace:
     """Return a translation whose model is installed."""
-    return resources.translate(str(en_fr), "cpu", SENTENCES[0], 1, None)
+    return resources.translate("en-fr", "cpu", SENTENCES[0], 1, None)
 
 
 def test_payload_has_the_steps_that_its_address_requests(trace: Trace) -> None:
@@ -104,9 +92,8 @@ def test_invalid_request_raises_unknown_payload_error(trace: Trace) -> None:
 
 def restart() -> None:
     """Empty the caches that a restart of the server empties, except those of models."""
-    for cache in (payloads._TEXTS, payloads._SHOWN, payloads._PAYLOADS, resources._TRACES, resources._UPLOADS):
-        cache._cached.clear()
-        cache._alive.clear()
+    own = (payloads._TEXTS, payloads._SHOWN, payloads._PAYLOADS)
+    forget(*own, resources._TRACES, resources._UPLOADS, alive=True)
 
 
 def _request_at(at: str) -> tuple[str, str]:
@@ -171,22 +158,18 @@ def test_uploaded_translation_is_named_by_its_content_and_available_while_it_is_
     assert trace.fingerprint in text
     assert trace.source_text not in text
     before = fetched(at)
-    for cache in (payloads._TEXTS, payloads._SHOWN, payloads._PAYLOADS):
-        cache._cached.clear()
+    forget(payloads._TEXTS, payloads._SHOWN, payloads._PAYLOADS)
     assert payloads.accept(digest, text)
     assert fetched(at) == before
     monkeypatch.setattr(resources, "_UPLOADS", LRUCache(1, size=resources._UPLOADS._cached.getsizeof))
-    payloads._SHOWN._cached.clear()
-    payloads._PAYLOADS._cached.clear()
+    forget(payloads._SHOWN, payloads._PAYLOADS)
     address(trace, "energy", every=True)
     address(synthetic.trace(seed=78), "energy", every=True)
-    payloads._SHOWN._cached.clear()
+    forget(payloads._SHOWN)
     assert fetched(at) == before, "a session still holds it"
     restart()
     assert payloads.accept(digest, text)
-    with pytest.raises(AttnvizError) as error:
-        fetched(at)
-    assert str(error.value) == snapshot
+    assert refusal(lambda: fetched(at)) == snapshot
 
 
 def _addresses_of_file(name: str, content: bytes) -> set[str]:

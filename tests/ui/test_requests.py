@@ -1,9 +1,7 @@
 """Fields in the address and browser requests: each is handled once and in order, and bad values are reported."""
 
-from __future__ import annotations
-
 import tomllib
-from collections.abc import Callable, Container
+from collections.abc import Container
 from typing import Any
 
 import pytest
@@ -20,6 +18,7 @@ from attnviz.ui.view import MAIN, View
 from tests.conftest import REPOSITORY
 from tests.figures import synthetic
 from tests.ui.fields import ask, field, fields, set_field
+from tests.ui.opening import followed
 from tests.ui.shown_payloads import address, mounted
 
 
@@ -29,27 +28,19 @@ def browser_state(*requests: tuple[int, str, Any], tab: str = "tab", memory: str
     return {"tab": tab, "memory": memory, "requests": waiting}
 
 
-def handle(box: Inbox, **controls: Callable[[Any], object]) -> None:
-    """Handle the requests of these controls."""
-    box.controls = controls
-    box.handle()
-
-
 @given(st.lists(st.integers(1, 8), max_size=12))
 def test_request_is_handled_once_however_often_it_is_sent(until: list[int]) -> None:
     """The browser sends all unacknowledged requests again with every message."""
     box, done = Inbox(), list[int]()
     for last in until:
-        box.queue_requests(browser_state(*((seq, "step", seq) for seq in range(1, last + 1))))
-        handle(box, step=done.append)
+        box.handle(browser_state(*((seq, "step", seq) for seq in range(1, last + 1))), {"step": done.append})
     assert done == list(range(1, max(until, default=0) + 1))
 
 
 def test_tabs_are_counted_separately() -> None:
     box, done = Inbox(), list[Any]()
-    box.queue_requests(browser_state((1, "page", "lab")))
-    box.queue_requests(browser_state((1, "page", "why"), tab="other"))
-    handle(box, page=done.append)
+    box.handle(browser_state((1, "page", "lab")), {})
+    box.handle(browser_state((1, "page", "why"), tab="other"), {"page": done.append})
     assert done == ["lab", "why"]
     assert box.received == {"tab": 1, "other": 1}
 
@@ -62,22 +53,21 @@ def test_interrupted_run_leaves_its_request_to_the_next_run() -> None:
         raise Stopped
 
     box, done = Inbox(), list[Any]()
-    box.queue_requests(browser_state((1, "press", "undo"), (2, "press", "clear")))
+    state = browser_state((1, "press", "undo"), (2, "press", "clear"))
     with pytest.raises(Stopped):
-        handle(box, press=broken_off)
-    handle(box, press=done.append)
+        box.handle(state, {"press": broken_off})
+    box.handle(state, {"press": done.append})
     assert done == ["undo", "clear"]
 
 
 def test_requests_to_a_previous_server_are_not_repeated() -> None:
     """After a lost connection Streamlit sends the old component state; new state has no server identity."""
     before, box, done = Inbox(), Inbox(), list[Any]()
-    box.queue_requests(browser_state((4, "press", "undo"), memory=before.memory))
-    handle(box, press=done.append)
+    box.handle(browser_state((4, "press", "undo"), memory=before.memory), {"press": done.append})
     assert done == []
-    box.queue_requests(browser_state((5, "resume", "?step=2")))
-    box.queue_requests(browser_state((5, "resume", "?step=2"), (6, "press", "undo"), memory=box.memory))
-    handle(box, press=done.append, resume=done.append)
+    box.handle(browser_state((5, "resume", "?step=2")), {})
+    state = browser_state((5, "resume", "?step=2"), (6, "press", "undo"), memory=box.memory)
+    box.handle(state, {"press": done.append, "resume": done.append})
     assert done == ["?step=2", "undo"]
 
 
@@ -85,9 +75,8 @@ def page() -> None:
     import streamlit as st
 
     from attnviz.ui import fields
-    from attnviz.ui.requests import begin_page, end_page, receive, request_button
+    from attnviz.ui.requests import begin_page, end_page, request_button
 
-    receive()
     begin_page({})
     fields.text_box("Box", key="text", default="at first")
     fields.select_box("Choice", {"a": "A", "b": "B"}, key="choice", default="a")
@@ -151,23 +140,15 @@ run_pages([Page("", lambda: "Test", draw), Page("other", lambda: "Other", draw_o
 """
 
 
-def run(app: AppTest) -> AppTest:
-    app.run()
-    assert not app.exception
-    return app
-
-
 def opened(**linked: str) -> AppTest:
     """Return the first page, opened by a link with these parameters."""
-    app = AppTest.from_string(TWO_PAGES, default_timeout=60)
-    app.query_params.update(linked)
-    return run(app)
+    return followed(AppTest.from_string(TWO_PAGES, default_timeout=60), linked)
 
 
 def go(app: AppTest, key: str, place: str) -> None:
     """Follow a link (`key` "follow") or go to a page ("page"). AppTest (Streamlit 1.67) knows pages in files only."""
     ask(app, key, place)
-    run(app)
+    assert not app.run().exception
     app._page_hash = calc_hash(place.partition("?")[0].strip("/"))
 
 
@@ -176,8 +157,7 @@ def values(app: AppTest, *names: str) -> list[object]:
 
 
 def problems(app: AppTest) -> dict[str, Any]:
-    found: dict[str, Any] = mounted(app, "link_messages")[0]["problems"]
-    return found
+    return mounted(app, "link_messages")[0]["problems"]
 
 
 def test_link_sets_fields_and_the_address_has_what_differs_from_the_default() -> None:
@@ -237,10 +217,11 @@ def test_runs_of_a_session_do_not_overlap() -> None:
 
 def test_session_is_resumed_before_what_was_asked_for_without_a_connection() -> None:
     box, done = Inbox(), list[Any]()
-    box.queue_requests(browser_state((4, "page", "lab"), (5, "resume", "/why")))
+    state = browser_state((4, "page", "lab"), (5, "resume", "/why"))
+    box.handle(state, {})
     assert box.handled() == {"tab": 3}
-    handle(box, resume=done.append)
+    box.handle(state, {"resume": done.append})
     assert box.handled() == {"tab": 3}, "the page is still to be opened"
-    handle(box, page=done.append)
+    box.handle(state, {"page": done.append})
     assert done == ["/why", "lab"]
     assert box.handled() == {"tab": 5}

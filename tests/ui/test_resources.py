@@ -1,7 +1,5 @@
 """Resources of the server: models in memory, sessions that expire, and temporary folders."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal
@@ -14,36 +12,33 @@ from typing import Any
 import pytest
 import torch
 
-from attnviz import Translator
+from attnviz import Translator, installed_models
 from attnviz.checkpoint import save_model
-from attnviz.model_folder import weights_digest
+from attnviz.model_folder import model_folders, weights_digest
 from attnviz.text import Tokenizer
 from attnviz.ui import resources
+from attnviz.ui.pages import PAGE_NAMES
 from tests.benchmarks.visitor import Visitor
 from tests.browser.server import running_server
 from tests.conftest import SENTENCES, ModelFactory
-
-
-def _replace(folder: Path, network: torch.nn.Module, tokenizer: Tokenizer) -> None:
-    """Replace a model by another of the same size, with the same modification times."""
-    times = {path: path.stat().st_mtime_ns for path in folder.iterdir()}
-    save_model(folder, network, tokenizer)
-    for path, modified in times.items():
-        os.utime(path, ns=(modified, modified))
+from tests.ui.opening import open_alone
 
 
 def test_model_replaced_in_place_is_used_to_translate_and_verify(
     en_fr: Path, make_network: ModelFactory, tokenizer: Tokenizer
 ) -> None:
     def translated() -> Any:
-        return resources.translate(str(en_fr), "cpu", SENTENCES[0], 1, None)
+        return resources.translate("en-fr", "cpu", SENTENCES[0], 1, None)
 
     before = translated()
     weights, cut = resources.weights_of(before), resources.tokenizer_of(before)
     network = make_network()
     network.decoder.output.bias.add_(torch.randn(len(tokenizer), generator=torch.Generator().manual_seed(1)))
     other = Tokenizer.train([*SENTENCES, "the " * 40], len(tokenizer))
-    _replace(en_fr, network, other)
+    times = {path: path.stat().st_mtime_ns for path in en_fr.iterdir()}
+    save_model(en_fr, network, other)  # of the same size, with the same modification times
+    for path, modified in times.items():
+        os.utime(path, ns=(modified, modified))
     after = translated()
     expected = Translator.load(en_fr, device="cpu").translate(SENTENCES[0], beam=1)
     assert after.fingerprint == expected.fingerprint != before.fingerprint
@@ -52,6 +47,19 @@ def test_model_replaced_in_place_is_used_to_translate_and_verify(
     now = resources.weights_of(after)
     assert (now["decoder.output.bias"] != weights["decoder.output.bias"]).any()
     assert cut.model != resources.tokenizer_of(after).model == other.model
+
+
+@pytest.mark.parametrize("page", PAGE_NAMES)
+def test_run_searches_the_folders_of_models_once(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    searches = list[tuple[Any, ...]]()
+
+    def counted(*arguments: Any) -> list[Path]:
+        searches.append(arguments)
+        return model_folders(*arguments)
+
+    monkeypatch.setattr(installed_models, "model_folders", counted)
+    open_alone(page)
+    assert len(searches) == len({*searches})
 
 
 VISITORS = 10
@@ -100,10 +108,8 @@ def test_folder_is_deleted_however_its_process_ends(tmp_path: Path) -> None:
     ends = (0, signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
     command = [sys.executable, "-c", SERVER, *(str(int(end)) for end in ends)]
     environment = os.environ | {"TMPDIR": str(tmp_path)}
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment
-    ) as one:
-        assert one.stdout
+    how = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True, "env": environment}
+    with subprocess.Popen(command, **how) as one:
         begun = [one.stdout.readline().split() for _ in ends]
         children = sorted((int(process), Path(folder)) for process, folder in begun)  # in the order of their start
         for (process, folder), end in zip(children, ends, strict=True):

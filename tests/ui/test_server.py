@@ -1,7 +1,5 @@
 """Server: cached scripts and fonts, payload endpoints, redirects, warm-up, and garbage collection."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import gc
@@ -24,7 +22,8 @@ from starlette.responses import HTMLResponse, PlainTextResponse
 from starlette.routing import Route
 from starlette.types import Message
 
-from attnviz import AttnvizError, browser_modules
+from attnviz import AttnvizError
+from attnviz.browser_modules import APP_MODULES
 from attnviz.browser_programs import KATEX, PLOTLY
 from attnviz.translator import Translator
 from attnviz.ui import payloads, resources, server
@@ -35,6 +34,7 @@ from tests.benchmarks.visitor import Visitor
 from tests.browser.server import running_page, running_server
 from tests.conftest import SHIPPED_MODEL
 from tests.figures import synthetic
+from tests.ui.shown_payloads import forget
 
 
 @pytest.fixture(autouse=True)
@@ -53,38 +53,37 @@ PAGE = Starlette(
 )
 
 
-def get(
-    path: str, *headers: tuple[str, str], query: str = "", method: str = "GET", content: bytes = b""
-) -> tuple[int, dict[str, str], bytes]:
-    """Return status, headers and body of what the server answers."""
+def exchange(kind: str, path: str, headers: list[tuple[str, str]], received: Message, **scope: Any) -> list[Message]:
+    """Return the messages that the server sends when it receives one."""
     messages: list[Message] = []
 
     async def receive() -> Message:
-        return {"type": "http.request", "body": content, "more_body": False}
+        return received
 
     async def send(message: Message) -> None:
         messages.append(message)
 
-    scope = {
-        "type": "http",
-        "method": method,
-        "path": path,
-        "raw_path": path.encode(),
-        "query_string": query.encode(),
-        "headers": [(name.encode(), value.encode()) for name, value in (("host", "localhost"), *headers)],
-    }
-    asyncio.run(PAGE(scope, receive, send))
+    sent = [(name.encode(), value.encode()) for name, value in headers]
+    scope = {"method": "GET", "query_string": b""} | scope
+    asyncio.run(PAGE({"type": kind, "path": path, "raw_path": path.encode(), "headers": sent} | scope, receive, send))
+    return messages
+
+
+def get(
+    path: str, *headers: tuple[str, str], query: str = "", method: str = "GET", content: bytes = b""
+) -> tuple[int, dict[str, str], bytes]:
+    """Return status, headers and body of what the server answers."""
+    received = {"type": "http.request", "body": content, "more_body": False}
+    given = [("host", "localhost"), *headers]
+    messages = exchange("http", path, given, received, method=method, query_string=query.encode())
     answer = {name.decode(): value.decode() for name, value in messages[0]["headers"]}
     return messages[0]["status"], answer, b"".join(message.get("body", b"") for message in messages[1:])
 
 
-def test_programs_and_modules_are_served_compressed_and_cacheable() -> None:
+def test_programs_are_served_compressed_and_cacheable() -> None:
     """Also below a proxy's folder: the other tests ask for them at the root."""
-    package, modules = Path(server.__file__).parents[1], browser_modules.url_folder()
-    served = {known.file_name: known.text.encode() for known in (PLOTLY, KATEX)}
-    for path in ("ui/components/view.js", "ui/components/chart/chart.js", "figures/constants.js"):
-        served[f"{modules}/{path}"] = (package / path).read_bytes()
-    for path, expected in served.items():
+    for program in (PLOTLY, KATEX, APP_MODULES):
+        path, expected = program.file_name, program.text.encode()
         status, plain, content = get("/behind/a/proxy/" + path)
         assert (status, content) == (200, expected)
         _, packed, smaller = get("/behind/a/proxy/" + path, ("accept-encoding", "gzip, br"))
@@ -94,18 +93,16 @@ def test_programs_and_modules_are_served_compressed_and_cacheable() -> None:
         for headers in (plain, packed):
             assert "immutable" in headers["cache-control"]
             assert headers["content-type"].startswith("text/javascript")
-    for path in ("ui/server.py", "ui/../ui/server.py", "ui/components/nobody.js", "ui/components", ""):
-        assert get(f"/{modules}/{path}")[0] == 404, "only modules of JavaScript"
+    digest = APP_MODULES.file_name.rpartition("-")[2]
+    assert get("/" + APP_MODULES.file_name.replace(digest, "0" * 12 + ".js"))[0] == 404, "another version's"
 
 
 def test_only_pages_send_preload_links() -> None:
     _, page, _ = get("/")
-    first, *others = page["link"].split(", ")
-    assert first == f"<{PLOTLY.file_name}>; rel=preload; as=script"
-    folder = f"<{browser_modules.url_folder()}/ui/components"
-    for name in ("blocks", "view", "player/player", "chart/selection"):  # direct and indirect imports
-        assert f"{folder}/{name}.js>; rel=modulepreload" in others
-    assert not any("/machine/" in one for one in others)
+    assert page["link"].split(", ") == [
+        f"<{PLOTLY.file_name}>; rel=preload; as=script",
+        f"<{APP_MODULES.file_name}>; rel=modulepreload",
+    ]
     for announced in page["link"].split(", "):
         assert get("/" + announced[1 : announced.index(">")])[0] == 200
     assert "link" not in get("/health")[1]
@@ -120,7 +117,7 @@ def test_warm_up_translates_the_default_sentence(
     server.warm_up()
     # From here on, loading a model would fail, so the translation must come from the cache.
     monkeypatch.setattr(Translator, "load", None)
-    assert resources.translate(str(folder), "auto", DEFAULT_SENTENCE, 5, None).source_text == DEFAULT_SENTENCE
+    assert resources.translate(folder.name, "auto", DEFAULT_SENTENCE, 5, None).source_text == DEFAULT_SENTENCE
 
 
 def test_unknown_paths_lead_to_the_app_also_with_many_idle_connections(tmp_path: Path) -> None:
@@ -165,8 +162,7 @@ def test_seven_visitors_open_the_pages_right_after_a_start(start: int, tmp_path:
     async def visit_at_once(address: str) -> None:
         await asyncio.gather(*(visit(address, page) for page in pages))
 
-    log = tmp_path / "page.log"
-    with running_page(SHIPPED_MODEL.parent, log) as address:
+    with running_page(SHIPPED_MODEL.parent, log := tmp_path / "page.log") as address:
         asyncio.run(visit_at_once(address))
     assert "Traceback" not in log.read_text(encoding="utf-8")
 
@@ -176,10 +172,7 @@ def test_unknown_request_is_asked_for_and_accepted_only_as_a_page_made_it() -> N
     path, query = address(trace, "energy", every=True).split("?")
     digest = path.split("/")[1]
     text, made = payloads._TEXTS.find(digest), get(f"/{path}", query=query)
-    assert text is not None
-    for cache in (payloads._TEXTS, payloads._SHOWN, payloads._PAYLOADS):
-        cache._cached.clear()
-        cache._alive.clear()
+    forget(payloads._TEXTS, payloads._SHOWN, payloads._PAYLOADS, alive=True)
     assert get(f"/{path}", query=query)[0] == 428
     assert get(f"/{path}", method="HEAD")[0] == 428
     for wrong in (text.replace(trace.fingerprint, "0" * 64), "", "é" * 9, f"[{text}]"):
@@ -193,32 +186,10 @@ def test_unknown_request_is_asked_for_and_accepted_only_as_a_page_made_it() -> N
     assert get(f"/{path}", query=query) == made
 
 
-@pytest.fixture
-def hosts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    allowed: list[str] = []
-    option = st.get_option
-
-    def get(name: str) -> Any:
-        return allowed if name == "server.allowedHosts" else option(name)
-
-    monkeypatch.setattr(st, "get_option", get)
-    return allowed
-
-
 def status(host: str, kind: str = "http") -> int:
     """Return the status that answers a request, or refuses a connection; 0 where the app itself answers that."""
-    answers: list[Message] = []
-
-    async def receive() -> Message:
-        return {"type": f"{kind}.connect"}
-
-    async def send(message: Message) -> None:
-        answers.append(message)
-
-    headers = [(b"host", host.encode())]
-    scope = {"type": kind, "method": "GET", "path": "/health", "query_string": b"", "headers": headers}
-    asyncio.run(PAGE(scope, receive, send))
-    return int(answers[0].get("status", 0))
+    first, *_ = exchange(kind, "/health", [("host", host)], {"type": f"{kind}.connect"})
+    return int(first.get("status", 0))
 
 
 @pytest.mark.parametrize(
@@ -236,8 +207,9 @@ def status(host: str, kind: str = "http") -> int:
         ("", False),
     ],
 )
-def test_only_allowed_hosts_are_served(hosts: list[str], host: str, served: bool) -> None:
-    hosts += ["localhost", "::1", "*.example.org"]
+def test_only_allowed_hosts_are_served(monkeypatch: pytest.MonkeyPatch, host: str, served: bool) -> None:
+    option, hosts = st.get_option, ["localhost", "::1", "*.example.org"]
+    monkeypatch.setattr(st, "get_option", lambda name: hosts if name == "server.allowedHosts" else option(name))
     assert status(host) == (200 if served else 403)
     assert status(host, kind="websocket") == (0 if served else 403)
 

@@ -1,7 +1,5 @@
 """Session state of the page, as plain functions on a dictionary, and the payloads for the browser."""
 
-from __future__ import annotations
-
 import base64
 from typing import Any
 
@@ -23,10 +21,6 @@ from attnviz.ui.view import MAIN, View
 from tests.figures import synthetic
 
 MAIN_VIEW = View(MAIN, synthetic.trace())
-
-
-def main_view(**changes: Any) -> View:
-    return View(MAIN, synthetic.trace(**changes))
 
 
 @given(
@@ -58,27 +52,19 @@ def test_browser_parameter_bounds_match_what_the_server_reads() -> None:
             assert getattr(linked_selection(view, {selection[name]["key"]: str(first - 1)}), field) in (None, 0)
 
 
-CHOSEN = {
-    "by": "words",
-    "colours": "cividis",
-    "root": "1",
-    "end": "0",
-    "margins": "1",
-    "face": "difference",
-    "values": "1",
-}
+CHOSEN = {"by": "words", "face": "difference", "colours": "cividis", "root": "1", "end": "0", "margins": "1"}
+CHOSEN["values"] = "1"
 
 
 def test_every_heatmap_choice_is_read_from_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(selection, "has_posterior", lambda _: True)
-    chosen = linked_selection(main_view(), CHOSEN).choices
-    assert chosen == HeatmapChoices(
-        by="words", face="difference", colours="cividis", root=True, end=False, margins=True, values=True
-    )
-    options = [one for one in selection.browser_parameters(main_view()) if one["kind"] == "option"]
+    chosen = linked_selection(MAIN_VIEW, CHOSEN).choices
+    switches = {"root": True, "end": False, "margins": True, "values": True}
+    assert chosen == HeatmapChoices(by="words", face="difference", colours="cividis", **switches)
+    options = [one for one in selection.browser_parameters(MAIN_VIEW) if one["kind"] == "option"]
     assert {*CHOSEN, "after_word"} == {one["name"] for one in options}
     monkeypatch.setattr(selection, "has_posterior", lambda _: False)
-    assert linked_selection(main_view(), CHOSEN).choices.face == "before"
+    assert linked_selection(MAIN_VIEW, CHOSEN).choices.face == "before"
 
 
 def test_player_payload_has_every_piece_once_and_rows_that_sum_to_one() -> None:

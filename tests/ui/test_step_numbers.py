@@ -1,7 +1,5 @@
 """Texts about the numbers of a step: verification badge, logit attribution, energies and findings."""
 
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
 from typing import Any
@@ -52,8 +50,7 @@ def test_a_wrong_weight_turns_the_badge_red_and_names_the_number(page: Run, monk
 def word_boxes(app: AppTest, step: int | None = None, **selection: str) -> dict[str, Any]:
     """Return the payload of the word and foil boxes, for the selection in these URL parameters."""
     (given,) = mounted(app, "attributed_word")
-    found: dict[str, Any] = fetched(given["at"], step, **selection)
-    return found
+    return fetched(given["at"], step, **selection)
 
 
 def test_word_and_foil_of_the_logit_attribution_can_be_chosen(
@@ -64,18 +61,13 @@ def test_word_and_foil_of_the_logit_attribution_can_be_chosen(
     assert [usual["word"], usual["foil"]] == snapshot
     third = usual["likeliest"][2]
     assert piece_name(tokenizer.piece(third["piece"])) == third["name"]
-    assert word_boxes(app, word=str(third["piece"]))["word"] == third["name"]
-    assert word_boxes(app, foil=str(third["piece"]))["foil"] == third["name"]
+    for box in ("word", "foil"):
+        assert word_boxes(app, **{box: str(third["piece"])})[box] == third["name"]
     assert word_boxes(app, word=str(len(tokenizer))) == usual, "an invalid piece, as a link may have it"
     assert word_boxes(app, 1)["likeliest"] != usual["likeliest"]
-    drawn = chosen_captions(app, word=str(third["piece"]))
-    assert f"“{third['name']}”" in drawn[0]
-
-
-def chosen_captions(app: AppTest, **selection: str) -> list[str]:
-    """Return the headings of the logit attribution and the contrast of the chosen words."""
-    charts = [fetched(one["chosen"], **selection) for one in mounted(app, "chart") if one.get("chosen")]
-    return [heading for chart in charts for heading, _ in chart["captions"].values()]
+    drawn = next(one["chosen"] for one in mounted(app, "chart") if one.get("chosen"))
+    heading, _ = next(iter(fetched(drawn, word=str(third["piece"]))["captions"].values()))
+    assert f"“{third['name']}”" in heading
 
 
 def test_typed_words_are_parsed_into_pieces(tokenizer: Tokenizer, snapshot: SnapshotAssertion) -> None:
@@ -104,12 +96,9 @@ def test_logit_attribution_sentence_names_attention_without_effect(snapshot: Sna
     trace = dataclasses.replace(trace, alignment=np.tile(alpha, (len(trace.target_pieces), 1)))
     entries = LogitAttribution(2, 7, 0.5, -1.25, 0.75, np.array([0.001, 2.0, -0.5, 0.0, 0.0]))
     assert idle_sources(entries, alpha) == [0]
-    summary = logit_attribution_sentence(trace, entries, "zone", None)
-    assert summary == snapshot(name="one word")
-    contrast = logit_attribution_sentence(trace, dataclasses.replace(entries, bias=-1.0), "zone", "région")
-    assert contrast == snapshot(name="as likely")
-    behind = logit_attribution_sentence(trace, dataclasses.replace(entries, bias=-3.0), "zone", "région")
-    assert behind == snapshot(name="less likely")
+    for name, bias, foil in (("one word", 0.5, None), ("as likely", -1.0, "région"), ("less likely", -3.0, "région")):
+        entries = dataclasses.replace(entries, bias=bias)
+        assert logit_attribution_sentence(trace, entries, "zone", foil) == snapshot(name=name)
 
 
 def test_badge_text_counts_numbers_and_names_discrepancies(model_folder: Path, translator: Translator) -> None:

@@ -1,7 +1,5 @@
 """Page *To the transformer* as Streamlit runs it, without a browser: its row of weights, exhibits and address."""
 
-from __future__ import annotations
-
 import base64
 import shutil
 from pathlib import Path
@@ -14,13 +12,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Translator
 from attnviz.checkpoint import save_model
-from attnviz.installed_models import (
-    ADDITIVE_MODEL,
-    FIXED_CONTEXT_MODEL,
-    GENERAL_MODEL,
-    LARGE_MODEL,
-    TRANSFORMER_MODEL,
-)
+from attnviz.installed_models import ADDITIVE_MODEL, FIXED_CONTEXT_MODEL, GENERAL_MODEL, LARGE_MODEL, TRANSFORMER_MODEL
 from attnviz.model_folder import read_weights, weights_digest
 from attnviz.network import DecomposableConfig, TransformerConfig
 from attnviz.text import Tokenizer
@@ -34,7 +26,6 @@ from tests.ui.opening import Run, open_alone
 from tests.ui.shown_payloads import fetched, mounted, page_html, picture_names
 
 SENTENCE = "Two dogs play in the snow."
-
 KINDS = {FIXED_CONTEXT_MODEL: "none", GENERAL_MODEL: "general", ADDITIVE_MODEL: "additive"}
 
 
@@ -65,7 +56,6 @@ def page(folder: Path) -> Run:
 
 
 FORMS = ["additive", "general", "product", "scaled", "heads", "self"]
-
 D = 4
 """Length of the queries and keys of a head of the random transformer."""
 
@@ -137,11 +127,11 @@ def test_error_rates_of_the_heads_are_those_measured_with_these_weights(page: Ru
     """Of the links and the file of the first row; the best head is opened."""
     digest = weights_digest(folder / TRANSFORMER_MODEL)[:12]
     for weights, notes, chosen in ((digest, ["AER 0.90", "AER 0.80"], "cross.2.4"), ("0" * 12, ["", ""], "cross.1.1")):
-        rows = ["weights,file,sentences,layer,head,links,aer"]
+        table = "weights,file,sentences,layer,head,links,aer\n"
         for head in range(8):
             for file, method, rate in (("a", LINK_METHOD, 9 - head), ("b", LINK_METHOD, head), ("a", "argmax", head)):
-                rows.append(f"{weights},{file},3,{head // 4 + 1},{head % 4 + 1},{method},{rate / 10}")
-        (folder / TRANSFORMER_MODEL / "heads.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+                table += f"{weights},{file},3,{head // 4 + 1},{head % 4 + 1},{method},{rate / 10}\n"
+        (folder / TRANSFORMER_MODEL / "heads.csv").write_text(table, encoding="utf-8")
         app = page(exhibit="heads")
         (gallery,) = mounted(app, "gallery")
         assert [cell["note"] for cell in gallery["groups"][-1]["cells"]][:2] == notes

@@ -1,7 +1,5 @@
 """First page with a transformer: its heads, stages, verification, files, and texts about what is missing."""
 
-from __future__ import annotations
-
 import base64
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Waiting: turns of threads, places of visitors, the position of a sentence that waits, and quotas of uploads."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 import time
@@ -84,10 +82,10 @@ def test_idle_visitor_is_replaced_by_the_next_visitor_in_the_queue() -> None:
     assert [visitors.place("c"), visitors.place("b"), visitors.place("a")] == [0, 0, 1]
 
 
-@given(
-    st.integers(1, 4),
-    st.lists(st.tuples(st.sampled_from("abcdefgh"), st.sampled_from(["look", "leave", "wait"])), max_size=60),
-)
+EVENTS = st.tuples(st.sampled_from("abcdefgh"), st.sampled_from(["look", "leave", "wait"]))
+
+
+@given(st.integers(1, 4), st.lists(EVENTS, max_size=60))
 def test_active_visitors_stay_within_the_limit_and_the_queue_keeps_its_order(
     most: int, events: list[tuple[str, str]]
 ) -> None:
@@ -132,6 +130,9 @@ def upload_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield address
 
 
+PART = b'--edge\r\nContent-Disposition: form-data; name="x"; filename="x"\r\n\r\n%b\r\n--edge--\r\n'
+
+
 async def upload(
     address: str, session: str, file: str, size: int = 0, method: str = "PUT", *, token: bool = True
 ) -> int:
@@ -140,16 +141,11 @@ async def upload(
     def send() -> int:
         with urllib.request.urlopen(f"{address}/_stcore/health") as answer:
             cookie = SimpleCookie(answer.headers["Set-Cookie"])["_streamlit_xsrf"].value
-        part = (
-            b'--edge\r\nContent-Disposition: form-data; name="x"; filename="x"\r\n\r\n'
-            + bytes(size)
-            + b"\r\n--edge--\r\n"
-        )
         headers = {"Content-Type": "multipart/form-data; boundary=edge"}
         if token:
             headers |= {"X-Xsrftoken": cookie, "Cookie": f"_streamlit_xsrf={cookie}"}
         path = f"{address}/_stcore/upload_file/{session}/{file}"
-        request = urllib.request.Request(path, part if size else b"", headers, method=method)
+        request = urllib.request.Request(path, PART % bytes(size) if size else b"", headers, method=method)
         try:
             with urllib.request.urlopen(request, timeout=30) as answer:
                 return int(answer.status)

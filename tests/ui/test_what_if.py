@@ -1,7 +1,5 @@
 """What-ifs of the page: how requests make, show and remove them, and how the address and files restore them."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from functools import partial
@@ -43,14 +41,8 @@ def page(page: Run) -> Run:
 def ask(app: AppTest, **asked: Any) -> AppTest:
     """Send a request about what-ifs for the current view to the page, and run it."""
     fields.ask(app, "what_if", {"identity": shown(app)[0], "what_if": asked})
-    app.run()
-    assert not app.exception
+    assert not app.run().exception
     return app
-
-
-def change(app: AppTest, *, held: bool = False, **intervention: Any) -> AppTest:
-    """Request a what-if with this intervention."""
-    return ask(app, intervention=intervention, held=held)
 
 
 def shown(app: AppTest) -> tuple[str, int]:
@@ -83,7 +75,7 @@ def test_impossible_change_shows_a_message_and_changes_nothing(page: Run, snapsh
         messages += panel_texts(app, "what_if_problem")
         assert (shown(app), cards(app)) == (before, []), asked
     assert messages == snapshot
-    change(app, kind="temperature", step=0, temperature=2.0)
+    ask(app, intervention={"kind": "temperature", "step": 0, "temperature": 2.0}, held=False)
     assert panel_texts(app, "what_if_problem") == []  # gone with the next what-if
 
 
@@ -115,7 +107,7 @@ def test_file_restores_all_cards_without_a_model(
     for number in (2, 1):
         assert shown(ask(app, kind="what_if", index=number)) == (saved.trace(number).fingerprint, number)
     assert "what_ifs" not in address(app), "the what-ifs of a file are not in the address"
-    change(app, kind="temperature", step=1, temperature=2.0)
+    ask(app, intervention={"kind": "temperature", "step": 1, "temperature": 2.0}, held=False)
     assert "is not available" in texts(app)
     assert cards(app) == descriptions
 

@@ -1,7 +1,5 @@
 """Page *Why attention?* as Streamlit runs it, without a browser: its three models, and what it saves."""
 
-from __future__ import annotations
-
 import functools
 import shutil
 from pathlib import Path
@@ -15,7 +13,7 @@ from attnviz.checkpoint import save_model
 from attnviz.corpora.judging import judge
 from attnviz.evaluation.example_sentences import REFERENCE_TRANSLATIONS
 from attnviz.text import Tokenizer
-from attnviz.ui.why import MODELS, translate_trio
+from attnviz.ui.pages.why_page import MODELS, translate_trio
 from tests.conftest import REPOSITORY, ModelFactory
 from tests.ui.opening import Run, open_alone
 from tests.ui.shown_payloads import address, fetched, mounted, page_html, panel_texts, picture_names
@@ -45,6 +43,7 @@ def test_page_is_saved(page: Run, snapshot: SnapshotAssertion) -> None:
     app = page(sentence=SENTENCE, long="own")
     assert picture_names(app) == snapshot
     assert len(mounted(app, "file_link")) == 1
+    assert "{" not in mounted(app, "tables")[0]["at"]  # the same at every step
 
 
 def test_example_is_forced_with_the_translation_of_a_person(page: Run) -> None:

@@ -23,30 +23,20 @@ let entryName = null;
 let drawnPath = null;
 /** @type {Map<unknown, string>} */
 const suffixes = new Map();
-/** Number of the unanswered request to follow Back or Forward; 0 where there is none. */
-let followRequest = 0;
-/**
- * The unanswered request for another page, and the owners of the current one: those that are added meanwhile belong to
+let followRequest = 0; // number of the unanswered request to follow Back or Forward; 0 where there is none
+/** The unanswered request for another page, and the owners of the current one: those that are added meanwhile belong to
  * the other page, and its entry is not known yet.
- * @type {{ number: number, owners: Set<unknown> } | null}
- */
+ * @type {{ number: number, owners: Set<unknown> } | null} */
 let leaving = null;
-/** Value of `timer` where the address is written at the end of the running event. */
-const AT_END_OF_EVENT = 0;
+const AT_END_OF_EVENT = 0; // value of `timer` where the address is written at the end of the running event
 /** @type {number | undefined} */
 let timer;
-/** When the address was written last, in milliseconds. */
-let writtenAt = 0;
-/** How many writes counted against the limit at that time. */
-let countedWrites = 0;
-/** The name of the entry that was written last. */
-let writtenEntry = "";
-/** The query that was written last. */
-let writtenQuery = "";
-/**
- * Addresses that were not yet written when Back or Forward left their entries, by the names of those.
- * @type {Map<string, URL>}
- */
+let writtenAt = 0; // when the address was written last, in milliseconds
+let countedWrites = 0; // how many writes counted against the limit at that time
+let writtenEntry = ""; // the name of the entry that was written last
+let writtenQuery = ""; // the query that was written last
+/** Addresses that were not yet written when Back or Forward left their entries, by the names of those.
+ * @type {Map<string, URL>} */
 const unwrittenAddresses = new Map();
 
 /** The parameters in the fragment of the address. */
@@ -58,11 +48,7 @@ export const currentEntry = () => history.state?.attnvizEntry ? history.state : 
 /** Whether the current history entry is of the page and translation that are shown, also after Back or Forward. */
 export const isEntryShown = () => `${currentEntry()?.attnvizEntry} `.startsWith(`${entryName} `);
 
-/**
- * The values of the owners in the page whose entry is written.
- * @template Value
- * @param {Map<unknown, Value>} byOwner
- */
+/** The values of the owners in the page whose entry is written. @template Value @param {Map<unknown, Value>} byOwner */
 const ofPage = (byOwner) => {
   const owners = [...byOwner.keys()].filter((owner) => owner !== "page" && (!leaving || leaving.owners.has(owner)));
   return owners.map((owner) => /** @type {Value} */ (byOwner.get(owner)));
@@ -92,10 +78,8 @@ function cancelWrite() {
   document.documentElement.toggleAttribute("data-unwritten", false);
 }
 
-/**
- * Writes the address, unless the server has not followed Back or Forward yet.
- * @param {boolean} [opens] whether a view was opened, after its page: it has no entry of its own
- */
+/** Writes the address, unless the server has not followed Back or Forward yet.
+ * @param {boolean} [opens] whether a view was opened, after its page: it has no entry of its own */
 export function writeAddress(opens = false) {
   if (entryName === null) return;
   cancelWrite();
@@ -128,11 +112,7 @@ export const invalidParameters = new Map();
 /** View id and translation by owner. @type {Map<unknown, [string, string]>} */
 const identities = new Map();
 
-/**
- * @param {unknown} owner
- * @param {string} id
- * @param {string} identity
- */
+/** @param {unknown} owner @param {string} id @param {string} identity */
 export const setIdentity = (owner, id, identity) => identities.set(owner, [id, identity]);
 
 /** How many writes count against the limit now: one less after each interval. */
@@ -151,13 +131,9 @@ function scheduleWrite() {
   });
 }
 
-/**
- * Sets the parameters of `owner`, to be written soon. `suffix` is appended to the name of the entry: when it changes, the
- * address is written at once.
- * @param {unknown} owner
- * @param {AddressParts} parts
- * @param {string} [suffix]
- */
+/** Sets the parameters of `owner`, to be written soon. `suffix` is appended to the name of the entry: when it changes,
+ * the address is written at once.
+ * @param {unknown} owner @param {AddressParts} parts @param {string} [suffix] */
 export function setParameters(owner, parts, suffix = "") {
   if (
     suffix === (suffixes.get(owner) ?? "") &&
@@ -173,10 +149,7 @@ export function setParameters(owner, parts, suffix = "") {
   else scheduleWrite();
 }
 
-/**
- * The address of a page, by its path.
- * @param {string} path
- */
+/** The address of a page, by its path. @param {string} path */
 export const pageAddress = (path) => new URL(path || ".", document.baseURI);
 
 /** Whether the page of the address is drawn: another one is in the address before. */
@@ -185,11 +158,9 @@ const isPageDrawn = () => drawnPath === null || location.pathname === pageAddres
 const IDLE = ".stApp[data-test-script-state='notRunning']";
 const PATIENCE = 300; // milliseconds from the end of a run until the page of the address should be drawn
 
-/**
- * Notes which page is drawn, at the end of a run. Opens that of the address where Streamlit (1.67) has drawn another: a
- * message that was sent before it knew of a new address leads back to the previous page.
- * @param {string} path
- */
+/** Notes which page is drawn, at the end of a run. Opens that of the address where Streamlit (1.67) has drawn another:
+ * a message that was sent before it knew of a new address leads back to the previous page.
+ * @param {string} path */
 export function pageDrawn(path) {
   drawnPath = path;
   if (isPageDrawn()) return;
@@ -198,10 +169,7 @@ export function pageDrawn(path) {
   }, PATIENCE);
 }
 
-/**
- * Sets the page, its history entry and the parameters of its query.
- * @param {PagePayload} page
- */
+/** Sets the page, its history entry and the parameters of its query. @param {PagePayload} page */
 export function setPage({ entry: name, parameters: query }) {
   const isFirst = entryName === null;
   const earlyEntry = isFirst && currentEntry(); // Back or Forward, before this module listened
@@ -235,10 +203,9 @@ function storeLeft() {
   }
 }
 
-/**
- * After a reload, which ends the session of the server, follows the last address and sends the requests again. Browsers
- * load the address at which a reload began, but the page goes on until they have its answer, and may write another one.
- */
+/** After a reload, which ends the session of the server, follows the last address and sends the requests again.
+ * Browsers load the address at which a reload began, but the page goes on until they have its answer, and may write
+ * another one. */
 function restoreLeft() {
   const [opening] = /** @type {PerformanceNavigationTiming[]} */ (performance.getEntriesByType("navigation"));
   if (opening?.type !== "reload") return;
@@ -255,9 +222,7 @@ function restoreLeft() {
   }
 }
 
-/**
- * @param {unknown} owner
- */
+/** @param {unknown} owner */
 export function removeOwner(owner) {
   unmountedParts.push(partsByOwner.get(owner) ?? {});
   partsByOwner.delete(owner);
@@ -307,9 +272,7 @@ addEventListener("popstate", () => {
     document.dispatchEvent(new CustomEvent("attnviz:fragment"));
     return;
   }
-  if (timer !== undefined && !followRequest) {
-    unwrittenAddresses.set(writtenEntry, addressOfAll());
-  }
+  if (timer !== undefined && !followRequest) unwrittenAddresses.set(writtenEntry, addressOfAll());
   cancelWrite();
   const now = currentEntry(), lateAddress = now && unwrittenAddresses.get(now.attnvizEntry);
   if (now && lateAddress) {

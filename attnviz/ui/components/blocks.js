@@ -1,5 +1,5 @@
-// Draws the blocks of a view: boxes, texts and components, whose modules it imports. A host (Streamlit's script in
-// `component.py`, a notebook, a file) says where modules come from, and calls what `host` returns with each change.
+// Draws the blocks of a view: boxes, texts and components. A host (Streamlit's script in `component.py`, a notebook, a
+// file) calls what `host` returns with each change.
 
 import { embedPayloads, keepRequests } from "./requests.js";
 import { element, find, write } from "./shared.js";
@@ -7,10 +7,6 @@ import { placeBeside } from "./terms/card.js";
 
 /** Markup and style sheets of components, by their kinds. @type {Record<string, ComponentFiles>} */
 let files = {};
-/** Imports a module by its path in this folder. @type {(path: string) => Promise<any>} */
-let load;
-/** The function that mounts a component, by its kind, or the import of its module. @type {Map<string, any>} */
-const modules = new Map();
 /** @type {Map<string, CSSStyleSheet>} */
 const sheets = new Map();
 /** What is mounted in the element of a component. @type {WeakMap<Element, MountedComponent>} */
@@ -20,18 +16,13 @@ const places = new WeakMap();
 /** Cleanup of the newest mount, by its element. @type {WeakMap<Element, () => void>} */
 const newestCleanUp = new WeakMap();
 
-/**
- * Returns the function that draws blocks: it gets them in a list, perhaps with requests of payloads or with the payloads
- * themselves, and an element. A cleanup that arrives after a newer mount is ignored: of two changes at once, Streamlit may
- * clean up the first after the second is mounted.
- * @param {Record<string, ComponentFiles>} known
- * @param {(path: string) => Promise<any>} imported
+/** Returns the function that draws blocks: it gets them in a list, perhaps with requests of payloads or with the
+ * payloads themselves, and an element. A cleanup that arrives after a newer mount is ignored: of two changes at once,
+ * Streamlit may clean up the first after the second is mounted.
  * @param {string} [scope] selector of what the style sheets apply to, in a page of others
- * @returns {(mounted: Mounted<[Block[], Record<string, string>?, Record<string, any>?]>) => () => void}
- */
-export function host(known, imported, scope = "") {
-  files = known;
-  load = imported;
+ * @returns {(mounted: Mounted<[Block[], Record<string, string>?, Record<string, any>?]>) => () => void} */
+export function host(scope = "") {
+  files = attnvizModule("files.js").default;
   adopt(document, Object.keys(files).filter((kind) => !files[kind].isolated), scope);
   return ({ data, parentElement, setStateValue }) => {
     keepRequests(data?.[1]);
@@ -43,47 +34,15 @@ export function host(known, imported, scope = "") {
       embedPayloads(parentElement, null);
     };
     newestCleanUp.set(parentElement, cleanUp);
-    const blocks = data?.[0] ?? [], loading = missingModules(blocks);
-    const draw = () => {
-      if (newestCleanUp.get(parentElement) === cleanUp) drawBlocks(parentElement, blocks, setStateValue);
-    };
-    if (loading.length) {
-      const longest = new Promise((resolve) => setTimeout(resolve, LONGEST_WAIT));
-      void Promise.race([Promise.allSettled(loading), longest]).then(draw);
-    } else draw();
+    drawBlocks(parentElement, data?.[0] ?? [], setStateValue);
     return cleanUp;
   };
 }
 
-const LONGEST_WAIT = 1000; // milliseconds after which what is loaded is drawn
 const WIDE = "(min-width: 1000px)"; // a window that opens the boxes with `wide`
 
-/**
- * Begins to load the modules of `blocks` that are not loaded yet. Once they are, all components are drawn at once, so that
- * none of them moves those below it.
- * @param {Block[]} blocks
- * @returns {Promise<unknown>[]}
- */
-function missingModules(blocks) {
-  return blocks.flatMap(({ kind, blocks: inner = [], columns = [] }) => {
-    if (kind === "popover") return []; // it is closed
-    if (kind in files) return typeof modules.get(kind) === "function" ? [] : [loadModule(kind)];
-    return [inner, ...columns].flatMap(missingModules);
-  });
-}
-
-/** @param {string} kind */
-async function loadModule(kind) {
-  if (!modules.has(kind)) modules.set(kind, load(`${kind}/${kind}.js`));
-  if (modules.get(kind) instanceof Promise) modules.set(kind, (await modules.get(kind)).default);
-}
-
-/**
- * Applies the style sheets of components of these `kinds`, once each.
- * @param {Document | ShadowRoot} root
- * @param {string[]} kinds
- * @param {string} [scope]
- */
+/** Applies the style sheets of components of these `kinds`, once each.
+ * @param {Document | ShadowRoot} root @param {string[]} kinds @param {string} [scope] */
 function adopt(root, kinds, scope = "") {
   for (const kind of kinds) {
     const sheet = sheets.get(kind) ?? new CSSStyleSheet();
@@ -94,12 +53,8 @@ function adopt(root, kinds, scope = "") {
   }
 }
 
-/**
- * Draws blocks in `parent`: elements of those that were there before stay, the others are ended.
- * @param {Element} parent
- * @param {Block[]} blocks
- * @param {Mounted<any>["setStateValue"]} setStateValue
- */
+/** Draws blocks in `parent`: elements of those that were there before stay, the others are ended.
+ * @param {Element} parent @param {Block[]} blocks @param {Mounted<any>["setStateValue"]} setStateValue */
 function drawBlocks(parent, blocks, setStateValue) {
   const before = new Map(
     [...parent.children].map((node) => [node instanceof HTMLElement ? node.dataset.block : "", node]),
@@ -123,10 +78,7 @@ function drawBlocks(parent, blocks, setStateValue) {
   });
 }
 
-/**
- * @param {Block} block
- * @param {string} name
- */
+/** @param {Block} block @param {string} name */
 function newElement({ kind, key, lead, wide }, name) {
   const node = element(kind === "details" ? "details" : "div", `block ${kind}-block`);
   node.dataset.block = name;
@@ -151,10 +103,7 @@ function newElement({ kind, key, lead, wide }, name) {
   return node;
 }
 
-/**
- * Adds to `node` a button and the box that it opens, which stays beside it.
- * @param {HTMLElement} node
- */
+/** Adds to `node` a button and the box that it opens, which stays beside it. @param {HTMLElement} node */
 function addPopover(node) {
   const box = element("div", "box-block opened", { popover: "auto", tabIndex: 0 });
   const button = element("button", "opener", { popoverTargetElement: box });
@@ -171,12 +120,8 @@ function addPopover(node) {
   node.append(button, box);
 }
 
-/**
- * Changes a popover, whose blocks are drawn only while it is open: they may fetch what takes the server long to make.
- * @param {HTMLElement} node
- * @param {Block} block
- * @param {Mounted<any>["setStateValue"]} setStateValue
- */
+/** Changes a popover, whose blocks are drawn only while it is open: they may fetch what takes the server long to make.
+ * @param {HTMLElement} node @param {Block} block @param {Mounted<any>["setStateValue"]} setStateValue */
 function changePopover(node, { label = "", blocks = [] }, setStateValue) {
   const box = find(node, ".opened");
   const draw = (/** @type {boolean} */ isOpen) => drawBlocks(box, isOpen ? blocks : [], setStateValue);
@@ -185,22 +130,15 @@ function changePopover(node, { label = "", blocks = [] }, setStateValue) {
   draw(box.matches(":popover-open"));
 }
 
-/**
- * Changes a box that another component shows and hides, and tells so by the event "toggle"; it draws its blocks only while
- * it is shown.
- * @param {HTMLElement} node
- * @param {Block} block
- * @param {Mounted<any>["setStateValue"]} setStateValue
- */
+/** Changes a box that another component shows and hides, and tells so by the event "toggle"; it draws its blocks only
+ * while it is shown.
+ * @param {HTMLElement} node @param {Block} block @param {Mounted<any>["setStateValue"]} setStateValue */
 function changeHidden(node, { blocks = [] }, setStateValue) {
   node.ontoggle = () => drawBlocks(node, node.hidden ? [] : blocks, setStateValue);
   drawBlocks(node, node.hidden ? [] : blocks, setStateValue);
 }
 
-/**
- * The nodes of HTML, without scripts, should any have come in with a text.
- * @param {string} text
- */
+/** The nodes of HTML, without scripts, should any have come in with a text. @param {string} text */
 function parsed(text) {
   const nodes = document.createRange().createContextualFragment(text);
   for (const node of nodes.querySelectorAll("*")) {
@@ -210,12 +148,8 @@ function parsed(text) {
   return nodes;
 }
 
-/**
- * Draws a block anew where it has changed.
- * @param {HTMLElement} node
- * @param {Block} block
- * @param {Mounted<any>["setStateValue"]} setStateValue
- */
+/** Draws a block anew where it has changed.
+ * @param {HTMLElement} node @param {Block} block @param {Mounted<any>["setStateValue"]} setStateValue */
 function change(node, block, setStateValue) {
   const { kind, width } = block;
   if (width !== undefined) node.style.width = width === "content" ? "fit-content" : `${width}px`;
@@ -231,14 +165,10 @@ function change(node, block, setStateValue) {
     if (block.lead !== undefined) write(find(node, ".lead"), block.lead);
     if (block.label !== undefined) write(find(node, block.lead === undefined ? "summary" : "h2"), block.label);
     drawBlocks(/** @type {Element} */ (places.get(node) ?? node), block.blocks ?? [], setStateValue);
-  } else void mount(node, block, setStateValue);
+  } else mount(node, block, setStateValue);
 }
 
-/**
- * @param {HTMLElement} node
- * @param {Block} block
- * @param {Mounted<any>["setStateValue"]} setStateValue
- */
+/** @param {HTMLElement} node @param {Block} block @param {Mounted<any>["setStateValue"]} setStateValue */
 function drawColumns(node, { gap, shares = [], columns = [] }, setStateValue) {
   node.style.setProperty("--between", `${gap}rem`);
   while (node.children.length < shares.length) node.append(element("div", "box-block column"));
@@ -249,31 +179,26 @@ function drawColumns(node, { gap, shares = [], columns = [] }, setStateValue) {
   });
 }
 
-/**
- * Mounts a component once its module is loaded, and again where its data have changed.
- * @param {HTMLElement} node
- * @param {Block} block
- * @param {Mounted<any>["setStateValue"]} setStateValue
- */
-async function mount(node, { kind, data }, setStateValue) {
+/** Mounts a component, and again where its data have changed.
+ * @param {HTMLElement} node @param {Block} block @param {Mounted<any>["setStateValue"]} setStateValue */
+function mount(node, { kind, data }, setStateValue) {
   const text = JSON.stringify(data ?? null), state = components.get(node) ?? { text: undefined, cleanUp: undefined };
   components.set(node, state);
   if (state.text === text) return;
   state.text = text;
-  if (typeof modules.get(kind) !== "function") await loadModule(kind);
-  if (state.text !== text || components.get(node) !== state) return; // changed or ended meanwhile
   if (!node.isConnected) { // the page has gone on: a component finds its view by where it stands
     state.text = undefined;
     return;
   }
-  const parentElement = places.get(node) ?? node;
-  state.cleanUp = modules.get(kind)({ data, parentElement, setStateValue }) ?? state.cleanUp;
+  const module = attnvizModule(`ui/components/${kind}/${kind}.js`), parentElement = places.get(node) ?? node;
+  try {
+    state.cleanUp = module.default({ data, parentElement, setStateValue }) ?? state.cleanUp;
+  } catch (error) {
+    reportError(error); // the other blocks are drawn all the same
+  }
 }
 
-/**
- * Ends what is mounted in an element.
- * @param {Element} node
- */
+/** Ends what is mounted in an element. @param {Element} node */
 function end(node) {
   for (const each of [node, ...node.querySelectorAll(".block")]) {
     components.get(each)?.cleanUp?.();

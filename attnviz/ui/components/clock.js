@@ -13,11 +13,7 @@ const LONGEST_FRAME = 100; // milliseconds: an animation in a window that was hi
 /** The share of the way of a movement that begins and ends slowly, by the share of its time. @param {number} share */
 export const eased = (share) => share * share * (3 - 2 * share);
 
-/**
- * A clock, which ends with a component.
- * @param {Pick<ComponentState, "root" | "signal">} state
- * @returns {Clock}
- */
+/** A clock, which ends with a component. @param {Pick<ComponentState, "root" | "signal">} state @returns {Clock} */
 export function newClock({ root, signal }) {
   let frame = 0;
   /** @type {Clock} */
@@ -49,13 +45,9 @@ export function newClock({ root, signal }) {
 
 const SLIDER = "[type='range']"; // of the steps, from its `min`
 
-/**
- * A player with its buttons and its slider, which ends with a component. Where the diagram shows the computation of a step,
- * the next one follows that.
- * @param {ComponentState} state
- * @param {PlayedSteps} steps
- * @returns {Player}
- */
+/** A player with its buttons and its slider, which ends with a component. Where the diagram shows the computation of a
+ * step, the next one follows that.
+ * @param {ComponentState} state @param {PlayedSteps} steps @returns {Player} */
 export function newPlayer({ root, signal }, { here, last, go, paint, pace, choose = go }) {
   const slider = find(root, SLIDER, HTMLInputElement), first = Number(slider.min);
   let timer = 0;
@@ -121,10 +113,7 @@ export function newPlayer({ root, signal }, { here, last, go, paint, pace, choos
   return player;
 }
 
-/**
- * Draws the choice of the speed of the view, which has one speed.
- * @param {ComponentState} state
- */
+/** Draws the choice of the speed of the view, which has one speed. @param {ComponentState} state */
 export function listenToSpeeds({ root, signal }) {
   const buttons = SPEEDS.map(([text, speed]) =>
     button("", text, () => {

@@ -4,16 +4,12 @@ import { payloadOf } from "./payloads.js";
 import { chartOf, find, setLanguage, states, whenIdle } from "./shared.js";
 import { onMessage } from "./view.js";
 
-/**
- * The function that mounts a component: it starts the component once, takes its data, and draws. What the component listens
- * to, it listens to until its `signal` aborts. Instead of drawing by itself, a component may `read` each new payload, and
- * `show` what is selected of it.
- * @template {ComponentState} State
- * @template [Data=State["data"]]
+/** The function that mounts a component: it starts the component once, takes its data, and draws. What the component
+ * listens to, it listens to until its `signal` aborts. Instead of drawing by itself, a component may `read` each new
+ * payload, and `show` what is selected of it.
+ * @template {ComponentState} State @template [Data=State["data"]]
  * @param {string} selector of its root
- * @param {ComponentParts<State, Data>} parts
- * @returns {(mounted: Mounted<Data>) => () => void}
- */
+ * @param {ComponentParts<State, Data>} parts @returns {(mounted: Mounted<Data>) => () => void} */
 export function component(selector, { messages = [], isText, isSlow, begin, start, take, read, show, ...parts }) {
   const draw = parts.draw ?? (read || show ? payloadDrawing(read, show) : undefined);
   /** @param {HTMLElement} root */
@@ -42,16 +38,15 @@ export function component(selector, { messages = [], isText, isSlow, begin, star
       state.stop(); // so that the next mount starts anew
       throw error;
     }
-    if (take?.(state, data) !== false) state.redraw();
+    if (take?.(state, data)) draw?.(state);
+    else state.redraw();
     return state.stop;
   };
 }
 
-/**
- * The function that draws the payload that is fetched.
+/** The function that draws the payload that is fetched.
  * @param {((state: any, payload: any) => void) | undefined} read
- * @param {((state: any, payload: any) => void) | undefined} show
- */
+ * @param {((state: any, payload: any) => void) | undefined} show */
 function payloadDrawing(read, show) {
   const draw = (/** @type {any} */ state) => {
     const payload = payloadOf(state, draw), isNew = payload !== state.payload;
@@ -63,12 +58,9 @@ function payloadDrawing(read, show) {
   return draw;
 }
 
-/**
- * Calls `work` after the next paint: `text`, which is fast, before figures. Where the browser has a scheduler, input is
- * handled between two of them.
- * @param {() => void} work
- * @param {boolean} [text]
- */
+/** Calls `work` after the next paint: `text`, which is fast, before figures. Where the browser has a scheduler, input
+ * is handled between two of them.
+ * @param {() => void} work @param {boolean} [text] */
 function afterPaint(work, text) {
   const { scheduler } = window;
   requestAnimationFrame(() => {
@@ -77,14 +69,10 @@ function afterPaint(work, text) {
   });
 }
 
-/**
- * Draws at once if the component is in sight. Otherwise draws when it comes into sight, or earlier: the first time when
- * the browser is idle, a change after the next paint, a slow one after all others. Several calls out of sight draw once,
- * with the state of that time.
- * @template {ComponentState} State
- * @param {State} state
- * @param {(state: State) => void} draw
- */
+/** Draws at once if the component is in sight. Otherwise draws when it comes into sight, or earlier: the first time
+ * when the browser is idle, a change after the next paint, a slow one after all others. Several calls out of sight
+ * draw once, with the state of that time.
+ * @template {ComponentState} State @param {State} state @param {(state: State) => void} draw */
 function drawSoon(state, draw) {
   const now = () => {
     state.pendingDraw = undefined;
@@ -92,10 +80,7 @@ function drawSoon(state, draw) {
     state.wasDrawn = true;
     draw(state);
   };
-  if (state.inSight) {
-    now();
-    return;
-  }
+  if (state.inSight) return now();
   if (state.pendingDraw) return;
   state.pendingDraw = now;
   const then = () => state.pendingDraw?.();
@@ -104,10 +89,8 @@ function drawSoon(state, draw) {
   else afterPaint(then, state.isText);
 }
 
-/**
- * Draws what waits, and fetches its payload, as soon as a component comes into sight; purges its chart at its end.
- * @param {ComponentState} state
- */
+/** Draws what waits, and fetches its payload, as soon as a component comes into sight; purges its chart at its end.
+ * @param {ComponentState} state */
 function watchSight(state) {
   const { root, signal } = state;
   const sight = new IntersectionObserver((entries) => {

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz import lazy_streamlit as st
-from attnviz.browser_modules import url_folder
+from attnviz.browser_modules import APP_MODULES
 from attnviz.ui.payloads import take_requests
 
 Block = dict[str, Any]
@@ -33,23 +33,20 @@ Gap = Literal["xsmall", "small", "medium", "large"]
 _open_box: ContextVar[list[Block]] = ContextVar("open_box")
 """The blocks of the box that is being drawn; not set outside a view."""
 
-_LOADER_SCRIPT = """const folder = new URL(`./${version}/ui/components/`, document.baseURI).href;
-const load = async (path) => {
-  for (let tries = 0;; tries += 1) {
-    try {
-      return await import(folder + path);
-    } catch (error) {
-      if (tries > 9) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 1000));
-    }
+_LOADER_SCRIPT = """let modules;
+for (let tries = 0; !modules; tries += 1) {
+  try {
+    modules = await import(new URL(name, document.baseURI).href);
+  } catch (error) {
+    if (tries > 9) throw error;
+    await new Promise((resolve) => setTimeout(resolve, 1000));
   }
-};
-const [blocks, files] = await Promise.all([load("blocks.js"), load("files.js")]);
-export default blocks.host(files.default, load);
+}
+export default modules.default;
 """
-"""Script that Streamlit gets: it imports the modules from the server's folder of this `version`.
+"""Script that Streamlit gets: it imports the modules, a file of this `name` on the server.
 
-Streamlit runs it from a `blob:` address, from which relative imports fail. While the server is busy or restarts, an
+Streamlit runs it from a `blob:` address, from which relative imports fail. While the server is busy or restarts, the
 import is repeated.
 """
 
@@ -57,7 +54,7 @@ import is repeated.
 @functools.cache
 def _command() -> Any:
     """Return the command that mounts blocks, registered at the first call."""
-    script = f"const version = {json.dumps(url_folder())};\n{_LOADER_SCRIPT}"
+    script = f"const name = {json.dumps(APP_MODULES.file_name)};\n{_LOADER_SCRIPT}"
     return st.components.v2.component("attnviz_view", js=script, isolate_styles=False)
 
 

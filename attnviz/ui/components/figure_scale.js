@@ -18,13 +18,10 @@ export function scaleFactor() {
   return page.hasAttribute("data-lecture") ? parseFloat(getComputedStyle(page).fontSize) / LEAST_FONT_SIZE : 1;
 }
 
-/**
- * A part of a figure `factor` times as large. Its data are unchanged, and so is the width, which is that of the page.
- * @param {any} part
- * @param {number} factor
+/** A part of a figure `factor` times as large. Its data are unchanged, and so is the width, which is that of the page.
+ * @param {any} part @param {number} factor
  * @param {number} [least] the smallest size, before it is scaled
- * @returns {any}
- */
+ * @returns {any} */
 export function scaled(part, factor, least = 0) {
   if (Array.isArray(part)) return typeof part[0] === "object" ? part.map((one) => scaled(one, factor, least)) : part;
   if (part === null || typeof part !== "object" || ArrayBuffer.isView(part)) return part;

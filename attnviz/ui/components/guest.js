@@ -5,16 +5,10 @@ import { host } from "./blocks.js";
 import { element } from "./shared.js";
 import { send, viewState } from "./view.js";
 
-const mount = host(
-  attnvizModule("files.js").default,
-  (path) => Promise.resolve(attnvizModule(`ui/components/${path}`)),
-  ".attnviz-guest",
-);
+const mount = host(".attnviz-guest");
 
-/**
- * Whether the page around an element is dark: its background is, or what the system prefers where it has none.
- * @param {Element} el
- */
+/** Whether the page around an element is dark: its background is, or what the system prefers where it has none.
+ * @param {Element} el */
 function isDark(el) {
   for (let node = /** @type {Element | null} */ (el); node; node = node.parentElement) {
     const [red, green, blue, alpha = 1] = (getComputedStyle(node).backgroundColor.match(/[\d.]+/g) ?? []).map(Number);
@@ -23,10 +17,8 @@ function isDark(el) {
   return matchMedia("(prefers-color-scheme: dark)").matches;
 }
 
-/**
- * Draws the view of a model in `el`, and draws it anew when it changes.
- * @param {{ model: GuestModel, el: HTMLElement }} given
- */
+/** Draws the view of a model in `el`, and draws it anew when it changes.
+ * @param {{ model: GuestModel, el: HTMLElement }} given */
 function render({ model, el }) {
   const known = el.querySelector(":scope > .attnviz-guest");
   const root = known instanceof HTMLElement ? known : newRoot(el);
@@ -68,11 +60,9 @@ function render({ model, el }) {
   };
 }
 
-/**
- * Adds the root of a view. It gets the focus that a control gives up after a click, so that keys step. JupyterLab's
+/** Adds the root of a view. It gets the focus that a control gives up after a click, so that keys step. JupyterLab's
  * shortcuts do not apply in it.
- * @param {HTMLElement} el
- */
+ * @param {HTMLElement} el */
 function newRoot(el) {
   const root = el.appendChild(element("div", "attnviz-guest"));
   root.tabIndex = -1;

@@ -22,12 +22,9 @@ const LINE_KEYS = { ArrowRight: 1, ArrowLeft: -1, Home: -Infinity, End: Infinity
 /** @type {Record<string, number>} */
 const CLICKER_KEYS = { PageDown: 1, PageUp: -1 }; // a presenter's remote control, in lecture mode only
 
-/**
- * True unless the browser or a focused control (also within a component) should get the key. A control that matches the
- * selector `own` does not count.
- * @param {KeyboardEvent} event
- * @param {string} [own]
- */
+/** True unless the browser or a focused control (also within a component) should get the key. A control that matches
+ * the selector `own` does not count.
+ * @param {KeyboardEvent} event @param {string} [own] */
 export function isForPage(event, own) {
   const { key, shiftKey } = event;
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || (shiftKey && key !== "?")) {
@@ -38,22 +35,14 @@ export function isForPage(event, own) {
   return !path.some((node) => node.matches(FIELDS) && !(own && node.matches(own)));
 }
 
-/**
- * The place in a line that a key of `keys` leads to from `place`, where `last` is the last; null for any other key.
- * @param {KeyboardEvent} event
- * @param {number} place
- * @param {number} last
- * @param {Record<string, number>} [keys]
- */
+/** The place in a line that a key of `keys` leads to from `place`, where `last` is the last; null for any other key.
+ * @param {KeyboardEvent} event @param {number} place @param {number} last @param {Record<string, number>} [keys] */
 export function placeForKey({ key }, place, last, keys = LINE_KEYS) {
   return key in keys ? Math.min(Math.max(place + keys[key], 0), last) : null;
 }
 
-/**
- * Moves the focus within a group of controls that is one tab stop.
- * @param {KeyboardEvent} event
- * @param {HTMLElement[]} controls
- */
+/** Moves the focus within a group of controls that is one tab stop.
+ * @param {KeyboardEvent} event @param {HTMLElement[]} controls */
 export function moveFocus(event, controls) {
   const here = controls.findIndex((control) => control === event.target);
   const place = here < 0 ? null : placeForKey(event, here, controls.length - 1);
@@ -65,20 +54,13 @@ export function moveFocus(event, controls) {
 /** Whether lecture mode is on, in which a presenter's remote control works. */
 export const isLecture = () => document.documentElement.hasAttribute("data-lecture");
 
-/**
- * The step that a key leads to from `step`, where `last` is the last; null for any other key.
- * @param {KeyboardEvent} event
- * @param {number} step
- * @param {number} last
- */
+/** The step that a key leads to from `step`, where `last` is the last; null for any other key.
+ * @param {KeyboardEvent} event @param {number} step @param {number} last */
 export function stepForKey(event, step, last) {
   return placeForKey(event, step, last) ?? (isLecture() ? placeForKey(event, step, last, CLICKER_KEYS) : null);
 }
 
-/**
- * Whether a key toggles playback: Space outside buttons and fields.
- * @param {KeyboardEvent} event
- */
+/** Whether a key toggles playback: Space outside buttons and fields. @param {KeyboardEvent} event */
 export function isPlayKey(event) {
   const [here] = event.composedPath();
   return event.key === " " && !(here instanceof Element && here.closest(PRESSABLE));

@@ -9,33 +9,18 @@ const { names, language, footers, what_ifs: numbers, current, drawn } = JSON.par
   find(document, "#payload").textContent ?? "",
 );
 const dark = matchMedia("(prefers-color-scheme: dark)");
-const mount = host(
-  attnvizModule("files.js").default,
-  (path) => Promise.resolve(attnvizModule(`ui/components/${path}`)),
-);
+const mount = host();
 const main = find(document, "main");
 const shown = { language, number: current };
 
-/**
- * Unpacks data: gzipped JSON in base64.
- * @param {string} packed
- * @returns {Promise<any>}
- */
-function unpack(packed) {
-  return new Response(new Blob([bytesOf(packed)]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
-}
-
 async function draw() {
   const wanted = `${shown.language} ${dark.matches ? "dark" : "light"} ${shown.number}`;
-  const { blocks, payloads } = await unpack(drawn[wanted]);
+  const packed = new Blob([bytesOf(drawn[wanted])]).stream(); // gzipped JSON in base64
+  const { blocks, payloads } = await new Response(packed.pipeThrough(new DecompressionStream("gzip"))).json();
   if (wanted !== `${shown.language} ${dark.matches ? "dark" : "light"} ${shown.number}`) return;
   document.documentElement.lang = shown.language;
   find(document, "footer").textContent = footers[shown.language];
-  mount({
-    data: [blocks, {}, payloads],
-    parentElement: main,
-    setStateValue: () => {},
-  });
+  mount({ data: [blocks, {}, payloads], parentElement: main, setStateValue: () => {} });
 }
 
 main.addEventListener("attnviz:try", (event) => { // captured: it is sent to the root of the view, which may be drawn later

@@ -10,30 +10,19 @@ const MISSING = 404; // status of an answer that there is no such payload
 const FIRST_WAIT = 250, LONGEST_WAIT = 4000; // milliseconds from a failed fetch to the next
 const QUIET = 600; // milliseconds without a change, after which payloads of components out of sight are fetched
 
-/**
- * The payload that a component draws, as `shownPayload` returns it; numbers are written in its language from then on.
- * @template {object} Numbers
- * @param {FetchingState<Numbers>} state
- * @param {(state: any) => void} draw
- * @returns {Numbers | null}
- */
+/** The payload that a component draws, in whose language numbers are written from then on: its data, or the payload at
+ * the address `at` in these data, in which {step} and {word} stand for the current ones. Null while it is fetched;
+ * then `draw` is called.
+ * @template {object} Numbers @param {FetchingState<Numbers>} state @param {(state: any) => void} draw
+ * @returns {Numbers | null} */
 export function payloadOf(state, draw) {
-  const payload = shownPayload(state, draw), { language } = /** @type {{ language?: string }} */ (payload ?? {});
-  if (language) setLanguage(language);
-  return payload;
-}
-
-/**
- * The data of a component, or the payload at the address `at` in these data, in which {step} and {word} stand for the
- * current ones. Null while it is fetched; then `draw` is called.
- * @template {object} Numbers
- * @param {FetchingState<Numbers>} state
- * @param {(state: any) => void} draw
- * @returns {Numbers | null}
- */
-function shownPayload(state, draw) {
   const { data, root } = state;
-  if (!("at" in data)) return data;
+  /** @type {(payload: any) => any} */
+  const inLanguage = (payload) => {
+    if (payload.language) setLanguage(payload.language);
+    return payload;
+  };
+  if (!("at" in data)) return inLanguage(data);
   const { step } = viewState(root);
   if (step === null) return null;
   const at = addressOf(root, data, step);
@@ -43,7 +32,7 @@ function shownPayload(state, draw) {
   if (state.fetched?.at === at) {
     state.wanted = undefined;
     markWaiting(root, false);
-    return state.fetched.payload;
+    return inLanguage(state.fetched.payload);
   }
   if (state.wanted === at) return null;
   state.wanted = at;
@@ -54,42 +43,26 @@ function shownPayload(state, draw) {
   return null;
 }
 
-/**
- * @param {HTMLElement} root
- * @param {boolean} waiting
- */
+/** @param {HTMLElement} root @param {boolean} waiting */
 function markWaiting(root, waiting) {
   root.toggleAttribute("data-waiting", waiting);
   root.ariaBusy = waiting ? "true" : null;
 }
 
-/**
- * The address of the payload of a step: `chosen` once the visitor has chosen something, where there is one. An address may
- * have {word}, the chosen word, and {size}, which differs in a narrow window (see also state.js).
- * @param {HTMLElement} root
- * @param {PayloadAddress} addresses
- * @param {number} step
- */
+/** The address of the payload of a step: `chosen` once the visitor has chosen something, where there is one. An address
+ * may have {word}, the chosen word, and {size}, which differs in a narrow window (see also state.js).
+ * @param {HTMLElement} root @param {PayloadAddress} addresses @param {number} step */
 function addressOf(root, { at, chosen }, step) {
-  const { now } = viewState(root);
-  const own = !now || (now.word === null && now.foil === null && now.chosen === null);
+  const { now, width } = viewState(root);
+  const own = !now || (now.word === null && now.foil === null && now.source === null);
   const address = chosen && !own ? chosen : at;
-  return filledAddress(root, address, { step, word: now?.word ?? "", size: isNarrow(root) ? "-narrow" : "" });
+  return filledAddress(root, address, { step, word: now?.word ?? "", size: width < NARROW ? "-narrow" : "" });
 }
 
 export const NARROW = 640; // pixels of width below which a view has few figures side by side
 
-/**
- * Whether the view of `root` is narrow.
- * @param {HTMLElement} root
- */
-const isNarrow = (root) => viewState(root).width < NARROW;
-
-/**
- * @template {object} Numbers
- * @param {FetchingState<Numbers>} state
- * @param {number} steps how many there are
- */
+/** @template {object} Numbers @param {FetchingState<Numbers>} state
+ * @param {number} steps how many there are */
 export function fetchAhead(state, steps) {
   const { root, data, signal } = state, { step } = viewState(root);
   if (step === null || step + 1 >= steps || !("at" in data)) return;
@@ -98,17 +71,11 @@ export function fetchAhead(state, steps) {
   const prefetched = { at, payload: /** @type {Numbers | null} */ (null) };
   state.prefetched = prefetched;
   const wanted = () => state.prefetched === prefetched && !signal.aborted;
-  whenIdle(async () => {
-    prefetched.payload = await fetchJson(at, false, wanted);
-  });
+  whenIdle(async () => prefetched.payload = await fetchJson(at, false, wanted));
 }
 
-/**
- * Fetches the wanted payload, the next one if that changes meanwhile, and draws.
- * @template {object} Numbers
- * @param {FetchingState<Numbers>} state
- * @param {(state: any) => void} draw
- */
+/** Fetches the wanted payload, the next one if that changes meanwhile, and draws.
+ * @template {object} Numbers @param {FetchingState<Numbers>} state @param {(state: any) => void} draw */
 async function fetchAndDraw(state, draw) {
   const { root, signal } = state;
   if (state.loading || signal.aborted) return;
@@ -130,18 +97,15 @@ async function fetchAndDraw(state, draw) {
   if (!signal.aborted && state.fetched) draw(state);
 }
 
-/**
- * Fetches JSON from an address below the page; retries as long as it is `wanted` and the server does not answer. For a
- * component that is not `inSight`, the server may compute it later. `refuse` gets the sentence of a server that refuses.
- * @param {string} at
- * @param {boolean} inSight
- * @param {() => boolean} wanted
- * @param {(reason: string) => void} [refuse]
- * @returns {Promise<any>}
- */
+/** Fetches JSON from an address below the page; retries as long as it is `wanted` and the server does not answer. For a
+ * component that is not `inSight`, the server may compute it later. `refuse` gets the sentence of a server,
+ * or of the view that the payload should travel with, that has none.
+ * @param {string} at @param {boolean} inSight @param {() => boolean} wanted @param {(reason: string) => void} [refuse]
+ * @returns {Promise<any>} */
 export async function fetchJson(at, inSight, wanted, refuse) {
   const own = embeddedPayload(at);
-  if (own !== undefined || isEmbedded()) return own ?? null;
+  if (own?.refused) refuse?.(own.refused);
+  if (own !== undefined || isEmbedded()) return own?.refused ? null : own ?? null;
   for (let wait = FIRST_WAIT; wanted(); wait = Math.min(2 * wait, LONGEST_WAIT)) {
     try {
       const answer = await fetchPayload(at, { headers: inSight ? {} : { "attnviz-later": "1" } });
@@ -159,12 +123,9 @@ export async function fetchJson(at, inSight, wanted, refuse) {
   return null;
 }
 
-/**
- * Calls `load` as soon as the component is in sight, or else in its turn: components out of sight load one at a time,
+/** Calls `load` as soon as the component is in sight, or else in its turn: components out of sight load one at a time,
  * while nothing else changes.
- * @param {ComponentState} state
- * @param {() => Promise<void>} load
- */
+ * @param {ComponentState} state @param {() => Promise<void>} load */
 function enqueue(state, load) {
   const { root } = state, view = viewState(root);
   state.fetchNow = load;

@@ -13,10 +13,7 @@ const embedded = new Map();
 const sendings = new Map();
 let visitor = "";
 
-/**
- * Keeps the requests that the server sends with the data of a component.
- * @param {Record<string, string>} [sent]
- */
+/** Keeps the requests that the server sends with the data of a component. @param {Record<string, string>} [sent] */
 export function keepRequests(sent = {}) {
   for (const [digest, text] of Object.entries(sent)) {
     requests.delete(digest);
@@ -29,11 +26,9 @@ export function keepRequests(sent = {}) {
   }
 }
 
-/**
- * Keeps the payloads that travel with the view in an element, by their addresses, instead of its previous ones.
+/** Keeps the payloads that travel with the view in an element, by their addresses, instead of its previous ones.
  * @param {Element} place
- * @param {Record<string, any> | null} payloads null once the view is gone
- */
+ * @param {Record<string, any> | null} payloads null once the view is gone */
 export function embedPayloads(place, payloads) {
   embedded.delete(place);
   if (payloads) embedded.set(place, payloads);
@@ -42,24 +37,17 @@ export function embedPayloads(place, payloads) {
 /** Whether payloads travel with the view, so that none can be fetched. */
 export const isEmbedded = () => embedded.size > 0;
 
-/**
- * The payload at an address, if it travels with a view.
- * @param {string} at
- */
+/** The payload at an address, if it travels with a view. @param {string} at */
 export const embeddedPayload = (at) => [...embedded.values()].find((payloads) => at in payloads)?.[at];
 
-/**
- * Sets the id that the server gave the visitor: translations have their turn among those of other visitors.
- * @param {string} id
- */
+/** Sets the id that the server gave the visitor: translations have their turn among those of other visitors.
+ * @param {string} id */
 export const setVisitor = (id) => visitor = id;
 
-/**
- * Sends the request of an address to the server, unless it was sent while the server was `asked` for the payload; false
- * where it is not known here or not accepted.
+/** Sends the request of an address to the server, unless it was sent while the server was `asked` for the payload;
+ * false where it is not known here or not accepted.
  * @param {URL} url
- * @param {number} asked when
- */
+ * @param {number} asked when */
 function sendRequestOf(url, asked) {
   const digest = url.pathname.split("/").at(-2) ?? "", body = requests.get(digest), last = sendings.get(digest);
   if (body === undefined) return Promise.resolve(false);
@@ -71,11 +59,8 @@ function sendRequestOf(url, asked) {
   return answered;
 }
 
-/**
- * Fetches the payload at an address below the page, as `fetch` does.
- * @param {string} at
- * @param {{ method?: string, headers?: Record<string, string> }} [options]
- */
+/** Fetches the payload at an address below the page, as `fetch` does.
+ * @param {string} at @param {{ method?: string, headers?: Record<string, string> }} [options] */
 export async function fetchPayload(at, { method, headers } = {}) {
   const url = new URL(at, document.baseURI);
   const options = { method, headers: visitor ? { ...headers, "attnviz-visitor": visitor } : headers };

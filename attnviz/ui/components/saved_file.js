@@ -2,11 +2,8 @@
 
 import { fetchPayload, REFUSED } from "./requests.js";
 
-/**
- * Saves the file at the address of a link under the link's file name; `report` gets the problem, empty without one.
- * @param {HTMLAnchorElement} link
- * @param {(problem: string) => void} report
- */
+/** Saves the file at the address of a link under the link's file name; `report` gets the problem, empty without one.
+ * @param {HTMLAnchorElement} link @param {(problem: string) => void} report */
 export async function saveFile(link, report) {
   const { href, download } = link;
   report("");
@@ -17,16 +14,24 @@ export async function saveFile(link, report) {
   return undefined;
 }
 
-/**
- * Saves a file under a name.
+/** Saves a file under a name.
  * @param {Blob} content
  * @param {string} download its name
- * @param {Element} near in whose place the click happens: elsewhere it would close the box
- */
+ * @param {Element} near in whose place the click happens: elsewhere it would close the box */
 export function saveBlob(content, download, near) {
   const saved = Object.assign(document.createElement("a"), { href: URL.createObjectURL(content), download });
   near.after(saved);
   saved.click();
   saved.remove();
   URL.revokeObjectURL(saved.href);
+}
+
+/** The content of a file as a data URL. @param {Blob} file @returns {Promise<string>} */
+export function dataUrl(file) {
+  return new Promise((read, fail) => {
+    const reader = new FileReader();
+    reader.onload = () => read(String(reader.result));
+    reader.onerror = () => fail(reader.error);
+    reader.readAsDataURL(file);
+  });
 }

@@ -5,135 +5,83 @@ import { MOST_SHADE } from "../../figures/constants.js";
 
 const PLOTLY_CONFIG = { displayModeBar: false, doubleClick: false, showTips: false };
 
-/**
- * State of each component on the page, by its root element.
- * @type {WeakMap<Element, any>}
- */
+/** State of each component on the page, by its root element. @type {WeakMap<Element, any>} */
 export const states = new WeakMap();
 
-/**
- * The first element in `root` that matches `selector`; throws where there is none.
- * @template {Element} [Kind=HTMLElement]
- * @param {ParentNode} root
- * @param {string} selector
- * @param {new () => Kind} [kind]
- * @returns {Kind}
- */
+/** The first element in `root` that matches `selector`; throws where there is none.
+ * @template {Element} [Kind=HTMLElement] @param {ParentNode} root @param {string} selector
+ * @param {new () => Kind} [kind] @returns {Kind} */
 export function find(root, selector, kind) {
   const found = root.querySelector(selector);
   if (!(found instanceof (kind ?? HTMLElement))) throw new Error(`there is no ${selector}`);
   return /** @type {Kind} */ (found);
 }
 
-/**
- * All elements in `root` that match `selector`.
- * @template {Element} [Kind=HTMLElement]
- * @param {ParentNode} root
- * @param {string} selector
- * @param {new () => Kind} [kind]
- * @returns {Kind[]}
- */
+/** All elements in `root` that match `selector`.
+ * @template {Element} [Kind=HTMLElement] @param {ParentNode} root @param {string} selector
+ * @param {new () => Kind} [kind] @returns {Kind[]} */
 export function findAll(root, selector, kind) {
   return /** @type {Kind[]} */ ([...root.querySelectorAll(selector)].filter((node) =>
     node instanceof (kind ?? HTMLElement)
   ));
 }
 
-/**
- * @param {ParentNode} root
- * @returns {Chart}
- */
+/** @param {ParentNode} root @returns {Chart} */
 export const chartOf = (root) => /** @type {Chart} */ (find(root, ".chart"));
 
 /** @returns {Promise<PlotlyLibrary>} Plotly, once it has loaded. */
-export function plotlyLibrary() {
-  if (window.Plotly) return Promise.resolve(window.Plotly);
-  return new Promise((found) =>
-    window.addEventListener("attnviz:plotly", () => {
-      if (window.Plotly) found(window.Plotly);
-    }, { once: true })
-  );
+export async function plotlyLibrary() {
+  if (!window.Plotly) await new Promise((loaded) => addEventListener("attnviz:plotly", loaded, { once: true }));
+  return /** @type {PlotlyLibrary} */ (window.Plotly);
 }
 
-/**
- * The bytes that are written in base64.
- * @param {string} base64
- */
+/** The bytes that are written in base64. @param {string} base64 */
 export const bytesOf = (base64) => Uint8Array.from(atob(base64), (sign) => sign.charCodeAt(0));
 
-/**
- * Rows of `width` numbers, from little-endian float32 in base64.
- * @param {string} base64
- * @param {number} width
- */
+/** Rows of `width` numbers, from little-endian float32 in base64. @param {string} base64 @param {number} width */
 export function unpackRows(base64, width) {
   const numbers = new Float32Array(bytesOf(base64).buffer);
   return Array.from({ length: numbers.length / width }, (_, row) => numbers.subarray(row * width, (row + 1) * width));
 }
 
-/**
- * Fills the values into the {placeholders} of a template.
- * @param {string} template
- * @param {Record<string, string | number>} values
- */
+/** Fills the values into the {placeholders} of a template.
+ * @param {string} template @param {Record<string, string | number>} values */
 export const fill = (template, values) => template.replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
 
-let pageLanguage = "en";
+/** The language in which numbers are written, its decimal separator, and zero per cent. */
+const format = { language: "en", mark: ".", zero: "0\u00a0%" };
 
-/**
- * Sets the language in which numbers are written. Components call it before they write some: they mount in any order.
- * @param {string} language
- */
-export const setLanguage = (language) => pageLanguage = language;
-
-/**
- * How numbers are written by language, since making a format takes a millisecond: the decimal separator, and zero per cent.
- * @type {Map<string, { mark: string, zero: string }>}
- */
-const formats = new Map();
-
-/** The format of the page's language. */
-function numberFormat() {
-  const known = formats.get(pageLanguage);
-  if (known) return known;
-  const mark = new Intl.NumberFormat(pageLanguage).format(0.5)[1] ?? ".";
-  const zero = pageLanguage === "en" ? "0 %" : new Intl.NumberFormat(pageLanguage, { style: "percent" }).format(0);
-  const format = { mark, zero: zero.replace(/\s/u, "\u00a0") };
-  formats.set(pageLanguage, format);
-  return format;
+/** Sets the language in which numbers are written. Components call it before they write some: they mount in any order.
+ * @param {string} language */
+export function setLanguage(language) {
+  if (language === format.language) return; // making a format takes a millisecond
+  const mark = new Intl.NumberFormat(language).format(0.5)[1] ?? ".";
+  const zero = language === "en" ? "0 %" : new Intl.NumberFormat(language, { style: "percent" }).format(0);
+  Object.assign(format, { language, mark, zero: zero.replace(/\s/u, "\u00a0") });
 }
 
-/**
- * A number with `places` decimal places in the format of the page's language, with U+2212 as minus. What rounds to zero
- * has no minus.
- * @param {number} value
- * @param {number} places
- */
+/** A number with `places` decimal places in the format of the page's language, with U+2212 as minus. What rounds to
+ * zero has no minus.
+ * @param {number} value @param {number} places */
 export function number(value, places) {
   const rounded = value.toFixed(places);
   const minus = Number(rounded) === 0 ? "" : "\u2212";
-  return rounded.replace("-", minus).replace(".", numberFormat().mark);
+  return rounded.replace("-", minus).replace(".", format.mark);
 }
 
-/**
- * A share of 1 in per cent in the format of the page's language, as `format_share` of the server writes it: with a
+/** A share of 1 in per cent in the format of the page's language, as `format_share` of the server writes it: with a
  * no-break space before the sign, also in English, and 0 and 100 only where exact.
- * @param {number} share
- * @param {number} [places]
- */
+ * @param {number} share @param {number} [places] */
 export function percent(share, places = 0) {
   const least = 1 / 10 ** (places + 2);
   /** @param {number} exact */
-  const written = (exact) => numberFormat().zero.replace("0", number(100 * exact, places));
+  const written = (exact) => format.zero.replace("0", number(100 * exact, places));
   if (share > 0 && share < least / 2) return `<\u00a0${written(least)}`;
   return share < 1 && share >= 1 - least / 2 ? `>\u00a0${written(1 - least)}` : written(share);
 }
 
-/**
- * Marks the elements of words that have no space between them.
- * @param {HTMLElement[]} nodes
- * @param {{ space: boolean }[]} words
- */
+/** Marks the elements of words that have no space between them.
+ * @param {HTMLElement[]} nodes @param {{ space: boolean }[]} words */
 export function markAdjoining(nodes, words) {
   for (let k = 1; k < nodes.length; k++) {
     if (words[k].space) continue;
@@ -142,14 +90,10 @@ export function markAdjoining(nodes, words) {
   }
 }
 
-/**
- * An element with a class, or "", and what is in it, nodes and texts, which are never markup; or its properties. A button
- * submits no form.
- * @template {keyof HTMLElementTagNameMap} Tag
- * @param {Tag} tag
- * @param {string} className
- * @param {(string | Node | Partial<HTMLElementTagNameMap[Tag]> | undefined)[]} contents
- */
+/** An element with a class, or "", and what is in it, nodes and texts, which are never markup; or its properties. A
+ * button submits no form.
+ * @template {keyof HTMLElementTagNameMap} Tag @param {Tag} tag @param {string} className
+ * @param {(string | Node | Partial<HTMLElementTagNameMap[Tag]> | undefined)[]} contents */
 export function element(tag, className, ...contents) {
   const made = document.createElement(tag);
   if (className) made.className = className;
@@ -161,39 +105,26 @@ export function element(tag, className, ...contents) {
   return made;
 }
 
-/**
- * A button that calls `act` when it is pressed (onPress).
- * @param {string} className
- * @param {string | undefined} text
- * @param {(event: MouseEvent) => void} act
- */
+/** A button that calls `act` when it is pressed (onPress).
+ * @param {string} className @param {string | undefined} text @param {(event: MouseEvent) => void} act */
 export function button(className, text, act) {
   const made = element("button", className, text);
   onPress(made, act);
   return made;
 }
 
-/**
- * The shade behind a word, stronger with the square root of its weight.
- * @param {HTMLElement} word
- * @param {number} weight
- */
+/** The shade behind a word, stronger with the square root of its weight.
+ * @param {HTMLElement} word @param {number} weight */
 export const shade = (word, weight) =>
   word.style.setProperty("--weight", `${Math.round(100 * MOST_SHADE * Math.sqrt(weight))}%`);
 
-/**
- * @param {Element} node
- * @param {string} text
- */
+/** @param {Element} node @param {string} text */
 export function write(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
-/**
- * Writes the texts and labels of a component, also of its root, in the language of the page.
- * @param {HTMLElement} root
- * @param {Words} words
- */
+/** Writes the texts and labels of a component, also of its root, in the language of the page.
+ * @param {HTMLElement} root @param {Words} words */
 export function writeTexts(root, words) {
   for (const node of [root, ...findAll(root, "[data-say], [data-label]")]) {
     const { say, label } = node.dataset;
@@ -207,21 +138,16 @@ export const whenIdle = typeof requestIdleCallback === "function"
   ? (work) => requestIdleCallback(work, { timeout: 1000 })
   : (work) => setTimeout(work, 50);
 
-/**
- * The width of a chart. Reading it forces a layout, and a step draws nine charts: it is read once and then updated by
+/** The width of a chart. Reading it forces a layout, and a step draws nine charts: it is read once and then updated by
  * `watchWidth`.
- * @param {ChartOwner} state
- */
+ * @param {ChartOwner} state */
 export function widthOf(state) {
   state.width ||= state.chart.clientWidth;
   return state.width;
 }
 
-/**
- * Draws a chart again at each new width.
- * @param {ChartOwner} state
- * @param {(width: number) => Promise<unknown>} [draw]
- */
+/** Draws a chart again at each new width.
+ * @param {ChartOwner} state @param {(width: number) => Promise<unknown>} [draw] */
 export function watchWidth(state, draw = (width) => changeLayout(state, { width })) {
   const { chart } = state;
   state.resizing = new ResizeObserver(() => {
@@ -231,28 +157,17 @@ export function watchWidth(state, draw = (width) => changeLayout(state, { width 
   state.resizing.observe(chart);
 }
 
-/**
- * Draws a figure in the chart of a component, at its width.
- * @param {ChartOwner} state
- * @param {Trace[]} data
- * @param {Omit<Layout, "meta" | "width">} layout
- */
+/** Draws a figure in the chart of a component, at its width.
+ * @param {ChartOwner} state @param {Trace[]} data @param {Omit<Layout, "meta" | "width">} layout */
 export const drawFigure = (state, data, layout) =>
   drawing(state, (Plotly) => Plotly.react(state.chart, data, { ...layout, width: widthOf(state) }, PLOTLY_CONFIG));
 
-/**
- * Changes the layout of the chart of a component.
- * @param {ChartOwner} state
- * @param {Partial<Layout>} change
- */
+/** Changes the layout of the chart of a component. @param {ChartOwner} state @param {Partial<Layout>} change */
 export const changeLayout = (state, change) => drawing(state, (Plotly) => Plotly.relayout(state.chart, change));
 
-/**
- * Draws by Plotly, once that has loaded. It draws asynchronously, and fails if its chart is purged meanwhile: a component
- * that ends waits for all that is being drawn.
- * @param {ChartOwner} state
- * @param {(Plotly: PlotlyLibrary) => Promise<unknown>} draw
- */
+/** Draws by Plotly, once that has loaded. It draws asynchronously, and fails if its chart is purged meanwhile: a
+ * component that ends waits for all that is being drawn.
+ * @param {ChartOwner} state @param {(Plotly: PlotlyLibrary) => Promise<unknown>} draw */
 async function drawing(state, draw) {
   const Plotly = await plotlyLibrary();
   if (state.signal.aborted) return;
@@ -261,11 +176,8 @@ async function drawing(state, draw) {
   await drawn;
 }
 
-/**
- * Calls `act` at each click on a button, which loses the focus after one with a mouse.
- * @param {HTMLElement} button
- * @param {(event: MouseEvent) => void} act
- */
+/** Calls `act` at each click on a button, which loses the focus after one with a mouse.
+ * @param {HTMLElement} button @param {(event: MouseEvent) => void} act */
 export function onPress(button, act) {
   button.onclick = (event) => {
     act(event);
@@ -273,12 +185,9 @@ export function onPress(button, act) {
   };
 }
 
-/**
- * Makes a group of controls one tab stop, that of `current`: keys move within the group (ARIA's roving tabindex). If one of
- * them has the focus, `current` gets it, without scrolling.
- * @param {HTMLElement[]} group
- * @param {HTMLElement | undefined} current
- */
+/** Makes a group of controls one tab stop, that of `current`: keys move within the group (ARIA's roving tabindex). If
+ * one of them has the focus, `current` gets it, without scrolling.
+ * @param {HTMLElement[]} group @param {HTMLElement | undefined} current */
 export function makeOneTabStop(group, current) {
   for (const control of group) {
     const index = control === current ? "0" : "-1"; // setting it, even to its value, recomputes styles
@@ -289,10 +198,8 @@ export function makeOneTabStop(group, current) {
   }
 }
 
-/**
- * Lets keys scroll an element while its contents are wider than it: keyboard.js leaves them the arrow keys.
- * @param {HTMLElement} node
- */
+/** Lets keys scroll an element while its contents are wider than it: keyboard.js leaves them the arrow keys.
+ * @param {HTMLElement} node */
 export function makeScrollable(node) {
   const scrolls = node.scrollWidth > node.clientWidth + 1;
   if (node.hasAttribute("data-scrolls") === scrolls) return;
@@ -304,18 +211,14 @@ export function makeScrollable(node) {
 /** Whether the visitor's system asks for reduced motion. */
 export const prefersReducedMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
-/**
- * @param {Element | null} node
- * @param {ScrollLogicalPosition} [block]
- */
+/** @param {Element | null} node @param {ScrollLogicalPosition} [block] */
 export const scrollSmoothly = (node, block = "start") =>
   node?.scrollIntoView({ block, behavior: prefersReducedMotion() ? "auto" : "smooth" });
 
 const KEEP_TIME = 30000; // milliseconds for which a visited place is kept in the window
 const REST_TIME = 150; // milliseconds without movement, after which the page is at rest
 
-/**
- * Scrolls to a place again whenever figures that are drawn later have moved it, until the visitor does something else.
+/** Scrolls to a place again whenever figures that are drawn later have moved it, until the visitor does something else.
  * @param {Element} place
  * @param {"start" | "nearest"} [block] where it is to be in the window; "nearest" moves the page as little as possible
  */

@@ -17,11 +17,8 @@ import { guestOf, send, viewRoot, viewState } from "./view.js";
 /** Last selection, by the id of the view, or by its root in a page of others. @type {Map<string | Element, StoredSelection>} */
 const storedSelections = new Map();
 
-/**
- * Parses a parameter of the address; null where it is missing or invalid.
- * @param {ViewParameter} parameter
- * @param {URLSearchParams} search
- */
+/** Parses a parameter of the address; null where it is missing or invalid.
+ * @param {ViewParameter} parameter @param {URLSearchParams} search */
 function parameterValue({ key, kind, first, last, values }, search) {
   const text = search.get(key);
   if (text === null) return null;
@@ -33,45 +30,32 @@ function parameterValue({ key, kind, first, last, values }, search) {
   return Math.min(number, last) - (kind === "name" ? 0 : first);
 }
 
-/**
- * Notes a value in the address that is none of the parameter; one that is clipped, too.
- * @param {ViewParameter} parameter
- * @param {URLSearchParams} search
- */
+/** Notes a value in the address that is none of the parameter; one that is clipped, too.
+ * @param {ViewParameter} parameter @param {URLSearchParams} search */
 function noteIfInvalid(parameter, search) {
   const { key, kind, first, last, values } = parameter, value = search.get(key);
-  if (
-    value === null || kind === "text" || (values.length === 0 && last < first)
-  ) return;
-  const exact = /** @type {const} */ ({
-    ...parameter,
-    kind: kind === "nearest" ? "number" : kind,
-  });
+  if (value === null || kind === "text" || (values.length === 0 && last < first)) return;
+  const exact = /** @type {const} */ ({ ...parameter, kind: kind === "nearest" ? "number" : kind });
   if (parameterValue(exact, search) === null) {
     invalidParameters.set(key, { value, first, last, values });
   }
 }
 
+const NO_WORDS = { word: null, foil: null, typedWord: "", typedFoil: "" };
+
 /** @returns {ViewSelection} */
 const emptySelection = (step = 0) => ({
   step,
-  chosen: null,
-  word: null,
-  foil: null,
-  typedWord: "",
-  typedFoil: "",
+  source: null,
+  ...NO_WORDS,
   stage: null,
-  tour: null,
-  ordered: null,
+  order: null,
   options: {},
+  tour: null,
 });
 
-/**
- * The display options: those chosen, where this translation offers them, or else the defaults.
- * @param {ViewPayload} data
- * @param {ViewSelection} now
- * @returns {Record<string, string>}
- */
+/** The display options: those chosen, where this translation offers them, or else the defaults.
+ * @param {ViewPayload} data @param {ViewSelection} now @returns {Record<string, string>} */
 function shownOptions({ parameters }, { options }) {
   return Object.fromEntries(
     parameters.filter(({ kind }) => kind === "option").map(({ name, values }) => [
@@ -81,51 +65,39 @@ function shownOptions({ parameters }, { options }) {
   );
 }
 
-/**
- * Reads the selection of a view from the address.
- * @param {ViewPayload} data
- * @returns {ViewSelection}
- */
+/** Reads the selection of a view from the address. @param {ViewPayload} data @returns {ViewSelection} */
 function selectionFromAddress({ parameters, hasTour, firstStep }) {
   const search = fragmentParameters();
+  for (const parameter of parameters) noteIfInvalid(parameter, search);
   /** @type {Record<string, any>} */
-  const found = {};
-  for (const parameter of parameters) {
-    found[parameter.name] = parameterValue(parameter, search);
-    noteIfInvalid(parameter, search);
-  }
-  const now = emptySelection();
-  Object.assign(now, { step: found.step ?? firstStep, chosen: found.source, word: found.word, foil: found.foil });
-  Object.assign(now, { stage: found.stage, ordered: found.order });
+  const found = Object.fromEntries(parameters.map((parameter) => [parameter.name, parameterValue(parameter, search)]));
+  const { step, source, word = null, foil = null, stage, order, tour } = found;
+  const now = { ...emptySelection(step ?? firstStep), source, word, foil, stage, order };
   for (const { name, kind } of parameters) {
     if (kind === "option" && found[name] !== null) now.options[name] = found[name];
   }
-  if (now.word !== null) now.typedWord = found.typed_word ?? "";
-  if (now.foil !== null) now.typedFoil = found.typed_foil ?? "";
-  if (hasTour && found.tour !== null) now.tour = { stop: found.tour, step: now.step, source: now.chosen };
+  if (word !== null) now.typedWord = found.typed_word ?? "";
+  if (foil !== null) now.typedFoil = found.typed_foil ?? "";
+  if (hasTour && tour !== null) now.tour = { stop: tour, step: now.step, source };
   return now;
 }
 
-/**
- * @param {ViewSelection} now
- * @param {ViewPayload} data
- * @returns {AddressParameters}
- */
+/** @param {ViewSelection} now @param {ViewPayload} data @returns {AddressParameters} */
 function addressParameters(now, data) {
   const { parameters, firstStep } = data;
-  const { step, source } = now.tour ?? { step: now.step, source: now.chosen };
-  const own = !now.tour || step === now.step; // words belong to their step
+  const { step, source } = now.tour ?? now;
+  const { word, foil, typedWord, typedFoil } = step === now.step ? now : NO_WORDS; // words belong to their step
   /** @type {Record<string, number | string | null>} */
   const found = {
     ...shownOptions(data, now),
     step: step === firstStep ? null : step,
     source,
-    word: own ? now.word : null,
-    foil: own ? now.foil : null,
-    "typed_word": (own && now.word !== null && now.typedWord) || null,
-    "typed_foil": (own && now.foil !== null && now.typedFoil) || null,
+    word,
+    foil,
+    "typed_word": typedWord || null,
+    "typed_foil": typedFoil || null,
     stage: now.stage,
-    order: now.ordered,
+    order: now.order,
     tour: now.tour?.stop ?? null,
   };
   return Object.fromEntries(parameters.map(({ name, key, kind, first, last, values }) => {
@@ -137,65 +109,49 @@ function addressParameters(now, data) {
   }));
 }
 
-/**
- * The previous selection for another translation of the same sentence: at the same step, or the last it has.
- * @param {StoredSelection} before
- * @param {ViewPayload} data
- * @returns {ViewSelection}
- */
+/** The previous selection for another translation of the same sentence: at the same step, or the last it has.
+ * @param {StoredSelection} before @param {ViewPayload} data @returns {ViewSelection} */
 function transferredSelection({ identity, selection }, data) {
   if (identity === data.identity) return { ...selection };
   const now = { ...selection };
-  if (now.tour) Object.assign(now, { step: now.tour.step, chosen: now.tour.source });
+  if (now.tour) Object.assign(now, { step: now.tour.step, source: now.tour.source });
   setStep(now, Math.min(now.step, data.steps - 1));
-  if (now.chosen !== null && now.chosen >= data.sources) now.chosen = null;
-  if (now.tour) now.tour = { ...now.tour, step: now.step, source: now.chosen };
+  if (now.source !== null && now.source >= data.sources) now.source = null;
+  if (now.tour) now.tour = { ...now.tour, step: now.step, source: now.source };
   return now;
 }
 
-/**
- * @param {ViewSelection} now
- * @param {number} step
- */
+/** @param {ViewSelection} now @param {number} step */
 function setStep(now, step) {
-  if (step === now.step) return;
-  Object.assign(now, { step, word: null, foil: null, typedWord: "", typedFoil: "" });
+  if (step !== now.step) Object.assign(now, { step, ...NO_WORDS });
 }
 
 /** @param {ViewSelection} now */
 function endTour(now) {
   if (!now.tour) return;
   setStep(now, now.tour.step);
-  now.chosen = now.tour.source;
+  now.source = now.tour.source;
   now.tour = null;
 }
 
-/**
- * The initial selection of a view: that of the address if the view is new or Back or Forward led to this translation; the
- * previous one if the sentence is the same; or else empty. A link to another page keeps the previous one: an address
- * without a step means the first step of its own page. In a page of others, the address is not ours.
+/** The initial selection of a view: that of the address if the view is new or Back or Forward led to this translation;
+ * the previous one if the sentence is the same; or else empty. A link to another page keeps the previous one: an
+ * address without a step means the first step of its own page. In a page of others, the address is not ours.
  * @param {ViewPayload} data
- * @param {Element} [root] none for a view that the page does not draw
- */
+ * @param {Element} [root] none for a view that the page does not draw */
 function initialSelection(data, root) {
   const known = currentEntry()?.views[data.id];
-  const before = storedSelections.get(
-    root ? storagePlace(root, data) : data.id,
-  );
+  const before = storedSelections.get(root ? storagePlace(root, data) : data.id);
   const follows = before ? before.left && known === data.identity : [undefined, data.identity].includes(known);
   if (follows && !(root && guestOf(root))) return selectionFromAddress(data);
   if (before?.family === data.family) return transferredSelection(before, data);
   const now = emptySelection(data.firstStep);
   if (!before) return now;
-  Object.assign(now, { ordered: before.selection.ordered, options: before.selection.options });
-  if (before.selection.tour) now.tour = { stop: before.selection.tour.stop, step: now.step, source: null };
-  return now;
+  const { order, options, tour } = before.selection;
+  return { ...now, order, options, tour: tour && { stop: tour.stop, step: now.step, source: null } };
 }
 
-/**
- * @param {HTMLElement} root
- * @param {ViewPayload} data
- */
+/** @param {HTMLElement} root @param {ViewPayload} data */
 export function openView(root, data) {
   const view = viewState(root), other = view.view?.identity !== data.identity;
   view.view = data;
@@ -206,54 +162,41 @@ export function openView(root, data) {
   else storeSelection(root);
 }
 
-/**
- * By what the selection of a view is stored: views in pages of others have no ids of their own.
- * @param {Element} node
- * @param {ViewPayload} data
- */
+/** By what the selection of a view is stored: views in pages of others have no ids of their own.
+ * @param {Element} node @param {ViewPayload} data */
 const storagePlace = (node, data) => isEmbedded() ? viewRoot(node) : data.id;
 
-/**
- * Removes the address parameters of a view whose component is unmounted; a newer component may already own the view.
- * @param {HTMLElement} root
- */
+/** Removes the address parameters of a view whose component is unmounted; a newer component may already own the view.
+ * @param {HTMLElement} root */
 export function closeView(root) {
   removeOwner(root);
   storedSelections.delete(viewRoot(root));
 }
 
-/**
- * @param {Element} node
- * @param {Choice} choice
- */
+/** @param {Element} node @param {Choice} choice */
 export function change(node, choice) {
   const { now, view } = viewState(node);
   if (!now || !view) return;
   /** @type {(index: number, count: number) => number} */
   const clamp = (index, count) => Math.min(Math.max(index, 0), count - 1);
-  if (choice.tour === null) endTour(now);
-  else if (choice.tour !== undefined && view.hasTour) {
-    now.tour = { step: now.step, source: now.chosen, ...now.tour, stop: choice.tour };
+  const { step, source, word, foil, stage, order, options, tour } = choice;
+  if (tour === null) endTour(now);
+  else if (tour !== undefined && view.hasTour) {
+    now.tour = { step: now.step, source: now.source, ...now.tour, stop: tour };
   }
-  if (choice.step !== undefined) setStep(now, clamp(choice.step, view.steps));
-  if (choice.source !== undefined) now.chosen = choice.source === null ? null : clamp(choice.source, view.sources);
-  const comparesWords = view.parameters.some(({ name }) => name === "word");
-  if (choice.word !== undefined && comparesWords) {
-    Object.assign(now, { word: choice.word, typedWord: choice.typedWord ?? "" });
+  if (step !== undefined) setStep(now, clamp(step, view.steps));
+  if (source !== undefined) now.source = source === null ? null : clamp(source, view.sources);
+  if (view.parameters.some(({ name }) => name === "word")) {
+    if (word !== undefined) Object.assign(now, { word, typedWord: choice.typedWord ?? "" });
+    if (foil !== undefined) Object.assign(now, { foil, typedFoil: choice.typedFoil ?? "" });
   }
-  if (choice.foil !== undefined && comparesWords) {
-    Object.assign(now, { foil: choice.foil, typedFoil: choice.typedFoil ?? "" });
-  }
-  if (choice.stage !== undefined) now.stage = choice.stage;
-  if (choice.order !== undefined) now.ordered = choice.order;
-  if (choice.options !== undefined) now.options = { ...now.options, ...choice.options };
+  if (stage !== undefined) now.stage = stage;
+  if (order !== undefined) now.order = order;
+  if (options !== undefined) now.options = { ...now.options, ...options };
   publish(node, false);
 }
 
-/**
- * Stores the selection of a view in the address, and for when it is opened again.
- * @param {Element} node
- */
+/** Stores the selection of a view in the address, and for when it is opened again. @param {Element} node */
 function storeSelection(node) {
   const { now, view, owner, options } = viewState(node);
   if (!now || !view) return;
@@ -265,22 +208,14 @@ function storeSelection(node) {
   setIdentity(owner, view.id, view.identity);
   const own = addressParameters(now, view);
   const chosen = Object.values({ ...own, ...view.own }).some((value) => value !== null);
-  /** @type {AddressParameters} */
-  const sentence = {};
   // A step needs its sentence: the default sentence of the page may change.
-  if (view.sentence && chosen) Object.assign(sentence, view.sentence);
+  const query = { ...(chosen && view.sentence), ...view.own };
   const main = view.main === null ? {} : mainAddressParameters(view.main);
   const place = now.tour ? `tour ${now.tour.stop}` : options.form;
-  setParameters(owner, {
-    query: { ...sentence, ...view.own },
-    fragment: { ...main, ...own },
-  }, place);
+  setParameters(owner, { query, fragment: { ...main, ...own } }, place);
 }
 
-/**
- * The address parameters of the main view, on a page that does not draw it.
- * @param {ViewPayload} main
- */
+/** The address parameters of the main view, on a page that does not draw it. @param {ViewPayload} main */
 function mainAddressParameters(main) {
   const before = storedSelections.get(main.id);
   if (before?.identity === main.identity) return addressParameters(before.selection, main);
@@ -289,17 +224,15 @@ function mainAddressParameters(main) {
   return addressParameters(now, main);
 }
 
-/**
- * Notifies the components of a view of its selection, after all of it is set.
+/** Notifies the components of a view of its selection, after all of it is set.
  * @param {Element} node
- * @param {boolean} sendAll whether of all of it, or only of what has changed
- */
+ * @param {boolean} sendAll whether of all of it, or only of what has changed */
 export function publish(node, sendAll) {
   const view = viewState(node), { now, orders } = view;
   if (!now || !view.view) return;
   const before = { ...view };
-  const source = now.chosen ?? orders?.[now.step]?.[0] ?? null;
-  const order = now.ordered ?? view.view.usualOrder;
+  const source = now.source ?? orders?.[now.step]?.[0] ?? null;
+  const order = now.order ?? view.view.usualOrder;
   const words = JSON.stringify([now.word, now.foil, now.typedWord, now.typedFoil]);
   const options = shownOptions(view.view, now);
   Object.assign(view, { step: now.step, source, order, words, options });
@@ -311,15 +244,11 @@ export function publish(node, sendAll) {
   if (sendAll || before.source !== source) send(node, "source", source);
   if (sendAll || before.order !== order) send(node, "order", order);
   if (sendAll || before.words !== words) send(node, "words");
-  if (sendAll || JSON.stringify(before.options) !== JSON.stringify(options)) {
-    send(node, "options");
-  }
+  if (sendAll || JSON.stringify(before.options) !== JSON.stringify(options)) send(node, "options");
 }
 
-/**
- * Selects in the views on the page what the address says, where it is about their translations.
- * @param {(view: ViewPayload) => boolean} isAbout
- */
+/** Selects in the views on the page what the address says, where it is about their translations.
+ * @param {(view: ViewPayload) => boolean} isAbout */
 function followAddress(isAbout) {
   for (const root of document.querySelectorAll("[class*='st-key-room']")) {
     const view = /** @type {ViewRoot} */ (root).attnvizView;
@@ -340,11 +269,8 @@ document.addEventListener("attnviz:history", () => {
 // Somebody wrote another fragment into the address.
 document.addEventListener("attnviz:fragment", () => followAddress(() => true));
 
-/**
- * The selection of a view encoded as in the page's address, or only its display options.
- * @param {Element} node
- * @param {boolean} onlyOptions
- */
+/** The selection of a view encoded as in the page's address, or only its display options.
+ * @param {Element} node @param {boolean} onlyOptions */
 function encodedSelection(node, onlyOptions) {
   const { now, view } = viewState(node);
   if (!now || !view) return "";
@@ -355,13 +281,9 @@ function encodedSelection(node, onlyOptions) {
   );
 }
 
-/**
- * The address of a payload of the view of `node`. Its {step} stands for the current step, {selection} for all that is
+/** The address of a payload of the view of `node`. Its {step} stands for the current step, {selection} for all that is
  * selected, {options} for the display options, and the name of an option for its value; `more` are other values.
- * @param {Element} node
- * @param {string} address
- * @param {Record<string, string | number>} [more]
- */
+ * @param {Element} node @param {string} address @param {Record<string, string | number>} [more] */
 export function filledAddress(node, address, more) {
   const { step, options } = viewState(node);
   return fill(address, {

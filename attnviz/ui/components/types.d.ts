@@ -42,7 +42,7 @@ interface ViewState {
 interface ViewSelection {
   step: number;
   /** The source piece, or null: then the strongest is shown. */
-  chosen: number | null;
+  source: number | null;
   /** The pieces whose logits are compared, and what was typed for them. */
   word: number | null;
   foil: number | null;
@@ -50,7 +50,7 @@ interface ViewSelection {
   typedFoil: string;
   /** The stage gone to, from 1. */
   stage: number | null;
-  ordered: Order | null;
+  order: Order | null;
   /** The chosen display options by name. */
   options: Record<string, string>;
   /** The stop of the tour, from 1, and the step and source piece that were shown before it. */
@@ -264,7 +264,7 @@ interface ComponentParts<State, Data> extends Pick<ComponentState, "isText" | "i
   begin?(own: Pick<ComponentState, "root" | "signal">): Partial<State>;
   /** Begins to listen, with the first data. */
   start?(state: State, data: Data): void;
-  /** Takes new data; false where it has drawn. */
+  /** Takes new data; true where they are to be drawn at once. */
   take?(state: State, data: Data): boolean | void;
   draw?(state: State): void;
   /** Takes a payload that is new. */

@@ -11,20 +11,14 @@ const viewRoots = new WeakMap();
 const drawnRoots = new Set();
 let views = 0;
 
-/**
- * The element whose shadow root `node` is in, if it is in one.
- * @param {Element} node
- */
+/** The element whose shadow root `node` is in, if it is in one. @param {Element} node */
 function hostOf(node) {
   const root = node.getRootNode();
   return root instanceof ShadowRoot ? root.host : null;
 }
 
-/**
- * The root element of the view that `node` is part of, also from within a shadow root.
- * @param {Element} node
- * @returns {ViewRoot}
- */
+/** The root element of the view that `node` is part of, also from within a shadow root.
+ * @param {Element} node @returns {ViewRoot} */
 export function viewRoot(node) {
   const known = viewRoots.get(node);
   if (known) return known;
@@ -40,11 +34,8 @@ export function viewRoot(node) {
   return root;
 }
 
-/**
- * The state of a new view. It includes the width, since reading that from the page forces a layout.
- * @param {Element} root
- * @returns {ViewState}
- */
+/** The state of a new view. It includes the width, since reading that from the page forces a layout.
+ * @param {Element} root @returns {ViewState} */
 function newState(root) {
   /** @type {ViewState} */
   const view = {
@@ -66,84 +57,54 @@ function newState(root) {
     queue: [],
     width: root.clientWidth,
   };
-  new ResizeObserver(() => {
-    view.width = root.clientWidth;
-  }).observe(root);
+  new ResizeObserver(() => view.width = root.clientWidth).observe(root);
   return view;
 }
 
-/**
- * The state of the view of `node`.
- * @param {Element} node
- * @returns {ViewState}
- */
+/** The state of the view of `node`. @param {Element} node @returns {ViewState} */
 export const viewState = (node) => viewRoot(node).attnvizView;
 
-/**
- * The playback speed in the view of `node`: the chosen one, or at the level Idea half of the usual one.
- * @param {Element} node
- */
+/** The playback speed in the view of `node`: the chosen one, or at the level Idea half of the usual one.
+ * @param {Element} node */
 export const speedOf = (node) => viewState(node).speed ?? (viewRoot(node).dataset.level === "idea" ? 0.5 : 1);
 
-/**
- * Sends a message to all components of the view of `node`.
- * @template {keyof ViewMessages} Name
- * @param {Element} node
- * @param {Name} name
- * @param {ViewMessages[Name]} [detail]
- */
+/** Sends a message to all components of the view of `node`.
+ * @template {keyof ViewMessages} Name @param {Element} node @param {Name} name @param {ViewMessages[Name]} [detail] */
 export function send(node, name, detail) {
   viewState(node).changed = performance.now();
   viewRoot(node).dispatchEvent(new CustomEvent(`attnviz:${name}`, { detail }));
 }
 
-/**
- * Sends in the view of `node` which source piece or step a visitor points at, or null. The selection does not change, so
- * `changed` stays as it is. In the parts that the tour darkens, nothing can be pointed at.
- * @param {Element} node
- * @param {Pointed | null} pointed
- */
+/** Sends in the view of `node` which source piece or step a visitor points at, or null. The selection does not change,
+ * so `changed` stays as it is. In the parts that the tour darkens, nothing can be pointed at.
+ * @param {Element} node @param {Pointed | null} pointed */
 export function sendPointed(node, pointed) {
   const root = viewRoot(node), { tour } = root.dataset;
   if (pointed && tour !== undefined && !(hostOf(node) ?? node).closest(`.st-key-${tour}`)) return;
   root.dispatchEvent(new CustomEvent("attnviz:point", { detail: pointed }));
 }
 
-/**
- * Sends in the view of `node` the weights that are previewed; null where the step's own are shown. Meanwhile the numbers
- * computed from the step's own weights are faded (page.css).
- * @param {Element} node
- * @param {number[] | null} weights
- */
+/** Sends in the view of `node` the weights that are previewed; null where the step's own are shown. Meanwhile the
+ * numbers computed from the step's own weights are faded (page.css).
+ * @param {Element} node @param {number[] | null} weights */
 export function sendPreviewedWeights(node, weights) {
   const root = viewRoot(node);
   root.toggleAttribute("data-previewed", weights !== null);
   root.dispatchEvent(new CustomEvent("attnviz:weigh", { detail: weights }));
 }
 
-/**
- * Calls `listener` at each message `name` of the view of `node`, until `signal` aborts.
- * @template {keyof ViewMessages} Name
- * @param {Element} node
- * @param {Name} name
- * @param {(event: CustomEvent<ViewMessages[Name]>) => void} listener
- * @param {AbortSignal} signal
- */
+/** Calls `listener` at each message `name` of the view of `node`, until `signal` aborts.
+ * @template {keyof ViewMessages} Name @param {Element} node @param {Name} name
+ * @param {(event: CustomEvent<ViewMessages[Name]>) => void} listener @param {AbortSignal} signal */
 export const onMessage = (node, name, listener, signal) =>
   viewRoot(node).addEventListener(`attnviz:${name}`, /** @type {any} */ (listener), { signal });
 
-/**
- * The element that holds the view of `node` in a page of others; null on our pages.
- * @param {Element} node
- */
+/** The element that holds the view of `node` in a page of others; null on our pages. @param {Element} node */
 export const guestOf = (node) => viewRoot(node).closest(GUEST);
 
-/**
- * Whether an event of the page belongs to the view of `node`: it happened there, or in no view and this one was touched
- * last.
- * @param {Element} node
- * @param {Event} event
- */
+/** Whether an event of the page belongs to the view of `node`: it happened there, or in no view and this one was
+ * touched last.
+ * @param {Element} node @param {Event} event */
 function belongsTo(node, event) {
   for (const root of drawnRoots) {
     if (!root.isConnected) drawnRoots.delete(root);
@@ -159,12 +120,9 @@ function belongsTo(node, event) {
   return (views.find((root) => path.includes(root)) ?? last) === viewRoot(node);
 }
 
-/**
- * Calls `onKey` at each key that belongs to the view of `root`, and records when a visitor touches it, until `signal` aborts.
- * @param {HTMLElement} root
- * @param {(event: KeyboardEvent) => void} onKey
- * @param {AbortSignal} signal
- */
+/** Calls `onKey` at each key that belongs to the view of `root`, and records when a visitor touches it, until `signal`
+ * aborts.
+ * @param {HTMLElement} root @param {(event: KeyboardEvent) => void} onKey @param {AbortSignal} signal */
 export function onViewKey(root, onKey, signal) {
   const touch = () => viewState(root).touched = performance.now();
   document.addEventListener("keydown", (event) => {

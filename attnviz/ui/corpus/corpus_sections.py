@@ -11,6 +11,7 @@ import secrets
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,14 +24,14 @@ from attnviz.analysis.labels import shorten
 from attnviz.analysis.numbers import decimal, significant
 from attnviz.analysis.page_texts import TextSection, corpus_measure_names, preset_caption, preset_names
 from attnviz.evaluation.scoring import by_record
+from attnviz.figures.corpus_figure import MOST_POINTS, histogram, scatter
 from attnviz.languages import gettext, ngettext
 from attnviz.ui.chrome import go_to
 from attnviz.ui.components.component import component, message, view_blocks
 from attnviz.ui.corpus import jobs, table
-from attnviz.ui.corpus.corpus_plot import choose_axes, plot_panel
 from attnviz.ui.corpus.jobs import MOST_LINES, MOST_MEGABYTES, CorpusJob, Uploads
 from attnviz.ui.corpus.table import choose, chosen, clear_brush, key, show_pairs
-from attnviz.ui.embedding import page_session
+from attnviz.ui.embedding import page_session, theme_name
 from attnviz.ui.examples import SAMPLE, SAMPLE_LINKS, offered_tables
 from attnviz.ui.fields import multiple_uploader, popover, segmented_control, select_box, text_box, uploader
 from attnviz.ui.glossary import glossary_box, text_section
@@ -72,7 +73,7 @@ def corpus_page(model: str) -> None:
             text_section(TextSection(gettext("Corpus"), (_introduction(),)))
         _table_sources(model)
         with view_blocks("terms"):
-            glossary_box("glossary", "signs", "attention", "writing", "scores")
+            glossary_box("signs", "attention", "writing", "scores")
     error, identity = page_session().get(_UPLOAD_ERROR, ("", ""))
     if error and identity == chosen(table.TABLE):
         _show_error(error)
@@ -163,7 +164,7 @@ def _table_sources(model: str) -> None:
             key=key(table.TABLE),
             default=other,
             then=partial(show_pairs, "all"),
-            label_visibility="collapsed",
+            labelled=False,
             width=300,
         )
 
@@ -321,10 +322,10 @@ def _table(job: CorpusJob) -> None:
     with order_column:
         _order(measures)
     with plot_column:
-        choose_axes(measures)
+        _choose_axes(measures)
         choice = table.current_choice()  # all of it has been chosen above
         matching = table.matching_rows(table_rows, choice)
-        plot_panel(matching, choice, measures)
+        _plot(matching, choice, measures)
     with list_column:
         listed = table.listed_rows(matching, choice)
         if job.records is not None:
@@ -337,6 +338,57 @@ def _table(job: CorpusJob) -> None:
         elif query := choice.query.strip():
             st.text(gettext("None of the chosen pairs contains “{query}”.", query=shorten(query, 40)))
             request_button(gettext("Clear the search"), table.clear_search, key="corpus_find_all")
+
+
+def _choose_axes(measures: Mapping[str, str]) -> None:
+    """Draw the choices of two of the `measures` of the table, by name."""
+    with st.container(horizontal=True, key="corpus_axes"):
+        for axis, label, default in (
+            (table.X, gettext("Horizontal"), table.Choice.x),
+            (table.Y, gettext("Vertical"), table.Choice.y),
+        ):
+            previous, first = chosen(axis), default if default in measures else None
+            if select_box(label, measures, key=key(axis), default=first, then=clear_brush, width=200) != previous:
+                clear_brush()  # this table lacks the chosen measure
+
+
+def _plot(rows: Any, choice: table.Choice, measures: Mapping[str, str]) -> None:
+    """Draw a scatter plot of two measures, or a histogram of one; a selected region filters the pairs."""
+    if not len(rows):
+        st.caption(gettext("There is no pair to draw."))
+        return
+    axes = list(dict.fromkeys((choice.x, choice.y)))
+    values = [np.asarray(rows[name].to_numpy(zero_copy_only=False), dtype=float) for name in axes]
+    names, region = [measures[name] for name in axes], [*chain.from_iterable(choice.brush)]
+    if len(axes) == 1:
+        spec = histogram(values[0], names[0], selected_region=region)
+    else:
+        spec = scatter(values[0], values[1], (names[0], names[1]), selected_region=region)
+    plot_key = f"corpus_plot_{choice.x}_{choice.y}_{choice.preset}"
+    st.plotly_chart(
+        spec.figure(theme_name()),
+        alt=spec.alt,
+        key=plot_key,
+        on_select=lambda: _store_brush(plot_key, len(axes)),
+        selection_mode="box",
+        theme=None,
+        config={"displayModeBar": False},
+    )
+    st.caption(
+        gettext(
+            "Draw a rectangle to list only the pairs inside it. If there are more than {most} pairs, the plot "
+            "shows {most} of them.",
+            most=MOST_POINTS,
+        )
+    )
+
+
+def _store_brush(plot_key: str, axes: int) -> None:
+    """Store the selected region of a plot with so many axes; an empty selection is ignored."""
+    if boxes := page_session()[plot_key].selection.box:
+        bounds = [(min(boxes[0][axis]), max(boxes[0][axis])) for axis in ("x", "y")]
+        choose(table.BRUSH, table.brush_text(tuple(bounds[:axes])))
+        choose(table.PART, "1")
 
 
 def _summary(job: CorpusJob, table_rows: Any, listed: table.SortedRows, choice: table.Choice) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
+from attnviz.ui.payloads import Shown
 from attnviz.ui.toolbar.downloads import OfferedPart
 from attnviz.ui.view import View
 
@@ -15,9 +16,7 @@ class LabSection:
 
     title: Callable[[], str]
     """Title in the current language."""
-    draw: Callable[[View], None]
-    """Draws the section, where it is not missing."""
+    draw: Callable[[View], Shown]
+    """Draws the section, where it is not missing, and returns what of the visitor's choices it shows."""
     offered: OfferedPart
-    """What it offers to save, and why a translation has no such section."""
-    choices: Sequence[str] = ()
-    """Session state keys of the choices that determine the figures."""
+    """What it offers to save of that, and why a translation has no such section."""

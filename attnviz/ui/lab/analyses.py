@@ -73,13 +73,12 @@ from attnviz.ui.components.component import (
     plain_text,
     section_heading,
 )
-from attnviz.ui.embedding import page_session
 from attnviz.ui.fields import disclosure, segmented_control
 from attnviz.ui.glossary import definitions, references
 from attnviz.ui.lab import LabSection
-from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address, makes_payload
+from attnviz.ui.payloads import PayloadRequest, Shown, UnknownPayloadError, address, makes_payload
 from attnviz.ui.resources import cached_analysis, missing_model, tokenizer_of, translator_of, weights_of
-from attnviz.ui.step.heatmap_panel import grid_sentences, unit_choice
+from attnviz.ui.step.heatmap_panel import display_options, grid_sentences
 from attnviz.ui.step.logit_attribution_panel import draw_word_choice, subject_of
 from attnviz.ui.toolbar.downloads import NamedTables, OfferedFigure, OfferedPart
 from attnviz.ui.view import View
@@ -111,15 +110,6 @@ def unavailable_reason(trace: Trace) -> str:
     return ""
 
 
-def _analysis(
-    name: str, trace: Trace, compute: Callable[[Weights], _Result], cache: LRUCache[object] | None = None
-) -> _Result:
-    """Return `cached_analysis`; raise AttnvizError where `trace` cannot be analysed."""
-    if reason := unavailable_reason(trace):
-        raise AttnvizError(reason)
-    return cached_analysis(name, trace, compute, cache)
-
-
 def _attribution_methods(trace: Trace) -> AttributionMethods:
     """Return the attributions of every step of `trace`; those by gradients only where its model computes them."""
 
@@ -129,15 +119,15 @@ def _attribution_methods(trace: Trace) -> AttributionMethods:
             found = translator_of(trace).attributions(trace)
         return attribution_methods(trace, weights, found)
 
-    return _analysis("attributions", trace, compute)
+    return cached_analysis("attributions", trace, compute)
 
 
 def _shuffled(trace: Trace) -> PermutationEffects:
-    return _analysis("shuffled", trace, lambda weights: shuffled(trace, weights))
+    return cached_analysis("shuffled", trace, lambda weights: shuffled(trace, weights))
 
 
 def _minimal_change(trace: Trace) -> MinimalChange:
-    return _analysis("minimal-change", trace, lambda weights: minimal_change(trace, weights))
+    return cached_analysis("minimal-change", trace, lambda weights: minimal_change(trace, weights))
 
 
 def _spelling(trace: Trace) -> Spelling:
@@ -147,11 +137,11 @@ def _spelling(trace: Trace) -> Spelling:
     return tokenizer.piece
 
 
-def _draw_attributions(view: View) -> None:
+def _draw_attributions(view: View) -> Shown:
     """Draw the attributions of all steps, with sentences about the current step."""
     pointing = gettext("Point at a cell to see it in all heatmaps. Click a cell to go to its step.")
     explanation(f"{grid_sentences()} {colours_sentence()} {pointing}")
-    unit_choice(view)
+    display_options(view, "by")
     computed_chart(view, view.trace, "attributions", query="size={size}&options={by}")
     explanation(attributions_caveat())
     with details(gettext("How to read each method, and its limits"), view.key("attributions_sentence")):
@@ -160,6 +150,7 @@ def _draw_attributions(view: View) -> None:
             for method in attribution_method_texts().values()
         ]
         definitions(view.key("attributions_methods"), texts)
+    return {}
 
 
 @makes_payload("attributions")
@@ -206,13 +197,14 @@ ATTRIBUTIONS_SECTION = LabSection(
 )
 
 
-def _draw_perturbation_tests(view: View) -> None:
+def _draw_perturbation_tests(view: View) -> Shown:
     """Draw the perturbation tests of the current step, and a button that opens the rest of the section."""
     computed_chart(view, view.trace, "perturbation-tests", every=False, query="word={word}&size={size}", prefetch=True)
     if disclosure(gettext("Explanations, and the tests of all steps"), key=view.key("all_steps")):
         _explanations(view)
         _all_steps(view)
         references(PERTURBATION_REFERENCES)
+    return {}
 
 
 def _explanations(view: View) -> None:
@@ -290,7 +282,7 @@ def perturbation_tests_payload(request: PayloadRequest) -> dict[str, Any]:
         raise UnknownPayloadError("perturbation-tests")
 
     def at_step(name: str, compute: Callable[[Weights], _Result]) -> _Result:
-        return _analysis(f"{name} {step}", trace, compute, _PERTURBATION_TEST_CACHE)
+        return cached_analysis(f"{name} {step}", trace, compute, _PERTURBATION_TEST_CACHE)
 
     tests, best = at_step("perturbation tests", lambda weights: perturbation_tests(trace, step, weights)), None
     spelling = _spelling(trace)
@@ -346,28 +338,29 @@ PERTURBATION_SECTION = LabSection(
 
 
 _WIDTH = "width"
-"""Name of the chosen beam width, in the session state and in the address."""
+"""Session state key of the chosen beam width, and its address parameter."""
 _WIDTHS = tuple(map(str, range(1, 13)))
 """Beam widths that can be chosen."""
 
 
-def _draw_tree(view: View) -> None:
-    """Draw the search of the chosen width, and its finished hypotheses."""
+def _draw_tree(view: View) -> Shown:
+    """Draw the search of the chosen width, and its finished hypotheses; return the width, if there is a tree."""
     search = view.trace.search
     with box("width_of_beam", row=True):
         label = gettext("Width of the beam")
         plain_text(label)
         default = str(search.beam) if search.method != "forced" and str(search.beam) in _WIDTHS else "5"
         options = dict(zip(_WIDTHS, _WIDTHS, strict=True))
-        chosen = segmented_control(label, options, key=_WIDTH, default=default, parameter=_WIDTH)
-    if reason := _no_tree_reason(view.trace, int(chosen)):
+        beam = int(segmented_control(label, options, key=_WIDTH, default=default, parameter=_WIDTH))
+    if reason := _no_tree_reason(view.trace, beam):
         plain_text(reason)
-        return
-    explanation(_how_to_read(int(chosen)))
-    tree_address, hypotheses_address = (address(view.trace, name, part=chosen) for name in ("tree", "hypotheses"))
+        return {}
+    explanation(_how_to_read(beam))
+    tree_address, hypotheses_address = (address(view.trace, name, beam=beam) for name in ("tree", "hypotheses"))
     chart(view, tree_address, "tree")
     section_heading(gettext("Finished hypotheses"))
     component("hypotheses", view.key("hypotheses"), {"at": hypotheses_address})
+    return {"beam": beam}
 
 
 def _how_to_read(beam: int) -> str:
@@ -410,16 +403,10 @@ def _no_tree_reason(trace: Trace, beam: int) -> str:
     return ""
 
 
-def _requested_tree(request: PayloadRequest) -> BeamTree:
-    if request.part not in _WIDTHS:
-        raise UnknownPayloadError("tree")
-    return _tree(request.trace, int(request.part))
-
-
 @makes_payload("tree")
 def tree_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the search tree of a width."""
-    tree, ids = _requested_tree(request), request.trace.target_ids
+    tree, ids = _tree(request.trace, request.shown["beam"]), request.trace.target_ids
     sentences = winner_sentence(tree), position_sentence(tree, ids), search_sentence(tree)
     return steady_payload(beam_tree(tree, shown=ids), "\n".join(filter(None, sentences)))
 
@@ -427,7 +414,8 @@ def tree_payload(request: PayloadRequest) -> dict[str, Any]:
 @makes_payload("hypotheses")
 def finished_hypotheses_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of all finished hypotheses, plain text."""
-    tree, current_ids, entries = _requested_tree(request), tuple(request.trace.target_ids), []
+    trace, entries = request.trace, []
+    tree, current_ids = _tree(trace, request.shown["beam"]), tuple(trace.target_ids)
     for index, hypothesis in zip(tree.finished, tree.hypotheses, strict=True):
         ids = tree.ids(index)
         notes = [
@@ -448,12 +436,11 @@ def finished_hypotheses_payload(request: PayloadRequest) -> dict[str, Any]:
 
 
 def _tree_pictures(request: PayloadRequest) -> Iterator[OfferedFigure]:
-    beam, step = int(page_session().get(_WIDTH, 5)), request.selection.step
-    if not _no_tree_reason(request.trace, beam):
-        title = gettext("Beam search, width {width}", width=beam)
+    if beam := request.shown.get("beam"):
+        title, step = gettext("Beam search, width {width}", width=beam), request.selection.step
         yield OfferedFigure(title, f"beam-{beam}", lambda: beam_tree(_tree(request.trace, beam), step=step))
 
 
 TREE_SECTION = LabSection(
-    lambda: gettext("The beam as a tree"), _draw_tree, OfferedPart(_tree_pictures, missing=missing_model), (_WIDTH,)
+    lambda: gettext("The beam as a tree"), _draw_tree, OfferedPart(_tree_pictures, missing=missing_model)
 )

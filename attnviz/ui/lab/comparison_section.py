@@ -9,7 +9,7 @@ import dataclasses
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from html import escape
-from typing import Any, Literal, cast, get_args
+from typing import Any
 
 import streamlit as st
 
@@ -46,7 +46,7 @@ from attnviz.ui.lab import LabSection
 from attnviz.ui.page_state import inputs
 from attnviz.ui.page_state.linked import keep_for
 from attnviz.ui.page_state.selection import WHAT_IFS, Selection, stored_what_ifs
-from attnviz.ui.payloads import PayloadRequest, makes_payload, shown_address
+from attnviz.ui.payloads import PayloadRequest, Shown, makes_payload, shown_address
 from attnviz.ui.requests import request_button
 from attnviz.ui.resources import (
     cached_posterior,
@@ -57,12 +57,10 @@ from attnviz.ui.resources import (
     translate,
 )
 from attnviz.ui.step.compared_attention import comparison_layouts
-from attnviz.ui.step.heatmap_panel import face_choice, root_switch, unit_choice
+from attnviz.ui.step.heatmap_panel import display_options
 from attnviz.ui.toolbar.downloads import NamedTables, OfferedFigure, OfferedPart, offered_comparison
+from attnviz.ui.toolbar.shown_translation import unknown_characters_text
 from attnviz.ui.view import View
-
-_ComparedKind = Literal["model", "sentence", "what-if"]
-_COMPARED_KINDS: tuple[_ComparedKind, ...] = get_args(_ComparedKind)
 
 _KIND, _SENTENCE, _HELD = "compare", "other_sentence", "held"
 _OTHERS = {"model": "other_model", "what-if": "other_what_if"}
@@ -107,72 +105,95 @@ def show_beside(view: View, model: str) -> None:
     go_to("lab")
 
 
-def _other_options(view: View, kind: str) -> tuple[dict[str, str], str]:
-    """Return the names of what can be compared, by value, and the default value; none for another sentence."""
-    if kind == "model":
-        models = {name: name for name in installed_models() if name != view.trace.model}
-        return models, next(iter(models), "")
-    if kind == "sentence":
-        return {}, ""
-    count = len(view.what_ifs.what_ifs) if view.what_ifs else 0
-    numbers = [number for number in range(count + 1) if number != view.number]
-    # The original translation for a what-if, and the last what-if for the original.
-    default = 0 if view.number else max(numbers, default=0)
-    return {str(number): _what_if_name(number) for number in numbers}, str(default)
+def _other_models(view: View) -> dict[str, str]:
+    return {name: name for name in installed_models() if name != view.trace.model}
 
 
-def _compared_with(view: View) -> tuple[_ComparedKind, str]:
-    """Return the current kind of comparison, and the name of the other model or the number of the other what-if.
+def _two_models(view: View, other: str) -> ComparedPair:
+    """Explain the comparison; return the translation of `view`, and the same one by the `other` model."""
+    trace = view.trace
+    text = gettext(
+        "Forced decoding makes both models write the same translation, so that both heatmaps have the same "
+        "words. The models differ in where they look, and in the probability that they give to each word."
+    )
+    explanation(f"{text} {_guidance(trace, other)}")
+    if not other:
+        raise user_error(
+            "There is no other model to compare with. Put the folder of another model beside the folder of {model}.",
+            model=trace.model,
+        )
+    name = f"{trace.model}, {_what_if_name(view.number)}" if view.number else trace.model
+    return ComparedPair(trace, _translation(other, trace.source_text, 1, trace.translation), (name, other))
 
-    The latter is empty for another sentence, and where there is no other.
-    """
-    session = page_session()
-    kind = session.get(view.key(_KIND))
-    kind = cast("_ComparedKind", kind) if kind in _COMPARED_KINDS else _COMPARED_KINDS[0]
-    options, default = _other_options(view, kind)
-    other = session.get(view.key(_OTHERS[kind])) if kind in _OTHERS else None
-    return kind, str(other) if other in options else default
 
-
-def _selected_pair(view: View) -> ComparedPair:
-    """Return the two chosen translations; raise AttnvizError with a sentence where they cannot be made."""
-    (kind, other), trace, session = _compared_with(view), view.trace, page_session()
-    if kind == "model":
-        if not other:
-            raise user_error(
-                "There is no other model to compare with. Put the folder of another model beside the folder of "
-                "{model}.",
-                model=trace.model,
-            )
-        name = f"{trace.model}, {_what_if_name(view.number)}" if view.number else trace.model
-        return ComparedPair(trace, _translation(other, trace.source_text, 1, trace.translation), (name, other))
-    if kind == "what-if":
-        if view.what_ifs is None or not view.what_ifs.what_ifs:
-            raise user_error(
-                "This translation has no what-ifs yet. Make a what-if on the page Translate; you can then "
-                "compare it on this page."
-            )
-        first, second = sorted((view.number, int(other)))
-        traces = view.what_ifs.trace(first), view.what_ifs.trace(second)
-        names = _what_if_name(first), _what_if_name(second)
-        return ComparedPair(*traces, names, "first" if first == view.number else "other")
-    sentence = str(session.get(view.key(_SENTENCE), trace.source_text))
+def _two_sentences(view: View, other: str) -> ComparedPair:  # noqa: ARG001  same signature as the others
+    """Draw the editor of the other sentence; return the translation of `view`, and that of the other sentence."""
+    explanation(
+        gettext(
+            "Change the sentence below: type in it, or choose a word to drop it or swap it with the next word. "
+            "See how the translation changes. A word that is in both heatmaps has the same row or column in both. "
+            "If a word appears in only one heatmap, its row or column is hatched in the other heatmap."
+        )
+    )
+    (sentence, is_held), trace = _sentence_editor(view), view.trace
     if sentence.split() == trace.source_text.split():
         raise user_error(
             "The two sentences to compare are the same: drop a word, swap two words, or write another sentence."
         )
     if reason := missing_model(trace):
         raise AttnvizError(reason)
-    beam, target = trace.search.beam, trace.translation if session.get(view.key(_HELD)) else None
+    beam = trace.search.beam
     if trace.search.method == "forced":
-        beam = inputs.beam_of(str(session.get(inputs.SEARCH) or inputs.DEFAULT_SEARCH))
-    other_trace = _translation(trace.model, sentence, beam, target)
+        beam = inputs.beam_of(str(page_session().get(inputs.SEARCH) or inputs.DEFAULT_SEARCH))
+    other_trace = _translation(trace.model, sentence, beam, trace.translation if is_held else None)
     return ComparedPair(trace, other_trace, (gettext("first sentence"), gettext("other sentence")))
+
+
+def _other_what_ifs(view: View) -> dict[str, str]:
+    """Return the names of the other what-ifs by number: the original translation first, then the last what-if."""
+    count = len(view.what_ifs.what_ifs) if view.what_ifs else 0
+    return {str(number): _what_if_name(number) for number in (0, *range(count, 0, -1)) if number != view.number}
+
+
+def _two_what_ifs(view: View, other: str) -> ComparedPair:
+    """Explain the comparison; return the what-if of `view` and the `other` one, in their order."""
+    explanation(
+        gettext(
+            "This view compares two what-ifs, or a what-if with the original translation. If a word appears "
+            "in only one heatmap, its row or column is hatched in the other heatmap."
+        )
+    )
+    if view.what_ifs is None or not other:
+        raise user_error(
+            "This translation has no what-ifs yet. Make a what-if on the page Translate; you can then "
+            "compare it on this page."
+        )
+    first, second = sorted((view.number, int(other)))
+    traces = view.what_ifs.trace(first), view.what_ifs.trace(second)
+    names = _what_if_name(first), _what_if_name(second)
+    return ComparedPair(*traces, names, "first" if first == view.number else "other")
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """A kind of comparison."""
+
+    others: Callable[[View], dict[str, str]]
+    """Returns the names of what can be compared, by value, the default first."""
+    pair: Callable[[View, str], ComparedPair]
+    """Draws what belongs to the kind; returns both translations, or raises AttnvizError where they cannot be made."""
+
+
+_KINDS = {
+    "model": _Kind(_other_models, _two_models),
+    "sentence": _Kind(lambda _: {}, _two_sentences),
+    "what-if": _Kind(_other_what_ifs, _two_what_ifs),
+}
 
 
 def _translation(model: str, text: str, beam: int, target: str | None) -> Trace:
     device = str(page_session().get(inputs.DEVICE) or devices()[0])
-    return translate(str(installed_models()[model]), device, text, beam, target)
+    return translate(model, device, text, beam, target)
 
 
 def _what_if_name(number: int) -> str:
@@ -196,30 +217,27 @@ def _shown_comparison(pair: ComparedPair, selection: Selection) -> tuple[Compari
     return compare(*pair.both, by=choices.by, face=choices.face, posteriors=(first, other)), choices
 
 
-def _draw(view: View) -> None:
-    """Draw the choice of what `view` is compared with, and both translations side by side."""
+def _draw(view: View) -> Shown:
+    """Draw the choice of what `view` is compared with, and both translations side by side; return these, if any."""
     keep_for(view.key(_SENTENCE), view.trace.source_text)
-    _choices(view)
+    kind, other = _choose(view)
     try:
         with st.spinner(gettext("Translating…")):
-            pair = _selected_pair(view)
+            pair = _KINDS[kind].pair(view, other)
     except AttnvizError as error:
         message(str(error), "compare_told")
-        return
-    unknown = pair.other.unknown_characters
-    if unknown and pair.other.source_text != pair.first.source_text:
-        listed = "  ".join(unknown[:20])
-        text = gettext(
-            "The model has never seen these parts of the text and reads each as <unk>: {listed}", listed=listed
-        )
-        message(text, "compare_told_unread")
+        return {}
+    if pair.other.unknown_characters and pair.other.source_text != pair.first.source_text:
+        message(unknown_characters_text(pair.other), "compare_told_unread")
     if sentences := _differing_sentences_html(pair):
         html(f'<div class="compared">{sentences}</div>')
     _switches(view, pair)
-    at = shown_address("comparison", {"view": view, "pair": pair}, "{options}")
+    shown = {"pair": pair}
+    at = shown_address("comparison", {"view": view, **shown}, "{options}")
     visited = page_session().pop(_VISITED, False)
     chart(view, at, "comparison", waiting=gettext("Computing…"), visited=visited)
     explanation(comparison_caveat())
+    return shown
 
 
 @makes_payload("comparison")
@@ -235,67 +253,33 @@ def comparison_payload(request: PayloadRequest) -> dict[str, Any]:
     return fitting_payload(comparison_layouts(compared, pair.names, choices, pair.leads), captions)
 
 
-def _offered_pair(request: PayloadRequest) -> ComparedPair | None:
-    try:
-        return _selected_pair(request.view)
-    except AttnvizError:
-        return None
-
-
 def _pictures(request: PayloadRequest) -> Iterator[OfferedFigure]:
-    if pair := _offered_pair(request):
+    if pair := request.shown.get("pair"):
         compared, choices = _shown_comparison(pair, request.selection)
         yield offered_comparison(compared, pair.names, choices, pair.leads)
 
 
 def _tables(request: PayloadRequest) -> NamedTables:
     """Yield the probability of each word."""
-    if pair := _offered_pair(request):
+    if pair := request.shown.get("pair"):
         compared, _ = _shown_comparison(pair, request.selection)
         yield gettext("log p of each word"), compared_words_table(compared, pair.names)
 
 
-def _choices(view: View) -> None:
-    """Draw the choice of what is compared."""
+def _choose(view: View) -> tuple[str, str]:
+    """Draw the choice of what is compared; return its kind, and the other model or the number of the other what-if."""
     names = gettexts({"model": "Two models", "sentence": "Two sentences", "what-if": "A what-if"})
     with box(view.key("compared"), row=True):
-        key = view.key(_KIND)
+        key, other = view.key(_KIND), ""
         kind = segmented_control(gettext("What is compared"), names, key=key, parameter=key)
-        options, default = _other_options(view, kind)
-        if options:
-            label, key = (
-                gettext("The other model" if kind == "model" else "The other"),
-                view.key(_OTHERS[kind]),
-            )
-            select_box(label, options, key=key, default=default, label_visibility="collapsed", parameter=key, width=240)
-    _, other = _compared_with(view)
-    if kind == "what-if":
-        explanation(
-            gettext(
-                "This view compares two what-ifs, or a what-if with the original translation. If a word appears "
-                "in only one heatmap, its row or column is hatched in the other heatmap."
-            )
-        )
-    elif kind == "model":
-        text = gettext(
-            "Forced decoding makes both models write the same translation, so that both heatmaps have the same "
-            "words. The models differ in where they look, and in the probability that they give to each word."
-        )
-        explanation(f"{text} {_guidance(view.trace, other)}")
-    else:
-        explanation(
-            gettext(
-                "Change the sentence below: type in it, or choose a word to drop it or swap it with the next word. "
-                "See how the translation changes. A word that is in both heatmaps has the same row or column in both. "
-                "If a word appears in only one heatmap, its row or column is hatched in the other heatmap."
-            )
-        )
-        _sentence_editor(view)
+        if options := _KINDS[kind].others(view):
+            label, key = gettext("The other model" if kind == "model" else "The other"), view.key(_OTHERS[kind])
+            other = select_box(label, options, key=key, labelled=False, parameter=key, width=240)
     descriptions = cards(view.what_ifs) if view.what_ifs else []
-    numbers = sorted({view.number, int(other) if kind == "what-if" else 0} - {0})
-    described = [number for number in numbers if number < len(descriptions)]
-    if described:
+    numbers = sorted({view.number, int(other) if kind == "what-if" and other else 0} - {0})
+    if described := [number for number in numbers if number < len(descriptions)]:
         plain_text("\n".join(f"{_what_if_name(one)}: {descriptions[one].description}" for one in described))
+    return kind, other
 
 
 def _guidance(trace: Trace, model: str) -> str:
@@ -311,14 +295,17 @@ def _switches(view: View, pair: ComparedPair) -> None:
         return
     with box(view.key("comparison_switches"), row=True):
         if all(map(has_posterior, pair.both)):
-            face_choice(view)
+            display_options(view, "face")
         if pair.same_segmentation:
-            unit_choice(view)
-        root_switch(view)
+            display_options(view, "by")
+        display_options(view, "root")
 
 
-def _sentence_editor(view: View) -> None:
-    """Draw the text box, its words as buttons, and the actions on the chosen word, of which disabled ones stay."""
+def _sentence_editor(view: View) -> tuple[str, bool]:
+    """Draw the text box, its words as buttons, and the actions on the chosen word, of which disabled ones stay.
+
+    Return the sentence, and whether its translation is held.
+    """
     session, source, key, word_key = (
         page_session(),
         view.trace.source_text,
@@ -329,7 +316,7 @@ def _sentence_editor(view: View) -> None:
         gettext("The other sentence"),
         key=key,
         default=source,
-        label_visibility="collapsed",
+        labelled=False,
         placeholder=sentence_placeholder(),
         parameter=key,
     )
@@ -357,7 +344,7 @@ def _sentence_editor(view: View) -> None:
             type="tertiary",
             disabled=sentence == source,
         )
-        switch(
+        is_held = switch(
             gettext("Hold the translation"),
             key=view.key(_HELD),
             parameter=view.key(_HELD),
@@ -366,6 +353,7 @@ def _sentence_editor(view: View) -> None:
                 "translation. You then see, word by word, how the edited sentence changes attention and probabilities."
             ),
         )
+    return sentence, is_held
 
 
 def _quoted(word: str) -> str:
@@ -404,9 +392,4 @@ def _highlighted(words: SpacedWords, highlighted: list[int | None], tag: str) ->
     )
 
 
-COMPARISON_SECTION = LabSection(
-    lambda: gettext("Side by side"),
-    _draw,
-    OfferedPart(_pictures, _tables),
-    (_KIND, *_OTHERS.values(), _SENTENCE, _HELD, inputs.DEVICE, inputs.SEARCH),
-)
+COMPARISON_SECTION = LabSection(lambda: gettext("Side by side"), _draw, OfferedPart(_pictures, _tables))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import Any, cast
 from urllib.parse import urlencode
 
 import numpy as np
@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from attnviz import AttnvizError, Trace
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.neighbours import (
-    METRICS,
     Metric,
     Neighbour,
     PrincipalMap,
@@ -23,7 +22,6 @@ from attnviz.analysis.neighbours import (
     VectorPair,
     Vectors,
     metric_names,
-    missing_model_reason,
     nearest,
     nearness_text,
     neighbours_caption,
@@ -37,18 +35,16 @@ from attnviz.architectures import architecture_of
 from attnviz.errors import user_error
 from attnviz.figures.spec import Spec
 from attnviz.figures.vector_map import vector_map, with_star
-from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.lru_cache import LRUCache, cached_in
 from attnviz.text import SPACE, piece_name
 from attnviz.ui.components.chart import chart_payload, computed_chart
 from attnviz.ui.components.component import box, columns, component, explanation, section_heading
-from attnviz.ui.embedding import page_session
 from attnviz.ui.examples import SAMPLE, offered_tables
 from attnviz.ui.fields import segmented_control, select_box
 from attnviz.ui.lab import LabSection
-from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address, makes_payload
-from attnviz.ui.resources import translator_in, weights_digest_of, weights_of
+from attnviz.ui.payloads import PayloadRequest, Shown, address, makes_payload
+from attnviz.ui.resources import missing_model, translator_of, weights_digest_of
 from attnviz.ui.toolbar.downloads import NamedTables, OfferedFigure, OfferedPart
 from attnviz.ui.view import View
 from attnviz.ui.waiting import TURNS
@@ -57,6 +53,20 @@ _SAMPLE_NAME = "sample"
 """Name of the sample corpus, whose vectors are computed; those of other corpora are loaded."""
 _MAX_MAP_POINTS = 2000
 """Largest number of vectors on a map; if a corpus has more, evenly spaced ones are shown."""
+
+
+@dataclass(frozen=True)
+class VectorSearch:
+    """Which vectors are searched, in which corpus, and by which measure."""
+
+    kind: VectorKind
+    metric: Metric
+    corpus: str
+
+    @property
+    def version(self) -> str:
+        """Version of the file of vectors."""
+        return _version(_vectors_file(self.corpus))
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +132,7 @@ def _vectors(name: str, version: str, digest: str, _trace: Trace) -> Vectors:  #
 
         sentence_pairs = [line.split("\t") for line in SAMPLE.read_text(encoding="utf-8").splitlines()]
         pairs = [(number, source, target) for number, (source, target) in enumerate(sentence_pairs, 1)]
-        return vectors_of_pairs(translator_in(str(installed_models()[_trace.model]), "cpu"), pairs)
+        return vectors_of_pairs(translator_of(_trace), pairs)
     if (path := _vectors_file(name)) is None:
         raise user_error("No pair of this corpus has vectors.")
     vectors = Vectors.load(path)
@@ -143,15 +153,15 @@ def _index(name: str, version: str, digest: str, kind: VectorKind, _trace: Trace
     return VectorIndex(vectors, kind, array, map_rows, projection, projection.place(array[map_rows]))
 
 
-_KIND, _METRIC, _CORPUS = _CHOICES = ("vectors", "near", "among")
-"""Names of the choices, in the session state and in the address."""
+_KIND, _METRIC, _CORPUS = "vectors", "near", "among"
+"""Session state keys of the choices, and address parameters."""
 _NEIGHBOUR_COUNT = 12
 """Number of neighbours that are listed."""
 _COLOUR_NAMES: dict[VectorKind, str] = {"state": "decoder", "context": "context", "annotation": "encoder"}
 
 
-def _draw(view: View) -> None:
-    """Draw the choices, the neighbours of the current step, and the map."""
+def _draw(view: View) -> Shown:
+    """Draw the choices, the neighbours of the current step, and the map; return the choices."""
     with box("neighbour_choices", row=True):
         label, names = gettext("Which vectors"), vector_kind_names()
         kind = segmented_control(label, names, key=_KIND, parameter=_KIND)
@@ -161,20 +171,21 @@ def _draw(view: View) -> None:
             _corpora(view.trace),
             key=_CORPUS,
             default=_SAMPLE_NAME,
-            label_visibility="collapsed",
+            labelled=False,
             parameter=_CORPUS,
             width=280,
         )
     explanation(escape(neighbours_caption()))
-    part, version = f"{kind}.{metric}.{corpus}", _version(_vectors_file(corpus))
+    search = VectorSearch(cast("VectorKind", kind), cast("Metric", metric), corpus)
     left, right = columns((1, 1), gap="large")
     with left:
         section_heading(escape(gettext("The nearest")))
-        at = address(view.trace, "neighbours", every=False, version=version, part=part)
+        at = address(view.trace, "neighbours", every=False, version=search.version, search=search)
         component("neighbours", view.key("neighbours"), {"at": at, "waiting": gettext("Computing…")})
     with right:
         section_heading(escape(_map_title()))
-        computed_chart(view, view.trace, "vector-map", "vector_map", version=version, part=part)
+        computed_chart(view, view.trace, "vector-map", "vector_map", version=search.version, search=search)
+    return {"search": search}
 
 
 def _map_title() -> str:
@@ -183,21 +194,15 @@ def _map_title() -> str:
 
 def _missing(trace: Any) -> str:
     """Return why there are no neighbours, as a sentence; empty where there are."""
-    if reason := architecture_of(trace).missing.get("neighbours"):
-        return reason()
-    return "" if weights_of(trace) is not None else missing_model_reason(trace)
+    reason = architecture_of(trace).missing.get("neighbours")
+    return reason() if reason else missing_model(trace)
 
 
-def _requested_vectors(trace: Any, part: str) -> tuple[VectorIndex, Metric]:
-    """Return the vectors and the metric that a payload requests; raise AttnvizError where there are none."""
-    kind, metric, corpus = (*part.split(".", 2), "", "", "")[:3]
-    if kind not in get_args(VectorKind) or metric not in METRICS:
-        raise UnknownPayloadError(part)
-    if reason := _missing(trace):
-        raise AttnvizError(reason)
-    digest = weights_digest_of(trace) or ""
+def _index_of(request: PayloadRequest) -> VectorIndex:
+    """Return the vectors that a payload searches; raise AttnvizError where there are none."""
+    search, trace = request.shown["search"], request.trace
     with TURNS.released():
-        return _index(corpus, _version(_vectors_file(corpus)), digest, cast("VectorKind", kind), trace), metric
+        return _index(search.corpus, search.version, weights_digest_of(trace) or "", search.kind, trace)
 
 
 def _step_vectors(trace: Trace, kind: VectorKind) -> NDArray[np.float32]:
@@ -212,13 +217,13 @@ def _step_vectors(trace: Trace, kind: VectorKind) -> NDArray[np.float32]:
 
 
 def _neighbours(
-    trace: Trace, index: VectorIndex, metric: Metric, step: int
+    request: PayloadRequest, index: VectorIndex, step: int
 ) -> Iterator[tuple[Neighbour, VectorPair, int, Sequence[str]]]:
     """Yield each neighbour of a step, with its pair, and its place among the pieces of its sentence, and these."""
     from attnviz.corpora.vectors import to_float32  # imports pyarrow
 
-    excluded = index.vectors.rows_of(index.kind, trace.source_text)
-    query = _step_vectors(trace, index.kind)[step]
+    excluded = index.vectors.rows_of(index.kind, request.trace.source_text)
+    query, metric = _step_vectors(request.trace, index.kind)[step], request.shown["search"].metric
     for neighbour in nearest(index.array, query, _NEIGHBOUR_COUNT, metric, excluded, to_float32):
         number, piece, pieces = index.place(neighbour.row)
         yield neighbour, index.vectors.pairs[number], piece, pieces
@@ -232,13 +237,12 @@ def neighbours_payload(request: PayloadRequest) -> dict[str, Any]:
     other side) and `to` (the address that opens it); `kind` is the colour of the pieces, and `spoken` has the languages
     of both sides.
     """
-    (index, metric), step = _requested_vectors(request.trace, request.part), request.step
-    entries = []
-    for neighbour, pair, piece, pieces in _neighbours(request.trace, index, metric, step):
+    index, step, entries = _index_of(request), request.step, []
+    for neighbour, pair, piece, pieces in _neighbours(request, index, step):
         before, piece_text, after = _split_at_piece(pieces, piece)
         entries.append(
             {
-                "near": nearness_text(metric, neighbour),
+                "near": nearness_text(request.shown["search"].metric, neighbour),
                 "before": before,
                 "marked": piece_text,
                 "after": after,
@@ -293,7 +297,7 @@ def _drawn_map(trace: Trace, index: VectorIndex, *, linked: bool) -> Spec:
 @makes_payload("vector-map")
 def vector_map_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the map, with the coordinates of each step."""
-    index, _ = _requested_vectors(request.trace, request.part)
+    index = _index_of(request)
     coordinates = index.projection.place(_step_vectors(request.trace, index.kind))
     sentence = principal_map_sentence(index.projection, len(index.map_rows), len(index.array))
     drawn = _drawn_map(request.trace, index, linked=True)
@@ -308,50 +312,33 @@ def _vector_name(trace: Trace, kind: VectorKind, step: int) -> str:
     return query_vector_name(trace, kind, step, int(trace.alignment[step].argmax()))
 
 
-def _selected_vectors(request: PayloadRequest) -> tuple[VectorIndex, Metric] | None:
-    """Return the chosen vectors and metric; None where there are none."""
-    session = page_session()
-    if any(name not in session for name in _CHOICES):  # the section was missing when the page was drawn
-        return None
-    try:
-        return _requested_vectors(request.trace, ".".join(str(session[name]) for name in _CHOICES))
-    except AttnvizError:
-        return None
-
-
 def _pictures(request: PayloadRequest) -> Iterator[OfferedFigure]:
-    trace, step = request.trace, request.selection.step
-    if chosen := _selected_vectors(request):
-        index, _ = chosen
-        coordinates = index.projection.place(_step_vectors(trace, index.kind)[step : step + 1])[0]
-        name = _vector_name(trace, index.kind, step)
-        yield OfferedFigure(
-            _map_title(),
-            f"step-{step + 1}-{index.kind}-map",
-            lambda: with_star(_drawn_map(trace, index, linked=False), coordinates, name),
-            name,
-        )
+    index, trace, step = _index_of(request), request.trace, request.selection.step
+    coordinates = index.projection.place(_step_vectors(trace, index.kind)[step : step + 1])[0]
+    name = _vector_name(trace, index.kind, step)
+    yield OfferedFigure(
+        _map_title(),
+        f"step-{step + 1}-{index.kind}-map",
+        lambda: with_star(_drawn_map(trace, index, linked=False), coordinates, name),
+        name,
+    )
 
 
 def _tables(request: PayloadRequest) -> NamedTables:
     """Yield the neighbours of the current step."""
-    trace, step = request.trace, request.selection.step
-    if chosen := _selected_vectors(request):
-        index, metric = chosen
-        rows = [
-            {
-                gettext("piece"): pieces[piece],
-                "cos": neighbour.cosine,
-                gettext("distance"): neighbour.distance,
-                gettext("line"): pair.number,
-                gettext("English"): pair.source,
-                gettext("French"): pair.target,
-            }
-            for neighbour, pair, piece, pieces in _neighbours(trace, index, metric, step)
-        ]
-        yield _vector_name(trace, index.kind, step), pd.DataFrame(rows, index=pd.RangeIndex(1, len(rows) + 1))
+    index, step = _index_of(request), request.selection.step
+    rows = [
+        {
+            gettext("piece"): pieces[piece],
+            "cos": neighbour.cosine,
+            gettext("distance"): neighbour.distance,
+            gettext("line"): pair.number,
+            gettext("English"): pair.source,
+            gettext("French"): pair.target,
+        }
+        for neighbour, pair, piece, pieces in _neighbours(request, index, step)
+    ]
+    yield _vector_name(request.trace, index.kind, step), pd.DataFrame(rows, index=pd.RangeIndex(1, len(rows) + 1))
 
 
-NEIGHBOURS_SECTION = LabSection(
-    lambda: gettext("Neighbours"), _draw, OfferedPart(_pictures, _tables, _missing), _CHOICES
-)
+NEIGHBOURS_SECTION = LabSection(lambda: gettext("Neighbours"), _draw, OfferedPart(_pictures, _tables, _missing))

@@ -48,7 +48,7 @@ def open_gold(view: View) -> None:
     text, problem, pair = view.key(TEXT), view.key(_PROBLEM), pair_of(view)
     for key in (text, problem):
         keep_for(key, repr((pair, linkable_words(words))))
-    clear_with_link(text, problem, scope=SENTENCE_PAGES)
+    clear_with_link(text, problem)
     if pair:
         session.setdefault(_OPENED_PAIRS, {})[pair] = words
         return

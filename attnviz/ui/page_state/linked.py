@@ -88,14 +88,14 @@ def linked_entry(
         note_if_invalid(parameter or key, text, offered)
     if key not in session:
         session[key] = parse(str(text)) if given else default
-    entries.setdefault(key, _Entry(_scope(scope), given))
+    entries.setdefault(key, _Entry(str(session.get(PAGE, "")) if scope is None else scope, given))
     return session[key]
 
 
-def clear_with_link(*keys: str, scope: str | None = None) -> None:
-    """Clear these entries before another link of the `scope`, by default to the current page, is followed."""
+def clear_with_link(*keys: str) -> None:
+    """Clear these entries before another link to a page with the visitor's sentence is followed."""
     for key in keys:
-        _entries().setdefault(key, _Entry(_scope(scope)))
+        _entries().setdefault(key, _Entry(SENTENCE_PAGES))
 
 
 def keep_for(key: str, subject: str) -> None:
@@ -116,10 +116,6 @@ def is_given(key: str) -> bool:
 def _entries() -> dict[str, _Entry]:
     entries: dict[str, _Entry] = page_session().setdefault(_ENTRIES, {})
     return entries
-
-
-def _scope(scope: str | None) -> str:
-    return str(page_session().get(PAGE, "")) if scope is None else scope
 
 
 def begin_link(*scopes: str) -> None:

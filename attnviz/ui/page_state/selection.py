@@ -92,7 +92,7 @@ def open_what_ifs(first: Trace, saved: Sequence[WhatIf] | None = None) -> bool:
     restored.
     """
     session, linked = page_session(), link()
-    clear_with_link(WHAT_IFS, _PREVIOUS, scope=SENTENCE_PAGES)
+    clear_with_link(WHAT_IFS, _PREVIOUS)
     stored: StoredWhatIfs | None = session.get(WHAT_IFS)
     identity = what_ifs_identity(first) if saved is None else first.fingerprint
     if stored is not None and stored.identity == identity:

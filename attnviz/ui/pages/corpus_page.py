@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
+from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.ui.chrome import Page
 from attnviz.ui.toolbar.controls import current_request
@@ -21,7 +22,7 @@ def _draw() -> None:
 
     open_choices()
     if request := current_request():
-        corpus_page(request.folder)
+        corpus_page(str(installed_models()[request.model]))
     else:
         st.text(gettext("Add a model folder: a model is needed to measure sentence pairs."))
 

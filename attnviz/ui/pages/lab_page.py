@@ -14,18 +14,18 @@ import streamlit as st
 
 from attnviz.analysis.page_texts import TextSection
 from attnviz.analysis.suspected_errors import least_sure_step
-from attnviz.figures.subject import REQUIRES_TRANSLATION, Subject
 from attnviz.languages import gettext
+from attnviz.trace import Record
 from attnviz.ui.chrome import Page
 from attnviz.ui.components.component import box, plain_text, view_blocks
 from attnviz.ui.components.tables import chart_tables
-from attnviz.ui.embedding import page_session
 from attnviz.ui.fields import segmented_control
 from attnviz.ui.glossary import opening
 from attnviz.ui.lab import LabSection
 from attnviz.ui.lab.analyses import ATTRIBUTIONS_SECTION, PERTURBATION_SECTION, TREE_SECTION
 from attnviz.ui.lab.comparison_section import COMPARISON, COMPARISON_SECTION, SECTION
 from attnviz.ui.lab.neighbours_section import NEIGHBOURS_SECTION
+from attnviz.ui.payloads import Shown
 from attnviz.ui.step.step_controls import key_help, shown_suspected_errors, step_controls
 from attnviz.ui.toolbar.controls import current_request
 from attnviz.ui.toolbar.downloads import copy_link, offers, page_downloads
@@ -43,7 +43,7 @@ offers("lab", {name: section.offered for name, section in SECTIONS.items()})
 
 
 def _draw() -> None:
-    shown = shown_translation(current_request(), back=False)
+    shown = shown_translation(current_request())
     if shown.view is None:
         return
     view = replace(shown.view, first_step=_doubtful_step(shown.view.trace))
@@ -60,19 +60,18 @@ def _draw() -> None:
             if shown.request:
                 status(view)
             copy_link(view.key("copy_link"))
-        section, session = SECTIONS[chosen], page_session()
+        section = SECTIONS[chosen]
+        shown_here: Shown = {}
         with box(view.key("section_panel")), waiting:
             if reason := section.offered.missing(view.trace):
                 plain_text(reason)
             else:
-                section.draw(view)
-        keys = [key for choice in section.choices for key in (choice, view.key(choice))]
-        choices = {"session": {key: session[key] for key in keys if key in session}}
-        with files:  # after the section's own choices, which a link may set
-            page_downloads(view, "lab", choices, chosen)
+                shown_here = section.draw(view)
+        with files:
+            page_downloads(view, "lab", shown_here, chosen)
         with sentences:
             step_controls(view)  # after the choice of the section, which is part of the address
-        chart_tables(view, "lab-tables", choices, part=chosen)
+        chart_tables(view, "lab-tables", shown_here, part=chosen)
         key_help(view, "signs", "attention", "heads", "writing", "scores", common_only=True)
 
 
@@ -81,7 +80,7 @@ def _doubtful_step(trace: Any) -> int:
 
     Imported attention and other pairs of sentences have neither; for them it is the first step.
     """
-    if not REQUIRES_TRANSLATION.is_met(Subject(trace, 0)):
+    if not isinstance(trace, Record):
         return 0
     return next((mark.step for mark in shown_suspected_errors(trace) if mark.strong), least_sure_step(trace))
 

@@ -51,7 +51,7 @@ from attnviz.model_folder import TRAINING_LOG
 from attnviz.trace.snapshots import FOLDER, Snapshots, load_folder
 from attnviz.training.log import read_curves
 from attnviz.ui.chrome import Page
-from attnviz.ui.components.chart import chart_payload, inline_chart, inline_figure
+from attnviz.ui.components.chart import chart_payload, inline_figure
 from attnviz.ui.components.component import (
     box,
     caption,
@@ -67,7 +67,7 @@ from attnviz.ui.components.component import (
 from attnviz.ui.components.picture_files import PictureFile, followed_picture_files, picture_files
 from attnviz.ui.components.tables import tables, tables_payload
 from attnviz.ui.embedded_view import drawn_page
-from attnviz.ui.embedding import embedding, page_session
+from attnviz.ui.embedding import embedding
 from attnviz.ui.fields import segmented_control, select_box
 from attnviz.ui.glossary import glossary_box, opening, references
 from attnviz.ui.page_state.inputs import language_address
@@ -203,14 +203,8 @@ def _choose(offered: Collection[str]) -> LearningChoices:
     if len(available) > 1:
         runs = {_ALL_RUNS: gettext("Side by side")} | {str(k): run_name(run) for k, run in enumerate(available, 1)}
         key = f"learns_{_RUNS}"
-        shown = segmented_control(gettext("Runs"), runs, key=key, label_visibility="visible", parameter=_RUNS)
+        shown = segmented_control(gettext("Runs"), runs, key=key, labelled=True, parameter=_RUNS)
     return LearningChoices(training, shown, int(sentence) - 1)
-
-
-def _watches_run(offered: Collection[str]) -> bool:
-    """Return whether the current choice among the trainings `offered` is a run that may be in progress."""
-    stored = page_session().get(f"learns_{_TRAINING}")
-    return str(stored if stored in offered else next(iter(offered), "")).startswith(_WATCHED_PREFIX)
 
 
 def has_link_measures(run: Snapshots) -> bool:
@@ -228,13 +222,12 @@ def _checkpoint_sentence(runs: Sequence[Snapshots], update: int) -> str:
 
 
 def _draw_page() -> None:
-    """Draw the page; while it shows a run that may be in progress, it redraws itself periodically."""
-    watching = _watches_run(trainings())
-    st.fragment(_draw, run_every=_INTERVAL if watching else None)(watching)
+    """Draw the page; where the server has a folder of runs, it redraws itself periodically."""
+    st.fragment(_draw, run_every=_INTERVAL if watched_run_folders() else None)()
 
 
 @in_turn()
-def _draw(watching: bool) -> None:
+def _draw() -> None:
     begin_fragment()
     offered = trainings()
     if not offered:
@@ -250,7 +243,7 @@ def _draw(watching: bool) -> None:
     # components/view.js stores the checkpoint on the box
     with view_blocks(VIEW.key("view")), box(VIEW.key("room")):
         _introduction()
-        glossary_box("glossary", "signs", "attention", "learning", "scores")
+        glossary_box("signs", "attention", "learning", "scores")
         with box("learns_choices", row=True):
             choices = _choose(offered)
             if choices.runs:
@@ -259,8 +252,6 @@ def _draw(watching: bool) -> None:
                     file = f"attnviz-learns-{choices.runs[0].name}-lecture.html"
                     lecture_link(VIEW, choices.address("learning-lecture"), file)
                 copy_link(VIEW.key("copy_link"))
-        if choices.training.startswith(_WATCHED_PREFIX) != watching:
-            st.rerun()  # only the page sets the interval of the redraws
         if choices.runs:
             _figures(choices)
         else:
@@ -295,7 +286,8 @@ def _figures(choices: LearningChoices, update: int | None = None) -> None:
     for number, (column, run) in enumerate(zip(boxes, runs, strict=False), 1):
         with column, box(VIEW.key(f"heatmap_{number}")):
             name = run_name(run) if len(runs) > 1 else ""
-            inline_chart(VIEW, _heatmap_payload(run, updates, name, choices.sentence), f"heatmap_chart_{number}")
+            payload = _heatmap_payload(run, updates, name, choices.sentence)
+            component("chart", VIEW.key(f"heatmap_chart_{number}"), payload)
     definitions_box = None
     if len(runs) == 1:
         with boxes[1]:

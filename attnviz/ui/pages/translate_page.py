@@ -26,7 +26,7 @@ def cache_default_translation() -> None:
     """Translate the default sentence, so that it is cached before a visitor comes; raise AttnvizError if it fails."""
     if available := installed_models():
         request = default_request(available)
-        trace = translate(request.folder, request.device, request.text, request.beam, request.target)
+        trace = translate(request.model, request.device, request.text, request.beam, request.target)
         weights_of(trace)
         tokenizer_of(trace)
 
@@ -36,7 +36,7 @@ def _draw() -> None:
         draw_lesson(lesson)
         return
     drawn = controls(installed_models())
-    shown = shown_translation(drawn.request, back=bool(drawn.request), steps=True)
+    shown = shown_translation(drawn.request, steps=True)
     if shown.view is None:
         return
     view = replace(shown.view, detail_level=page_detail_level(), show_beside=show_beside)

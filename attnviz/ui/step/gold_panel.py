@@ -76,7 +76,7 @@ def gold_box(view: View) -> None:
             default=links.text() if links else "",
             height=90,
             placeholder="0-0 1-2 2?1",
-            label_visibility="collapsed",
+            labelled=False,
         )
         with box(view.key("gold_buttons"), row=True):
             request_button(gettext("Show them"), partial(_store_links, view), type="primary", key=view.key("gold_show"))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from html import escape
+from typing import Literal
 
 from attnviz import figures
 from attnviz import lazy_streamlit as st
@@ -30,10 +31,10 @@ from attnviz.trace import Aligned, Attention, Record, Trace
 from attnviz.trace.drawing import HeatmapChoices
 from attnviz.trace.parts import head_choices
 from attnviz.ui.components.chart import chart, steady_payload
-from attnviz.ui.components.component import Box, box, caption, columns, details, html
+from attnviz.ui.components.component import Box, Width, box, caption, columns, details, html
 from attnviz.ui.embedding import embedding
 from attnviz.ui.fields import by_unit, option_field, select_box, shown_if
-from attnviz.ui.page_state.selection import HEADS, Selection
+from attnviz.ui.page_state.selection import HEADS
 from attnviz.ui.payloads import Payload, PayloadRequest, makes_payload, shown_address
 from attnviz.ui.requests import request_button
 from attnviz.ui.resources import cached_for_all, cached_posterior, has_posterior, model_configs, weights_digest_of
@@ -90,8 +91,7 @@ def heatmap_panel(view: View) -> None:
 @makes_payload("heatmap")
 def heatmap_payload(request: PayloadRequest) -> Payload:
     """Return the payload of the heatmap."""
-    view = request.view
-    chosen = shown_choices(request.selection, view, links=has_links(view))
+    view, chosen = request.view, shown_choices(request)
     digest, gold = "" if chosen.face == "before" else weights_digest_of(view.trace) or "", drawn_gold(view)
     return _heatmap_payload(view.trace, digest, chosen, gold)
 
@@ -130,23 +130,25 @@ def _heads_box(view: View) -> None:
         names,
         key=view.key(HEADS),
         default=current,
-        label_visibility="collapsed",
+        labelled=False,
         width=260,
     )
     if chosen != current:
         st.rerun()
 
 
-def shown_choices(selection: Selection, view: View, *, links: bool = False) -> HeatmapChoices:
-    """Return the choices of `selection` that can be drawn.
+def shown_choices(request: PayloadRequest) -> HeatmapChoices:
+    """Return the chosen options that can be drawn.
 
     There is the prior α where there is no posterior, which needs attention and the model's weights, and there are words
-    where `links`, which join words, are drawn on the heatmap.
+    where links, which join words, are drawn on the heatmap.
     """
-    chosen = selection.choices
-    if chosen.face != "before" and not has_posterior(view.trace):
-        chosen = dataclasses.replace(chosen, face="before")
-    return dataclasses.replace(chosen, by="words") if links else chosen
+    chosen, view = request.selection.choices, request.view
+    return dataclasses.replace(
+        chosen,
+        face=chosen.face if has_posterior(view.trace) else "before",
+        by="words" if has_links(view) else chosen.by,
+    )
 
 
 @cached_for_all
@@ -161,60 +163,58 @@ def _heatmap_payload(
     return steady_payload(drawn, {})
 
 
+def display_options(view: View, *names: str) -> None:
+    """Draw the choices of these options of the heatmap (`page_state.selection.OPTIONS`)."""
+    fields: dict[str, tuple[Literal["segments", "select", "switch"], str, Mapping[str, str], str]] = {
+        "face": ("segments", gettext("Attention before or after the word"), face_names(), ""),
+        "by": ("segments", gettext("Rows and columns"), gettexts({"steps": "steps", "words": "words"}), ""),
+        "root": (
+            "switch",
+            "√α",
+            {},
+            gettext("Colour by the square root of the weights, so that small weights can be seen."),
+        ),
+        "end": (
+            "switch",
+            gettext("End mark"),
+            {},
+            gettext(
+                "Show `</s>`, the end of the sentence. This end mark is a position like any other and gets a "
+                "share of the attention in every row. When the end mark is hidden, the rows add up to less than "
+                "1."
+            ),
+        ),
+        "margins": (
+            "switch",
+            gettext("Margins"),
+            {},
+            gettext(
+                "Bars below the heatmap show the total attention on each English word: Σ α down its column. Bars "
+                "on the right show the entropy H of each row in bits: how widely the row spreads its attention. "
+                "The sums and the entropies follow the choice shown in the heatmap: α, α′ or their difference. H "
+                "is always computed over pieces, even when the heatmap shows words."
+            ),
+        ),
+        "values": ("switch", gettext("Numbers"), {}, gettext("Write its number into each cell.")),
+        "colours": ("select", gettext("Colours"), {key: scale.name() for key, scale in SCALES.items()}, ""),
+    }
+    for name in names:
+        kind, label, choices, help_text = fields[name]
+        width: Width = 260 if kind == "select" else "content"
+        option_field(view, name, kind, label, choices, help=help_text, width=width)
+
+
 def _switches(view: View, *, only_words: bool) -> None:
     """Draw the options; with `only_words`, without the choice of rows and columns."""
     if has_posterior(view.trace):
-        face_choice(view)
+        display_options(view, "face")
     with box(view.key("heatmap_choices"), row=True):
         if not only_words:
-            unit_choice(view)
-        if not view.trace.attends:
-            return
-        root_switch(view)
-        switches = {
-            "end": (
-                gettext("End mark"),
-                gettext(
-                    "Show `</s>`, the end of the sentence. This end mark is a position like any other and gets a "
-                    "share of the attention in every row. When the end mark is hidden, the rows add up to less than "
-                    "1."
-                ),
-            ),
-            "margins": (
-                gettext("Margins"),
-                gettext(
-                    "Bars below the heatmap show the total attention on each English word: Σ α down its column. Bars "
-                    "on the right show the entropy H of each row in bits: how widely the row spreads its attention. "
-                    "The sums and the entropies follow the choice shown in the heatmap: α, α′ or their difference. H "
-                    "is always computed over pieces, even when the heatmap shows words."
-                ),
-            ),
-            "values": (gettext("Numbers"), gettext("Write its number into each cell.")),
-        }
-        for name, (label, help_text) in switches.items():
-            option_field(view, name, "switch", label, help=help_text)
-        scales = {key: scale.name() for key, scale in SCALES.items()}
-        option_field(view, "colours", "select", gettext("Colours"), options=scales, width=260)
-        if embedding() is None:
-            gold_box(view)
-
-
-def root_switch(view: View) -> None:
-    """Draw the option of colours that are linear in √α."""
-    help_text = gettext("Colour by the square root of the weights, so that small weights can be seen.")
-    option_field(view, "root", "switch", "√α", help=help_text)
-
-
-def face_choice(view: View) -> None:
-    """Draw the choice of attention before or after the word, or their difference."""
-    label = gettext("Attention before or after the word")
-    option_field(view, "face", "segments", label, options=face_names())
-
-
-def unit_choice(view: View) -> None:
-    """Draw the choice of what rows and columns are."""
-    names = gettexts({"steps": "steps", "words": "words"})
-    option_field(view, "by", "segments", gettext("Rows and columns"), options=names)
+            display_options(view, "by")
+        if view.trace.attends:
+            display_options(view, "root", "end", "margins", "values", "colours")
+            if embedding() is None:
+                gold_box(view)
 
 
 def _introduction(view: View, *, only_words: bool) -> str:

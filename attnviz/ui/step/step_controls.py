@@ -25,7 +25,6 @@ from attnviz.analysis.suspected_errors import (
 from attnviz.analysis.what_if_effects import foils_of, what_ifs_payload
 from attnviz.architectures import step_texts
 from attnviz.figures.grammar import MOST_ROWS
-from attnviz.figures.subject import REQUIRES_TRANSLATION, Subject
 from attnviz.languages import gettext, gettexts, language
 from attnviz.text import EOS, SPACE, follows_space, join_pieces
 from attnviz.trace import Aligned, Record, WhatIfs
@@ -154,7 +153,7 @@ def shown_suspected_errors(trace: Any, *, every_omission: bool = False) -> list[
 
     Imported attention and other pairs of sentences have none.
     """
-    if not REQUIRES_TRANSLATION.is_met(Subject(trace, 0)):
+    if not isinstance(trace, Record):
         return []
     asked = question(trace)
     judged = [trace.words().target.index(asked.word)] if asked and asked.is_mistake else []

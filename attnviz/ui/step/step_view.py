@@ -22,7 +22,7 @@ from attnviz.trace import Trace, WhatIf
 from attnviz.trace.interventions import ReplaceWeights, Temperature
 from attnviz.trace.parts import head_choices
 from attnviz.trace.what_ifs import whole_weights
-from attnviz.ui.components.chart import inline_chart, steady_payload
+from attnviz.ui.components.chart import steady_payload
 from attnviz.ui.components.component import box, component, html, message
 from attnviz.ui.components.tables import chart_tables
 from attnviz.ui.embedding import embedding, page_session
@@ -90,7 +90,7 @@ def _attributions(view: View) -> None:
     figure = attributions(view.trace, methods, across=len(methods.names))
     meta = figure.layout["meta"]
     meta["narrowest"] = max(_NARROWEST, meta["narrowest"])
-    inline_chart(view, steady_payload(figure, {}), "attributions")
+    component("chart", view.key("attributions"), steady_payload(figure, {}))
 
 
 def _step(view: View) -> None:
@@ -173,36 +173,30 @@ def _choose(view: View, chosen: str) -> None:
 def step_view(view: View) -> None:
     """Draw `view`: the sentences, the heatmap, and what depends on the step, at the view's level of detail."""
     with box(view.key("room")):  # components/view.js stores its state on this element
-        if view.trace.translated:
-            _translation(view)
-        else:
+        if not view.trace.translated:
             _imported_attention(view)
-
-
-def _translation(view: View) -> None:
-    """Draw the panels of a translation."""
-    step_controls(view, tour=embedding() is None, what_ifs=not view.simple)
-    with box(view.key("question")):
-        _question(view)
-    left, right = heatmap_with_columns(view)
-    if view.simple:
-        with left:  # the first what-if moves nothing in the other column
-            what_if_cards(view)
-    if view.shows("numbers"):
-        with left:
-            findings_panel(view)
-        with right:
-            _step_panel(view)
-        _diagram_and_stages(view)
-    else:
-        with right, box(view.key("in_place")):  # page.css shows one part at a time
-            _step_panel(view)
+            return
+        step_controls(view, tour=embedding() is None, what_ifs=not view.simple)
+        with box(view.key("question")):
+            _question(view)
+        left, right = heatmap_with_columns(view)
+        if view.simple:
+            with left:  # the first what-if moves nothing in the other column
+                what_if_cards(view)
+            with right, box(view.key("in_place")):  # page.css shows one part at a time
+                _step_panel(view)
+                _diagram_and_stages(view)
+            with right:
+                key_help(view, *glossary_topics(view), common_only=True, has_stages=True)
+        else:
+            with left:
+                findings_panel(view)
+            with right:
+                _step_panel(view)
             _diagram_and_stages(view)
-        with right:
-            key_help(view, *glossary_topics(view), common_only=True, has_stages=True)
-    chart_tables(view, "chart-tables", {"session": link_entries(view)})
-    if embedding() is None:  # its button stands in the masthead
-        tour(view)
+        chart_tables(view, "chart-tables", {"session": link_entries(view)})
+        if embedding() is None:  # its button stands in the masthead
+            tour(view)
 
 
 def _question(view: View) -> None:

@@ -21,9 +21,8 @@ from attnviz.analysis.tour_data import (
     quiz_introduction,
     quiz_labels,
 )
+from attnviz.analysis.what_if_effects import spaced_words
 from attnviz.languages import gettexts, language
-from attnviz.text import follows_space
-from attnviz.trace import Record
 from attnviz.ui.components.component import component
 from attnviz.ui.payloads import Payload, PayloadRequest, address, makes_payload
 from attnviz.ui.resources import cached_posterior
@@ -124,7 +123,7 @@ def _quiz_payload(data: TourData) -> Payload:
     quiz = {
         "source": list(words.source),
         "names": [_display_name(word) for word in words.source],
-        "target": _target_words(record),
+        "target": [{"word": word, "space": space} for word, space in spaced_words(record)],
         "questions": [_question_payload(data, question) for question in quiz_questions],
         "words": quiz_labels(data),
         "chance": chance_sentence(
@@ -139,17 +138,6 @@ def _quiz_payload(data: TourData) -> Payload:
         "missing": not quiz_questions,
         **({"quiz": quiz} if quiz_questions else {}),
     }
-
-
-def _target_words(record: Record) -> list[Payload]:
-    """Return the words of the translation without `</s>`, each with whether a space precedes it."""
-    words = record.words()
-    listed = []
-    for word, group in zip(words.target, words.target_groups, strict=True):
-        first = record.target_pieces[group[0]]
-        if first != "</s>":
-            listed.append({"word": word, "space": follows_space(first)})
-    return listed
 
 
 def _display_name(word: str) -> str:

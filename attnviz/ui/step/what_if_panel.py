@@ -29,9 +29,7 @@ from attnviz.analysis.what_if_effects import (
 from attnviz.errors import AttnvizError, user_error
 from attnviz.figures.registry import CHANGED
 from attnviz.figures.subject import Subject
-from attnviz.installed_models import installed_models
 from attnviz.languages import gettext, gettexts, language
-from attnviz.model_folder import read_config
 from attnviz.text import EOS, UNK, piece_name
 from attnviz.trace import Record, Trace, WhatIf, WhatIfs
 from attnviz.trace.interventions import (
@@ -67,7 +65,7 @@ from attnviz.ui.payloads import (
     payload_address,
     shown_address,
 )
-from attnviz.ui.resources import cached_posterior, devices, has_posterior, tokenizer_of, translate
+from attnviz.ui.resources import cached_posterior, device_of, has_posterior, model_configs, tokenizer_of, translate
 from attnviz.ui.view import MAIN, View
 
 _LONGEST_TYPED = 80
@@ -171,7 +169,8 @@ def _has_no_effect(view: View, intervention: Intervention) -> bool:
 
 def lenders(trace: Trace) -> list[str]:
     """Return the names of the other models with attention, whose weights a step of `trace` can borrow."""
-    return [name for name, folder in installed_models().items() if name != trace.model and _has_attention(str(folder))]
+    configs = model_configs().items()
+    return [name for name, config in configs if name != trace.model and config.get("attention") != "none"]
 
 
 def borrowed_row(trace: Trace, step: int, lender: str, of: str) -> NDArray[np.float64]:
@@ -196,21 +195,9 @@ def borrowed_row(trace: Trace, step: int, lender: str, of: str) -> NDArray[np.fl
         case "links":
             return weights_from_links(trace, step, parse_pharaoh(of))
         case "model" if of in lenders(trace):
-            return weights_from_trace(trace, step, _force_decoded(trace, of))
+            other = translate(of, device_of(trace), trace.source_text, 1, trace.translation)
+            return weights_from_trace(trace, step, other)
     raise user_error("No installed model with attention has the requested name.")
-
-
-def _force_decoded(trace: Trace, model: str) -> Trace:
-    """Return the trace of another model, force-decoded with the sentence and translation of `trace`."""
-    device = trace.device if trace.device in devices() else "auto"  # a file may come from another machine
-    return translate(str(installed_models()[model]), device, trace.source_text, 1, trace.translation)
-
-
-def _has_attention(folder: str) -> bool:
-    try:
-        return bool(read_config(folder).get("attention") != "none")
-    except AttnvizError:  # damaged: the error is shown when the model is used
-        return False
 
 
 def current_view(first: Trace, make: Callable[[TranslatorArguments], Trace], saved: WhatIfs | None = None) -> View:
@@ -294,10 +281,9 @@ def requested_consequence_payload(request: PayloadRequest) -> Payload:
     """Return the payload of what the requested what-if would do, or why it cannot be made."""
     try:
         return consequence_payload(request.view, orjson.loads(request.parameters.get(_REQUEST, "")))
-    except orjson.JSONDecodeError:
-        return {"probability": str(impossible()), "words": []}
-    except AttnvizError as error:
-        return {"probability": str(error), "words": []}
+    except (AttnvizError, orjson.JSONDecodeError) as error:
+        reason = error if isinstance(error, AttnvizError) else impossible()
+        return {"probability": str(reason), "words": []}
 
 
 def consequence_payload(view: View, request: Any) -> Payload:

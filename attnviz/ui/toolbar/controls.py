@@ -48,7 +48,7 @@ class TranslationRequest:
     """What a visitor asks to be translated, and how."""
 
     text: str
-    folder: str
+    model: str
     device: str
     beam: int
     target: str | None
@@ -114,7 +114,7 @@ def current_request() -> TranslationRequest | None:
     target = str(session[inputs.TARGET]).strip()
     return TranslationRequest(
         str(session[inputs.SENTENCE]),
-        str(models[session[inputs.MODEL]]),
+        str(session[inputs.MODEL]),
         str(session.get(inputs.DEVICE) or devices()[0]),
         inputs.beam_of(session[inputs.SEARCH]),
         target or None,
@@ -124,7 +124,7 @@ def current_request() -> TranslationRequest | None:
 def default_request(models: dict[str, Path]) -> TranslationRequest:
     """Return the request of a visitor who has chosen nothing; `models` (by name) must not be empty."""
     return TranslationRequest(
-        DEFAULT_SENTENCE, str(next(iter(models.values()))), devices()[0], inputs.beam_of(inputs.DEFAULT_SEARCH), None
+        DEFAULT_SENTENCE, next(iter(models)), devices()[0], inputs.beam_of(inputs.DEFAULT_SEARCH), None
     )
 
 
@@ -133,14 +133,12 @@ def request_address(request: TranslationRequest) -> dict[str, str | None]:
 
     A link or a reload then never opens a request that fails.
     """
-    models = installed_models()
-    # The folder may be gone since the translation.
-    name = next((name for name, folder in models.items() if str(folder) == request.folder), None)
+    others = [*installed_models()][1:]  # the model may be gone since the translation
     search = "greedy" if request.beam == 1 else f"beam {request.beam}"
     return {
         inputs.SENTENCE: None if request.text == DEFAULT_SENTENCE and not request.target else request.text,
         inputs.TARGET: request.target,
-        inputs.MODEL: None if name == next(iter(models), None) else name,
+        inputs.MODEL: request.model if request.model in others else None,
         inputs.SEARCH: None if search == inputs.DEFAULT_SEARCH else search,
     }
 
@@ -152,7 +150,7 @@ def sentence_box(models: dict[str, Path]) -> None:
         gettext("English sentence"),
         key=inputs.SENTENCE,
         then=inputs.drop_target,
-        label_visibility="collapsed",
+        labelled=False,
         placeholder=sentence_placeholder(),
         button="translate",
     )

@@ -5,7 +5,7 @@ The downloads are figures as they are drawn now, files of the whole translation,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
@@ -40,7 +40,7 @@ from attnviz.ui.payloads import PayloadRequest, Shown, UnknownPayloadError, make
 from attnviz.ui.resources import Rows, cached_posterior, has_posterior
 from attnviz.ui.step.compared_attention import drawn_comparison
 from attnviz.ui.step.diagram_panel import diagram_table
-from attnviz.ui.step.gold_panel import DRAW, has_links
+from attnviz.ui.step.gold_panel import DRAW
 from attnviz.ui.step.heatmap_panel import shown_choices
 from attnviz.ui.step.logit_attribution_panel import subject_of
 from attnviz.ui.view import Keyed, View
@@ -153,8 +153,12 @@ def offers(page: str, parts: Mapping[str, OfferedPart]) -> None:
 
     @makes_payload(f"{page}-pictures", needs_server=True)
     def files(request: PayloadRequest) -> dict[str, Any] | bytes:
-        pictures = part_of(request).pictures(request)
-        return picture_files((picture_file(request.trace, one) for one in pictures), request.parameters)
+        return offered_files(request, part_of(request).pictures(request))
+
+
+def offered_files(request: PayloadRequest, pictures: Iterable[OfferedFigure]) -> dict[str, Any] | bytes:
+    """Return the payload of figures as files, or the PDF of one of them (`picture_files`)."""
+    return picture_files((picture_file(request.trace, one) for one in pictures), request.parameters)
 
 
 def downloads(view: View) -> None:
@@ -273,8 +277,7 @@ def chart_tables_payload(request: PayloadRequest) -> dict[str, Any]:
 
 def _heatmap_options(request: PayloadRequest) -> FigureOptions:
     """Return the display options of the heatmap in the view, on white, with no step framed."""
-    view = request.view
-    chosen = shown_choices(request.selection, view, links=has_links(view))
+    view, chosen = request.view, shown_choices(request)
     # Empty where those in the trace were removed.
     gold, margins = gold_of(view) or GoldLinks(), chosen.margins and view.trace.attends
     return FigureOptions(**vars(replace(chosen, gold=gold, margins=margins)))

@@ -192,4 +192,4 @@ def _answered(lesson: Lesson) -> AnsweredLesson:
 
 
 def _translation(sentence: LessonSentence) -> Trace:
-    return translate(str(folder_of_model(sentence)), "auto", sentence.sentence, sentence.beam, sentence.target)
+    return translate(folder_of_model(sentence).name, "auto", sentence.sentence, sentence.beam, sentence.target)

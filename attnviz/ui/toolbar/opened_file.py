@@ -5,6 +5,7 @@ The opened file replaces the translation until the request changes. An uploaded 
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -24,6 +25,7 @@ from attnviz.evaluation.two_files import (
 )
 from attnviz.importing.attention_reader import read_bytes
 from attnviz.importing.records import AttentionRecords
+from attnviz.importing.sentence_pair import SentencePair
 from attnviz.languages import gettext, gettexts
 from attnviz.lessons.lesson_file import FORMAT_FIELD
 from attnviz.trace import Attention, WhatIfs
@@ -33,7 +35,7 @@ from attnviz.ui.embedding import page_session
 from attnviz.ui.fields import switch, text_box
 from attnviz.ui.fields import uploader as file_uploader
 from attnviz.ui.page_state.gold_state import set_problem, take_links
-from attnviz.ui.page_state.linked import SENTENCE_PAGES, clear_with_link
+from attnviz.ui.page_state.linked import clear_with_link
 from attnviz.ui.requests import call_in_rerun, request_button
 from attnviz.ui.toolbar.open_lesson import open_lesson
 from attnviz.ui.view import Compared, FilePair, GoldFile, View
@@ -271,7 +273,7 @@ def read_what_ifs(content: bytes) -> WhatIfs:
 def current_file(request: object) -> OpenedFile | None:
     """Return the open file; close it and return None if `request` has changed since it was opened."""
     session = page_session()
-    clear_with_link(_OPENED, _REQUEST, scope=SENTENCE_PAGES)
+    clear_with_link(_OPENED, _REQUEST)
     if session.setdefault(_REQUEST, request) != request:
         close()
     file: OpenedFile | None = session.get(_OPENED)
@@ -299,8 +301,14 @@ _FIELDS = ("number", "source", "target", "normalise", "unescape")
 
 def attention_form() -> None:
     """Draw the form if the open file of attention has several sentences, escapes, or an error."""
-    pair = _opened().refused or _opened().pair
-    if pair is None or (len(pair.file) == 1 and not pair.problem and not _has_escapes(pair)):
+    pair, sentence = _opened().refused or _opened().pair, None
+    if pair is None:
+        return
+    with suppress(AttnvizError):  # the form has the message
+        sentence = pair.file.pair_numbered(pair.number)
+    sides = [getattr(pair, side).split() or (sentence and sentence.tokens(side)) for side in ("source", "target")]
+    has_escapes = any(is_escaped(tokens or ()) for tokens in sides)
+    if len(pair.file) == 1 and not pair.problem and not has_escapes:
         return
     with st.container(key="attention_form", border=bool(pair.problem)):
         if len(pair.file) > 1:
@@ -314,7 +322,7 @@ def attention_form() -> None:
             )
             if number != pair.number:
                 call_in_rerun(partial(_open_sentence, pair))
-        if _has_escapes(pair):
+        if has_escapes:
             switch(
                 gettext("Decode the escape sequences of Moses’ tokenizer, such as &apos; and @-@"),
                 key=_field_key(pair, "unescape"),
@@ -323,26 +331,16 @@ def attention_form() -> None:
             )
         if pair.problem:
             message(gettext("{name} was not opened.", name=pair.name) + " " + pair.problem, "attention_problem")
-            _token_boxes(pair)
+            if sentence:
+                _token_boxes(pair, sentence)
+            with st.container(horizontal=True):
+                if sentence:
+                    request_button(gettext("Open"), partial(_open_sentence, pair), type="primary", key="attention_open")
+                request_button(gettext("Cancel"), cancel_opening, key="attention_cancel")
 
 
-def _has_escapes(pair: FilePair) -> bool:
-    """Return whether the tokens of the sentence contain escapes of Moses' tokenizer."""
-    try:
-        sentence = pair.file.pair_numbered(pair.number)
-    except AttnvizError:
-        return False
-    sides = (getattr(pair, side).split() or sentence.tokens(side) or () for side in ("source", "target"))
-    return any(map(is_escaped, sides))
-
-
-def _token_boxes(pair: FilePair) -> None:
-    """Draw the boxes for missing tokens, and the buttons that open or close the file."""
-    try:
-        sentence = pair.file.pair_numbered(pair.number)
-    except AttnvizError:  # the form shows this error already
-        request_button(gettext("Cancel"), cancel_opening, key="attention_cancel")
-        return
+def _token_boxes(pair: FilePair, sentence: SentencePair) -> None:
+    """Draw the boxes for missing tokens, and the choice of what is done with the weights."""
     labels = gettexts(
         {
             "source": "Source tokens, separated by spaces",
@@ -353,9 +351,6 @@ def _token_boxes(pair: FilePair) -> None:
         own = " ".join(sentence.tokens(side) or ())
         text_box(label, key=_field_key(pair, side), default=getattr(pair, side) or own)
     switch(gettext("Scale every row to add up to 1"), key=_field_key(pair, "normalise"), default=pair.normalise)
-    with st.container(horizontal=True):
-        request_button(gettext("Open"), partial(_open_sentence, pair), type="primary", key="attention_open")
-        request_button(gettext("Cancel"), cancel_opening, key="attention_cancel")
 
 
 def _field_key(pair: FilePair, name: str) -> str:

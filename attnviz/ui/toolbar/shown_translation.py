@@ -51,11 +51,11 @@ class ShownTranslation:
     """What was requested, if the view shows that."""
 
 
-def shown_translation(request: TranslationRequest | None, *, back: bool, steps: bool = False) -> ShownTranslation:
+def shown_translation(request: TranslationRequest | None, *, steps: bool = False) -> ShownTranslation:
     """Return the translation to show for `request`, which is None if there is no model; draw messages about it.
 
-    With `back`, a button closes an open file. With `steps`, for the page Translate, imported attention is shown too; on
-    the other pages a message says that Translate shows the file.
+    With `steps`, for the page Translate, imported attention is shown too, and a button closes an open file; on the
+    other pages a message says that Translate shows the file.
     """
     opened = opened_file.current_file(request)
     with st.container(key="messages"):  # always present: otherwise the parts below are mounted again
@@ -72,32 +72,26 @@ def shown_translation(request: TranslationRequest | None, *, back: bool, steps: 
             opened = None
         if opened and opened.problem:
             message(opened.problem, "file_problem")
-        file_trace = opened.trace if opened else None
-        if file_trace and opened:
-            _file_notice(opened, back)
-        requested_trace = None if file_trace or not request else _requested_trace(request)
-        original = file_trace or requested_trace or _fallback_trace(request)
-        view = _view(original, request if requested_trace else None, opened) if original else None
-        if view:
-            view = replace(view, open_gold=opened_file.open_gold_file)
-        if view and opened and original is file_trace:
-            view = replace(view, compared=opened.compared, file=opened.pair)
-        if requested_trace and request:
-            _notice(requested_trace, request.target or "")
-            if not request.target and not requested_trace.imported:  # no one knows what an imported model reads
-                draw_advice(request.text, requested_trace)
-    return ShownTranslation(view, request if requested_trace else None)
-
-
-def _view(first: Trace, request: TranslationRequest | None, opened: opened_file.OpenedFile | None) -> View:
-    """Return the view of `first`, requested or `opened`, or of its current what-if; draw messages about errors."""
-    again = TranslateAgain(first, request.device, request.beam) if request else TranslateAgain(first)
-    view = current_view(first, again, opened.what_ifs if opened else None)
-    on_request(view.key(WHAT_IF), partial(handle_what_if, view))
-    if problems := stored_what_ifs(MAIN).problems:
-        message("\n".join(problems), "what_if_problem")
-        st.toast("\n".join(problems))  # the visitor may have scrolled down
-    return view
+        if opened and opened.trace:
+            _file_notice(opened, back=steps and request is not None)
+            first, request = opened.trace, None
+        elif (first := request and _requested_trace(request)) is None:
+            first, request = _fallback_trace(request), None
+        if first is None:
+            return ShownTranslation(None, None)
+        again = TranslateAgain(first, request.device, request.beam) if request else TranslateAgain(first)
+        view = current_view(first, again, opened.what_ifs if opened else None)
+        on_request(view.key(WHAT_IF), partial(handle_what_if, view))
+        if problems := stored_what_ifs(MAIN).problems:
+            message("\n".join(problems), "what_if_problem")
+            st.toast("\n".join(problems))  # the visitor may have scrolled down
+        if request:
+            _notice(first, request.target or "")
+            if not request.target and not first.imported:  # no one knows what an imported model reads
+                draw_advice(request.text, first)
+    of_file = (opened.compared, opened.pair) if opened else (None, None)
+    view = replace(view, open_gold=opened_file.open_gold_file, compared=of_file[0], file=of_file[1])
+    return ShownTranslation(view, request)
 
 
 def open_view(view: View, request: TranslationRequest | None) -> None:
@@ -143,7 +137,7 @@ def _requested_trace(request: TranslationRequest) -> Trace | None:
     """Return the requested trace; on bad input show the error and return None."""
     try:
         with st.spinner(gettext("Translating…")):
-            trace = translate(request.folder, request.device, request.text, request.beam, request.target)
+            trace = translate(request.model, request.device, request.text, request.beam, request.target)
     except AttnvizError as error:
         message(str(error), "problem")
         return None
@@ -180,14 +174,14 @@ def _fallback_trace(request: TranslationRequest | None) -> Trace | None:
         st.text(gettext("Showing your previous sentence."))
         return cast("Trace", page_session()[_LAST])
     try:
-        trace = translate(request.folder, request.device, DEFAULT_SENTENCE, request.beam, None)
+        trace = translate(request.model, request.device, DEFAULT_SENTENCE, request.beam, None)
     except AttnvizError:
         return None
     st.text(gettext("Showing the example sentence of this page."))
     return trace
 
 
-def _file_notice(opened: opened_file.OpenedFile, back: bool) -> None:
+def _file_notice(opened: opened_file.OpenedFile, *, back: bool) -> None:
     """Draw a message that the trace was read from a file, with its model, and the button `back` to translating."""
     name, trace = opened.name, opened.trace
     with st.container(key="notice"):
@@ -280,7 +274,12 @@ def _notice(trace: Trace, translation: str) -> None:
 def _unknown_characters(trace: Trace) -> None:
     """Draw the characters that the tokenizer does not know."""
     if trace.unknown_characters:
-        listed = "  ".join(trace.unknown_characters[:20])
-        st.text(
-            gettext("The model has never seen these parts of the text and reads each as <unk>: {listed}", listed=listed)
-        )
+        st.text(unknown_characters_text(trace))
+
+
+def unknown_characters_text(trace: Trace) -> str:
+    """Return which parts of the source sentence the tokenizer does not know."""
+    return gettext(
+        "The model has never seen these parts of the text and reads each as <unk>: {listed}",
+        listed="  ".join(trace.unknown_characters[:20]),
+    )

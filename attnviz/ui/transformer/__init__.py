@@ -1,7 +1,7 @@
 """The page *To the transformer*: exhibits from additive attention to the transformer.
 
-An `Exhibit` has the functions that compute its view, draw it and yield what it offers to save. `SentenceRequest`
-translates the visitor's sentence by a model.
+An `Exhibit` has the functions that compute it, draw it and yield what it offers to save. `SentenceRequest` translates
+the visitor's sentence by a model.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from attnviz.installed_models import installed_models
+from attnviz.ui.payloads import Shown
 from attnviz.ui.resources import translate
 from attnviz.ui.toolbar.downloads import OfferedPart
 from attnviz.ui.view import View
@@ -30,20 +30,20 @@ class SentenceRequest:
         """The English sentence."""
         return str(self.view.trace.source_text)
 
-    def trace_by(self, model: str, target: str | tuple[int, ...] | None = None) -> Any:
-        """Translate by `model`, force-decoded with `target` if any; raise AttnvizError on bad input."""
-        return translate(str(installed_models()[model]), self.device, self.sentence, self.beam, target)
+    def trace_by(self, model: str) -> Any:
+        """Translate by `model`; raise AttnvizError on bad input."""
+        return translate(model, self.device, self.sentence, self.beam, None)
 
 
 @dataclass(frozen=True)
 class Exhibit:
     """One part of the page."""
 
-    make_view: Callable[[SentenceRequest], View]
-    """Computes the exhibit's trace and returns its view; raises AttnvizError with a sentence if that is impossible."""
-    draw: Callable[[View, SentenceRequest], None]
-    """Draws the exhibit, which `make_view` has computed."""
+    make: Callable[[SentenceRequest], tuple[View, Shown]]
+    """Returns the view of the exhibit, and what else it shows; raises AttnvizError where that cannot be computed."""
+    draw: Callable[[View, Shown], None]
+    """Draws what `make` has returned."""
     offered: OfferedPart
-    """What it offers to save; the `request` is among what is shown."""
+    """What it offers to save of that."""
     parameter: str = ""
     """Name of its choice that has history entries, in the session state and in the address; empty without one."""

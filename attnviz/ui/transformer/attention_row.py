@@ -34,7 +34,6 @@ from attnviz.analysis.labels import quoted_name, shorten
 from attnviz.analysis.page_texts import exhibit_titles
 from attnviz.analysis.why_attention import attention_name, short_kind_name
 from attnviz.browser_programs import KATEX
-from attnviz.errors import user_error
 from attnviz.figures.attention_forms_figure import multiplications, weights_row
 from attnviz.figures.registry import ENERGY_DECOMPOSITION, SOFTMAX
 from attnviz.figures.subject import Subject
@@ -53,19 +52,16 @@ from attnviz.ui.components.component import box, columns, component, packed, pla
 from attnviz.ui.embedding import theme_name
 from attnviz.ui.fields import option_field
 from attnviz.ui.page_state.selection import source_of
-from attnviz.ui.payloads import PayloadRequest, address, makes_payload
-from attnviz.ui.resources import weights_of
+from attnviz.ui.payloads import PayloadRequest, Shown, address, makes_payload
+from attnviz.ui.resources import force_decoded, weights_of
 from attnviz.ui.step.stage_panels import inline_equation
 from attnviz.ui.step.step_controls import player, view_state
 from attnviz.ui.step.verification_badge import trace_verification
-from attnviz.ui.toolbar.downloads import OfferedFigure, OfferedPart, download_box, offer_pictures, offers
+from attnviz.ui.toolbar.downloads import OfferedFigure, OfferedPart, download_box, offer_pictures, offered_files
 from attnviz.ui.transformer import Exhibit, SentenceRequest
 from attnviz.ui.transformer.five_models import models_badge
 from attnviz.ui.transformer.heads_exhibit import best_head
 from attnviz.ui.view import View
-
-VIEW_ID = "energies"
-"""Id of the view of the row, which the first exhibit shares: it has the same step."""
 
 
 @makes_payload("attention-row")
@@ -122,11 +118,12 @@ def _target(pieces: tuple[str, ...], step: int) -> dict[str, Any]:
     return {"text": join_pieces([piece]) or "\u00a0", "space": space, "name": quoted_name(piece)}
 
 
-def make_view(request: SentenceRequest) -> View:
-    """Return the view of the row; raise AttnvizError with a sentence if it cannot be drawn."""
+def _make(request: SentenceRequest) -> tuple[View, Shown]:
+    """Return the view of the row, and the sources of its forms; raise AttnvizError if it cannot be drawn."""
     sources = _sources(request)
     forms = _forms(sources)
-    return View(VIEW_ID, sources.additive, first_step=instructive_step(forms), forms=tuple(forms))
+    view = View("energies", sources.additive, first_step=instructive_step(forms), forms=tuple(forms))
+    return view, {"sources": sources}
 
 
 def _sources(request: SentenceRequest) -> FormSources:
@@ -135,16 +132,15 @@ def _sources(request: SentenceRequest) -> FormSources:
     The transformer's is left out where the model is missing or has other pieces. Raise AttnvizError where the other two
     cannot be compared.
     """
-    check_installed(ADDITIVE_MODEL, GENERAL_MODEL)
+    models = (ADDITIVE_MODEL, GENERAL_MODEL)
+    check_installed(*models)
     translation = str(request.trace_by(ADDITIVE_MODEL).translation)
-    if not translation.strip():
-        raise user_error("The translation for forced decoding is empty. Try another sentence or translation.")
-    additive, general = (request.trace_by(model, translation) for model in (ADDITIVE_MODEL, GENERAL_MODEL))
+    additive, general = force_decoded(models, request.device, request.sentence, translation)
     if not _have_same_pieces(additive, general):
         raise AttnvizError(_other_pieces_text(GENERAL_MODEL))
     head = None
     if not missing_models(TRANSFORMER_MODEL):
-        transformer = request.trace_by(TRANSFORMER_MODEL, translation)
+        (transformer,) = force_decoded([TRANSFORMER_MODEL], request.device, request.sentence, translation)
         head = best_head(transformer) if _have_same_pieces(additive, transformer) else None
     return FormSources(additive, general, head)
 
@@ -166,21 +162,27 @@ def _forms(sources: FormSources) -> dict[Form, AttentionForm]:
     return attention_forms(sources.additive, sources.general, sources.head)
 
 
-def draw(view: View, request: SentenceRequest, opened: str) -> None:
+def draw_row(view: View, shown: Shown, opened: str) -> None:
     """Draw the choice of the form, and the row; `opened` is the name of the exhibit that is open, or empty."""
     view_state(view)
     names: dict[str, str] = {form: name for form, name in form_names().items() if form in view.forms}
-    sources = _sources(request)
+    sources: FormSources = shown["sources"]
     with box(view.key("beside_form"), row=True):
-        option_field(view, "form", "segments", gettext("Form of attention"), options=names)
+        option_field(view, "form", "segments", gettext("Form of attention"), names)
         with download_box("downloads_of_row"):
-            offer_pictures(view, "row-pictures", {"sources": sources}, "export_row")
-    at = address(sources.additive, "attention-row", sources=sources)
+            offer_pictures(view, "row-pictures", shown, "export_row")
+    at = address(sources.additive, "attention-row", **shown)
     component("attention_row", view.key("attention_row"), {"at": at, "opened": opened})
     transformer = [sources.head.record] if sources.head else []
     models_badge(view, [sources.additive, sources.general, *transformer], "row_verification")
     if sources.head is None:
         plain_text(missing_models(TRANSFORMER_MODEL) or _other_pieces_text(TRANSFORMER_MODEL))
+
+
+@makes_payload("row-pictures", needs_server=True)
+def row_pictures(request: PayloadRequest) -> dict[str, Any] | bytes:
+    """Return the payload of the row of the current step in every form, as files."""
+    return offered_files(request, _row_pictures(request))
 
 
 def _row_pictures(request: PayloadRequest) -> Iterator[OfferedFigure]:
@@ -198,13 +200,11 @@ def _row_pictures(request: PayloadRequest) -> Iterator[OfferedFigure]:
         yield OfferedFigure(form_names()[name], f"step-{step + 1}-{name}", draw, heading, form_trace(name, sources))
 
 
-offers("row", {"": OfferedPart(_row_pictures)})
-
 _FIGURES = (ENERGY_DECOMPOSITION, SOFTMAX)
 
 
-def _draw(view: View, request: SentenceRequest) -> None:
-    sources = _sources(request)
+def _draw(view: View, shown: Shown) -> None:
+    sources: FormSources = shown["sources"]
     with box(view.key("player_box")):
         player(view)
     for trace, column in zip((sources.additive, sources.general), columns((1, 1), gap="large"), strict=True):
@@ -246,7 +246,7 @@ def _work(sources: FormSources) -> dict[str, Multiplications]:
 
 
 def _pictures(asked: PayloadRequest) -> Iterator[OfferedFigure]:
-    sources, step = _sources(asked.shown["request"]), asked.selection.step
+    sources, step = asked.shown["sources"], asked.selection.step
     source = source_of(asked.selection, asked.view.trace)
     for trace in (sources.additive, sources.general):
         subject = Subject(trace, step, weights_of(trace), source, longest=LONGEST_LABEL)
@@ -260,4 +260,4 @@ def _pictures(asked: PayloadRequest) -> Iterator[OfferedFigure]:
     yield OfferedFigure(gettext("Multiplications"), "multiplications", partial(multiplications, _work(sources)))
 
 
-ATTENTION_ROW = Exhibit(make_view, _draw, OfferedPart(_pictures))
+ATTENTION_ROW = Exhibit(_make, _draw, OfferedPart(_pictures))

@@ -38,7 +38,7 @@ from attnviz.ui.components.chart import inline_figure
 from attnviz.ui.components.component import explanation, plain_text, section_heading
 from attnviz.ui.components.gallery import cell, gallery, group
 from attnviz.ui.components.side_by_side import lanes, translations_payload
-from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address, makes_payload
+from attnviz.ui.payloads import PayloadRequest, Shown, UnknownPayloadError, address, makes_payload
 from attnviz.ui.resources import Rows, bleu_rows, bleu_scores, translate, weights_of
 from attnviz.ui.step.step_controls import view_state
 from attnviz.ui.step.verification_badge import badge_payload, verification, verification_rows
@@ -88,30 +88,23 @@ _WARM_UP_SENTENCE = "What is computed first takes longer."
 """Translated before the visitor's sentence, so that the warm-up does not count in a model's duration."""
 
 
-def _make_view(request: SentenceRequest) -> View:
-    traces = _all_traces(request)
+def _make(request: SentenceRequest) -> tuple[View, Shown]:
+    folders, traces = installed_models(), []
+    for name in SHIPPED_MODELS:
+        if name in folders:
+            translate(name, request.device, _WARM_UP_SENTENCE, 1, None)
+            traces.append(request.trace_by(name))
     if not traces:
         raise user_error(
             "This part of the page compares the models {names}. None of these models is installed: install at "
             "least one of them.",
             names=", ".join(SHIPPED_MODELS),
         )
-    return View("answers", max(traces, key=lambda trace: len(trace.target_pieces)))
+    return View("answers", max(traces, key=lambda trace: len(trace.target_pieces))), {"traces": traces}
 
 
-def _all_traces(request: SentenceRequest) -> list[Any]:
-    """Return the translations by the installed models; raise AttnvizError on bad input."""
-    folders = installed_models()
-    traces = []
-    for name in SHIPPED_MODELS:
-        if name in folders:
-            translate(str(folders[name]), request.device, _WARM_UP_SENTENCE, 1, None)
-            traces.append(request.trace_by(name))
-    return traces
-
-
-def _draw(view: View, request: SentenceRequest) -> None:
-    traces = _all_traces(request)
+def _draw(view: View, shown: Shown) -> None:
+    traces = shown["traces"]
     if absent := [name for name in SHIPPED_MODELS if name not in installed_models()]:
         plain_text(gettext("Models not installed: {absent}.", absent=", ".join(absent)))
     rows = bleu_rows(SHIPPED_MODELS)
@@ -124,7 +117,7 @@ def _draw(view: View, request: SentenceRequest) -> None:
     cells = [_cell(trace) for trace in traces if trace.attends]
     gallery(view, [group("", "", cells, len(cells))])
     if rows:
-        by_length = offered_bleu(rows, request.sentence)
+        by_length = offered_bleu(rows, view.trace.source_text)
         section_heading(by_length.title)
         unmeasured = [name for name in SHIPPED_MODELS if name not in bleu_scores(rows)]
         inline_figure(view, "by_length", by_length.draw, by_length_sentence(unmeasured, LARGE_MODEL))
@@ -157,20 +150,19 @@ def _bleu_gap_sentence(rows: Rows) -> str:
 
 
 def _pictures(asked: PayloadRequest) -> Iterator[OfferedFigure]:
-    request: SentenceRequest = asked.shown["request"]
-    for trace in _all_traces(request):
+    for trace in asked.shown["traces"]:
         if trace.attends:
             title, draw = gettext("Heatmap, {model}", model=trace.model), partial(heatmap, trace, end=True)
             yield OfferedFigure(title, f"heatmap-{trace.model}", draw)
     if rows := bleu_rows(SHIPPED_MODELS):
-        yield offered_bleu(rows, request.sentence)
+        yield offered_bleu(rows, asked.view.trace.source_text)
 
 
 def _tables(asked: PayloadRequest) -> NamedTables:
     """Yield the translations as a table, one row for each model."""
     rows = bleu_rows(SHIPPED_MODELS)
     frame = []
-    for trace in _all_traces(asked.shown["request"]):
+    for trace in asked.shown["traces"]:
         facts = _facts(trace, rows)
         frame.append(
             {
@@ -185,4 +177,4 @@ def _tables(asked: PayloadRequest) -> NamedTables:
     yield gettext("The translations"), pd.DataFrame(frame).set_index(gettext("model"))
 
 
-FIVE_MODELS = Exhibit(_make_view, _draw, OfferedPart(_pictures, _tables))
+FIVE_MODELS = Exhibit(_make, _draw, OfferedPart(_pictures, _tables))

@@ -28,7 +28,7 @@ from attnviz.ui.components.component import box, columns, component, explanation
 from attnviz.ui.components.gallery import cell, gallery, group
 from attnviz.ui.embedding import page_session
 from attnviz.ui.page_state.selection import source_of
-from attnviz.ui.payloads import PayloadRequest, address
+from attnviz.ui.payloads import PayloadRequest, Shown, address
 from attnviz.ui.requests import on_request
 from attnviz.ui.resources import cached_for_all, table_rows, weights_digest_of
 from attnviz.ui.step.stage_panels import draw_stage, stage_figures
@@ -42,17 +42,17 @@ HEAD = "head"
 """Name of the opened head, in the session state and in the address."""
 
 
-def _make_view(request: SentenceRequest) -> View:
+def _make(request: SentenceRequest) -> tuple[View, Shown]:
     check_installed(TRANSFORMER_MODEL)
     trace = request.trace_by(TRANSFORMER_MODEL)
     session = page_session()
     on_request(HEAD, lambda name: session.update({HEAD: str(name)}))
     opened_head: Any = trace.head_named(str(session[HEAD])) or best_head(trace)
     session[HEAD] = opened_head.name
-    return View("head", opened_head)
+    return View("head", opened_head), {}
 
 
-def _draw(view: View, request: SentenceRequest) -> None:  # noqa: ARG001  same signature as the others
+def _draw(view: View, shown: Shown) -> None:  # noqa: ARG001  same signature as the others
     opened_head: Head = view.trace
     errors = _head_errors(opened_head.record)
     gallery(view, _groups(opened_head.record, errors), opened_head.name, HEAD)
@@ -123,7 +123,7 @@ def _pictures(asked: PayloadRequest) -> Iterator[OfferedFigure]:
         yield OfferedFigure(title, file, partial(figure.draw, subject), heading)
 
 
-HEADS_EXHIBIT = Exhibit(_make_view, _draw, OfferedPart(_pictures), HEAD)
+HEADS_EXHIBIT = Exhibit(_make, _draw, OfferedPart(_pictures), HEAD)
 
 _FILE = "heads.csv"
 """File in the model's folder that `attnviz evaluate --heads --heads-csv` writes."""

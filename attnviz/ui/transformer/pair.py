@@ -17,6 +17,7 @@ from attnviz.analysis.judgement import (
     with_words_swapped,
 )
 from attnviz.analysis.labels import shorten
+from attnviz.analysis.verification import not_verified_text
 from attnviz.errors import user_error
 from attnviz.figures.judgement_figure import (
     aggregated_table,
@@ -29,12 +30,12 @@ from attnviz.figures.spec import Spec
 from attnviz.languages import gettext
 from attnviz.trace import Judgement
 from attnviz.trace.aligned import AttentionView
-from attnviz.ui.components.chart import chart_payload, inline_chart, inline_figure
-from attnviz.ui.components.component import box, columns, explanation, plain_text, section_heading
+from attnviz.ui.components.chart import chart_payload, inline_figure
+from attnviz.ui.components.component import box, columns, component, explanation, plain_text, section_heading
 from attnviz.ui.embedding import embedding, page_session, theme_name
 from attnviz.ui.fields import select_box, text_box
 from attnviz.ui.page_state.linked import keep_for
-from attnviz.ui.payloads import PayloadRequest
+from attnviz.ui.payloads import PayloadRequest, Shown
 from attnviz.ui.requests import request_button
 from attnviz.ui.resources import cached_for_all, detector_folder, judgement_of, weights_of
 from attnviz.ui.step.stage_panels import inline_equation
@@ -50,9 +51,12 @@ FRENCH = "pair"
 """Name of the French sentence, in the session state and, where it differs from the translation, in the address."""
 
 
-def _make_view(request: SentenceRequest) -> View:
-    judgement = _judgement(request, request.sentence, _french(request))
-    return View("two", pair_attention(judgement))
+def _make(request: SentenceRequest) -> tuple[View, Shown]:
+    """Return the view of the judged pair, and the verdict on the pair with the chosen words swapped, if any."""
+    sentence, french = request.sentence, _french(request)
+    swap = _chosen_swap(sentence)
+    swapped = swap and _judgement(request, with_words_swapped(sentence, *swap), french)
+    return View("two", pair_attention(_judgement(request, sentence, french))), {"swapped": swapped}
 
 
 def _judgement(request: SentenceRequest, english: str, french: str) -> Judgement:
@@ -86,9 +90,10 @@ def _french(request: SentenceRequest) -> str:
     return text.strip() or translation
 
 
-def _draw(view: View, request: SentenceRequest) -> None:
+def _draw(view: View, shown: Shown) -> None:
     attention: AttentionView = view.trace
     judgement: Judgement = attention.record
+    swapped: Judgement | None = shown["swapped"]
     explanation(texts.detector_caption())
     step_controls(view, PlayedLanguages((gettext("English"), gettext("French")), second_is_written=False))
     verification(view, _verification_payload(judgement))
@@ -101,23 +106,16 @@ def _draw(view: View, request: SentenceRequest) -> None:
     left, right = columns((1, 1), gap="large")
     with left:
         section_heading(gettext("Compare"))
-        inline_chart(view, _comparison_payload(judgement), "compared")
+        component("chart", view.key("compared"), _comparison_payload(judgement))
     with right, box(view.key("equations_verdict")):
         section_heading(gettext("Aggregate, then decide"), f"<b>{texts.verdict(judgement)}</b>")
         inline_equation(view, texts.verdict_equation(judgement, theme_name()), "verdict")
-    other = _swapped_judgement(request, judgement)
-    bag = _bag(judgement, other)
+    bag = _bag(judgement, swapped)
     section_heading(bag.title)
-    _choose_swap(request.sentence)
-    if other:
-        plain_text(other.source_text)
-    inline_figure(view, bag.name, bag.draw, _bag_sentence(judgement, other))
-
-
-def _swapped_judgement(request: SentenceRequest, judgement: Judgement) -> Judgement | None:
-    """Return the verdict on the pair with the chosen words of the English sentence swapped; None while unswapped."""
-    swap = _chosen_swap(request.sentence)
-    return swap and _judgement(request, with_words_swapped(request.sentence, *swap), judgement.target_text)
+    _choose_swap(judgement.source_text)
+    if swapped:
+        plain_text(swapped.source_text)
+    inline_figure(view, bag.name, bag.draw, _bag_sentence(judgement, swapped))
 
 
 def _bag(judgement: Judgement, other: Judgement | None) -> OfferedFigure:
@@ -161,10 +159,7 @@ def _comparison_payload(judgement: Judgement) -> dict[str, Any]:
 def _verification_payload(judgement: Judgement) -> dict[str, Any]:
     weights = weights_of(judgement)
     if weights is None:
-        text = gettext(
-            "Numbers not verified: the model that computed them, “{model}”, is not installed.", model=judgement.model
-        )
-        return badge_payload(text, holds=False)
+        return badge_payload(not_verified_text(judgement), holds=False)
     verified = JudgementVerifier(judgement, weights).verify(0)
     rows = verification_rows(verified, texts.judgement_quantity_names())
     return badge_payload(texts.verdict_badge_text(verified), rows, holds=verified.holds)
@@ -180,7 +175,7 @@ def _pictures(asked: PayloadRequest) -> Iterator[OfferedFigure]:
         yield OfferedFigure(name, f"attend-{each.name}", partial(attend_figure, each))
     title = gettext("Comparison of piece {number}", number=step + 1)
     yield OfferedFigure(title, f"compared-{step + 1}", partial(compared_figure, judgement, step))
-    yield _bag(judgement, _swapped_judgement(asked.shown["request"], judgement))
+    yield _bag(judgement, asked.shown["swapped"])
 
 
 def _tables(asked: PayloadRequest) -> NamedTables:
@@ -190,7 +185,7 @@ def _tables(asked: PayloadRequest) -> NamedTables:
     yield gettext("The verdict"), verdict_table(judgement)
 
 
-PAIR_EXHIBIT = Exhibit(_make_view, _draw, OfferedPart(_pictures, _tables), SWAP)
+PAIR_EXHIBIT = Exhibit(_make, _draw, OfferedPart(_pictures, _tables), SWAP)
 
 
 _FIRST_WORD, _SECOND_WORD = "swap_one", "swap_other"

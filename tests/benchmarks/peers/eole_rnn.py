@@ -12,8 +12,6 @@ Each line of standard input is one request in JSON, each line of standard output
 eole's own code: its model, loss, optimizer and trainer step, and its translator with the attention returned.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,18 +1,17 @@
 """Run a peer program in a separate process over a pipe, to time it alternately with this project."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import os
 import subprocess
 import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
+Ask = Callable[..., dict[str, Any]]
 DRIVERS = {"eole": Path(__file__).with_name("eole_rnn.py")}
-
 KEEP_MEMORY = {"MALLOC_TRIM_THRESHOLD_": str(2**31 - 1), "MALLOC_TOP_PAD_": str(64 * 2**20), "MALLOC_MMAP_MAX_": "0"}
 """glibc's settings that `attnviz.memory.keep_memory` makes, as environment variables."""
 
@@ -25,45 +24,26 @@ def add_peer(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--peer-widest", type=int, default=512, help="leave out wider networks of the peer's")
 
 
-class Peer:
-    """A running driver. It waits on its pipe, and so takes no processor time, until it is asked for something."""
+@contextmanager
+def running_peer(options: argparse.Namespace, *, keep_memory: bool) -> Iterator[Ask]:
+    """Run the peer of the `options`; yield a function that returns its answer to a request.
 
-    def __init__(self, name: str, python: str, *, keep_memory: bool) -> None:
-        """Start the driver `name` with the interpreter `python`, and optionally let glibc keep freed memory."""
-        settings = KEEP_MEMORY if keep_memory else {}
-        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed in __exit__)
-        self._process = subprocess.Popen(
-            [python, "-W", "ignore", str(DRIVERS[name])],
-            env={**os.environ, **settings},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._errors,
-            text=True,
-        )
+    It waits on its pipe, and so takes no processor time, until it is asked. With `keep_memory`, glibc keeps memory.
+    """
+    command = [options.peer_python, "-W", "ignore", str(DRIVERS[options.peer])]
+    how = {"env": os.environ | (KEEP_MEMORY if keep_memory else {}), "stdin": subprocess.PIPE, "text": True}
+    with (
+        tempfile.TemporaryFile() as errors,
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, **how) as process,
+    ):
 
-    def ask(self, action: str, **request: Any) -> dict[str, Any]:
-        """Return the driver's answer; raise RuntimeError with its last words where it died."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        try:
-            self._process.stdin.write(json.dumps({"action": action, **request}) + "\n")
-            self._process.stdin.flush()
-        except BrokenPipeError:
-            pass  # it has died: the empty answer below says so
-        line = self._process.stdout.readline()
-        if not line:
-            self._errors.seek(0)
-            raise RuntimeError(f"the peer ended during {action!r}:\n{self._errors.read().decode()[-3000:]}")
-        answer: dict[str, Any] = json.loads(line)
-        return answer
+        def ask(action: str, **request: Any) -> dict[str, Any]:
+            with suppress(BrokenPipeError):  # it has died: the empty answer below says so
+                process.stdin.write(json.dumps({"action": action, **request}) + "\n")
+                process.stdin.flush()
+            if not (line := process.stdout.readline()):
+                errors.seek(0)
+                raise RuntimeError(f"the peer ended during {action!r}:\n{errors.read().decode()[-3000:]}")
+            return json.loads(line)
 
-    def __enter__(self) -> Self:
-        """Return the peer itself."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """End the driver by closing its input."""
-        self._process.communicate()
-        self._errors.close()
+        yield ask

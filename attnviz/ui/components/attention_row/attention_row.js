@@ -23,24 +23,15 @@ import {
 } from "../shared.js";
 import { onViewKey, send, viewState } from "../view.js";
 
-/**
- * Unpacks the numbers of a form.
- * @param {RowForm} form
- * @param {number} width
- * @returns {RowNumbers}
- */
+/** Unpacks the numbers of a form. @param {RowForm} form @param {number} width @returns {RowNumbers} */
 const unpacked = ({ weights, energies, heads }, width) => ({
   weights: unpackRows(weights, width),
   energies: energies ? unpackRows(energies, width) : null,
   heads: heads.map((head) => unpackRows(head, width)),
 });
 
-/**
- * A row of the table with a heading and an empty cell for each English piece.
- * @param {string} kind
- * @param {string} heading
- * @param {number} count
- */
+/** A row of the table with a heading and an empty cell for each English piece.
+ * @param {string} kind @param {string} heading @param {number} count */
 function tableRow(kind, heading, count) {
   return element(
     "tr",
@@ -50,40 +41,10 @@ function tableRow(kind, heading, count) {
   );
 }
 
-/**
- * Builds the French sentence and the table for a new payload.
- * @param {RowState} state
- * @param {RowPayload} payload
- */
-function read(state, payload) {
-  const { root } = state;
-  const { sources, targets, forms, words } = payload, count = sources.length;
-  state.numbers = Object.fromEntries(Object.entries(forms).map(([name, form]) => [name, unpacked(form, count)]));
-  state.drawn = "";
-  writeTexts(root, words);
-  find(root, ".words").replaceChildren(...targets.flatMap(({ text, space, name }, step) => {
-    const made = button("", text, () => send(root, "choose", { step }));
-    if (!text.trim()) made.ariaLabel = name;
-    return space ? [" ", made] : [made];
-  }));
-  const corner = element("th", "", words.english, { scope: "row" });
-  const names = sources.map((source) => element("th", "", source, { scope: "col", lang: "en" }));
-  find(root, "thead").replaceChildren(element("tr", "", corner, ...names));
-  const heads = Math.max(...Object.values(state.numbers).map((numbers) => numbers.heads.length));
-  find(root, "tbody").replaceChildren(
-    tableRow("energies", words.energy, count),
-    ...Array.from({ length: heads }, (_, k) => tableRow("head", fill(words.head, { n: k + 1 }), count)),
-    tableRow("weights", words.weight, count),
-  );
-}
-
 const BRIGHT = 0.46; // above this weight, black text has more contrast than white text
 
-/**
- * Shades the cells of a row by weights, from black, 0, to white, 1, as the heatmap; writes the weights in them.
- * @param {HTMLElement} row
- * @param {Float32Array} weights
- */
+/** Shades the cells of a row by weights, from black, 0, to white, 1, as the heatmap; writes the weights in them.
+ * @param {HTMLElement} row @param {Float32Array} weights */
 function shade(row, weights) {
   const strongest = weights.indexOf(Math.max(...weights));
   findAll(row, "td").forEach((cell, k) => {
@@ -95,12 +56,7 @@ function shade(row, weights) {
   });
 }
 
-/**
- * @param {HTMLElement} root
- * @param {RowNumbers} numbers
- * @param {number} step
- * @param {Words} words
- */
+/** @param {HTMLElement} root @param {RowNumbers} numbers @param {number} step @param {Words} words */
 function paintTable(root, { weights, energies, heads }, step, words) {
   const energyRow = find(root, ".energies");
   energyRow.hidden = !energies;
@@ -117,36 +73,7 @@ function paintTable(root, { weights, energies, heads }, step, words) {
   if (box.hasAttribute("data-scrolls")) box.scrollLeft = cell.offsetLeft - (box.clientWidth - cell.offsetWidth) / 2;
 }
 
-/**
- * @param {RowState} state
- * @param {RowPayload} payload
- */
-function show(state, payload) {
-  const { root, opened } = state, { step, options } = viewState(root);
-  const form = payload.forms[options.form], target = payload.targets[step ?? -1];
-  if (!form || !target || step === null) return;
-  const { words } = payload, isOpen = opened === form.exhibit;
-  write(find(root, ".exhibit"), isOpen ? words.close : fill(words.open, { title: form.title }));
-  find(root, ".exhibit").setAttribute("aria-expanded", String(isOpen));
-  const drawn = `${options.form} ${step}`;
-  if (drawn === state.drawn) return;
-  state.drawn = drawn;
-  paintTable(root, state.numbers[options.form], step, words);
-  const piece = form.askers?.[step] ?? target.name;
-  write(find(root, "caption span"), fill(words.caption, { piece, model: form.model }));
-  write(find(root, ".model-change"), form.modelChange);
-  write(find(root, ".change"), form.text);
-  write(find(root, ".numbers"), form.sentences[step]);
-  const buttons = findAll(root, ".words button");
-  buttons.forEach((made, k) => made.ariaCurrent = k === step ? "step" : null);
-  makeOneTabStop(buttons, buttons[step]);
-  writeEquation(state, form.latex, payload.katex);
-}
-
-/**
- * Opens the exhibit behind the chosen form, or closes it.
- * @param {RowState} state
- */
+/** Opens the exhibit behind the chosen form, or closes it. @param {RowState} state */
 function toggleExhibit({ root, payload, opened }) {
   const { exhibit } = payload?.forms[viewState(root).options.form] ?? {};
   if (!exhibit) return;
@@ -158,31 +85,66 @@ function toggleExhibit({ root, payload, opened }) {
   }, waiting.signal);
 }
 
-/**
- * @param {RowState} state
- * @param {KeyboardEvent} event
- */
-function onKey({ root, payload }, event) {
-  const { step } = viewState(root);
-  if (!payload || step === null || !isForPage(event)) return;
-  const next = stepForKey(event, step, payload.targets.length - 1);
-  if (next === null) return;
-  event.preventDefault();
-  send(root, "choose", { step: next });
-}
-
 export default component(".attention-row", {
   messages: ["step", "options"],
   isText: true,
   begin: () => ({ payload: null, numbers: {}, opened: "", drawn: "" }),
   /** @param {RowState} state */
   start(state) {
-    onViewKey(state.root, (event) => onKey(state, event), state.signal);
-    find(state.root, ".exhibit").onclick = () => toggleExhibit(state);
+    const { root, signal } = state;
+    onViewKey(root, (event) => {
+      const { step } = viewState(root), { payload } = state;
+      if (!payload || step === null || !isForPage(event)) return;
+      const next = stepForKey(event, step, payload.targets.length - 1);
+      if (next === null) return;
+      event.preventDefault();
+      send(root, "choose", { step: next });
+    }, signal);
+    find(root, ".exhibit").onclick = () => toggleExhibit(state);
   },
   take(state, /** @type {PayloadAddress & { opened: string }} */ { opened }) {
     Object.assign(state, { opened });
   },
-  read,
-  show,
+  /** Builds the French sentence and the table for a new payload. */
+  read(state, payload) {
+    const { root } = state, { sources, targets, forms, words } = payload, count = sources.length;
+    state.numbers = Object.fromEntries(Object.entries(forms).map(([name, form]) => [name, unpacked(form, count)]));
+    state.drawn = "";
+    writeTexts(root, words);
+    find(root, ".words").replaceChildren(...targets.flatMap(({ text, space, name }, step) => {
+      const made = button("", text, () => send(root, "choose", { step }));
+      if (!text.trim()) made.ariaLabel = name;
+      return space ? [" ", made] : [made];
+    }));
+    const corner = element("th", "", words.english, { scope: "row" });
+    const names = sources.map((source) => element("th", "", source, { scope: "col", lang: "en" }));
+    find(root, "thead").replaceChildren(element("tr", "", corner, ...names));
+    const heads = Math.max(...Object.values(state.numbers).map((numbers) => numbers.heads.length));
+    find(root, "tbody").replaceChildren(
+      tableRow("energies", words.energy, count),
+      ...Array.from({ length: heads }, (_, k) => tableRow("head", fill(words.head, { n: k + 1 }), count)),
+      tableRow("weights", words.weight, count),
+    );
+  },
+  show(state, payload) {
+    const { root, opened } = state, { step, options } = viewState(root);
+    const form = payload.forms[options.form], target = payload.targets[step ?? -1];
+    if (!form || !target || step === null) return;
+    const { words } = payload, isOpen = opened === form.exhibit;
+    write(find(root, ".exhibit"), isOpen ? words.close : fill(words.open, { title: form.title }));
+    find(root, ".exhibit").setAttribute("aria-expanded", String(isOpen));
+    const drawn = `${options.form} ${step}`;
+    if (drawn === state.drawn) return;
+    state.drawn = drawn;
+    paintTable(root, state.numbers[options.form], step, words);
+    const piece = form.askers?.[step] ?? target.name;
+    write(find(root, "caption span"), fill(words.caption, { piece, model: form.model }));
+    write(find(root, ".model-change"), form.modelChange);
+    write(find(root, ".change"), form.text);
+    write(find(root, ".numbers"), form.sentences[step]);
+    const buttons = findAll(root, ".words button");
+    buttons.forEach((made, k) => made.ariaCurrent = k === step ? "step" : null);
+    makeOneTabStop(buttons, buttons[step]);
+    writeEquation(state, form.latex, payload.katex);
+  },
 });

@@ -24,5 +24,4 @@ interface WordChoicePayload extends PayloadAddress {
 
 interface WordChoiceState extends FetchingState<WordsPayload> {
   data: WordChoicePayload;
-  payload?: WordsPayload;
 }

@@ -3,31 +3,14 @@
 
 import { component } from "../component.js";
 import { fetchJson } from "../payloads.js";
-import { fill, find, findAll, write } from "../shared.js";
+import { fill, find, findAll, write, writeTexts } from "../shared.js";
 import { send, viewState } from "../view.js";
 
 let lists = 0;
 
-/**
- * Writes the current words into the boxes, except into one in which a visitor is typing.
- * @param {WordChoiceState} state
- * @param {WordsPayload} payload
- */
-function read({ root }, payload) {
-  find(root, "datalist").replaceChildren(...payload.likeliest.map(({ name }) => new Option("", name)));
-  for (const box of findAll(root, "input", HTMLInputElement)) {
-    if (box.matches(":focus") && box.value !== (box.dataset.written ?? "")) continue;
-    box.value = box.dataset.written = box.dataset.what === "word" ? payload.word : payload.foil;
-  }
-  write(find(root, ".messages"), payload.feedback.join("\n"));
-}
-
-/**
- * Chooses the word typed in a box: a likely piece by its name, or the first piece of any other text; an empty box undoes
- * the choice.
- * @param {WordChoiceState} state
- * @param {HTMLInputElement} box
- */
+/** Chooses the word typed in a box: a likely piece by its name, or the first piece of any other text; an empty box
+ * undoes the choice.
+ * @param {WordChoiceState} state @param {HTMLInputElement} box */
 async function chooseTyped(state, box) {
   const { root } = state;
   box.dataset.written = box.value; // typing has ended
@@ -43,10 +26,7 @@ async function chooseTyped(state, box) {
     return;
   }
   const likely = state.payload?.likeliest.find(({ name }) => name === text);
-  if (likely) {
-    choose(likely.piece, text);
-    return;
-  }
+  if (likely) return choose(likely.piece, text);
   const search = new URLSearchParams({ word: "0", typed_word: text });
   /** @type {NamedPiece | null} */
   const found = await fetchJson(fill(named, { selection: String(search) }), true, () => root.isConnected);
@@ -55,33 +35,31 @@ async function chooseTyped(state, box) {
   else choose(found.piece, text);
 }
 
-/** @param {WordChoiceState} state */
-function start(state) {
-  const { root } = state, list = find(root, "datalist");
-  lists += 1;
-  list.id = `attnviz-likeliest-${lists}`;
-  for (const box of findAll(root, "input", HTMLInputElement)) {
-    box.setAttribute("list", list.id);
-    box.onfocus = () => box.select();
-    box.onchange = () => chooseTyped(state, box);
-  }
-}
-
-/**
- * @param {WordChoiceState} state
- * @param {WordChoicePayload} data
- */
-function take({ root }, { words, both }) {
-  write(find(root, ".one span"), words.why);
-  write(find(root, ".other span"), words.not);
-  write(find(root, ".note"), words.note);
-  find(root, ".other").hidden = !both;
-}
-
 export default component(".word-choice", {
   messages: ["step", "words"],
   isText: true,
-  start,
-  take,
-  read,
+  /** @param {WordChoiceState} state */
+  start(state) {
+    const { root } = state, list = find(root, "datalist");
+    lists += 1;
+    list.id = `attnviz-likeliest-${lists}`;
+    for (const box of findAll(root, "input", HTMLInputElement)) {
+      box.setAttribute("list", list.id);
+      box.onfocus = () => box.select();
+      box.onchange = () => chooseTyped(state, box);
+    }
+  },
+  take({ root }, { words, both }) {
+    writeTexts(root, words);
+    find(root, ".other").hidden = !both;
+  },
+  /** Writes the current words into the boxes, except into one in which a visitor is typing. */
+  read({ root }, payload) {
+    find(root, "datalist").replaceChildren(...payload.likeliest.map(({ name }) => new Option("", name)));
+    for (const box of findAll(root, "input", HTMLInputElement)) {
+      if (box.matches(":focus") && box.value !== (box.dataset.written ?? "")) continue;
+      box.value = box.dataset.written = box.dataset.what === "word" ? payload.word : payload.foil;
+    }
+    write(find(root, ".messages"), payload.feedback.join("\n"));
+  },
 });

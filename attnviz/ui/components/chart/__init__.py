@@ -101,12 +101,7 @@ def inline_figure(view: Keyed, name: str, draw: Callable[..., Spec], captions: C
 
     `draw` is a `partial`; its result is cached for all visitors.
     """
-    inline_chart(view, _figure_payload(draw, captions), name)
-
-
-def inline_chart(view: Keyed, payload: Mapping[str, Any], name: str) -> None:
-    """Draw a figure of `view` from a payload that is sent with the page."""
-    component("chart", view.key(name), dict(payload))
+    component("chart", view.key(name), _figure_payload(draw, captions))
 
 
 def computed_chart(
@@ -158,4 +153,4 @@ def chart(
         payload |= {"hand": dict(hand), "consequence": consequence}
     if sent is not None:
         payload["sent"] = {"at": at.replace("{options}", ""), "payload": sent}
-    inline_chart(view, payload, name)
+    component("chart", view.key(name), payload)

@@ -1,11 +1,7 @@
 // Attention weights of a step after a what-if, computed in the browser before the server has answered. They sum to 1.
 
-/**
- * The weights where piece `j` has the share `value`, and the others keep their ratios, or share equally if all are 0.
- * @param {number[]} weights
- * @param {number} j
- * @param {number} value
- */
+/** The weights where piece `j` has the share `value`, and the others keep their ratios, or share equally if all are 0.
+ * @param {number[]} weights @param {number} j @param {number} value */
 export function withShare(weights, j, value) {
   const share = Math.min(Math.max(value, 0), 1);
   const rest = weights.reduce((sum, weight, k) => (k === j ? sum : sum + weight), 0);
@@ -15,29 +11,20 @@ export function withShare(weights, j, value) {
   });
 }
 
-/**
- * Values at least 0, divided by their sum.
- * @param {number[]} values
- */
+/** Values at least 0, divided by their sum. @param {number[]} values */
 function normalised(values) {
   const sum = values.reduce((total, value) => total + value, 0);
   return values.map((value) => value / sum);
 }
 
-/**
- * The softmax of energies; -Infinity gets no weight.
- * @param {number[]} energies
- */
+/** The softmax of energies; -Infinity gets no weight. @param {number[]} energies */
 export function softmax(energies) {
   const most = Math.max(...energies);
   return normalised(energies.map((energy) => Math.exp(energy - most)));
 }
 
-/**
- * The weights of a step after an intervention, where they can be computed here; otherwise unchanged.
- * @param {number[]} weights
- * @param {Intervention | Unfinished} intervention
- */
+/** The weights of a step after an intervention, where they can be computed here; otherwise unchanged.
+ * @param {number[]} weights @param {Intervention | Unfinished} intervention */
 export function changedWeights(weights, intervention) {
   switch (intervention.kind) {
     case "weights":

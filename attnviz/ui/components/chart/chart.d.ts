@@ -37,10 +37,6 @@ interface ChartState extends FetchingState<ChartPayload> {
   /** Address of the payload (Consequence) about weights that are being dragged, without parameters. */
   consequenceAddress: string | null;
   sliders?: Sliders;
-  /** The module for a beam search tree, where the figure is one. */
-  tree?: typeof import("./tree.js");
-  /** The module for several heatmaps of the same rows and columns, where the figure has such. */
-  panels?: typeof import("./panels.js");
 }
 
 /** Bars of weights that can be dragged. */

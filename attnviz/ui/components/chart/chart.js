@@ -29,24 +29,20 @@ import { attachSliders, followWhatIfs } from "./drag.js";
 import { entryAt, middleOf, selectionShapes } from "./selection.js";
 import { choiceAt, highlight, reportPointing } from "./pointing.js";
 import { markTabStop, placeSliders } from "./sliders.js";
+import { linkPanels } from "./panels.js";
 import { filled } from "./template.js";
+import { listenToTree, markHypothesis, openHypothesis } from "./tree.js";
 
-/**
- * The row or column of each source piece: in sentence order, or its rank by weight. In a long sentence the last ranks share one row
- * without bars.
- * @param {Figure} figure
- * @param {boolean} strongest
- * @returns {number[] | null}
- */
+/** The row or column of each source piece: in sentence order, or its rank by weight. In a long sentence the last ranks
+ * share one row without bars.
+ * @param {Figure} figure @param {boolean} strongest @returns {number[] | null} */
 function arrangeRows({ data, layout }, strongest) {
   const { order, thinned, entries, lines, upright } = layout.meta;
   if (entries ?? lines) return entries ?? lines ?? null;
   if (!order) return null;
   const places = order.map((_, j) => j);
   if (!strongest || upright) return places;
-  order.forEach((j, rank) => {
-    places[j] = rank;
-  });
+  order.forEach((j, rank) => places[j] = rank);
   const axis = layout.yaxis;
   axis.tickvals = places;
   for (const trace of data) trace.y = places;
@@ -62,11 +58,7 @@ function arrangeRows({ data, layout }, strongest) {
   return places.map((rank) => Math.min(rank, rows));
 }
 
-/**
- * @param {HTMLElement} root
- * @param {string} heading
- * @param {string[]} sentences
- */
+/** @param {HTMLElement} root @param {string} heading @param {string[]} sentences */
 function writeCaption(root, heading, sentences) {
   write(find(root, "h3"), heading);
   while (findAll(root, "p").length < sentences.length) find(root, "p").after(element("p", ""));
@@ -88,17 +80,13 @@ function describe(state) {
   chart.classList.toggle("clickable", Boolean(steps ?? order ?? entries ?? words ?? tree ?? opens));
 }
 
-/**
- * The greatest height of a chart's box in pixels, which page.css sets.
- * @param {HTMLElement} root
- */
+/** The greatest height of a chart's box in pixels, which page.css sets. @param {HTMLElement} root */
 const heightLimit = (root) => parseFloat(getComputedStyle(find(root, ".window")).maxHeight) || Infinity;
 
-/**
- * Lowers the rows of a heatmap to fit the greatest height of its box; what is still higher scrolls. In lecture mode, any
- * other figure fills its box up to MOST_GROWTH times its height. For any other, the box is not read: that computes styles.
- * @param {ChartState} state
- */
+/** Lowers the rows of a heatmap to fit the greatest height of its box; what is still higher scrolls. In lecture mode,
+ * any other figure fills its box up to MOST_GROWTH times its height. For any other, the box is not read: that computes
+ * styles.
+ * @param {ChartState} state */
 function fitHeight(state) {
   const { root, figure: { layout } } = state, { rows } = layout.meta;
   state.limit = rows || state.scale !== 1 ? heightLimit(root) : undefined;
@@ -109,11 +97,9 @@ function fitHeight(state) {
   layout.height = Math.max(least, most);
 }
 
-/**
- * Removes the numbers above upright bars that have no room beside those of larger weights.
+/** Removes the numbers above upright bars that have no room beside those of larger weights.
  * @param {Figure} figure
- * @param {number} width of the chart in pixels
- */
+ * @param {number} width of the chart in pixels */
 function dropCrowdedNumbers({ data, layout: { meta, margin } }, width) {
   if (!meta.upright || !meta.order) return;
   const { l = 0, r = 0 } = margin ?? {}, distance = NUMBER_WIDTH * meta.order.length / (width - l - r);
@@ -127,10 +113,7 @@ function dropCrowdedNumbers({ data, layout: { meta, margin } }, width) {
   }
 }
 
-/**
- * Scrolls a chart that is wider than its box to the chosen column.
- * @param {ChartState} state
- */
+/** Scrolls a chart that is wider than its box to the chosen column. @param {ChartState} state */
 function scrollToColumn({ root, chart, step, source }) {
   const { columns, spans } = chart.layout.meta;
   const column = entryAt(columns, source) ?? middleOf(spans?.[step ?? -1]);
@@ -146,23 +129,11 @@ function scrollToColumn({ root, chart, step, source }) {
   }
 }
 
-/**
- * Fades the edges beyond which one can scroll, by mouse or keys.
- * @param {HTMLElement} scroll
- */
+/** Fades the edges beyond which one can scroll, by mouse or keys. @param {HTMLElement} scroll */
 function fadeEdges(scroll) {
   makeScrollable(scroll);
   scroll.classList.toggle("more-left", scroll.scrollLeft > 1);
   scroll.classList.toggle("more-right", scroll.scrollLeft + scroll.clientWidth < scroll.scrollWidth - 1);
-}
-
-/**
- * Opens the sentence of a point, if it has one.
- * @param {string[]} opens
- * @param {Point} point
- */
-function openSentence(opens, { customdata }) {
-  if (Array.isArray(customdata)) location.assign(new URL(`${opens[customdata[0]]}${customdata[1]}`, document.baseURI));
 }
 
 /** @param {ChartState} state */
@@ -187,14 +158,16 @@ function listenToChart(state) {
   fadeEdges(scroll);
   chart.on("plotly_click", ({ points: [point] }) => {
     const { tree, opens } = chart.layout.meta;
-    if (tree) state.tree?.openHypothesis(root, tree, Number(point.customdata));
-    if (opens) openSentence(opens, point);
+    if (tree) openHypothesis(root, tree, Number(point.customdata));
+    if (opens && Array.isArray(point.customdata)) {
+      location.assign(new URL(`${opens[point.customdata[0]]}${point.customdata[1]}`, document.baseURI));
+    }
     const chosen = choiceAt(chart.layout.meta, point);
     if (chosen) send(root, "choose", chosen);
   });
-  if (chart.layout.meta.panels) state.panels?.linkPanels(state);
-  else if (!chart.layout.meta.tree) reportPointing(state);
-  state.tree?.listenToTree(state);
+  if (chart.layout.meta.panels) linkPanels(state);
+  else if (chart.layout.meta.tree) listenToTree(state);
+  else reportPointing(state);
 }
 
 /** @param {ChartState} state */
@@ -228,9 +201,6 @@ async function draw(state) {
     dropCrowdedNumbers(state.figure, widthOf(state));
   }
   const { data, layout } = state.figure;
-  if (layout.meta.tree) state.tree ??= await import("./tree.js");
-  if (layout.meta.panels) state.panels ??= await import("./panels.js");
-  if (state.signal.aborted) return;
   const shapes = [...selectionShapes(layout, state, state.places), ...(layout.shapes ?? [])];
   const marks = JSON.stringify(shapes), marked = marks === state.marks;
   state.marks = marks;
@@ -240,7 +210,7 @@ async function draw(state) {
   if (!state.resizing) listenToChart(state);
   if (!same) {
     drawFrozenLabels(state);
-    state.tree?.markHypothesis(state, null);
+    markHypothesis(state, null);
     attachSliders(state);
     fadeEdges(find(root, ".scroll")); // the figure may be wider than the one before
   }
@@ -248,11 +218,8 @@ async function draw(state) {
   scrollToColumn(state);
 }
 
-/**
- * The values of the first layout that fits the width, or else of the last; undefined for a figure with one layout.
- * @param {HTMLElement} root
- * @param {ChartPayload} payload
- */
+/** The values of the first layout that fits the width, or else of the last; undefined for a figure with one layout.
+ * @param {HTMLElement} root @param {ChartPayload} payload */
 function fittingValues(root, { fits }) {
   const width = fits && find(root, ".scroll").clientWidth;
   return (fits?.find(({ narrowest }) => narrowest <= Number(width)) ?? fits?.at(-1))?.values;
@@ -262,52 +229,42 @@ const MOST_GROWTH = 1.5;
 const NUMBER_WIDTH = 29; // pixels of a number above an upright bar
 const LOWEST_ROW = 16; // pixels of a row that has room for its label
 
-/** @param {ChartState} state */
-function start(state) {
-  const { root, signal, redraw } = state;
-  const refit = () => {
-    const payload = "at" in state.data ? state.fetched?.payload : state.data;
-    if (state.limit && state.limit !== heightLimit(root)) state.text = undefined; // to be drawn anew
-    if (payload?.fits || state.text === undefined) redraw();
-  };
-  const resizing = new ResizeObserver(refit);
-  for (const name of [".scroll", ".window"]) resizing.observe(find(root, name));
-  signal.addEventListener("abort", () => resizing.disconnect());
-  addEventListener("resize", refit, { signal });
-  document.addEventListener("attnviz:letters", redraw, { signal });
-  onMessage(root, "shown", () => state.figure?.layout.meta.stages && redraw(), signal);
-  onMessage(root, "hint", ({ detail }) => state.tree?.markHypothesis(state, detail), signal);
-  onMessage(root, "point", ({ detail }) => state.figure && highlight(state, detail), signal);
-  followWhatIfs(state);
-  onPress(find(root, ".undo"), () => send(root, "try", { kind: "undo" }));
-}
-
-/**
- * @param {ChartState} state
- * @param {ChartPayload | PayloadAddress & { waiting: string, visited: boolean, prefetch: number, hand?: Words, consequence?: string }} data
- */
-function take(state, data) {
-  const { root } = state, fetching = "at" in data, undo = find(root, ".undo");
-  Object.assign(state, {
-    steps: fetching ? data.prefetch : 0,
-    words: fetching ? data.hand ?? null : null,
-    consequenceAddress: fetching ? data.consequence ?? null : null,
-  });
-  root.dataset.message = fetching ? data.waiting : "";
-  undo.hidden = !state.words?.undo;
-  write(undo, state.words?.undo ?? "");
-  if (fetching && !data.sent) return true;
-  draw(state); // the heatmap first: IntersectionObserver reports late
-  return false;
-}
-
 export default component(".chart-box", {
   messages: ["step", "source", "order", "words", "options"],
   begin: ({ root }) => ({ chart: chartOf(root) }),
   start(state, data) {
-    start(state);
-    if ("at" in data && data.visited) keepInWindow(state.root, "nearest");
+    const { root, signal, redraw } = state;
+    const refit = () => {
+      const payload = "at" in state.data ? state.fetched?.payload : state.data;
+      if (state.limit && state.limit !== heightLimit(root)) state.text = undefined; // to be drawn anew
+      if (payload?.fits || state.text === undefined) redraw();
+    };
+    const resizing = new ResizeObserver(refit);
+    for (const name of [".scroll", ".window"]) resizing.observe(find(root, name));
+    signal.addEventListener("abort", () => resizing.disconnect());
+    addEventListener("resize", refit, { signal });
+    document.addEventListener("attnviz:letters", redraw, { signal });
+    onMessage(root, "shown", () => state.figure?.layout.meta.stages && redraw(), signal);
+    onMessage(root, "hint", ({ detail }) => markHypothesis(state, detail), signal);
+    onMessage(root, "point", ({ detail }) => state.figure && highlight(state, detail), signal);
+    followWhatIfs(state);
+    onPress(find(root, ".undo"), () => send(root, "try", { kind: "undo" }));
+    if ("at" in data && data.visited) keepInWindow(root, "nearest");
   },
-  take,
+  /** @param {ChartState} state
+   * @param {ChartPayload | PayloadAddress & { waiting: string, visited: boolean, prefetch: number, hand?: Words, consequence?: string }} data
+   */
+  take(state, data) {
+    const { root } = state, fetching = "at" in data, undo = find(root, ".undo");
+    Object.assign(state, {
+      steps: fetching ? data.prefetch : 0,
+      words: fetching ? data.hand ?? null : null,
+      consequenceAddress: fetching ? data.consequence ?? null : null,
+    });
+    root.dataset.message = fetching ? data.waiting : "";
+    undo.hidden = !state.words?.undo;
+    write(undo, state.words?.undo ?? "");
+    return !fetching || Boolean(data.sent); // the heatmap first: IntersectionObserver reports late
+  },
   draw,
 });

@@ -10,10 +10,8 @@ const REST = 16; // milliseconds without a movement, after which the hand rests
 const GAP = 6; // pixels between the bar and the box below it
 const ABOVE = 30; // pixels between the bar and the box above it, for the number there
 
-/**
- * Requests what the weights shown would do, once the hand rests; of several requests the last one is shown.
- * @param {ChartState} state
- */
+/** Requests what the weights shown would do, once the hand rests; of several requests the last one is shown.
+ * @param {ChartState} state */
 export function requestConsequence(state) {
   const { root, consequenceAddress, sliders } = state, { step, held } = viewState(root);
   if (!sliders?.drag || step === null) return;
@@ -31,12 +29,8 @@ export function requestConsequence(state) {
   }, REST);
 }
 
-/**
- * @param {HTMLElement} root
- * @param {HTMLElement} bar
- * @param {Consequence} consequence
- * @param {string} outdated what the rest of the page still shows
- */
+/** @param {HTMLElement} root @param {HTMLElement} bar @param {Consequence} consequence
+ * @param {string} outdated what the rest of the page still shows */
 function showConsequence(root, bar, { probability, words }, outdated) {
   const box = find(root, ".consequence"), translation = find(box, ".translation");
   write(find(box, ".probability"), probability);

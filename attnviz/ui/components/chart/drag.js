@@ -4,22 +4,16 @@
 import { element, fill, find, findAll } from "../shared.js";
 import { onMessage, send, sendPointed, sendPreviewedWeights, viewState } from "../view.js";
 import { changedWeights, withShare } from "./changed_weights.js";
+import { requestConsequence } from "./consequence.js";
 import { placeSliders, redraw, SLACK, unpackedBars } from "./sliders.js";
 
 const FINE = 0.01; // change by an arrow key with Shift
 
 /** @type {Record<string, number>} */
-const KEY_CHANGES = {
-  PageUp: 0.2,
-  PageDown: -0.2,
-  Home: -1,
-  End: 1,
-};
+const KEY_CHANGES = { PageUp: 0.2, PageDown: -0.2, Home: -1, End: 1 };
 
-/**
- * What an arrow key changes, or to which slider it goes, where they stand beside or above each other.
- * @type {Record<"upright" | "level", { change: Record<string, number>, go: Record<string, number> }>}
- */
+/** What an arrow key changes, or to which slider it goes, where they stand beside or above each other.
+ * @type {Record<"upright" | "level", { change: Record<string, number>, go: Record<string, number> }>} */
 const ARROWS = {
   upright: { change: { ArrowUp: 0.05, ArrowDown: -0.05 }, go: { ArrowLeft: -1, ArrowRight: 1 } },
   level: { change: { ArrowRight: 0.05, ArrowLeft: -0.05 }, go: { ArrowUp: -1, ArrowDown: 1 } },
@@ -28,10 +22,7 @@ const ARROWS = {
 /** Whether the bars are upright. @param {ChartState} state */
 const isUpright = (state) => Boolean(state.figure.layout.meta.upright);
 
-/**
- * Attaches the sliders to the bars of a figure that has been drawn.
- * @param {ChartState} state
- */
+/** Attaches the sliders to the bars of a figure that has been drawn. @param {ChartState} state */
 export function attachSliders(state) {
   const { root } = state, { weights } = state.figure.layout.meta, layer = find(root, ".hands");
   state.sliders?.drag?.end();
@@ -60,13 +51,9 @@ export function attachSliders(state) {
   placeSliders(state);
 }
 
-/**
- * @param {ChartState} state
- * @param {number} piece
- */
+/** @param {ChartState} state @param {number} piece */
 function newSlider(state, piece) {
-  const { root } = state;
-  const range = { tabIndex: -1, role: "slider", ariaValueMin: "0", ariaValueMax: "1" };
+  const { root } = state, range = { tabIndex: -1, role: "slider", ariaValueMin: "0", ariaValueMax: "1" };
   const bar = element("div", "hand", range, element("output", ""));
   bar.onpointerenter = () => sendPointed(root, { source: piece });
   bar.onpointerleave = () => sendPointed(root, null);
@@ -81,21 +68,14 @@ function newSlider(state, piece) {
   return bar;
 }
 
-/**
- * Hides what the dragged weights would do, and asks for no more (consequence.js).
- * @param {ChartState} state
- */
+/** Hides what the dragged weights would do, and asks for no more (consequence.js). @param {ChartState} state */
 function hideConsequence({ root, sliders }) {
   clearTimeout(sliders?.rest);
   find(root, ".consequence").hidden = true;
 }
 
-/**
- * Begins the drag of a bar, unless it is already being dragged; `end` removes its listeners.
- * @param {ChartState} state
- * @param {number} piece
- * @param {() => void} [end]
- */
+/** Begins the drag of a bar, unless it is already being dragged; `end` removes its listeners.
+ * @param {ChartState} state @param {number} piece @param {() => void} [end] */
 function beginDrag(state, piece, end = () => {}) {
   const { sliders } = state;
   if (!sliders || sliders.drag?.piece === piece) return sliders;
@@ -104,24 +84,18 @@ function beginDrag(state, piece, end = () => {}) {
   return sliders;
 }
 
-/**
- * @param {ChartState} state
- * @param {number} value
- */
+/** @param {ChartState} state @param {number} value */
 function drag(state, value) {
   const { sliders } = state;
   if (!sliders?.drag) return;
   sliders.drag.hasMoved = true;
   sliders.shownWeights = withShare(sliders.drag.startWeights, sliders.drag.piece, value);
   redraw(state);
-  if (state.consequenceAddress) import("./consequence.js").then((module) => module.requestConsequence(state));
+  if (state.consequenceAddress) requestConsequence(state);
 }
 
-/**
- * Ends a drag: sends changed weights to the server, or restores the previous ones if `back`.
- * @param {ChartState} state
- * @param {boolean} [back]
- */
+/** Ends a drag: sends changed weights to the server, or restores the previous ones if `back`.
+ * @param {ChartState} state @param {boolean} [back] */
 function endDrag(state, back) {
   const { root, sliders } = state, { step } = viewState(root);
   if (!sliders?.drag) return;
@@ -137,15 +111,10 @@ function endDrag(state, back) {
   redraw(state);
 }
 
-/**
- * Starts a drag by the mouse or a finger; without a movement, the piece is chosen.
- * @param {ChartState} state
- * @param {number} piece
- * @param {PointerEvent} event
- */
+/** Starts a drag by the mouse or a finger; without a movement, the piece is chosen.
+ * @param {ChartState} state @param {number} piece @param {PointerEvent} event */
 function onPointerDown(state, piece, event) {
-  const { root } = state;
-  const bar = state.sliders?.bars[piece];
+  const { root } = state, bar = state.sliders?.bars[piece];
   if (!bar || event.button !== 0 || !event.isPrimary) return;
   event.preventDefault(); // keeps the focus: the arrow keys are to step
   const listening = new AbortController(), { signal } = listening;
@@ -173,11 +142,7 @@ function onPointerDown(state, piece, event) {
   }, { signal, capture: true });
 }
 
-/**
- * @param {ChartState} state
- * @param {number} piece
- * @param {KeyboardEvent} event
- */
+/** @param {ChartState} state @param {number} piece @param {KeyboardEvent} event */
 function onKeyDown(state, piece, event) {
   const { root } = state;
   if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -186,8 +151,10 @@ function onKeyDown(state, piece, event) {
   if (by !== undefined && sliders) {
     beginDrag(state, piece);
     drag(state, sliders.shownWeights[piece] + (event.shiftKey ? Math.sign(by) * FINE : by));
-  } else if (way) focusNeighbour(find(root, ".hands"), way);
-  else if (event.key === "Enter") endDrag(state);
+  } else if (way) {
+    const shown = findAll(root, ".hand:not([hidden])");
+    shown[shown.findIndex((bar) => bar.matches(":focus")) + way]?.focus();
+  } else if (event.key === "Enter") endDrag(state);
   else if (event.key === "Escape") {
     if (sliders?.drag) endDrag(state, true);
     else {
@@ -198,20 +165,8 @@ function onKeyDown(state, piece, event) {
   event.preventDefault();
 }
 
-/**
- * Focuses the slider before or after the focused one.
- * @param {HTMLElement} layer
- * @param {number} by
- */
-function focusNeighbour(layer, by) {
-  const shown = findAll(layer, ".hand:not([hidden])"), here = shown.findIndex((bar) => bar.matches(":focus"));
-  shown[here + by]?.focus();
-}
-
-/**
- * Shows what-ifs requested elsewhere in the view, and reverts those that the server rejects.
- * @param {ChartState} state
- */
+/** Shows what-ifs requested elsewhere in the view, and reverts those that the server rejects.
+ * @param {ChartState} state */
 export function followWhatIfs(state) {
   const { root, signal } = state;
   /** The translation of the what-if that is not answered yet. @type {string | undefined} */

@@ -10,12 +10,8 @@ const UNLABELLED_END = 60; // pixels at the bottom where the names no longer sta
 
 const BRACKETS = ".layer-below .shapelayer"; // of the pieces of a word
 
-/**
- * A copy of Plotly's `groups`, `width` by `height` pixels, without class names, so that no selector matches it.
- * @param {Iterable<Element>} groups
- * @param {number} width
- * @param {number} height
- */
+/** A copy of Plotly's `groups`, `width` by `height` pixels, without class names, so that no selector matches it.
+ * @param {Iterable<Element>} groups @param {number} width @param {number} height */
 function copyOf(groups, width, height) {
   const svg = svgElement("svg", { width, height, style: "display: block" });
   for (const group of groups) {
@@ -26,10 +22,7 @@ function copyOf(groups, width, height) {
   return svg;
 }
 
-/**
- * Redraws the copies after a change of the chart or its size.
- * @param {ChartState} state
- */
+/** Redraws the copies after a change of the chart or its size. @param {ChartState} state */
 export function drawFrozenLabels(state) {
   const { root, chart } = state, { meta } = chart.layout;
   if (!chart._fullLayout) return;
@@ -61,10 +54,7 @@ export function drawFrozenLabels(state) {
   moveColumnLabels(state);
 }
 
-/**
- * Moves the names of the columns with their columns.
- * @param {ChartState} state
- */
+/** Moves the names of the columns with their columns. @param {ChartState} state */
 export function moveColumnLabels({ root, chart }) {
   const [names] = findAll(root, ".names svg", SVGElement);
   if (names && chart._fullLayout) {

@@ -2,12 +2,8 @@
 
 import { number, percent } from "../shared.js";
 
-/**
- * The strips of the sum with `weights`, and a function that writes their labels into the layout.
- * @param {Figure} figure
- * @param {NonNullable<Meta["mixture"]>} mixture
- * @param {number[]} weights
- */
+/** The strips of the sum with `weights`, and a function that writes their labels into the layout.
+ * @param {Figure} figure @param {NonNullable<Meta["mixture"]>} mixture @param {number[]} weights */
 export function mixtureOf(figure, { values, names, more }, weights) {
   const own = figure.layout.meta.strip_pieces?.filter((piece) => piece !== null).length ?? 0;
   const order = weights.map((_, j) => j).sort((one, other) => weights[other] - weights[one] || one - other);

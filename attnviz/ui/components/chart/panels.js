@@ -5,13 +5,8 @@ import { find, number } from "../shared.js";
 import { cellOn, overlayOn } from "./pointing.js";
 import { axisOf } from "./selection.js";
 
-/**
- * The value of a cell in the panel of an axis, in its own unit; null where it has none.
- * @param {Chart} chart
- * @param {string} xaxis
- * @param {number} row
- * @param {number} column
- */
+/** The value of a cell in the panel of an axis, in its own unit; null where it has none.
+ * @param {Chart} chart @param {string} xaxis @param {number} row @param {number} column */
 function numberAt(chart, xaxis, row, column) {
   /** @type {any} */
   const panel = chart._fullData?.find((trace) => trace.type === "heatmap" && trace.xaxis === xaxis);
@@ -19,12 +14,8 @@ function numberAt(chart, xaxis, row, column) {
   return Number.isFinite(value) ? value : null; // NaN in a masked cell
 }
 
-/**
- * Frames a cell in every panel, with its number there.
- * @param {ChartState} state
- * @param {number} row
- * @param {number} column
- */
+/** Frames a cell in every panel, with its number there.
+ * @param {ChartState} state @param {number} row @param {number} column */
 function frameCell({ root, chart }, row, column) {
   const { panels, beside } = chart.layout.meta;
   const frames = Object.values(panels ?? {}).map(({ xaxis, yaxis }) => {
@@ -41,10 +32,7 @@ function frameCell({ root, chart }, row, column) {
   find(root, ".cursor").replaceChildren(...frames, ...lines);
 }
 
-/**
- * Listens to the pointer over a chart of several panels.
- * @param {ChartState} state
- */
+/** Listens to the pointer over a chart of several panels. @param {ChartState} state */
 export function linkPanels(state) {
   const { root, chart } = state;
   chart.on("plotly_hover", ({ points: [point] }) => {

@@ -8,12 +8,8 @@ import { axisOf, entryAt } from "./selection.js";
 
 const ADDED = 1; // index of the trace with the contributions of words, in the figure of the context's units
 
-/**
- * The choice that a click on a point makes, or null.
- * @param {Meta} meta
- * @param {Point} point
- * @returns {Choice | null}
- */
+/** The choice that a click on a point makes, or null.
+ * @param {Meta} meta @param {Point} point @returns {Choice | null} */
 export function choiceAt({ steps, sources, order, entries, words, strip_pieces: strips }, point) {
   const { pointNumber: place } = point;
   if (strips && typeof place !== "number") {
@@ -34,12 +30,8 @@ export function choiceAt({ steps, sources, order, entries, words, strip_pieces: 
   return null;
 }
 
-/**
- * The source piece or step of a hovered point, or null.
- * @param {Chart} chart
- * @param {Point} point
- * @returns {Pointed | null}
- */
+/** The source piece or step of a hovered point, or null.
+ * @param {Chart} chart @param {Point} point @returns {Pointed | null} */
 function pointedOf(chart, point) {
   const { lines } = chart.layout.meta, { pointNumber } = point;
   if (lines && point.curveNumber === ADDED && typeof pointNumber === "number") {
@@ -53,24 +45,16 @@ function pointedOf(chart, point) {
   return { ...(step !== undefined && { step }), ...(typeof source === "number" && { source }) };
 }
 
-/**
- * The cell at a place of an axis, a step or a piece.
- * @param {DrawnAxis} axis
- * @param {number} place
- * @returns {PixelSpan}
- */
+/** The cell at a place of an axis, a step or a piece.
+ * @param {DrawnAxis} axis @param {number} place @returns {PixelSpan} */
 export function cellOn(axis, place) {
   const [from, to] = [place - 0.5, place + 0.5].map((edge) => axis._offset + axis.c2p(edge));
   return { _offset: from, _length: to - from };
 }
 
-/**
- * An element over a chart, as wide as a part of one axis and as high as a part of another; an axis is a part of itself.
- * Plotly draws too slowly for marks that follow the pointer.
- * @param {string} className
- * @param {PixelSpan} across
- * @param {PixelSpan} down
- */
+/** An element over a chart, as wide as a part of one axis and as high as a part of another; an axis is a part of
+ * itself. Plotly draws too slowly for marks that follow the pointer.
+ * @param {string} className @param {PixelSpan} across @param {PixelSpan} down */
 export function overlayOn(className, { _offset: left, _length: width }, { _offset: top, _length: height }) {
   const made = element("div", className);
   for (const [side, pixels] of Object.entries({ left, top, width, height })) {
@@ -79,11 +63,7 @@ export function overlayOn(className, { _offset: left, _length: width }, { _offse
   return made;
 }
 
-/**
- * Highlights the hovered source piece or step.
- * @param {ChartState} state
- * @param {Pointed | null} pointed
- */
+/** Highlights the hovered source piece or step. @param {ChartState} state @param {Pointed | null} pointed */
 export function highlight({ root, chart, places }, pointed) {
   if (!chart._fullLayout?.xaxis) return;
   const { columns, rows, panels, tree, upright } = chart.layout.meta;
@@ -104,10 +84,7 @@ export function highlight({ root, chart, places }, pointed) {
   find(root, ".cursor").replaceChildren(...highlights);
 }
 
-/**
- * Makes a chart report what is hovered in it.
- * @param {ChartState} state
- */
+/** Makes a chart report what is hovered in it. @param {ChartState} state */
 export function reportPointing({ root, chart }) {
   chart.on("plotly_hover", ({ points: [point] }) => {
     const pointed = pointedOf(chart, point);

@@ -8,23 +8,16 @@ import { mixtureOf } from "./mixture.js";
 export const SLACK = 4; // pixels by which a slider begins left of its bar, and that a press may move and still be a click
 const LOW = 0.02; // weight below which the end of a bar is not marked
 
-/**
- * The text of a weight as in the figure: where that shows shares, a whole percentage.
- * @param {Figure} figure
- * @param {number} weight
- * @param {number} [places]
- */
+/** The text of a weight as in the figure: where that shows shares, a whole percentage.
+ * @param {Figure} figure @param {number} weight @param {number} [places] */
 function weightText({ layout }, weight, places = 2) {
   return layout.meta.weights?.shares ? percent(weight) : number(weight, places);
 }
 
-/**
- * A figure with other weights in their bars, in the numbers next to these, and in the strips of their mixture.
+/** A figure with other weights in their bars, in the numbers next to these, and in the strips of their mixture.
  * @param {Figure} figure
  * @param {Layout} layout as it is drawn
- * @param {number[]} weights
- * @returns {Figure}
- */
+ * @param {number[]} weights @returns {Figure} */
 function withWeights(figure, layout, weights) {
   const { weights: bars, mixture, upright } = figure.layout.meta, along = upright ? "y" : "x";
   const least = upright ? LOW : 0, mixed = mixture && mixtureOf(figure, mixture, weights);
@@ -38,10 +31,7 @@ function withWeights(figure, layout, weights) {
   return { data, layout: mixed ? mixed.labelled(layout) : layout };
 }
 
-/**
- * Draws the weights shown, at most once per animation frame.
- * @param {ChartState} state
- */
+/** Draws the weights shown, at most once per animation frame. @param {ChartState} state */
 export function redraw(state) {
   const { root, chart, sliders } = state;
   if (!sliders) return;
@@ -59,11 +49,8 @@ export function redraw(state) {
   });
 }
 
-/**
- * Sets values and texts of the sliders, and the positions of the ends of their bars.
- * @param {ChartState} state
- * @param {Sliders} sliders
- */
+/** Sets values and texts of the sliders, and the positions of the ends of their bars.
+ * @param {ChartState} state @param {Sliders} sliders */
 function describeSliders(state, { bars, shownWeights, unit, zero, drag }) {
   const { pieces, shares } = state.figure.layout.meta.weights ?? { pieces: [] };
   const sign = shares ? "" : "α = ";
@@ -80,10 +67,7 @@ function describeSliders(state, { bars, shownWeights, unit, zero, drag }) {
   });
 }
 
-/**
- * Places the sliders over their rows; pieces that share a row cannot be dragged.
- * @param {ChartState} state
- */
+/** Places the sliders over their rows; pieces that share a row cannot be dragged. @param {ChartState} state */
 export function placeSliders(state) {
   const { root, chart, sliders, places } = state, full = chart._fullLayout;
   const { upright, thinned, weights } = state.figure.layout.meta;
@@ -109,10 +93,7 @@ export function placeSliders(state) {
   describeSliders(state, sliders);
 }
 
-/**
- * Makes the sliders one tab stop: the focused one, or that of the current source piece.
- * @param {ChartState} state
- */
+/** Makes the sliders one tab stop: the focused one, or that of the current source piece. @param {ChartState} state */
 export function markTabStop({ root, sliders }) {
   if (!sliders) return;
   const shown = findAll(root, ".hand:not([hidden])"), current = sliders.bars[viewState(root).source ?? 0];
@@ -120,12 +101,8 @@ export function markTabStop({ root, sliders }) {
   makeOneTabStop(sliders.bars, focused ?? (current && !current.hidden ? current : shown[0]));
 }
 
-/**
- * Sorts the sliders by row, for the tab order; the focus stays where it is.
- * @param {HTMLElement} layer
- * @param {Sliders} sliders
- * @param {number[]} places
- */
+/** Sorts the sliders by row, for the tab order; the focus stays where it is.
+ * @param {HTMLElement} layer @param {Sliders} sliders @param {number[]} places */
 function sortByRow(layer, sliders, places) {
   const wanted = sliders.bars.toSorted((one, other) =>
     places[sliders.bars.indexOf(one)] - places[sliders.bars.indexOf(other)]
@@ -140,11 +117,8 @@ function sortByRow(layer, sliders, places) {
   sliders.reordering = false;
 }
 
-/**
- * The lengths of bars, unpacked where Plotly's Python library has encoded them.
- * @param {unknown} lengths
- * @returns {ArrayLike<number>}
- */
+/** The lengths of bars, unpacked where Plotly's Python library has encoded them.
+ * @param {unknown} lengths @returns {ArrayLike<number>} */
 export function unpackedBars(lengths) {
   const { bdata } = /** @type {{ bdata?: string }} */ (lengths);
   if (bdata === undefined) return /** @type {number[]} */ (lengths);

@@ -3,12 +3,8 @@
 import { MISSING } from "../../../figures/constants.js";
 import { bytesOf } from "../shared.js";
 
-/**
- * A deep copy of the common part with the values in its slots, which Plotly may modify.
- * @param {any} template
- * @param {any[]} values
- * @returns {any}
- */
+/** A deep copy of the common part with the values in its slots, which Plotly may modify.
+ * @param {any} template @param {any[]} values @returns {any} */
 export function filled(template, values) {
   if (Array.isArray(template)) return template.map((part) => filled(part, values));
   if (template === null || typeof template !== "object") return template;
@@ -17,11 +13,8 @@ export function filled(template, values) {
   return Object.fromEntries(Object.entries(template).map(([name, part]) => [name, filled(part, values)]));
 }
 
-/**
- * Unpacks rows of numbers: little-endian int16 in base64, times `scale`.
- * @param {{ scale: number, size: number, strips: string }} packed
- * @returns {Float32Array[]}
- */
+/** Unpacks rows of numbers: little-endian int16 in base64, times `scale`.
+ * @param {{ scale: number, size: number, strips: string }} packed @returns {Float32Array[]} */
 function unpackedStrips({ scale, size, strips }) {
   const numbers = Float32Array.from(
     new Int16Array(bytesOf(strips).buffer),

@@ -7,27 +7,12 @@ import { addElement, svgElement } from "../diagram/svg.js";
 import { find } from "../shared.js";
 import { send } from "../view.js";
 
-/**
- * The ids of the pieces of a hypothesis, from the first step on.
- * @param {TreeMeta} tree
- * @param {number} node
- * @returns {number[]}
- */
-function piecesOf({ parents, pieces }, node) {
-  const found = [];
-  for (let here = node; here >= 0; here = parents[here]) found.unshift(pieces[here]);
-  return found;
-}
-
-/**
- * Opens a hypothesis: a finished one becomes the translation; any other is forced from where it differs from the current
- * translation.
- * @param {HTMLElement} root
- * @param {TreeMeta} tree
- * @param {number} node
- */
+/** Opens a hypothesis: a finished one becomes the translation; any other is forced from where it differs from the
+ * current translation.
+ * @param {HTMLElement} root @param {TreeMeta} tree @param {number} node */
 export function openHypothesis(root, tree, node) {
-  const pieces = piecesOf(tree, node), { shown: now, end } = tree;
+  const { shown: now, end } = tree, pieces = [];
+  for (let here = node; here >= 0; here = tree.parents[here]) pieces.unshift(tree.pieces[here]);
   if (tree.inner[node]) {
     send(root, "choose", { step: pieces.length - 1 });
   } else if (pieces.join() !== now.join()) {
@@ -37,11 +22,7 @@ export function openHypothesis(root, tree, node) {
   }
 }
 
-/**
- * The node of the hypothesis with these pieces, or -1.
- * @param {TreeMeta} tree
- * @param {number[]} wanted
- */
+/** The node of the hypothesis with these pieces, or -1. @param {TreeMeta} tree @param {number[]} wanted */
 function nodeOf({ parents, pieces }, wanted) {
   let here = -1;
   for (const piece of wanted) {
@@ -52,13 +33,9 @@ function nodeOf({ parents, pieces }, wanted) {
   return here;
 }
 
-/**
- * The points of the link to a hypothesis, in pixels: each part of the tree has its labels in one trace and, as many for
- * each and in the same order, the points of its links in another.
- * @param {Chart} chart
- * @param {number} node
- * @returns {string[]}
- */
+/** The points of the link to a hypothesis, in pixels: each part of the tree has its labels in one trace and, as many
+ * for each and in the same order, the points of its links in another.
+ * @param {Chart} chart @param {number} node @returns {string[]} */
 function linkPoints({ data, _fullLayout }, node) {
   const labels = data.find(({ customdata }) => customdata?.includes(node));
   const links = data.find(({ name }) => name === `links: ${labels?.name}`);
@@ -70,13 +47,9 @@ function linkPoints({ data, _fullLayout }, node) {
   );
 }
 
-/**
- * Marks the path to a hypothesis; for -1 to the current translation, unless that is the best one. The mark is an element
- * over the chart, since Plotly draws too slowly for it.
- * @param {ChartState} state
- * @param {TreeMeta} tree
- * @param {number} pointed
- */
+/** Marks the path to a hypothesis; for -1 to the current translation, unless that is the best one. The mark is an
+ * element over the chart, since Plotly draws too slowly for it.
+ * @param {ChartState} state @param {TreeMeta} tree @param {number} pointed */
 function markPath({ root, chart }, tree, pointed) {
   const currentNode = nodeOf(tree, tree.shown),
     node = pointed < 0 && currentNode !== tree.winner ? currentNode : pointed;
@@ -87,10 +60,7 @@ function markPath({ root, chart }, tree, pointed) {
   find(root, ".cursor").replaceChildren(svg);
 }
 
-/**
- * Listens to the pointer over the tree.
- * @param {ChartState} state
- */
+/** Listens to the pointer over the tree. @param {ChartState} state */
 export function listenToTree(state) {
   const { chart } = state;
   /** @param {unknown} node */
@@ -102,11 +72,8 @@ export function listenToTree(state) {
   chart.on("plotly_unhover", () => mark(-1));
 }
 
-/**
- * Marks the path to the hypothesis of these pieces, where the chart is a tree; for null that of the translation.
- * @param {ChartState} state
- * @param {number[] | null} pieces
- */
+/** Marks the path to the hypothesis of these pieces, where the chart is a tree; for null that of the translation.
+ * @param {ChartState} state @param {number[] | null} pieces */
 export function markHypothesis(state, pieces) {
   const { tree } = state.chart.layout?.meta ?? {};
   if (tree) markPath(state, tree, pieces ? nodeOf(tree, pieces) : -1);

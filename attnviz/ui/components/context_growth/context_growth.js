@@ -17,6 +17,7 @@ import {
   unpackRows,
   watchWidth,
   write,
+  writeTexts,
 } from "../shared.js";
 import { onMessage, send, sendPointed, viewState } from "../view.js";
 import { growthAt, growthShapes, sumOf } from "./strips.js";
@@ -27,18 +28,10 @@ const JUMP_PAUSE = 600; // milliseconds between two jumps
 const SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉";
 /** @param {number} number */
 const subscript = (number) => String(number).replace(/\d/g, (digit) => SUBSCRIPTS[Number(digit)]);
-/**
- * The symbol of the sum of a step: c₃, or z₃ of a head.
- * @param {Growth} growth
- * @param {GrowthState} state
- */
+/** The symbol of the sum of a step: c₃, or z₃ of a head. @param {Growth} growth @param {GrowthState} state */
 const sumSymbol = ({ step }, { payload }) => `${payload.symbol}${subscript(step + 1)}`;
 
-/**
- * @param {Growth} numbers
- * @param {GrowthState} state
- * @param {number | null} source
- */
+/** @param {Growth} numbers @param {GrowthState} state @param {number | null} source */
 function figure(numbers, state, source) {
   const { added } = state;
   const { layout, data } = numbers.skeleton;
@@ -63,10 +56,7 @@ function figure(numbers, state, source) {
   return state.scale === 1 ? drawn : scaled(drawn, state.scale);
 }
 
-/**
- * @param {GrowthState} state
- * @param {Growth} numbers
- */
+/** @param {GrowthState} state @param {Growth} numbers */
 function describe(state, numbers) {
   const { root, added, payload: { words } } = state, count = numbers.lines.length;
   const weight = numbers.lines.slice(0, added).reduce((total, line) => total + line.weight, 0);
@@ -96,11 +86,7 @@ async function paint(state) {
   if (!state.resizing && !state.signal.aborted) listen(state);
 }
 
-/**
- * The source piece of the strip at a point; null for the sum.
- * @param {GrowthState} state
- * @param {Point} point
- */
+/** The source piece of the strip at a point; null for the sum. @param {GrowthState} state @param {Point} point */
 const pieceAt = ({ numbers }, { curveNumber, pointNumber }) =>
   curveNumber || typeof pointNumber === "number" ? null : numbers?.lines[pointNumber[0]].piece ?? null;
 
@@ -119,25 +105,15 @@ function listen(state) {
   chart.on("plotly_unhover", () => sendPointed(root, null));
 }
 
-/**
- * Highlights the strip of the hovered source piece.
- * @param {GrowthState} state
- * @param {Pointed | null} pointed
- */
+/** Highlights the strip of the hovered source piece. @param {GrowthState} state @param {Pointed | null} pointed */
 function highlight({ root, chart, numbers }, pointed) {
   const row = numbers?.row(pointed?.source ?? null) ?? -1, layer = find(root, ".cursor");
   const { xaxis: x, yaxis: y } = chart._fullLayout ?? {};
-  if (row < 0 || !x || !y) {
-    layer.replaceChildren();
-    return;
-  }
+  if (row < 0 || !x || !y) return layer.replaceChildren();
   layer.replaceChildren(overlayOn("pointing", x, cellOn(y, row)));
 }
 
-/**
- * Adds piece after piece; with reduced motion in a few jumps.
- * @param {GrowthState} state
- */
+/** Adds piece after piece; with reduced motion in a few jumps. @param {GrowthState} state */
 function toggleBuilding(state) {
   const { clock } = state, count = state.numbers?.lines.length ?? 0;
   if (clock.playing) {
@@ -154,84 +130,56 @@ function toggleBuilding(state) {
   });
 }
 
-/**
- * @param {GrowthState} state
- * @param {GrowthPayload} payload
- */
-function show(state, { captions }) {
-  const { root } = state, { step, order } = viewState(root);
-  if (step === null || !state.alpha[step]) return;
-  write(find(root, "p"), captions[step] ?? "");
-  const strongest = order === "strongest";
-  const scale = scaleFactor(), key = [step, order, scale].join();
-  if (key !== state.key) {
-    state.clock.pause();
-    Object.assign(state, { key, scale });
-    state.numbers = growthAt(state, step, strongest);
-    state.added = state.numbers.lines.length;
-    state.chart.style.height = `${state.numbers.skeleton.layout.height * scale}px`;
-  }
-  find(root, `.order input[value=${order}]`, HTMLInputElement).checked = true;
-  paint(state);
-}
-
-/**
- * Reads a new payload.
- * @param {GrowthState} state
- * @param {GrowthPayload} payload
- */
-function read(state, payload) {
-  const { root } = state;
-  const { figure, thinned } = payload;
-  state.annotations = unpackRows(payload.annotations, payload.units);
-  state.alpha = unpackRows(payload.alpha, state.annotations.length);
-  state.skeletons = { figure: JSON.parse(figure), thinned: thinned && JSON.parse(thinned) };
-  state.chart.style.minWidth = `${state.skeletons.figure.layout.meta.narrowest}px`;
-  state.key = null;
-  state.stripsKey = null;
-  state.drawnKey = null;
-  writeLabels(root, payload.words);
-}
-
-/**
- * Writes the labels in the language of the page.
- * @param {HTMLElement} root
- * @param {Words} words
- */
-function writeLabels(root, words) {
-  find(root, ".added").setAttribute("aria-label", words.added);
-  write(find(root, "legend"), words.order);
-  for (const input of findAll(root, ".order input", HTMLInputElement)) {
-    if (input.nextElementSibling) write(input.nextElementSibling, words[input.value]);
-  }
-}
-
-/** @param {GrowthState} state */
-function start(state) {
-  const { root, signal, chart } = state, added = find(root, ".added", HTMLInputElement);
-  find(root, ".build").onclick = () => toggleBuilding(state);
-  added.oninput = () => {
-    state.clock.pause();
-    state.added = Number(added.value);
-    paint(state);
-  };
-  // One group of choices for each view on the page.
-  for (const input of findAll(root, ".order input", HTMLInputElement)) {
-    input.name = `${viewState(root).name}-order`;
-    input.onchange = () => send(root, "choose", { order: /** @type {Order} */ (input.value) });
-  }
-  chart.setAttribute("role", "img");
-  chart.classList.add("clickable");
-  // The running sum as drawn, unit by unit, for tests.
-  chart.runningSum = () => Array.from(state.running);
-  onMessage(root, "point", ({ detail }) => highlight(state, detail), signal);
-  document.addEventListener("attnviz:letters", state.redraw, { signal });
-}
-
 export default component(".growth", {
   messages: ["step", "source", "order"],
   begin: (own) => ({ chart: /** @type {GrowthChart} */ (chartOf(own.root)), clock: newClock(own) }),
-  start,
-  read,
-  show,
+  /** @param {GrowthState} state */
+  start(state) {
+    const { root, signal, chart } = state, added = find(root, ".added", HTMLInputElement);
+    find(root, ".build").onclick = () => toggleBuilding(state);
+    added.oninput = () => {
+      state.clock.pause();
+      state.added = Number(added.value);
+      paint(state);
+    };
+    // One group of choices for each view on the page.
+    for (const input of findAll(root, ".order input", HTMLInputElement)) {
+      input.name = `${viewState(root).name}-order`;
+      input.onchange = () => send(root, "choose", { order: /** @type {Order} */ (input.value) });
+    }
+    chart.setAttribute("role", "img");
+    chart.classList.add("clickable");
+    // The running sum as drawn, unit by unit, for tests.
+    chart.runningSum = () => Array.from(state.running);
+    onMessage(root, "point", ({ detail }) => highlight(state, detail), signal);
+    document.addEventListener("attnviz:letters", state.redraw, { signal });
+  },
+  /** Reads a new payload. */
+  read(state, payload) {
+    const { root } = state, { figure, thinned } = payload;
+    state.annotations = unpackRows(payload.annotations, payload.units);
+    state.alpha = unpackRows(payload.alpha, state.annotations.length);
+    state.skeletons = { figure: JSON.parse(figure), thinned: thinned && JSON.parse(thinned) };
+    state.chart.style.minWidth = `${state.skeletons.figure.layout.meta.narrowest}px`;
+    state.key = null;
+    state.stripsKey = null;
+    state.drawnKey = null;
+    writeTexts(root, payload.words);
+  },
+  show(state, { captions }) {
+    const { root } = state, { step, order } = viewState(root);
+    if (step === null || !state.alpha[step]) return;
+    write(find(root, "p"), captions[step] ?? "");
+    const strongest = order === "strongest";
+    const scale = scaleFactor(), key = [step, order, scale].join();
+    if (key !== state.key) {
+      state.clock.pause();
+      Object.assign(state, { key, scale });
+      state.numbers = growthAt(state, step, strongest);
+      state.added = state.numbers.lines.length;
+      state.chart.style.height = `${state.numbers.skeleton.layout.height * scale}px`;
+    }
+    find(root, `.order input[value=${order}]`, HTMLInputElement).checked = true;
+    paint(state);
+  },
 });

@@ -4,50 +4,23 @@
 import { MOST_ROWS, STRONGEST, VEIL } from "../../../figures/constants.js";
 import { fill } from "../shared.js";
 
-/**
- * The amount below which a share of the numbers lies.
- * @param {Float32Array} vector
- * @param {number} share
- */
-function quantile(vector, share) {
-  const sorted = Float32Array.from(vector, Math.abs).sort();
-  return sorted[Math.floor(share * (sorted.length - 1))] || 1;
-}
-
-/**
- * The pieces in the order of their rows, which is also the one they are added in.
- * @param {Float32Array} alpha
- * @param {boolean} strongest
- */
-function pieceOrder(alpha, strongest) {
-  const pieces = Array.from(alpha, (_, j) => j);
-  return strongest ? pieces.sort((a, b) => alpha[b] - alpha[a] || a - b) : pieces;
-}
-
-/**
- * @param {Float32Array[]} terms
- * @param {number} units
- */
+/** @param {Float32Array[]} terms @param {number} units */
 export function sumOf(terms, units) {
   const total = new Float64Array(units);
   for (const term of terms) for (let k = 0; k < units; k += 1) total[k] += term[k];
   return Float32Array.from(total);
 }
 
-/**
- * The rows of a step, each with its piece, its weight and its strip, and the sum of all strips. Of a long sentence in order
- * of weight the pieces that have no row of their own make up the last one together.
- * @param {GrowthState} state
- * @param {number} step
- * @param {boolean} strongest
- * @returns {Growth}
- */
+/** The rows of a step, each with its piece, its weight and its strip, and the sum of all strips. Of a long sentence in
+ * order of weight the pieces that have no row of their own make up the last one together.
+ * @param {GrowthState} state @param {number} step @param {boolean} strongest @returns {Growth} */
 export function growthAt(state, step, strongest) {
   const alpha = state.alpha[step];
   const { units } = state.payload;
   const skeleton = (strongest && state.skeletons.thinned) || state.skeletons.figure;
   const { names, rows: most } = skeleton.layout.meta;
-  const pieces = pieceOrder(alpha, strongest);
+  const pieces = Array.from(alpha, (_, j) => j); // in the order of their rows, in which they are added
+  if (strongest) pieces.sort((a, b) => alpha[b] - alpha[a] || a - b);
   /** @param {number} j */
   const strip = (j) => state.annotations[j].map((value) => alpha[j] * value);
   const own = most < pieces.length ? most - 1 : pieces.length;
@@ -66,15 +39,12 @@ export function growthAt(state, step, strongest) {
   const total = sumOf(lines.map((line) => line.strip), units);
   /** @param {number | null} source */
   const row = (source) => (source === null ? -1 : rest.includes(source) ? own : pieces.indexOf(source));
-  return { step, skeleton, lines, row, total, limit: quantile(total, STRONGEST) };
+  const amounts = Float32Array.from(total, Math.abs).sort();
+  const limit = amounts[Math.floor(STRONGEST * (amounts.length - 1))] || 1; // of the quantile STRONGEST
+  return { step, skeleton, lines, row, total, limit };
 }
 
-/**
- * @param {Growth} growth
- * @param {number} added
- * @param {number} units
- * @param {number | null} source
- * @returns {Shape[]}
+/** @param {Growth} growth @param {number} added @param {number} units @param {number | null} source @returns {Shape[]}
  */
 export function growthShapes({ skeleton, lines, row }, added, units, source) {
   const { paper_colour: paper, context_colour: context, selection_colour: selection, hidden } = skeleton.layout.meta;

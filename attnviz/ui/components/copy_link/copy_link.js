@@ -5,10 +5,7 @@ import { find, onPress, write } from "../shared.js";
 
 const CONFIRMED = 2500; // milliseconds
 
-/**
- * Copies a text. Without HTTPS a browser has no navigator.clipboard: then execCommand is used.
- * @param {string} text
- */
+/** Copies a text. Without HTTPS a browser has no navigator.clipboard: then execCommand is used. @param {string} text */
 async function copy(text) {
   if (navigator.clipboard) {
     await navigator.clipboard.writeText(text);
@@ -34,9 +31,7 @@ export default function ({ data: { words, address }, parentElement }) {
     const copied = address ? new URL(address, document.baseURI).href : location.href;
     button.textContent = await copy(copied).then(() => words.copied, () => words.failed);
     clearTimeout(timer);
-    timer = setTimeout(() => {
-      button.textContent = words.copy;
-    }, CONFIRMED);
+    timer = setTimeout(() => button.textContent = words.copy, CONFIRMED);
   });
   return () => clearTimeout(timer);
 }

@@ -3,12 +3,7 @@
 import { katexAt, typeset } from "../equation/equation.js";
 import { element, find } from "../shared.js";
 
-/**
- * The nodes of a paragraph.
- * @param {string} text
- * @param {KatexLibrary | null} katex
- * @returns {HTMLElement[]}
- */
+/** The nodes of a paragraph. @param {string} text @param {KatexLibrary | null} katex @returns {HTMLElement[]} */
 function paragraphParts(text, katex) {
   return text.split(/(\*\*.+?\*\*|`.+?`|\$.+?\$)/).filter(Boolean).map((part) => {
     if (part.startsWith("**")) return element("b", "", ...paragraphParts(part.slice(2, -2), katex));

@@ -4,11 +4,7 @@
 import { viewState } from "../view.js";
 import { addElement, addGroup, area, drawSymbol, drawVector, roundedPath, spot } from "./svg.js";
 
-/**
- * @param {Element} root
- * @param {DiagramPayload} payload
- * @param {Plan} plan
- */
+/** @param {Element} root @param {DiagramPayload} payload @param {Plan} plan */
 export function drawAttention(root, payload, plan) {
   const [energy, weight, context] = [1, 2, 3].map((stage) => addStagePart(root, stage));
   const numbered = (/** @type {Element} */ parent, /** @type {number} */ across, /** @type {string} */ name) =>
@@ -27,28 +23,18 @@ export function drawAttention(root, payload, plan) {
   };
 }
 
-/**
- * The id of the gradient of the ribbons, unique for each view on the page.
- * @param {Element} drawing
- */
+/** The id of the gradient of the ribbons, unique for each view on the page. @param {Element} drawing */
 export const gradientId = (drawing) => `${viewState(drawing).name}-flow`;
 
-/**
- * The parts of a stage; a click on one leads to it.
- * @param {Element} root
- * @param {number} stage
- */
+/** The parts of a stage; a click on one leads to it. @param {Element} root @param {number} stage */
 export function addStagePart(root, stage) {
   const part = addGroup(root, "part");
   part.dataset.stage = String(stage);
   return part;
 }
 
-/**
- * The line of the query from the decoder's state to each key, and where it meets them.
- * @param {Element} parent
- * @param {Plan} plan
- */
+/** The line of the query from the decoder's state to each key, and where it meets them.
+ * @param {Element} parent @param {Plan} plan */
 function drawQueryLine(parent, plan) {
   const { across, columns } = plan;
   const query = addElement(parent, "path", { d: roundedPath(queryPath(plan)), class: "line state query" });
@@ -59,35 +45,21 @@ function drawQueryLine(parent, plan) {
   return { query, meetings };
 }
 
-/**
- * The way of the query from the decoder's state along all keys.
- * @param {Plan} plan
- * @returns {Spot[]}
- */
+/** The way of the query from the decoder's state along all keys. @param {Plan} plan @returns {Spot[]} */
 export function queryPath({ across, columns, decoder: { queryFrom: [x, y] }, vertical }) {
   const last = columns[columns.length - 1].middle, first = columns[0].middle;
   return vertical ? [[x, y], [across.query, first]] : [[x, y], [x, across.query], [last, across.query]];
 }
 
-/**
- * @param {Element} parent
- * @param {Plan} plan
- * @param {number} across
- * @param {string} name
- * @param {number} j
- */
+/** @param {Element} parent @param {Plan} plan @param {number} across @param {string} name @param {number} j */
 function addColumnNumber(parent, plan, across, name, j) {
   const { middle } = plan.columns[j];
   if (!plan.vertical) return addElement(parent, "text", { x: middle, y: across, class: name, "text-anchor": "middle" });
   return addElement(parent, "text", { x: across, y: middle + 4, class: name, "text-anchor": "end" });
 }
 
-/**
- * The context vector, drawn at 0 along the sentence; each step moves it.
- * @param {Element} parent
- * @param {DiagramPayload} payload
- * @param {Plan} plan
- */
+/** The context vector, drawn at 0 along the sentence; each step moves it.
+ * @param {Element} parent @param {DiagramPayload} payload @param {Plan} plan */
 function drawContext(parent, payload, plan) {
   const [top, bottom] = plan.across.context, { flow } = plan;
   const contextLine = addElement(parent, "path", { class: "line context" });

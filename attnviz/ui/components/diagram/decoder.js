@@ -5,12 +5,8 @@ import { addStagePart } from "./attention.js";
 import { addElement, addGroup, drawSymbol, drawVector, path, roundedPath } from "./svg.js";
 import { TAPS } from "./terms.js";
 
-/**
- * @param {Element} root
- * @param {DiagramPayload} payload
- * @param {Plan} plan
- * @param {boolean} explained whether the view has cards of its terms
- */
+/** @param {Element} root @param {DiagramPayload} payload @param {Plan} plan
+ * @param {boolean} explained whether the view has cards of its terms */
 export function drawDecoder(root, payload, plan, explained) {
   const { decoder } = plan, { squares: { state, readout }, words } = payload;
   const inputs = addGroup(root, "given"), before = addGroup(inputs, "vector"), previous = addGroup(inputs, "vector");
@@ -50,11 +46,8 @@ export function drawDecoder(root, payload, plan, explained) {
   return { origin, lanes, before, previous, beforeSquares, afterSquares, readoutSquares, made, texts };
 }
 
-/**
- * The line from the backward half of the first annotation to the initial state.
- * @param {Plan} plan
- * @returns {Spot[]}
- */
+/** The line from the backward half of the first annotation to the initial state.
+ * @param {Plan} plan @returns {Spot[]} */
 function originPath({ vertical, across: { backward }, columns: [first], cell, decoder: { before } }) {
   const middle = (backward[0] + backward[1]) / 2;
   if (vertical) return [[backward[1] + 2, first.middle], [160, first.middle], [160, before.y - 2]];
@@ -62,12 +55,8 @@ function originPath({ vertical, across: { backward }, columns: [first], cell, de
   return [[first.middle - cell / 2 - 2, middle], [down, middle], [down, before.y - 2]];
 }
 
-/**
- * @param {Element} parent
- * @param {Area} place
- * @param {string} text
- * @param {boolean} explained whether the card of its stage explains it (components/terms)
- */
+/** @param {Element} parent @param {Area} place @param {string} text
+ * @param {boolean} explained whether the card of its stage explains it (components/terms) */
 function writeBoxName(parent, { x, y }, text, explained) {
   const name = addElement(parent, "text", { x: x - 24, y: y - 9, class: "function" }, text);
   if (!explained) return;
@@ -75,12 +64,7 @@ function writeBoxName(parent, { x, y }, text, explained) {
   name.dataset.term = "";
 }
 
-/**
- * A word in its frame.
- * @param {Element} parent
- * @param {Area} place
- * @param {string} className
- */
+/** A word in its frame. @param {Element} parent @param {Area} place @param {string} className */
 function drawWordBox(parent, { x, y, width, height }, className) {
   addElement(parent, "rect", { x, y, width, height, rx: 6, class: `chip ${className}` });
   return addElement(parent, "text", {
@@ -92,20 +76,14 @@ function drawWordBox(parent, { x, y, width, height }, className) {
   });
 }
 
-/**
- * The three lines that lead to both boxes, dots where a box takes its input; returns their group.
- * @param {Element} root
- * @param {DiagramPayload} payload
- * @param {Plan} plan
- */
+/** The three lines that lead to both boxes, dots where a box takes its input; returns their group.
+ * @param {Element} root @param {DiagramPayload} payload @param {Plan} plan */
 function drawLanes(root, payload, plan) {
   const { decoder: { before, previous, after, readout, lanes, word }, vertical } = plan;
   const current = payload.readout === "current", lines = addGroup(root, "lines");
   const taps = TAPS.map((share) => [after.x + after.width * share, readout.x + readout.width * share]);
-  /** @type {(spots: Spot[], name: string) => void} */
-  const line = (spots, name) => {
-    addElement(lines, "path", { d: roundedPath(spots), class: `line ${name}` });
-  };
+  /** @type {(spots: Spot[], name: string) => Element} */
+  const line = (spots, name) => addElement(lines, "path", { d: roundedPath(spots), class: `line ${name}` });
   const end = current ? taps[0][0] : taps[0][1];
   if (vertical) {
     const down = before.x + before.width / 2;
@@ -120,7 +98,9 @@ function drawLanes(root, payload, plan) {
   [lanes.state, lanes.context, lanes.word].forEach((y, k) => {
     taps[k].forEach((x, box) => {
       if (k === 0 && box === 1 && current) return;
-      drawTap(lines, [x, y], after.y - 3, ["state", "context", "word"][k]);
+      const name = ["state", "context", "word"][k];
+      addElement(lines, "circle", { cx: x, cy: y, r: 3.6, class: `dot ${name}` });
+      drawArrow(lines, [x, y], [x, after.y - 3], name);
     });
   });
   if (current) {
@@ -136,12 +116,8 @@ function drawLanes(root, payload, plan) {
   return lines;
 }
 
-/**
- * The return lines: the new state and the new word are inputs of the next step.
- * @param {Element} root
- * @param {DiagramPayload} payload
- * @param {Plan} plan
- */
+/** The return lines: the new state and the new word are inputs of the next step.
+ * @param {Element} root @param {DiagramPayload} payload @param {Plan} plan */
 function drawReturns(root, { words }, { compact, decoder: { before, previous, after, word }, vertical, height }) {
   if (vertical) return;
   const part = addGroup(root, "returns"), right = after.x + after.width, low = height - (compact ? 14 : 17);
@@ -165,24 +141,7 @@ function drawReturns(root, { words }, { compact, decoder: { before, previous, af
   if (!compact) addElement(part, "text", { x: outer + 20, y: low - 6, class: "again" }, words.again);
 }
 
-/**
- * The arrow from a line into a box.
- * @param {Element} parent
- * @param {Spot} from
- * @param {number} to
- * @param {string} name
- */
-function drawTap(parent, [x, y], to, name) {
-  addElement(parent, "circle", { cx: x, cy: y, r: 3.6, class: `dot ${name}` });
-  drawArrow(parent, [x, y], [x, to], name);
-}
-
-/**
- * @param {Element} parent
- * @param {Spot} from
- * @param {Spot} to
- * @param {string} name
- */
+/** @param {Element} parent @param {Spot} from @param {Spot} to @param {string} name */
 function drawArrow(parent, [x0, y0], [x1, y1], name) {
   const far = Math.hypot(x1 - x0, y1 - y0), [a, b] = [(x1 - x0) / far, (y1 - y0) / far];
   const [x, y] = [x1 - a * 6, y1 - b * 6];

@@ -18,12 +18,8 @@ import { addElement, writeFitted } from "./svg.js";
 import { endShow, listenToShow, newShow, showStep } from "./show_step.js";
 import { drawTerms } from "./terms.js";
 
-/**
- * Draws all that is the same at every step.
- * @param {DiagramState} state
- * @param {DiagramPayload} payload
- * @returns {DiagramDrawing}
- */
+/** Draws all that is the same at every step.
+ * @param {DiagramState} state @param {DiagramPayload} payload @returns {DiagramDrawing} */
 function drawPlan(state, payload) {
   const { root } = state,
     drawing = find(root, ".drawing", SVGElement),
@@ -39,13 +35,7 @@ function drawPlan(state, payload) {
   const { contextName, mix, ...attention } = drawAttention(drawing, payload, plan);
   const columns = drawEncoder(drawing, payload, plan, numbers);
   const decoder = drawDecoder(drawing, payload, plan, (viewState(root).view?.terms.cards.length ?? 0) > 0);
-  const { symbols, states: stateNames } = drawNames(
-    drawing,
-    payload,
-    plan,
-    state.stages,
-    textMeasure(root, "--sans"),
-  );
+  const { symbols, states: stateNames } = drawNames(drawing, payload, plan, state.stages, textMeasure(root, "--sans"));
   const texts = { ...decoder.texts, symbols, stateNames, context: [contextName], mix };
   Object.assign(state, { boxWidth, pose: undefined, step: null });
   state.show.drawn = null;
@@ -58,11 +48,8 @@ function drawPlan(state, payload) {
   return { payload, numbers, plan, parts };
 }
 
-/**
- * Gives the drawing the height that it will have, so that nothing moves when its numbers arrive.
- * @param {DiagramState} state
- * @param {Omit<Outline, "terms">} outline
- */
+/** Gives the drawing the height that it will have, so that nothing moves when its numbers arrive.
+ * @param {DiagramState} state @param {Omit<Outline, "terms">} outline */
 function reserve({ root, formulas }, outline) {
   const scale = scaleFactor(),
     width = find(root, ".scroll").clientWidth / scale,
@@ -79,11 +66,8 @@ function reserve({ root, formulas }, outline) {
 /** Whether the page wants a thin diagram (page.css). @param {HTMLElement} root */
 const isThin = (root) => getComputedStyle(root).getPropertyValue("--thin-diagram") === "1";
 
-/**
- * Returns a function that measures the width of a text in the font of a custom property.
- * @param {HTMLElement} root
- * @param {"--serif" | "--sans"} font
- */
+/** Returns a function that measures the width of a text in the font of a custom property.
+ * @param {HTMLElement} root @param {"--serif" | "--sans"} font */
 function textMeasure(root, font) {
   const pen = document.createElement("canvas").getContext("2d");
   const family = getComputedStyle(root).getPropertyValue(font) || "serif";
@@ -94,11 +78,8 @@ function textMeasure(root, font) {
   };
 }
 
-/**
- * The colours of the ribbons: weights are grey, and what they flow into is orange.
- * @param {Element} drawing
- * @param {Plan} plan
- */
+/** The colours of the ribbons: weights are grey, and what they flow into is orange.
+ * @param {Element} drawing @param {Plan} plan */
 function addFlowGradient(drawing, { vertical, across: { ribbons: [from, to] } }) {
   const ends = vertical ? { x1: from, y1: 0, x2: to, y2: 0 } : { x1: 0, y1: from, x2: 0, y2: to };
   const colours = addElement(addElement(drawing, "defs", {}), "linearGradient", {
@@ -110,12 +91,9 @@ function addFlowGradient(drawing, { vertical, across: { ribbons: [from, to] } })
   addElement(colours, "stop", { offset: 0.95, style: "stop-color: var(--context)" });
 }
 
-/**
- * Writes the texts and numbers of a step.
- * @param {HTMLElement} root
- * @param {DiagramDrawing} drawing
- * @param {number} k its row in the payload
- */
+/** Writes the texts and numbers of a step.
+ * @param {HTMLElement} root @param {DiagramDrawing} drawing
+ * @param {number} k its row in the payload */
 function writeStep(root, { payload, parts }, k) {
   const i = payload.steps[k] + 1, here = String(i), { texts } = parts;
   /** @type {(name: string, text: string) => void} */
@@ -139,10 +117,7 @@ function writeStep(root, { payload, parts }, k) {
   root.classList.toggle("frozen", payload.frozen);
 }
 
-/**
- * Marks the current source piece, and the one that is pointed at.
- * @param {DiagramState} state
- */
+/** Marks the current source piece, and the one that is pointed at. @param {DiagramState} state */
 function markPiece({ root, diagram, pointed }) {
   const { source } = viewState(root), lit = pointed ?? source, { columns = [], ribbons = [] } = diagram?.parts ?? {};
   root.classList.toggle("pointing", pointed !== null);
@@ -153,12 +128,8 @@ function markPiece({ root, diagram, pointed }) {
   ribbons.forEach((ribbon, j) => ribbon.classList.toggle("seen", ribbons.length === 1 || j === lit));
 }
 
-/**
- * Moves the new state and word of the previous step to their places as inputs, when going one step onward.
- * @param {DiagramDrawing} drawing
- * @param {boolean} onward
- * @param {number} share
- */
+/** Moves the new state and word of the previous step to their places as inputs, when going one step onward.
+ * @param {DiagramDrawing} drawing @param {boolean} onward @param {number} share */
 function moveInputs({ plan, parts }, onward, share) {
   const { before, previous, after, word } = plan.decoder, left = onward ? 1 - share : 0;
   /** @type {(node: SVGElement, to: Area, from: Area) => void} */
@@ -197,11 +168,9 @@ function show(state) {
   showStep(state);
 }
 
-/**
- * Draws the ribbons of weights that are previewed.
+/** Draws the ribbons of weights that are previewed.
  * @param {DiagramState} state
- * @param {number[] | null} weights of the source pieces, or null for those of the step
- */
+ * @param {number[] | null} weights of the source pieces, or null for those of the step */
 function drawWeights(state, weights) {
   const { diagram, pose, step } = state, k = step === null ? -1 : diagram?.payload.steps.indexOf(step) ?? -1;
   if (!diagram || !pose || k < 0 || (weights && weights.length !== pose.weights.length)) return;
@@ -211,49 +180,44 @@ function drawWeights(state, weights) {
   drawPose(diagram, weights ? { ...own, weights: Float32Array.from(weights) } : own);
 }
 
-/** @param {DiagramState} state */
-function start(state) {
-  const { root, signal } = state, scroll = find(root, ".scroll");
-  const drawAgain = () => {
-    state.step = null;
-    show(state);
-  };
-  document.addEventListener("attnviz:letters", () => {
-    state.diagram = undefined;
-    state.redraw();
-  }, { signal });
-  onMessage(root, "shown", () => state.diagram && state.thin !== isThin(root) && state.redraw(), signal);
-  onMessage(root, "point", ({ detail }) => {
-    state.pointed = detail?.source ?? null;
-    markPiece(state);
-  }, signal);
-  onMessage(root, "weigh", ({ detail }) => drawWeights(state, detail), signal);
-  listenToShow(state, drawAgain);
-  state.resizing = new ResizeObserver(() => {
-    if (state.diagram && scroll.clientWidth !== state.boxWidth) drawAgain();
-  });
-  state.resizing.observe(scroll);
-  listenToStages(root);
-  viewRoot(root).toggleAttribute("data-diagram", true); // for the layout of lectures (page.css)
-}
-
-/**
- * @param {DiagramState} state
- * @param {(DiagramPayload | PayloadAddress) & { stages: StageTitle[]; formulas: boolean; outline: Omit<Outline, "terms">; caption: string }} data
- */
-function take(state, { stages, formulas, outline, caption }) {
-  const titles = stages.map(({ title }) => title).join();
-  if (titles !== state.titles || formulas !== state.formulas) {
-    Object.assign(state, { titles, stages, formulas, diagram: undefined });
-  }
-  if (!state.diagram) reserve(state, outline);
-  write(find(state.root, ".caption"), caption);
-}
-
 export default component(".diagram", {
   messages: ["step", "source"],
   begin: (own) => ({ step: null, pointed: null, clock: newClock(own), show: newShow() }),
-  start,
-  take,
+  /** @param {DiagramState} state */
+  start(state) {
+    const { root, signal } = state, scroll = find(root, ".scroll");
+    const drawAgain = () => {
+      state.step = null;
+      show(state);
+    };
+    document.addEventListener("attnviz:letters", () => {
+      state.diagram = undefined;
+      state.redraw();
+    }, { signal });
+    onMessage(root, "shown", () => state.diagram && state.thin !== isThin(root) && state.redraw(), signal);
+    onMessage(root, "point", ({ detail }) => {
+      state.pointed = detail?.source ?? null;
+      markPiece(state);
+    }, signal);
+    onMessage(root, "weigh", ({ detail }) => drawWeights(state, detail), signal);
+    listenToShow(state, drawAgain);
+    state.resizing = new ResizeObserver(() => {
+      if (state.diagram && scroll.clientWidth !== state.boxWidth) drawAgain();
+    });
+    state.resizing.observe(scroll);
+    listenToStages(root);
+    viewRoot(root).toggleAttribute("data-diagram", true); // for the layout of lectures (page.css)
+  },
+  /** @param {DiagramState} state
+   * @param {(DiagramPayload | PayloadAddress) & { stages: StageTitle[]; formulas: boolean; outline: Omit<Outline, "terms">; caption: string }} data
+   */
+  take(state, { stages, formulas, outline, caption }) {
+    const titles = stages.map(({ title }) => title).join();
+    if (titles !== state.titles || formulas !== state.formulas) {
+      Object.assign(state, { titles, stages, formulas, diagram: undefined });
+    }
+    if (!state.diagram) reserve(state, outline);
+    write(find(state.root, ".caption"), caption);
+  },
   draw: show,
 });

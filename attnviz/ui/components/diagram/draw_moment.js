@@ -22,12 +22,8 @@ const DIM = 0.14; // opacity of what is not computed yet
 const FALL = 0.3; // share of an annotation's way before its ribbon begins
 const CARRIED_FROM = 0.03; // the least weight whose annotation is seen on its way
 
-/**
- * Draws over the diagram what only moments have.
- * @param {Element} svg
- * @param {DiagramDrawing} drawing
- * @returns {MomentParts}
- */
+/** Draws over the diagram what only moments have.
+ * @param {Element} svg @param {DiagramDrawing} drawing @returns {MomentParts} */
 export function addMomentParts(svg, { payload, plan }) {
   const group = addGroup(svg, "moment"),
     { before, queryFrom } = plan.decoder,
@@ -51,11 +47,7 @@ export function addMomentParts(svg, { payload, plan }) {
     }),
     bars: attends ? plan.columns.map(() => addElement(group, "rect", { class: "share", rx: 1.5 })) : [],
     gone: [],
-    sum: addElement(group, "text", {
-      ...sumAt,
-      class: "number strong sum",
-      "text-anchor": vertical ? "start" : "end",
-    }),
+    sum: addElement(group, "text", { ...sumAt, class: "number strong sum", "text-anchor": vertical ? "start" : "end" }),
     carried,
     squares: drawVector(
       carried,
@@ -67,10 +59,7 @@ export function addMomentParts(svg, { payload, plan }) {
   };
 }
 
-/**
- * @param {SVGElement} node
- * @param {number} opacity
- */
+/** @param {SVGElement} node @param {number} opacity */
 function fade(node, opacity) {
   const text = opacity >= 1 ? "" : String(Math.round(opacity * 100) / 100);
   if (node.style.opacity !== text) node.style.opacity = text;
@@ -80,10 +69,7 @@ function fade(node, opacity) {
 /** The opacity of a part by the share of it that is computed. */
 const dimmed = (/** @type {number} */ share) => DIM + (1 - DIM) * Math.min(Math.max(share, 0), 1);
 
-/**
- * The shares of its way at which the query meets the keys.
- * @param {Plan} plan
- */
+/** The shares of its way at which the query meets the keys. @param {Plan} plan */
 function meetingShares(plan) {
   const spots = queryPath(plan),
     lengths = spots.slice(1).map(([x, y], k) => Math.hypot(x - spots[k][0], y - spots[k][1]));
@@ -92,11 +78,7 @@ function meetingShares(plan) {
   return plan.columns.map(({ middle }) => 1 - Math.abs(after.middle - middle) / whole);
 }
 
-/**
- * Dims what a moment has not computed yet.
- * @param {DiagramDrawing} drawing
- * @param {Moment} moment
- */
+/** Dims what a moment has not computed yet. @param {DiagramDrawing} drawing @param {Moment} moment */
 function dim({ plan, parts }, { query, grown, mixed, moved, written }) {
   const { texts } = parts, [after, readout, word] = parts.made;
   if (parts.query) fade(parts.query, query < 1 ? DIM : 1);
@@ -111,12 +93,9 @@ function dim({ plan, parts }, { query, grown, mixed, moved, written }) {
   for (const node of [word, ...texts.likely, ...texts.foils]) fade(node, dimmed(written * 3 - 1.5));
 }
 
-/**
- * @param {DiagramDrawing} drawing
- * @param {MomentParts} drawn
+/** @param {DiagramDrawing} drawing @param {MomentParts} drawn
  * @param {Pose} pose of the step
- * @param {Moment} moment
- */
+ * @param {Moment} moment */
 export function drawMoment(drawing, drawn, pose, moment) {
   const { payload, parts } = drawing;
   dim(drawing, moment);
@@ -130,12 +109,8 @@ export function drawMoment(drawing, drawn, pose, moment) {
   colour(parts.afterSquares, moment.after, payload.limits.state);
 }
 
-/**
- * Draws the energies as they become exponentials, and these as they become weights.
- * @param {DiagramDrawing} drawing
- * @param {MomentParts} drawn
- * @param {Moment} moment
- */
+/** Draws the energies as they become exponentials, and these as they become weights.
+ * @param {DiagramDrawing} drawing @param {MomentParts} drawn @param {Moment} moment */
 function drawShares(drawing, drawn, moment) {
   const { payload: { words }, plan, parts } = drawing;
   const { copied, row, numbers, clear, lengths, added, way, mixed } = moment;
@@ -154,11 +129,8 @@ function drawShares(drawing, drawn, moment) {
   write(drawn.sum, words.sum.replace("{sum}", row === "weights" ? percent(sum) : number(sum, 2)));
 }
 
-/**
- * Fades the name of the row of the weights, which has other numbers before them.
- * @param {MomentParts} drawn
- * @param {number} opacity
- */
+/** Fades the name of the row of the weights, which has other numbers before them.
+ * @param {MomentParts} drawn @param {number} opacity */
 function fadeWeightName({ group }, opacity) {
   const names = /** @type {Element} */ (group.parentNode);
   for (const node of names.querySelectorAll('.way[data-stage="2"], .symbol.weight')) {
@@ -166,11 +138,7 @@ function fadeWeightName({ group }, opacity) {
   }
 }
 
-/**
- * Writes the energies in the row of the weights.
- * @param {DiagramDrawing} drawing
- * @param {Float32Array} energies
- */
+/** Writes the energies in the row of the weights. @param {DiagramDrawing} drawing @param {Float32Array} energies */
 function writeCopies({ plan, parts }, energies) {
   parts.weightNumbers.forEach((node, j) => {
     write(node, (plan.dense && !plan.vertical) || !Number.isFinite(energies[j]) ? "" : number(energies[j], 1));
@@ -183,13 +151,8 @@ function onRibbon(/** @type {number} */ way) {
   return eased(Math.min(Math.max((way / ARRIVAL - FALL) / (1 - FALL), 0), 1));
 }
 
-/**
- * Draws the ribbons, the annotation that is on its way, and the sum of those that have arrived.
- * @param {DiagramDrawing} drawing
- * @param {MomentParts} drawn
- * @param {Pose} pose
- * @param {Moment} moment
- */
+/** Draws the ribbons, the annotation that is on its way, and the sum of those that have arrived.
+ * @param {DiagramDrawing} drawing @param {MomentParts} drawn @param {Pose} pose @param {Moment} moment */
 function drawMixture(drawing, drawn, pose, { added, way, arrived, context, mixed }) {
   const { payload, plan, parts, numbers: { annotations } } = drawing;
   const attends = drawn.bars.length > 0, ribbons = ribbonsOf(drawing, pose.weights);
@@ -225,12 +188,7 @@ function drawMixture(drawing, drawn, pose, { added, way, arrived, context, mixed
   drawn.factor.setAttribute("y", (place[1] + 4).toFixed(1));
 }
 
-/**
- * Draws the still of the step again.
- * @param {DiagramDrawing} drawing
- * @param {MomentParts} drawn
- * @param {Pose} pose
- */
+/** Draws the still of the step again. @param {DiagramDrawing} drawing @param {MomentParts} drawn @param {Pose} pose */
 export function removeMomentParts(drawing, drawn, pose) {
   const { parts } = drawing;
   const all = { query: 1, grown: [], mixed: 1, moved: 1, written: 1 };

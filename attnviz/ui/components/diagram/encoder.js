@@ -2,29 +2,22 @@
 
 import { addElement, addGroup, area, colour, drawVector, path, spot } from "./svg.js";
 
-/**
- * @param {Element} root
- * @param {DiagramPayload} payload
- * @param {Plan} plan
- * @param {DiagramNumbers} numbers
- */
+/** @param {Element} root @param {DiagramPayload} payload @param {Plan} plan @param {DiagramNumbers} numbers */
 export function drawEncoder(root, payload, plan, numbers) {
   const part = addGroup(root, "encoder");
   drawReadingLine(part, plan, plan.across.forward, true);
   drawReadingLine(part, plan, plan.across.backward, false);
   payload.joined.forEach((joined, j) => {
-    if (joined) addElement(part, "path", { d: jointPath(plan, j), class: "joint" });
+    if (!joined) return;
+    const across = plan.vertical ? plan.across.forward[0] - 10 : plan.across.words + 7; // of a piece to the one before it
+    const ends = [j - 1, j].map((k) => spot(plan, plan.columns[k].middle, across));
+    addElement(part, "path", { d: path(ends), class: "joint" });
   });
   return plan.columns.map((_, j) => drawPiece(part, payload, plan, numbers.annotations[j], j));
 }
 
-/**
- * The line along which one direction of the encoder reads, its arrow at the end.
- * @param {Element} parent
- * @param {Plan} plan
- * @param {[number, number]} row
- * @param {boolean} forward
- */
+/** The line along which one direction of the encoder reads, its arrow at the end.
+ * @param {Element} parent @param {Plan} plan @param {[number, number]} row @param {boolean} forward */
 function drawReadingLine(parent, plan, [from, to], forward) {
   const middle = (from + to) / 2, { first, columns } = plan, end = columns[columns.length - 1];
   const last = end.middle + end.width / 2, [tail, head] = forward ? [first - 4, last + 5] : [last + 4, first - 5];
@@ -38,24 +31,9 @@ function drawReadingLine(parent, plan, [from, to], forward) {
   });
 }
 
-/**
- * The line that joins a piece to the one before it in the same word.
- * @param {Plan} plan
- * @param {number} j
- */
-function jointPath(plan, j) {
-  const across = plan.vertical ? plan.across.forward[0] - 10 : plan.across.words + 7;
-  return path([j - 1, j].map((k) => spot(plan, plan.columns[k].middle, across)));
-}
-
-/**
- * A source piece with its annotation; returns their group, which a step marks.
- * @param {Element} parent
- * @param {DiagramPayload} payload
- * @param {Plan} plan
- * @param {Float32Array} annotation
- * @param {number} j
- */
+/** A source piece with its annotation; returns their group, which a step marks.
+ * @param {Element} parent @param {DiagramPayload} payload @param {Plan} plan @param {Float32Array} annotation
+ * @param {number} j */
 function drawPiece(parent, payload, plan, annotation, j) {
   const { columns, across, cell } = plan, { middle, width } = columns[j];
   const made = addGroup(parent, "piece"), half = payload.squares.annotation / 2;
@@ -80,12 +58,7 @@ function drawPiece(parent, payload, plan, annotation, j) {
   return made;
 }
 
-/**
- * @param {Element} parent
- * @param {string} text
- * @param {Plan} plan
- * @param {number} j
- */
+/** @param {Element} parent @param {string} text @param {Plan} plan @param {number} j */
 function writePiece(parent, text, plan, j) {
   const { columns, across, letters, vertical, slanted } = plan, { middle } = columns[j];
   const style = `font-size: ${letters}px`;

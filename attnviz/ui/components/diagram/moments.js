@@ -14,11 +14,7 @@ const between = (from, to, share) => from + (to - from) * share;
 const clamp = (/** @type {number} */ share) => Math.min(Math.max(share, 0), 1);
 const held = (/** @type {number} */ share) => eased(clamp((share - HOLD) / (1 - 2 * HOLD)));
 
-/**
- * The scenes with their times, from 0 to the end of the last.
- * @param {SceneText[]} scenes
- * @returns {Scene[]}
- */
+/** The scenes with their times, from 0 to the end of the last. @param {SceneText[]} scenes @returns {Scene[]} */
 export function timed(scenes) {
   let from = 0;
   return scenes.map((scene) => {
@@ -28,29 +24,18 @@ export function timed(scenes) {
   });
 }
 
-/**
- * The place of the scene at a time; the end of a scene belongs to it.
- * @param {Scene[]} scenes
- * @param {number} time
- */
+/** The place of the scene at a time; the end of a scene belongs to it. @param {Scene[]} scenes @param {number} time */
 export const sceneAt = (scenes, time) => Math.max(0, scenes.findIndex(({ to }) => time <= to));
 
-/**
- * The exponentials of the energies e, divided by the greatest: exp(e - max e). Their sum is 1 / max softmax(e).
- * @param {Float32Array} energies
- */
+/** The exponentials of the energies e, divided by the greatest: exp(e - max e). Their sum is 1 / max softmax(e).
+ * @param {Float32Array} energies */
 export function exponentials(energies) {
   const highest = Math.max(...energies);
   return Array.from(energies, (energy) => Math.exp(energy - highest));
 }
 
-/**
- * The context vector after `added` pieces and a `part` of the next one: the sum of alpha_ij h_j in its drawn units.
- * @param {Float32Array[]} annotations
- * @param {Float32Array} weights
- * @param {number} added
- * @param {number} part
- */
+/** The context vector after `added` pieces and a `part` of the next one: the sum of alpha_ij h_j in its drawn units.
+ * @param {Float32Array[]} annotations @param {Float32Array} weights @param {number} added @param {number} part */
 function partialContext(annotations, weights, added, part) {
   const sum = new Float64Array(annotations[0].length);
   annotations.slice(0, added + 1).forEach((annotation, j) => {
@@ -60,11 +45,8 @@ function partialContext(annotations, weights, added, part) {
   return Float32Array.from(sum);
 }
 
-/**
- * How many pieces the mixture has at a share of its time, and how far the next one is on its way.
- * @param {Float32Array} weights
- * @param {number} share
- */
+/** How many pieces the mixture has at a share of its time, and how far the next one is on its way.
+ * @param {Float32Array} weights @param {number} share */
 function mixtureAt(weights, share) {
   let begin = 0;
   for (let j = 0; j < weights.length; j += 1) {
@@ -75,14 +57,10 @@ function mixtureAt(weights, share) {
   return { added: weights.length, way: 0 };
 }
 
-/**
- * @param {Pose} pose of the step
- * @param {Float32Array[]} annotations
- * @param {Scene[]} scenes
+/** @param {Pose} pose of the step
+ * @param {Float32Array[]} annotations @param {Scene[]} scenes
  * @param {number} low the least energy that is drawn
- * @param {number} time
- * @returns {Moment}
- */
+ * @param {number} time @returns {Moment} */
 export function momentAt({ energies, weights, context, before, after }, annotations, scenes, low, time) {
   /** The share of a scene's time that is over: 1 where the model has no such scene. @param {SceneName} name */
   const over = (name) => {

@@ -3,14 +3,9 @@
 
 import { addElement, addGroup, drawSymbol, writeFitted } from "./svg.js";
 
-/**
- * Names all parts; returns the indices of symbols that hold the number of the step.
- * @param {Element} root
- * @param {DiagramPayload} payload
- * @param {Plan} plan
- * @param {StageTitle[]} stages
- * @param {(text: string, letters: number) => number} measure
- */
+/** Names all parts; returns the indices of symbols that hold the number of the step.
+ * @param {Element} root @param {DiagramPayload} payload @param {Plan} plan @param {StageTitle[]} stages
+ * @param {(text: string, letters: number) => number} measure */
 export function drawNames(root, payload, plan, stages, measure) {
   const part = addGroup(root, "names"), attends = payload.attention !== "none";
   const { across, compact, gutter, decoder: { before, previous, readout, titles }, vertical, width } = plan;
@@ -37,21 +32,12 @@ export function drawNames(root, payload, plan, stages, measure) {
   return { symbols, states: [writeInputName(part, payload.words.state, before)] };
 }
 
-/**
- * The name of what goes into the decoder, at the left edge.
- * @param {Element} parent
- * @param {string} text
- * @param {Area} place
- */
+/** The name of what goes into the decoder, at the left edge.
+ * @param {Element} parent @param {string} text @param {Area} place */
 const writeInputName = (parent, text, { y, height }) =>
   addElement(parent, "text", { x: 0, y: y + height / 2 + 5, class: "name" }, text);
 
-/**
- * @param {Element} parent
- * @param {DiagramPayload} payload
- * @param {Plan} plan
- * @param {boolean} attends
- */
+/** @param {Element} parent @param {DiagramPayload} payload @param {Plan} plan @param {boolean} attends */
 function writeRowNames(parent, { words }, { across, compact, gutter, decoder: { queryFrom } }, attends) {
   const left = gutter - 40,
     middle = (/** @type {[number, number]} */ [from, to]) => (from + to) / 2 + 5;
@@ -77,11 +63,7 @@ function writeRowNames(parent, { words }, { across, compact, gutter, decoder: { 
   ];
 }
 
-/**
- * @param {Element} parent
- * @param {Plan} plan
- * @param {boolean} attends
- */
+/** @param {Element} parent @param {Plan} plan @param {boolean} attends */
 function writeColumnNames(parent, { across, columns }, attends) {
   const y = 26;
   drawSymbol(parent, [2, y], "x", "j", { className: "encoder" });
@@ -96,15 +78,9 @@ function writeColumnNames(parent, { across, columns }, attends) {
   ];
 }
 
-/**
- * The title of a stage, a link to it for a pointer: the keyboard has the cards above the diagram.
- * @param {Element} parent
- * @param {StageTitle} stage
- * @param {Spot} place
- * @param {string[]} lines
- * @param {number} maxWidth
- * @param {(text: string, letters: number) => number} measure
- */
+/** The title of a stage, a link to it for a pointer: the keyboard has the cards above the diagram.
+ * @param {Element} parent @param {StageTitle} stage @param {Spot} place @param {string[]} lines
+ * @param {number} maxWidth @param {(text: string, letters: number) => number} measure */
 function addStageLink(parent, { number: stage, place: shownAs }, [x, y], lines, maxWidth, measure) {
   const way = addGroup(parent, "way");
   way.dataset.stage = String(stage);
@@ -120,19 +96,12 @@ function addStageLink(parent, { number: stage, place: shownAs }, [x, y], lines, 
   addElement(way, "circle", { cx: x + 9, cy: top - 5, r: 9, class: "badge" });
   addElement(way, "text", { x: x + 9, y: top - 0.5, class: "place", "text-anchor": "middle" }, String(shownAs));
   lines.forEach((line, k) =>
-    writeFitted(
-      addElement(way, "text", { x: x + 24, y: top + 17 * k, class: "title", "data-width": maxWidth }),
-      line,
-    )
+    writeFitted(addElement(way, "text", { x: x + 24, y: top + 17 * k, class: "title", "data-width": maxWidth }), line)
   );
 }
 
-/**
- * Breaks a text into lines of at most `maxWidth` pixels, unless a word is longer.
- * @param {string} text
- * @param {number} maxWidth
- * @param {(text: string, letters: number) => number} measure
- */
+/** Breaks a text into lines of at most `maxWidth` pixels, unless a word is longer.
+ * @param {string} text @param {number} maxWidth @param {(text: string, letters: number) => number} measure */
 function wrappedLines(text, maxWidth, measure) {
   const lines = [""];
   for (const word of text.split(" ")) {

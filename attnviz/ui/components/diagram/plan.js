@@ -15,25 +15,17 @@ const NARROWEST_COLUMN = 10; // pixels of the narrowest column: for a longer sen
 /** The rows of attention, in a plan without them. @type {Pick<Rows, "key" | "query" | "energy" | "energyNumber" | "weight">} */
 const NO_ATTENTION = { key: 0, query: 0, energy: [0, 0], energyNumber: 0, weight: 0 };
 
-/**
- * The plan of a drawing of `width` pixels; `measure` returns the width of a text at a font size. A `thin` one ends below the
- * context vector, and its columns have the places of those of the picture below it.
- * @param {Outline} payload
- * @param {number} width
- * @param {(text: string, letters: number) => number} measure
- * @param {boolean} [thin]
- */
+/** The plan of a drawing of `width` pixels; `measure` returns the width of a text at a font size. A `thin` one ends
+ * below the context vector, and its columns have the places of those of the picture below it.
+ * @param {Outline} payload @param {number} width @param {(text: string, letters: number) => number} measure
+ * @param {boolean} [thin] */
 export const planFor = (payload, width, measure, thin = false) =>
   thin || width >= NAMED_FROM || (width >= COMPACT_FROM && !payload.terms)
     ? horizontalPlan(payload, width, measure, thin)
     : verticalPlan(payload, width);
 
-/**
- * The widths of the columns by their words; or all equal, with slanted words, if the sentence is too long for that.
- * @param {Outline} payload
- * @param {number} available
- * @param {(text: string, letters: number) => number} measure
- */
+/** The widths of the columns by their words; or all equal, with slanted words, if the sentence is too long for that.
+ * @param {Outline} payload @param {number} available @param {(text: string, letters: number) => number} measure */
 function columnsOf({ sources, joined }, available, measure) {
   for (const letters of [18, 16, 14, 13, 12]) {
     const widths = sources.map((text, j) => Math.max(measure(text, letters) + (joined[j + 1] ? 6 : 16), 34));
@@ -46,12 +38,8 @@ function columnsOf({ sources, joined }, available, measure) {
   return { letters: Math.min(13, one * 1.05), slanted: true, widths: sources.map(() => one) };
 }
 
-/**
- * Columns of equal width, with slanted words where the longest does not fit.
- * @param {Outline} payload
- * @param {number} available
- * @param {(text: string, letters: number) => number} measure
- */
+/** Columns of equal width, with slanted words where the longest does not fit.
+ * @param {Outline} payload @param {number} available @param {(text: string, letters: number) => number} measure */
 function equalColumns({ sources }, available, measure) {
   const one = Math.max(available / sources.length, NARROWEST_COLUMN), widths = sources.map(() => one);
   const fits = (/** @type {number} */ letters) => sources.every((text) => measure(text, letters) <= one - 4);
@@ -59,11 +47,7 @@ function equalColumns({ sources }, available, measure) {
   return letters ? { letters, slanted: false, widths } : { letters: Math.min(13, one * 1.05), slanted: true, widths };
 }
 
-/**
- * Positions of adjacent columns, beginning at `from`.
- * @param {number[]} widths
- * @param {number} from
- */
+/** Positions of adjacent columns, beginning at `from`. @param {number[]} widths @param {number} from */
 function adjacentColumns(widths, from) {
   let here = from;
   return widths.map((width) => {
@@ -72,13 +56,8 @@ function adjacentColumns(widths, from) {
   });
 }
 
-/**
- * @param {Outline} payload
- * @param {number} available
- * @param {(text: string, letters: number) => number} measure
- * @param {boolean} thin
- * @returns {Plan}
- */
+/** @param {Outline} payload @param {number} available @param {(text: string, letters: number) => number} measure
+ * @param {boolean} thin @returns {Plan} */
 function horizontalPlan(payload, available, measure, thin) {
   const compact = thin || available < NAMED_FROM, gutter = thin ? THIN_GUTTER : compact ? COMPACT_GUTTER : GUTTER;
   const start = gutter + (thin ? 0 : compact ? 20 : 36);
@@ -136,22 +115,12 @@ function horizontalPlan(payload, available, measure, thin) {
   };
 }
 
-/**
- * The rows of a horizontal sentence with short names.
- * @param {number} top
- * @param {boolean} attends
- * @returns {Rows}
- */
+/** The rows of a horizontal sentence with short names. @param {number} top @param {boolean} attends @returns {Rows} */
 function compactRows(top, attends) {
   const forward = /** @type {[number, number]} */ ([top + 28, top + 40]),
     rows = { ...NO_ATTENTION, words: top + 17, forward };
   if (!attends) {
-    return {
-      ...rows,
-      backward: [top + 60, top + 72],
-      ribbons: [top + 42, top + 142],
-      context: [top + 143, top + 163],
-    };
+    return { ...rows, backward: [top + 60, top + 72], ribbons: [top + 42, top + 142], context: [top + 143, top + 163] };
   }
   return {
     ...rows,
@@ -165,20 +134,14 @@ function compactRows(top, attends) {
   };
 }
 
-/**
- * The state whose query meets the keys, left of the context vector.
- * @param {number} y
- */
+/** The state whose query meets the keys, left of the context vector. @param {number} y */
 const stateBeside = (y) => ({
   before: { x: 28, y, width: 56, height: 16 },
   queryFrom: /** @type {Spot} */ ([56, y]),
 });
 
-/**
- * The rows of a horizontal sentence above the picture that has its energies and weights.
- * @param {number} top
- * @returns {Rows}
- */
+/** The rows of a horizontal sentence above the picture that has its energies and weights.
+ * @param {number} top @returns {Rows} */
 const thinRows = (top) => ({
   ...NO_ATTENTION,
   words: top + 17,
@@ -190,13 +153,10 @@ const thinRows = (top) => ({
   context: [top + 99, top + 115],
 });
 
-/**
- * The decoder below a horizontal sentence with short names; its boxes share the width.
+/** The decoder below a horizontal sentence with short names; its boxes share the width.
  * @param {number} width
  * @param {number} bottom of the context vector
- * @param {boolean} attends
- * @returns {DecoderPlan}
- */
+ * @param {boolean} attends @returns {DecoderPlan} */
 function compactDecoder(width, bottom, attends) {
   const left = COMPACT_GUTTER, top = bottom + 12, boxes = top + 58;
   // The boxes and the texts between them need 526 pixels, or 40 less with narrow boxes; the rest is distributed.
@@ -218,13 +178,10 @@ function compactDecoder(width, bottom, attends) {
   };
 }
 
-/**
- * The decoder below a horizontal sentence: inputs at the left, then the boxes, and the word at the right.
- * @param {Outline} payload
- * @param {number} width
+/** The decoder below a horizontal sentence: inputs at the left, then the boxes, and the word at the right.
+ * @param {Outline} payload @param {number} width
  * @param {number} bottom of the context vector
- * @returns {DecoderPlan}
- */
+ * @returns {DecoderPlan} */
 function decoderBelowHorizontal({ attention, terms }, width, bottom) {
   const left = GUTTER, space = Math.min(width, 1500) - left, top = bottom + 14;
   const boxes = top + 88;
@@ -245,11 +202,7 @@ function decoderBelowHorizontal({ attention, terms }, width, bottom) {
   };
 }
 
-/**
- * @param {Outline} payload
- * @param {number} width
- * @returns {Plan}
- */
+/** @param {Outline} payload @param {number} width @returns {Plan} */
 function verticalPlan(payload, width) {
   const { sources, attention, terms } = payload, attends = attention !== "none";
   const size = Math.max(13, Math.min(24, 460 / sources.length)), top = terms && attends ? 54 : 34;
@@ -298,13 +251,10 @@ function verticalPlan(payload, width) {
   };
 }
 
-/**
- * The decoder below a vertical sentence: inputs at the top, then the boxes, and the word below them.
- * @param {number} width
- * @param {number} top
+/** The decoder below a vertical sentence: inputs at the top, then the boxes, and the word below them.
+ * @param {number} width @param {number} top
  * @param {boolean} named whether it has the terms of the equations
- * @returns {DecoderPlan}
- */
+ * @returns {DecoderPlan} */
 function decoderBelowVertical(width, top, named) {
   const low = top + (named ? 8 : 0), boxes = low + 108;
   const readout = Math.min(width / 2 + 14, width - 170); // on a telephone, symbols at its right need more

@@ -4,13 +4,8 @@ import { find } from "../shared.js";
 import { send, sendPointed } from "../view.js";
 import { addElement, addGroup, area } from "./svg.js";
 
-/**
- * Adds a transparent target over each column, for hovering and clicking.
- * @param {HTMLElement} root
- * @param {Element} drawing
- * @param {Plan} plan
- * @param {DiagramParts} parts
- */
+/** Adds a transparent target over each column, for hovering and clicking.
+ * @param {HTMLElement} root @param {Element} drawing @param {Plan} plan @param {DiagramParts} parts */
 export function addColumnTargets(root, drawing, plan, parts) {
   const { across, columns } = plan, deep = across.ribbons[0];
   const part = addGroup(drawing, "reaches");
@@ -24,13 +19,8 @@ export function addColumnTargets(root, drawing, plan, parts) {
   });
 }
 
-/**
- * Handles a click on a column: in the encoder it chooses the piece, below it goes to the stage.
- * @param {HTMLElement} root
- * @param {Plan} plan
- * @param {number} j
- * @param {MouseEvent} event
- */
+/** Handles a click on a column: in the encoder it chooses the piece, below it goes to the stage.
+ * @param {HTMLElement} root @param {Plan} plan @param {number} j @param {MouseEvent} event */
 function choosePiece(root, plan, j, event) {
   const box = find(root, ".drawing", SVGElement).getBoundingClientRect(), { across } = plan;
   const here = (plan.vertical ? event.clientX - box.left : event.clientY - box.top) * plan.width / box.width;
@@ -38,28 +28,17 @@ function choosePiece(root, plan, j, event) {
   else goTo(root, here < (across.energyNumber || across.energy[1]) + 6 ? 1 : 2);
 }
 
-/**
- * @param {HTMLElement} root
- * @param {number} stage
- */
+/** @param {HTMLElement} root @param {number} stage */
 function goTo(root, stage) {
   send(root, "choose", { stage });
   send(root, "visit", stage);
 }
 
-/**
- * Listens for clicks on the links to the stages.
- * @param {HTMLElement} root
- */
+/** Listens for clicks on the links to the stages. @param {HTMLElement} root */
 export function listenToStages(root) {
-  /** @param {Event} event */
-  const stageAt = (event) => {
-    const part = event.target instanceof Element ? event.target.closest("[data-stage]") : null;
-    return part instanceof SVGElement ? Number(part.dataset.stage) : null;
-  };
-  const drawing = find(root, ".drawing", SVGElement);
-  drawing.addEventListener("click", (event) => {
-    const stage = stageAt(event);
+  find(root, ".drawing", SVGElement).addEventListener("click", ({ target }) => {
+    const part = target instanceof Element ? target.closest("[data-stage]") : null;
+    const stage = part instanceof SVGElement ? Number(part.dataset.stage) : 0;
     if (stage) goTo(root, stage);
   });
 }

@@ -8,11 +8,7 @@ import { area, colour, roundedPath, spot } from "./svg.js";
 
 const ANIMATION_TIME = 650; // milliseconds at speed 1
 
-/**
- * Unpacks the numbers of a payload.
- * @param {DiagramPayload} payload
- * @returns {DiagramNumbers}
- */
+/** Unpacks the numbers of a payload. @param {DiagramPayload} payload @returns {DiagramNumbers} */
 export function unpackNumbers(payload) {
   const { squares, sources: { length } } = payload;
   /** @type {Record<keyof Pose, Float32Array[]>} */
@@ -30,33 +26,15 @@ export function unpackNumbers(payload) {
   };
 }
 
-/**
- * A pose, from something that has as many parts.
- * @template Part
- * @param {Record<keyof Pose, Part>} parts
- * @param {(part: Part, name: keyof Pose) => Float32Array} map
- * @returns {Pose}
- */
+/** A pose, from something that has as many parts.
+ * @template Part @param {Record<keyof Pose, Part>} parts @param {(part: Part, name: keyof Pose) => Float32Array} map
+ * @returns {Pose} */
 function mapped(parts, map) {
   const names = /** @type {(keyof Pose)[]} */ (Object.keys(parts));
   return /** @type {any} */ (Object.fromEntries(names.map((name) => [name, map(parts[name], name)])));
 }
 
-/**
- * Interpolates between two poses.
- * @param {Pose} from
- * @param {Pose} to
- * @param {number} share of the way
- * @returns {Pose}
- */
-const interpolated = (from, to, share) =>
-  mapped(to, (row, name) => row.map((value, k) => from[name][k] + (value - from[name][k]) * share));
-
-/**
- * Draws the numbers of a pose.
- * @param {DiagramDrawing} drawing
- * @param {Pose} pose
- */
+/** Draws the numbers of a pose. @param {DiagramDrawing} drawing @param {Pose} pose */
 export function drawPose(drawing, pose) {
   const { payload: { limits }, plan, parts } = drawing;
   colour(parts.contextSquares, pose.context, limits.annotation);
@@ -77,19 +55,13 @@ export function drawPose(drawing, pose) {
   ribbonsOf(drawing, pose.weights).forEach((ribbon, j) => drawRibbon(drawing, ribbon, j));
 }
 
-/**
- * The middle of the context vector along the sentence.
- * @param {DiagramDrawing} drawing
- * @param {Float32Array} weights
- */
+/** The middle of the context vector along the sentence.
+ * @param {DiagramDrawing} drawing @param {Float32Array} weights */
 export const contextMiddle = ({ payload, plan }, weights) =>
   payload.attention === "none" ? plan.last - plan.flow / 2 : meanPosition(plan, weights);
 
-/**
- * Draws the bars of energies, and writes their numbers.
- * @param {DiagramDrawing} drawing
- * @param {Float32Array} energies
- */
+/** Draws the bars of energies, and writes their numbers.
+ * @param {DiagramDrawing} drawing @param {Float32Array} energies */
 export function drawEnergies({ payload: { range: [low, high] }, plan, parts }, energies) {
   const [top, bottom] = plan.across.energy, { columns, vertical } = plan;
   const unit = (bottom - top) / (high - low || 1), wide = barWidth(plan);
@@ -105,16 +77,10 @@ export function drawEnergies({ payload: { range: [low, high] }, plan, parts }, e
   });
 }
 
-/**
- * The width of a bar of a source piece, in pixels.
- * @param {Plan} plan
- */
+/** The width of a bar of a source piece, in pixels. @param {Plan} plan */
 export const barWidth = ({ cell }) => Math.min(cell, 26);
 
-/**
- * @param {SVGElement} bar
- * @param {Area} place
- */
+/** @param {SVGElement} bar @param {Area} place */
 export function placeBar(bar, place) {
   for (const [name, value] of Object.entries(place)) {
     const text = value.toFixed(2);
@@ -122,23 +88,18 @@ export function placeBar(bar, place) {
   }
 }
 
-/**
- * @param {DiagramDrawing} drawing
- * @param {Float32Array} weights
- */
+/** @param {DiagramDrawing} drawing @param {Float32Array} weights */
 export function writeWeights({ plan, parts }, weights) {
+  const narrow = plan.dense && !plan.vertical; // only large ones have room
   parts.weightNumbers.forEach((node, j) => {
-    write(node, weightText(weights[j], plan.dense && !plan.vertical));
-    node.classList.toggle("strong", weights[j] >= 0.1);
+    const weight = weights[j], isStrong = weight >= 0.1;
+    write(node, weight < 0.005 && !narrow ? "·" : narrow && !isStrong ? "" : number(weight, 2));
+    node.classList.toggle("strong", isStrong);
   });
 }
 
-/**
- * The ribbons to the context vector: of each source piece, or without attention the one from the last forward state.
- * @param {DiagramDrawing} drawing
- * @param {Float32Array} weights
- * @returns {Ribbon[]}
- */
+/** The ribbons to the context vector: of each source piece, or without attention the one from the last forward state.
+ * @param {DiagramDrawing} drawing @param {Float32Array} weights @returns {Ribbon[]} */
 export function ribbonsOf(drawing, weights) {
   const { payload, plan: { columns, flow, cell } } = drawing, middle = contextMiddle(drawing, weights);
   if (payload.attention === "none") {
@@ -152,31 +113,13 @@ export function ribbonsOf(drawing, weights) {
   });
 }
 
-/**
- * Draws a ribbon up to a `share` of its way.
- * @param {DiagramDrawing} drawing
- * @param {Ribbon} ribbon
- * @param {number} j
- * @param {number} [share]
- */
+/** Draws a ribbon up to a `share` of its way.
+ * @param {DiagramDrawing} drawing @param {Ribbon} ribbon @param {number} j @param {number} [share] */
 export function drawRibbon({ plan, parts }, { from, to, thick, neck }, j, share) {
   parts.ribbons[j].setAttribute("d", ribbonPath(plan, from, to, thick, neck, share));
 }
 
-/**
- * @param {number} weight
- * @param {boolean} narrow whether only a large one is written
- */
-function weightText(weight, narrow) {
-  if (narrow) return weight < 0.1 ? "" : number(weight, 2);
-  return weight < 0.005 ? "·" : number(weight, 2);
-}
-
-/**
- * The line from the context vector to the boxes.
- * @param {Plan} plan
- * @param {number} middle
- */
+/** The line from the context vector to the boxes. @param {Plan} plan @param {number} middle */
 function contextLine({ vertical, across, decoder: { lanes, after, readout } }, middle) {
   const [nearest, farthest] = [after.x + after.width / 2, readout.x + readout.width / 2];
   if (vertical) {
@@ -189,13 +132,10 @@ function contextLine({ vertical, across, decoder: { lanes, after, readout } }, m
   return to(nearest) + to(farthest);
 }
 
-/**
- * Animates the drawing to another pose, calling `draw` with each intermediate pose and its share, from 0 to 1.
- * @param {DiagramState} state
- * @param {Pose} to
+/** Animates the drawing to another pose, calling `draw` with each intermediate pose and its share, from 0 to 1.
+ * @param {DiagramState} state @param {Pose} to
  * @param {boolean} moves whether on a way, or at once
- * @param {(pose: Pose, share: number) => void} draw
- */
+ * @param {(pose: Pose, share: number) => void} draw */
 export function animateTo(state, to, moves, draw) {
   const from = state.pose;
   state.clock.pause();
@@ -206,7 +146,8 @@ export function animateTo(state, to, moves, draw) {
   }
   state.clock.play(0, ANIMATION_TIME, (time) => {
     const share = eased(time / ANIMATION_TIME);
-    state.pose = share < 1 ? interpolated(from, to, share) : to;
+    const between = (/** @type {number} */ one, /** @type {number} */ other) => one + (other - one) * share;
+    state.pose = share < 1 ? mapped(to, (row, name) => row.map((value, k) => between(from[name][k], value))) : to;
     draw(state.pose, share);
   });
 }

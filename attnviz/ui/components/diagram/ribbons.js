@@ -7,12 +7,8 @@ const CUTS = 22; // places at which a ribbon is cut: enough for a smooth edge
 const NECK = 0.5; // share of the way after which a ribbon is as thick as its weight
 const THINNEST = 0.12; // pixels below which nothing would be seen
 
-/**
- * The middle of each ribbon's end in the context vector, side by side in the order of the sentence.
- * @param {Float32Array} weights
- * @param {number} from
- * @param {number} flow
- */
+/** The middle of each ribbon's end in the context vector, side by side in the order of the sentence.
+ * @param {Float32Array} weights @param {number} from @param {number} flow */
 export function ribbonEnds(weights, from, flow) {
   let here = from;
   return Array.from(weights, (weight) => {
@@ -21,38 +17,24 @@ export function ribbonEnds(weights, from, flow) {
   });
 }
 
-/**
- * The middle of the context vector along the sentence: the mean position of the attention, clamped to the sentence.
- * @param {Plan} plan
- * @param {Float32Array} weights
- */
+/** The middle of the context vector along the sentence: the mean position of the attention, clamped to the sentence.
+ * @param {Plan} plan @param {Float32Array} weights */
 export function meanPosition({ columns, first, last, flow }, weights) {
   const mean = columns.reduce((sum, { middle }, j) => sum + middle * weights[j], 0);
   return Math.min(Math.max(mean, first + flow / 2), Math.max(last, first + flow) - flow / 2);
 }
 
-/**
- * The middle of a ribbon between two places along the sentence, after a share `t` of its way: along and across.
- * @param {Plan} plan
- * @param {number} from
- * @param {number} to
- * @param {number} t
- * @returns {[along: number, across: number]}
- */
+/** The middle of a ribbon between two places along the sentence, after a share `t` of its way: along and across.
+ * @param {Plan} plan @param {number} from @param {number} to @param {number} t
+ * @returns {[along: number, across: number]} */
 export function ribbonMiddle({ across: { ribbons: [top, bottom] } }, from, to, t) {
   // A cubic with straight ends.
   return [from + (to - from) * t * t * (3 - 2 * t), top + (bottom - top) * (1.5 * t * (1 - t) + t ** 3)];
 }
 
-/**
- * The outline of a ribbon of a thickness in pixels between two places along the sentence, up to a `share` of its way.
- * @param {Plan} plan
- * @param {number} from
- * @param {number} to
- * @param {number} thick
- * @param {number} neck
- * @param {number} [share]
- */
+/** The outline of a ribbon of a thickness in pixels between two places along the sentence, up to a `share` of its way.
+ * @param {Plan} plan @param {number} from @param {number} to @param {number} thick @param {number} neck
+ * @param {number} [share] */
 export function ribbonPath(plan, from, to, thick, neck, share = 1) {
   if (thick < THINNEST || !share) return "";
   const [top, bottom] = plan.across.ribbons, deep = bottom - top, way = to - from;

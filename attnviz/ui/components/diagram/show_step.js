@@ -14,6 +14,7 @@ import {
   prefersReducedMotion,
   scrollSmoothly,
   write,
+  writeTexts,
 } from "../shared.js";
 import { onMessage, speedOf, viewRoot, viewState } from "../view.js";
 import { addMomentParts, drawMoment, removeMomentParts } from "./draw_moment.js";
@@ -33,10 +34,7 @@ export const newShow = () => ({
   then: null,
 });
 
-/**
- * Draws the moment of the show, its slider and its sentence.
- * @param {DiagramState} state
- */
+/** Draws the moment of the show, its slider and its sentence. @param {DiagramState} state */
 function paint(state) {
   const { root, show, diagram } = state,
     k = state.step === null ? -1 : diagram?.payload.steps.indexOf(state.step) ?? -1;
@@ -59,13 +57,8 @@ function paint(state) {
   paintControls(state, payload, scene, pose, k);
 }
 
-/**
- * @param {DiagramState} state
- * @param {DiagramPayload} payload
- * @param {Scene} scene
- * @param {Pose} pose
- * @param {number} k
- */
+/** @param {DiagramState} state @param {DiagramPayload} payload @param {Scene} scene @param {Pose} pose
+ * @param {number} k */
 function paintControls({ root, show }, payload, scene, pose, k) {
   const { words } = payload, { isOpen, playing, time, scenes } = show, end = scenes[scenes.length - 1].to;
   const slider = find(root, ".time", HTMLInputElement), ended = time >= end, still = prefersReducedMotion();
@@ -89,13 +82,8 @@ function paintControls({ root, show }, payload, scene, pose, k) {
   write(find(root, ".sentence"), sentenceOf(payload, scene, pose, k));
 }
 
-/**
- * The sentence of a scene, with the numbers of the step.
- * @param {DiagramPayload} payload
- * @param {Scene} scene
- * @param {Pose} pose
- * @param {number} k
- */
+/** The sentence of a scene, with the numbers of the step.
+ * @param {DiagramPayload} payload @param {Scene} scene @param {Pose} pose @param {number} k */
 function sentenceOf(payload, { name, sentence, example }, { energies, weights }, k) {
   if (name === "weight" && payload.byHand[k]) return payload.words.byHand;
   const values = { previous: payload.previous[k], word: payload.written[k], share: payload.likely[k] };
@@ -115,11 +103,7 @@ function sentenceOf(payload, { name, sentence, example }, { energies, weights },
   return fill(example && lead ? `${sentence} ${example}` : sentence, given);
 }
 
-/**
- * Stops at a moment.
- * @param {DiagramState} state
- * @param {number} time
- */
+/** Stops at a moment. @param {DiagramState} state @param {number} time */
 function stopAt(state, time) {
   const { show, clock } = state;
   clock.pause();
@@ -128,19 +112,12 @@ function stopAt(state, time) {
   paint(state);
 }
 
-/**
- * Plays from one time to another, scene by scene. A visitor who asks for reduced motion gets the still of the first scene on
- * that way.
- * @param {DiagramState} state
- * @param {number} from
- * @param {number} until
- */
+/** Plays from one time to another, scene by scene. A visitor who asks for reduced motion gets the still of the first
+ * scene on that way.
+ * @param {DiagramState} state @param {number} from @param {number} until */
 function play(state, from, until) {
   const { root, show, clock } = state, end = show.scenes.find(({ to }) => to > from)?.to ?? until;
-  if (prefersReducedMotion()) {
-    stopAt(state, end);
-    return;
-  }
+  if (prefersReducedMotion()) return stopAt(state, end);
   clearTimeout(show.resting);
   clock.play(from, end, (time) => {
     show.time = time;
@@ -153,10 +130,7 @@ function play(state, from, until) {
   });
 }
 
-/**
- * Lets the player go on to the next step, once this one is complete.
- * @param {DiagramState} state
- */
+/** Lets the player go on to the next step, once this one is complete. @param {DiagramState} state */
 function goOn({ root, show }) {
   const { then } = show;
   if (show.time < endOf(show)) return;
@@ -167,11 +141,9 @@ function goOn({ root, show }) {
 /** @param {StepShow} show */
 const endOf = ({ scenes }) => scenes[scenes.length - 1]?.to ?? 0;
 
-/**
- * Shows a step that has been drawn: plays it if the show is open, or at another width of the page draws its moment again. A
- * show that a visitor has paused in the middle stays at that moment in the next step.
- * @param {DiagramState} state
- */
+/** Shows a step that has been drawn: plays it if the show is open, or at another width of the page draws its moment
+ * again. A show that a visitor has paused in the middle stays at that moment in the next step.
+ * @param {DiagramState} state */
 export function showStep(state) {
   const { show, step } = state, payload = state.diagram?.payload;
   if (!payload) return;
@@ -191,27 +163,18 @@ export function showStep(state) {
   }
 }
 
-/**
- * Draws the still of the step.
- * @param {DiagramState} state
- */
+/** Draws the still of the step. @param {DiagramState} state */
 export function endShow(state) {
   if (!state.show.drawn) return;
   stopAt(state, endOf(state.show));
   goOn(state);
 }
 
-/**
- * @param {DiagramState} state
- * @param {DiagramPayload} payload
- */
+/** @param {DiagramState} state @param {DiagramPayload} payload */
 function writeScenes(state, { words }) {
-  const { root, show: { scenes } } = state, slider = find(root, ".time", HTMLInputElement);
-  find(root, ".show").setAttribute("aria-label", words.show);
-  for (const node of [slider, find(root, ".scenes")]) node.setAttribute("aria-label", words.moment);
-  find(root, ".speed").setAttribute("aria-label", words.speed);
-  slider.max = String(endOf(state.show));
-  find(root, ".close").setAttribute("aria-label", words.close);
+  const { root, show: { scenes } } = state;
+  writeTexts(root, words);
+  find(root, ".time", HTMLInputElement).max = String(endOf(state.show));
   find(root, ".scenes").replaceChildren(...scenes.map(({ title, from, to }) => {
     const made = button("", title, () => play(state, from, to));
     made.style.flex = `${to - from} 0 0`;
@@ -219,18 +182,13 @@ function writeScenes(state, { words }) {
   }));
 }
 
-/**
- * @param {DiagramState} state
- * @param {() => void} redraw draws the step at once
- */
+/** @param {DiagramState} state
+ * @param {() => void} redraw draws the step at once */
 export function listenToShow(state, redraw) {
   const { root, show, signal } = state, view = viewState(root);
   listenToSpeeds(state);
   const run = () => {
-    if (show.playing) {
-      stopAt(state, show.time);
-      return;
-    }
+    if (show.playing) return stopAt(state, show.time);
     const opens = !show.isOpen, from = opens || show.time >= endOf(show) ? 0 : show.time;
     show.isOpen = true;
     if (opens) redraw(); // its numbers may be on their way from another step
@@ -253,9 +211,7 @@ export function listenToShow(state, redraw) {
   view.playStep = (then) => {
     if (!show.isOpen || state.inSight === false || prefersReducedMotion()) return false;
     show.then = then;
-    if (show.step === view.step && !show.playing) {
-      play(state, show.time < endOf(show) ? show.time : 0, endOf(show));
-    }
+    if (show.step === view.step && !show.playing) play(state, show.time < endOf(show) ? show.time : 0, endOf(show));
     return true;
   };
   onMessage(root, "pause", () => {

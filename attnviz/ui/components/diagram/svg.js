@@ -3,11 +3,7 @@
 const FILLS = ["var(--plus)", "var(--minus)"];
 const SVG = "http://www.w3.org/2000/svg";
 
-/**
- * @param {string} tag
- * @param {Record<string, string | number>} attributes
- * @param {string} [text]
- */
+/** @param {string} tag @param {Record<string, string | number>} attributes @param {string} [text] */
 export function svgElement(tag, attributes, text = "") {
   const made = document.createElementNS(SVG, tag);
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, String(value));
@@ -15,54 +11,29 @@ export function svgElement(tag, attributes, text = "") {
   return made;
 }
 
-/**
- * An element of a drawing, put into `parent`.
- * @param {Element} parent
- * @param {Parameters<typeof svgElement>} made
- */
+/** An element of a drawing, put into `parent`. @param {Element} parent @param {Parameters<typeof svgElement>} made */
 export const addElement = (parent, ...made) => parent.appendChild(svgElement(...made));
 
-/**
- * A group element.
- * @param {Element} parent
- * @param {string} className
- */
+/** A group element. @param {Element} parent @param {string} className */
 export const addGroup = (parent, className) => addElement(parent, "g", { class: className });
 
-/**
- * The drawing's coordinates of a place in a plan.
- * @param {Plan} plan
- * @param {number} along
- * @param {number} across
- * @returns {Spot}
- */
+/** The drawing's coordinates of a place in a plan.
+ * @param {Plan} plan @param {number} along @param {number} across @returns {Spot} */
 export const spot = ({ vertical }, along, across) => vertical ? [across, along] : [along, across];
 
-/**
- * The drawing's coordinates of an area in a plan, `long` along the sentence and `deep` across it.
- * @param {Plan} plan
- * @param {number} along
- * @param {number} across
- * @param {number} long
- * @param {number} deep
- * @returns {Area}
- */
+/** The drawing's coordinates of an area in a plan, `long` along the sentence and `deep` across it.
+ * @param {Plan} plan @param {number} along @param {number} across @param {number} long @param {number} deep
+ * @returns {Area} */
 export function area({ vertical }, along, across, long, deep) {
   return vertical
     ? { x: across, y: along, width: deep, height: long }
     : { x: along, y: across, width: long, height: deep };
 }
 
-/**
- * The path through some points.
- * @param {Spot[]} spots
- */
+/** The path through some points. @param {Spot[]} spots */
 export const path = (spots) => `M${spots.map(([x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`).join("L")}`;
 
-/**
- * A line through some points with rounded corners.
- * @param {Spot[]} spots
- */
+/** A line through some points with rounded corners. @param {Spot[]} spots */
 export function roundedPath(spots) {
   const radius = 9;
   let drawn = `M${spots[0].join(" ")}`;
@@ -77,13 +48,10 @@ export function roundedPath(spots) {
   return `${drawn}L${spots[spots.length - 1].join(" ")}`;
 }
 
-/**
- * A vector: a frame with a square for each number that is drawn of it. The squares follow one another along its longer side.
- * @param {Element} parent
- * @param {Area} place
- * @param {number} count
- * @param {string} className of its frame
- */
+/** A vector: a frame with a square for each number that is drawn of it. The squares follow one another along its longer
+ * side.
+ * @param {Element} parent @param {Area} place @param {number} count
+ * @param {string} className of its frame */
 export function drawVector(parent, { x, y, width, height }, count, className) {
   const lying = width >= height, size = (lying ? width : height) / count;
   addElement(parent, "rect", { x, y, width, height, class: "ground" });
@@ -98,13 +66,8 @@ export function drawVector(parent, { x, y, width, height }, count, className) {
   return squares;
 }
 
-/**
- * Colours the squares of a vector: blue is positive, red negative, stronger with the square root of the amount.
- * @param {SVGElement[]} squares
- * @param {Float32Array} values
- * @param {number} limit
- * @param {number} [from]
- */
+/** Colours the squares of a vector: blue is positive, red negative, stronger with the square root of the amount.
+ * @param {SVGElement[]} squares @param {Float32Array} values @param {number} limit @param {number} [from] */
 export function colour(squares, values, limit, from = 0) {
   squares.forEach((square, k) => {
     const value = values[from + k], opacity = Math.sqrt(Math.min(Math.abs(value) / limit, 1)).toFixed(3);
@@ -116,11 +79,8 @@ export function colour(squares, values, limit, from = 0) {
   });
 }
 
-/**
- * Writes a text, in a smaller font if it is wider than its `data-width`.
- * @param {SVGElement} node
- * @param {string} text
- */
+/** Writes a text, in a smaller font if it is wider than its `data-width`.
+ * @param {SVGElement} node @param {string} text */
 export function writeFitted(node, text) {
   if (!(node instanceof SVGTextElement) || node.textContent === text) return;
   node.textContent = text;
@@ -129,14 +89,10 @@ export function writeFitted(node, text) {
   if (wide > available) node.style.fontSize = `${parseFloat(getComputedStyle(node).fontSize) * available / wide}px`;
 }
 
-/**
- * A symbol of the equations, its index lowered; `way` is that of the arrow over it.
+/** A symbol of the equations, its index lowered; `way` is that of the arrow over it.
  * @param {Element} parent
  * @param {Spot} place of its left end, on the line of writing
- * @param {string} letter
- * @param {string} index
- * @param {{ way?: "→" | "←", className?: string }} [more]
- */
+ * @param {string} letter @param {string} index @param {{ way?: "→" | "←", className?: string }} [more] */
 export function drawSymbol(parent, [x, y], letter, index, { way, className = "" } = {}) {
   const text = addElement(parent, "text", { x, y, class: `symbol ${className}` }, letter);
   const lowered = addElement(text, "tspan", { class: "index", dy: 4 }, index);

@@ -6,11 +6,7 @@ import { addElement, addGroup } from "./svg.js";
 
 export const TAPS = [0.24, 0.5, 0.76]; // shares of a box's width at which it takes in state, context and word
 
-/**
- * @param {Element} root
- * @param {DiagramPayload} payload
- * @param {Plan} plan
- */
+/** @param {Element} root @param {DiagramPayload} payload @param {Plan} plan */
 export function drawTerms(root, { terms, readout }, plan) {
   if (!terms) return;
   const part = addGroup(root, "terms"), { decoder, vertical, across } = plan;
@@ -36,12 +32,8 @@ export function drawTerms(root, { terms, readout }, plan) {
   else drawTerm(part, [likely[0] - PROBABILITY_WIDTH, likely[1]], [...terms.chance, ["=", ""]]);
 }
 
-/**
- * The weight matrices of query, keys and energies.
- * @param {Element} parent
- * @param {DiagramTerms} terms
- * @param {Plan} plan
- */
+/** The weight matrices of query, keys and energies.
+ * @param {Element} parent @param {DiagramTerms} terms @param {Plan} plan */
 function drawQueryTerms(parent, { query, key, energy }, { across, decoder, gutter, last, vertical }) {
   const [x, y] = decoder.queryFrom;
   if (vertical) {
@@ -56,12 +48,8 @@ function drawQueryTerms(parent, { query, key, energy }, { across, decoder, gutte
   drawTerm(parent, [left, across.energyNumber], energy);
 }
 
-/**
- * The weight matrices of a box's inputs, each at its arrow; returns the free position beside them.
- * @param {Element} parent
- * @param {Partial<InputTerms>} inputs
- * @param {Area} box
- */
+/** The weight matrices of a box's inputs, each at its arrow; returns the free position beside them.
+ * @param {Element} parent @param {Partial<InputTerms>} inputs @param {Area} box */
 function drawInputTerms(parent, inputs, { x, y, width }) {
   const names = /** @type {const} */ (["state", "context", "word"]);
   names.forEach((name, k) => drawTerm(parent, [x + width * TAPS[k] + 5, y - 12], inputs[name] ?? []));
@@ -71,13 +59,8 @@ function drawInputTerms(parent, inputs, { x, y, width }) {
   return beside + (bias.length ? 28 : 0);
 }
 
-/**
- * Symbols one after the other, their indices lowered.
- * @param {Element} parent
- * @param {Spot} place
- * @param {Term} written
- * @param {"start" | "middle" | "end"} [anchor]
- */
+/** Symbols one after the other, their indices lowered.
+ * @param {Element} parent @param {Spot} place @param {Term} written @param {"start" | "middle" | "end"} [anchor] */
 function drawTerm(parent, [x, y], written, anchor = "start") {
   if (!written.length) return;
   const text = addElement(parent, "text", { x, y, class: "symbol formula", "text-anchor": anchor });

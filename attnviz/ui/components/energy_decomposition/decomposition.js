@@ -4,25 +4,15 @@
 import { PALE } from "../../../figures/constants.js";
 import { fill, number, unpackRows } from "../shared.js";
 
-/**
- * @param {number} value
- * @param {number} [places]
- */
+/** @param {number} value @param {number} [places] */
 const decimal = (value, places = 3) => number(value, places);
-/**
- * @param {number} value
- * @param {number} [places]
- */
+/** @param {number} value @param {number} [places] */
 function signed(value, places = 2) {
   const zero = Number(value.toFixed(places)) === 0;
   return zero ? number(0, places) : (value < 0 ? "" : "+") + number(value, places);
 }
 
-/**
- * A payload with its numbers unpacked.
- * @param {EnergyDecompositionPayload} payload
- * @returns {Operands}
- */
+/** A payload with its numbers unpacked. @param {EnergyDecompositionPayload} payload @returns {Operands} */
 export function operands(payload) {
   const { queries, keys, score, width } = payload;
   return {
@@ -33,13 +23,8 @@ export function operands(payload) {
   };
 }
 
-/**
- * The units of a cell, largest |contribution| first.
- * @param {Operands} data
- * @param {number} step
- * @param {number} source
- * @returns {Cell}
- */
+/** The units of a cell, largest |contribution| first.
+ * @param {Operands} data @param {number} step @param {number} source @returns {Cell} */
 export function decomposition({ queries, keys, score, bounded, named }, step, source) {
   const query = queries[step], key = keys[source];
   const all = Array.from(query, (q, k) => {
@@ -52,12 +37,8 @@ export function decomposition({ queries, keys, score, bounded, named }, step, so
   return { all, top: all.slice(0, named), rest: sum(all.slice(named)), energy: sum(all) };
 }
 
-/**
- * Fills a trace of the strip, in which all units are sorted by their contribution.
- * @param {Trace} trace
- * @param {Unit[]} all
- * @param {EnergyDecompositionWords} words
- */
+/** Fills a trace of the strip, in which all units are sorted by their contribution.
+ * @param {Trace} trace @param {Unit[]} all @param {EnergyDecompositionWords} words */
 function fillStrip(trace, all, words) {
   const units = all.toSorted((one, other) => other.adds - one.adds || one.k - other.k);
   let sum = 0;
@@ -69,12 +50,7 @@ function fillStrip(trace, all, words) {
   }
 }
 
-/**
- * Fills the figure with the numbers of a cell.
- * @param {Figure} figure
- * @param {Cell} cell
- * @param {Operands} data
- */
+/** Fills the figure with the numbers of a cell. @param {Figure} figure @param {Cell} cell @param {Operands} data */
 export function fillFigure(figure, cell, data) {
   const { all, top, rest, energy } = cell;
   const { words, saturated, bounded } = data;
@@ -125,12 +101,7 @@ export function fillFigure(figure, cell, data) {
   }
 }
 
-/**
- * @param {Cell} cell
- * @param {Operands} data
- * @param {number} step
- * @param {number} source
- */
+/** @param {Cell} cell @param {Operands} data @param {number} step @param {number} source */
 export function captionOf(cell, data, step, source) {
   const { all, top, rest, energy } = cell;
   const against = all.filter((unit) => unit.adds < 0).length;

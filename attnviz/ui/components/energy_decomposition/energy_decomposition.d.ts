@@ -60,7 +60,6 @@ interface Cell {
 interface EnergyDecompositionState extends FetchingState<EnergyDecompositionPayload> {
   chart: Chart;
   /** The payload read last, and its contents. */
-  payload?: EnergyDecompositionPayload;
   operands: Operands;
   drawn?: string;
   wide: boolean;

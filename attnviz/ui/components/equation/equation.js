@@ -6,11 +6,8 @@ import { find, findAll, makeScrollable, whenIdle, write } from "../shared.js";
 import { viewState } from "../view.js";
 import { equationAt } from "./texts.js";
 
-/**
- * KaTeX, loaded once for the page; null where loading failed.
- * @param {string} address
- * @returns {Promise<KatexLibrary | null>}
- */
+/** KaTeX, loaded once for the page; null where loading failed.
+ * @param {string} address @returns {Promise<KatexLibrary | null>} */
 export async function katexAt(address) {
   try {
     if (!window.katex) await import(new URL(address, document.baseURI).href);
@@ -20,22 +17,13 @@ export async function katexAt(address) {
   }
 }
 
-/**
- * Typesets a formula. The fonts of KaTeX are Streamlit's: in an embedded view, the browser typesets.
- * @param {KatexLibrary} katex
- * @param {string} latex
- * @param {HTMLElement} place
- * @param {boolean} displayMode
- */
+/** Typesets a formula. The fonts of KaTeX are Streamlit's: in an embedded view, the browser typesets.
+ * @param {KatexLibrary} katex @param {string} latex @param {HTMLElement} place @param {boolean} displayMode */
 export const typeset = (katex, latex, place, displayMode) =>
   katex.render(latex, place, { displayMode, throwOnError: false, output: isEmbedded() ? "mathml" : "htmlAndMathml" });
 
-/**
- * Typesets the equation of a component, unless it is there; without KaTeX, writes it as LaTeX until it is drawn again.
- * @param {ComponentState & { latex?: string }} state
- * @param {string} latex
- * @param {string} address
- */
+/** Typesets the equation of a component, unless it is there; without KaTeX, writes it as LaTeX until it is drawn again.
+ * @param {ComponentState & { latex?: string }} state @param {string} latex @param {string} address */
 export async function writeEquation(state, latex, address) {
   const { root, signal } = state, place = find(root, ".math");
   if (latex === state.latex) return;
@@ -52,15 +40,14 @@ export async function writeEquation(state, latex, address) {
   }
 }
 
-/**
- * @param {EquationState} state
- * @param {EquationPayload} payload
- */
-function show(state, payload) {
-  const { step, source } = viewState(state.root), equation = equationAt(payload, step, source);
-  if (!equation) return;
-  write(find(state.root, "p"), equation.note);
-  writeEquation(state, equation.latex, payload.katex);
-}
-
-export default component(".equation", { messages: ["step", "source"], isText: true, show });
+export default component(".equation", {
+  messages: ["step", "source"],
+  isText: true,
+  /** @param {EquationState} state @param {EquationPayload} payload */
+  show(state, payload) {
+    const { step, source } = viewState(state.root), equation = equationAt(payload, step, source);
+    if (!equation) return;
+    write(find(state.root, "p"), equation.note);
+    writeEquation(state, equation.latex, payload.katex);
+  },
+});

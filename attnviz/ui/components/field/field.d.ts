@@ -21,7 +21,7 @@ interface FieldPayload {
   placeholder: string;
   /** Height of a text box in pixels; 0 to fit its text. */
   height: number;
-  singleLine: boolean;
+  single_line: boolean;
   /** The key of the button that Ctrl+Enter in a text box presses; empty where there is none. */
   button: string;
 }

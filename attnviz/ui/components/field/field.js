@@ -9,17 +9,10 @@ import { onMessage, send, viewState } from "../view.js";
 /** By key; kept when the field is unmounted. @type {Map<string, FieldState>} */
 const fields = new Map();
 
-/**
- * @param {FieldValue} value
- * @returns {FieldState}
- */
+/** @param {FieldValue} value @returns {FieldState} */
 const newField = (value) => ({ value, server: value, edited: false, own: false, sent: 0, show: null });
 
-/**
- * Sends the value of a field that was edited.
- * @param {string} key
- * @param {FieldState} field
- */
+/** Sends the value of a field that was edited. @param {string} key @param {FieldState} field */
 function commit(key, field) {
   if (!field.edited) return;
   field.edited = false;
@@ -28,10 +21,8 @@ function commit(key, field) {
   field.sent = sendRequest(key, field.value);
 }
 
-/**
- * Shows the value of the server, unless the visitor has set one that the server has not handled.
- * @param {FieldState} field
- */
+/** Shows the value of the server, unless the visitor has set one that the server has not handled.
+ * @param {FieldState} field */
 function settle(field) {
   const settled = !field.edited && field.sent <= lastAcknowledged();
   if (settled && field.server !== field.value) Object.assign(field, { value: field.server, own: false });
@@ -48,18 +39,10 @@ export function visitorValues() {
   return Object.fromEntries([...fields].filter(([, { own }]) => own).map(([key, { value }]) => [key, value]));
 }
 
-/**
- * Keeps all values until the server has handled the request with this number.
- * @param {number} number
- */
+/** Keeps all values until the server has handled the request with this number. @param {number} number */
 export const keepValues = (number) => fields.forEach((field) => field.sent = number);
 
-/**
- * @param {string} key
- * @param {FieldState} field
- * @param {FieldValue} value
- * @param {boolean} [now]
- */
+/** @param {string} key @param {FieldState} field @param {FieldValue} value @param {boolean} [now] */
 function edit(key, field, value, now) {
   if (field.choose) return field.choose(value);
   if (value === field.value && !field.edited) return;
@@ -68,146 +51,108 @@ function edit(key, field, value, now) {
   if (now) commit(key, field);
 }
 
-/**
- * A text box, which sends its text on blur, with Enter, and before any other request. Shift+Enter begins a line; so does
- * Enter in a box with a height of its own, which is for several lines and sends with Ctrl+Enter.
- * @param {HTMLElement} root
- * @param {FieldPayload} data
- * @param {FieldState} field
- */
-function drawTextBox(root, data, field) {
-  const box = root.querySelector("textarea") ?? root.appendChild(element("textarea", ""));
-  box.placeholder = data.placeholder;
-  box.disabled = data.disabled;
-  box.setAttribute("aria-label", data.label);
-  box.style.height = data.height ? `${data.height}px` : "";
-  box.rows = 1;
-  box.enterKeyHint = data.height ? "enter" : "go";
-  const fit = () => {
-    if (data.height || CSS.supports("field-sizing", "content")) return;
-    box.style.height = "auto";
-    box.style.height = `${box.scrollHeight + 2}px`;
-  };
-  box.oninput = () => {
-    edit(data.key, field, box.value);
-    fit();
-  };
-  box.onchange = () => commit(data.key, field);
-  box.onkeydown = (event) => {
-    const sends = event.ctrlKey || event.metaKey || data.singleLine || !(data.height || event.shiftKey);
-    if (event.key !== "Enter" || event.isComposing || !sends) return;
-    event.preventDefault();
-    event.stopPropagation();
-    commit(data.key, field);
-    if (data.button) sendRequest(data.button);
-    if (data.singleLine) return;
-    box.blur(); // the arrow keys are to step
-    // A page may show the box without the button.
-    if (data.button) findAll(document, `.st-key-${data.button} button`)[0]?.focus();
-  };
-  field.show = () => {
-    if (box.value !== field.value) box.value = String(field.value);
-    fit();
-  };
-}
-
-/**
- * A select box.
- * @param {HTMLElement} root
- * @param {FieldPayload} data
- * @param {FieldState} field
- */
-function drawSelectBox(root, data, field) {
-  const box = root.querySelector("select") ?? root.appendChild(element("select", ""));
-  const offered = JSON.stringify(data.options);
-  if (box.dataset.offered !== offered) {
-    box.replaceChildren(...data.options.map(([value, label]) => new Option(label, value)));
-    box.dataset.offered = offered;
-  }
-  box.disabled = data.disabled;
-  box.setAttribute("aria-label", data.label);
-  box.onchange = () => edit(data.key, field, box.value, true);
-  field.show = () => {
-    if (box.value !== field.value) box.value = String(field.value);
-  };
-}
-
-/**
- * A row of choices with the keyboard behaviour of radio buttons.
- * @param {HTMLElement} root
- * @param {FieldPayload} data
- * @param {FieldState} field
- */
-function drawSegments(root, data, field) {
-  const group = root.firstElementChild ?? root.appendChild(element("div", ""));
-  Object.assign(group, { role: "radiogroup", ariaLabel: data.label });
-  while (group.children.length > data.options.length) group.lastChild?.remove();
-  while (group.children.length < data.options.length) group.append(element("button", ""));
-  const buttons = /** @type {HTMLButtonElement[]} */ ([...group.children]);
-  buttons.forEach((button, place) => {
-    const [value, label] = data.options[place];
-    write(button, label);
-    button.dataset.value = value;
-    button.disabled = data.disabled;
-    button.setAttribute("role", "radio");
-    onPress(button, () => edit(data.key, field, value, true));
-    button.onkeydown = (event) => {
-      const by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
-      if (!by) return;
+/** Draws a field of each kind in an element.
+ * @type {Record<FieldPayload["kind"], (root: HTMLElement, data: FieldPayload, field: FieldState) => void>} */
+const KINDS = {
+  /** A text box, which sends its text on blur, with Enter, and before any other request. Shift+Enter begins a line; so does Enter in a box with a height of its own, which is for several lines and sends with Ctrl+Enter. */
+  text(root, data, field) {
+    const box = root.querySelector("textarea") ?? root.appendChild(element("textarea", ""));
+    box.placeholder = data.placeholder;
+    box.disabled = data.disabled;
+    box.setAttribute("aria-label", data.label);
+    box.style.height = data.height ? `${data.height}px` : "";
+    box.rows = 1;
+    box.enterKeyHint = data.height ? "enter" : "go";
+    const fit = () => {
+      if (data.height || CSS.supports("field-sizing", "content")) return;
+      box.style.height = "auto";
+      box.style.height = `${box.scrollHeight + 2}px`;
+    };
+    box.oninput = () => {
+      edit(data.key, field, box.value);
+      fit();
+    };
+    box.onchange = () => commit(data.key, field);
+    box.onkeydown = (event) => {
+      const sends = event.ctrlKey || event.metaKey || data.single_line || !(data.height || event.shiftKey);
+      if (event.key !== "Enter" || event.isComposing || !sends) return;
       event.preventDefault();
       event.stopPropagation();
-      const next = buttons.at((place + by) % buttons.length);
-      next?.focus();
-      next?.click();
+      commit(data.key, field);
+      if (data.button) sendRequest(data.button);
+      if (data.single_line) return;
+      box.blur(); // the arrow keys are to step
+      // A page may show the box without the button.
+      if (data.button) findAll(document, `.st-key-${data.button} button`)[0]?.focus();
     };
-  });
-  field.show = () => {
-    for (const button of buttons) button.ariaChecked = String(button.dataset.value === field.value);
-    makeOneTabStop(buttons, buttons.find((button) => button.dataset.value === field.value) ?? buttons[0]);
-  };
-}
-
-/**
- * A switch.
- * @param {HTMLElement} root
- * @param {FieldPayload} data
- * @param {FieldState} field
- */
-function drawSwitch(root, data, field) {
-  if (!root.childElementCount) root.append(element("label", "", element("input", ""), element("span", "")));
-  const box = Object.assign(find(root, "input", HTMLInputElement), { type: "checkbox", role: "switch" });
-  write(find(root, "label span"), data.label);
-  box.disabled = data.disabled;
-  box.onchange = () => edit(data.key, field, box.checked, true);
-  field.show = () => box.checked = field.value === true;
-}
-
-/**
- * A button that opens and closes a section.
- * @param {HTMLElement} root
- * @param {FieldPayload} data
- * @param {FieldState} field
- */
-function drawDisclosure(root, data, field) {
-  const button = root.querySelector("button") ?? root.appendChild(element("button", ""));
-  write(button, data.label);
-  button.onclick = () => edit(data.key, field, field.value !== true, true);
-  field.show = () => button.ariaExpanded = String(field.value === true);
-}
-
-const KINDS = {
-  text: drawTextBox,
-  select: drawSelectBox,
-  segments: drawSegments,
-  switch: drawSwitch,
-  disclosure: drawDisclosure,
+    field.show = () => {
+      if (box.value !== field.value) box.value = String(field.value);
+      fit();
+    };
+  },
+  /** A select box. */
+  select(root, data, field) {
+    const box = root.querySelector("select") ?? root.appendChild(element("select", ""));
+    const offered = JSON.stringify(data.options);
+    if (box.dataset.offered !== offered) {
+      box.replaceChildren(...data.options.map(([value, label]) => new Option(label, value)));
+      box.dataset.offered = offered;
+    }
+    box.disabled = data.disabled;
+    box.setAttribute("aria-label", data.label);
+    box.onchange = () => edit(data.key, field, box.value, true);
+    field.show = () => {
+      if (box.value !== field.value) box.value = String(field.value);
+    };
+  },
+  /** A row of choices with the keyboard behaviour of radio buttons. */
+  segments(root, data, field) {
+    const group = root.firstElementChild ?? root.appendChild(element("div", ""));
+    Object.assign(group, { role: "radiogroup", ariaLabel: data.label });
+    while (group.children.length > data.options.length) group.lastChild?.remove();
+    while (group.children.length < data.options.length) group.append(element("button", ""));
+    const buttons = /** @type {HTMLButtonElement[]} */ ([...group.children]);
+    buttons.forEach((button, place) => {
+      const [value, label] = data.options[place];
+      write(button, label);
+      button.dataset.value = value;
+      button.disabled = data.disabled;
+      button.setAttribute("role", "radio");
+      onPress(button, () => edit(data.key, field, value, true));
+      button.onkeydown = (event) => {
+        const by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+        if (!by) return;
+        event.preventDefault();
+        event.stopPropagation();
+        const next = buttons.at((place + by) % buttons.length);
+        next?.focus();
+        next?.click();
+      };
+    });
+    field.show = () => {
+      for (const button of buttons) button.ariaChecked = String(button.dataset.value === field.value);
+      makeOneTabStop(buttons, buttons.find((button) => button.dataset.value === field.value) ?? buttons[0]);
+    };
+  },
+  /** A switch. */
+  switch(root, data, field) {
+    if (!root.childElementCount) root.append(element("label", "", element("input", ""), element("span", "")));
+    const box = Object.assign(find(root, "input", HTMLInputElement), { type: "checkbox", role: "switch" });
+    write(find(root, "label span"), data.label);
+    box.disabled = data.disabled;
+    box.onchange = () => edit(data.key, field, box.checked, true);
+    field.show = () => box.checked = field.value === true;
+  },
+  /** A button that opens and closes a section. */
+  disclosure(root, data, field) {
+    const button = root.querySelector("button") ?? root.appendChild(element("button", ""));
+    write(button, data.label);
+    button.onclick = () => edit(data.key, field, field.value !== true, true);
+    field.show = () => button.ariaExpanded = String(field.value === true);
+  },
 };
 
-/**
- * Follows a display option of the view.
- * @param {HTMLElement} root
- * @returns {OptionState}
- */
+/** Follows a display option of the view. @param {HTMLElement} root @returns {OptionState} */
 function startOption(root) {
   const controller = new AbortController();
   /** @type {OptionState} */
@@ -228,21 +173,14 @@ function startOption(root) {
   return state;
 }
 
-/**
- * @param {HTMLElement} root
- * @param {OptionState} state
- */
+/** @param {HTMLElement} root @param {OptionState} state */
 function showOption(root, { data, field }) {
   const value = viewState(root).options[data.option] ?? "";
   field.value = ["switch", "disclosure"].includes(data.kind) ? value === "1" : value;
   field.show?.();
 }
 
-/**
- * Writes the label and the help text, where there is either.
- * @param {HTMLElement} root
- * @param {FieldPayload} data
- */
+/** Writes the label and the help text, where there is either. @param {HTMLElement} root @param {FieldPayload} data */
 function writeLabel(root, { label, labelled, help, helpName }) {
   const name = find(root, ".field-name"), mark = find(root, ".field-help"), tooltip = find(root, ".field-tooltip");
   name.textContent = labelled ? label : "";

@@ -1,21 +1,8 @@
 // A file that a visitor chooses or drops: its name and content are sent as a request.
 
 import { sendRequest } from "../outbox/outbox.js";
+import { dataUrl } from "../saved_file.js";
 import { find, write } from "../shared.js";
-
-/**
- * The content of a file in base64.
- * @param {File} file
- * @returns {Promise<string>}
- */
-function contentOf(file) {
-  return new Promise((read, fail) => {
-    const reader = new FileReader();
-    reader.onload = () => read(String(reader.result).replace(/^[^,]*,/, ""));
-    reader.onerror = () => fail(reader.error);
-    reader.readAsDataURL(file);
-  });
-}
 
 /** @param {Mounted<{ key: string, label: string, bytes: number, tooLarge: string }>} mounted */
 export default function ({ data, parentElement }) {
@@ -26,7 +13,7 @@ export default function ({ data, parentElement }) {
     if (!file) return;
     write(problem, file.size > data.bytes ? data.tooLarge : "");
     if (file.size > data.bytes) return;
-    const content = await contentOf(file);
+    const content = (await dataUrl(file)).replace(/^[^,]*,/, ""); // in base64;
     sendRequest(data.key, { name: file.name, content });
   };
 }

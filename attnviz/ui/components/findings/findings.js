@@ -3,65 +3,44 @@
 // markup.
 
 import { component } from "../component.js";
-import { payloadOf } from "../payloads.js";
 import { button, element, fill, find, findAll, write } from "../shared.js";
 import { send, viewState } from "../view.js";
 
-/**
- * @param {FindingPayload} finding
- * @param {number} index
- * @param {number} most
- */
+/** @param {FindingPayload} finding @param {number} index @param {number} most */
 function entry({ text, kind, strong, step, source }, index, most) {
   const made = button(strong ? `${kind} strong` : kind, text, () => send(made, "choose", { step, source }));
   made.dataset.step = String(step);
   return element("li", "", made, { hidden: index >= most });
 }
 
-/**
- * @param {HTMLElement} root
- * @param {FindingsPayload} data
- */
-function build(root, { findings, atOnce, more }) {
-  const list = find(root, "ul");
-  list.replaceChildren(...findings.map((finding, index) => entry(finding, index, atOnce)));
-  const all = find(root, ".more");
-  all.hidden = findings.length <= atOnce;
-  write(all, fill(more, { n: findings.length - atOnce }));
-  all.onclick = () => {
-    for (const item of findAll(list, "li")) item.hidden = false;
-    find(list.children[atOnce], "button").focus();
-    all.hidden = true;
-  };
-}
-
-/** @param {FindingsState} state */
-function show(state) {
-  const { root } = state;
-  const payload = payloadOf(state, show);
-  if (!payload) return;
-  const drawn = JSON.stringify([payload.summary, payload.findings]);
-  if (drawn !== state.drawn) {
-    state.drawn = drawn;
-    write(find(root, ".summary"), payload.summary);
-    build(root, payload);
-  }
-  const { step } = viewState(root);
-  write(find(root, ".step"), payload.steps[step ?? -1] ?? "");
-  for (const made of findAll(root, "li button")) {
-    const current = Number(made.dataset.step) === step;
-    made.ariaCurrent = current ? "step" : null;
-    made.tabIndex = current && made.matches(".example") ? -1 : 0; // it leads to where one is
-  }
-}
-
 export default component(".words", {
   messages: ["step", "options"],
   isText: true,
+  take: () => true,
   /** @param {FindingsState} state */
-  take(state) {
-    show(state);
-    return false;
+  read(state, { summary, findings, atOnce, more }) {
+    const { root } = state, drawn = JSON.stringify([summary, findings]);
+    if (drawn === state.drawn) return;
+    state.drawn = drawn;
+    write(find(root, ".summary"), summary);
+    const list = find(root, "ul");
+    list.replaceChildren(...findings.map((finding, index) => entry(finding, index, atOnce)));
+    const all = find(root, ".more");
+    all.hidden = findings.length <= atOnce;
+    write(all, fill(more, { n: findings.length - atOnce }));
+    all.onclick = () => {
+      for (const item of findAll(list, "li")) item.hidden = false;
+      find(list.children[atOnce], "button").focus();
+      all.hidden = true;
+    };
   },
-  draw: show,
+  show({ root }, { steps }) {
+    const { step } = viewState(root);
+    write(find(root, ".step"), steps[step ?? -1] ?? "");
+    for (const made of findAll(root, "li button")) {
+      const current = Number(made.dataset.step) === step;
+      made.ariaCurrent = current ? "step" : null;
+      made.tabIndex = current && made.matches(".example") ? -1 : 0; // it leads to where one is
+    }
+  },
 });

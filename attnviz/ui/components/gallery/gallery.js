@@ -6,11 +6,7 @@ import { sendRequest } from "../outbox/outbox.js";
 import { NARROW } from "../payloads.js";
 import { bytesOf, element, findAll, makeOneTabStop, onPress, scrollSmoothly } from "../shared.js";
 
-/**
- * Shows the words of the hovered cell in the tooltip.
- * @param {HTMLElement} canvas
- * @param {GalleryCell} cell
- */
+/** Shows the words of the hovered cell in the tooltip. @param {HTMLElement} canvas @param {GalleryCell} cell */
 function showWords(canvas, { rows_of: rows, columns_of: columns }) {
   if (!rows.length) return;
   canvas.onpointermove = (event) => {
@@ -37,37 +33,16 @@ function heatmapCanvas(cell) {
   return canvas;
 }
 
-/**
- * @param {GalleryCell} cell
- * @param {string} chosen
- */
-function cellElement(cell, chosen) {
-  const below = element("span", "below", element("span", "name", cell.name), " ", element("span", "note", cell.note));
-  const properties = { ariaLabel: cell.label, role: chosen ? "radio" : "img" };
-  const node = element(chosen ? "button" : "div", "cell", heatmapCanvas(cell), below, properties);
-  node.dataset.code = cell.code;
-  return node;
-}
-
-/**
- * Marks the chosen one.
- * @param {HTMLElement} root
- * @param {string} chosen
- */
+/** Marks the chosen one. @param {HTMLElement} root @param {string} chosen */
 function markChosen(root, chosen) {
   const nodes = findAll(root, "button.cell");
   for (const node of nodes) node.setAttribute("aria-checked", String(node.dataset.code === chosen));
   makeOneTabStop(nodes, nodes.find((node) => node.dataset.code === chosen));
 }
 
-/**
- * Chooses one: marks it at once, and sends a request.
- * @param {GalleryState} state
- * @param {HTMLElement} node
- */
+/** Chooses one: marks it at once, and sends a request. @param {GalleryState} state @param {HTMLElement} node */
 function choose(state, node) {
-  const { root } = state;
-  const { code } = node.dataset;
+  const { root } = state, { code } = node.dataset;
   markChosen(root, code ?? "");
   sendRequest(state.data.request, code);
 }
@@ -80,13 +55,9 @@ const ARROW_KEYS = {
   ArrowUp: (place, across) => place - across,
 };
 
-/**
- * @param {GalleryState} state
- * @param {KeyboardEvent} event
- */
+/** @param {GalleryState} state @param {KeyboardEvent} event */
 function onKey(state, event) {
-  const { root } = state;
-  const target = ARROW_KEYS[event.key];
+  const { root } = state, target = ARROW_KEYS[event.key];
   if (!target || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
   const nodes = findAll(root, "button.cell");
   const place = nodes.findIndex((node) => node === event.target);
@@ -106,8 +77,11 @@ function build(state) {
     const grid = element("div", "grid", chosen ? { role: "radiogroup", ariaLabel: name } : undefined);
     grid.style.setProperty("--across", String(across));
     for (const cell of cells) {
-      const node = cellElement(cell, chosen);
-      node.dataset.across = String(across);
+      const { name, note, label: ariaLabel, code } = cell;
+      const below = element("span", "below", element("span", "name", name), " ", element("span", "note", note));
+      const properties = { ariaLabel, role: chosen ? "radio" : "img" };
+      const node = element(chosen ? "button" : "div", "cell", heatmapCanvas(cell), below, properties);
+      Object.assign(node.dataset, { code, across: String(across) });
       if (chosen) {
         onPress(node, () => {
           choose(state, node);

@@ -21,5 +21,4 @@ interface HypothesisPayload {
 
 interface HypothesesState extends FetchingState<HypothesesPayload> {
   /** The payload drawn last. */
-  payload?: HypothesesPayload;
 }

@@ -5,10 +5,7 @@ import { component } from "../component.js";
 import { button, element, find, write } from "../shared.js";
 import { send } from "../view.js";
 
-/**
- * @param {HypothesisPayload} hypothesis
- * @param {number} replaced
- */
+/** @param {HypothesisPayload} hypothesis @param {number} replaced */
 function entry({ text, score, note, shown, pieces }, replaced) {
   const made = button("", undefined, () => {
     if (!shown) send(made, "try", { intervention: { kind: "words", pieces, step: 0, replaced }, held: true });

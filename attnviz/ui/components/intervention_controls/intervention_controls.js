@@ -5,11 +5,8 @@ import { component } from "../component.js";
 import { fill, find, findAll, number, onPress, write, writeTexts } from "../shared.js";
 import { send, viewState } from "../view.js";
 
-/**
- * Requests an intervention on the current step, which keeps or rewrites the translation as the visitor has chosen.
- * @param {HTMLElement} root
- * @param {(step: number) => Intervention | Unfinished} intervention
- */
+/** Requests an intervention on the current step, which keeps or rewrites the translation as the visitor has chosen.
+ * @param {HTMLElement} root @param {(step: number) => Intervention | Unfinished} intervention */
 function intervene(root, intervention) {
   const { step, held } = viewState(root);
   if (step !== null) send(root, "try", { intervention: intervention(step), held });
@@ -18,10 +15,7 @@ function intervene(root, intervention) {
 // Powers of ten at the end of the slider: the greatest finite temperature, and the position of the infinite one.
 const FINITE_POWER = 2, INFINITE_POWER = 2.02;
 
-/**
- * The temperature of the slider.
- * @param {HTMLElement} root
- */
+/** The temperature of the slider. @param {HTMLElement} root */
 function sliderTemperature(root) {
   const power = Number(find(root, ".degrees", HTMLInputElement).value);
   return power > (FINITE_POWER + INFINITE_POWER) / 2 ? Infinity : 10 ** power;
@@ -30,38 +24,20 @@ function sliderTemperature(root) {
 /** @param {HTMLElement} root */
 const isForAllSteps = (root) => find(root, ".every", HTMLInputElement).checked;
 
-/**
- * The text of a temperature.
- * @param {number} temperature
- */
-function temperatureText(temperature) {
-  const places = temperature < 0.0995 ? 3 : temperature < 9.95 ? 2 : 0;
-  return `τ = ${temperature === Infinity ? "∞" : number(temperature, places)}`;
-}
-
-/**
- * The current temperature, of the step or of all.
- * @param {HTMLElement} root
- * @param {ControlsPayload} payload
- * @param {number} step
- */
+/** The current temperature, of the step or of all.
+ * @param {HTMLElement} root @param {ControlsPayload} payload @param {number} step */
 const currentTemperature = (root, payload, step) =>
   Number(isForAllSteps(root) ? payload.temperature : payload.temperatures[step]);
 
-/**
- * Writes the temperature of the slider.
- * @param {HTMLElement} root
- */
+/** Writes the temperature of the slider. @param {HTMLElement} root */
 function writeTemperature(root) {
-  const text = temperatureText(sliderTemperature(root));
+  const temperature = sliderTemperature(root), places = temperature < 0.0995 ? 3 : temperature < 9.95 ? 2 : 0;
+  const text = `τ = ${temperature === Infinity ? "∞" : number(temperature, places)}`;
   write(find(root, ".heat output"), text);
   find(root, ".degrees").setAttribute("aria-valuetext", text);
 }
 
-/**
- * Sets the slider to the temperature of the current step.
- * @param {ControlsState} state
- */
+/** Sets the slider to the temperature of the current step. @param {ControlsState} state */
 function setTemperature({ root, payload }) {
   const { step } = viewState(root);
   if (!payload || step === null) return;
@@ -70,10 +46,8 @@ function setTemperature({ root, payload }) {
   writeTemperature(root);
 }
 
-/**
- * Previews the weights at the chosen temperature, computed from those at the current one.
- * @param {ControlsState} state
- */
+/** Previews the weights at the chosen temperature, computed from those at the current one.
+ * @param {ControlsState} state */
 function previewTemperature({ root, payload }) {
   const { step } = viewState(root);
   writeTemperature(root);
@@ -84,10 +58,7 @@ function previewTemperature({ root, payload }) {
   send(root, "preview", { kind: "temperature", temperature, step });
 }
 
-/**
- * Requests the chosen temperature as a what-if, if it has changed.
- * @param {ControlsState} state
- */
+/** Requests the chosen temperature as a what-if, if it has changed. @param {ControlsState} state */
 function requestTemperature(state) {
   const { root } = state;
   if (!state.pending) return;
@@ -97,31 +68,13 @@ function requestTemperature(state) {
   intervene(root, (step) => ({ kind: "temperature", temperature, step: every ? null : step }));
 }
 
-/**
- * Reverts a temperature that was chosen but not requested.
- * @param {ControlsState} state
- */
-function revertTemperature(state) {
-  const { root } = state;
-  if (!state.pending) return false;
-  state.pending = false;
-  send(root, "preview", null);
-  setTemperature(state);
-  return true;
-}
-
-/**
- * Listens to the slider of the temperature: the bars follow it, and the what-if is requested at the end of a drag; with the
- * keyboard, at Enter or on blur.
- * @param {ControlsState} state
- */
+/** Listens to the slider of the temperature: the bars follow it, and the what-if is requested at the end of a drag;
+ * with the keyboard, at Enter or on blur.
+ * @param {ControlsState} state */
 function listenToTemperature(state) {
-  const { root } = state;
-  const slider = find(root, ".degrees", HTMLInputElement);
+  const { root } = state, slider = find(root, ".degrees", HTMLInputElement);
   let pointed = false;
-  slider.onpointerdown = () => {
-    pointed = true;
-  };
+  slider.onpointerdown = () => pointed = true;
   slider.oninput = () => {
     state.pending = true;
     previewTemperature(state);
@@ -136,25 +89,24 @@ function listenToTemperature(state) {
   slider.onkeydown = (event) => {
     pointed = false;
     if (event.key === "Enter") requestTemperature(state);
-    else if (event.key !== "Escape" || !revertTemperature(state)) return;
+    else if (event.key === "Escape" && state.pending) { // reverts what was chosen but not requested
+      state.pending = false;
+      send(root, "preview", null);
+      setTemperature(state);
+    } else return;
     event.preventDefault();
   };
   find(root, ".every", HTMLInputElement).onchange = () => setTemperature(state);
 }
 
-/**
- * @param {HTMLSelectElement} box
- * @param {[string, string][]} options value and name of each
- */
+/** @param {HTMLSelectElement} box
+ * @param {[string, string][]} options value and name of each */
 function setOptions(box, options) {
   const chosen = box.value;
   box.replaceChildren(...options.map(([value, name]) => new Option(name, value, false, value === chosen)));
 }
 
-/**
- * Shows the field for the lender of the attention: a step, links, or none.
- * @param {HTMLElement} root
- */
+/** Shows the field for the lender of the attention: a step, links, or none. @param {HTMLElement} root */
 function showLenderField(root) {
   const kind = find(root, ".lender", HTMLSelectElement).value;
   find(root, ".of").hidden = kind !== "step";
@@ -164,98 +116,74 @@ function showLenderField(root) {
 /** @param {HTMLElement} root */
 function borrow(root) {
   const { value } = find(root, ".lender", HTMLSelectElement), links = find(root, ".links", HTMLInputElement);
-  if (value === "links" && !links.value.trim()) {
-    links.focus();
-    return;
-  }
+  if (value === "links" && !links.value.trim()) return links.focus();
   const [lender, model] = value.split(/ (.*)/s); // "model NAME", or one word
   const of = model ?? (lender === "step" ? find(root, ".of", HTMLSelectElement).value : links.value.trim());
   intervene(root, (step) => ({ kind: "borrowed", lender, of, step }));
 }
 
-/** @param {ControlsState} state */
-function listen(state) {
-  const { root } = state;
-  const source = () => viewState(root).source ?? 0;
-  /** @type {(weight: (piece: number) => number) => void} */
-  const replaceWeights = (weight) => {
-    const weights = state.payload?.pieces.map((_, piece) => weight(piece));
-    if (weights) intervene(root, (step) => ({ kind: "weights", weights, step }));
-  };
-  onPress(find(root, ".only"), () => replaceWeights((piece) => Number(piece === source())));
-  onPress(find(root, ".without"), () => intervene(root, (step) => ({ kind: "exclusion", position: source(), step })));
-  onPress(find(root, ".alike"), () => replaceWeights(() => 1));
-  onPress(find(root, ".undo"), () => send(root, "try", { kind: "undo" }));
-  onPress(find(root, ".take"), () => borrow(root));
-  find(root, ".lender").onchange = () => showLenderField(root);
-  find(root, ".links").onkeydown = (event) => {
-    if (event.key === "Enter") borrow(root);
-  };
-  for (const input of findAll(root, ".then input", HTMLInputElement)) {
-    input.name = `${viewState(root).name}-then`;
-    input.onchange = () => {
-      viewState(root).held = input.value === "held";
-    };
-  }
-  listenToTemperature(state);
-}
-
-/**
- * Reads a new payload, of another translation or language.
- * @param {ControlsState} state
- * @param {ControlsPayload} payload
- */
-function read({ root, data }, payload) {
-  const { words } = payload;
-  writeTexts(root, words);
-  for (
-    const [name, label] of [[".degrees", "temperature"], [".lender", "lender"], [".of", "step"], [".links", "links"]]
-  ) {
-    find(root, name).setAttribute("aria-label", words[label]);
-  }
-  find(root, ".links", HTMLInputElement).placeholder = "0-0 1-2 2-1";
-  find(root, ".every").title = words.every;
-  setOptions(find(root, ".lender", HTMLSelectElement), [
-    ["step", words.ofStep],
-    .../** @type {[string, string][]} */ (payload.posterior ? [["posterior", words.ofPosterior]] : []),
-    ["links", words.ofLinks],
-    ...data.models.map((
-      name,
-    ) => /** @type {[string, string]} */ ([`model ${name}`, fill(words.ofModel, { name })])),
-  ]);
-  setOptions(find(root, ".of", HTMLSelectElement), payload.written.map((name, i) => [String(i), `${i + 1} · ${name}`]));
-  showLenderField(root);
-}
-
-/**
- * @param {ControlsState} state
- * @param {ControlsPayload} payload
- */
-function show(state, { words, pieces }) {
-  const { root } = state, { step, source, held } = viewState(root);
-  if (step === null) return;
-  const here = pieces[source ?? 0];
-  write(find(root, ".hint"), fill(words.hint, { name: here }));
-  for (const name of ["only", "without"]) find(root, `.${name}`).setAttribute("aria-label", `${words[name]}: ${here}`);
-  find(root, ".undo", HTMLButtonElement).disabled = !state.data.undo;
-  for (const input of findAll(root, ".then input", HTMLInputElement)) input.checked = (input.value === "held") === held;
-  if (step !== state.step || !state.pending) setTemperature(state);
-  state.step = step;
-}
-
-/** @param {ControlsState} state */
-function take(state) {
-  const { root, data } = state;
-  write(find(root, ".problem"), data.problem);
-  if (data.problem) send(root, "preview", null); // the request failed
-  state.payload = undefined; // the models may have changed
-}
-
 export default component(".weight_controls", {
   messages: ["step", "source"],
   isText: true,
-  start: listen,
-  take,
-  read,
-  show,
+  /** @param {ControlsState} state */
+  start(state) {
+    const { root } = state, source = () => viewState(root).source ?? 0;
+    /** @type {(weight: (piece: number) => number) => void} */
+    const replaceWeights = (weight) => {
+      const weights = state.payload?.pieces.map((_, piece) => weight(piece));
+      if (weights) intervene(root, (step) => ({ kind: "weights", weights, step }));
+    };
+    onPress(find(root, ".only"), () => replaceWeights((piece) => Number(piece === source())));
+    onPress(find(root, ".without"), () => intervene(root, (step) => ({ kind: "exclusion", position: source(), step })));
+    onPress(find(root, ".alike"), () => replaceWeights(() => 1));
+    onPress(find(root, ".undo"), () => send(root, "try", { kind: "undo" }));
+    onPress(find(root, ".take"), () => borrow(root));
+    find(root, ".lender").onchange = () => showLenderField(root);
+    find(root, ".links").onkeydown = (event) => {
+      if (event.key === "Enter") borrow(root);
+    };
+    for (const input of findAll(root, ".then input", HTMLInputElement)) {
+      input.name = `${viewState(root).name}-then`;
+      input.onchange = () => viewState(root).held = input.value === "held";
+    }
+    listenToTemperature(state);
+  },
+  take(state) {
+    const { root, data } = state;
+    write(find(root, ".problem"), data.problem);
+    if (data.problem) send(root, "preview", null); // the request failed
+    state.payload = undefined; // the models may have changed
+  },
+  /** Reads a new payload, of another translation or language. */
+  read({ root, data }, payload) {
+    const { words } = payload;
+    writeTexts(root, words);
+    find(root, ".every").title = words.every;
+    setOptions(find(root, ".lender", HTMLSelectElement), [
+      ["step", words.ofStep],
+      .../** @type {[string, string][]} */ (payload.posterior ? [["posterior", words.ofPosterior]] : []),
+      ["links", words.ofLinks],
+      ...data.models.map((name) => /** @type {[string, string]} */ ([`model ${name}`, fill(words.ofModel, { name })])),
+    ]);
+    setOptions(
+      find(root, ".of", HTMLSelectElement),
+      payload.written.map((name, i) => [String(i), `${i + 1} · ${name}`]),
+    );
+    showLenderField(root);
+  },
+  show(state, { words, pieces }) {
+    const { root } = state, { step, source, held } = viewState(root);
+    if (step === null) return;
+    const here = pieces[source ?? 0];
+    write(find(root, ".hint"), fill(words.hint, { name: here }));
+    for (const name of ["only", "without"]) {
+      find(root, `.${name}`).setAttribute("aria-label", `${words[name]}: ${here}`);
+    }
+    find(root, ".undo", HTMLButtonElement).disabled = !state.data.undo;
+    for (const input of findAll(root, ".then input", HTMLInputElement)) {
+      input.checked = (input.value === "held") === held;
+    }
+    if (step !== state.step || !state.pending) setTemperature(state);
+    state.step = step;
+  },
 });

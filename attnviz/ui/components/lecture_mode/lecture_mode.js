@@ -21,10 +21,7 @@ function showControls(state) {
   state.idle = setTimeout(() => page.setAttribute("data-idle", ""), IDLE_TIME);
 }
 
-/**
- * @param {LectureState} state
- * @param {boolean} on
- */
+/** @param {LectureState} state @param {boolean} on */
 function switchMode(state, on) {
   const { root, data: { words } } = state;
   page.toggleAttribute(`data-${LECTURE}`, on);
@@ -36,40 +33,36 @@ function switchMode(state, on) {
   writeAddress();
 }
 
-/**
- * Listens to the buttons and keys of the mode. While the screen is black, the next key or click only restores the page.
- * @param {LectureState} state
- */
-function start(state) {
-  const { root, signal } = state, black = find(root, ".black");
-  /** @param {boolean} isBlack */
-  const blacken = (isBlack) => black.hidden = !isBlack;
-  onPress(find(root, ".present"), () => switchMode(state, true));
-  onPress(find(root, ".leave"), () => switchMode(state, false));
-  onPress(find(root, ".blacken"), () => blacken(true));
-  onPress(black, () => blacken(false));
-  document.addEventListener("keydown", (event) => {
-    if (black.hidden || ["Control", "Shift", "Alt", "Meta"].includes(event.key)) return;
-    blacken(false);
-    event.stopImmediatePropagation();
-    event.preventDefault();
-  }, { signal, capture: true });
-  window.addEventListener("keydown", (event) => { // after the page's own listeners: Escape first deselects there
-    if (!isForPage(event)) return;
-    if (event.key.toLowerCase() === "l") switchMode(state, !isLecture());
-    else if (event.key === "Escape" && isLecture()) switchMode(state, false);
-    else if ([".", "b", "B"].includes(event.key) && isLecture()) blacken(true);
-    else return;
-    event.preventDefault();
-  }, { signal });
-  addEventListener("pointermove", () => showControls(state), { signal });
-  signal.addEventListener("abort", () => clearTimeout(state.idle));
-  if (fragmentParameters().get(LECTURE) === "1") switchMode(state, true);
-}
-
 export default component(".lecture", {
   begin: () => ({ idle: 0 }),
-  start,
+  /** Listens to the buttons and keys of the mode. While the screen is black, the next key or click only restores the
+   * page. */
+  start(state) {
+    const { root, signal } = state, black = find(root, ".black");
+    /** @param {boolean} isBlack */
+    const blacken = (isBlack) => black.hidden = !isBlack;
+    onPress(find(root, ".present"), () => switchMode(state, true));
+    onPress(find(root, ".leave"), () => switchMode(state, false));
+    onPress(find(root, ".blacken"), () => blacken(true));
+    onPress(black, () => blacken(false));
+    document.addEventListener("keydown", (event) => {
+      if (black.hidden || ["Control", "Shift", "Alt", "Meta"].includes(event.key)) return;
+      blacken(false);
+      event.stopImmediatePropagation();
+      event.preventDefault();
+    }, { signal, capture: true });
+    window.addEventListener("keydown", (event) => { // after the page's own listeners: Escape first deselects there
+      if (!isForPage(event)) return;
+      if (event.key.toLowerCase() === "l") switchMode(state, !isLecture());
+      else if (event.key === "Escape" && isLecture()) switchMode(state, false);
+      else if ([".", "b", "B"].includes(event.key) && isLecture()) blacken(true);
+      else return;
+      event.preventDefault();
+    }, { signal });
+    addEventListener("pointermove", () => showControls(state), { signal });
+    signal.addEventListener("abort", () => clearTimeout(state.idle));
+    if (fragmentParameters().get(LECTURE) === "1") switchMode(state, true);
+  },
   /** @param {LectureState} state */
   take({ root, data }) {
     writeTexts(root, data.words);

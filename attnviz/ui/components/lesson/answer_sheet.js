@@ -5,10 +5,8 @@ export function answerSheet(rows) {
   return `\ufeff${rows.map((row) => row.map(cell).join(",")).join("\r\n")}\r\n`;
 }
 
-/**
- * A quoted cell. Before a text that a spreadsheet would compute as a formula, it has an apostrophe.
- * @param {string} text
- */
+/** A quoted cell. Before a text that a spreadsheet would compute as a formula, it has an apostrophe.
+ * @param {string} text */
 function cell(text) {
   const isFormula = /^[=+\-@\t\r]/.test(text) && !/^[+\-]?[\d.,\s]+%?$/.test(text);
   return `"${(isFormula ? `'${text}` : text).replaceAll('"', '""')}"`;

@@ -10,11 +10,7 @@ import { answerSheet } from "./answer_sheet.js";
 /** @param {LessonState} state */
 const questions = ({ data: { items } }) => items.flatMap(({ kind }, place) => kind ? [place] : []);
 
-/**
- * Whether an answered item is right.
- * @param {LessonState} state
- * @param {number} place
- */
+/** Whether an answered item is right. @param {LessonState} state @param {number} place */
 function isRight({ data: { items }, answers }, place) {
   const { kind, tolerance, answer } = items[place], given = answers.get(place);
   if (given === undefined || given === null) return false;
@@ -22,11 +18,7 @@ function isRight({ data: { items }, answers }, place) {
   return kind === "number" ? Math.abs(given - answer.value) <= tolerance + 1e-9 : answer.right.includes(given);
 }
 
-/**
- * The text of what was answered.
- * @param {LessonState} state
- * @param {number} place
- */
+/** The text of what was answered. @param {LessonState} state @param {number} place */
 function givenText({ data: { items, words, language }, answers }, place) {
   const given = answers.get(place), { kind, options, unit } = items[place];
   if (given === undefined || given === null) return words.unanswered;
@@ -34,16 +26,10 @@ function givenText({ data: { items, words, language }, answers }, place) {
   return fill(unit, { n: given.toLocaleString(language, { maximumFractionDigits: 4 }) });
 }
 
-/**
- * Where the browser stores the answers of a lesson.
- * @param {LessonState} state
- */
+/** Where the browser stores the answers of a lesson. @param {LessonState} state */
 const storageName = ({ data }) => `attnviz-lesson-${data.identity}`;
 
-/**
- * Stores the answers; a browser may refuse, for instance in a private window.
- * @param {LessonState} state
- */
+/** Stores the answers; a browser may refuse, for instance in a private window. @param {LessonState} state */
 function store(state) {
   const { place, name, answers } = state;
   try {
@@ -54,10 +40,7 @@ function store(state) {
   }
 }
 
-/**
- * The stored answers, if there are valid ones.
- * @param {LessonState} state
- */
+/** The stored answers, if there are valid ones. @param {LessonState} state */
 function restore(state) {
   try {
     const { place, name, answers } = JSON.parse(localStorage.getItem(storageName(state)) ?? "");
@@ -71,11 +54,7 @@ function restore(state) {
   }
 }
 
-/**
- * @param {HTMLElement} line
- * @param {LessonWord[]} sentence
- * @param {number} marked
- */
+/** @param {HTMLElement} line @param {LessonWord[]} sentence @param {number} marked */
 function writeSentence(line, sentence, marked) {
   line.replaceChildren();
   sentence.forEach(({ text, space }, k) => {
@@ -113,22 +92,16 @@ function numberField(state) {
   return element("label", "number", element("span", "", data.items[place].hint), element("input", "", field));
 }
 
-/**
- * A number as it was typed: with a point or comma, and perhaps a per cent sign; NaN for any other text.
- * @param {string} text
- */
+/** A number as it was typed: with a point or comma, and perhaps a per cent sign; NaN for any other text.
+ * @param {string} text */
 function typedNumber(text) {
   const written = text.trim().replace("\u2212", "-").replace(",", ".");
   return /^[-+]?(\d+\.?\d*|\.\d+)\s*%?$/.test(written) ? parseFloat(written) : NaN;
 }
 
-/**
- * Takes the answer in the form.
- * @param {LessonState} state
- */
+/** Takes the answer in the form. @param {LessonState} state */
 function answerItem(state) {
-  const { root } = state;
-  const given = typedNumber(state.draft), { data, place, answers } = state;
+  const { root } = state, given = typedNumber(state.draft), { data, place, answers } = state;
   if (answers.has(place)) return;
   if (Number.isNaN(given)) {
     if (data.items[place].kind === "number") write(find(root, ".problem"), data.words.not_a_number);
@@ -161,8 +134,7 @@ function paintForm(state) {
 
 /** @param {LessonState} state */
 function paintVerdict(state) {
-  const { root } = state;
-  const box = find(root, ".verdict"), { data: { items, words }, place, answers } = state;
+  const { root } = state, box = find(root, ".verdict"), { data: { items, words }, place, answers } = state;
   box.replaceChildren();
   if (place < 0) box.append(element("p", "", words.about), element("p", "note", words.how));
   if (!answers.has(place)) return;
@@ -174,10 +146,7 @@ function paintVerdict(state) {
   if (answer.note) box.append(element("p", "", answer.note));
 }
 
-/**
- * Shows the pictures of the current question, and those of its answer once it is there.
- * @param {LessonState} state
- */
+/** Shows the pictures of the current question, and those of its answer once it is there. @param {LessonState} state */
 function showPictures({ root, data: { items }, place, answers }) {
   const room = viewRoot(root);
   viewState(root).step ??= 0; // the charts of a lesson are each of one step
@@ -259,13 +228,9 @@ function paint(state) {
   store(state);
 }
 
-/**
- * @param {LessonState} state
- * @param {number} place
- */
+/** @param {LessonState} state @param {number} place */
 function goTo(state, place) {
-  const { root } = state;
-  const item = state.data.items[place];
+  const { root } = state, item = state.data.items[place];
   if (item && !item.kind && !state.answers.has(place)) state.answers.set(place, null);
   Object.assign(state, { place, draft: "" });
   paint(state);
@@ -273,32 +238,30 @@ function goTo(state, place) {
   find(root, ".question").focus({ preventScroll: true });
 }
 
-/** @param {LessonState} state */
-function start(state) {
-  const { root } = state;
-  find(root, "form").onsubmit = (event) => {
-    event.preventDefault();
-    answerItem(state);
-  };
-  find(root, ".previous").onclick = () => goTo(state, state.place - 1);
-  find(root, ".next").onclick = () => goTo(state, state.place + 1);
-  find(root, ".again").onclick = () => {
-    state.answers.clear();
-    goTo(state, -1);
-  };
-}
-
-/** @param {LessonState} state */
-function take(state) {
-  const { root, data } = state;
-  root.lang = data.language;
-  writeTexts(root, data.words);
-  write(find(root, ".lesson-title"), data.words.title);
-  if (state.identity !== data.identity) {
-    Object.assign(state, { identity: data.identity, place: -1, name: "", draft: "", answers: new Map() });
-    restore(state);
-  }
-  queueMicrotask(() => paint(state)); // once the boxes of its pictures are there
-}
-
-export default component(".lesson", { start, take });
+export default component(".lesson", {
+  /** @param {LessonState} state */
+  start(state) {
+    const { root } = state;
+    find(root, "form").onsubmit = (event) => {
+      event.preventDefault();
+      answerItem(state);
+    };
+    find(root, ".previous").onclick = () => goTo(state, state.place - 1);
+    find(root, ".next").onclick = () => goTo(state, state.place + 1);
+    find(root, ".again").onclick = () => {
+      state.answers.clear();
+      goTo(state, -1);
+    };
+  },
+  take(state) {
+    const { root, data } = state;
+    root.lang = data.language;
+    writeTexts(root, data.words);
+    write(find(root, ".lesson-title"), data.words.title);
+    if (state.identity !== data.identity) {
+      Object.assign(state, { identity: data.identity, place: -1, name: "", draft: "", answers: new Map() });
+      restore(state);
+    }
+    queueMicrotask(() => paint(state)); // once the boxes of its pictures are there
+  },
+});

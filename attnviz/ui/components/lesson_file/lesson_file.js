@@ -5,24 +5,14 @@ import { sendRequest } from "../outbox/outbox.js";
 
 const STORED = "attnviz-lesson-file";
 
-/** What is stored; null where there is nothing, or the browser stores nothing. */
-function storedContent() {
-  try {
-    return sessionStorage.getItem(STORED);
-  } catch {
-    return null;
-  }
-}
-
 /** @param {Mounted<{ content: string | null }>} mounted */
 export default function ({ data: { content } }) {
-  if (content === null) {
-    sendRequest("lesson", storedContent());
-    return;
-  }
+  let stored = null;
   try {
-    sessionStorage.setItem(STORED, content);
+    if (content === null) stored = sessionStorage.getItem(STORED);
+    else sessionStorage.setItem(STORED, content);
   } catch {
-    // The lesson lasts as long as the page.
+    // The browser stores nothing: the lesson lasts as long as the page.
   }
+  if (content === null) sendRequest("lesson", stored);
 }

@@ -18,20 +18,14 @@ const MOVES = {
 
 const FINGER = 24; // pixels of a column that a finger can tap
 
-/**
- * Puts cells over the heatmap in `container`, and keeps them there while it is drawn again.
- * @param {Element} container
- * @param {CellControl} control
- * @param {AbortSignal} signal
- * @returns {LinkCells}
- */
+/** Puts cells over the heatmap in `container`, and keeps them there while it is drawn again.
+ * @param {Element} container @param {CellControl} control @param {AbortSignal} signal @returns {LinkCells} */
 export function openCells(container, control, signal) {
   const cell = element("div", "cell", { role: "gridcell", tabIndex: 0 });
   const row = element("div", "row", { role: "row" }, cell);
   const markers = element("div", "markers", { ariaHidden: "true" });
   const grid = element("div", "link-cells", { role: "grid" }, markers, row);
-  /** Row and column of the current cell. */
-  let here = { row: 0, column: 0 };
+  let here = { row: 0, column: 0 }; // row and column of the current cell
   /** The words of the rows and columns; those of `</s>` and beyond are no words. @type {number[]} */
   let targets = [];
   /** @type {number[]} */
@@ -42,10 +36,7 @@ export function openCells(container, control, signal) {
   /** @returns {LinkPair} */
   const linkHere = () => [sources[here.column], targets[here.row]];
 
-  /**
-   * @param {number} rowNumber
-   * @param {number} columnNumber
-   */
+  /** @param {number} rowNumber @param {number} columnNumber */
   function move(rowNumber, columnNumber) {
     const { source, target } = control.payload();
     here = {
@@ -66,10 +57,7 @@ export function openCells(container, control, signal) {
     cell.setAttribute("aria-colindex", String(here.column + 1));
   }
 
-  /**
-   * @param {number} rowNumber
-   * @param {number} columnNumber
-   */
+  /** @param {number} rowNumber @param {number} columnNumber */
   const boxOf = (rowNumber, columnNumber) => ({
     left: `${100 * columnNumber / sources.length}%`,
     top: `${100 * rowNumber / targets.length}%`,
@@ -77,10 +65,8 @@ export function openCells(container, control, signal) {
     height: `${100 / targets.length}%`,
   });
 
-  /**
-   * Whether a point of the window is in a cell of two words; makes that cell the current one.
-   * @param {MouseEvent} event
-   */
+  /** Whether a point of the window is in a cell of two words; makes that cell the current one.
+   * @param {MouseEvent} event */
   function moveTo({ clientX, clientY }) {
     const box = grid.getBoundingClientRect(), { source, target } = control.payload();
     const rowNumber = Math.floor((clientY - box.top) / box.height * targets.length);
@@ -192,37 +178,22 @@ export function openCells(container, control, signal) {
   return { place };
 }
 
-/**
- * Whether a key undoes the last edit.
- * @param {KeyboardEvent} event
- */
+/** Whether a key undoes the last edit. @param {KeyboardEvent} event */
 export const isUndoKey = ({ key, ctrlKey, metaKey }) => (ctrlKey || metaKey) && key.toLowerCase() === "z";
 
-/**
- * The place nearest to the wanted one, from another, whose word can be linked: `</s>` and other special tokens cannot.
- * @param {number[]} words
- * @param {number} count
- * @param {number} wanted
- * @param {number} from
- */
+/** The place nearest to the wanted one, from another, whose word can be linked: `</s>` and other special tokens cannot.
+ * @param {number[]} words @param {number} count @param {number} wanted @param {number} from */
 function placeOfWord(words, count, wanted, from) {
   const places = words.flatMap((word, place) => word < count ? [place] : []), back = wanted < from;
   const nearest = back ? places.findLast((place) => place <= wanted) : places.find((place) => place >= wanted);
   return nearest ?? places.at(back ? 0 : -1) ?? 0;
 }
 
-/**
- * @param {number[]} words
- * @param {number} word
- */
+/** @param {number[]} words @param {number} word */
 const placesOf = (words, word) => words.flatMap((here, place) => here === word ? [place] : []);
 
-/**
- * The number that the heatmap shows of a cell; empty in a heatmap without texts.
- * @param {Chart | null} chart
- * @param {number} row
- * @param {number} column
- */
+/** The number that the heatmap shows of a cell; empty in a heatmap without texts.
+ * @param {Chart | null} chart @param {number} row @param {number} column */
 function numberAt(chart, row, column) {
   /** @type {any} */
   const heatmap = chart?._fullData?.find(({ type }) => type === "heatmap");

@@ -15,11 +15,7 @@ import { advanced, linksText, nameOf, pairsOf, readLinks, scoreOf } from "./link
 const histories = new Map();
 const LONGEST_HISTORY = 1000;
 
-/**
- * Makes other links the current ones of a pair.
- * @param {LinkDrawingState} state
- * @param {DrawnLinks} links
- */
+/** Makes other links the current ones of a pair. @param {LinkDrawingState} state @param {DrawnLinks} links */
 function remember(state, links) {
   const history = historyOf(state), last = history.at(-1);
   if (last && linksText(last) === linksText(links)) return;
@@ -35,11 +31,7 @@ function historyOf({ data }) {
   return known;
 }
 
-/**
- * Shows other links, and sends them to the server.
- * @param {LinkDrawingState} state
- * @param {DrawnLinks} links
- */
+/** Shows other links, and sends them to the server. @param {LinkDrawingState} state @param {DrawnLinks} links */
 function change(state, links) {
   const { request, identity } = state.data;
   state.links = links;
@@ -47,10 +39,7 @@ function change(state, links) {
   show(state);
 }
 
-/**
- * @param {LinkDrawingState} state
- * @param {LinkPair} link
- */
+/** @param {LinkDrawingState} state @param {LinkPair} link */
 function advance(state, link) {
   const { root, data: { most, words } } = state;
   if (state.links.size >= most && !state.links.has(nameOf(link))) {
@@ -70,10 +59,7 @@ function undo(state) {
   change(state, history[history.length - 1]);
 }
 
-/**
- * Writes which cell is pointed at: its words, its link and its weight.
- * @param {LinkDrawingState} state
- */
+/** Writes which cell is pointed at: its words, its link and its weight. @param {LinkDrawingState} state */
 function describe({ root, data: { source, target, words }, links, pointed }) {
   if (!pointed) return;
   const { link: [j, i], number: weight } = pointed, kind = words[links.get(nameOf([j, i])) ?? "none"];
@@ -111,10 +97,9 @@ function show(state) {
   state.cells.place();
 }
 
-/**
- * The markers on the heatmap: the links drawn, and once there are any, the links of the attention that are not among them.
- * @param {LinkDrawingState} state
- */
+/** The markers on the heatmap: the links drawn, and once there are any, the links of the attention that are not among
+ * them.
+ * @param {LinkDrawingState} state */
 function markersOf({ links, fetched }) {
   const drawn = pairsOf(links);
   if (!drawn.length) return [];
@@ -122,10 +107,8 @@ function markersOf({ links, fetched }) {
   return [...drawn, ...wrong.map((link) => ({ kind: /** @type {const} */ ("false"), link }))];
 }
 
-/**
- * Writes the links to the files. A click before the server has all links saves the file once it has.
- * @param {LinkDrawingState} state
- */
+/** Writes the links to the files. A click before the server has all links saves the file once it has.
+ * @param {LinkDrawingState} state */
 function writeFiles(state) {
   const { root } = state;
   /** @type {HTMLAnchorElement[]} */
@@ -153,16 +136,11 @@ function writeFiles(state) {
   saved.click();
 }
 
-/**
- * Whether the server has the links as drawn.
- * @param {LinkDrawingState} state
- */
+/** Whether the server has the links as drawn. @param {LinkDrawingState} state */
 const isStored = ({ data, links }) => data.links === linksText(links);
 
-/**
- * Takes the links of the server where it has other ones, unless edits are on their way to it.
- * @param {LinkDrawingState} state
- */
+/** Takes the links of the server where it has other ones, unless edits are on their way to it.
+ * @param {LinkDrawingState} state */
 function read(state) {
   const { data } = state;
   if (state.read === data.links || state.asked > lastAcknowledged() && !isStored(state)) return;
@@ -171,54 +149,45 @@ function read(state) {
   remember(state, state.links);
 }
 
-/** @param {LinkDrawingState} state */
-function start(state) {
-  const { root, data, signal } = state, score = find(root, ".score");
-  const container = viewRoot(root).querySelector(`.st-key-${data.heatmap}`);
-  if (!container) throw new Error("there is no heatmap");
-  state.score = score;
-  state.cells = openCells(container, {
-    payload: () => state.data,
-    markers: () => markersOf(state),
-    kindOf: (link) => state.links.get(nameOf(link)) ?? null,
-    advance: (link) => advance(state, link),
-    undo: () => undo(state),
-    point: (link, weight) => {
-      state.pointed = { link, number: weight };
-      describe(state);
-    },
-  }, signal);
-  find(root, ".undo").onclick = () => undo(state);
-  root.addEventListener("keydown", (event) => {
-    if (!isUndoKey(event)) return;
-    event.preventDefault();
-    undo(state);
-  }, { signal });
-  signal.addEventListener("abort", () => root.prepend(score)); // it stands above the heatmap, and the bar may be drawn again
-}
-
-/**
- * @param {LinkDrawingState} state
- * @param {LinkDrawingPayload} data
- */
-function take(state, data) {
-  const { root } = state;
-  if (state.identity !== data.identity) { // another pair: its own links, and no undoing of the former ones
-    Object.assign(state, { identity: data.identity, read: undefined, asked: 0, saving: null, pointed: undefined });
-    for (const text of findAll(root, ".where output, .problem")) write(text, "");
-  }
-  writeTexts(root, data.words);
-  read(state);
-  writeFiles(state);
-  show(state);
-  return false;
-}
-
 export default component(".link-drawing", {
   messages: ["options"],
   isText: true,
   begin: () => ({ links: new Map(), asked: 0, saving: null }),
-  start,
-  take,
+  /** @param {LinkDrawingState} state */
+  start(state) {
+    const { root, data, signal } = state, score = find(root, ".score");
+    const container = viewRoot(root).querySelector(`.st-key-${data.heatmap}`);
+    if (!container) throw new Error("there is no heatmap");
+    state.score = score;
+    state.cells = openCells(container, {
+      payload: () => state.data,
+      markers: () => markersOf(state),
+      kindOf: (link) => state.links.get(nameOf(link)) ?? null,
+      advance: (link) => advance(state, link),
+      undo: () => undo(state),
+      point: (link, weight) => {
+        state.pointed = { link, number: weight };
+        describe(state);
+      },
+    }, signal);
+    find(root, ".undo").onclick = () => undo(state);
+    root.addEventListener("keydown", (event) => {
+      if (!isUndoKey(event)) return;
+      event.preventDefault();
+      undo(state);
+    }, { signal });
+    signal.addEventListener("abort", () => root.prepend(score)); // it stands above the heatmap, and the bar may be drawn again
+  },
+  take(state, data) {
+    const { root } = state;
+    if (state.identity !== data.identity) { // another pair: its own links, and no undoing of the former ones
+      Object.assign(state, { identity: data.identity, read: undefined, asked: 0, saving: null, pointed: undefined });
+      for (const text of findAll(root, ".where output, .problem")) write(text, "");
+    }
+    writeTexts(root, data.words);
+    read(state);
+    writeFiles(state);
+    return true;
+  },
   draw: show,
 });

@@ -5,11 +5,8 @@
 /** @param {LinkPair} link */
 export const nameOf = ([source, target]) => `${source}-${target}`;
 
-/**
- * Reads links as `GoldLinks.text` of the server writes them: `0-0` sure, `1?2` possible.
- * @param {string} text
- * @returns {DrawnLinks}
- */
+/** Reads links as `GoldLinks.text` of the server writes them: `0-0` sure, `1?2` possible.
+ * @param {string} text @returns {DrawnLinks} */
 export function readLinks(text) {
   const links = text.split(" ").filter(Boolean).map((link) => {
     const kind = link.includes("?") ? "possible" : "sure";
@@ -18,19 +15,13 @@ export function readLinks(text) {
   return new Map(links);
 }
 
-/**
- * The links as text, sorted by target word.
- * @param {DrawnLinks} links
- */
+/** The links as text, sorted by target word. @param {DrawnLinks} links */
 export function linksText(links) {
   return pairsOf(links).map(({ kind, link: [source, target] }) => `${source}${kind === "sure" ? "-" : "?"}${target}`)
     .join(" ");
 }
 
-/**
- * The links as pairs of words with their kinds, sorted by target word.
- * @param {DrawnLinks} links
- */
+/** The links as pairs of words with their kinds, sorted by target word. @param {DrawnLinks} links */
 export function pairsOf(links) {
   const pairs = [...links].map(([name, kind]) => {
     const [source, target] = name.split("-").map(Number);
@@ -39,12 +30,8 @@ export function pairsOf(links) {
   return pairs.sort(({ link: one }, { link: other }) => one[1] - other[1] || one[0] - other[0]);
 }
 
-/**
- * The links after a link is set to its next kind: none, sure, possible, none.
- * @param {DrawnLinks} links
- * @param {LinkPair} link
- * @returns {DrawnLinks}
- */
+/** The links after a link is set to its next kind: none, sure, possible, none.
+ * @param {DrawnLinks} links @param {LinkPair} link @returns {DrawnLinks} */
 export function advanced(links, link) {
   const changed = new Map(links), name = nameOf(link), kind = links.get(name);
   if (kind === "possible") changed.delete(name);
@@ -52,12 +39,9 @@ export function advanced(links, link) {
   return changed;
 }
 
-/**
- * AER, precision and recall (Och & Ney 2003) of the links of the attention, and those that were not drawn; the rates are
- * null where there is nothing to compare.
- * @param {LinkPair[]} found
- * @param {DrawnLinks} links
- */
+/** AER, precision and recall (Och & Ney 2003) of the links of the attention, and those that were not drawn; the rates
+ * are null where there is nothing to compare.
+ * @param {LinkPair[]} found @param {DrawnLinks} links */
 export function scoreOf(found, links) {
   const kinds = found.map((link) => links.get(nameOf(link)));
   const hits = kinds.filter(Boolean).length, sureHits = kinds.filter((kind) => kind === "sure").length;

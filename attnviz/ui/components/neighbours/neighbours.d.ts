@@ -23,5 +23,4 @@ interface NeighbourPayload {
 
 interface NeighboursState extends FetchingState<NeighboursPayload> {
   /** The payload drawn last. */
-  payload?: NeighboursPayload;
 }

@@ -2,13 +2,10 @@
 // typed.
 
 import { component } from "../component.js";
-import { find, onPress, write } from "../shared.js";
+import { find, onPress, write, writeTexts } from "../shared.js";
 import { send, viewState } from "../view.js";
 
-/**
- * Requests a translation with the typed word, or else the chosen one.
- * @param {HTMLElement} root
- */
+/** Requests a translation with the typed word, or else the chosen one. @param {HTMLElement} root */
 function requestWord(root) {
   const { step, held } = viewState(root);
   const chosen = find(root, ".foils", HTMLSelectElement).value;
@@ -18,58 +15,42 @@ function requestWord(root) {
   else if (chosen) send(root, "try", { intervention: { kind: "words", pieces: [Number(chosen)], step }, held });
 }
 
-/**
- * Offers the likeliest others of the current step.
- * @param {OtherWordState} state
- * @param {FoilsPayload} payload
- * @param {number} step
- */
+/** Offers the likeliest others of the current step.
+ * @param {OtherWordState} state @param {FoilsPayload} payload @param {number} step */
 function offer(state, payload, step) {
-  const { root } = state;
-  const { words, offers } = payload, { instead, foils } = offers[step];
+  const { root } = state, { words, offers } = payload, { instead, foils } = offers[step];
   const isOther = state.step !== undefined && state.step !== step;
   Object.assign(state, { offered: payload, step });
   write(find(root, ".instead"), instead);
-  write(find(root, ".write"), words.write);
-  write(find(root, ".then"), words.then);
+  writeTexts(root, words);
   const typed = find(root, ".typed", HTMLInputElement), box = find(root, ".foils");
   if (isOther) typed.value = ""; // what is typed is for its step
   typed.placeholder = words.typed;
-  typed.setAttribute("aria-label", words.typed);
-  box.setAttribute("aria-label", words.foils);
   box.replaceChildren(...foils.map(({ piece, name }) => new Option(name, String(piece))));
-}
-
-/**
- * @param {OtherWordState} state
- * @param {FoilsPayload} payload
- */
-function show(state, payload) {
-  const { root } = state, { step, now } = viewState(root);
-  if (step === null || !payload.offers[step]) return;
-  if (payload !== state.offered || step !== state.step) offer(state, payload, step);
-  // A piece that was clicked in the figure above is preselected.
-  const clicked = now && now.word !== null ? String(now.word) : null;
-  const box = find(root, ".foils", HTMLSelectElement);
-  if (clicked !== null && clicked !== state.clicked && box.querySelector(`[value="${clicked}"]`)) box.value = clicked;
-  state.clicked = clicked;
-}
-
-/** @param {OtherWordState} state */
-function start({ root }) {
-  onPress(find(root, ".write"), () => requestWord(root));
-  const typed = find(root, ".typed", HTMLInputElement), box = find(root, ".foils", HTMLSelectElement);
-  typed.onkeydown = (event) => {
-    if (event.key === "Enter" && !event.isComposing) requestWord(root);
-  };
-  // Either a typed or a chosen word.
-  typed.oninput = () => box.selectedIndex = typed.value.trim() ? -1 : 0;
-  box.onchange = () => typed.value = "";
 }
 
 export default component(".other-word", {
   messages: ["step", "words"],
   isText: true,
-  start,
-  show,
+  /** @param {OtherWordState} state */
+  start({ root }) {
+    onPress(find(root, ".write"), () => requestWord(root));
+    const typed = find(root, ".typed", HTMLInputElement), box = find(root, ".foils", HTMLSelectElement);
+    typed.onkeydown = (event) => {
+      if (event.key === "Enter" && !event.isComposing) requestWord(root);
+    };
+    // Either a typed or a chosen word.
+    typed.oninput = () => box.selectedIndex = typed.value.trim() ? -1 : 0;
+    box.onchange = () => typed.value = "";
+  },
+  show(state, payload) {
+    const { root } = state, { step, now } = viewState(root);
+    if (step === null || !payload.offers[step]) return;
+    if (payload !== state.offered || step !== state.step) offer(state, payload, step);
+    // A piece that was clicked in the figure above is preselected.
+    const clicked = now && now.word !== null ? String(now.word) : null;
+    const box = find(root, ".foils", HTMLSelectElement);
+    if (clicked !== null && clicked !== state.clicked && box.querySelector(`[value="${clicked}"]`)) box.value = clicked;
+    state.clicked = clicked;
+  },
 });

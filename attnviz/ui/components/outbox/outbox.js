@@ -10,18 +10,15 @@ const tabId = `${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}
 const CONNECTED = "CONNECTED";
 
 let lastNumber = 0;
-/** Number of the last acknowledged request. */
-let lastHandled = 0;
-/** Identifies the server process, whose restart loses the session; empty until known. */
-let serverId = "";
+let lastHandled = 0; // number of the last acknowledged request
+let serverId = ""; // identifies the server process, whose restart loses the session; empty until known
 /** @type {AnyRequest[]} */
 let pending = [];
 /** @type {((name: string, value: unknown) => void) | null} */
 let setOutboxState = null;
 /** Tells that the requested page waits for the connection, if it is lost. @type {(() => void) | null} */
 let tellWaiting = null;
-/** Number of the unacknowledged request made on reconnecting; 0 where there is none. */
-let reconnecting = 0;
+let reconnecting = 0; // number of the unacknowledged request made on reconnecting; 0 where there is none
 /** @type {Set<(handled: number) => void>} */
 const listeners = new Set();
 /** @type {Set<(key: string, number: number) => void>} */
@@ -31,11 +28,8 @@ const preparations = new Set();
 const send = () =>
   setOutboxState?.("sent", { tab: tabId, memory: serverId, query: location.search, requests: [...pending] });
 
-/**
- * Sends a request to the server: a value for the control with this key; returns its number.
- * @param {string} key
- * @param {unknown} [value]
- */
+/** Sends a request to the server: a value for the control with this key; returns its number.
+ * @param {string} key @param {unknown} [value] */
 export function sendRequest(key, value = null) {
   for (const prepare of preparations) prepare(key, lastNumber + 1);
   lastNumber += 1;
@@ -46,17 +40,12 @@ export function sendRequest(key, value = null) {
   return lastNumber;
 }
 
-/**
- * Calls `prepare` before each request is sent, with its key and number.
- * @param {(key: string, number: number) => void} prepare
- */
+/** Calls `prepare` before each request is sent, with its key and number.
+ * @param {(key: string, number: number) => void} prepare */
 export const beforeRequest = (prepare) => preparations.add(prepare);
 
-/**
- * Calls `listener` after each run, with the number of the last request handled before it, until `signal` aborts.
- * @param {(handled: number) => void} listener
- * @param {AbortSignal} [signal]
- */
+/** Calls `listener` after each run, with the number of the last request handled before it, until `signal` aborts.
+ * @param {(handled: number) => void} listener @param {AbortSignal} [signal] */
 export function onAcknowledged(listener, signal) {
   listeners.add(listener);
   signal?.addEventListener("abort", () => listeners.delete(listener));
@@ -71,16 +60,12 @@ export const lastAcknowledged = () => lastHandled;
 /** @type {((serverId: string) => void) | null} */
 let reconnect = null;
 
-/**
- * @param {(serverId: string) => void} resume
- */
+/** @param {(serverId: string) => void} resume */
 export const onReconnected = (resume) => reconnect = resume;
 
-/**
- * Removes the requests that the server has handled.
+/** Removes the requests that the server has handled.
  * @param {Record<string, number>} handledByTab number of the last handled request
- * @param {string} server id of the server process
- */
+ * @param {string} server id of the server process */
 export function acknowledge(handledByTab, server) {
   const last = handledByTab[tabId] ?? 0;
   if (!reconnecting || last >= reconnecting) [serverId, reconnecting] = [server, 0];
@@ -94,22 +79,16 @@ const handlers = new Map();
 /** Keys of buttons pressed without a handler. @type {Set<string>} */
 const unhandledKeys = new Set();
 
-/**
- * Calls `act` when the button `key` is pressed, until `signal` aborts, and now if it was pressed before.
- * @param {string} key
- * @param {() => void} act
- * @param {AbortSignal} signal
- */
+/** Calls `act` when the button `key` is pressed, until `signal` aborts, and now if it was pressed before.
+ * @param {string} key @param {() => void} act @param {AbortSignal} signal */
 export function handlePress(key, act, signal) {
   handlers.set(key, act);
   if (unhandledKeys.delete(key)) act();
   signal.addEventListener("abort", () => handlers.get(key) === act && handlers.delete(key));
 }
 
-/**
- * The key of Streamlit's button that a click presses; null where it presses none, or a sign-in button.
- * @param {Event} event
- */
+/** The key of Streamlit's button that a click presses; null where it presses none, or a sign-in button.
+ * @param {Event} event */
 function pressedKey({ target }) {
   const button = target instanceof Element && target.closest("[data-testid='stButton'] button");
   if (!(button instanceof HTMLButtonElement) || button.disabled) return null;
@@ -129,12 +108,10 @@ document.addEventListener("click", (click) => {
   sendRequest(key);
 }, true);
 
-/**
- * Closes Streamlit's dialog about the lost connection while the notice is shown: it makes the page inert, and it is
- * written in English for the person who started the server. Streamlit 1.67 has no option for it. The app opens no dialog
- * of Streamlit itself.
- * @param {HTMLElement} notice
- */
+/** Closes Streamlit's dialog about the lost connection while the notice is shown: it makes the page inert, and it is
+ * written in English for the person who started the server. Streamlit 1.67 has no option for it. The app opens no
+ * dialog of Streamlit itself.
+ * @param {HTMLElement} notice */
 function closeDialog(notice) {
   if (notice.hidden) return;
   for (const button of findAll(document, "[data-testid='stDialog'] [role=dialog] > button")) button.click();

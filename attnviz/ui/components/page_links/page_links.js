@@ -3,29 +3,26 @@
 
 import { pageAddress } from "../address.js";
 import { sendRequest } from "../outbox/outbox.js";
+import { tabStops } from "../popover_focus/popover_focus.js";
 import { element, find, findAll } from "../shared.js";
 
-/**
- * Follows a link of the navigation.
- * @param {MouseEvent} click
- * @param {string} path
- */
+/** Follows a link of the navigation. @param {MouseEvent} click @param {string} path */
 function requestPage(click, path) {
   if (click.ctrlKey || click.metaKey || click.shiftKey || click.button !== 0) return;
   click.preventDefault();
   sendRequest("page", path);
 }
 
-/**
- * Makes Streamlit's skip link (1.67) go to the first control after the links: it goes to the box that scrolls, which has
- * the links too, and which it makes a tab stop.
- */
+/** Makes Streamlit's skip link (1.67) go to the first control after the links: it goes to the box that scrolls, which
+ * has the links too, and which it makes a tab stop. */
 function correctSkipLink() {
   find(document, ".stMain").tabIndex = -1;
   for (const link of findAll(document, "[data-testid='stSkipToContent']")) {
     link.onclick = (click) => {
       click.preventDefault();
-      import("./skip_link.js").then((module) => module.focusContents());
+      click.stopPropagation(); // Streamlit would focus that box
+      const own = tabStops(find(document, ".st-key-masthead")), all = tabStops(find(document, ".stMain"));
+      all.find((node, place) => !own.includes(node) && place > all.indexOf(own[0]))?.focus();
     };
   }
 }

@@ -9,10 +9,8 @@ const STYLED = ["paint-order", "stroke-width", "stroke-dasharray", "opacity", "f
 const FONT = "Source Sans, Segoe UI, sans-serif";
 const SIDE = 16, TITLE = 84, LINES = [27, 50, 70]; // pixels beside the drawing, above it, and of the lines of its title
 
-/**
- * A colour in a notation that every program reads: browsers compute mixed colours as color(), oklab() or lab().
- * @param {string} colour
- */
+/** A colour in a notation that every program reads: browsers compute mixed colours as color(), oklab() or lab().
+ * @param {string} colour */
 function plainColour(colour) {
   if (!/^color|^oklab|^lab/.test(colour)) return colour;
   const pen = Object.assign(document.createElement("canvas"), { width: 1, height: 1 }).getContext("2d");
@@ -23,16 +21,11 @@ function plainColour(colour) {
   return `rgba(${red}, ${green}, ${blue}, ${alpha / 255})`;
 }
 
-/**
- * Writes the computed styles of `node` and its descendants into their attributes; removes what is not displayed.
- * @param {Element} node
- */
+/** Writes the computed styles of `node` and its descendants into their attributes; removes what is not displayed.
+ * @param {Element} node */
 function writeStyles(node) {
   const style = getComputedStyle(node), declarations = [];
-  if (style.display === "none") {
-    node.remove();
-    return;
-  }
+  if (style.display === "none") return node.remove();
   for (const name of PAINTED) declarations.push(`${name}: ${plainColour(style.getPropertyValue(name))}`);
   for (const name of STYLED) declarations.push(`${name}: ${style.getPropertyValue(name)}`);
   if (/^(text|tspan)$/.test(node.tagName)) {
@@ -43,11 +36,8 @@ function writeStyles(node) {
   for (const name of ["class", "role", "tabindex", ...PAINTED, ...STYLED]) node.removeAttribute(name);
 }
 
-/**
- * The drawing as a standalone SVG; throws where the page has none.
- * @param {PageDrawing} drawing
- * @returns {{ text: string, width: number, height: number }}
- */
+/** The drawing as a standalone SVG; throws where the page has none.
+ * @param {PageDrawing} drawing @returns {{ text: string, width: number, height: number }} */
 export function pageDrawing({ box, narrowest, colours, title, alt }) {
   const shown = document.querySelector(`${box} svg.drawing`);
   if (!(shown instanceof SVGSVGElement) || !shown.parentElement) throw new Error(`there is no drawing in ${box}`);
@@ -75,12 +65,10 @@ export function pageDrawing({ box, narrowest, colours, title, alt }) {
   return { text: new XMLSerializer().serializeToString(file), width, height };
 }
 
-/**
- * Opens the browser's print dialog for an SVG on paper of its size, where a visitor saves it as PDF.
+/** Opens the browser's print dialog for an SVG on paper of its size, where a visitor saves it as PDF.
  * @param {{ text: string, width: number, height: number }} drawn
  * @param {string} style of the page that is printed
- * @param {Element} near after which the page to print is put: a click elsewhere would close the box
- */
+ * @param {Element} near after which the page to print is put: a click elsewhere would close the box */
 export async function printSvg({ text, width, height }, style, near) {
   const frame = document.createElement("iframe");
   frame.style.cssText = "position: fixed; width: 0; height: 0; border: 0";

@@ -3,32 +3,27 @@
 
 import { missingCharacters } from "../../../figures/glyphs.js";
 import { fetchJson } from "../payloads.js";
-import { saveFile } from "../saved_file.js";
+import { dataUrl, saveFile } from "../saved_file.js";
 import { element, fill, find, plotlyLibrary, write } from "../shared.js";
 import { filledAddress } from "../state.js";
 import { onMessage } from "../view.js";
+import { pageDrawing, printSvg } from "./page_drawing.js";
 
 const PNG_SCALE = 3; // pixels of a PNG per pixel of the figure
 const MOST_NAMED = 20; // characters without a font that a message names
 const FONT_FAMILY = "Source Sans";
 const SVG_ADDRESS = "data:image/svg+xml,"; // beginning of an SVG data URL
 
-/**
- * The figure of a picture, parsed at the first call.
- * @param {Picture} picture
- * @returns {Figure}
- */
+/** The figure of a picture, parsed at the first call. @param {Picture} picture @returns {Figure} */
 function figureOf(picture) {
   if (typeof picture.figure === "string") picture.figure = /** @type {Figure} */ (JSON.parse(picture.figure));
   return picture.figure;
 }
 
-/**
- * A picture as SVG text with its size in pixels: a figure is drawn by Plotly, a drawing of the page is copied.
- * @param {Picture} picture
- */
+/** A picture as SVG text with its size in pixels: a figure is drawn by Plotly, a drawing of the page is copied.
+ * @param {Picture} picture */
 async function svgOf(picture) {
-  if (picture.drawing) return (await import("./page_drawing.js")).pageDrawing(picture.drawing);
+  if (picture.drawing) return pageDrawing(picture.drawing);
   const { width, height } = figureOf(picture).layout;
   const address = await (await plotlyLibrary()).toImage(figureOf(picture), { format: "svg", width, height });
   return { text: decodeURIComponent(address.slice(SVG_ADDRESS.length)), width, height };
@@ -51,20 +46,11 @@ function fontAddress() {
   return path ? new URL(path, rule?.parentStyleSheet?.href ?? document.baseURI) : null;
 }
 
-/**
- * The CSS rule that embeds a font as a data URL.
- * @param {URL} address
- */
+/** The CSS rule that embeds a font as a data URL. @param {URL} address */
 async function fontRule(address) {
   const answer = await fetch(address);
   if (!answer.ok) throw new Error(`${address}: ${answer.status}`);
-  const blob = await answer.blob();
-  const url = await new Promise((read, fail) => {
-    const reader = new FileReader();
-    reader.onload = () => read(reader.result);
-    reader.onerror = () => fail(reader.error);
-    reader.readAsDataURL(blob);
-  });
+  const url = await dataUrl(await answer.blob());
   return `@font-face { font-family: "${FONT_FAMILY}"; font-weight: 100 900; src: url(${url}); }`;
 }
 
@@ -101,14 +87,10 @@ const FORMATS = {
   csv: ({ table }) => URL.createObjectURL(new Blob(["\ufeff", table], { type: "text/csv" })), // U+FEFF: spreadsheets then read UTF-8
 };
 
-/**
- * A button that saves a picture in a format; `report` gets the problem, empty without one. `at` is the payload's address.
- * @param {Picture} picture
- * @param {string} format
- * @param {PictureWords} words
- * @param {string} at
- * @param {(problem: string) => void} report
- */
+/** A button that saves a picture in a format; `report` gets the problem, empty without one. `at` is the payload's
+ * address.
+ * @param {Picture} picture @param {string} format @param {PictureWords} words @param {string} at
+ * @param {(problem: string) => void} report */
 function saveButton(picture, format, words, at, report) {
   const button = element("button", "", format.toUpperCase());
   button.ariaLabel = `${picture.title}, ${format.toUpperCase()}`;
@@ -121,7 +103,7 @@ function saveButton(picture, format, words, at, report) {
     try {
       if (format === "pdf" && !picture.pdf) {
         const [drawn, font] = [await svgOf(picture), await pageFont()];
-        await (await import("./page_drawing.js")).printSvg(drawn, font, button);
+        await printSvg(drawn, font, button);
       } else {
         link.href = await FORMATS[format](picture, at);
         if (format === "pdf") await saveFile(link, report);
@@ -138,11 +120,7 @@ function saveButton(picture, format, words, at, report) {
   return button;
 }
 
-/**
- * @param {Picture} picture
- * @param {PictureWords} words
- * @param {string} at
- */
+/** @param {Picture} picture @param {PictureWords} words @param {string} at */
 function entry(picture, words, at) {
   const problem = element("p", "", { role: "alert" });
   const report = (/** @type {string} */ text) => write(problem, text);
@@ -150,24 +128,10 @@ function entry(picture, words, at) {
   return element("div", "picture", element("span", "", picture.title), ...buttons, problem);
 }
 
-/**
- * @param {HTMLElement} root
- * @param {Picture[]} pictures
- * @param {PictureWords} words
- * @param {string} at
- */
-function listPictures(root, pictures, words, at) {
-  write(find(root, ".of"), pictures.length ? words.of : words.none);
-  find(root, ".pictures").replaceChildren(...pictures.map((one) => entry(one, words, at)));
-}
-
-/**
- * Offers the pictures of a view's current selection, and updates them when it changes.
- * @param {HTMLElement} root
- * @param {PictureFilesPayload} data
- * @param {HTMLElement} view
- */
-function followView(root, data, view) {
+/** Offers the pictures of a view's current selection, and updates them when it changes.
+ * @param {Mounted<PictureFilesPayload>} mounted */
+export default function ({ data, parentElement }) {
+  const root = find(parentElement, ".picture-files"), view = find(document, `.st-key-${data.container}`);
   const controller = new AbortController();
   let wanted = "";
   const refresh = async () => {
@@ -180,11 +144,10 @@ function followView(root, data, view) {
     const found = await fetchJson(at, true, () => wanted === at && root.isConnected, (reason) => failed = reason);
     if (wanted !== at) return;
     root.ariaBusy = null;
-    listPictures(
-      root,
-      found?.pictures ?? [],
-      found ? { ...data.words, of: found.of } : { ...data.words, none: failed },
-      at,
+    const pictures = found?.pictures ?? [];
+    write(find(root, ".of"), found ? (pictures.length ? found.of : data.words.none) : failed);
+    find(root, ".pictures").replaceChildren(
+      ...pictures.map((/** @type {Picture} */ one) => entry(one, data.words, at)),
     );
   };
   const changes = /** @type {const} */ (["step", "source", "words", "options"]);
@@ -194,10 +157,4 @@ function followView(root, data, view) {
     wanted = "";
     controller.abort();
   };
-}
-
-/** @param {Mounted<PictureFilesPayload>} mounted */
-export default function ({ data, parentElement }) {
-  const root = find(parentElement, ".picture-files");
-  return followView(root, data, find(document, `.st-key-${data.container}`));
 }

@@ -6,12 +6,9 @@ import { find } from "../shared.js";
 import { send, viewRoot } from "../view.js";
 import { sourceOf } from "./mark_step.js";
 
-/**
- * The source piece `by` stops further down, in the order of the rows of the stages. In a heatmap by steps every piece is a
- * stop; in one by words, the most attended piece of each word.
- * @param {PlayerState} state
- * @param {number} by
- */
+/** The source piece `by` stops further down, in the order of the rows of the stages. In a heatmap by steps every piece
+ * is a stop; in one by words, the most attended piece of each word.
+ * @param {PlayerState} state @param {number} by */
 function neighbour(state, by) {
   const { data, step } = state;
   const stopOf = new Map(
@@ -28,12 +25,8 @@ function neighbour(state, by) {
   return pieces.get(stops[Math.min(Math.max(next, 0), stops.length - 1)]);
 }
 
-/**
- * The choice of another word by a key in the focused source sentence; null for any other key or focus.
- * @param {KeyboardEvent} event
- * @param {PlayerState} state
- * @returns {Choice | null}
- */
+/** The choice of another word by a key in the focused source sentence; null for any other key or focus.
+ * @param {KeyboardEvent} event @param {PlayerState} state @returns {Choice | null} */
 function sourceWordForKey(event, state) {
   if (!event.composedPath().includes(find(state.root, ".source"))) return null;
   const { source: sourceWords, orders } = state.data, source = sourceOf(state);
@@ -42,16 +35,11 @@ function sourceWordForKey(event, state) {
   return place === null ? null : { source: orders[state.step].find((j) => sourceWords[place].pieces.includes(j)) };
 }
 
-/** @type {Record<string, (state: PlayerState) => Choice>} */
-const KEYS = {
-  ArrowDown: (state) => ({ source: neighbour(state, 1) }),
-  ArrowUp: (state) => ({ source: neighbour(state, -1) }),
-};
+/** @type {Record<string, number>} */
+const SOURCE_KEYS = { ArrowDown: 1, ArrowUp: -1 };
 
-/**
- * Clicks the next radio button of the heatmap's faces, where it has any: the server draws the face.
- * @param {HTMLElement} root
- */
+/** Clicks the next radio button of the heatmap's faces, where it has any: the server draws the face.
+ * @param {HTMLElement} root */
 function nextFace(root) {
   const faces = [...viewRoot(root).querySelectorAll("[class*='st-key-face'] [role='radio']")];
   const shown = faces.findIndex((face) => face.matches("[aria-checked='true'], :checked"));
@@ -59,25 +47,20 @@ function nextFace(root) {
   if (next instanceof HTMLElement) next.click();
 }
 
-/**
- * Opens or closes the list of the keys.
- * @param {HTMLElement} root
- */
+/** Opens or closes the list of the keys. @param {HTMLElement} root */
 function toggleKeys(root) {
   const opener = viewRoot(root).querySelector(":is([class*='st-key-glossary'], [class*='st-key-keys']) > .opener");
   if (opener instanceof HTMLElement) opener.click();
 }
 
-/**
- * @param {KeyboardEvent} event
- * @param {PlayerState} state
- */
+/** @param {KeyboardEvent} event @param {PlayerState} state */
 export function onPlayerKey(event, state) {
   const { root } = state;
   if (viewRoot(root).hasAttribute("data-tour")) return; // the tour handles the keys
   if (!isForPage(event)) return;
   const step = stepForKey(event, state.step, state.data.weights.length - 1);
-  const choice = sourceWordForKey(event, state) ?? (step === null ? KEYS[event.key]?.(state) : { step });
+  const by = SOURCE_KEYS[event.key], other = by ? { source: neighbour(state, by) } : null;
+  const choice = sourceWordForKey(event, state) ?? (step === null ? other : { step });
   if (choice) send(root, "choose", choice);
   else if (isPlayKey(event)) state.player.toggle();
   else if (event.key === "?") toggleKeys(root);
@@ -87,10 +70,7 @@ export function onPlayerKey(event, state) {
   event.preventDefault();
 }
 
-/**
- * Removes the focus from the active element if it matches `selector`.
- * @param {string} selector
- */
+/** Removes the focus from the active element if it matches `selector`. @param {string} selector */
 function blur(selector) {
   const { activeElement } = document;
   if (activeElement instanceof HTMLElement && activeElement.matches(selector)) activeElement.blur();

@@ -5,31 +5,20 @@ import { fill, find, findAll, makeOneTabStop, number, write } from "../shared.js
 import { paintPointed, scrollBarToWords } from "./pointing.js";
 import { pieceSpans } from "./word_buttons.js";
 
-/**
- * The current source piece: the chosen one, or the one of the largest weight.
- * @param {PlayerState} state
- * @returns {number}
- */
+/** The current source piece: the chosen one, or the one of the largest weight.
+ * @param {PlayerState} state @returns {number} */
 export function sourceOf({ data, step, source }) {
   return source ?? data.orders[step][0];
 }
 
-/**
- * The text of a source word's weight at a step, with the number of pieces in that sum.
- * @param {PlayerPayload} data
- * @param {number} step
- * @param {number} k
- * @param {number} places
- */
+/** The text of a source word's weight at a step, with the number of pieces in that sum.
+ * @param {PlayerPayload} data @param {number} step @param {number} k @param {number} places */
 function weightText({ source, weights }, step, k, places) {
   const { of } = source[k];
   return `α = ${number(weights[step][k], places)}${of && ` (${of})`}`;
 }
 
-/**
- * @param {PlayerState} state
- * @param {number} source
- */
+/** @param {PlayerState} state @param {number} source */
 function paintSource({ root, data, step, source: chosen }, source) {
   for (const name of [".source", ".english"]) {
     findAll(root, `${name} .word`).forEach((word, k) => {
@@ -58,20 +47,12 @@ function paintTarget({ root, data, step }) {
   }
 }
 
-/**
- * Whether no source word is named: all have the same weight, and the visitor has chosen none.
- * @param {PlayerPayload} data
- * @param {number | null} chosen
- * @param {number} step
- */
+/** Whether no source word is named: all have the same weight, and the visitor has chosen none.
+ * @param {PlayerPayload} data @param {number | null} chosen @param {number} step */
 const isAlike = (data, chosen, step) => chosen === null && data.alike.includes(step);
 
-/**
- * Writes which source piece the figures show, and why. A chosen one stays at every step; its button deselects it.
- * @param {HTMLElement} line
- * @param {PlayerState} state
- * @param {number} source
- */
+/** Writes which source piece the figures show, and why. A chosen one stays at every step; its button deselects it.
+ * @param {HTMLElement} line @param {PlayerState} state @param {number} source */
 function paintShown(line, { data, source: chosen, step }, source) {
   const { words } = data;
   const held = chosen !== null, alike = isAlike(data, chosen, step);
@@ -88,12 +69,8 @@ function paintShown(line, { data, source: chosen, step }, source) {
   line.title = weightText(data, step, k, 4);
 }
 
-/**
- * Fills the bar at the top of the window, shown beside the stages: the current target word and source word.
- * @param {HTMLElement} bar
- * @param {PlayerState} state
- * @param {number} source
- */
+/** Fills the bar at the top of the window, shown beside the stages: the current target word and source word.
+ * @param {HTMLElement} bar @param {PlayerState} state @param {number} source */
 function paintBar(bar, { data, source: chosen, step }, source) {
   const { words, weights } = data, alike = isAlike(data, chosen, step);
   const written = data.target.find(({ steps }) => steps.includes(step));
@@ -106,37 +83,21 @@ function paintBar(bar, { data, source: chosen, step }, source) {
   write(find(bar, ".attended"), data.attends ? look : "");
 }
 
-/** @param {PlayerState} state */
-function paintControls({ root, data, step, player }) {
-  const count = data.weights.length, text = fill(data.words.step, { step: step + 1, count });
-  player.write(data.words, text);
-  Object.assign(find(root, ".slide"), { hidden: count < 2 || data.simple, title: text });
-}
-
-/**
- * Makes each sentence one tab stop: the word of the source piece, and that of the step.
- * @param {PlayerState} state
- * @param {number} source
- */
-function paintTabStops({ root, data, step }, source) {
-  const english = findAll(root, ".source .word"), french = findAll(root, ".target .word");
-  makeOneTabStop(english, english[data.source.findIndex(({ pieces }) => pieces.includes(source))]);
-  makeOneTabStop(french, french[data.target.findIndex(({ steps }) => steps.includes(step))]);
-}
-
-/**
- * Marks the step and source piece of `state`.
- * @param {PlayerState} state
- */
+/** Marks the step and source piece of `state`. @param {PlayerState} state */
 export function paint(state) {
-  const { root, data } = state, source = sourceOf(state);
+  const { root, data, step, player } = state, source = sourceOf(state);
   if (data.attends) paintSource(state, source);
   paintTarget(state);
   paintPointed(state);
   find(root, ".shown").hidden = !data.attends;
   if (data.attends) paintShown(find(root, ".shown"), state, source);
   paintBar(find(root, ".bar"), state, source);
-  paintControls(state);
+  const count = data.weights.length, text = fill(data.words.step, { step: step + 1, count });
+  player.write(data.words, text);
+  Object.assign(find(root, ".slide"), { hidden: count < 2 || data.simple, title: text });
   scrollBarToWords(state, source);
-  paintTabStops(state, source);
+  // Each sentence is one tab stop: the word of the source piece, and that of the step.
+  const english = findAll(root, ".source .word"), french = findAll(root, ".target .word");
+  makeOneTabStop(english, english[data.source.findIndex(({ pieces }) => pieces.includes(source))]);
+  makeOneTabStop(french, french[data.target.findIndex(({ steps }) => steps.includes(step))]);
 }

@@ -9,14 +9,13 @@ import { guestOf, onMessage, onViewKey, send, speedOf, viewRoot, viewState } fro
 import { onPlayerKey, releaseFocus } from "./keys.js";
 import { paint, sourceOf } from "./mark_step.js";
 import { paintPointed, scrollBarToWords } from "./pointing.js";
+import { drawSuspectedErrors } from "./suspected_errors.js";
 import { buildSentences } from "./word_buttons.js";
 
-/**
- * Shows the bar at the top of the window while the buttons are above the window and their view is still in it. The root
- * margin extends the window downwards, since a jump may move the buttons from below to above at once. In a page of others,
- * the top of the window is not ours.
- * @param {PlayerState} state
- */
+/** Shows the bar at the top of the window while the buttons are above the window and their view is still in it. The
+ * root margin extends the window downwards, since a jump may move the buttons from below to above at once. In a page
+ * of others, the top of the window is not ours.
+ * @param {PlayerState} state */
 function watchBar(state) {
   const { root, signal } = state, bar = find(root, ".bar"), transport = find(root, ".transport");
   /** @type {Map<Element, IntersectionObserverEntry>} */
@@ -34,41 +33,7 @@ function watchBar(state) {
   signal.addEventListener("abort", () => watch.disconnect());
 }
 
-/** @param {PlayerState} state */
-function start(state) {
-  const { root, signal } = state;
-  state.player = newPlayer(state, {
-    here: () => viewState(root).now?.step ?? 0,
-    last: () => state.data.weights.length - 1,
-    go: (step) => change(root, { step }),
-    choose: (step) => send(root, "choose", { step }),
-    paint: () => paint(state),
-    pace: () => PACE / speedOf(root),
-  });
-  onPress(find(root, ".follow"), () => {
-    // The button is hidden after the click: a keyboard user keeps the focus on the word.
-    if (root.querySelector(".follow:focus-visible")) find(root, ".source .current").focus();
-    send(root, "choose", { source: null });
-  });
-  listenToSpeeds(state);
-  watchBar(state);
-  onViewKey(root, (event) => onPlayerKey(event, state), signal);
-  onMessage(root, "choose", ({ detail }) => {
-    if (detail.step !== undefined) state.player.pause();
-  }, signal);
-  onMessage(root, "shown", () => showSelection(state), signal);
-  onMessage(root, "point", ({ detail }) => {
-    state.pointed = detail;
-    paintPointed(state);
-  }, signal);
-  /** @type {HTMLElement} */ (guestOf(root) ?? document.documentElement)
-    .addEventListener("pointerup", releaseFocus, { signal });
-}
-
-/**
- * Draws the selection of the view, once that is of this translation.
- * @param {PlayerState} state
- */
+/** Draws the selection of the view, once that is of this translation. @param {PlayerState} state */
 function showSelection(state) {
   const { root, data } = state, view = viewState(root), { now } = view;
   if (!now || view.view?.identity !== data.identity) return;
@@ -77,32 +42,56 @@ function showSelection(state) {
     publish(root, false); // the strongest piece is now known; this calls `showSelection` again
     return;
   }
-  Object.assign(state, { step: now.step, source: now.chosen, order: view.order, by: view.options.by });
+  Object.assign(state, { step: now.step, source: now.source, order: view.order, by: view.options.by });
   paint(state);
 }
 
 const PACE = 900; // milliseconds a step stays while playing at speed 1
 const MOST_LARGE = 22; // words of a sentence in large letters, which fills a line or two beside the controls
 
-/** @param {PlayerState} state */
-function take(state) {
-  const { root, data, shown } = state;
-  state.shown = data;
-  root.classList.toggle("simple", data.simple);
-  root.classList.toggle("long", Math.max(data.source.length, data.target.length) > MOST_LARGE);
-  writeTexts(root, data.words);
-  if (shown?.identity !== data.identity) {
-    state.player.pause();
-    buildSentences(state);
-  }
-  if (data.suspectedErrors.length) {
-    import("./suspected_errors.js").then((module) => module.drawSuspectedErrors(root, data.suspectedErrors));
-  }
-  showSelection(state);
-}
-
 export default component(".player", {
   begin: () => ({ step: 0, source: null }),
-  start,
-  take,
+  /** @param {PlayerState} state */
+  start(state) {
+    const { root, signal } = state;
+    state.player = newPlayer(state, {
+      here: () => viewState(root).now?.step ?? 0,
+      last: () => state.data.weights.length - 1,
+      go: (step) => change(root, { step }),
+      choose: (step) => send(root, "choose", { step }),
+      paint: () => paint(state),
+      pace: () => PACE / speedOf(root),
+    });
+    onPress(find(root, ".follow"), () => {
+      // The button is hidden after the click: a keyboard user keeps the focus on the word.
+      if (root.querySelector(".follow:focus-visible")) find(root, ".source .current").focus();
+      send(root, "choose", { source: null });
+    });
+    listenToSpeeds(state);
+    watchBar(state);
+    onViewKey(root, (event) => onPlayerKey(event, state), signal);
+    onMessage(root, "choose", ({ detail }) => {
+      if (detail.step !== undefined) state.player.pause();
+    }, signal);
+    onMessage(root, "shown", () => showSelection(state), signal);
+    onMessage(root, "point", ({ detail }) => {
+      state.pointed = detail;
+      paintPointed(state);
+    }, signal);
+    /** @type {HTMLElement} */ (guestOf(root) ?? document.documentElement)
+      .addEventListener("pointerup", releaseFocus, { signal });
+  },
+  take(state) {
+    const { root, data, shown } = state;
+    state.shown = data;
+    root.classList.toggle("simple", data.simple);
+    root.classList.toggle("long", Math.max(data.source.length, data.target.length) > MOST_LARGE);
+    writeTexts(root, data.words);
+    if (shown?.identity !== data.identity) {
+      state.player.pause();
+      buildSentences(state);
+    }
+    if (data.suspectedErrors.length) drawSuspectedErrors(root, data.suspectedErrors);
+    showSelection(state);
+  },
 });

@@ -5,11 +5,9 @@
 import { find, findAll, shade } from "../shared.js";
 import { sendPointed } from "../view.js";
 
-/**
- * Colours both sentences, also in the bar at the top of the window: source words by the weights of the hovered or current
- * step, target words by their weight on the hovered source word.
- * @param {PlayerState} state
- */
+/** Colours both sentences, also in the bar at the top of the window: source words by the weights of the hovered or
+ * current step, target words by their weight on the hovered source word.
+ * @param {PlayerState} state */
 export function paintPointed({ root, data, step, pointed }) {
   const { source, target, weights, attends } = data;
   const from = pointed?.step ?? step, place = pointed?.source;
@@ -31,12 +29,8 @@ export function paintPointed({ root, data, step, pointed }) {
   }
 }
 
-/**
- * Makes a word report when it is hovered or has the keyboard focus.
- * @param {HTMLElement} root
- * @param {HTMLElement} word
- * @param {"source" | "step"} kind
- */
+/** Makes a word report when it is hovered or has the keyboard focus.
+ * @param {HTMLElement} root @param {HTMLElement} word @param {"source" | "step"} kind */
 export function reportPointing(root, word, kind) {
   /** @param {Event} event */
   const point = (event) => {
@@ -54,11 +48,7 @@ export function reportPointing(root, word, kind) {
   word.addEventListener("blur", () => sendPointed(root, null));
 }
 
-/**
- * Scrolls the bar at the top of the window to the current words.
- * @param {PlayerState} state
- * @param {number} source
- */
+/** Scrolls the bar at the top of the window to the current words. @param {PlayerState} state @param {number} source */
 export function scrollBarToWords({ root, data, step }, source) {
   if (find(root, ".bar").hidden) return;
   const places = [

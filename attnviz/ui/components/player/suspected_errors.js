@@ -7,11 +7,8 @@ import { element, find, findAll } from "../shared.js";
 import { placeBeside } from "../terms/card.js";
 import { send } from "../view.js";
 
-/**
- * Draws the buttons, which replace those of another language or level of detail.
- * @param {HTMLElement} root
- * @param {SuspectedError[]} suspects
- */
+/** Draws the buttons, which replace those of another language or level of detail.
+ * @param {HTMLElement} root @param {SuspectedError[]} suspects */
 export function drawSuspectedErrors(root, suspects) {
   const drawn = JSON.stringify(suspects), sentences = find(root, ".source");
   if (sentences.dataset.suspects === drawn && root.querySelector(".suspect")) return;
@@ -30,13 +27,8 @@ export function drawSuspectedErrors(root, suspects) {
   }
 }
 
-/**
- * Fills the card before the browser opens it or, if it shows this one, closes it.
- * @param {HTMLElement} root
- * @param {HTMLElement} button
- * @param {SuspectedError} suspect
- * @param {HTMLElement[]} words
- */
+/** Fills the card before the browser opens it or, if it shows this one, closes it.
+ * @param {HTMLElement} root @param {HTMLElement} button @param {SuspectedError} suspect @param {HTMLElement[]} words */
 function fillCard(root, button, suspect, words) {
   const box = find(root, ".reasons");
   if (box.matches(":popover-open")) {
@@ -51,11 +43,7 @@ function fillCard(root, button, suspect, words) {
   requestAnimationFrame(() => placeBeside(box, button)); // once the browser has opened it
 }
 
-/**
- * @param {HTMLElement} root
- * @param {HTMLElement} box
- * @param {CardLine} line
- */
+/** @param {HTMLElement} root @param {HTMLElement} box @param {CardLine} line */
 function description(root, box, { text, words, button, choice, whatIf }) {
   const node = element("dd", "", text);
   if (words.length) {
@@ -76,11 +64,8 @@ function description(root, box, { text, words, button, choice, whatIf }) {
 
 let listening = new AbortController();
 
-/**
- * Keeps an open card beside its button, and closes it by Escape, which has no other effect then.
- * @param {HTMLElement} root
- * @param {ToggleEvent} event
- */
+/** Keeps an open card beside its button, and closes it by Escape, which has no other effect then.
+ * @param {HTMLElement} root @param {ToggleEvent} event */
 function listenWhileOpen(root, { newState }) {
   listening.abort();
   if (newState === "closed") {

@@ -9,10 +9,7 @@ export default function ({ data }) {
   load(data);
 }
 
-/**
- * Loads the script, with retries: without it the page has no figures.
- * @param {string} address
- */
+/** Loads the script, with retries: without it the page has no figures. @param {string} address */
 function load(address) {
   const script = document.createElement("script");
   script.src = address;

@@ -22,11 +22,8 @@ const replacing = new MutationObserver(() => {
   if (document.activeElement === document.body) button.focus();
 });
 
-/**
- * Makes an opening popover a tab stop, as it may only have text that scrolls, and focuses it after a key.
- * @param {boolean} byKey
- * @param {number} [tries]
- */
+/** Makes an opening popover a tab stop, as it may only have text that scrolls, and focuses it after a key.
+ * @param {boolean} byKey @param {number} [tries] */
 function reachPopover(byKey, tries = 60) {
   const [box] = findAll(document, BOX);
   if (!box) {
@@ -63,11 +60,7 @@ function onKey(event) {
   }
 }
 
-/**
- * The tab stops inside `root`, also within shadow roots.
- * @param {ParentNode} root
- * @returns {HTMLElement[]}
- */
+/** The tab stops inside `root`, also within shadow roots. @param {ParentNode} root @returns {HTMLElement[]} */
 export function tabStops(root) {
   return findAll(root, "*").flatMap((node) => [
     ...(node.tabIndex >= 0 && !node.matches(":disabled") && node.checkVisibility() ? [node] : []),
@@ -75,11 +68,8 @@ export function tabStops(root) {
   ]);
 }
 
-/**
- * Beyond either end of a popover is only the browser: there Tab closes it and goes on from its button.
- * @param {KeyboardEvent} event
- * @param {Element} box
- */
+/** Beyond either end of a popover is only the browser: there Tab closes it and goes on from its button.
+ * @param {KeyboardEvent} event @param {Element} box */
 function closeAtEnd(event, box) {
   let here = document.activeElement;
   while (here?.shadowRoot?.activeElement) here = here.shadowRoot.activeElement;

@@ -7,9 +7,7 @@ import { bytesOf, element, find, findAll, markAdjoining, number, shade, write } 
 
 const LEVELS = ["level-0", "level-1", "level-2", "level-3"]; // classes of shaded words, the most probable first
 
-/**
- * @param {Lane} lane
- */
+/** @param {Lane} lane */
 function laneElement(lane) {
   const head = element("h3", "name", lane.name, " ", element("small", "model", lane.model)),
     node = element("section", "lane");
@@ -36,17 +34,13 @@ function laneElement(lane) {
   return node;
 }
 
-/**
- * What stands between two words: the end mark and what follows without a space do not begin a line.
- * @param {string} text
- * @param {boolean} space
- */
+/** What stands between two words: the end mark and what follows without a space do not begin a line.
+ * @param {string} text @param {boolean} space */
 const beforeWord = (text, space) => text === "</s>" ? "\u00a0" : space ? " " : "\u2060";
 
-/**
- * An element for texts that are exchanged, and a hidden one for each, which take the room of the highest: nothing moves.
- * @param {string[]} texts
- */
+/** An element for texts that are exchanged, and a hidden one for each, which take the room of the highest: nothing
+ * moves.
+ * @param {string[]} texts */
 function exchanged(texts) {
   const spacers = [...new Set(texts)].map((text) => element("span", "spacer", text, { ariaHidden: "true" }));
   return [element("span", "text"), ...spacers];
@@ -55,11 +49,7 @@ function exchanged(texts) {
 /** @param {[string, ...unknown[]][]} words */
 const joined = (words) => words.map(([word]) => word).join("");
 
-/**
- * Builds all lanes of a payload.
- * @param {HTMLElement} root
- * @param {LanesPayload} payload
- */
+/** Builds all lanes of a payload. @param {HTMLElement} root @param {LanesPayload} payload */
 export function build(root, payload) {
   const box = find(root, ".beside");
   box.style.setProperty("--lanes", String(payload.lanes.length));
@@ -71,23 +61,15 @@ export function build(root, payload) {
   root.classList.toggle("rows", payload.legend.length > 0);
 }
 
-/**
- * A colour of the page as red, green and blue.
- * @param {HTMLElement} root
- * @param {string} name
- */
+/** A colour of the page as red, green and blue. @param {HTMLElement} root @param {string} name */
 function colour(root, name) {
   const [, ...pairs] = /#(..)(..)(..)/.exec(getComputedStyle(root).getPropertyValue(name)) ?? ["", "80", "80", "80"];
   return pairs.map((pair) => parseInt(pair, 16));
 }
 
-/**
- * Draws the numbers of a step, a stripe each: red below 0, blue above, with opacity by the square root of the amount.
- * @param {HTMLElement} root
- * @param {HTMLCanvasElement} canvas
- * @param {NonNullable<Lane["strip"]>} strip
- * @param {number} step
- */
+/** Draws the numbers of a step, a stripe each: red below 0, blue above, with opacity by the square root of the amount.
+ * @param {HTMLElement} root @param {HTMLCanvasElement} canvas @param {NonNullable<Lane["strip"]>} strip
+ * @param {number} step */
 function paintStrip(root, canvas, { bytes, units }, step) {
   const all = new Int8Array(bytesOf(bytes).buffer);
   const row = Math.min(step, all.length / units - 1);
@@ -104,11 +86,8 @@ function paintStrip(root, canvas, { bytes, units }, step) {
   context.putImageData(pixels, 0, 0);
 }
 
-/**
- * Draws one of several translations: its words, shaded, above the source words, of which some are left out.
- * @param {HTMLElement} node
- * @param {Version} version
- */
+/** Draws one of several translations: its words, shaded, above the source words, of which some are left out.
+ * @param {HTMLElement} node @param {Version} version */
 function paintVersion(node, { words, source }) {
   find(node, ".target > .text").replaceChildren(
     ...words.flatMap(([text, level, title]) => spaced(text, "span", `shaded ${LEVELS[level]}`, title)),
@@ -118,25 +97,15 @@ function paintVersion(node, { words, source }) {
   );
 }
 
-/**
- * An element with a word, after the blank that `text` begins with.
- * @param {string} text
- * @param {"s" | "span"} tag
- * @param {string} className
- * @param {string} title
- */
+/** An element with a word, after the blank that `text` begins with.
+ * @param {string} text @param {"s" | "span"} tag @param {string} className @param {string} title */
 function spaced(text, tag, className, title) {
   const word = element(tag, className, text.trimStart(), title ? { title } : undefined);
   return text.startsWith(" ") ? [" ", word] : [word];
 }
 
-/**
- * @param {HTMLElement} root
- * @param {HTMLElement} node
- * @param {Lane} lane
- * @param {number} step
- */
-function paintLane(root, node, lane, step) {
+/** @param {HTMLElement} root @param {HTMLElement} node @param {Lane} lane @param {number} step */
+export function paintLane(root, node, lane, step) {
   const { weights, strip, parts, versions, notes } = lane;
   const now = weights?.[Math.min(step, weights.length - 1)];
   const ended = parts.length > 0 && step >= parts.length;
@@ -154,15 +123,4 @@ function paintLane(root, node, lane, step) {
   if (versions.length) paintVersion(node, versions[Math.min(step, versions.length - 1)]);
   const note = versions.length ? ".note > .text" : ".note";
   write(find(node, note), notes[Math.min(step, notes.length - 1)] ?? "");
-}
-
-/**
- * Draws all lanes at a step.
- * @param {LanesPayload} payload
- * @param {LanesState} state
- */
-export function paintLanes({ lanes, labels, words }, { root, step, player }) {
-  findAll(root, ".lane").forEach((node, k) => paintLane(root, node, lanes[k], step));
-  player.write(words, labels[step]);
-  write(find(root, ".where"), labels[step]);
 }

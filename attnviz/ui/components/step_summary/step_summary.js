@@ -3,47 +3,22 @@
 
 import { component } from "../component.js";
 import { isForPage, isLecture, moveFocus } from "../keyboard.js";
-import { payloadOf } from "../payloads.js";
 import { button, element, find, findAll, keepInWindow, makeOneTabStop, scrollSmoothly, write } from "../shared.js";
 import { onMessage, onViewKey, send, viewRoot, viewState } from "../view.js";
 
-/**
- * The element of a stage in the view of `root`: its own, or the picture of the first three.
- * @param {Element} root
- * @param {number} stage
- */
+/** The element of a stage in the view of `root`: its own, or the picture of the first three.
+ * @param {Element} root @param {number} stage */
 const stageOf = (root, stage) =>
   viewRoot(root).querySelector(`[class*="st-key-stage_${stage}"]`) ??
     viewRoot(root).querySelector('[class*="st-key-one_picture"]');
 
-/**
- * Whether a stage opens in the place of the diagram (page.css).
- * @param {HTMLElement} root
- */
+/** Whether a stage opens in the place of the diagram (page.css). @param {HTMLElement} root */
 const opensInPlace = (root) =>
   getComputedStyle(root).getPropertyValue("--opens-in-place") === "1" &&
   !viewRoot(root).hasAttribute("data-tour");
 
-/**
- * @param {HTMLElement} root
- * @param {number} stage
- * @param {boolean} smooth
- */
-function scrollToStage(root, stage, smooth) {
-  const place = stageOf(root, stage);
-  if (!place) return;
-  if (!smooth) place.scrollIntoView();
-  else {
-    scrollSmoothly(place);
-    keepInWindow(place);
-  }
-}
-
-/**
- * Marks the button of the chosen stage; the page marks the stage itself by `data-stage` (page.css).
- * @param {HTMLElement} root
- * @param {number | null} chosen
- */
+/** Marks the button of the chosen stage; the page marks the stage itself by `data-stage` (page.css).
+ * @param {HTMLElement} root @param {number | null} chosen */
 function mark(root, chosen) {
   const buttons = findAll(root, "li button");
   const current = buttons.find(({ dataset }) => Number(dataset.stage) === chosen);
@@ -54,24 +29,20 @@ function mark(root, chosen) {
   }
 }
 
-/**
- * Scrolls to a stage; one that opens in place moves the page only as far as it is out of the window.
- * @param {HTMLElement} root
- * @param {number} stage
- */
+/** Scrolls to a stage; one that opens in place moves the page only as far as it is out of the window.
+ * @param {HTMLElement} root @param {number} stage */
 function goToStage(root, stage) {
   const place = stageOf(root, stage);
   if (opensInPlace(root)) {
     if (place) keepInWindow(place, "nearest");
-  } else if (place) scrollToStage(root, stage, true);
-  else visitWhenDrawn(root, stage); // the page is still being built
+  } else if (place) {
+    scrollSmoothly(place);
+    keepInWindow(place);
+  } else visitWhenDrawn(root, stage); // the page is still being built
 }
 
-/**
- * Moves the keyboard focus to a stage further down the page, or to the button of one that opens in place.
- * @param {HTMLElement} root
- * @param {number} stage
- */
+/** Moves the keyboard focus to a stage further down the page, or to the button of one that opens in place.
+ * @param {HTMLElement} root @param {number} stage */
 function focusStage(root, stage) {
   const place = opensInPlace(root) ? root.querySelector(`[data-stage="${stage}"]`) : stageOf(root, stage);
   if (!(place instanceof HTMLElement)) return;
@@ -79,11 +50,9 @@ function focusStage(root, stage) {
   place.focus({ preventScroll: true });
 }
 
-/**
- * Opens the next stage; after the last, closes it, or goes to the first where all are drawn. In lecture mode, the diagram
- * comes before the first stage, and the heatmap after the last (page.css).
- * @param {HTMLElement} root
- */
+/** Opens the next stage; after the last, closes it, or goes to the first where all are drawn. In lecture mode, the
+ * diagram comes before the first stage, and the heatmap after the last (page.css).
+ * @param {HTMLElement} root */
 function nextStage(root) {
   const buttons = findAll(root, "li button"), last = buttons.length - 1;
   const place = buttons.findIndex((button) => button.hasAttribute("aria-current"));
@@ -110,24 +79,8 @@ function entry({ number, place, title }) {
   return element("li", "", made);
 }
 
-/** @param {SummaryState} state */
-function show(state) {
-  const { root } = state;
-  const steps = payloadOf(state, show);
-  const facts = steps?.[viewState(root).step ?? -1];
-  if (!facts) return;
-  write(find(root, "h2"), facts.heading);
-  find(root, "[role=toolbar]").setAttribute("aria-label", facts.heading);
-  write(find(root, ".part"), facts.part);
-  write(find(root, "p"), facts.sentence);
-  findAll(root, ".outcome").forEach((node, k) => write(node, facts.outcomes[k]));
-}
-
-/**
- * Goes to a stage once the figures above it are drawn: for a link, or an early click.
- * @param {HTMLElement} root
- * @param {number} stage
- */
+/** Goes to a stage once the figures above it are drawn: for a link, or an early click.
+ * @param {HTMLElement} root @param {number} stage */
 function visitWhenDrawn(root, stage) {
   let tries = 0;
   const wait = setInterval(() => {
@@ -135,17 +88,15 @@ function visitWhenDrawn(root, stage) {
     const drawn = viewRoot(root).querySelectorAll("[class*='st-key-stages'] .js-plotly-plot").length;
     if (drawn < 5 && tries < 50) return;
     clearInterval(wait);
-    scrollToStage(root, stage, false);
+    stageOf(root, stage)?.scrollIntoView();
   }, 100);
 }
 
-/**
- * Marks the chosen stage, and goes there if it comes from a link. A step marks nothing anew: that would compute styles.
- * @param {SummaryState} state
- */
+/** Marks the chosen stage, and goes there if it comes from a link. A step marks nothing anew: that would compute
+ * styles.
+ * @param {SummaryState} state */
 function place(state) {
-  const { root } = state;
-  const { now } = viewState(root);
+  const { root } = state, { now } = viewState(root);
   if (!now) return;
   const stays = opensInPlace(root) || matchMedia("(max-width: 699px)").matches; // a phone shows first what a link is about
   if (!state.placed && now.stage && !stays) visitWhenDrawn(root, now.stage);
@@ -158,38 +109,43 @@ function place(state) {
   mark(root, now.stage);
 }
 
-/** @param {SummaryState} state */
-function start(state) {
-  const { root, signal } = state;
-  onMessage(root, "shown", () => place(state), signal);
-  onMessage(root, "visit", ({ detail }) => {
-    goToStage(root, detail);
-    if (document.activeElement?.matches(":focus-visible")) focusStage(root, detail); // pressed with the keyboard
-  }, signal);
-  onViewKey(root, (event) => {
-    if (event.key.toLowerCase() !== "s" || !isForPage(event) || viewRoot(root).hasAttribute("data-tour")) return;
-    event.preventDefault();
-    nextStage(root);
-  }, signal);
-}
-
-/**
- * @param {SummaryState} state
- * @param {SummaryPayload} data
- */
-function take(state, { steps, stages }) {
-  state.data = steps;
-  const titles = stages.map(({ title }) => title).join();
-  if (titles !== state.titles) {
-    state.titles = titles;
-    const list = find(state.root, "ol");
-    list.replaceChildren(...stages.map(entry));
-    list.onkeydown = (event) => moveFocus(event, findAll(list, "button"));
-  }
-  show(state);
-  state.marked = undefined;
-  place(state);
-  return false;
-}
-
-export default component(".facts", { messages: ["step"], isText: true, start, take, draw: show });
+export default component(".facts", {
+  messages: ["step"],
+  isText: true,
+  /** @param {SummaryState} state */
+  start(state) {
+    const { root, signal } = state;
+    onMessage(root, "shown", () => place(state), signal);
+    onMessage(root, "visit", ({ detail }) => {
+      goToStage(root, detail);
+      if (document.activeElement?.matches(":focus-visible")) focusStage(root, detail); // pressed with the keyboard
+    }, signal);
+    onViewKey(root, (event) => {
+      if (event.key.toLowerCase() !== "s" || !isForPage(event) || viewRoot(root).hasAttribute("data-tour")) return;
+      event.preventDefault();
+      nextStage(root);
+    }, signal);
+  },
+  take(state, /** @type {SummaryPayload} */ { steps, stages }) {
+    state.data = steps;
+    const titles = stages.map(({ title }) => title).join();
+    if (titles !== state.titles) {
+      state.titles = titles;
+      const list = find(state.root, "ol");
+      list.replaceChildren(...stages.map(entry));
+      list.onkeydown = (event) => moveFocus(event, findAll(list, "button"));
+    }
+    state.marked = undefined;
+    place(state);
+    return true;
+  },
+  show({ root }, steps) {
+    const facts = steps[viewState(root).step ?? -1];
+    if (!facts) return;
+    write(find(root, "h2"), facts.heading);
+    find(root, "[role=toolbar]").ariaLabel = facts.heading;
+    write(find(root, ".part"), facts.part);
+    write(find(root, "p"), facts.sentence);
+    findAll(root, ".outcome").forEach((node, k) => write(node, facts.outcomes[k]));
+  },
+});

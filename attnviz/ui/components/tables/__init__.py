@@ -18,21 +18,29 @@ def tables(view: Keyed, at: str, name: str) -> None:
     component("tables", view.key(name), {"at": at})
 
 
-def chart_tables(view: View, name: str, shown: Shown, **parameters: str) -> None:
+def chart_tables(view: View, name: str, shown: Shown, query: str = "{selection}", **parameters: str) -> None:
     """Draw the box with the numbers of the page's charts, the tables of the payload `name`, as `table_box` does."""
-    table_box(view, gettext("The charts as tables"), "tables", name, shown, **parameters)
+    table_box(view, gettext("The charts as tables"), "tables", name, shown, query, **parameters)
 
 
-def table_box(view: View, title: str, key: str, name: str, shown: Shown | None = None, **parameters: str) -> None:
-    """Draw a box with `title` and the tables of the payload `name` for the current selection, made once it is open.
+def table_box(
+    view: View,
+    title: str,
+    key: str,
+    name: str,
+    shown: Shown | None = None,
+    query: str = "{selection}",
+    **parameters: str,
+) -> None:
+    """Draw a box with `title` and the tables of the payload `name`, made once it is open.
 
-    They are of `view` and what else is `shown`. A view that embeds its payloads has none: they
-    would be nine tenths of it.
+    They are of `view` and what else is `shown`, by default for the current selection; with an empty `query` they are
+    the same at every step. A view that embeds its payloads has none: they would be nine tenths of it.
     """
     if embedding() is not None:
         return
     with details(title, view.key(key)):
-        at = shown_address(name, {"view": view, **(shown or {})}, "{selection}", **parameters)
+        at = shown_address(name, {"view": view, **(shown or {})}, query, **parameters)
         tables(view, at, f"{key}_rows")
 
 

@@ -39,15 +39,10 @@ const DRAWINGS = {
   probability: [bar(8, 8, 92, 10, "decoder"), bar(8, 24, 34, 10, "decoder", 0.45), bar(8, 40, 12, 10, "decoder", 0.3)],
 };
 
-/**
- * Shows a card beside its term; with `close`, it has a link to its stage, which closes it. Returns a function that places
- * it again after the term has moved.
- * @param {HTMLElement} root
- * @param {HTMLElement} box
- * @param {HTMLElement | SVGElement} term
- * @param {TermCard} card
- * @param {(() => void) | null} close
- */
+/** Shows a card beside its term; with `close`, it has a link to its stage, which closes it. Returns a function that
+ * places it again after the term has moved.
+ * @param {HTMLElement} root @param {HTMLElement} box @param {HTMLElement | SVGElement} term @param {TermCard} card
+ * @param {(() => void) | null} close */
 export function showCard(root, box, term, { name, sentence, drawing, stage }, close) {
   box.replaceChildren();
   const picture = addElement(box, "svg", { viewBox: "0 0 120 56", "aria-hidden": "true" });
@@ -69,13 +64,9 @@ export function showCard(root, box, term, { name, sentence, drawing, stage }, cl
   return place;
 }
 
-/**
- * Places a box with a fixed position below an element or, where it does not fit, above it. With a `sentence` around the
- * element, places it above the sentence if it fits there, and below it otherwise.
- * @param {HTMLElement} box
- * @param {Element} other
- * @param {Element | null} [sentence]
- */
+/** Places a box with a fixed position below an element or, where it does not fit, above it. With a `sentence` around
+ * the element, places it above the sentence if it fits there, and below it otherwise.
+ * @param {HTMLElement} box @param {Element} other @param {Element | null} [sentence] */
 export function placeBeside(box, other, sentence = null) {
   const { left } = other.getBoundingClientRect(), { offsetWidth, offsetHeight } = box;
   const around = (sentence ?? other).getBoundingClientRect();

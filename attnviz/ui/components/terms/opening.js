@@ -9,11 +9,8 @@ const HOVER = 250; // milliseconds over a term after which its card opens, and a
 
 /** @typedef {HTMLElement | SVGElement} TermElement */
 
-/**
- * The card of a term element: that with its index, or that of its stage.
- * @param {HTMLElement} root
- * @param {TermElement} term
- */
+/** The card of a term element: that with its index, or that of its stage.
+ * @param {HTMLElement} root @param {TermElement} term */
 function cardOf(root, term) {
   const cards = viewState(root).view?.terms.cards ?? [];
   if (term.dataset.term) return cards[Number(term.dataset.term)];
@@ -21,11 +18,9 @@ function cardOf(root, term) {
   return cards.find(({ stage }) => stage === place);
 }
 
-/**
- * Opens the cards of the terms in the view of `root`, until `signal` aborts.
+/** Opens the cards of the terms in the view of `root`, until `signal` aborts.
  * @param {HTMLElement} root an element of the view with an element for the card
- * @param {AbortSignal} signal
- */
+ * @param {AbortSignal} signal */
 export function listenToTerms(root, signal) {
   if (signal.aborted) return;
   const view = viewRoot(root), box = find(root, ".term-card");

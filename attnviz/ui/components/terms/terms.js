@@ -3,13 +3,9 @@
 import { element, write } from "../shared.js";
 import { viewState } from "../view.js";
 
-/**
- * Writes a text in which the first occurrence of each term of the view is a button. If a term had the focus, the same
+/** Writes a text in which the first occurrence of each term of the view is a button. If a term had the focus, the same
  * term of the new text gets it, or else the stage.
- * @param {HTMLElement} root
- * @param {HTMLElement} node
- * @param {string} text
- */
+ * @param {HTMLElement} root @param {HTMLElement} node @param {string} text */
 export function writeWithTerms(root, node, text) {
   const focused = node.querySelector("[data-term]:focus");
   writeParts(root, node, text);
@@ -22,11 +18,7 @@ export function writeWithTerms(root, node, text) {
   place.focus({ preventScroll: true });
 }
 
-/**
- * @param {HTMLElement} root
- * @param {HTMLElement} node
- * @param {string} text
- */
+/** @param {HTMLElement} root @param {HTMLElement} node @param {string} text */
 function writeParts(root, node, text) {
   const cards = viewState(root).view?.terms.cards ?? [];
   const found = cards.flatMap(({ forms }, index) => {
@@ -34,10 +26,7 @@ function writeParts(root, node, text) {
     const match = new RegExp(`(?<![\\p{L}“«\u00a0])(?:${forms})(?!\\p{L})`, "iu").exec(text);
     return match ? [{ index, at: match.index, word: match[0] }] : [];
   }).sort((one, other) => one.at - other.at);
-  if (!found.length) {
-    write(node, text);
-    return;
-  }
+  if (!found.length) return write(node, text);
   const key = `${text}${found.map(({ index }) => index)}`;
   if (node.dataset.written === key && node.childElementCount) return;
   node.dataset.written = key;

@@ -9,11 +9,9 @@ import { send, speedOf, viewState } from "../view.js";
 
 const PACE = 700; // milliseconds a moment stays while playing at speed 1
 
-/**
- * Draws the moment of `state`, and sends it to the view as its step. Writes it into the address; while playing only at the
- * end.
- * @param {TimelineState} state
- */
+/** Draws the moment of `state`, and sends it to the view as its step. Writes it into the address; while playing only at
+ * the end.
+ * @param {TimelineState} state */
 function paint({ root, data, moment, player }) {
   player.write(data.words, data.captions[moment]);
   write(find(root, ".now"), data.captions[moment]);
@@ -23,59 +21,45 @@ function paint({ root, data, moment, player }) {
   if (!player.playing) setParameters("timeline", { fragment: { update } });
 }
 
-/** @param {TimelineState} state */
-function start(state) {
-  const { root, signal } = state, last = () => state.data.updates.length - 1;
-  const player = state.player = newPlayer(state, {
-    here: () => state.moment,
-    last,
-    go(moment) {
-      state.moment = moment;
-      paint(state);
-    },
-    paint: () => paint(state),
-    pace: () => PACE / speedOf(root),
-  });
-  listenToSpeeds(state);
-  document.addEventListener("keydown", player.onKey, { signal });
-  document.addEventListener("attnviz:fragment", () => player.leap(linkedMoment(state.data) ?? last()), { signal });
-  signal.addEventListener("abort", () => removeOwner("timeline"));
-}
-
-/**
- * The moment of the update in the address, or the last before it; null where there is none.
- * @param {TimelinePayload} data
- */
+/** The moment of the update in the address, or the last before it; null where there is none.
+ * @param {TimelinePayload} data */
 function linkedMoment({ updates }) {
   const update = fragmentParameters().get("update") ?? "";
   return /^[0-9]{1,9}$/.test(update) ? Math.max(0, updates.findLastIndex((one) => one <= Number(update))) : null;
 }
 
-/**
- * The moment to show of a new payload: for the same runs the current one, or the last if the last was shown and there are
- * now more.
- * @param {TimelineState} state
- * @param {TimelinePayload} data
- */
-function initialMoment({ shown: before, moment }, data) {
-  const last = data.updates.length - 1;
-  if (before?.identity !== data.identity) return linkedMoment(data) ?? data.opened ?? last;
-  return moment >= before.updates.length - 1 ? last : Math.max(0, data.updates.indexOf(before.updates[moment]));
-}
-
-/**
- * @param {TimelineState} state
- * @param {TimelinePayload} data
- */
-function take(state, data) {
-  const { root } = state;
-  if (state.shown?.identity !== data.identity) state.player.pause();
-  state.moment = initialMoment(state, data);
-  state.shown = data;
-  writeTexts(root, data.words);
-  write(find(root, ".first"), data.ends[0]);
-  write(find(root, ".last"), data.ends[1]);
-  paint(state);
-}
-
-export default component(".timeline", { begin: () => ({ moment: 0 }), start, take });
+export default component(".timeline", {
+  begin: () => ({ moment: 0 }),
+  /** @param {TimelineState} state */
+  start(state) {
+    const { root, signal } = state, last = () => state.data.updates.length - 1;
+    const player = state.player = newPlayer(state, {
+      here: () => state.moment,
+      last,
+      go(moment) {
+        state.moment = moment;
+        paint(state);
+      },
+      paint: () => paint(state),
+      pace: () => PACE / speedOf(root),
+    });
+    listenToSpeeds(state);
+    document.addEventListener("keydown", player.onKey, { signal });
+    document.addEventListener("attnviz:fragment", () => player.leap(linkedMoment(state.data) ?? last()), { signal });
+    signal.addEventListener("abort", () => removeOwner("timeline"));
+  },
+  take(state, data) {
+    const { root } = state;
+    if (state.shown?.identity !== data.identity) state.player.pause();
+    const { shown: before, moment } = state, last = data.updates.length - 1;
+    // Of the same runs the current moment, or the last if the last was shown and there are now more.
+    if (before?.identity !== data.identity) state.moment = linkedMoment(data) ?? data.opened ?? last;
+    else if (moment >= before.updates.length - 1) state.moment = last;
+    else state.moment = Math.max(0, data.updates.indexOf(before.updates[moment]));
+    state.shown = data;
+    writeTexts(root, data.words);
+    write(find(root, ".first"), data.ends[0]);
+    write(find(root, ".last"), data.ends[1]);
+    paint(state);
+  },
+});

@@ -1,4 +1,4 @@
-// The card of the tour: contents, highlight and place of the current stop. Fetched when a tour is first opened.
+// The card of the tour: contents, highlight and place of the current stop.
 
 import { sendRequest } from "../outbox/outbox.js";
 import { element, fill, find, write, writeTexts } from "../shared.js";
@@ -6,18 +6,11 @@ import { send, viewRoot, viewState } from "../view.js";
 import { comparedBars, energySliders, sentenceElement } from "./parts.js";
 import { areaOf, bringIntoSight, keyOf, placeCard, scrollContainer } from "./places.js";
 import { answersOf, isAsking, quizBox } from "./quiz.js";
-import { adjacentStops, focusWord, goBack, goForward, onTourKey } from "./navigation.js";
+import { adjacentStops, focusWord } from "./navigation.js";
 
-export { goBack, goForward, onTourKey };
-
-/**
- * Draws a stop of the tour.
- * @param {TourState} state
- * @param {TourPayload} payload
- */
+/** Draws a stop of the tour. @param {TourState} state @param {TourPayload} payload */
 export function drawCard(state, payload) {
-  const { root } = state;
-  const card = find(root, ".card"), stop = stopOf(state);
+  const { root } = state, card = find(root, ".card"), stop = stopOf(state);
   if (!stop) return;
   viewRoot(root).dataset.tour = keyOf(stop.place);
   viewRoot(root).toggleAttribute("data-quiz", isAsking(stop, payload.identity));
@@ -35,19 +28,14 @@ export function drawCard(state, payload) {
   schedulePlacement(state);
 }
 
-/**
- * The current stop, where its payload has arrived: the last one for a link from a level of detail with more stops.
- * @param {TourState} state
- */
+/** The current stop, where its payload has arrived: the last one for a link from a level of detail with more stops.
+ * @param {TourState} state */
 function stopOf({ at, fetched }) {
   const stops = fetched?.payload.stops;
   return at === null ? undefined : stops?.[at - 1] ?? stops?.at(-1);
 }
 
-/**
- * Hides the card after the tour, and restores scroll position and focus.
- * @param {TourState} state
- */
+/** Hides the card after the tour, and restores scroll position and focus. @param {TourState} state */
 export function hideCard(state) {
   const { root, scrolled, focused } = state, back = cardHasFocus(root);
   resetBars(root);
@@ -67,24 +55,23 @@ function cardHasFocus(root) {
   return activeElement !== null && find(root, ".card").contains(activeElement);
 }
 
-/**
- * @param {TourState} state
- * @param {TourPayload} payload
- * @param {TourStop} stop
- */
+/** @param {TourState} state @param {TourPayload} payload @param {TourStop} stop */
 function writeCard(state, payload, stop) {
-  const { root } = state;
-  const { words, stops, identity } = payload;
+  const { root } = state, { words, stops, identity } = payload;
   writeTexts(root, words);
   write(find(root, ".count"), fill(words.count, { n: stop.number, count: stops.length }));
   write(find(root, "h2"), stop.title);
   find(root, ".texts").replaceChildren(...stop.texts.map((spans) => sentenceElement(spans)));
   find(root, ".body").scrollTop = 0;
+  const openNextPage = () => {
+    send(root, "choose", { tour: null });
+    sendRequest("page", "why");
+  };
   const more = find(root, ".more"),
     redraw = () => {
       if (!stop.quiz) return;
       const within = more.contains(/** @type {ShadowRoot} */ (root.getRootNode()).activeElement);
-      more.replaceChildren(quizBox(stop.quiz, identity, redraw, () => openNextPage(root)));
+      more.replaceChildren(quizBox(stop.quiz, identity, redraw, openNextPage));
       const next = more.querySelector("button.onward, .quiz > .plain");
       if (within && !focusWord(more) && next instanceof HTMLElement) next.focus();
       find(root, ".texts").hidden = answersOf(identity).answers.length > 0;
@@ -102,24 +89,6 @@ function writeCard(state, payload, stop) {
   const { before, after } = adjacentStops(stops, stop.number);
   back.disabled = before === null;
   write(next, after === null ? words.finish : words.next);
-  drawDots(root, payload, stop);
-}
-
-/**
- * Resets the page's bars if they follow the sliders of the card.
- * @param {HTMLElement} root
- */
-function resetBars(root) {
-  if (root.querySelector(".pull > .plain:not([hidden])")) send(root, "preview", null);
-}
-
-/**
- * Draws a button for each stop.
- * @param {HTMLElement} root
- * @param {TourPayload} payload
- * @param {TourStop} stop
- */
-function drawDots(root, { words, stops }, stop) {
   find(root, ".dots").replaceChildren(...stops.map(({ number: n, title, missing }) => {
     const label = fill(words.stop, { n, title }), onclick = () => send(root, "choose", { tour: n });
     const ariaCurrent = n === stop.number ? "step" : null;
@@ -127,11 +96,13 @@ function drawDots(root, { words, stops }, stop) {
   }));
 }
 
-/**
- * Makes the page show the step of the stop, and its part in the window.
- * @param {TourState} state
- * @param {TourStop} stop
- */
+/** Resets the page's bars if they follow the sliders of the card. @param {HTMLElement} root */
+function resetBars(root) {
+  if (root.querySelector(".pull > .plain:not([hidden])")) send(root, "preview", null);
+}
+
+/** Makes the page show the step of the stop, and its part in the window.
+ * @param {TourState} state @param {TourStop} stop */
 function showStop(state, stop) {
   const { root } = state;
   state.scrolled ??= scrollContainer().scrollTop;
@@ -141,11 +112,8 @@ function showStop(state, stop) {
   scrollWhenDrawn(state, stop, 40);
 }
 
-/**
- * Makes the page show the current stop again; after the page has grown, only in the window.
- * @param {TourState} state
- * @param {{ step: boolean }} what
- */
+/** Makes the page show the current stop again; after the page has grown, only in the window.
+ * @param {TourState} state @param {{ step: boolean }} what */
 export function showAgain(state, { step }) {
   const stop = stopOf(state);
   if (!stop || state.written === undefined) return;
@@ -153,12 +121,8 @@ export function showAgain(state, { step }) {
   else scrollWhenDrawn(state, stop, 0);
 }
 
-/**
- * Scrolls to the part of a stop as soon as the page has drawn it.
- * @param {TourState} state
- * @param {TourStop} stop
- * @param {number} tries
- */
+/** Scrolls to the part of a stop as soon as the page has drawn it.
+ * @param {TourState} state @param {TourStop} stop @param {number} tries */
 function scrollWhenDrawn(state, stop, tries) {
   const { root } = state;
   if (state.at !== stop.number || !stop.place) return;
@@ -169,22 +133,10 @@ function scrollWhenDrawn(state, stop, tries) {
   } else if (tries > 0) setTimeout(() => scrollWhenDrawn(state, stop, tries - 1), 100);
 }
 
-/**
- * Ends the tour, and opens the next page.
- * @param {HTMLElement} root
- */
-function openNextPage(root) {
-  send(root, "choose", { tour: null });
-  sendRequest("page", "why");
-}
-
-/**
- * Positions highlight and card, at most once per animation frame.
- * @param {TourState} state
- */
+/** Positions highlight and card, at most once per animation frame. @param {TourState} state */
 export function schedulePlacement(state) {
   const { root } = state;
-  if (state.frame) return;
+  if (state.frame || state.at === null) return;
   state.frame = requestAnimationFrame(() => {
     state.frame = 0;
     const payload = state.fetched?.payload, stop = stopOf(state);
@@ -195,11 +147,8 @@ export function schedulePlacement(state) {
   });
 }
 
-/**
- * Shows or hides the card or the highlight, which are popovers: they lie above the page.
- * @param {HTMLElement} node
- * @param {boolean} isOpen
- */
+/** Shows or hides the card or the highlight, which are popovers: they lie above the page.
+ * @param {HTMLElement} node @param {boolean} isOpen */
 function showOrHide(node, isOpen) {
   if (!node.isConnected || node.matches(":popover-open") === isOpen) return;
   if (isOpen) node.showPopover();

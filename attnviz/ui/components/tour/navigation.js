@@ -1,26 +1,20 @@
 // Moves between the stops of the tour, by buttons and keys. In the quiz, arrow keys focus its words; Esc ends the tour.
 
+import { isForPage } from "../keyboard.js";
 import { find } from "../shared.js";
 
-/**
- * The previous and next stop that this translation has; null where there is none.
- * @param {TourStop[]} stops
- * @param {number} here
- */
+/** The previous and next stop that this translation has; null where there is none.
+ * @param {TourStop[]} stops @param {number} here */
 export function adjacentStops(stops, here) {
   const existing = stops.filter(({ missing }) => !missing).map(({ number }) => number);
   here = Math.min(here, existing.at(-1) ?? here); // a link may name a stop that this level of detail does not have
   return { before: existing.findLast((one) => one < here) ?? null, after: existing.find((one) => one > here) ?? null };
 }
 
-const KEY_HANDLERS = // elements that handle the arrow keys or Esc
-  "input, textarea, select, [contenteditable='true'], [role='slider'], [role='listbox'], [role='menu'], [role='radio'], [role='group'].english, [role='dialog']:not(.card)";
 const LEFT_OR_RIGHT = ["ArrowLeft", "ArrowRight"];
 
-/**
- * Focuses the current word of a question of the quiz; returns whether one is waiting for an answer.
- * @param {HTMLElement} root
- */
+/** Focuses the current word of a question of the quiz; returns whether one is waiting for an answer.
+ * @param {HTMLElement} root */
 export function focusWord(root) {
   const word = root.querySelector(".english .word[tabindex='0']:enabled");
   if (!(word instanceof HTMLElement)) return false;
@@ -28,48 +22,29 @@ export function focusWord(root) {
   return true;
 }
 
-/**
- * Handles a key during the tour: arrow keys go from stop to stop, in the quiz to its words, and Esc ends it.
- * @param {TourState} state
- * @param {KeyboardEvent} event
- * @param {(stop: number | null) => void} go
- */
+/** Handles a key during the tour: arrow keys go from stop to stop, in the quiz to its words, and Esc ends it.
+ * @param {TourState} state @param {KeyboardEvent} event @param {(stop: number | null) => void} go */
 export function onTourKey(state, event, go) {
   const { root } = state;
   if (!around(state) || event.defaultPrevented) return;
   if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
-  const path = event.composedPath().filter((one) => one instanceof Element), own = path.includes(find(root, ".card"));
-  const handledElsewhere = path.some((one) => one.matches(KEY_HANDLERS));
+  const own = event.composedPath().includes(find(root, ".card"));
+  const handledElsewhere = !isForPage(event, ".card") || Boolean(root.querySelector("[role='group'].english :focus"));
   if (event.key === "Escape" && (own || !handledElsewhere)) go(null);
   else if (handledElsewhere) return;
   else if (root.querySelector(".card.asking") && LEFT_OR_RIGHT.includes(event.key)) focusWord(root);
-  else if (event.key === "ArrowRight" && around(state)?.after) goForward(state, go); // at the last stop, only the button ends
-  else if (event.key === "ArrowLeft") goBack(state, go);
+  else if (event.key === "ArrowRight" && around(state)?.after) turn(state, "after", go); // at the last stop, only the button ends
+  else if (event.key === "ArrowLeft") turn(state, "before", go);
   else return;
   event.preventDefault();
 }
 
-/**
- * The stops around the current one; null while they are not known.
- * @param {TourState} state
- */
+/** The stops around the current one; null while they are not known. @param {TourState} state */
 const around = ({ at, fetched }) => fetched && at !== null ? adjacentStops(fetched.payload.stops, at) : null;
 
-/**
- * Goes to the next stop; after the last, ends the tour.
- * @param {TourState} state
- * @param {(stop: number | null) => void} go
- */
-export function goForward(state, go) {
+/** Goes to the stop after this one, where the tour ends after the last, or to that before it.
+ * @param {TourState} state @param {"before" | "after"} way @param {(stop: number | null) => void} go */
+export function turn(state, way, go) {
   const stops = around(state);
-  if (stops) go(stops.after);
-}
-
-/**
- * @param {TourState} state
- * @param {(stop: number | null) => void} go
- */
-export function goBack(state, go) {
-  const before = around(state)?.before;
-  if (before) go(before);
+  if (stops && (way === "after" || stops.before)) go(stops[way]);
 }

@@ -5,11 +5,8 @@ import { softmax } from "../chart/changed_weights.js";
 import { element, number, percent, write } from "../shared.js";
 import { send } from "../view.js";
 
-/**
- * A sentence with some words in colour. Texts are set by textContent, so that they are never markup.
- * @param {Span[]} spans
- * @param {string} [className]
- */
+/** A sentence with some words in colour. Texts are set by textContent, so that they are never markup.
+ * @param {Span[]} spans @param {string} [className] */
 export function sentenceElement(spans, className = "") {
   return element("p", className, ...spans.map(([kind, text]) => kind ? element("b", kind, text) : text));
 }
@@ -20,13 +17,8 @@ const inPercent = (share) => percent(share, share >= 0.0995 ? 0 : 1);
 const RANGE_BELOW = 2, RANGE_ABOVE = 3; // range of the sliders beyond the energies of the step
 const SLIDER_STEP = 0.1;
 
-/**
- * Sliders of energies; the shares follow, also those of the page's own bars.
- * @param {HTMLElement} root
- * @param {PullPayload} payload
- * @param {number} step
- * @param {Words} words
- */
+/** Sliders of energies; the shares follow, also those of the page's own bars.
+ * @param {HTMLElement} root @param {PullPayload} payload @param {number} step @param {Words} words */
 export function energySliders(root, { energies, rows, shown: bars }, step, words) {
   const least = Math.min(...energies) - RANGE_BELOW, most = Math.max(...energies) + RANGE_ABOVE, now = [...energies];
   const heads = [undefined, words.fit, words.share].map((text) => element("span", "head", text));
@@ -71,11 +63,7 @@ export function energySliders(root, { energies, rows, shown: bars }, step, words
   return box;
 }
 
-/**
- * Shares before and after the word, one above the other.
- * @param {ComparedShares[]} rows
- * @param {Words} words
- */
+/** Shares before and after the word, one above the other. @param {ComparedShares[]} rows @param {Words} words */
 export function comparedBars(rows, words) {
   const key = element("p", "head", element("i", "before"), words.before, element("i", "after"), words.after);
   const compared = rows.flatMap(({ name, before, after, texts }) => {

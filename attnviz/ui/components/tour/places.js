@@ -12,20 +12,15 @@ const BAR = 72; // default height of the bar at the top of the window, in pixels
 const SENTENCES = ".row:not(.shown)"; // in the shadow root of the player
 const ENCODER = ".st-key-diagram .encoder :is(.ground, .annotation, .word)";
 
-/**
- * The place of a stage, or at the level Idea the picture that shows it.
- * @param {number} stage
- */
+/** The place of a stage, or at the level Idea the picture that shows it. @param {number} stage */
 function stagePlace(stage) {
   const all = `:is(.st-key-stage_${stage}, .st-key-one_picture)`;
   return { key: `stage_${stage}`, all, picture: `${all} .chart` };
 }
 
-/**
- * The highlighted elements of each place, and the key of the container that they are in; above a sheet, where space is
+/** The highlighted elements of each place, and the key of the container that they are in; above a sheet, where space is
  * short, the figure alone is highlighted.
- * @type {Record<string, { key: string, all: string, picture: string }>}
- */
+ * @type {Record<string, { key: string, all: string, picture: string }>} */
 const PLACES = {
   heatmap: { key: "heatmap", all: ".st-key-heatmap", picture: ".st-key-heatmap .chart" },
   source: { key: "player", all: SENTENCES, picture: SENTENCES },
@@ -36,21 +31,14 @@ const PLACES = {
   stage5: { key: "stage_5", all: ".st-key-stage_5", picture: ".st-key-candidates .chart" },
 };
 
-/**
- * The key of the container of a place; empty where none is highlighted.
- * @param {string} place
- */
+/** The key of the container of a place; empty where none is highlighted. @param {string} place */
 export const keyOf = (place) => PLACES[place]?.key ?? "";
 
 const isSheet = () => innerWidth < SHEET;
 export const scrollContainer = () => document.querySelector("[data-testid=stMain]") ?? document.documentElement;
 
-/**
- * The bounding box of the part of the page that a stop is about; null until it is drawn.
- * @param {HTMLElement} root
- * @param {string} place
- * @returns {DOMRect | null}
- */
+/** The bounding box of the part of the page that a stop is about; null until it is drawn.
+ * @param {HTMLElement} root @param {string} place @returns {DOMRect | null} */
 export function areaOf(root, place) {
   const selectors = PLACES[place];
   if (!selectors) return null;
@@ -63,10 +51,7 @@ export function areaOf(root, place) {
   return new DOMRect(left, top, right - left, bottom - top);
 }
 
-/**
- * The shadow root of the view's player; null until it is mounted.
- * @param {HTMLElement} root
- */
+/** The shadow root of the view's player; null until it is mounted. @param {HTMLElement} root */
 const player = (root) =>
   [...viewRoot(root).querySelectorAll(".st-key-player *")].find((node) => node.shadowRoot)?.shadowRoot ?? null;
 
@@ -76,11 +61,8 @@ function topOf(root) {
   return (bar || (isSheet() ? 1.5 * BAR : BAR)) + GAP;
 }
 
-/**
- * Scrolls the part of a stop into the window: above the sheet, or where the card fits beside it.
- * @param {HTMLElement} root
- * @param {DOMRect} area
- */
+/** Scrolls the part of a stop into the window: above the sheet, or where the card fits beside it.
+ * @param {HTMLElement} root @param {DOMRect} area */
 export function bringIntoSight(root, { top, bottom, height, width }) {
   const card = find(root, ".card");
   const wide = width + card.offsetWidth + 3 * GAP > innerWidth;
@@ -90,12 +72,9 @@ export function bringIntoSight(root, { top, bottom, height, width }) {
   scrollContainer().scrollBy({ top: by, behavior: prefersReducedMotion() ? "auto" : "smooth" });
 }
 
-/**
- * Highlights a part of the page, and places the card beside it.
- * @param {HTMLElement} root
- * @param {DOMRect | null} area
- * @param {boolean} isQuiz whether the card has the page to itself
- */
+/** Highlights a part of the page, and places the card beside it.
+ * @param {HTMLElement} root @param {DOMRect | null} area
+ * @param {boolean} isQuiz whether the card has the page to itself */
 export function placeCard(root, area, isQuiz) {
   const highlight = find(root, ".light"), card = find(root, ".card");
   card.classList.toggle("sheet", isSheet());
@@ -116,12 +95,8 @@ export function placeCard(root, area, isQuiz) {
   Object.assign(card.style, { left: `${left}px`, top: `${top}px` });
 }
 
-/**
- * The visible part of an area between the bar at the top of the window and `foot`, with an edge around it.
- * @param {HTMLElement} root
- * @param {DOMRect} area
- * @param {number} foot
- */
+/** The visible part of an area between the bar at the top of the window and `foot`, with an edge around it.
+ * @param {HTMLElement} root @param {DOMRect} area @param {number} foot */
 function visiblePart(root, area, foot) {
   const { left, width } = area, bar = player(root)?.querySelector(".bar");
   const head = isSheet() && bar?.checkVisibility() ? topOf(root) - GAP : -2 * EDGE;
@@ -130,22 +105,16 @@ function visiblePart(root, area, foot) {
   return bottom > top ? new DOMRect(from, top, to - from, bottom - top) : null;
 }
 
-/**
- * The position of the quiz: where the hidden part of the page begins, or at the top of the window, `gap` from its edge.
- * @param {HTMLElement} root
- * @param {HTMLElement} card
- * @param {number} gap
- */
+/** The position of the quiz: where the hidden part of the page begins, or at the top of the window, `gap` from its
+ * edge.
+ * @param {HTMLElement} root @param {HTMLElement} card @param {number} gap */
 const quizPosition = (root, { offsetWidth, offsetHeight }, gap) => ({
   left: (innerWidth - offsetWidth) / 2,
   top: Math.max(gap, Math.min(viewRoot(root).getBoundingClientRect().top, innerHeight - offsetHeight - gap)),
 });
 
-/**
- * The position of the card that covers nothing of the highlight: right, left, below or above; or else in the corner.
- * @param {HTMLElement} card
- * @param {DOMRect | null} visible
- */
+/** The position of the card that covers nothing of the highlight: right, left, below or above; or else in the corner.
+ * @param {HTMLElement} card @param {DOMRect | null} visible */
 function positionBeside({ offsetWidth: width, offsetHeight: height }, visible) {
   const furthest = { left: innerWidth - width - GAP, top: innerHeight - height - GAP };
   const corner = { left: furthest.left - GAP, top: furthest.top };

@@ -5,10 +5,7 @@ import { moveFocus } from "../keyboard.js";
 import { element, fill, makeOneTabStop, shade } from "../shared.js";
 import { sentenceElement } from "./parts.js";
 
-/**
- * Answers by translation; they survive a remount of the component.
- * @type {Map<string, QuizAnswers>}
- */
+/** Answers by translation; they survive a remount of the component. @type {Map<string, QuizAnswers>} */
 const quizzes = new Map();
 
 /** @param {string} identity */
@@ -18,20 +15,11 @@ export function answersOf(identity) {
   return game;
 }
 
-/**
- * Whether questions are still to be answered.
- * @param {TourStop} stop
- * @param {string} identity
- */
+/** Whether questions are still to be answered. @param {TourStop} stop @param {string} identity */
 export const isAsking = ({ quiz }, identity) =>
   Boolean(quiz && answersOf(identity).questionIndex < quiz.questions.length);
 
-/**
- * @param {QuizPayload} quiz
- * @param {string} identity
- * @param {() => void} draw
- * @param {() => void} openNextPage
- */
+/** @param {QuizPayload} quiz @param {string} identity @param {() => void} draw @param {() => void} openNextPage */
 export function quizBox(quiz, identity, draw, openNextPage) {
   const game = answersOf(identity), ended = game.questionIndex >= quiz.questions.length;
   return element(
@@ -41,11 +29,7 @@ export function quizBox(quiz, identity, draw, openNextPage) {
   );
 }
 
-/**
- * @param {QuizPayload} quiz
- * @param {QuizAnswers} game
- * @param {() => void} draw
- */
+/** @param {QuizPayload} quiz @param {QuizAnswers} game @param {() => void} draw */
 function questionParts(quiz, game, draw) {
   const { questions, words, names, target } = quiz, item = questions[game.questionIndex];
   const chosenWord = game.answers[game.questionIndex], answered = chosenWord !== undefined;
@@ -77,13 +61,9 @@ function questionParts(quiz, game, draw) {
   return [french, ask, choices, answer, element("button", "onward", last ? words.end : words.next, { onclick })];
 }
 
-/**
- * The English words as buttons; once answered, with the attention of each.
- * @param {QuizPayload} quiz
- * @param {QuizQuestion} item
- * @param {number | undefined} chosenWord
- * @param {(chosen: number) => void} choose
- */
+/** The English words as buttons; once answered, with the attention of each.
+ * @param {QuizPayload} quiz @param {QuizQuestion} item @param {number | undefined} chosenWord
+ * @param {(chosen: number) => void} choose */
 function choiceRow({ source, words }, item, chosenWord, choose) {
   const answered = chosenWord !== undefined;
   const buttons = source.map((word, k) => {
@@ -97,12 +77,7 @@ function choiceRow({ source, words }, item, chosenWord, choose) {
   return element("div", "english", properties, ...buttons.flatMap((button) => [button, " "]));
 }
 
-/**
- * @param {HTMLElement} button
- * @param {QuizQuestion} item
- * @param {number} k
- * @param {number} chosenWord
- */
+/** @param {HTMLElement} button @param {QuizQuestion} item @param {number} k @param {number} chosenWord */
 function showAttention(button, item, k, chosenWord) {
   shade(button, item.shares[k]);
   button.style.setProperty("--after", String(item.later?.[k] ?? 0));
@@ -111,12 +86,7 @@ function showAttention(button, item, k, chosenWord) {
   button.classList.toggle("attended", item.attended.includes(k));
 }
 
-/**
- * @param {QuizPayload} quiz
- * @param {QuizAnswers} game
- * @param {() => void} draw
- * @param {() => void} openNextPage
- */
+/** @param {QuizPayload} quiz @param {QuizAnswers} game @param {() => void} draw @param {() => void} openNextPage */
 function scoreParts({ questions, words, target, chance }, game, draw, openNextPage) {
   /** @param {"attended" | "meant"} by */
   const right = (by) => questions.filter((item, k) => item[by].includes(game.answers[k])).length;

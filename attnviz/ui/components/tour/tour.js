@@ -7,39 +7,24 @@ import { payloadOf } from "../payloads.js";
 import { remember } from "../stored_choice/stored_choice.js";
 import { find } from "../shared.js";
 import { onMessage, send, viewRoot, viewState } from "../view.js";
-
-/** The module of the card, fetched when a tour is first opened. @type {typeof import("./card.js") | null} */
-let card = null;
-
-/** @param {TourState} state */
-async function fetchCard(state) {
-  card = await import("./card.js");
-  if (!state.signal.aborted) draw(state);
-}
+import { drawCard, hideCard, schedulePlacement, showAgain } from "./card.js";
+import { onTourKey, turn } from "./navigation.js";
 
 /** Lets the button of the tour stand out no longer. */
 const endOffer = () => document.documentElement.toggleAttribute("data-at-work", true);
 
-/**
- * Draws the current stop of the tour; while it is fetched, the previous one stays.
- * @param {TourState} state
- */
+/** Draws the current stop of the tour; while it is fetched, the previous one stays. @param {TourState} state */
 function draw(state) {
   const { root } = state;
   viewRoot(root).toggleAttribute("data-tour", state.at !== null);
   if (state.at === null) return;
   const payload = payloadOf(state, draw);
-  if (!card) fetchCard(state);
-  else if (payload) card.drawCard(state, payload);
+  if (payload) drawCard(state, payload);
 }
 
-/**
- * Follows the stop of the view.
- * @param {TourState} state
- */
+/** Follows the stop of the view. @param {TourState} state */
 function followStop(state) {
-  const { root } = state;
-  const { now } = viewState(root), stop = now?.tour?.stop ?? null;
+  const { root } = state, { now } = viewState(root), stop = now?.tour?.stop ?? null;
   if (stop === state.at) return;
   if (state.at === null && document.activeElement instanceof HTMLElement) state.focused = document.activeElement;
   state.at = stop;
@@ -48,48 +33,45 @@ function followStop(state) {
     endOffer();
   }
   draw(state);
-  if (stop === null) card?.hideCard(state);
-}
-
-/** @param {TourState} state */
-function start(state) {
-  const { root, signal } = state;
-  state.inSight = true; // its payload is fetched at once
-  /** @type {(stop: number | null) => void} */
-  const goToStop = (stop) => {
-    if (stop !== state.at) send(root, "choose", { tour: stop });
-  };
-  const redraw = () => state.at !== null && state.written === undefined ? draw(state) : card?.schedulePlacement(state);
-  document.addEventListener("keydown", (event) => card?.onTourKey(state, event, goToStop), { signal });
-  document.addEventListener("scroll", redraw, { signal, capture: true, passive: true });
-  for (const name of ["keydown", "wheel", "touchmove"]) {
-    document.addEventListener(name, endOffer, { signal, passive: true });
-  }
-  addEventListener("resize", redraw, { signal });
-  const resizing = new ResizeObserver(() => { // the page grows while figures load, or with the level of detail
-    card?.showAgain(state, { step: false });
-    redraw();
-  });
-  resizing.observe(viewRoot(root));
-  resizing.observe(find(root, ".card"));
-  handlePress("tour_button", () => goToStop(1), signal);
-  onMessage(root, "shown", () => followStop(state), signal);
-  onMessage(root, "step", redraw, signal);
-  onMessage(root, "choose", ({ detail }) => detail?.stage && endOffer(), signal);
-  onMessage(root, "weigh", ({ detail }) => detail && endOffer(), signal);
-  find(root, ".close").onclick = () => goToStop(null);
-  find(root, ".next").onclick = () => card?.goForward(state, goToStop);
-  find(root, ".back").onclick = () => card?.goBack(state, goToStop);
-  find(root, ".astray").onclick = () => card?.showAgain(state, { step: true });
-  signal.addEventListener("abort", () => {
-    resizing.disconnect();
-    cancelAnimationFrame(state.frame);
-  });
+  if (stop === null) hideCard(state);
 }
 
 export default component(".tour", {
   begin: () => ({ at: null, scrolled: null, focused: null, frame: 0 }),
-  start,
+  start(state) {
+    const { root, signal } = state;
+    state.inSight = true; // its payload is fetched at once
+    /** @type {(stop: number | null) => void} */
+    const goToStop = (stop) => {
+      if (stop !== state.at) send(root, "choose", { tour: stop });
+    };
+    const redraw = () => state.at !== null && state.written === undefined ? draw(state) : schedulePlacement(state);
+    document.addEventListener("keydown", (event) => onTourKey(state, event, goToStop), { signal });
+    document.addEventListener("scroll", redraw, { signal, capture: true, passive: true });
+    for (const name of ["keydown", "wheel", "touchmove"]) {
+      document.addEventListener(name, endOffer, { signal, passive: true });
+    }
+    addEventListener("resize", redraw, { signal });
+    const resizing = new ResizeObserver(() => { // the page grows while figures load, or with the level of detail
+      showAgain(state, { step: false });
+      redraw();
+    });
+    resizing.observe(viewRoot(root));
+    resizing.observe(find(root, ".card"));
+    handlePress("tour_button", () => goToStop(1), signal);
+    onMessage(root, "shown", () => followStop(state), signal);
+    onMessage(root, "step", redraw, signal);
+    onMessage(root, "choose", ({ detail }) => detail?.stage && endOffer(), signal);
+    onMessage(root, "weigh", ({ detail }) => detail && endOffer(), signal);
+    find(root, ".close").onclick = () => goToStop(null);
+    find(root, ".next").onclick = () => turn(state, "after", goToStop);
+    find(root, ".back").onclick = () => turn(state, "before", goToStop);
+    find(root, ".astray").onclick = () => showAgain(state, { step: true });
+    signal.addEventListener("abort", () => {
+      resizing.disconnect();
+      cancelAnimationFrame(state.frame);
+    });
+  },
   /** @param {TourState} state */
   take(state) {
     followStop(state);

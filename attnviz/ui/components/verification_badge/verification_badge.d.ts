@@ -14,5 +14,4 @@ interface VerificationState extends FetchingState<VerificationPayload> {
   /** With the number of steps. */
   data: (PayloadAddress | VerificationPayload) & { steps: number };
   /** The payload drawn last. */
-  payload?: VerificationPayload;
 }

@@ -6,39 +6,38 @@ import { setPage, writeAddress } from "../address.js";
 import { onAcknowledged, sendRequest } from "../outbox/outbox.js";
 import { find } from "../shared.js";
 import { change, closeView, openView } from "../state.js";
+import { listenToTerms } from "../terms/opening.js";
 import { onMessage, send, viewRoot, viewState } from "../view.js";
 
-/** @param {OpenedView} state */
-function start({ root, signal }) {
-  let asked = 0;
-  onMessage(root, "choose", ({ detail }) => change(root, detail), signal);
-  onMessage(root, "try", ({ detail }) => {
-    const { view } = viewState(root);
-    if (view) asked = sendRequest(view.request, { identity: view.identity, what_if: detail });
-  }, signal);
-  onAcknowledged((handled) => {
-    if (!asked || handled < asked) return;
-    asked = 0;
-    send(root, "answered");
-  }, signal);
-  signal.addEventListener("abort", () => closeView(root));
-}
-
-/** @param {OpenedView} state */
-function take(state) {
-  const { root, data, signal } = state;
-  viewRoot(root).dataset.level = data.level;
-  find(root, ".term-card").id = `${viewState(root).name}-term`;
-  if (data.page) setPage(data.page);
-  openView(root, data);
-  if (data.terms.cards.length && !state.explains) {
-    state.explains = true;
-    import("../terms/opening.js").then((module) => module.listenToTerms(root, signal));
-  }
-  writeAddress();
-}
-
-const mount = component(".view-state", { start, take });
+const mount = component(".view-state", {
+  /** @param {OpenedView} state */
+  start({ root, signal }) {
+    let asked = 0;
+    onMessage(root, "choose", ({ detail }) => change(root, detail), signal);
+    onMessage(root, "try", ({ detail }) => {
+      const { view } = viewState(root);
+      if (view) asked = sendRequest(view.request, { identity: view.identity, what_if: detail });
+    }, signal);
+    onAcknowledged((handled) => {
+      if (!asked || handled < asked) return;
+      asked = 0;
+      send(root, "answered");
+    }, signal);
+    signal.addEventListener("abort", () => closeView(root));
+  },
+  take(state) {
+    const { root, data, signal } = state;
+    viewRoot(root).dataset.level = data.level;
+    find(root, ".term-card").id = `${viewState(root).name}-term`;
+    if (data.page) setPage(data.page);
+    openView(root, data);
+    if (data.terms.cards.length && !state.explains) {
+      state.explains = true;
+      listenToTerms(root, signal);
+    }
+    writeAddress();
+  },
+});
 
 /** @param {Mounted<ViewPayload>} mounted */
 export default function (mounted) {

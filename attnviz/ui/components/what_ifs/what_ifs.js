@@ -9,10 +9,7 @@ import { onMessage, send, viewRoot } from "../view.js";
 
 const EDGE = 4; // pixels of margin around a card that is scrolled into sight
 
-/**
- * @param {WhatIfsState} state
- * @param {WhatIf} whatIf
- */
+/** @param {WhatIfsState} state @param {WhatIf} whatIf */
 function request(state, whatIf) {
   const { root } = state;
   if (state.asked) return;
@@ -21,11 +18,7 @@ function request(state, whatIf) {
   send(root, "try", whatIf);
 }
 
-/**
- * @param {WhatIfsState} state
- * @param {WhatIfCard} card
- * @param {number} index
- */
+/** @param {WhatIfsState} state @param {WhatIfCard} card @param {number} index */
 function cardItem(state, card, index) {
   const { words, current } = state.data;
   const rate = element("span", "rate", `${words.rate} ${card.per_word}`, { title: words.about });
@@ -52,11 +45,8 @@ function cardItem(state, card, index) {
   return element("li", "", open, remove);
 }
 
-/**
- * Scrolls the list, not the page, until a card is fully visible.
- * @param {HTMLElement} list
- * @param {HTMLElement | undefined} card
- */
+/** Scrolls the list, not the page, until a card is fully visible.
+ * @param {HTMLElement} list @param {HTMLElement | undefined} card */
 function scrollToCard(list, card) {
   if (!card) return;
   const outer = list.getBoundingClientRect(), inner = card.getBoundingClientRect();
@@ -65,10 +55,7 @@ function scrollToCard(list, card) {
   else if (above > 0) list.scrollTop -= above;
 }
 
-/**
- * Writes the line: the current what-if, where the drawer is closed, and the buttons.
- * @param {WhatIfsState} state
- */
+/** Writes the line: the current what-if, where the drawer is closed, and the buttons. @param {WhatIfsState} state */
 function drawLine({ root, data: { cards, current, folded, words }, open = !folded }) {
   const card = cards[current], undo = find(root, ".undo"), all = find(root, ".all");
   write(find(root, ".title"), words.title ?? "");
@@ -80,10 +67,7 @@ function drawLine({ root, data: { cards, current, folded, words }, open = !folde
   find(root, "ol").hidden = !open;
 }
 
-/**
- * Draws the cards, keeps the focus among them, and scrolls the current one into sight.
- * @param {WhatIfsState} state
- */
+/** Draws the cards, keeps the focus among them, and scrolls the current one into sight. @param {WhatIfsState} state */
 function drawCards(state) {
   const { root, data: { cards, current } } = state;
   const list = find(root, "ol");
@@ -98,31 +82,26 @@ function drawCards(state) {
   requestAnimationFrame(() => scrollToCard(list, buttons[current])); // after layout
 }
 
-/**
- * Enables the cards once the server has answered.
- * @param {WhatIfsState} state
- */
+/** Enables the cards once the server has answered. @param {WhatIfsState} state */
 function enableCards(state) {
   const { root } = state;
   state.asked = false;
   find(root, "ol").removeAttribute("aria-busy");
 }
 
-/** @param {WhatIfsState} state */
-function start(state) {
-  const { root, signal } = state;
-  onMessage(root, "answered", () => enableCards(state), signal);
-  onPress(find(root, ".undo"), () => request(state, { kind: "undo" }));
-  onPress(find(root, ".all"), () => {
-    state.open = !(state.open ?? !state.data.folded);
-    drawLine(state);
-  });
-}
-
-/** @param {WhatIfsState} state */
-function take(state) {
-  enableCards(state);
-  drawCards(state);
-}
-
-export default component(".what_ifs", { start, take });
+export default component(".what_ifs", {
+  /** @param {WhatIfsState} state */
+  start(state) {
+    const { root, signal } = state;
+    onMessage(root, "answered", () => enableCards(state), signal);
+    onPress(find(root, ".undo"), () => request(state, { kind: "undo" }));
+    onPress(find(root, ".all"), () => {
+      state.open = !(state.open ?? !state.data.folded);
+      drawLine(state);
+    });
+  },
+  take(state) {
+    enableCards(state);
+    drawCards(state);
+  },
+});

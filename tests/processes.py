@@ -1,0 +1,18 @@
+"""Run Python in a process of its own."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.conftest import REPOSITORY
+
+
+def run_python(*arguments: object, folder: Path = REPOSITORY, **settings: str) -> str:
+    """Run this Python with `settings` in its environment; return what it prints, or fail with that and its errors."""
+    command, environment = [sys.executable, *map(str, arguments)], os.environ | settings
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, f"{done.stdout[-2000:]}{done.stderr[-3000:]}"
+    return done.stdout
