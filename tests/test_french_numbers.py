@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from attnviz import Trace, Translator
@@ -14,6 +15,7 @@ from attnviz.architectures import narrate
 from attnviz.export.tikz import heatmap_tikz
 from attnviz.languages import ngettext, set_language
 from attnviz.model_folder import read_weights
+from attnviz.ui.components.tables import tables_payload
 from attnviz.ui.step.gold_panel import findings_payload
 from tests.analysis.given import equations
 
@@ -61,3 +63,9 @@ def test_sentences_contain_no_decimal_points(trace: Trace, model_folder: Path) -
     assert any(re.search(r"\d,\d", text) for text in sentences)
     assert re.search(r"\d\.\d{4}", heatmap_tikz(trace)), "a file for a machine"
     assert not re.search(r"\{\d,\d", heatmap_tikz(trace))
+
+
+def test_tables_of_charts_have_decimal_commas_and_french_words() -> None:
+    table = pd.DataFrame({"v": [-0.5, None], "saturated": [True, False], "piece": ["0.5", "a"]})
+    (payload,) = tables_payload([("units", table)])["tables"]
+    assert payload["rows"] == [["0", "−0,5", "oui", "0.5"], ["1", "", "non", "a"]]

@@ -120,6 +120,32 @@ def test_cards_of_a_saved_page_show_the_what_ifs(open_saved: Opener, translator:
     expect(page.locator(".what_ifs .title")).to_have_text("Et si… ?")
 
 
+OVERLAPS = """() => {
+  const drawing = document.querySelector(".diagram .drawing"), edge = drawing.getBoundingClientRect();
+  const texts = [...drawing.querySelectorAll("text:not(.by-hand)")].filter((text) => text.textContent.trim());
+  const boxes = texts.map((text) => [text.textContent, text.getBoundingClientRect()]);
+  const outside = boxes.filter(([, { left, right }]) => left < edge.left - 1 || right > edge.right + 1);
+  const touch = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
+    && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 6;
+  const pairs = boxes.flatMap(([one, box], k) => boxes.slice(k + 1).filter(([, other]) => touch(box, other))
+    .map(([other]) => `${one} on ${other}`));
+  return [...outside.map(([text]) => text), ...pairs];
+}"""
+"""The texts of the diagram that reach over its edge, and those that lie on others."""
+
+
+@pytest.mark.parametrize("width", [390, at_night(1000), 1440])
+def test_texts_of_the_diagram_have_room_in_any_font(open_saved: Opener, opening: Trace, width: int) -> None:
+    page = open_saved(export.page_html(opening), view=WIDE._replace(width=width))
+    page.add_style_tag(content=":root { --sans: 'DejaVu Sans', Verdana, sans-serif !important }")
+    for name in ("English", "Français"):
+        choose_language(page, name)
+        page.wait_for_selector("[data-waiting]", state="detached")
+        page.locator(".diagram .drawing").scroll_into_view_if_needed()
+        page.wait_for_selector(".diagram .ribbon[d]", state="attached")
+        assert page.evaluate(OVERLAPS) == []
+
+
 WINDOWS: list[Any] = [
     ("everything", WIDE, {}),
     at_night("numbers", WIDE._replace(dark=True), {}),

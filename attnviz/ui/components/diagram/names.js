@@ -8,7 +8,7 @@ import { addElement, addGroup, drawSymbol, writeFitted } from "./svg.js";
  * @param {(text: string, letters: number) => number} measure */
 export function drawNames(root, payload, plan, stages, measure) {
   const part = addGroup(root, "names"), attends = payload.attention !== "none";
-  const { across, compact, gutter, decoder: { before, previous, titles }, vertical } = plan;
+  const { across, compact, gutter, decoder: { before, previous, readout, titles }, vertical, width } = plan;
   const symbols = vertical ? writeColumnNames(part, plan, attends) : writeRowNames(part, payload, plan, attends);
   const [energy, weight, context] = vertical
     ? /** @type {Spot[]} */ ([[across.energy[0] - 6, 15], [across.weight - 28, 15], [across.context[0] - 22, 15]])
@@ -18,7 +18,9 @@ export function drawNames(root, payload, plan, stages, measure) {
   for (const stage of stages) {
     const maxWidth = stage.number > 3 ? 260 : gutter - (compact ? 18 : 60);
     const lines = compact ? [stage.name] : wrappedLines(stage.title, maxWidth, measure);
-    addStageLink(part, stage, places[stage.number], vertical && stage.number < 4 ? [] : lines, maxWidth, measure);
+    const beside = stage.number > 3 || compact ? maxWidth : maxWidth - 8; // the symbols begin there
+    const fitted = !vertical ? beside : stage.number === 5 ? width - titles[5][0] - 26 : readout.x;
+    addStageLink(part, stage, places[stage.number], vertical && stage.number < 4 ? [] : lines, fitted, measure);
   }
   if (attends) {
     const named = compact ? measure(stages.find(({ number }) => number === 2)?.name ?? "", 14) + 5 : 0;

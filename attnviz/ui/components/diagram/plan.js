@@ -256,7 +256,8 @@ function verticalPlan(payload, width) {
  * @param {boolean} named whether it has the terms of the equations
  * @returns {DecoderPlan} */
 function decoderBelowVertical(width, top, named) {
-  const low = top + (named ? 8 : 0), boxes = low + 108, readout = width / 2 + 14;
+  const low = top + (named ? 8 : 0), boxes = low + 108;
+  const readout = Math.min(width / 2 + 14, width - 170); // on a telephone, symbols at its right need more
   return {
     before: { x: 138, y: top, width: 80, height: 18 },
     previous: { x: 31, y: top - 5, width: 72, height: 28 },

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from attnviz import lazy_pandas as pd
-from attnviz.languages import gettext
+from attnviz.languages import format_number, gettext
 from attnviz.ui.components.component import component, details
 from attnviz.ui.embedding import embedding
 from attnviz.ui.payloads import Payload, Shown, shown_address
@@ -63,7 +63,9 @@ def _table(name: str, table: pd.DataFrame) -> Payload:
 
 
 def _cell(value: Any) -> str:
-    """Return the text of a cell: numbers with six digits, empty for a missing value."""
+    """Return the text of a cell in the current language: numbers with six digits, empty for a missing value."""
     if value is None or value is pd.NA or (isinstance(value, float) and pd.isna(value)):
         return ""
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    if isinstance(value, bool):
+        return gettext("yes") if value else gettext("no")
+    return format_number(value, ".6g") if isinstance(value, float) else str(value)
