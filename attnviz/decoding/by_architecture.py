@@ -28,7 +28,7 @@ from attnviz.network.seq2seq import Seq2SeqMemory, Seq2SeqStepDecoder
 from attnviz.network.transformer import AttentionOutput, TransformerMemory, TransformerStepDecoder
 from attnviz.text import BOS
 from attnviz.trace import STORED_CANDIDATES, Record, Trace, TransformerTrace
-from attnviz.trace.interventions import ForceWords, Intervention, check_interventions
+from attnviz.trace.interventions import ForceWords, Intervention, attended_positions, check_interventions
 from attnviz.trace.storage import LARGEST
 
 
@@ -114,6 +114,7 @@ class PreparedNetwork(ABC, Generic[RecordT]):
             source_pieces=source_pieces,
             vocabulary_size=self.network.config.vocabulary_size,
             attends=self.network.attends_once,
+            positions=attended_positions(vars(self.network.config)),
         )
 
     def path(

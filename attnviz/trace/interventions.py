@@ -247,12 +247,30 @@ def forced_prefix(target_ids: Sequence[int], step: int, forced: Iterable[int] = 
     return tuple(ForceWords((piece,), i, kept=i not in forced) for i, piece in enumerate(target_ids[:step]))
 
 
-def check_interventions(
-    interventions: Sequence[Intervention], *, source_pieces: int, vocabulary_size: int, attends: bool
-) -> None:
-    """Raise AttnvizError unless a model can apply the interventions to a sentence of Tx `source_pieces`.
+def attended_positions(config: Mapping[str, Any]) -> int | None:
+    """Return the number of source positions that a model of this config can attend to; None without a limit."""
+    return config["alignment_size"] if config.get("attention") == "location" else None
 
-    `attends` says whether the model has attention.
+
+def check_interventions(
+    interventions: Sequence[Intervention],
+    *,
+    source_pieces: int,
+    vocabulary_size: int,
+    attends: bool,
+    positions: int | None = None,
+) -> None:
+    """Raise AttnvizError unless a model can apply the interventions to a sentence.
+
+    Args:
+        interventions: The changes.
+        source_pieces: Number of source pieces Tx.
+        vocabulary_size: Number of pieces that the decoder can write.
+        attends: Whether the model has attention.
+        positions: Number of source positions that it can attend to, where it has such a limit.
+
+    Raises:
+        AttnvizError: An intervention does not fit the model or the sentence, or leaves a step without a source piece.
     """
     check_each(gettext("interventions"), interventions, tuple(KINDS.values()))
     pieces = [piece for one in interventions if isinstance(one, ForceWords) for piece in one.pieces]
@@ -264,7 +282,7 @@ def check_interventions(
         raise user_error("This model has no attention to change. Choose a model with attention.")
     for step in {one.step for one in interventions}:
         # Interventions of all steps act here as well; None stands for a step without one of its own.
-        _check_positions(interventions_at(interventions, step), source_pieces)
+        _check_positions(interventions_at(interventions, step), source_pieces, positions)
 
 
 def to_json_dict(intervention: Intervention) -> dict[str, Any]:
@@ -296,10 +314,13 @@ def impossible() -> AttnvizError:
     return user_error("This change to the translation is not possible.")
 
 
-def _check_positions(acting: Iterable[AttentionIntervention], source_pieces: int) -> None:
-    """Raise AttnvizError unless these fit the Tx `source_pieces` and leave at least one piece."""
+def _check_positions(acting: Iterable[AttentionIntervention], source_pieces: int, attended: int | None) -> None:
+    """Raise AttnvizError unless these fit the Tx `source_pieces` and leave at least one piece.
+
+    By itself, the model attends to at most the first `attended` pieces, or to all.
+    """
     positions = set(range(source_pieces))
-    allowed = positions
+    allowed = set(range(source_pieces)[:attended])
     for one in acting:
         match one:
             case ReplaceWeights(weights=row) | ReplaceEnergies(energies=row):

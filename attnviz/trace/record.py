@@ -14,7 +14,7 @@ from attnviz.text import BOS, typed_surfaces
 from attnviz.trace import storage
 from attnviz.trace.aligned import Aligned
 from attnviz.trace.drawing import step_index
-from attnviz.trace.interventions import Intervention, check_interventions
+from attnviz.trace.interventions import Intervention, attended_positions, check_interventions
 from attnviz.trace.parts import FloatArray, Hypothesis, IntArray, Search
 from attnviz.trace.saved import Computation
 
@@ -91,6 +91,7 @@ class Record(Aligned, Computation):
             source_pieces=columns,
             attends=self.attends_once,
             vocabulary_size=self.config["vocabulary_size"],
+            positions=attended_positions(self.config),
         )
 
     @cached_property
