@@ -148,7 +148,7 @@ def measure(folder: Path, options: argparse.Namespace) -> Iterator[Sample]:
         turn = asyncio.run(visit(*server, options))
     mistakes += turn.mistakes
     print("\n".join(mistakes[:5]))
-    yield turn | {"mistakes": float(len(mistakes))}
+    yield {**turn, "mistakes": float(len(mistakes))}
 
 
 if __name__ == "__main__":
