@@ -140,19 +140,8 @@ def validated(gold: GoldLinks, words: Words) -> GoldLinks:
     """Return `gold`; raise AttnvizError where links are out of range of the words, or there are too many."""
     if (count := len(gold.sure | gold.possible)) > MOST_GOLD_LINKS:
         raise user_error("There are {count} links; at most {most} can be shown.", count=count, most=MOST_GOLD_LINKS)
-    check_in_range(gold, *linkable_words(words))
-    return gold
-
-
-def check_in_range(gold: SureAndPossible, source_words: Sequence[str], target_words: Sequence[str]) -> None:
-    """Raise AttnvizError where links name words that do not exist."""
-    source, target = len(source_words), len(target_words)
-    faulty = [
-        f"{j}{'-' if (j, i) in gold.sure else '?'}{i}"
-        for j, i in sorted(gold.sure | gold.possible, key=lambda link: link[::-1])
-        if not (0 <= j < source and 0 <= i < target)
-    ]
-    if faulty:
+    source, target = map(len, linkable_words(words))
+    if faulty := links_out_of_range(gold, source, target):
         raise AttnvizError(
             ngettext(
                 "The link {links} is out of range: the source words are numbered from 0 to {source}, and the target "
@@ -165,6 +154,16 @@ def check_in_range(gold: SureAndPossible, source_words: Sequence[str], target_wo
                 target=target - 1,
             )
         )
+    return gold
+
+
+def links_out_of_range(gold: SureAndPossible, source: int, target: int) -> list[str]:
+    """Return the links, as text, that name words beyond the numbers of `source` and `target` words."""
+    return [
+        f"{j}{'-' if (j, i) in gold.sure else '?'}{i}"
+        for j, i in sorted(gold.sure | gold.possible, key=lambda link: link[::-1])
+        if not (0 <= j < source and 0 <= i < target)
+    ]
 
 
 def recorded_gold_links(trace: Aligned) -> GoldLinks:

@@ -18,7 +18,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from attnviz.analysis.gold import check_in_range, parse_sure_and_possible
+from attnviz.analysis.gold import links_out_of_range, parse_sure_and_possible
 from attnviz.errors import AttnvizError, user_error
 from attnviz.evaluation.alignment import GoldAlignment, detokenise, parse_gold
 from attnviz.languages import gettext, ngettext
@@ -44,7 +44,7 @@ from attnviz.reading import (
     read_text_lines,
     reading_errors,
 )
-from attnviz.text import LONGEST_TEXT, is_too_long
+from attnviz.text import LONGEST_TEXT, abbreviated, is_too_long
 from attnviz.trace.tokens import unescaped_text
 
 _ENDINGS = (".tsv", ".txt", ".jsonl", ".parquet")
@@ -219,15 +219,11 @@ def _jsonl_lines(lines: Iterable[str]) -> Iterator[Line | Skipped]:
     for number, line in enumerate(lines, 1):
         try:
             gold = parse_gold(line)
-            check_in_range(gold, gold.source, gold.target)
         except ValueError as error:
             yield Skipped(number, gettext("not a sentence pair with links ({error})", error=error))
             continue
-        except AttnvizError as error:
-            yield Skipped(number, str(error).rstrip("."))
-            continue
         checked = _line_or_skipped(number, detokenise(gold.source), detokenise(gold.target))
-        yield Line(number, checked.source, checked.target, gold) if isinstance(checked, Line) else checked
+        yield checked if isinstance(checked, Skipped) else _line_with_links(checked, gold)
 
 
 def _parquet_rows(path: Path) -> Iterator[Line | Skipped]:
@@ -286,11 +282,28 @@ def _with_gold(line: Line | Skipped, gold_line: str) -> Line | Skipped:
     source, target = tuple(line.source.split()), tuple(line.target.split())
     try:
         links = parse_sure_and_possible(gold_line)
-        check_in_range(links, source, target)
     except AttnvizError as error:
         return Skipped(line.number, str(error).rstrip("."))
     gold = GoldAlignment(str(line.number), source, target, links.sure, links.possible)
-    return Line(line.number, line.source, line.target, gold)
+    return _line_with_links(line, gold)
+
+
+def _line_with_links(line: Line, gold: GoldAlignment) -> Line | Skipped:
+    """Return `line` with its links; skipped where links name words that do not exist."""
+    source, target = len(gold.source), len(gold.target)
+    if not (faulty := links_out_of_range(gold, source, target)):
+        return dataclasses.replace(line, gold=gold)
+    reason = ngettext(
+        "the link {links} is out of range: the pair has {source} source words and {target} target words, counted from "
+        "0 and separated by spaces",
+        "the links {links} are out of range: the pair has {source} source words and {target} target words, counted "
+        "from 0 and separated by spaces",
+        len(faulty),
+        links=abbreviated(faulty, " "),
+        source=source,
+        target=target,
+    )
+    return Skipped(line.number, reason)
 
 
 @contextlib.contextmanager

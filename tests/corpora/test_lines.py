@@ -54,15 +54,16 @@ def test_gold_links_are_read_from_a_second_file_and_from_json_lines(tmp_path, sn
     assert [third.reason, fourth.reason] == snapshot
     path = tmp_path / "gold.jsonl"
     record = {"id": "7", "en": ["It", "'s", "here", "!"], "fr": ["C'", "est", "là", "!"], "S": [[0, 0]], "P": [[3, 3]]}
-    outside = record | {"S": [[4, 0]]}
-    path.write_text("\n".join(json.dumps(one) for one in (record, outside)) + "\n[]\n{", encoding="utf-8")
+    outside, empty = record | {"S": [[4, 0]]}, record | {"fr": [], "P": []}
+    path.write_text("\n".join(json.dumps(one) for one in (record, outside, empty)) + "\n[]\n{", encoding="utf-8")
     first, *others = read_lines(path)
     assert isinstance(first, Line)
     assert first.source == "It's here!"
     assert first.gold is not None
     assert first.gold.possible == {(3, 3)}
-    assert all(isinstance(one, Skipped) for one in others)
-    assert len(others) == 3
+    reasons = [one.reason for one in others if isinstance(one, Skipped)]
+    assert len(reasons) == len(others) == 4
+    assert reasons[:2] == snapshot(name="json lines")
 
 
 @pytest.mark.parametrize("name", ["PAIRS.TSV", "pairs.Tsv.GZ", "pairs.Parquet"])
