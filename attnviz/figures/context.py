@@ -39,7 +39,7 @@ from attnviz.figures.heads_figure import draw_all_heads
 from attnviz.figures.heatmap import colour_bar
 from attnviz.figures.spec import STRIP, Part, Spec, axis_labels, emphasise, escape, rectangle
 from attnviz.figures.subject import Subject
-from attnviz.languages import gettext
+from attnviz.languages import gettext, ngettext
 from attnviz.text import piece_name
 from attnviz.trace import Trace
 from attnviz.trace.transformer_trace import Head
@@ -152,7 +152,7 @@ def draw_context_units(subject: Subject) -> Spec:
     columns = [f"({k + 1}) {name}" for k, name in zip(found.words, names, strict=True)]
     cosines = [float(found.cosines[list(group)].max()) for group in groups]
     if lines > own:
-        names.append(gettext("{n} more", n=len(words.source) - own))
+        names.append(ngettext("{count} other", "{count} others", len(words.source) - own))
         columns.append(gettext("other words"))
         cosines.append(np.nan)
     weights, units = found.weights.tolist(), (found.units + 1).tolist()
@@ -163,7 +163,7 @@ def draw_context_units(subject: Subject) -> Spec:
     # Lines are numbered downwards; positive values extend upwards from their line.
     scale = -_BAR_LENGTH / (float(np.abs([before + added, before]).max()) or 1.0)
     x, y = [*range(count)] * (lines + 1), np.repeat(np.arange(lines + 1), count)
-    adds, is_sum = gettext("{name} adds {value} to unit {unit}, making {total}"), gettext("unit {unit}: {value}")
+    adds, is_sum = gettext("{name}: {value} added to unit {unit}, making {total}"), gettext("unit {unit}: {value}")
     hover = [
         adds.format(name=name, value=decimal(value, 3), unit=unit, total=decimal(start + value, 3))
         for name, starts, term in zip(axis_labels(names, 30), found.partial_sums, found.terms, strict=True)

@@ -10,7 +10,7 @@ from attnviz.analysis.numbers import decimal, signed
 from attnviz.figures.grammar import bars, sum_range, value_axis, waterfall, waterfall_layout
 from attnviz.figures.spec import Spec, axis_labels, escape, in_colour, numbered_rows
 from attnviz.figures.subject import Subject
-from attnviz.languages import gettext
+from attnviz.languages import gettext, ngettext
 from attnviz.text import piece_name
 
 SOURCES = 12
@@ -48,7 +48,7 @@ def _attribution(subject: Subject, attribution: LogitAttribution, compared: tupl
     alpha, pieces = trace.alignment[subject.step], [piece_name(piece) for piece in trace.source_pieces]
     own = _own_rows(subject) if trace.attends else []
     others = [j for j in range(len(source)) if j not in own]
-    rest = gettext("{n} more", n=len(others)) if own else gettext("c, the sentence")
+    rest = ngettext("{count} other", "{count} others", len(others)) if own else gettext("c, the sentence")
     groups = [[j] for j in own] + [others] * bool(others)
     title = logit_attribution_title(*compared, longest=subject.longest or _COMPARED)
     terms = [attribution.bias, attribution.state, attribution.previous_word]

@@ -11,7 +11,7 @@ from attnviz import Trace
 from attnviz.analysis.energy_equations import EnergyDecomposition
 from attnviz.analysis.labels import quote
 from attnviz.analysis.logit_attribution import LogitAttribution
-from attnviz.analysis.numbers import percent
+from attnviz.analysis.numbers import NO_BREAK, percent
 from attnviz.analysis.posterior import (
     PosteriorAttention,
     posterior_equation,
@@ -27,6 +27,7 @@ from attnviz.figures.logit_attribution_figure import SOURCES, draw_logit_attribu
 from attnviz.figures.registry import POSTERIOR, step_figure
 from attnviz.figures.spec import Spec
 from attnviz.figures.subject import Subject
+from attnviz.languages import set_language
 from attnviz.text import Tokenizer
 from tests.analysis.given import KINDS, forced_trace
 from tests.conftest import ModelFactory
@@ -101,6 +102,17 @@ def test_the_chosen_piece_has_a_row_and_the_table_every_entry() -> None:
     assert table["adds"].iloc[:-1].sum() == pytest.approx(entries.logit)
     assert table["alpha"].iloc[3:-1].to_numpy(dtype=float) == pytest.approx(trace.alignment[2])
     assert table["alpha"].isna().sum() == 4
+
+
+@pytest.mark.parametrize(("rest", "name"), [(1, "1 autre"), (3, "3 autres")])
+def test_the_row_of_the_other_pieces_has_their_number_in_french(rest: int, name: str) -> None:
+    set_language("fr")
+    trace = make_trace(" ".join(["word"] * (SOURCES + rest - 1)))
+    count = len(trace.source_pieces)
+    assert count == SOURCES + rest
+    figure = draw_attribution(trace, random_attribution(count))
+    assert f">{name}<" in figure.layout.yaxis.ticktext[-2]
+    assert trace_named(figure, "sum").customdata[-2].startswith(f"{name}{NO_BREAK}:")
 
 
 @pytest.mark.parametrize("size", [1, 3, SHOWN_ENERGY_UNITS, 40])
