@@ -10,7 +10,7 @@ from attnviz.analysis.findings import identical_findings
 from attnviz.analysis.labels import quoted_name
 from attnviz.analysis.measures import attended_words, entropy, is_uniform, ranked
 from attnviz.analysis.numbers import percent
-from attnviz.analysis.stages import word_choice
+from attnviz.analysis.what_if_effects import foils_of
 from attnviz.languages import gettext, ngettext
 from attnviz.trace import Aligned, Record
 
@@ -55,6 +55,8 @@ ONE_PIECE_PERPLEXITY = 1.5
 """Perplexity 2^H of a step's attention below which it is said to attend to one piece."""
 SECOND_PIECE_RATIO = 0.5
 """Ratio of the second weight to the largest from which the second piece is named too."""
+SURE, UNSURE = 0.9, 0.5
+"""Probability from which the model is called sure of a word, and below which unsure."""
 
 
 def summary_sentence(summary: Summary | None) -> str:
@@ -104,10 +106,10 @@ def summary_sentence(summary: Summary | None) -> str:
 
 
 def step_attention_sentence(trace: Aligned, step: int) -> str:
-    """Return 0-based `step` in words: attention, its width, its distance from the step before, and the word."""
+    """Return 0-based `step` in words: attention, its width, its distance from the step before, and certainty."""
     start = gettext("Step {step}, {name}.", step=step + 1, name=quoted_name(trace.target_pieces[step]))
-    word = [word_choice(trace, step)[0]] if isinstance(trace, Record) else []
-    return " ".join([start, *_attention_sentences(trace, step), *word])
+    sure = [_certainty_sentence(trace, step)] if isinstance(trace, Record) else []
+    return " ".join([start, *_attention_sentences(trace, step), *sure])
 
 
 def _attention_sentences(trace: Aligned, step: int) -> list[str]:
@@ -162,3 +164,21 @@ def _attention_sentences(trace: Aligned, step: int) -> list[str]:
                 )
             )
     return sentences
+
+
+def _certainty_sentence(trace: Record, step: int) -> str:
+    p = float(trace.probabilities[step])
+    foils = foils_of(trace, step)
+    sure = gettext("sure" if p >= SURE else "fairly sure" if p >= UNSURE else "unsure")
+    if not foils:
+        return gettext("The model was {sure} of the word.", sure=sure)
+    _, foil, q = foils[0]
+    name, share = quoted_name(foil), percent(q)
+    if q > p:
+        return gettext("The model preferred {name}, with probability {share}.", name=name, share=share)
+    return gettext(
+        "The model was {sure} of the word; the next most likely piece was {name}, with probability {share}.",
+        sure=sure,
+        name=name,
+        share=share,
+    )

@@ -8,6 +8,8 @@ has three numbers; a text of this module beside each says which one it is.
 
 from __future__ import annotations
 
+import re
+
 from attnviz.analysis.numbers import percent
 from attnviz.languages import gettext, gettexts, ngettext
 from attnviz.text import SPACE, isolated, piece_name, with_symbols, without_isolates
@@ -29,8 +31,8 @@ def shorten(text: str, longest: int = LONGEST) -> str:
 
 
 def capitalised(text: str) -> str:
-    """Return `text` with its first letter capitalised."""
-    return text[:1].upper() + text[1:]
+    """Return `text` with its first letter capitalised, which may follow the mark of a coloured part."""
+    return re.sub("[^\x00-\x1f]", lambda first: first[0].upper(), text, count=1)
 
 
 def quote(text: str, longest: int | None = None) -> str:

@@ -1,6 +1,7 @@
 """The declarations of the stages of a decoder step, and their texts for recurrent translators.
 
-A stage has a short sentence in everyday words, for the level *Idea*, and a full one with the symbols of the equations.
+A stage has a short sentence in everyday words, for the level *Idea*, and a full one that names what the equations have.
+Only the sentence on the softmax is the same for both.
 """
 
 from __future__ import annotations
@@ -104,6 +105,10 @@ def softmax_texts(result: Record | Head, step: int) -> tuple[str, str]:
     best, changed = weight_order(trace, step)[0], interventions_text(trace, step)
     name, share = quoted_name(trace.source_pieces[best]), percent(trace.alignment[step, best])
     outcome = largest_weight_text(trace, step)
+    if is_uniform(trace, step):
+        sentence = gettext("Every piece gets the same share of the attention: {share}.", share=share)
+        by_hand = gettext("Changed by hand: {done}.", done=changed) if changed else ""
+        return f"{by_hand} {sentence}".strip(), outcome
     if changed and len(trace.source_pieces) > 1:
         sentence = gettext(
             "Changed by hand: {done}. So {first} has {share} of the weight, instead of {own} without the change. All "
@@ -114,9 +119,18 @@ def softmax_texts(result: Record | Head, step: int) -> tuple[str, str]:
             own=percent(softmax(float64(trace.energies[step]))[best]),
         )
         return sentence, outcome
-    if is_uniform(trace, step):
-        return gettext("Every English piece gets the same share of the attention: {share}.", share=share), outcome
     return attention_sentence(trace, step), outcome
+
+
+def everyday_softmax_texts(result: Record | Head, step: int) -> tuple[str, str]:
+    """Return the sentence of `softmax_texts`, and in everyday words which piece gets the most attention."""
+    trace = result.displayed
+    best, sentence = weight_order(trace, step)[0], softmax_texts(trace, step)[0]
+    share = percent(trace.alignment[step, best])
+    if is_uniform(trace, step):
+        return sentence, gettext("Every piece gets {share} of the attention", share=share)
+    name = capitalised(quoted_name(trace.source_pieces[best]))
+    return sentence, gettext("{name} gets {share} of the attention", name=name, share=share)
 
 
 def largest_weight_text(trace: AttentionMatrix, step: int) -> str:
@@ -410,7 +424,7 @@ def word_choice(trace: Record, step: int, label: Callable[[str], str] = quoted_n
 
 
 ENERGY_STAGE = Stage(1, lambda: gettext("Fit (energy)"), _fit, _energy)
-SOFTMAX_STAGE = Stage(2, lambda: gettext("Share (attention weight)"), softmax_texts, softmax_texts)
+SOFTMAX_STAGE = Stage(2, lambda: gettext("Share (attention weight)"), everyday_softmax_texts, softmax_texts)
 _CONTEXT = Stage(3, lambda: gettext("Mixture (context vector)"), _mixture, _context)
 _FIXED_VECTOR = Stage(3, lambda: gettext("One vector for all words"), _short_fixed_vector, _fixed_vector)
 _STATE = Stage(4, lambda: gettext("Memory (decoder state)"), _memory, _state)

@@ -20,6 +20,7 @@ from attnviz.analysis.stages import (
     ENERGY_STAGE,
     SOFTMAX_STAGE,
     attention_sentence,
+    lead_texts,
     recurrent_stages,
     was_forced,
     word_choice,
@@ -200,12 +201,18 @@ def softmax_sentences(tour: TourData) -> tuple[str, ...]:
     """Return how the softmax turns energies into shares, and that the user can pull a bar."""
     attention, step = tour.record.displayed, tour.word.step
     start = gettext(
-        "Softmax turns the energies of the previous stop into shares, the attention weights, which add up to "
-        "100\u00a0%. Softmax takes the exponential, exp, of each energy, then divides each result by the total."
+        "Softmax turns the energies of the previous stop into shares, the attention weights. Softmax takes the "
+        "exponential, exp, of each energy, then divides each result by the total."
     )
     divided = attention_sentence(attention, step, partial(coloured_name, kind="source"))
     if len(attention.source_pieces) == 1:
         return (f"{start} {divided}",)
+    if lead := lead_texts(attention, step):
+        divided += " " + gettext(
+            "The difference of energies gives the ratio of weights: exp({difference}) = {times}.",
+            difference=lead[0],
+            times=lead[1],
+        )
     return f"{start} {divided}", gettext(
         "To change how well a piece fits, drag its bar, or press ← → on the bar. The shares of all pieces then change."
     )

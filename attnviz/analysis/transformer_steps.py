@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from attnviz.analysis.labels import capitalised, quote, quoted_name, subscript
-from attnviz.analysis.measures import strongest_words, weight_order
+from attnviz.analysis.measures import is_uniform, strongest_words, weight_order
 from attnviz.analysis.numbers import aligned, coloured_latex, decimal, percent, vector
 from attnviz.analysis.stages import (
     ENERGY_STAGE,
     SOFTMAX_STAGE,
     WORD_STAGE,
     Stage,
-    attention_sentence,
     context_shares,
+    everyday_softmax_texts,
     largest_parts,
     word_choice,
 )
@@ -159,22 +159,16 @@ def _fit(trace: TransformerTrace, step: int) -> tuple[str, str]:
 
 def _share(trace: TransformerTrace, step: int) -> tuple[str, str]:
     opened = trace.displayed
-    order, alpha = weight_order(opened, step), opened.alignment[step]
-    share = percent(alpha[order[0]])
-    outcome = gettext(
-        "{name} gets {share} of the attention",
-        name=capitalised(quoted_name(opened.source_pieces[order[0]])),
-        share=share,
-    )
+    sentence, outcome = everyday_softmax_texts(opened, step)
     heads = trace.cross_alignment.shape[0] * trace.cross_alignment.shape[1]
-    if trace.heads.head is None and heads > 1:
+    if trace.heads.head is None and heads > 1 and not is_uniform(opened, step):
         outcome = gettext(
             "{look} in this head, {share} on average over {count} heads",
             look=outcome,
             count=heads,
-            share=percent(trace.alignment[step, order[0]]),
+            share=percent(trace.alignment[step, weight_order(opened, step)[0]]),
         )
-    return attention_sentence(opened, step), outcome
+    return sentence, outcome
 
 
 def _all_heads(trace: TransformerTrace, step: int) -> tuple[str, str]:

@@ -21,6 +21,7 @@ from attnviz.analysis.findings import (
 )
 from attnviz.analysis.measures import attended_words
 from attnviz.analysis.numbers import percent
+from attnviz.analysis.stages import word_choice
 from attnviz.analysis.suspected_errors import (
     LITTLE_WORD_PROBABILITY,
     MOST_UNSURE,
@@ -226,6 +227,7 @@ def test_findings_uniform_attention_and_improbable_foils_have_sentences(snapshot
     chances = np.log(np.full(5, 0.95, dtype=np.float32))
     sentence = step_attention_sentence(dataclasses.replace(trace, top_probabilities=top, log_probabilities=chances), 0)
     assert percent(0.0004) in sentence
+    assert word_choice(trace, 0)[0] not in step_attention_sentence(trace, 0), "the stage of the word has this sentence"
     assert " 0\u00a0%" not in sentence
     uniform = dataclasses.replace(trace, alignment=np.full_like(trace.alignment, 1 / trace.alignment.shape[1]))
     stage = narrate(uniform, 1, simple=True)[1]

@@ -21,8 +21,9 @@ from attnviz.analysis.beam_sentences import (
     winner_sentence,
 )
 from attnviz.analysis.findings import finding_sentence, findings_of
-from attnviz.analysis.labels import shorten
+from attnviz.analysis.labels import capitalised, quoted_name, shorten
 from attnviz.analysis.numbers import NO_BREAK, decimal, duration
+from attnviz.analysis.tour_data import coloured, coloured_name
 from attnviz.architectures import narrate
 from attnviz.export.html_page import heatmap_html
 from attnviz.figures.heatmap import heatmap
@@ -30,6 +31,14 @@ from attnviz.figures.spec import escape
 from attnviz.text import EOS, piece_name, with_symbols, without_isolates
 from attnviz.trace import BeamTree
 from tests.figures.synthetic import ASSIS, CHAT, NOIR, small
+
+
+@pytest.mark.usefixtures("each_language")
+def test_labels_are_capitalised_in_colour_too() -> None:
+    comma = quoted_name(",")
+    assert capitalised(comma) == comma[0].upper() + comma[1:] != comma
+    assert capitalised(coloured_name(",", "source")) == coloured(capitalised(comma), "source")
+    assert (capitalised(""), capitalised("“the”"), capitalised("été")) == ("", "“the”", "Été")
 
 
 @given(st.text())

@@ -199,6 +199,8 @@ def test_sentences_have_the_numbers_of_the_translation(seed: int) -> None:
     if np.exp(high - low) >= 1.05:  # the weights are not nearly the same
         assert decimal(high - low, 2) in stop_texts[SOFTMAX_STOP]  # the difference is that of the numbers as written
         assert fine_percent(float(alpha.max())) in stop_texts[SOFTMAX_STOP]
+        assert f"exp({decimal(round(high - low, 2))}) = " in stop_texts[SOFTMAX_STOP]
+        assert stop_texts[SOFTMAX_STOP].count("100\u00a0%") == 1
     assert percent(float(trace.alignment[data.mixed_step].max())) in stop_texts[MIXTURE_STOP]
     assert percent(float(trace.probabilities[step])) in stop_texts[6]
     assert data.posterior_weights is not None
