@@ -126,6 +126,9 @@ def test_sentences_of_both_architectures_have_their_numbers(described, heads) ->
     assert percent(1 / count) in attention_stage.outcome
     assert numbers(context_stage.outcome) == [str(count)]
     assert percent(1.0) in narrate(described["one source piece"], 0, simple=True)[2].outcome
+    uniform = np.full_like(heads.cross_alignment, 1 / len(heads.source_pieces))
+    outcome = narrate(dataclasses.replace(heads, cross_alignment=uniform), 1, simple=True)[1].outcome
+    assert numbers(outcome) == numbers(percent(1 / len(heads.source_pieces))), "no piece has a mean to compare with"
     outcome = narrate(nearest(), 1)[1].outcome
     assert percent(0.9) in outcome
     assert percent(0.97) in outcome
