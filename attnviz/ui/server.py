@@ -205,10 +205,13 @@ POLICY = {
 
 
 _ADDRESS_SCRIPT = (
-    "window.__streamlit ??= { BACKEND_BASE_URL: "
-    f"location.origin + location.pathname.replace(/\\/({'|'.join(PATHS[1:])})\\/?$/, '/') }}"
+    "window.__streamlit ??= "
+    r"{ BACKEND_BASE_URL: location.origin + location.pathname.replace(/[^/]+\/?$/, '') }"
 )
-"""Script that tells Streamlit (1.67) the address of the app: it would search the server below each page first (404)."""
+"""Script of the pages below the root, which tells Streamlit (1.67) the address of the app.
+
+It would search the server below each page first (404). The root page has none: its folder may have the name of a page.
+"""
 
 
 @functools.cache
@@ -255,11 +258,15 @@ class _AllowedHosts:
         await (self._app if is_allowed else _FOREIGN_HOST)(scope, receive, send)
 
 
+def _path_in_app(scope: Scope) -> str:
+    """Return the path of a request below the app, without slashes at its ends."""
+    return str(scope["path"]).removeprefix("/" + st.get_option("server.baseUrlPath").strip("/")).strip("/")
+
+
 def _address_of_app(scope: Scope) -> str:
-    """Return the address of the app relative to that of a request, with its query; empty if it is one of its pages."""
-    below = scope["path"].removeprefix("/" + st.get_option("server.baseUrlPath").strip("/")).strip("/")
+    """Return the address of the app relative to that of a request, with its query."""
     query = f"?{text}" if (text := scope["query_string"].decode("latin-1")) else ""
-    return f"./{'../' * below.count('/')}{query}" if below not in PATHS else ""
+    return f"./{'../' * _path_in_app(scope).count('/')}{query}"
 
 
 class _PageHeaders:
@@ -277,8 +284,8 @@ class _PageHeaders:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        script, address = b"", _address_of_app(scope)
-        if not address:  # Streamlit must not compress the page, into which the script is written
+        script, path = b"", _path_in_app(scope)
+        if path in PATHS[1:]:  # Streamlit must not compress the page, into which the script is written
             scope = {**scope, "headers": [one for one in scope["headers"] if one[0] != b"accept-encoding"]}
 
         async def change(message: Message) -> None:
@@ -288,10 +295,10 @@ class _PageHeaders:
                 message["body"] = message["body"].replace(b"<head>", b"<head>" + script, 1)
                 script = b""
             elif headers is not None and headers.get("content-type", "").startswith("text/html"):
-                if isinstance(scope.get("endpoint"), StaticFiles) and address:
+                if isinstance(scope.get("endpoint"), StaticFiles) and path not in PATHS:
                     message["status"] = 307 if "text/html" in Headers(scope=scope).get("accept", "") else 404
-                    headers["Location"] = address
-                elif isinstance(scope.get("endpoint"), StaticFiles) and message["status"] == 200:
+                    headers["Location"] = _address_of_app(scope)
+                elif isinstance(scope.get("endpoint"), StaticFiles) and path and message["status"] == 200:
                     script = f"<script>{_ADDRESS_SCRIPT}</script>".encode("ascii")
                     headers["Content-Length"] = str(int(headers["Content-Length"]) + len(script))
                 headers.append("Link", _preload_header())
