@@ -213,6 +213,23 @@ def test_reason_is_also_seen_in_a_shadow_root(open_from_disk: Opener) -> None:
     assert shown == [f'"{REASON}"', "rgb(255, 0, 0)"]
 
 
+def test_component_whose_module_throws_is_reported_and_leaves_the_other_blocks(open_from_disk: Opener) -> None:
+    head = '"ui/components/side_by_side/side_by_side.js": (exports) => {'
+    script = modules_script("blocks.js", {"side_by_side"}).replace(head, f'{head} throw new Error("broken");')
+    page = open_from_disk(f"<div></div><script>{script}</script>")
+    reported = page.evaluate(
+        """() => {
+          const reported = [], parentElement = document.querySelector("div");
+          window.reportError = ({ message }) => reported.push(message);
+          const blocks = [{ kind: "side_by_side", key: "lanes", data: {} }, { kind: "text", key: "", text: "after" }];
+          attnvizModule("ui/components/blocks.js").host()({ data: [blocks], parentElement });
+          return reported;
+        }"""
+    )
+    assert reported == ["broken"]
+    expect(page.get_by_text("after")).to_be_visible()
+
+
 def test_saved_page_escapes_markup_and_closes_its_glossary(open_saved: Opener) -> None:
     sentence = "</script><script>window.broken=1</script> <b>bold</b> <!-- &amp;"
     page = open_saved(export.page_html(synthetic.trace(sentence), step=2))
