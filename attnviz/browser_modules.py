@@ -18,7 +18,7 @@ ISOLATED = frozenset(
     {"file_link", "gallery", "picture_files", "player", "side_by_side", "timeline", "tour", "what_ifs"}
 )
 """Components in a shadow root, apart from the elements and styles of the page."""
-_IMPORT = re.compile(r'^import (?:(?P<names>\{[^}]*\}) from )?"(?P<path>\.[^"]+)";\n', re.MULTILINE)
+_IMPORT = re.compile(r'^import (?P<names>\{[^}]*\}) from "(?P<path>\.[^"]+)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=async |function |const |class )", re.MULTILINE)
 _EXPORTED = re.compile(r"^export (?:async )?(?:function|const|class) (\w+)", re.MULTILINE)
 _COMMENT = re.compile(r"^ *(?://.*|/\*\*(?:(?!\*/)[\s\S])*\*/)\n", re.MULTILINE)
@@ -84,7 +84,11 @@ FUNCTIONS
 };
 const made = {};
 function attnvizModule(path) {
-  if (!(path in made)) functions[path](made[path] = {});
+  if (!(path in made)) {
+    const exports = {};
+    functions[path](exports);
+    made[path] = exports; // not where the module throws
+  }
   return made[path];
 }
 return attnvizModule;
@@ -93,8 +97,8 @@ return attnvizModule;
 
 
 def _module_name(path: Path) -> str:
-    """Return the name of a module in a bundle: its path in the package, or its file name elsewhere."""
-    return path.relative_to(_PACKAGE).as_posix() if path.is_relative_to(_PACKAGE) else path.name
+    """Return the name of a module in a bundle: its path in the package."""
+    return path.relative_to(_PACKAGE).as_posix()
 
 
 def _as_function(text: str, folder: Path) -> str:
@@ -104,14 +108,12 @@ def _as_function(text: str, folder: Path) -> str:
         return f"attnvizModule({json.dumps(_module_name((folder / path).resolve()))})"
 
     def imported(match: re.Match[str]) -> str:
-        names = re.sub(r"\bas\b", ":", match["names"] or "")
-        return f"const {names} = {needed(match['path'])};\n" if names else f"{needed(match['path'])};\n"
+        names = re.sub(r"\bas\b", ":", match["names"])
+        return f"const {names} = {needed(match['path'])};\n"
 
     text = _IMPORT.sub(imported, _COMMENT.sub("", text))
     names = _EXPORTED.findall(text)
     text = _EXPORT.sub("", text.replace("\nexport default ", "\nexports.default = "))
-    if text.startswith("export default "):
-        text = text.replace("export default ", "exports.default = ", 1)
     return f"{text}\nObject.assign(exports, {{ {', '.join(names)} }});"
 
 
@@ -141,7 +143,7 @@ class _AppModules(BrowserProgram):
 
     @functools.cached_property
     def text(self) -> str:
-        """The program, a module."""
+        """The content of the module."""
         return f'{modules_script("blocks.js")}export default attnvizModule("ui/components/blocks.js").host();\n'
 
 

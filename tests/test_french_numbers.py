@@ -66,6 +66,7 @@ def test_sentences_contain_no_decimal_points(trace: Trace, model_folder: Path) -
 
 
 def test_tables_of_charts_have_decimal_commas_and_french_words() -> None:
-    table = pd.DataFrame({"v": [-0.5, None], "saturated": [True, False], "piece": ["0.5", "a"]})
-    (payload,) = tables_payload([("units", table)])["tables"]
-    assert payload["rows"] == [["0", "−0,5", "oui", "0.5"], ["1", "", "non", "a"]]
+    columns = {"v": [-0.5, None], "rank": [-3, 12345678], "saturated": [True, False], "piece": ["0.5", "a"]}
+    (payload,) = tables_payload([("units", pd.DataFrame(columns, index=[0.5, -1]))])["tables"]
+    assert payload["rows"] == [["0,5", "−0,5", "−3", "oui", "0.5"], ["−1", "", "12345678", "non", "a"]]
+    assert payload["texts"] == [True, False, False, True, True]

@@ -18,14 +18,14 @@ def _digest(content: bytes) -> str:
 
 @dataclass(frozen=True)
 class BrowserProgram:
-    """A JavaScript file that defines a global object."""
+    """A script whose file name has a digest of its content."""
 
     name: str
     version: str
 
     @functools.cached_property
     def text(self) -> str:
-        """The program, for a script element."""
+        """The content of the script."""
         return Path(__file__).with_name(f"{self.name}.min.js").read_text(encoding="utf-8")
 
     @functools.cached_property

@@ -10,12 +10,14 @@ from playwright.sync_api import Browser, Page, expect
 
 from attnviz import Trace
 from attnviz.translator import Translator
+from attnviz.view.notebook import StepView
 from tests.browser.conftest import Opener
 from tests.browser.jupyterlab import DRAWN
 from tests.browser.server import REPOSITORY, running_server
 from tests.browser.test_axe import violations
 from tests.browser.test_step_show import play
 from tests.conftest import SHIPPED_MODEL
+from tests.figures import synthetic
 
 SENTENCE = "I have a green house and a red car."
 ROOM = ".attnviz-guest .st-key-room"
@@ -98,6 +100,25 @@ def test_view_is_stepped_replaced_and_played_and_leaves_the_app_alone(open_app: 
     assert page.evaluate("document.cookie.includes('attnviz')") is False
     assert page.evaluate(attributes) == before
     expect(page).to_have_title("My translator")
+
+
+def test_view_is_drawn_in_an_element_that_the_host_attaches_later(open_from_disk: Opener) -> None:
+    script = StepView._esm.replace("export default", "globalThis.guest =")
+    page = open_from_disk(f"<body style='background: black'><script type=module>{script}</script>")
+    page.wait_for_function("() => globalThis.guest")
+    page.evaluate(
+        """(view) => {
+          const el = document.createElement("div");
+          const model = { get: (name) => model[name], set: (name, value) => model[name] = value, view };
+          for (const name of ["on", "off", "save_changes"]) model[name] = () => {};
+          guest.render({ model, el });
+          document.body.append(el);
+          globalThis.model = model;
+        }""",
+        StepView(synthetic.trace()).view,
+    )
+    page.wait_for_selector(DRAWN)
+    assert page.evaluate("model.theme") == "dark"
 
 
 @pytest.mark.nightly

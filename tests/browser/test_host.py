@@ -78,7 +78,7 @@ def test_page_link_without_a_server_says_that_the_page_waits_and_opens_it_later(
 @pytest.mark.nightly
 def test_visitor_queues_while_all_seats_are_taken(chromium: Browser, tmp_path: Path) -> None:
     with ExitStack() as stack:
-        settings = {"ATTNVIZ_VISITORS": "1", "STREAMLIT_SERVER_BASE_URL_PATH": "attnviz"}
+        settings = {"ATTNVIZ_VISITORS": "1", "STREAMLIT_SERVER_BASE_URL_PATH": "lab"}  # the name of a page
         address, log = stack.enter_context(run_app(tmp_path, **settings))
         first = open_as_visitor(chromium, stack, address)
         first.wait_for_selector(READY, timeout=120_000)

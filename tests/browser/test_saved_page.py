@@ -1,5 +1,6 @@
 """A saved page, opened from disk without a network: the step view with its steps, faces, languages and what-ifs."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +10,13 @@ from playwright.sync_api import Page, expect
 
 from attnviz import AttnvizError, ExcludePosition, Temperature, Trace, Translator, export
 from attnviz.analysis import posterior_attention
+from attnviz.browser_modules import modules_script
 from attnviz.model_folder import read_weights
 from attnviz.trace import WhatIf, WhatIfs
 from attnviz.trace.drawing import DetailLevel
 from attnviz.ui import payloads
 from attnviz.ui.payloads import PayloadRequest
+from attnviz.ui.step import stage_panels
 from tests.browser.conftest import Opener
 from tests.browser.test_axe import violations
 from tests.browser.test_page import framed_row
@@ -165,16 +168,66 @@ def test_axe_finds_nothing_serious_in_a_saved_page(
         assert violations(page, "html") == []
 
 
+SEEN = """(node) => {
+  let opacity = 1;
+  for (let each = node; each; each = each.parentElement) opacity *= getComputedStyle(each).opacity;
+  const { content, color } = getComputedStyle(node, "::before");
+  const ink = getComputedStyle(node.closest("[class*='st-key-room']")).getPropertyValue("--minus");
+  node.style.color = ink;
+  return [JSON.parse(content), opacity, color === getComputedStyle(node).color, node.ariaBusy];
+}"""
+"""JavaScript that returns the text before an element, its opacity, whether the text is red, and whether it waits."""
+
+
+@pytest.mark.parametrize("waiting", ["", "Computing…"])
 def test_figure_that_cannot_be_made_is_replaced_by_the_reason(
-    open_saved: Opener, monkeypatch: pytest.MonkeyPatch
+    open_saved: Opener, monkeypatch: pytest.MonkeyPatch, waiting: str
 ) -> None:
     def refuse(_: PayloadRequest) -> None:
         raise AttnvizError(REASON)
 
     monkeypatch.setitem(payloads._MAKERS, "energy", payloads._MAKERS["energy"]._replace(maker=refuse))
+    monkeypatch.setattr(stage_panels, "chart", partial(stage_panels.chart, waiting=waiting))
     page = open_saved(export.page_html(synthetic.trace()))
-    expect(page.locator(".st-key-energy [data-refused]")).to_have_attribute("data-refused", REASON)
+    refused = page.locator(".st-key-energy [data-refused]")
+    expect(refused).to_be_visible()
+    assert refused.evaluate(SEEN) == [REASON, 1, True, None]
     expect(page.locator(".st-key-softmax .js-plotly-plot")).to_be_visible()
+
+
+def test_reason_is_also_seen_in_a_shadow_root(open_from_disk: Opener) -> None:
+    script = modules_script("blocks.js", {"side_by_side"})
+    page = open_from_disk(f"<div class='st-key-room' style='--minus: red'></div><script>{script}</script>")
+    page.evaluate(
+        """(payloads) => {
+          const parentElement = document.querySelector(".st-key-room");
+          attnvizModule("ui/components/view.js").viewState(parentElement).step = 0;
+          const data = { at: "lanes", waiting: "Computing…" }, block = { kind: "side_by_side", key: "lanes", data };
+          attnvizModule("ui/components/blocks.js").host()({ data: [[block], {}, payloads], parentElement });
+        }""",
+        {"lanes": {"refused": REASON}},
+    )
+    refused = page.locator(".lanes[data-refused]")
+    refused.wait_for()
+    shown = refused.evaluate("(node) => ['content', 'color'].map((name) => getComputedStyle(node, '::before')[name])")
+    assert shown == [f'"{REASON}"', "rgb(255, 0, 0)"]
+
+
+def test_component_whose_module_throws_is_reported_and_leaves_the_other_blocks(open_from_disk: Opener) -> None:
+    head = '"ui/components/side_by_side/side_by_side.js": (exports) => {'
+    script = modules_script("blocks.js", {"side_by_side"}).replace(head, f'{head} throw new Error("broken");')
+    page = open_from_disk(f"<div></div><script>{script}</script>")
+    reported = page.evaluate(
+        """() => {
+          const reported = [], parentElement = document.querySelector("div");
+          window.reportError = ({ message }) => reported.push(message);
+          const blocks = [{ kind: "side_by_side", key: "lanes", data: {} }, { kind: "text", key: "", text: "after" }];
+          attnvizModule("ui/components/blocks.js").host()({ data: [blocks], parentElement });
+          return reported;
+        }"""
+    )
+    assert reported == ["broken"]
+    expect(page.get_by_text("after")).to_be_visible()
 
 
 def test_saved_page_escapes_markup_and_closes_its_glossary(open_saved: Opener) -> None:

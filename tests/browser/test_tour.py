@@ -152,6 +152,13 @@ def test_tour_survives_history_language_and_sentence_changes(open_page: Opener) 
     page.wait_for_url(re.compile("depth=numbers"))
     wait_for_stop(page, 5)
     wait_until_card_is_beside(page)
+    box = page.locator("input[type='checkbox']:visible").first
+    box.press("ArrowRight")  # a field has its keys, the tour those of the page
+    box.evaluate("(node) => node.blur()")
+    page.keyboard.press("ArrowLeft")
+    wait_for_stop(page, 4)
+    page.keyboard.press("ArrowRight")
+    wait_for_stop(page, 5)
     page.locator(".st-key-lang").get_by_role("radio", name="EN").click()
     expect(card.locator("h2")).to_have_text("Mixture (context vector)")
     card.locator(".dots button").nth(6).click()  # which *Idea* does not have

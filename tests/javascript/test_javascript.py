@@ -2,13 +2,15 @@
 
 import json
 import os
+import re
 import subprocess
 from pathlib import Path
 
 import pytest
 from deno import find_deno_bin
 
-from attnviz.browser_modules import static_imports
+from attnviz.browser_modules import _BUNDLE, _COMMENT, static_imports
+from tests.deno_program import made_by
 
 REPOSITORY = Path(__file__).parents[2]
 PACKAGE = REPOSITORY / "attnviz"
@@ -56,3 +58,20 @@ def test_every_module_is_imported_and_imports_have_no_cycle() -> None:
     while free := {module for module, needed in rest.items() if not needed & rest.keys()}:
         rest = {module: needed for module, needed in rest.items() if module not in free}
     assert not rest
+
+
+def test_comments_that_the_bundle_leaves_out_are_in_no_template_literal() -> None:
+    """Before each comment, the code has an even number of backticks, without those in strings."""
+    for module in MODULES:
+        text = module.read_text(encoding="utf-8")
+        for comment in _COMMENT.finditer(text):
+            code = _COMMENT.sub("", text[: comment.start()])
+            ticks = re.sub(r'"[^"\n]*"|\\`', "", code).count("`")
+            assert ticks % 2 == 0, f"{module.name}: {comment[0]}"
+
+
+def test_module_that_throws_at_its_first_run_is_run_again(tmp_path: Path) -> None:
+    module = '"one": (exports) => { runs += 1; if (runs === 1) throw new Error(); exports.runs = runs; }'
+    begin = f"let runs = 0, thrown = 0;\n{_BUNDLE.replace('FUNCTIONS', module)}"
+    twice = 'try { attnvizModule("one"); } catch { thrown += 1; }\n' * 2
+    assert made_by(begin + twice, 'JSON.stringify([thrown, attnvizModule("one").runs])', {}, tmp_path) == [1, 2]

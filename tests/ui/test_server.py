@@ -125,7 +125,7 @@ def test_unknown_paths_lead_to_the_app_also_with_many_idle_connections(tmp_path:
     with contextlib.ExitStack() as stack:
         stack.callback(resource.setrlimit, resource.RLIMIT_NOFILE, limits)
         resource.setrlimit(resource.RLIMIT_NOFILE, (200, limits[1]))
-        settings = {"STREAMLIT_SERVER_BASE_URL_PATH": "attnviz"}
+        settings = {"STREAMLIT_SERVER_BASE_URL_PATH": "lab"}  # the name of a page
         address, _ = stack.enter_context(running_server(tmp_path, tmp_path / "page.log", **settings))
         resource.setrlimit(resource.RLIMIT_NOFILE, limits)
         place = urlsplit(address)

@@ -190,8 +190,8 @@ function mount(node, { kind, data }, setStateValue) {
     state.text = undefined;
     return;
   }
-  const module = attnvizModule(`ui/components/${kind}/${kind}.js`), parentElement = places.get(node) ?? node;
   try {
+    const module = attnvizModule(`ui/components/${kind}/${kind}.js`), parentElement = places.get(node) ?? node;
     state.cleanUp = module.default({ data, parentElement, setStateValue }) ?? state.cleanUp;
   } catch (error) {
     reportError(error); // the other blocks are drawn all the same

@@ -50,9 +50,14 @@ function render({ model, el }) {
   for (const page of [document.documentElement, document.body]) themes.observe(page, { attributes: true });
   root.addEventListener("attnviz:try", ask, true);
   model.on("change:view", draw);
-  draw();
-  followTheme();
+  const begin = () => {
+    draw();
+    followTheme();
+  };
+  const frame = el.isConnected ? 0 : requestAnimationFrame(begin); // some hosts attach `el` only after this call
+  if (!frame) begin();
   return () => {
+    cancelAnimationFrame(frame);
     themes.disconnect();
     root.removeEventListener("attnviz:try", ask, true);
     model.off("change:view", draw);

@@ -11,8 +11,8 @@ const FIRST_WAIT = 250, LONGEST_WAIT = 4000; // milliseconds from a failed fetch
 const QUIET = 600; // milliseconds without a change, after which payloads of components out of sight are fetched
 
 /** The payload that a component draws, in whose language numbers are written from then on: its data, or the payload at
- * the address `at` in these data, in which {step} and {word} stand for the current ones. Null while it is fetched;
- * then `draw` is called.
+ * the address `at` in these data, in which {step} and {word} stand for the current ones. Null while it is fetched, after
+ * which `draw` is called, and where there is none.
  * @template {object} Numbers @param {FetchingState<Numbers>} state @param {(state: any) => void} draw
  * @returns {Numbers | null} */
 export function payloadOf(state, draw) {
@@ -29,6 +29,9 @@ export function payloadOf(state, draw) {
   for (const ready of [state.prefetched, data.sent]) {
     if (ready?.payload && ready.at === at) state.fetched = { at, payload: ready.payload };
   }
+  if (state.fetched?.at !== at && state.absent === at) return null; // asked for once, however often it is drawn
+  state.absent = undefined;
+  root.removeAttribute("data-refused");
   if (state.fetched?.at === at) {
     state.wanted = undefined;
     markWaiting(root, false);
@@ -81,26 +84,29 @@ async function fetchAndDraw(state, draw) {
   if (state.loading || signal.aborted) return;
   state.loading = true;
   markWaiting(root, state.wanted !== undefined);
+  let payload = null;
   while (state.wanted !== undefined) {
-    const at = state.wanted;
-    root.removeAttribute("data-refused");
-    const payload = await fetchJson(
+    const at = state.wanted, isWanted = () => state.wanted === at && !signal.aborted;
+    payload = await fetchJson(
       at,
       Boolean(state.inSight),
-      () => state.wanted === at && !signal.aborted,
-      (reason) => root.setAttribute("data-refused", reason),
+      isWanted,
+      (reason) => isWanted() && root.setAttribute("data-refused", reason),
     );
     if (payload) state.fetched = { at, payload };
+    else if (isWanted()) state.absent = at;
     if (state.wanted === at) state.wanted = undefined;
   }
   state.loading = false;
-  if (!signal.aborted && state.fetched) draw(state);
+  if (signal.aborted) return;
+  if (payload) draw(state);
+  else markWaiting(root, false);
 }
 
 /** Fetches JSON from an address below the page; retries as long as it is `wanted` and the server does not answer. For a
  * component that is not `inSight`, the server may compute it later. `refuse` gets the sentence of a server,
  * or of the view that the payload should travel with, that has none.
- * @param {string} at @param {boolean} inSight @param {() => boolean} wanted @param {(reason: string) => void} [refuse]
+ * @param {string} at @param {boolean} inSight @param {() => boolean} wanted @param {(reason: string) => unknown} [refuse]
  * @returns {Promise<any>} */
 export async function fetchJson(at, inSight, wanted, refuse) {
   const own = embeddedPayload(at);

@@ -369,6 +369,8 @@ interface FetchingState<Numbers> extends ComponentState {
   /** Address of the payload to draw next, and whether a fetch is running. */
   wanted?: string;
   loading?: boolean;
+  /** Address of a payload that the server does not have, or refused. */
+  absent?: string;
 }
 
 /** What a component gets as it is mounted: see `blocks.js`. */

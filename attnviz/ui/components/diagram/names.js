@@ -18,7 +18,7 @@ export function drawNames(root, payload, plan, stages, measure) {
   for (const stage of stages) {
     const maxWidth = stage.number > 3 ? 260 : gutter - (compact ? 18 : 60);
     const lines = compact ? [stage.name] : wrappedLines(stage.title, maxWidth, measure);
-    const beside = stage.number > 3 || compact ? maxWidth : maxWidth - 8; // the symbols begin there
+    const beside = stage.number > 3 || compact ? maxWidth : maxWidth - 8; // the symbols at the right begin 8 px earlier
     const fitted = !vertical ? beside : stage.number === 5 ? width - titles[5][0] - 26 : readout.x;
     addStageLink(part, stage, places[stage.number], vertical && stage.number < 4 ? [] : lines, fitted, measure);
   }

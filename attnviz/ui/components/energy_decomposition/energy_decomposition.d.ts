@@ -59,7 +59,7 @@ interface Cell {
 
 interface EnergyDecompositionState extends FetchingState<EnergyDecompositionPayload> {
   chart: Chart;
-  /** The payload read last, and its contents. */
+  /** The contents of the payload read last. */
   operands: Operands;
   drawn?: string;
   wide: boolean;

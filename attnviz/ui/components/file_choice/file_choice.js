@@ -13,7 +13,7 @@ export default function ({ data, parentElement }) {
     if (!file) return;
     write(problem, file.size > data.bytes ? data.tooLarge : "");
     if (file.size > data.bytes) return;
-    const content = (await dataUrl(file)).replace(/^[^,]*,/, ""); // in base64;
+    const content = (await dataUrl(file)).replace(/^[^,]*,/, ""); // in base64
     sendRequest(data.key, { name: file.name, content });
   };
 }

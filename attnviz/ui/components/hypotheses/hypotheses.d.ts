@@ -19,6 +19,4 @@ interface HypothesisPayload {
   pieces: number[];
 }
 
-interface HypothesesState extends FetchingState<HypothesesPayload> {
-  /** The payload drawn last. */
-}
+type HypothesesState = FetchingState<HypothesesPayload>;

@@ -19,7 +19,6 @@ interface ControlsPayload {
 interface ControlsState extends FetchingState<ControlsPayload> {
   /** With the models whose attention can be borrowed, whether there is a change to undo, and why a request failed. */
   data: PayloadAddress & { models: string[]; undo: boolean; problem: string };
-  /** The payload drawn last. */
   step: number | null;
   /** Whether a chosen temperature has not been requested yet. */
   pending?: boolean;

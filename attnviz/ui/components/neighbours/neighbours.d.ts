@@ -21,6 +21,4 @@ interface NeighbourPayload {
   to: string;
 }
 
-interface NeighboursState extends FetchingState<NeighboursPayload> {
-  /** The payload drawn last. */
-}
+type NeighboursState = FetchingState<NeighboursPayload>;

@@ -54,18 +54,22 @@ def tables_payload(named_tables: Iterable[tuple[str, pd.DataFrame]]) -> Payload:
 
 def _table(name: str, table: pd.DataFrame) -> Payload:
     columns = [str(table.index.name or ""), *map(str, table.columns)]
-    texts = [True, *(not pd.api.types.is_numeric_dtype(table[column]) for column in table.columns)]
-    rows = [
-        [str(index), *map(_cell, row)]
-        for index, row in zip(table.index, table.itertuples(index=False, name=None), strict=True)
-    ]
+    texts = [True, *map(_is_text, table.dtypes)]
+    rows = [[_cell(value) for value in row] for row in table.itertuples(name=None)]
     return {"name": name, "columns": columns, "rows": rows, "texts": texts}
 
 
+def _is_text(dtype: Any) -> bool:
+    """Return whether a column has texts, also "yes" and "no"."""
+    return not pd.api.types.is_numeric_dtype(dtype) or pd.api.types.is_bool_dtype(dtype)
+
+
 def _cell(value: Any) -> str:
-    """Return the text of a cell in the current language: numbers with six digits, empty for a missing value."""
+    """Return the text of a cell in the current language: fractions with six digits, empty for a missing value."""
     if value is None or value is pd.NA or (isinstance(value, float) and pd.isna(value)):
         return ""
     if isinstance(value, bool):
         return gettext("yes") if value else gettext("no")
-    return format_number(value, ".6g") if isinstance(value, float) else str(value)
+    if isinstance(value, (int, float)):
+        return format_number(value, ".6g" if isinstance(value, float) else "")
+    return str(value)

@@ -28,8 +28,9 @@ export function onTourKey(state, event, go) {
   const { root } = state;
   if (!around(state) || event.defaultPrevented) return;
   if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
-  const own = event.composedPath().includes(find(root, ".card"));
-  const handledElsewhere = !isForPage(event, ".card") || Boolean(root.querySelector("[role='group'].english :focus"));
+  const path = event.composedPath(), own = path.includes(find(root, ".card"));
+  const handledElsewhere = !isForPage(event, ".card") || path[0] instanceof HTMLInputElement ||
+    Boolean(root.querySelector("[role='group'].english :focus"));
   if (event.key === "Escape" && (own || !handledElsewhere)) go(null);
   else if (handledElsewhere) return;
   else if (root.querySelector(".card.asking") && LEFT_OR_RIGHT.includes(event.key)) focusWord(root);

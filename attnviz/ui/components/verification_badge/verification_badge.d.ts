@@ -13,5 +13,4 @@ interface VerificationPayload {
 interface VerificationState extends FetchingState<VerificationPayload> {
   /** With the number of steps. */
   data: (PayloadAddress | VerificationPayload) & { steps: number };
-  /** The payload drawn last. */
 }
