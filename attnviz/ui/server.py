@@ -275,6 +275,9 @@ class _PageHeaders:
                         is_opened = "text/html" in Headers(scope=scope).get("accept", "")
                         message["status"] = 307 if is_opened else 404
                         headers["Location"] = app
+                    for name in ("ETag", "Last-Modified"):  # those of Streamlit's page, whatever we preload
+                        if name in headers:
+                            del headers[name]
                     headers.append("Link", _preload_header())
                     headers["Content-Security-Policy"] = _policy()
                     headers["Referrer-Policy"] = "same-origin"  # the address contains the sentence

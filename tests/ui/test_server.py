@@ -142,6 +142,8 @@ def test_unknown_paths_lead_to_the_app_also_with_many_idle_connections(tmp_path:
         assert opened("/x") == f"{address}/"
         for path in PATHS:
             assert opened(f"/{path}?x=1") == f"{address}/{path}?x=1"
+            with urllib.request.urlopen(f"{address}/{path}") as page:
+                assert "ETag" not in page.headers, "it would stay the same where our scripts change"
         for path in ("/static/js/of-another-version.js", "/a/static/js/of-another-version.js"):
             with pytest.raises(urllib.error.HTTPError, match="404"), urllib.request.urlopen(address + path):
                 pass
