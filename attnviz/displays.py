@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any, Unpack
 
@@ -55,7 +54,6 @@ def draw_page(
     from attnviz.ui.embedded_view import EmbeddedView, view_html
 
     chosen = heatmap_choices(choices)
-    chosen = replace(chosen, end=chosen.end is not False)
     return view_html(EmbeddedView(trace, level, chosen.step or 0, chosen, weights, what_ifs))
 
 

@@ -34,7 +34,7 @@ class LRUCache(Generic[Value]):
         )
         self._alive: weakref.WeakValueDictionary[Hashable, Any] = weakref.WeakValueDictionary()
         self._shared: weakref.WeakKeyDictionary[Any, Value] = weakref.WeakKeyDictionary()
-        """By an equal of a cached value, that value: it lives as long."""
+        """By an equal of a cached value, that value: it lives as long. Such values are compared by identity."""
         self._making = set[Hashable]()
         self._changed = threading.Condition()
 

@@ -92,6 +92,14 @@ def test_each_what_if_is_translated_once(trace: Trace, translator: Translator, m
     assert len(calls) == 1
 
 
+@pytest.mark.parametrize(("end", "shown"), [({}, True), ({"end": None}, True), ({"end": False}, False)])
+def test_end_mark_has_a_column_unless_it_is_left_out(trace: Trace, end: Any, shown: bool) -> None:
+    payloads = json.loads(StepView(trace, **end).view)["payloads"]
+    heatmap = next(one for at, one in payloads.items() if at.endswith("/heatmap?face=before&by=steps"))
+    columns = json.loads(heatmap["template"])["layout"]["meta"]["columns"]  # of each source piece, `</s>` last
+    assert (columns[-1] is None) == (not shown)
+
+
 def test_impossible_what_ifs_are_explained(widget: StepView, snapshot: SnapshotAssertion) -> None:
     problems = []
     for wrong in ({"kind": "weights"}, {"kind": "typed", "step": 0, "text": " "}, {"kind": "borrowed"}, "nonsense"):

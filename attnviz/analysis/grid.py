@@ -103,7 +103,7 @@ def grid(
     face: Face = "before",
     posterior: NDArray[np.float64] | None = None,
 ) -> Grid:
-    """Return the rows and columns to draw, by steps or by words; `end=False` leaves out `</s>` on both axes.
+    """Return the rows and columns to draw, by steps or by words; without `end`, `</s>` is left out on both axes.
 
     By steps, the numbers are those of the steps. By words, a row is the *mean* of the steps of its word, and a column
     the *sum* of the pieces of its word.

@@ -34,13 +34,13 @@ from attnviz.figures.grammar import (
     numbers,
     piece_names,
     points,
-    row_frame,
     row_height,
     row_names,
     rows_layout,
     signed_colours,
     sized_layout,
     spaced,
+    strip_shapes,
     strips,
     text_at,
     texts_at,
@@ -55,6 +55,7 @@ from attnviz.figures.spec import (
     escape,
     in_colour,
     label_height,
+    label_stride,
     label_width,
     numbered_rows,
     width,
@@ -363,6 +364,10 @@ def draw_attention(subject: Subject) -> Spec:
     edges = (1 - np.cumsum([0, *heights]) / sum(heights)).tolist()
     spans = {"1": [edges[1], edges[0]], "2": [edges[3], edges[2]], "3": [edges[6], edges[4]]}
     beside: Part = {"yref": "paper", "xshift": 8 - _LEFT, "yanchor": "middle", "align": "left"}
+    sum_name = emphasise(gettext("sum = {c}", c=total), "context")
+    strips_axis = label_axis(
+        [*map(escape, rows), sum_name], "encoder", size=11, domain=[edges[6], edges[5]], anchor="x2"
+    )
     layout = sized_layout(
         sum(heights) + _TOP + _FOOT,
         (_LEFT, _RIGHT, _TOP, _FOOT),
@@ -378,19 +383,15 @@ def draw_attention(subject: Subject) -> Spec:
         mixture={"trace": 4, "values": found.values, "names": short_names, "more": gettext("the rest")},
     ) | {
         "barmode": "overlay",
-        "xaxis": label_axis(axis_labels(names, longest), "encoder", size=13, across=True, tickangle=angle),
+        "xaxis": label_axis(
+            axis_labels(names, longest), "encoder", size=13, across=True, stride=label_stride(count), tickangle=angle
+        ),
         "yaxis": blank_axis(0, 1.34, domain=spans["2"], zeroline=True),
         "yaxis2": blank_axis(
             *energy_range(all_energies, padding=0.3), domain=spans["1"], zeroline=True, zerolinecolor="quiet"
         ),
         "xaxis2": label_axis([*map(str, found.units + 1)], "quiet", size=10, across=True, side="top", anchor="y3"),
-        "yaxis3": label_axis(
-            [*map(escape, rows), emphasise(gettext("sum = {c}", c=total), "context")],
-            "encoder",
-            size=11,
-            domain=[edges[6], edges[5]],
-            anchor="x2",
-        ),
+        "yaxis3": strips_axis,
         "annotations": [
             *(
                 text_at(f"<b>{stage}</b><br>{in_colour(quantity, 'quiet')}", 0, sum(spans[number]) / 2, **beside)
@@ -403,7 +404,7 @@ def draw_attention(subject: Subject) -> Spec:
             text_at(rounded, 1, 0, "quiet", 11, yref="paper", xanchor="right", yanchor="top"),
             text_at(escape(jump), 0, edges[2], "ink", 13, yref="paper", xshift=8 - _LEFT),
         ],
-        "shapes": [row_frame(len(rows), "context", 2, "x2", "y3")],
+        "shapes": strip_shapes(strips_axis, len(rows), "context", 2, "x2", "y3"),
     }
 
     weights = gettext(

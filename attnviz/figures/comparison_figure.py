@@ -42,6 +42,7 @@ from attnviz.figures.spec import (
     frame_of,
     in_colour,
     label_height,
+    label_stride,
     numbered_rows,
     rectangle,
     width,
@@ -200,7 +201,7 @@ def _word_axis(axis: SharedAxis, count: int, colour: str, **more: Any) -> tuple[
         text = sign + shorten(name, _LABEL)
         labels.append(in_colour(escape(text), side) if sign else escape(text))
         longest = max(longest, width(text, size))
-    return label_axis(labels[:count], colour, size=size, **FRAMED | more), longest
+    return label_axis(labels[:count], colour, size=size, stride=label_stride(count), **FRAMED | more), longest
 
 
 def _hatching(values: Array) -> list[Part]:

@@ -25,12 +25,12 @@ from attnviz.figures.grammar import (
     label_axis,
     label_size,
     numbers,
-    row_frame,
     row_height,
     row_names,
     rows_layout,
     signed_colours,
     sized_layout,
+    strip_shapes,
     strips,
     text_at,
     units_table,
@@ -75,7 +75,8 @@ def draw_context(subject: Subject) -> Spec:
     labels = axis_labels(names, subject.longest + 30)
     labels[-1] = emphasise(labels[-1], "context")
     rows_axis, unit_axis = label_axis(labels, "encoder", ticks=""), _unit_axis(attention)
-    layout = rows_layout(rows_axis, 25, (142, 6, 26, 34), 300, unit_axis) | {"shapes": [row_frame(last, "context")]}
+    layout = rows_layout(rows_axis, 25, (142, 6, 26, 34), 300, unit_axis)
+    layout["shapes"] = strip_shapes(rows_axis, last, "context")
     for edge in np.linspace(0.5, units + 0.5, len(unit_axis["ticktext"]) + 1)[1:-1]:
         layout["shapes"].append(rectangle(edge, edge, -0.5, last + 0.5, "encoder", 1.5))
     alt = gettext(
@@ -123,7 +124,7 @@ def context_frame(attention: Trace | Head, *, thinned: bool = False) -> Spec:
     alt = gettext(
         "Weighted sum: one strip of {count} units for each source piece, and a last strip for the sum.", count=units
     )
-    strip = strips([], 1, ygap=0)
+    strip = strips([], 1)
     return Spec([strip, strip | {"yaxis": "y2"}], layout, alt)
 
 

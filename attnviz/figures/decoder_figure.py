@@ -14,8 +14,8 @@ from attnviz.figures.grammar import (
     colour_limit,
     label_axis,
     numbers,
-    row_frame,
     rows_layout,
+    strip_shapes,
     strips,
     text_at,
 )
@@ -74,7 +74,7 @@ def draw_state(subject: Subject) -> Spec:
     axis = label_axis(names, "decoder", places)
     unit_axis = blank_axis(-0.5, units - 0.5, type="category")
     layout = rows_layout(axis, STRIP, (116, 6, 24, 8), 320, unit_axis) | {
-        "shapes": [row_frame(places[-1], "decoder")],
+        "shapes": strip_shapes(axis, places[-1], "decoder"),
         "annotations": [
             text_at(gettext("← rewritten"), 0, 1, "quiet", yref="paper"),
             text_at(gettext("kept →"), 1, 1, "quiet", yref="paper", xanchor="right"),
@@ -183,7 +183,7 @@ def draw_maxout(subject: Subject) -> Spec:
     parts.append(strips(larger[None], limit, y=[last]))
     hover: Part = {"hovertemplate": gettext("pair %{x}: %{z:.3f}") + "<extra></extra>"}
     layout = rows_layout(label_axis(names, "ink"), STRIP, (116, 6, 4, 4), 320, blank_axis(0.5, count + 0.5))
-    layout["shapes"] = [row_frame(last, "quiet", 1)]
+    layout["shapes"] = strip_shapes(layout["yaxis"], last, "quiet", 1)
     alt = gettext(
         "Maxout of step {step}: it keeps the larger value of each of {count} pairs. The kept values run from "
         "{low:.2f} to {high:.2f}.",

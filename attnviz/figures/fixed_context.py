@@ -39,7 +39,6 @@ def fixed_context(trace: Any, cells: Grid, chosen: HeatmapChoices) -> Spec:
         y0=1,
         xaxis="x2",
         yaxis="y3",
-        ygap=0,
         hoverinfo="skip",  # otherwise a click on a unit would count as a click on a row
     )
     into_vector = {"size": [5, 10], "color": "encoder", "symbol": ["circle", "triangle-right"]}

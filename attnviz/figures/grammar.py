@@ -17,7 +17,7 @@ from attnviz.analysis.grid import places_of_pieces
 from attnviz.analysis.labels import shorten, subscript
 from attnviz.analysis.numbers import signed
 from attnviz.attention_kinds import ATTENTION_KINDS
-from attnviz.figures.spec import TRANSPARENT, Numbers, Part, escape, label_stride, numbered_rows, rectangle
+from attnviz.figures.spec import TRANSPARENT, Numbers, Part, escape, numbered_rows, rectangle
 from attnviz.languages import decimal_mark, gettext, language, thousands_mark
 from attnviz.palette import BAND, CELL_FRAME, FONT, ROW_FRAME, ROW_FRAME_WIDTH, STRONGEST, ColourScale
 from attnviz.text import piece_name
@@ -231,7 +231,7 @@ def label_axis(
     size: int = 12,
     *,
     across: bool = False,
-    stride: int = 0,
+    stride: int = 1,
     **more: Any,
 ) -> Part:
     """Return an axis with labels, by default the vertical axis of rows, downwards.
@@ -242,10 +242,10 @@ def label_axis(
         places: Where each row is, by default 0, 1, 2 and so on.
         size: Font size of the labels in pixels.
         across: Whether it is the axis of columns, from the left.
-        stride: Stride at which labels are drawn, by default that of `label_stride`.
+        stride: Stride at which labels are drawn.
         more: Further properties of Plotly's axis.
     """
-    ticks, drawn = list(places or range(len(labels))), slice(None, None, stride or label_stride(len(labels)))
+    ticks, drawn = list(places or range(len(labels))), slice(None, None, stride)
     ends = [ticks[-1] + 0.5, -0.5]
     axis = bare_axis(range=ends[::-1]) if across else bare_axis(range=ends) | APART
     font = {"size": size, "color": colour}
@@ -267,7 +267,7 @@ def strips(rows: Numbers | list[Any], limit: float, **more: Any) -> Part:
         limit: Amount at which the colours saturate.
         more: Further properties of Plotly's trace.
     """
-    place = {"x0": 1, "ygap": 3, "hovertemplate": gettext("unit %{x}: %{z:.3f}") + "<extra></extra>"}
+    place = {"x0": 1, "hovertemplate": gettext("unit %{x}: %{z:.3f}") + "<extra></extra>"}
     return cells(rows, -limit, limit, "signed_root_scale") | place | more
 
 
@@ -326,6 +326,16 @@ def text_at(text: str, x: float, y: float, colour: str = "ink", size: int = 12, 
 def row_frame(row: float, colour: str = ROW_FRAME, width: float = 2, x: str = "x", y: str = "y") -> Part:
     """Return the frame of a row, from end to end of the horizontal axis `x`."""
     return rectangle(0, 1, row - 0.5, row + 0.5, colour, width) | {"xref": f"{x} domain", "yref": y}
+
+
+def strip_shapes(rows_axis: Part, row: float, colour: str, width: float = 2, x: str = "x", y: str = "y") -> list[Part]:
+    """Return what is drawn over strips: a line below each, and the frame of a row.
+
+    Not Plotly's gaps: with those it would draw a strip in the pixels of the screen, not of the units.
+    """
+    ends = [place + 0.5 for place in rows_axis["tickvals"]]
+    gaps = [line((0, 1), (end, end), "paper", 3, xref=f"{x} domain", yref=y) for end in ends]
+    return [*gaps, row_frame(row, colour, width, x, y)]
 
 
 def titled_axis(title: str, size: int = 12, standoff: int | None = None, **more: Any) -> Part:

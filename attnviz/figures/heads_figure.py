@@ -25,6 +25,7 @@ from attnviz.figures.grammar import (
     row_frame,
     rows_layout,
     sized_layout,
+    strip_shapes,
     strips,
     text_at,
     units_table,
@@ -83,14 +84,15 @@ def draw_stream(subject: Subject) -> Spec:
         numbers(lengths, [f" {text}" for text in texts], xaxis="x2"),
     ]
     hidden = {"showticklabels": False, "showgrid": False, "zeroline": False}
+    rows_axis = label_axis(labels, "quiet")
     layout = rows_layout(
-        label_axis(labels, "quiet"),
+        rows_axis,
         _STREAM_ROW,
         (132, 6, 44, 8),
         340,
         value_axis(gettext("{count} units", count=units), [0.5, units + 0.5], domain=_STRIPS_SPAN, **hidden),
         value_axis(gettext("length"), [0, longest], domain=_LENGTHS_SPAN, **hidden),
-    ) | {"shapes": [row_frame(displayed, "context")]}
+    ) | {"shapes": strip_shapes(rows_axis, displayed, "context")}
     alt = gettext(
         "Terms of the residual stream of step {step}, with their lengths: {told}.",
         step=step + 1,

@@ -18,6 +18,7 @@ from attnviz.figures.spec import (
     Part,
     axis_labels,
     label_height,
+    label_stride,
     label_width,
     rectangle,
     width,
@@ -140,7 +141,8 @@ def words_axis(
     ends = {"range": [-0.5, count - 0.5] if "across" in more else [count - 0.5, -0.5], "ticks": ""}
     standoff = {"ticklabelstandoff": BRACKET_ROOM} if brackets else {}
     shown = axis_labels(labels.values(), longest)
-    return label_axis(shown, colour, [*labels], font_size(count), **ends | standoff | more)
+    size, stride = font_size(count), label_stride(len(labels))
+    return label_axis(shown, colour, [*labels], size, stride=stride, **ends | standoff | more)
 
 
 def strongest_cells(target: Sequence[str], source: Sequence[str], cells: Numbers, *, signs: bool = False) -> str:

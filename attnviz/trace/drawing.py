@@ -38,7 +38,7 @@ class HeatmapChoices:
     root: bool = False
     """Whether colours follow the square root, which makes small weights visible; numbers stay exact."""
     end: bool | None = None
-    """Whether `</s>` is drawn; None draws it in .html pages, which have a row for every step, but not in figures."""
+    """Whether `</s>` is drawn; None draws it in step views, which have a row for every step, but not in figures."""
     margins: bool = False
     """Whether the sum of each column, sum_i alpha_ij, and the entropy H_i of each row in bits are drawn."""
     values: bool = False

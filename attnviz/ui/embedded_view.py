@@ -72,6 +72,10 @@ class EmbeddedView:
     session: dict[Any, Any] = field(default_factory=dict)
     """What a reader has changed."""
 
+    def __post_init__(self) -> None:
+        """Draw `</s>` unless the choices say otherwise: a view has a row for every step."""
+        object.__setattr__(self, "choices", replace(self.choices, end=self.choices.end is not False))
+
     def drawn(self, theme: ThemeName) -> Drawn:
         """Return the blocks of the view in the current language and, by address, all payloads that they fetch."""
         view, gold = self.current(), None

@@ -217,9 +217,9 @@ def translate(
     and run, so that values cached in a trace (its fingerprint, its verification) are computed once. Visitors who wait
     at the same time take fair turns, in batches; the page shows their position.
     """
-    if model not in installed_models():
+    if (known := installed_models().get(model)) is None:
         raise _removed(model)
-    folder, device = str(installed_models()[model]), _device_name(device)
+    folder, device = str(known), _device_name(device)
     files = stamp(folder, *EVERY_FILE)
     from attnviz.ui.waiting import TRANSLATING_FOR, TURNS, show_position
 

@@ -204,21 +204,11 @@ POLICY = {
 """Content-Security-Policy (https://www.w3.org/TR/CSP3): nothing is loaded or run from other servers."""
 
 
-_ADDRESS_SCRIPT = (
-    "window.__streamlit ??= "
-    r"{ BACKEND_BASE_URL: location.origin + location.pathname.replace(/[^/]+\/?$/, '') }"
-)
-"""Script of the pages below the root, which tells Streamlit (1.67) the address of the app.
-
-It would search the server below each page first (404). The root page has none: its folder may have the name of a page.
-"""
-
-
 @functools.cache
 def _policy() -> str:
-    """Return the value of the policy's header; scripts in the page are allowed by the hash of their text."""
+    """Return the value of the policy's header; scripts in Streamlit's page are allowed by the hash of their text."""
     page = (Path(st.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
-    texts = [_ADDRESS_SCRIPT, *(part.partition("</script>")[0] for part in page.split("<script>")[1:])]
+    texts = [part.partition("</script>")[0] for part in page.split("<script>")[1:]]
     hashes = (b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii") for text in texts)
     inline = " ".join(f"'sha256-{digest}'" for digest in hashes)
     frames = os.environ.get(ATTNVIZ_FRAME_ANCESTORS, "").strip() or "'self'"
@@ -258,19 +248,15 @@ class _AllowedHosts:
         await (self._app if is_allowed else _FOREIGN_HOST)(scope, receive, send)
 
 
-def _path_in_app(scope: Scope) -> str:
-    """Return the path of a request below the app, without slashes at its ends."""
-    return str(scope["path"]).removeprefix("/" + st.get_option("server.baseUrlPath").strip("/")).strip("/")
-
-
 def _address_of_app(scope: Scope) -> str:
-    """Return the address of the app relative to that of a request, with its query."""
+    """Return the address of the app relative to that of a request, with its query; empty if it is one of its pages."""
+    below = scope["path"].removeprefix("/" + st.get_option("server.baseUrlPath").strip("/")).strip("/")
     query = f"?{text}" if (text := scope["query_string"].decode("latin-1")) else ""
-    return f"./{'../' * _path_in_app(scope).count('/')}{query}"
+    return f"./{'../' * below.count('/')}{query}" if below not in PATHS else ""
 
 
 class _PageHeaders:
-    """Middleware that adds a script, preload links and security headers to our pages, whose addresses it knows.
+    """Middleware that adds preload links and security headers to HTML pages, and knows the addresses of our pages.
 
     Without preload links, Streamlit's own script runs for a second before it requests anything. Streamlit 1.67 answers
     every unknown path with its page, which below a folder finds neither its scripts nor the server: a browser that
@@ -281,33 +267,21 @@ class _PageHeaders:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        script, path = b"", _path_in_app(scope)
-        if path in PATHS[1:]:  # Streamlit must not compress the page, into which the script is written
-            scope = {**scope, "headers": [one for one in scope["headers"] if one[0] != b"accept-encoding"]}
-
-        async def change(message: Message) -> None:
-            nonlocal script
-            headers = MutableHeaders(raw=message["headers"]) if message["type"] == "http.response.start" else None
-            if script and headers is None:
-                message["body"] = message["body"].replace(b"<head>", b"<head>" + script, 1)
-                script = b""
-            elif headers is not None and headers.get("content-type", "").startswith("text/html"):
-                if isinstance(scope.get("endpoint"), StaticFiles) and path not in PATHS:
-                    message["status"] = 307 if "text/html" in Headers(scope=scope).get("accept", "") else 404
-                    headers["Location"] = _address_of_app(scope)
-                elif isinstance(scope.get("endpoint"), StaticFiles) and path and message["status"] == 200:
-                    script = f"<script>{_ADDRESS_SCRIPT}</script>".encode("ascii")
-                    headers["Content-Length"] = str(int(headers["Content-Length"]) + len(script))
-                headers.append("Link", _preload_header())
-                headers["Content-Security-Policy"] = _policy()
-                headers["Referrer-Policy"] = "same-origin"  # the address contains the sentence
-                headers["X-Content-Type-Options"] = "nosniff"
+        async def add_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(raw=message["headers"])
+                if headers.get("content-type", "").startswith("text/html"):
+                    if isinstance(scope.get("endpoint"), StaticFiles) and (app := _address_of_app(scope)):
+                        is_opened = "text/html" in Headers(scope=scope).get("accept", "")
+                        message["status"] = 307 if is_opened else 404
+                        headers["Location"] = app
+                    headers.append("Link", _preload_header())
+                    headers["Content-Security-Policy"] = _policy()
+                    headers["Referrer-Policy"] = "same-origin"  # the address contains the sentence
+                    headers["X-Content-Type-Options"] = "nosniff"
             await send(message)
 
-        await self._app(scope, receive, change)
+        await self._app(scope, receive, add_headers if scope["type"] == "http" else send)
 
 
 ROUTES = [

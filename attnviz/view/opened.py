@@ -23,7 +23,7 @@ def opened_view(
 
     Raise AttnvizError where there is no such step or option.
     """
-    chosen = heatmap_choices(None, **{"end": True} | named)
+    chosen = heatmap_choices(None, **named)
     figures.heatmap(trace, chosen, weights=weights)  # raises where a choice is invalid
     step = 0 if chosen.step is None else step_index(trace, chosen.step)
 

@@ -61,6 +61,7 @@ def test_view_is_stepped_replaced_and_played_and_leaves_the_app_alone(open_app: 
     trace = Translator[Trace].load("small-additive", device="cpu").translate(SENTENCE)
     page = open_app("foreign_app.py", "/?step=4&lang=fr", color_scheme="dark")
     address = page.url
+    assert address.endswith("/?step=4&lang=fr")
     attributes = "() => [...document.documentElement.attributes].map(({ name, value }) => `${name}=${value}`)"
     before = page.evaluate(attributes)
     expect(page.locator(ROOM)).to_have_attribute("data-step", "0")  # `step` is a parameter of the app

@@ -11,7 +11,7 @@ from attnviz.analysis.measures import word_weights_of_heads
 from attnviz.analysis.numbers import decimal, percent, times
 from attnviz.analysis.stages import energy_and_ratio
 from attnviz.figures.attention_figure import draw_energy, draw_softmax
-from attnviz.figures.context import context_frame, draw_context_units
+from attnviz.figures.context import context_frame, draw_context, draw_context_units
 from attnviz.figures.decoder_figure import draw_maxout, draw_state
 from attnviz.figures.grammar import THINNED_ROWS
 from attnviz.figures.registry import step_figure
@@ -54,6 +54,21 @@ def test_bars_are_energies_and_weights_in_the_order_of_weights() -> None:
     assert meta["thinned"]["rows"] == THINNED_ROWS
     assert context_frame(trace, thinned=True).layout["meta"]["rows"] == THINNED_ROWS + 1
     assert draw_energy(Subject(synthetic.trace(), 1)).figure().layout.meta["thinned"] is None
+
+
+def test_each_row_of_a_very_long_source_keeps_its_name_in_the_order_of_weights() -> None:
+    """The browser names row j by label j, and draws as few as fit."""
+    trace = synthetic.trace(" ".join(f"w{k}" for k in range(400)))
+    for spec in (draw_energy(Subject(trace, 1)), draw_softmax(Subject(trace, 1)), context_frame(trace)):
+        assert len(spec.figure().layout.yaxis.ticktext) == len(trace.source_pieces)
+
+
+def test_strips_have_a_pixel_for_each_unit() -> None:
+    """Plotly draws a heatmap with gaps in the pixels of the screen."""
+    for draw in (draw_state, draw_context):
+        drawn = [trace for trace in draw(Subject(synthetic.trace(), 1)).figure().data if trace.type == "heatmap"]
+        assert drawn
+        assert [trace for trace in drawn if trace.xgap or trace.ygap] == []
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -120,6 +120,7 @@ def test_consequence_is_what_the_change_then_does(view: View, translator: Transl
             kept = [word for word in payload["words"] if word["kind"] != "gone"]
             text = "".join(" " * word["space"] + word["text"] for word in kept)
             assert text == ("" if done.target_ids == trace.target_ids else done.translation)
+            assert bool(payload["words"]) == (done.target_ids != trace.target_ids)
 
 
 @pytest.mark.parametrize(

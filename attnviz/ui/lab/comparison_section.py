@@ -150,9 +150,9 @@ def _two_sentences(view: View, other: str) -> ComparedPair:  # noqa: ARG001  sam
 
 
 def _other_what_ifs(view: View) -> dict[str, str]:
-    """Return the names of the other what-ifs by number: the original translation first, then the last what-if."""
+    """Return the names of the other what-ifs by number, the original translation first."""
     count = len(view.what_ifs.what_ifs) if view.what_ifs else 0
-    return {str(number): _what_if_name(number) for number in (0, *range(count, 0, -1)) if number != view.number}
+    return {str(number): _what_if_name(number) for number in range(count + 1) if number != view.number}
 
 
 def _two_what_ifs(view: View, other: str) -> ComparedPair:
@@ -274,7 +274,8 @@ def _choose(view: View) -> tuple[str, str]:
         kind = segmented_control(gettext("What is compared"), names, key=key, parameter=key)
         if options := _KINDS[kind].others(view):
             label, key = gettext("The other model" if kind == "model" else "The other"), view.key(_OTHERS[kind])
-            other = select_box(label, options, key=key, labelled=False, parameter=key, width=240)
+            last = [*options][-1] if kind == "what-if" and "0" not in options else None  # else the first
+            other = select_box(label, options, key=key, default=last, labelled=False, parameter=key, width=240)
     descriptions = cards(view.what_ifs) if view.what_ifs else []
     numbers = sorted({view.number, int(other) if kind == "what-if" and other else 0} - {0})
     if described := [number for number in numbers if number < len(descriptions)]:

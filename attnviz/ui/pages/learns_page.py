@@ -223,7 +223,7 @@ def _checkpoint_sentence(runs: Sequence[Snapshots], update: int) -> str:
 
 def _draw_page() -> None:
     """Draw the page; where the server has a folder of runs, it redraws itself periodically."""
-    st.fragment(_draw, run_every=_INTERVAL if watched_run_folders() else None)()
+    st.fragment(_draw, run_every=_INTERVAL if os.environ.get(ATTNVIZ_RUNS) else None)()
 
 
 @in_turn()

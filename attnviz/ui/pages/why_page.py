@@ -521,7 +521,7 @@ def why_lecture(request: PayloadRequest) -> bytes:
 
     def draw() -> None:
         opening("why", page_texts.why_introduction())
-        if growth is not None:
+        if growth is not None and _judge_model():
             with box("why_growth"):
                 text_section(page_texts.growth_section())
                 with box(view_key(_GROWTH, "room")):

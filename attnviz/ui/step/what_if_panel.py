@@ -65,7 +65,7 @@ from attnviz.ui.payloads import (
     payload_address,
     shown_address,
 )
-from attnviz.ui.resources import cached_posterior, device_of, has_posterior, model_configs, tokenizer_of, translate
+from attnviz.ui.resources import cached_posterior, devices, has_posterior, model_configs, tokenizer_of, translate
 from attnviz.ui.view import MAIN, View
 
 _LONGEST_TYPED = 80
@@ -195,7 +195,8 @@ def borrowed_row(trace: Trace, step: int, lender: str, of: str) -> NDArray[np.fl
         case "links":
             return weights_from_links(trace, step, parse_links(of).all)
         case "model" if of in lenders(trace):
-            other = translate(of, device_of(trace), trace.source_text, 1, trace.translation)
+            device = trace.device if trace.device in devices() else "auto"  # a file may come from another machine
+            other = translate(of, device, trace.source_text, 1, trace.translation)
             return weights_from_trace(trace, step, other)
     raise user_error("No installed model with attention has the requested name.")
 
