@@ -128,9 +128,9 @@ def everyday_softmax_texts(result: Record | Head, step: int) -> tuple[str, str]:
     best, sentence = weight_order(trace, step)[0], softmax_texts(trace, step)[0]
     share = percent(trace.alignment[step, best])
     if is_uniform(trace, step):
-        return sentence, gettext("Every piece gets {share} of the attention", share=share)
+        return sentence, gettext("Every piece gets {share}", share=share)
     name = capitalised(quoted_name(trace.source_pieces[best]))
-    return sentence, gettext("{name} gets {share} of the attention", name=name, share=share)
+    return sentence, gettext("{name} gets {share}", name=name, share=share)
 
 
 def largest_weight_text(trace: AttentionMatrix, step: int) -> str:
