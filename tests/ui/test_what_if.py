@@ -14,7 +14,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Trace, Translator
 from attnviz.trace import WhatIfs
-from attnviz.trace.interventions import ExcludePosition, ReplaceWeights, Temperature
+from attnviz.trace.interventions import ENDLESS, ExcludePosition, ReplaceWeights, Temperature
 from attnviz.trace.what_ifs import MOST_WHAT_IFS, StoredWhatIfs, WhatIf, decode_what_ifs, encode_what_ifs
 from attnviz.ui.embedding import in_session
 from attnviz.ui.page_state.linked import SENTENCE_PAGES, clear_entries, follow_link
@@ -77,6 +77,20 @@ def test_impossible_change_shows_a_message_and_changes_nothing(page: Run, snapsh
     assert messages == snapshot
     ask(app, intervention={"kind": "temperature", "step": 0, "temperature": 2.0}, held=False)
     assert panel_texts(app, "what_if_problem") == []  # gone with the next what-if
+
+
+@pytest.mark.parametrize("held", [False, True])
+@pytest.mark.parametrize("step", [None, 1])
+@pytest.mark.parametrize(
+    "change",
+    [{"kind": "exclusion", "position": 0}, {"kind": "temperature", "temperature": ENDLESS}],
+    ids=["out", "even"],
+)
+def test_change_asked_for_again_adds_nothing(page: Run, change: dict[str, Any], step: int | None, held: bool) -> None:
+    app = page()
+    for _ in range(2):
+        ask(app, intervention=change | {"step": step}, held=held)
+        assert (len(cards(app)), shown(app)[1], panel_texts(app, "what_if_problem")) == (2, 1, [])
 
 
 def test_bad_link_values_show_a_message(page: Run, snapshot: SnapshotAssertion) -> None:

@@ -115,9 +115,10 @@ def _changed(stored: StoredWhatIfs, view: View, payload: Mapping[str, Any]) -> S
         case "remove":
             return stored.removing(int(payload["index"]))
     intervention = requested_intervention(view, payload.get("intervention"))
-    if _has_no_effect(view, intervention):
+    held = payload.get("held") is True
+    if _has_no_effect(view.trace, intervention, held=held):
         return stored
-    return stored.adding(WhatIf(view.number, intervention, payload.get("held") is True))
+    return stored.adding(WhatIf(view.number, intervention, held))
 
 
 def requested_intervention(view: View, payload: object) -> Intervention:
@@ -154,17 +155,20 @@ def _write_typed_word(view: View, step: int, text: str) -> ForceWords:
     return ForceWords(tuple(pieces), step, replaced_by(view.trace, step))
 
 
-def _has_no_effect(view: View, intervention: Intervention) -> bool:
-    """Return whether an intervention has no effect, for example when a bar is released at its old place."""
-    trace, step = view.trace, intervention.step
+def _has_no_effect(trace: Trace, intervention: Intervention, *, held: bool) -> bool:
+    """Return whether an intervention changes nothing: a bar is released at its old place, a button pressed again."""
+    step, target = intervention.step, tuple(trace.target_ids)
     match intervention:
         case Temperature(temperature=1):
-            return not any(intervention.undoes(one) for one in trace.interventions)
+            idle = not any(intervention.undoes(one) for one in trace.interventions)
         case ForceWords(pieces=pieces, replaced=replaced):
-            return pieces == tuple(trace.target_ids)[intervention.step :][:replaced]
-        case ReplaceWeights(weights=weights) if step is not None and step < view.steps:
-            return weights == whole_weights(trace.alignment[step])
-    return False
+            idle = pieces == target[intervention.step :][:replaced]
+        case ReplaceWeights(weights=weights):
+            idle = step in range(len(target)) and weights == whole_weights(trace.alignment[step])
+        case _:
+            idle = False
+    made = TranslatorArguments(trace.interventions, target if trace.search.method == "forced" else None)
+    return idle or translator_arguments(trace, intervention, held=held) == made
 
 
 def lenders(trace: Trace) -> list[str]:
