@@ -118,7 +118,7 @@ export function listenToSpeeds({ root, signal }) {
   const buttons = SPEEDS.map(([text, speed]) =>
     button("", text, () => {
       viewState(root).speed = speed;
-      send(root, "speed");
+      send(root, "shown");
     })
   );
   const paint = () => {
@@ -130,5 +130,5 @@ export function listenToSpeeds({ root, signal }) {
   place.replaceChildren(...buttons);
   place.onkeydown = (event) => moveFocus(event, buttons);
   paint();
-  for (const name of /** @type {const} */ (["speed", "shown"])) onMessage(root, name, paint, signal);
+  onMessage(root, "shown", paint, signal);
 }

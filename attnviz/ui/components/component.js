@@ -4,13 +4,13 @@ import { payloadOf } from "./payloads.js";
 import { chartOf, find, setLanguage, states, whenIdle } from "./shared.js";
 import { onMessage } from "./view.js";
 
-/** The function that mounts a component: it starts the component once, takes its data, and draws. What the component
- * listens to, it listens to until its `signal` aborts. Instead of drawing by itself, a component may `read` each new
- * payload, and `show` what is selected of it.
+/** The function that mounts a component: it starts the component once, takes its data, and draws. It draws
+ * again at each selection of its view, and listens until its `signal` aborts. Instead of drawing by itself, a component
+ * may `read` each new payload, and `show` what is selected of it.
  * @template {ComponentState} State @template [Data=State["data"]]
  * @param {string} selector of its root
  * @param {ComponentParts<State, Data>} parts @returns {(mounted: Mounted<Data>) => () => void} */
-export function component(selector, { messages = [], isText, isSlow, begin, start, take, read, show, ...parts }) {
+export function component(selector, { isText, isSlow, begin, start, take, read, show, ...parts }) {
   const draw = parts.draw ?? (read || show ? payloadDrawing(read, show) : undefined);
   /** @param {HTMLElement} root */
   const newState = (root) => {
@@ -21,7 +21,7 @@ export function component(selector, { messages = [], isText, isSlow, begin, star
     signal.addEventListener("abort", () => states.delete(root));
     if (draw) {
       state.redraw = () => drawSoon(state, draw);
-      for (const name of messages) onMessage(root, name, state.redraw, signal);
+      onMessage(root, "shown", state.redraw, signal);
       watchSight(state);
     }
     return state;

@@ -158,7 +158,7 @@ export function openView(root, data) {
   view.owner = root;
   if (other) view.now = initialSelection(data, root);
   if (!data.hasTour && view.now) endTour(view.now);
-  if (other) publish(root, true);
+  if (other) publish(root);
   else storeSelection(root);
 }
 
@@ -193,7 +193,7 @@ export function change(node, choice) {
   if (stage !== undefined) now.stage = stage;
   if (order !== undefined) now.order = order;
   if (options !== undefined) now.options = { ...now.options, ...options };
-  publish(node, false);
+  publish(node);
 }
 
 /** Stores the selection of a view in the address, and for when it is opened again. @param {Element} node */
@@ -224,27 +224,17 @@ function mainAddressParameters(main) {
   return addressParameters(now, main);
 }
 
-/** Notifies the components of a view of its selection, after all of it is set.
- * @param {Element} node
- * @param {boolean} sendAll whether of all of it, or only of what has changed */
-export function publish(node, sendAll) {
+/** Notifies the components of a view of its selection, after all of it is set. @param {Element} node */
+export function publish(node) {
   const view = viewState(node), { now, orders } = view;
   if (!now || !view.view) return;
-  const before = { ...view };
   const source = now.source ?? orders?.[now.step]?.[0] ?? null;
-  const order = now.order ?? view.view.usualOrder;
-  const words = JSON.stringify([now.word, now.foil, now.typedWord, now.typedFoil]);
-  const options = shownOptions(view.view, now);
-  Object.assign(view, { step: now.step, source, order, words, options });
+  const order = now.order ?? view.view.usualOrder, options = shownOptions(view.view, now);
+  Object.assign(view, { step: now.step, source, order, options });
   storeSelection(node);
   const { dataset } = viewRoot(node); // page.css reads it
   Object.assign(dataset, { ...options, step: String(now.step), stage: now.stage === null ? "" : String(now.stage) });
   send(node, "shown");
-  if (sendAll || before.step !== view.step) send(node, "step", view.step);
-  if (sendAll || before.source !== source) send(node, "source", source);
-  if (sendAll || before.order !== order) send(node, "order", order);
-  if (sendAll || before.words !== words) send(node, "words");
-  if (sendAll || JSON.stringify(before.options) !== JSON.stringify(options)) send(node, "options");
 }
 
 /** Selects in the views on the page what the address says, where it is about their translations.
@@ -254,7 +244,7 @@ function followAddress(isAbout) {
     const view = /** @type {ViewRoot} */ (root).attnvizView;
     if (!view?.view || guestOf(root) || !isAbout(view.view)) continue;
     view.now = selectionFromAddress(view.view);
-    publish(root, true);
+    publish(root);
   }
 }
 
@@ -275,7 +265,7 @@ function encodedSelection(node, onlyOptions) {
   const { now, view } = viewState(node);
   if (!now || !view) return "";
   const kept = onlyOptions ? view.parameters.filter(({ kind }) => kind === "option") : view.parameters;
-  const own = addressParameters({ ...now, tour: null }, { ...view, parameters: kept });
+  const own = addressParameters({ ...now, tour: null, stage: null }, { ...view, parameters: kept });
   return String(
     new URLSearchParams(Object.entries(own).flatMap(([key, value]) => value === null ? [] : [[key, value]])),
   );

@@ -18,8 +18,6 @@ interface ViewState {
   source: number | null;
   /** Order of the rows of stages 1 to 3. */
   order: Order;
-  /** The compared words as text. */
-  words: string;
   /** The display options by name, each the chosen value or the default. */
   options: Record<string, string>;
   /** Playback speed, 1 is usual; null until one is chosen. */
@@ -111,8 +109,7 @@ interface ViewPayload {
 
 type Order = "sentence" | "strongest";
 
-/** The root element of a view. Messages are events on it: `shown`, and then `step`, `source`, `order`, `words` and
- * `options` after a change of those, `choose` where a visitor chose, `try` where he requests a what-if, `answered` once the server has
+/** The root element of a view. Messages are events on it: `shown` once the selection or the speed is set, `choose` where a visitor chose, `try` where he requests a what-if, `answered` once the server has
  * computed it, `hint` with the pieces of a hypothesis that he points at in a list, or null, `preview` with a what-if whose
  * weights are shown before the server has answered, or null, `pause` where he pauses the player, `point` with what a visitor points at, or null, `weigh` with
  * weights that are shown instead of those of the step, or null, `visit` with a stage to go to. */
@@ -231,13 +228,8 @@ interface Clock {
 
 /** The messages of a view, with what they say. */
 interface ViewMessages {
-  /** The selection is set; then, what of it has changed. */
+  /** The selection or the speed is set. */
   shown: void;
-  step: number | null;
-  source: number | null;
-  order: Order;
-  words: void;
-  options: void;
   /** A visitor chose something. */
   choose: Choice;
   /** A visitor goes to a stage. */
@@ -253,13 +245,10 @@ interface ViewMessages {
   /** The weights that are previewed; null where the step's own are shown. */
   weigh: number[] | null;
   pause: void;
-  speed: void;
 }
 
 /** What a component is made of: see `component` in `component.js`. */
 interface ComponentParts<State, Data> extends Pick<ComponentState, "isText" | "isSlow"> {
-  /** The messages of its view at which it draws. */
-  messages?: (keyof ViewMessages)[];
   /** Its own part of a new state. */
   begin?(own: Pick<ComponentState, "root" | "signal">): Partial<State>;
   /** Begins to listen, with the first data. */

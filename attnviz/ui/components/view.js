@@ -47,7 +47,6 @@ function newState(root) {
     step: null,
     source: null,
     order: "sentence",
-    words: "",
     options: {},
     speed: null,
     playStep: null,

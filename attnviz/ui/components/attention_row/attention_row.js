@@ -86,7 +86,6 @@ function toggleExhibit({ root, payload, opened }) {
 }
 
 export default component(".attention-row", {
-  messages: ["step", "options"],
   isText: true,
   begin: () => ({ payload: null, numbers: {}, opened: "", drawn: "" }),
   /** @param {RowState} state */

@@ -36,7 +36,6 @@ async function chooseTyped(state, box) {
 }
 
 export default component(".word-choice", {
-  messages: ["step", "words"],
   isText: true,
   /** @param {WordChoiceState} state */
   start(state) {

@@ -230,7 +230,6 @@ const NUMBER_WIDTH = 29; // pixels of a number above an upright bar
 const LOWEST_ROW = 16; // pixels of a row that has room for its label
 
 export default component(".chart-box", {
-  messages: ["step", "source", "order", "words", "options"],
   begin: ({ root }) => ({ chart: chartOf(root) }),
   start(state, data) {
     const { root, signal, redraw } = state;
@@ -244,7 +243,6 @@ export default component(".chart-box", {
     signal.addEventListener("abort", () => resizing.disconnect());
     addEventListener("resize", refit, { signal });
     document.addEventListener("attnviz:letters", redraw, { signal });
-    onMessage(root, "shown", () => state.figure?.layout.meta.stages && redraw(), signal);
     onMessage(root, "hint", ({ detail }) => markHypothesis(state, detail), signal);
     onMessage(root, "point", ({ detail }) => state.figure && highlight(state, detail), signal);
     followWhatIfs(state);

@@ -131,7 +131,6 @@ function toggleBuilding(state) {
 }
 
 export default component(".growth", {
-  messages: ["step", "source", "order"],
   begin: (own) => ({ chart: /** @type {GrowthChart} */ (chartOf(own.root)), clock: newClock(own) }),
   /** @param {GrowthState} state */
   start(state) {

@@ -181,7 +181,6 @@ function drawWeights(state, weights) {
 }
 
 export default component(".diagram", {
-  messages: ["step", "source"],
   begin: (own) => ({ step: null, pointed: null, clock: newClock(own), show: newShow() }),
   /** @param {DiagramState} state */
   start(state) {
@@ -194,7 +193,6 @@ export default component(".diagram", {
       state.diagram = undefined;
       state.redraw();
     }, { signal });
-    onMessage(root, "shown", () => state.diagram && state.thin !== isThin(root) && state.redraw(), signal);
     onMessage(root, "point", ({ detail }) => {
       state.pointed = detail?.source ?? null;
       markPiece(state);

@@ -34,7 +34,6 @@ async function show(state) {
 }
 
 export default component(".energy-decomposition-box", {
-  messages: ["step", "source"],
   isSlow: true,
   begin: ({ root }) => ({ chart: chartOf(root) }),
   /** @param {EnergyDecompositionState} state */

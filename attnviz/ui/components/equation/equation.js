@@ -41,7 +41,6 @@ export async function writeEquation(state, latex, address) {
 }
 
 export default component(".equation", {
-  messages: ["step", "source"],
   isText: true,
   /** @param {EquationState} state @param {EquationPayload} payload */
   show(state, payload) {

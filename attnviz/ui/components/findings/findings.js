@@ -14,7 +14,6 @@ function entry({ text, kind, strong, step, source }, index, most) {
 }
 
 export default component(".words", {
-  messages: ["step", "options"],
   isText: true,
   take: () => true,
   /** @param {FindingsState} state */

@@ -19,7 +19,6 @@ function entry({ text, score, note, shown, pieces }, replaced) {
 }
 
 export default component(".hypotheses", {
-  messages: ["step"],
   isText: true,
   /** @param {HypothesesState} state */
   read({ root }, payload) {

@@ -123,7 +123,6 @@ function borrow(root) {
 }
 
 export default component(".weight_controls", {
-  messages: ["step", "source"],
   isText: true,
   /** @param {ControlsState} state */
   start(state) {

@@ -150,7 +150,6 @@ function read(state) {
 }
 
 export default component(".link-drawing", {
-  messages: ["options"],
   isText: true,
   begin: () => ({ links: new Map(), asked: 0, saving: null }),
   /** @param {LinkDrawingState} state */

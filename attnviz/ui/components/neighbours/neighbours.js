@@ -13,7 +13,6 @@ function entry({ near, before, marked, after, other, to }, [own, others]) {
 }
 
 export default component(".neighbours", {
-  messages: ["step"],
   isText: true,
   take({ root, payload }, /** @type {PayloadAddress & { waiting: string }} */ { waiting }) {
     if (!payload) write(find(root, ".heading"), waiting);

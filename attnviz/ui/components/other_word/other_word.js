@@ -30,7 +30,6 @@ function offer(state, payload, step) {
 }
 
 export default component(".other-word", {
-  messages: ["step", "words"],
   isText: true,
   /** @param {OtherWordState} state */
   start({ root }) {

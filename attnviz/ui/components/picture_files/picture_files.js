@@ -150,8 +150,7 @@ export default function ({ data, parentElement }) {
       ...pictures.map((/** @type {Picture} */ one) => entry(one, data.words, at)),
     );
   };
-  const changes = /** @type {const} */ (["step", "source", "words", "options"]);
-  for (const name of changes) onMessage(view, name, refresh, controller.signal);
+  onMessage(view, "shown", refresh, controller.signal);
   refresh();
   return () => {
     wanted = "";

@@ -39,7 +39,7 @@ function showSelection(state) {
   if (!now || view.view?.identity !== data.identity) return;
   if (view.orders !== data.orders) {
     view.orders = data.orders;
-    publish(root, false); // the strongest piece is now known; this calls `showSelection` again
+    publish(root); // the strongest piece is now known; this calls `showSelection` again
     return;
   }
   Object.assign(state, { step: now.step, source: now.source, order: view.order, by: view.options.by });

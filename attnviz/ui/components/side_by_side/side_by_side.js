@@ -21,7 +21,6 @@ function show(state) {
 }
 
 export default component(".lanes", {
-  messages: ["step"],
   isText: true,
   begin: () => ({ payload: null, step: 0 }),
   start(state) {
@@ -41,7 +40,6 @@ export default component(".lanes", {
       player.pause();
       show(state);
     }, signal);
-    onMessage(root, "shown", () => show(state), signal);
   },
   /** @param {LanesState} state @param {LanesPayload | PayloadAddress & { waiting: string }} data */
   take(state, data) {
@@ -51,6 +49,6 @@ export default component(".lanes", {
   read(state, payload) {
     writeTexts(state.root, payload.words);
     build(state.root, payload);
-    show(state);
   },
+  show,
 });

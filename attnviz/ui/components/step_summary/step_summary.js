@@ -110,7 +110,6 @@ function place(state) {
 }
 
 export default component(".facts", {
-  messages: ["step"],
   isText: true,
   /** @param {SummaryState} state */
   start(state) {

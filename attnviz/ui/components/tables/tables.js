@@ -19,7 +19,6 @@ function tableOf({ name, columns, rows, texts }) {
 }
 
 export default component(".tables", {
-  messages: ["step", "source", "words", "options"],
   isText: true,
   /** @param {TablesState} state */
   read({ root }, payload) {

@@ -16,7 +16,7 @@ function paint({ root, data, moment, player }) {
   player.write(data.words, data.captions[moment]);
   write(find(root, ".now"), data.captions[moment]);
   Object.assign(viewState(root), { step: moment, source: null });
-  send(root, "step", moment);
+  send(root, "shown");
   const update = moment === data.updates.length - 1 ? null : String(data.updates[moment]);
   if (!player.playing) setParameters("timeline", { fragment: { update } });
 }

@@ -59,8 +59,10 @@ export default component(".tour", {
     resizing.observe(viewRoot(root));
     resizing.observe(find(root, ".card"));
     handlePress("tour_button", () => goToStop(1), signal);
-    onMessage(root, "shown", () => followStop(state), signal);
-    onMessage(root, "step", redraw, signal);
+    onMessage(root, "shown", () => {
+      followStop(state);
+      redraw();
+    }, signal);
     onMessage(root, "choose", ({ detail }) => detail?.stage && endOffer(), signal);
     onMessage(root, "weigh", ({ detail }) => detail && endOffer(), signal);
     find(root, ".close").onclick = () => goToStop(null);

@@ -19,7 +19,6 @@ function setOpen(root, isOpen) {
 }
 
 export default component(".verification", {
-  messages: ["step", "words", "options"],
   /** @param {VerificationState} state */
   start({ root, signal }) {
     const badge = find(root, ".badge");
