@@ -39,7 +39,7 @@ LET_GO = """() => {
   window.letGo = node;
 }"""
 
-BOX = '[data-testid="stPopoverBody"], .opened:popover-open, .receipt:not([hidden])'
+BOX = '[data-testid="stPopoverBody"], .opened:popover-open'
 
 
 def close_box(page: Page) -> None:

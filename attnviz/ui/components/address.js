@@ -7,6 +7,7 @@
 import { keepValues, visitorValues } from "./field/field.js";
 import { beforeRequest, onAcknowledged, onReconnected, sendRequest, unhandledRequests } from "./outbox/outbox.js";
 import { isEmbedded } from "./requests.js";
+import { keep, kept } from "./storage.js";
 
 // Browsers limit how often the address is written: at most BURST times at once, then once in INTERVAL milliseconds.
 const BURST = 30, INTERVAL = 160;
@@ -195,12 +196,7 @@ function storeLeft() {
   if (entryName === null) return; // in a page of others
   const all = unhandledRequests(), followed = all.findLastIndex(({ key }) => ["follow", "resume"].includes(key));
   const { href } = location, requests = all.slice(followed + 1);
-  const left = { began: leftAddress ?? href, ended: href, entry: history.state, requests };
-  try {
-    sessionStorage.setItem(LEFT, JSON.stringify(left));
-  } catch {
-    // The browser stores nothing, or not so much.
-  }
+  keep("sessionStorage", LEFT, { began: leftAddress ?? href, ended: href, entry: history.state, requests });
 }
 
 /** After a reload, which ends the session of the server, follows the last address and sends the requests again.
@@ -208,18 +204,13 @@ function storeLeft() {
  * another one. */
 function restoreLeft() {
   const [opening] = /** @type {PerformanceNavigationTiming[]} */ (performance.getEntriesByType("navigation"));
-  if (opening?.type !== "reload") return;
-  try {
-    const { began, ended, entry, requests } = JSON.parse(sessionStorage.getItem(LEFT) ?? "");
-    if (began !== location.href) return; // stored by a page before
-    if (ended !== began) {
-      history.replaceState(entry, "", ended);
-      followAddress();
-    }
-    for (const { key, value } of requests) sendRequest(key, value);
-  } catch {
-    // The browser stores nothing.
+  const { began, ended, entry, requests } = kept("sessionStorage", LEFT) ?? {};
+  if (opening?.type !== "reload" || began !== location.href) return; // or it was stored by a page before
+  if (ended !== began) {
+    history.replaceState(entry, "", ended);
+    followAddress();
   }
+  for (const { key, value } of requests) sendRequest(key, value);
 }
 
 /** @param {unknown} owner */

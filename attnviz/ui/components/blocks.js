@@ -3,7 +3,7 @@
 
 import { embedPayloads, keepRequests } from "./requests.js";
 import { element, find, write } from "./shared.js";
-import { placeBeside } from "./terms/card.js";
+import { openBeside } from "./terms/card.js";
 
 /** Markup and style sheets of components, by their kinds. @type {Record<string, ComponentFiles>} */
 let files = {};
@@ -90,7 +90,10 @@ function newElement({ kind, key, lead, wide }, name) {
     node.toggleAttribute("open", wide === true && matchMedia(WIDE).matches);
     places.set(node, /** @type {HTMLElement} */ (node.lastChild));
   } else if (kind === "popover") {
-    addPopover(node);
+    const box = element("div", "box-block opened", { popover: "auto", tabIndex: 0 }),
+      opener = element("button", "opener");
+    openBeside(opener, box);
+    node.append(opener, box);
   } else if (kind === "hidden") {
     node.classList.add("box-block");
     node.hidden = true;
@@ -101,23 +104,6 @@ function newElement({ kind, key, lead, wide }, name) {
     places.set(node, place);
   }
   return node;
-}
-
-/** Adds to `node` a button and the box that it opens, which stays beside it. @param {HTMLElement} node */
-function addPopover(node) {
-  const box = element("div", "box-block opened", { popover: "auto", tabIndex: 0 });
-  const button = element("button", "opener", { popoverTargetElement: box });
-  const place = () => placeBeside(box, button), sizes = new ResizeObserver(place);
-  box.ontoggle = (event) => {
-    if (/** @type {ToggleEvent} */ (event).newState === "open") {
-      sizes.observe(box);
-      document.addEventListener("scroll", place, { capture: true, passive: true });
-    } else {
-      sizes.disconnect();
-      document.removeEventListener("scroll", place, { capture: true });
-    }
-  };
-  node.append(button, box);
 }
 
 /** Changes a popover, whose blocks are drawn only while it is open: they may fetch what takes the server long to make.

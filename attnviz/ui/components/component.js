@@ -102,7 +102,6 @@ function watchSight(state) {
   sight.observe(root);
   signal.addEventListener("abort", () => {
     sight.disconnect();
-    state.resizing?.disconnect();
     state.drawing?.then(() => states.has(root) || window.Plotly?.purge(chartOf(root)));
   });
 }

@@ -11,7 +11,6 @@ interface PlotlyLibrary {
 declare const Plotly: PlotlyLibrary;
 interface Window {
   Plotly?: PlotlyLibrary;
-  attnvizLoading?: boolean;
 }
 
 /** What `Figure.to_json` of Python writes. */

@@ -90,17 +90,22 @@ export function markAdjoining(nodes, words) {
   }
 }
 
-/** An element with a class, or "", and what is in it, nodes and texts, which are never markup; or its properties. A
- * button submits no form.
+/** An element with a class, or "", and what is in it, nodes and texts, which are never markup; or its properties, data
+ * and styles. A button submits no form.
  * @template {keyof HTMLElementTagNameMap} Tag @param {Tag} tag @param {string} className
- * @param {(string | Node | Partial<HTMLElementTagNameMap[Tag]> | undefined)[]} contents */
+ * @param {(string | Node | ElementProperties<HTMLElementTagNameMap[Tag]> | undefined)[]} contents */
 export function element(tag, className, ...contents) {
   const made = document.createElement(tag);
   if (className) made.className = className;
   if (made instanceof HTMLButtonElement) made.type = "button";
   for (const part of contents) {
-    if (typeof part === "string" || part instanceof Node) made.append(part);
-    else Object.assign(made, part);
+    if (typeof part === "string" || part instanceof Node) {
+      made.append(part);
+      continue;
+    }
+    const { dataset, style = {}, ...properties } = part ?? {};
+    Object.assign(Object.assign(made, properties).dataset, dataset);
+    for (const [name, value] of Object.entries(style)) made.style.setProperty(name, value);
   }
   return made;
 }
@@ -123,13 +128,13 @@ export function write(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
-/** Writes the texts and labels of a component, also of its root, in the language of the page.
+/** Writes texts into the elements of a component that say them, and as labels of those that are named so, also the root.
  * @param {HTMLElement} root @param {Words} words */
 export function writeTexts(root, words) {
   for (const node of [root, ...findAll(root, "[data-say], [data-label]")]) {
-    const { say, label } = node.dataset;
-    if (say) write(node, words[say]);
-    if (label) node.ariaLabel = words[label];
+    const { say = "", label = "" } = node.dataset;
+    if (say in words) write(node, words[say]);
+    if (label in words) node.ariaLabel = words[label];
   }
 }
 
@@ -149,12 +154,16 @@ export function widthOf(state) {
 /** Draws a chart again at each new width.
  * @param {ChartOwner} state @param {(width: number) => Promise<unknown>} [draw] */
 export function watchWidth(state, draw = (width) => changeLayout(state, { width })) {
-  const { chart } = state;
-  state.resizing = new ResizeObserver(() => {
-    state.width = chart.clientWidth;
-    if (state.width && state.width !== chart._fullLayout?.width) draw(state.width);
-  });
-  state.resizing.observe(chart);
+  const { chart, signal } = state;
+  state.watched = true;
+  onResize(
+    () => {
+      state.width = chart.clientWidth;
+      if (state.width && state.width !== chart._fullLayout?.width) draw(state.width);
+    },
+    signal,
+    chart,
+  );
 }
 
 /** Draws a figure in the chart of a component, at its width.
@@ -183,6 +192,23 @@ export function onPress(button, act) {
     act(event);
     if (event.detail > 0) button.blur();
   };
+}
+
+/** Calls `act` at Escape, which has no other effect unless that returns false, until `signal` aborts.
+ * @param {() => void | false} act @param {AbortSignal} signal */
+export const onEscape = (act, signal) =>
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || act() === false) return;
+    event.preventDefault();
+    event.stopPropagation();
+  }, { signal, capture: true });
+
+/** Calls `act` as soon as it has the size of each element, and at each change of one, until `signal` aborts.
+ * @param {() => void} act @param {AbortSignal} signal @param {(Element | null | undefined)[]} elements */
+export function onResize(act, signal, ...elements) {
+  const sizes = new ResizeObserver(act);
+  for (const one of elements) if (one) sizes.observe(one);
+  signal.addEventListener("abort", () => sizes.disconnect());
 }
 
 /** Makes a group of controls one tab stop, that of `current`: keys move within the group (ARIA's roving tabindex). If
@@ -242,8 +268,5 @@ export function keepInWindow(place, block = "start") {
   };
   const page = place.closest(".stMain");
   page?.addEventListener("scroll", onMovement, options);
-  const resizing = new ResizeObserver(onMovement);
-  resizing.observe(place);
-  if (page?.firstElementChild) resizing.observe(page.firstElementChild);
-  options.signal.addEventListener("abort", () => resizing.disconnect());
+  onResize(onMovement, options.signal, place, page?.firstElementChild);
 }

@@ -319,7 +319,8 @@ interface ComponentState {
   isSlow?: boolean;
   /** Width of its chart in pixels, as drawn last. */
   width?: number;
-  resizing?: ResizeObserver;
+  /** Whether its width is watched. */
+  watched?: boolean;
   /** Resolves when Plotly has finished drawing. */
   drawing?: Promise<unknown>;
 }
@@ -361,6 +362,12 @@ interface FetchingState<Numbers> extends ComponentState {
   /** Address of a payload that the server does not have, or refused. */
   absent?: string;
 }
+
+/** What an element is made with: see `element` in `shared.js`. */
+type ElementProperties<Kind> = Omit<Partial<Kind>, "dataset" | "style"> & {
+  dataset?: Record<string, string | number | undefined>;
+  style?: Record<string, string>;
+};
 
 /** What a component gets as it is mounted: see `blocks.js`. */
 interface ComponentFiles {

@@ -138,9 +138,8 @@ export default component(".attention-row", {
     paintTable(root, state.numbers[options.form], step, words);
     const piece = form.askers?.[step] ?? target.name;
     write(find(root, "caption span"), fill(words.caption, { piece, model: form.model }));
-    write(find(root, ".model-change"), form.modelChange);
-    write(find(root, ".change"), form.text);
-    write(find(root, ".numbers"), form.sentences[step]);
+    const { modelChange, text: change, sentences: { [step]: numbers } } = form;
+    writeTexts(root, { modelChange, change, numbers });
     const buttons = findAll(root, ".words button");
     buttons.forEach((made, k) => made.ariaCurrent = k === step ? "step" : null);
     makeOneTabStop(buttons, buttons[step]);

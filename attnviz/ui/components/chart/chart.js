@@ -17,6 +17,7 @@ import {
   keepInWindow,
   makeScrollable,
   onPress,
+  onResize,
   plotlyLibrary,
   watchWidth,
   widthOf,
@@ -207,7 +208,7 @@ async function draw(state) {
   if (!same) await drawFigure(state, data, { ...layout, shapes });
   else if (!marked) await changeLayout(state, { shapes });
   if (state.signal.aborted) return;
-  if (!state.resizing) listenToChart(state);
+  if (!state.watched) listenToChart(state);
   if (!same) {
     drawFrozenLabels(state);
     markHypothesis(state, null);
@@ -238,9 +239,7 @@ export default component(".chart-box", {
       if (state.limit && state.limit !== heightLimit(root)) state.text = undefined; // to be drawn anew
       if (payload?.fits || state.text === undefined) redraw();
     };
-    const resizing = new ResizeObserver(refit);
-    for (const name of [".scroll", ".window"]) resizing.observe(find(root, name));
-    signal.addEventListener("abort", () => resizing.disconnect());
+    onResize(refit, signal, find(root, ".scroll"), find(root, ".window"));
     addEventListener("resize", refit, { signal });
     document.addEventListener("attnviz:letters", redraw, { signal });
     onMessage(root, "hint", ({ detail }) => markHypothesis(state, detail), signal);

@@ -1,7 +1,7 @@
 // Sliders over the bars of attention weights, for mouse, finger and keyboard. The other weights change along, so that
 // all still sum to 1; the server gets the weights at the end of the drag.
 
-import { element, fill, find, findAll } from "../shared.js";
+import { element, fill, find, findAll, onEscape } from "../shared.js";
 import { onMessage, send, sendPointed, sendPreviewedWeights, viewState } from "../view.js";
 import { changedWeights, withShare } from "./changed_weights.js";
 import { requestConsequence } from "./consequence.js";
@@ -134,12 +134,7 @@ function onPointerDown(state, piece, event) {
     endDrag(state);
   }, { signal });
   bar.addEventListener("pointercancel", () => endDrag(state, true), { signal });
-  document.addEventListener("keydown", (pressed) => {
-    if (pressed.key !== "Escape") return;
-    endDrag(state, true);
-    pressed.preventDefault();
-    pressed.stopPropagation();
-  }, { signal, capture: true });
+  onEscape(() => endDrag(state, true), signal);
 }
 
 /** @param {ChartState} state @param {number} piece @param {KeyboardEvent} event */

@@ -56,11 +56,8 @@ export function cellOn(axis, place) {
  * itself. Plotly draws too slowly for marks that follow the pointer.
  * @param {string} className @param {PixelSpan} across @param {PixelSpan} down */
 export function overlayOn(className, { _offset: left, _length: width }, { _offset: top, _length: height }) {
-  const made = element("div", className);
-  for (const [side, pixels] of Object.entries({ left, top, width, height })) {
-    made.style.setProperty(side, `${pixels}px`);
-  }
-  return made;
+  const sides = Object.entries({ left, top, width, height }).map(([side, pixels]) => [side, `${pixels}px`]);
+  return element("div", className, { style: Object.fromEntries(sides) });
 }
 
 /** Highlights the hovered source piece or step. @param {ChartState} state @param {Pointed | null} pointed */

@@ -3,7 +3,6 @@
 
 import { bytesOf, drawFigure, find, findAll, makeOneTabStop, number, percent, states, write } from "../shared.js";
 import { sendPreviewedWeights, viewState } from "../view.js";
-import { mixtureOf } from "./mixture.js";
 
 export const SLACK = 4; // pixels by which a slider begins left of its bar, and that a press may move and still be a click
 const LOW = 0.02; // weight below which the end of a bar is not marked
@@ -29,6 +28,32 @@ function withWeights(figure, layout, weights) {
     return { ...trace, [along]: weights, text };
   });
   return { data, layout: mixed ? mixed.labelled(layout) : layout };
+}
+
+/** The strips of the sum with `weights`, and a function that writes their labels into the layout.
+ * @param {Figure} figure @param {NonNullable<Meta["mixture"]>} mixture @param {number[]} weights */
+function mixtureOf(figure, { values, names, more }, weights) {
+  const own = figure.layout.meta.strip_pieces?.filter((piece) => piece !== null).length ?? 0;
+  const order = weights.map((_, j) => j).sort((one, other) => weights[other] - weights[one] || one - other);
+  /** @type {(pieces: number[]) => number[]} */
+  const sum = (pieces) =>
+    Array.from(values[0], (_, k) => pieces.reduce((total, j) => total + weights[j] * values[j][k], 0));
+  const rest = order.slice(own);
+  const rows = [...order.slice(0, own).map((j) => [j]), ...(rest.length ? [rest] : []), order].map(sum);
+  const labels = order.slice(0, own).map((j) => `${percent(weights[j])} × ${names[j]}`);
+  if (rest.length) labels.push(`${percent(rest.reduce((total, j) => total + weights[j], 0))} × ${more}`);
+  return {
+    strips: { z: rows, text: rows.map((row) => row.map((value) => number(value, 2))) },
+    /** @type {(layout: Layout) => Layout} */
+    labelled: (layout) => {
+      const { yaxis3: axis, annotations } = layout;
+      if (!axis) return layout;
+      const ticktext = [...labels, ...axis.ticktext.slice(-1)];
+      // The sentence about the step's own weights is the last one.
+      const own = annotations?.map((one, k) => k === annotations.length - 1 ? { ...one, text: "" } : one);
+      return { ...layout, yaxis3: { ...axis, ticktext }, annotations: own };
+    },
+  };
 }
 
 /** Draws the weights shown, at most once per animation frame. @param {ChartState} state */
@@ -108,12 +133,10 @@ function sortByRow(layer, sliders, places) {
     places[sliders.bars.indexOf(one)] - places[sliders.bars.indexOf(other)]
   );
   if (wanted.every((bar, row) => layer.children[row] === bar)) return;
-  const { activeElement } = document;
+  const focused = wanted.find((bar) => bar.matches(":focus"));
   sliders.reordering = true;
   layer.replaceChildren(...wanted);
-  if (activeElement instanceof HTMLElement && wanted.includes(activeElement)) {
-    activeElement.focus({ preventScroll: true });
-  }
+  focused?.focus({ preventScroll: true });
   sliders.reordering = false;
 }
 

@@ -83,7 +83,7 @@ async function paint(state) {
   const { data, layout } = figure(state.numbers, state, source);
   describe(state, state.numbers);
   await (same ? changeLayout(state, { shapes: layout.shapes }) : drawFigure(state, data, layout));
-  if (!state.resizing && !state.signal.aborted) listen(state);
+  if (!state.watched && !state.signal.aborted) listen(state);
 }
 
 /** The source piece of the strip at a point; null for the sum. @param {GrowthState} state @param {Point} point */

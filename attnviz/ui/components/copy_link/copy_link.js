@@ -1,7 +1,7 @@
 // A button that copies an address, by default the current one, and briefly confirms it.
 
 import { writeAddress } from "../address.js";
-import { find, onPress, write } from "../shared.js";
+import { element, find, onPress, write } from "../shared.js";
 
 const CONFIRMED = 2500; // milliseconds
 
@@ -11,8 +11,7 @@ async function copy(text) {
     await navigator.clipboard.writeText(text);
     return;
   }
-  const box = document.createElement("textarea");
-  box.value = text;
+  const box = element("textarea", "", { value: text });
   document.body.append(box);
   box.select();
   const done = document.execCommand("copy");

@@ -67,9 +67,8 @@ function drawContext(parent, payload, plan) {
   const place = area(plan, -flow / 2, top, flow, bottom - top);
   const contextSquares = drawVector(context, place, payload.squares.context, "frame context");
   const [x, y] = plan.vertical ? [place.x + 2, place.y - 8] : [0, place.y + 18];
-  const contextName = drawSymbol(context, [x, y], "c", "", { className: "context" });
-  const mix = plan.vertical ? [] : [addElement(context, "text", { x, y: y - 1, class: "mix" })];
-  const letter = /** @type {SVGElement} */ (contextName.parentNode),
-    contextNames = plan.vertical ? [] : [letter, ...mix];
-  return { context, contextSquares, contextLine, contextName, contextNames, mix };
+  const letter = drawSymbol(context, [x, y], "c", "⟦i⟧", { className: "context" });
+  if (plan.vertical) return { context, contextSquares, contextLine, contextNames: [] };
+  const mix = addElement(context, "text", { x, y: y - 1, class: "mix", "data-text": "mix" });
+  return { context, contextSquares, contextLine, contextNames: [letter, mix] };
 }

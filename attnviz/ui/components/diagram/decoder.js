@@ -14,36 +14,28 @@ export function drawDecoder(root, payload, plan, explained) {
   const lanes = drawLanes(root, payload, plan);
   drawReturns(root, payload, plan);
   const beforeSquares = drawVector(before, decoder.before, state, "frame state");
-  const previousWord = drawWordBox(previous, decoder.previous, "previous");
+  drawWordBox(previous, decoder.previous, "previous");
   const made = [update, output, output].map((part) => addGroup(part, "vector computed"));
   const afterSquares = drawVector(made[0], decoder.after, state, "frame state");
   const readoutSquares = drawVector(made[1], decoder.readout, readout, "frame");
-  const word = drawWordBox(made[2], decoder.word, "written");
-  const [likely, foils] = /** @type {const} */ (["likely", "foils"]).map((name) =>
-    addElement(output, "text", {
-      x: decoder[name][0],
-      y: decoder[name][1],
-      class: `${name} computed`,
-      "text-anchor": (plan.vertical || plan.compact) && name === "foils" ? "end" : "start",
-    })
-  );
-  /** @type {(parent: Element, place: Area, letter: string) => SVGElement} */
-  const named = (parent, { x, y, height }, letter) => drawSymbol(parent, [x - 28, y + height / 2 + 5], letter, "");
-  const texts = {
-    before: [named(inputs, decoder.before, "s")],
-    previousIndex: [named(inputs, decoder.previous, "y")],
-    after: [named(update, decoder.after, "s")],
-    readout: [named(output, decoder.readout, "t")],
-    wordIndex: [named(output, decoder.word, "y")],
-    previous: [previousWord],
-    word: [word],
-    likely: [likely],
-    foils: [foils],
-  };
+  drawWordBox(made[2], decoder.word, "written");
+  for (const name of /** @type {const} */ (["likely", "foils"])) {
+    const [x, y] = decoder[name], ends = (plan.vertical || plan.compact) && name === "foils";
+    const where = { x, y, "text-anchor": ends ? "end" : "start" };
+    addElement(output, "text", { ...where, class: `${name} computed`, "data-text": name });
+  }
+  /** @type {(parent: Element, place: Area, letter: string, index: string) => SVGElement} */
+  const name = (parent, { x, y, height }, letter, index) =>
+    drawSymbol(parent, [x - 28, y + height / 2 + 5], letter, index);
+  name(inputs, decoder.before, "s", "⟦before⟧");
+  name(inputs, decoder.previous, "y", "⟦before⟧");
+  name(update, decoder.after, "s", "⟦i⟧");
+  name(output, decoder.readout, "t", "⟦i⟧");
+  name(output, decoder.word, "y", "⟦i⟧");
   writeBoxName(update, decoder.after, words.cell, explained);
   writeBoxName(output, decoder.readout, words.maxout, explained);
   const origin = addElement(inputs, "path", { d: roundedPath(originPath(plan)), class: "line state origin" });
-  return { origin, lanes, before, previous, beforeSquares, afterSquares, readoutSquares, made, texts };
+  return { origin, lanes, before, previous, beforeSquares, afterSquares, readoutSquares, made };
 }
 
 /** The line from the backward half of the first annotation to the initial state.
@@ -64,14 +56,15 @@ function writeBoxName(parent, { x, y }, text, explained) {
   name.dataset.term = "";
 }
 
-/** A word in its frame. @param {Element} parent @param {Area} place @param {string} className */
-function drawWordBox(parent, { x, y, width, height }, className) {
-  addElement(parent, "rect", { x, y, width, height, rx: 6, class: `chip ${className}` });
-  return addElement(parent, "text", {
+/** A word in its frame. @param {Element} parent @param {Area} place @param {"previous" | "written"} name */
+function drawWordBox(parent, { x, y, width, height }, name) {
+  addElement(parent, "rect", { x, y, width, height, rx: 6, class: `chip ${name}` });
+  addElement(parent, "text", {
+    "data-text": name,
     "data-width": width - 12,
     x: x + width / 2,
     y: y + height / 2 + 6,
-    class: `spelled ${className}`,
+    class: `spelled ${name}`,
     "text-anchor": "middle",
   });
 }

@@ -263,7 +263,7 @@ interface DiagramParts {
   /** The line of the initial state, from the backward half of the first annotation. */
   origin: SVGElement;
   /** Text elements by their content. */
-  texts: Record<string, SVGElement[]>;
+  texts: Partial<Record<string, SVGTextElement[]>>;
 }
 
 /** A drawing of all steps of a sentence. */

@@ -5,7 +5,7 @@ import { component } from "../component.js";
 import { newClock } from "../clock.js";
 import { payloadOf } from "../payloads.js";
 import { scaleFactor } from "../figure_scale.js";
-import { find, prefersReducedMotion, write } from "../shared.js";
+import { find, findAll, onResize, prefersReducedMotion, write } from "../shared.js";
 import { onMessage, viewRoot, viewState } from "../view.js";
 import { drawDecoder } from "./decoder.js";
 import { drawEncoder } from "./encoder.js";
@@ -15,31 +15,28 @@ import { planFor } from "./plan.js";
 import { animateTo, drawPose, unpackNumbers } from "./pose.js";
 import { addColumnTargets, listenToStages } from "./pointer.js";
 import { addElement, writeFitted } from "./svg.js";
-import { endShow, listenToShow, newShow, showStep } from "./show_step.js";
+import { endShow, listenToShow, newShow, rowOf, showStep } from "./show_step.js";
 import { drawTerms } from "./terms.js";
 
 /** Draws all that is the same at every step.
  * @param {DiagramState} state @param {DiagramPayload} payload @returns {DiagramDrawing} */
 function drawPlan(state, payload) {
-  const { root } = state,
-    drawing = find(root, ".drawing", SVGElement),
-    boxWidth = find(root, ".scroll").clientWidth,
-    scale = scaleFactor();
-  const measure = textMeasure(root, "--serif"), plan = planFor(payload, boxWidth / scale, measure, state.thin);
+  const { root } = state, drawing = find(root, ".drawing", SVGElement), scale = scaleFactor();
+  const plan = planOf(root, payload, state.thin), boxWidth = find(root, ".scroll").clientWidth;
   const numbers = unpackNumbers(payload);
   drawing.replaceChildren();
   drawing.setAttribute("width", String(plan.width * scale));
   drawing.setAttribute("height", String(plan.height * scale));
   drawing.setAttribute("viewBox", `0 0 ${plan.width} ${plan.height}`);
   addFlowGradient(drawing, plan);
-  const { contextName, mix, ...attention } = drawAttention(drawing, payload, plan);
+  const attention = drawAttention(drawing, payload, plan);
   const columns = drawEncoder(drawing, payload, plan, numbers);
   const decoder = drawDecoder(drawing, payload, plan, (viewState(root).view?.terms.cards.length ?? 0) > 0);
-  const { symbols, states: stateNames } = drawNames(drawing, payload, plan, state.stages, textMeasure(root, "--sans"));
-  const texts = { ...decoder.texts, symbols, stateNames, context: [contextName], mix };
+  drawNames(drawing, payload, plan, state.stages, textMeasure(root, "--sans"));
   Object.assign(state, { boxWidth, pose: undefined, step: null });
   state.show.drawn = null;
   drawTerms(drawing, payload, plan);
+  const texts = Object.groupBy(findAll(drawing, "[data-text]", SVGTextElement), ({ dataset }) => dataset.text ?? "");
   const parts = { ...attention, ...decoder, columns, texts };
   addColumnTargets(root, drawing, plan, parts);
   root.classList.toggle("dense", plan.dense);
@@ -51,17 +48,14 @@ function drawPlan(state, payload) {
 /** Gives the drawing the height that it will have, so that nothing moves when its numbers arrive.
  * @param {DiagramState} state @param {Omit<Outline, "terms">} outline */
 function reserve({ root, formulas }, outline) {
-  const scale = scaleFactor(),
-    width = find(root, ".scroll").clientWidth / scale,
-    measure = textMeasure(root, "--serif");
-  const plan = planFor(
-    { ...outline, terms: formulas && scale === 1 },
-    width,
-    measure,
-    isThin(root) && outline.attention !== "none",
-  );
+  const scale = scaleFactor(), thin = isThin(root) && outline.attention !== "none";
+  const plan = planOf(root, { ...outline, terms: formulas && scale === 1 }, thin);
   find(root, ".drawing", SVGElement).setAttribute("height", String(plan.height * scale));
 }
+
+/** The plan for the width of the component. @param {HTMLElement} root @param {Outline} outline @param {boolean} [thin] */
+const planOf = (root, outline, thin) =>
+  planFor(outline, find(root, ".scroll").clientWidth / scaleFactor(), textMeasure(root, "--serif"), thin);
 
 /** Whether the page wants a thin diagram (page.css). @param {HTMLElement} root */
 const isThin = (root) => getComputedStyle(root).getPropertyValue("--thin-diagram") === "1";
@@ -95,23 +89,15 @@ function addFlowGradient(drawing, { vertical, across: { ribbons: [from, to] } })
  * @param {HTMLElement} root @param {DiagramDrawing} drawing
  * @param {number} k its row in the payload */
 function writeStep(root, { payload, parts }, k) {
-  const i = payload.steps[k] + 1, here = String(i), { texts } = parts;
-  /** @type {(name: string, text: string) => void} */
-  const all = (name, text) => texts[name].forEach((node) => write(node, text));
-  for (const name of ["after", "readout", "wordIndex", "context"]) all(name, here);
-  for (const name of ["before", "previousIndex"]) all(name, String(i - 1));
-  for (const index of root.querySelectorAll("[data-index]")) {
-    const numbered = (index.getAttribute("data-index") ?? "").replace("⟦i⟧", here).replace("⟦before⟧", String(i - 1));
-    write(index, numbered);
+  const { previous, written, likely, foils, mixes: mix, words } = payload, i = payload.steps[k] + 1;
+  for (const node of findAll(root, "[data-index]", SVGElement)) {
+    write(node, (node.dataset.index ?? "").replace("⟦i⟧", String(i)).replace("⟦before⟧", String(i - 1)));
   }
-  texts.symbols.forEach((node) => write(node, `${here},j`));
-  texts.previous.forEach((node) => writeFitted(node, payload.previous[k]));
-  texts.word.forEach((node) => writeFitted(node, payload.written[k]));
-  all("likely", payload.likely[k]);
-  all("foils", payload.foils[k]);
-  all("mix", payload.mixes[k]);
+  const texts = { previous, written, likely, foils, mix, state: { [k]: i === 1 ? words.start : words.state } };
+  for (const [name, values] of Object.entries(texts)) {
+    for (const node of parts.texts[name] ?? []) writeFitted(node, values[k]);
+  }
   find(root, ".drawing", SVGElement).setAttribute("aria-label", payload.alts[k]);
-  all("stateNames", i === 1 ? payload.words.start : payload.words.state);
   parts.origin.toggleAttribute("hidden", i > 1);
   root.classList.toggle("changed-by-hand", payload.byHand[k]);
   root.classList.toggle("frozen", payload.frozen);
@@ -172,7 +158,7 @@ function show(state) {
  * @param {DiagramState} state
  * @param {number[] | null} weights of the source pieces, or null for those of the step */
 function drawWeights(state, weights) {
-  const { diagram, pose, step } = state, k = step === null ? -1 : diagram?.payload.steps.indexOf(step) ?? -1;
+  const { diagram, pose } = state, k = rowOf(state);
   if (!diagram || !pose || k < 0 || (weights && weights.length !== pose.weights.length)) return;
   endShow(state);
   const own = diagram.numbers.poses[k];
@@ -199,10 +185,7 @@ export default component(".diagram", {
     }, signal);
     onMessage(root, "weigh", ({ detail }) => drawWeights(state, detail), signal);
     listenToShow(state, drawAgain);
-    state.resizing = new ResizeObserver(() => {
-      if (state.diagram && scroll.clientWidth !== state.boxWidth) drawAgain();
-    });
-    state.resizing.observe(scroll);
+    onResize(() => state.diagram && scroll.clientWidth !== state.boxWidth && drawAgain(), signal, scroll);
     listenToStages(root);
     viewRoot(root).toggleAttribute("data-diagram", true); // for the layout of lectures (page.css)
   },

@@ -86,11 +86,11 @@ function dim({ plan, parts }, { query, grown, mixed, moved, written }) {
   parts.meetings.forEach((node, j) => fade(node, query >= shares[j] - 1e-9 ? 1 : DIM));
   parts.energyNumbers.forEach((node, j) => fade(node, grown[j] < 1 ? 0 : 1));
   fade(parts.context, mixed ? 1 : DIM);
-  for (const node of texts.mix) fade(node, mixed < 1 ? 0 : 1);
+  for (const node of texts.mix ?? []) fade(node, mixed < 1 ? 0 : 1);
   for (const node of [parts.contextLine, parts.lanes, parts.previous]) fade(node, dimmed(moved * 4));
   fade(after, dimmed(moved * 2));
   fade(readout, dimmed(written * 3));
-  for (const node of [word, ...texts.likely, ...texts.foils]) fade(node, dimmed(written * 3 - 1.5));
+  for (const node of [word, ...(texts.likely ?? []), ...(texts.foils ?? [])]) fade(node, dimmed(written * 3 - 1.5));
 }
 
 /** @param {DiagramDrawing} drawing @param {MomentParts} drawn

@@ -3,13 +3,14 @@
 
 import { addElement, addGroup, drawSymbol, writeFitted } from "./svg.js";
 
-/** Names all parts; returns the indices of symbols that hold the number of the step.
+/** Names all parts.
  * @param {Element} root @param {DiagramPayload} payload @param {Plan} plan @param {StageTitle[]} stages
  * @param {(text: string, letters: number) => number} measure */
 export function drawNames(root, payload, plan, stages, measure) {
   const part = addGroup(root, "names"), attends = payload.attention !== "none";
   const { across, compact, gutter, decoder: { before, previous, readout, titles }, vertical, width } = plan;
-  const symbols = vertical ? writeColumnNames(part, plan, attends) : writeRowNames(part, payload, plan, attends);
+  if (vertical) writeColumnNames(part, plan, attends);
+  else writeRowNames(part, payload, plan, attends);
   const [energy, weight, context] = vertical
     ? /** @type {Spot[]} */ ([[across.energy[0] - 6, 15], [across.weight - 28, 15], [across.context[0] - 22, 15]])
     : /** @type {Spot[]} */ ([[0, across.energy[1] - 14], [0, across.weight], [0, across.context[0] + 19]]);
@@ -27,15 +28,12 @@ export function drawNames(root, payload, plan, stages, measure) {
     const place = { x: weight[0] + (vertical ? 22 : 24 + named), y: weight[1] + (vertical || compact ? 0 : 17) };
     addElement(part, "text", { ...place, class: "by-hand" }, payload.words.hand);
   }
-  if (vertical || compact) return { symbols, states: [] };
-  writeInputName(part, payload.words.previous, previous);
-  return { symbols, states: [writeInputName(part, payload.words.state, before)] };
+  if (vertical || compact) return;
+  // What goes into the decoder, at the left edge; the state of the first step has a name of its own.
+  const middle = (/** @type {Area} */ { y, height }) => y + height / 2 + 5;
+  addElement(part, "text", { x: 0, y: middle(previous), class: "name" }, payload.words.previous);
+  addElement(part, "text", { x: 0, y: middle(before), class: "name", "data-text": "state" });
 }
-
-/** The name of what goes into the decoder, at the left edge.
- * @param {Element} parent @param {string} text @param {Area} place */
-const writeInputName = (parent, text, { y, height }) =>
-  addElement(parent, "text", { x: 0, y: y + height / 2 + 5, class: "name" }, text);
 
 /** @param {Element} parent @param {DiagramPayload} payload @param {Plan} plan @param {boolean} attends */
 function writeRowNames(parent, { words }, { across, compact, gutter, decoder: { queryFrom } }, attends) {
@@ -56,11 +54,9 @@ function writeRowNames(parent, { words }, { across, compact, gutter, decoder: { 
     addElement(parent, "text", { x: 0, y: across.key, class: "name" }, words.key);
     addElement(parent, "text", { x: 0, y: queryFrom[1] - 104, class: "name" }, words.query);
   }
-  if (!attends || compact) return [];
-  return [
-    drawSymbol(parent, [left, across.energy[1] - 14], "e", ""),
-    drawSymbol(parent, [left, across.weight], "α", "", { className: "weight" }),
-  ];
+  if (!attends || compact) return;
+  drawSymbol(parent, [left, across.energy[1] - 14], "e", "⟦i⟧,j");
+  drawSymbol(parent, [left, across.weight], "α", "⟦i⟧,j", { className: "weight" });
 }
 
 /** @param {Element} parent @param {Plan} plan @param {boolean} attends */
@@ -69,13 +65,11 @@ function writeColumnNames(parent, { across, columns }, attends) {
   drawSymbol(parent, [2, y], "x", "j", { className: "encoder" });
   drawSymbol(parent, [across.forward[0] + 6, y], "h", "j", { way: "→", className: "encoder" });
   drawSymbol(parent, [across.backward[0] + 6, y], "h", "j", { way: "←", className: "encoder" });
-  if (!attends) return [];
+  if (!attends) return;
   const end = columns[columns.length - 1];
   drawSymbol(parent, [across.backward[0] - 12, end.middle + end.width / 2 + 17], "h", "j", { className: "encoder" });
-  return [
-    drawSymbol(parent, [across.energy[0] + 14, y], "e", ""),
-    drawSymbol(parent, [across.weight - 8, y], "α", "", { className: "weight" }),
-  ];
+  drawSymbol(parent, [across.energy[0] + 14, y], "e", "⟦i⟧,j");
+  drawSymbol(parent, [across.weight - 8, y], "α", "⟦i⟧,j", { className: "weight" });
 }
 
 /** The title of a stage, a link to it for a pointer: the keyboard has the cards above the diagram.

@@ -24,28 +24,24 @@ export const planFor = (payload, width, measure, thin = false) =>
     ? horizontalPlan(payload, width, measure, thin)
     : verticalPlan(payload, width);
 
-/** The widths of the columns by their words; or all equal, with slanted words, if the sentence is too long for that.
- * @param {Outline} payload @param {number} available @param {(text: string, letters: number) => number} measure */
-function columnsOf({ sources, joined }, available, measure) {
+/** The widths of the columns by their words, or `equal` ones; equal, with slanted words, if these do not fit.
+ * @param {Outline} payload @param {number} available @param {(text: string, letters: number) => number} measure
+ * @param {boolean} equal */
+function columnsOf({ sources, joined }, available, measure, equal) {
+  const one = Math.max(available / sources.length, NARROWEST_COLUMN), same = sources.map(() => one);
   for (const letters of [18, 16, 14, 13, 12]) {
-    const widths = sources.map((text, j) => Math.max(measure(text, letters) + (joined[j + 1] ? 6 : 16), 34));
-    const sum = widths.reduce((total, one) => total + one, 0);
-    if (sum > available) continue;
-    const more = Math.min((available - sum) / sources.length, 64);
-    return { letters, slanted: false, widths: widths.map((one) => Math.min(one + more, WIDEST_COLUMN)) };
+    const words = sources.map((text) => measure(text, letters));
+    const widths = words.map((word, j) => Math.max(word + (joined[j + 1] ? 6 : 16), 34));
+    const more = Math.min((available - sumOf(widths)) / sources.length, 64);
+    if (equal ? words.some((word) => word > one - 4) : more < 0) continue;
+    const own = widths.map((width) => Math.min(width + more, WIDEST_COLUMN));
+    return { letters, slanted: false, widths: equal ? same : own };
   }
-  const one = Math.max(available / sources.length, NARROWEST_COLUMN);
-  return { letters: Math.min(13, one * 1.05), slanted: true, widths: sources.map(() => one) };
+  return { letters: Math.min(13, one * 1.05), slanted: true, widths: same };
 }
 
-/** Columns of equal width, with slanted words where the longest does not fit.
- * @param {Outline} payload @param {number} available @param {(text: string, letters: number) => number} measure */
-function equalColumns({ sources }, available, measure) {
-  const one = Math.max(available / sources.length, NARROWEST_COLUMN), widths = sources.map(() => one);
-  const fits = (/** @type {number} */ letters) => sources.every((text) => measure(text, letters) <= one - 4);
-  const letters = [18, 16, 14, 13, 12].find(fits);
-  return letters ? { letters, slanted: false, widths } : { letters: Math.min(13, one * 1.05), slanted: true, widths };
-}
+/** @param {number[]} numbers */
+const sumOf = (numbers) => numbers.reduce((sum, one) => sum + one, 0);
 
 /** Positions of adjacent columns, beginning at `from`. @param {number[]} widths @param {number} from */
 function adjacentColumns(widths, from) {
@@ -61,12 +57,8 @@ function adjacentColumns(widths, from) {
 function horizontalPlan(payload, available, measure, thin) {
   const compact = thin || available < NAMED_FROM, gutter = thin ? THIN_GUTTER : compact ? COMPACT_GUTTER : GUTTER;
   const start = gutter + (thin ? 0 : compact ? 20 : 36);
-  const { letters, slanted, widths } = (thin ? equalColumns : columnsOf)(
-    payload,
-    available - start - RIGHT_EDGE,
-    measure,
-  );
-  const sum = widths.reduce((total, one) => total + one, 0);
+  const { letters, slanted, widths } = columnsOf(payload, available - start - RIGHT_EDGE, measure, thin);
+  const sum = sumOf(widths);
   const width = Math.max(available, start + sum + RIGHT_EDGE);
   const first = start + Math.max(0, (width - RIGHT_EDGE - start - sum) / 2);
   const attends = payload.attention !== "none", least = Math.min(...widths);

@@ -34,12 +34,14 @@ export const newShow = () => ({
   then: null,
 });
 
+/** The row of the drawn step in the payload; -1 without one. @param {DiagramState} state */
+export const rowOf = ({ diagram, step }) => step === null ? -1 : diagram?.payload.steps.indexOf(step) ?? -1;
+
 /** Draws the moment of the show, its slider and its sentence. @param {DiagramState} state */
 function paint(state) {
-  const { root, show, diagram } = state,
-    k = state.step === null ? -1 : diagram?.payload.steps.indexOf(state.step) ?? -1;
+  const { root, show, diagram } = state, k = rowOf(state);
   if (!diagram || k < 0) return;
-  const { payload, numbers } = diagram, pose = numbers.poses[k], end = show.scenes[show.scenes.length - 1].to;
+  const { payload, numbers } = diagram, pose = numbers.poses[k], end = endOf(show);
   show.time = Math.min(show.time, end);
   const scene = show.scenes[sceneAt(show.scenes, show.time)];
   if (show.time >= end || !show.isOpen) {
@@ -60,8 +62,8 @@ function paint(state) {
 /** @param {DiagramState} state @param {DiagramPayload} payload @param {Scene} scene @param {Pose} pose
  * @param {number} k */
 function paintControls({ root, show }, payload, scene, pose, k) {
-  const { words } = payload, { isOpen, playing, time, scenes } = show, end = scenes[scenes.length - 1].to;
-  const slider = find(root, ".time", HTMLInputElement), ended = time >= end, still = prefersReducedMotion();
+  const { words } = payload, { isOpen, playing, time, scenes } = show;
+  const slider = find(root, ".time", HTMLInputElement), ended = time >= endOf(show), still = prefersReducedMotion();
   write(
     find(root, ".verb"),
     !isOpen ? words.show : playing ? words.pause : ended ? words.repeat : still ? words.next : words.resume,

@@ -79,23 +79,24 @@ export function colour(squares, values, limit, from = 0) {
   });
 }
 
-/** Writes a text, in a smaller font if it is wider than its `data-width`.
+/** Writes a text, in a smaller font if it is wider than the `data-width` that it may have.
  * @param {SVGElement} node @param {string} text */
 export function writeFitted(node, text) {
   if (!(node instanceof SVGTextElement) || node.textContent === text) return;
   node.textContent = text;
+  if (!node.dataset.width) return;
   node.style.fontSize = "";
   const wide = node.getComputedTextLength(), available = Number(node.dataset.width);
   if (wide > available) node.style.fontSize = `${parseFloat(getComputedStyle(node).fontSize) * available / wide}px`;
 }
 
-/** A symbol of the equations, its index lowered; `way` is that of the arrow over it.
+/** A symbol of the equations, its index lowered, which each step writes (`writeStep`); `way` is that of the arrow over it.
  * @param {Element} parent
  * @param {Spot} place of its left end, on the line of writing
  * @param {string} letter @param {string} index @param {{ way?: "→" | "←", className?: string }} [more] */
 export function drawSymbol(parent, [x, y], letter, index, { way, className = "" } = {}) {
   const text = addElement(parent, "text", { x, y, class: `symbol ${className}` }, letter);
-  const lowered = addElement(text, "tspan", { class: "index", dy: 4 }, index);
+  addElement(text, "tspan", { class: "index", dy: 4, "data-index": index });
   if (way) {
     const [tail, head, back] = way === "→" ? [x, x + 10, x + 7] : [x + 10, x, x + 3], over = y - 15;
     addElement(parent, "path", {
@@ -103,5 +104,5 @@ export function drawSymbol(parent, [x, y], letter, index, { way, className = "" 
       class: `over ${className}`,
     });
   }
-  return lowered;
+  return text;
 }

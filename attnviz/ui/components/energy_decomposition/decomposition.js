@@ -5,8 +5,6 @@ import { PALE } from "../../../figures/constants.js";
 import { fill, number, unpackRows } from "../shared.js";
 
 /** @param {number} value @param {number} [places] */
-const decimal = (value, places = 3) => number(value, places);
-/** @param {number} value @param {number} [places] */
 function signed(value, places = 2) {
   const zero = Number(value.toFixed(places)) === 0;
   return zero ? number(0, places) : (value < 0 ? "" : "+") + number(value, places);
@@ -62,10 +60,10 @@ export function fillFigure(figure, cell, data) {
   const hover = top.map((unit) =>
     fill(words.hover, {
       k: unit.k + 1,
-      q: decimal(unit.query),
-      u: decimal(unit.key),
-      a: decimal(unit.activation),
-      v: decimal(unit.score),
+      q: number(unit.query, 3),
+      u: number(unit.key, 3),
+      a: number(unit.activation, 3),
+      v: number(unit.score, 3),
       c: signed(unit.adds, 4),
     })
   );
@@ -110,7 +108,7 @@ export function captionOf(cell, data, step, source) {
   return fill(data.bounded ? words.sentence : words.product, {
     word: data.sources[source],
     target: data.targets[step],
-    energy: decimal(energy, 2),
+    energy: number(energy, 2),
     n: all.length,
     for: all.length - against,
     against,

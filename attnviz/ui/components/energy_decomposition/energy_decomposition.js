@@ -29,7 +29,7 @@ async function show(state) {
   chart.setAttribute("aria-label", caption);
   chart.style.height = `${figure.layout.height}px`;
   await drawFigure(state, figure.data, figure.layout);
-  if (state.resizing || signal.aborted) return;
+  if (state.watched || signal.aborted) return;
   watchWidth(state, (width) => (width >= OPERANDS_WIDTH) === state.wide ? changeLayout(state, { width }) : show(state));
 }
 

@@ -74,14 +74,13 @@ function onKey(state, event) {
 function build(state) {
   const { root, data: { groups, chosen } } = state;
   root.replaceChildren(...groups.map(({ name, caption, across, cells }) => {
-    const grid = element("div", "grid", chosen ? { role: "radiogroup", ariaLabel: name } : undefined);
-    grid.style.setProperty("--across", String(across));
+    const group = chosen ? { role: "radiogroup", ariaLabel: name } : {};
+    const grid = element("div", "grid", { ...group, style: { "--across": String(across) } });
     for (const cell of cells) {
       const { name, note, label: ariaLabel, code } = cell;
       const below = element("span", "below", element("span", "name", name), " ", element("span", "note", note));
-      const properties = { ariaLabel, role: chosen ? "radio" : "img" };
+      const properties = { ariaLabel, role: chosen ? "radio" : "img", dataset: { code, across } };
       const node = element(chosen ? "button" : "div", "cell", heatmapCanvas(cell), below, properties);
-      Object.assign(node.dataset, { code, across: String(across) });
       if (chosen) {
         onPress(node, () => {
           choose(state, node);

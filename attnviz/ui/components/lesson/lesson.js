@@ -4,8 +4,8 @@
 import { component } from "../component.js";
 import { saveBlob } from "../saved_file.js";
 import { element, fill, find, findAll, number, write, writeTexts } from "../shared.js";
+import { keep, kept } from "../storage.js";
 import { viewRoot, viewState } from "../view.js";
-import { answerSheet } from "./answer_sheet.js";
 
 /** @param {LessonState} state */
 const questions = ({ data: { items } }) => items.flatMap(({ kind }, place) => kind ? [place] : []);
@@ -29,39 +29,23 @@ function givenText({ data: { items, words, language }, answers }, place) {
 /** Where the browser stores the answers of a lesson. @param {LessonState} state */
 const storageName = ({ data }) => `attnviz-lesson-${data.identity}`;
 
-/** Stores the answers; a browser may refuse, for instance in a private window. @param {LessonState} state */
+/** Stores the answers, once there are some. @param {LessonState} state */
 function store(state) {
-  const { place, name, answers } = state;
-  try {
-    if (place < 0 && !answers.size) localStorage.removeItem(storageName(state));
-    else localStorage.setItem(storageName(state), JSON.stringify({ place, name, answers: [...answers] }));
-  } catch {
-    // The answers last as long as the page.
-  }
+  const { place, name, answers } = state, begun = place >= 0 || answers.size > 0;
+  keep("localStorage", storageName(state), begun ? { place, name, answers: [...answers] } : null);
 }
 
-/** The stored answers, if there are valid ones. @param {LessonState} state */
+/** Takes the stored answers, if there are valid ones. @param {LessonState} state */
 function restore(state) {
-  try {
-    const { place, name, answers } = JSON.parse(localStorage.getItem(storageName(state)) ?? "");
-    const known = new Map(/** @type {[number, number | null][]} */ (answers));
-    if (![...known.keys()].every((key) => key in state.data.items)) return;
-    state.answers = known;
-    state.name = String(name);
-    state.place = Math.min(Math.max(Number(place), -1), state.data.items.length);
-  } catch {
-    // There are none.
-  }
+  const { place, name, answers } = kept("localStorage", storageName(state)) ?? {}, { items } = state.data;
+  if (!Array.isArray(answers) || !answers.every(([key]) => key in items)) return;
+  Object.assign(state, { answers: new Map(answers), name: String(name) });
+  state.place = Math.min(Math.max(Number(place), -1), items.length);
 }
 
-/** @param {HTMLElement} line @param {LessonWord[]} sentence @param {number} marked */
-function writeSentence(line, sentence, marked) {
-  line.replaceChildren();
-  sentence.forEach(({ text, space }, k) => {
-    if (space) line.append(" ");
-    line.append(k === marked ? element("mark", "", text) : text);
-  });
-}
+/** @param {LessonWord[]} sentence @param {number} marked */
+const sentenceParts = (sentence, marked) =>
+  sentence.flatMap(({ text, space }, k) => [space ? " " : "", k === marked ? element("mark", "", text) : text]);
 
 /** @param {LessonState} state */
 function optionRow({ data: { items, words }, place, answers, draft }) {
@@ -87,7 +71,7 @@ function optionRow({ data: { items, words }, place, answers, draft }) {
 function numberField(state) {
   const { data, place, answers, draft } = state, isAnswered = answers.has(place);
   const value = isAnswered ? givenText(state, place) : draft;
-  /** @type {Partial<HTMLInputElement>} */
+  /** @type {ElementProperties<HTMLInputElement>} */
   const field = { name: "answer", value, inputMode: "decimal", autocomplete: "off", disabled: isAnswered };
   return element("label", "number", element("span", "", data.items[place].hint), element("input", "", field));
 }
@@ -116,7 +100,6 @@ function answerItem(state) {
 function paintForm(state) {
   const { root } = state;
   const form = find(root, "form", HTMLFormElement), { data, place, answers, draft } = state, item = data.items[place];
-  form.replaceChildren();
   form.hidden = !item?.kind;
   if (!item?.kind) return;
   const check = element("button", "onward", data.words.check, {
@@ -129,7 +112,7 @@ function paintForm(state) {
     check.disabled = false;
   };
   const problem = element("p", "problem", { role: "alert" });
-  form.append(item.kind === "number" ? numberField(state) : optionRow(state), problem, check);
+  form.replaceChildren(item.kind === "number" ? numberField(state) : optionRow(state), problem, check);
 }
 
 /** @param {LessonState} state */
@@ -182,7 +165,14 @@ function paintScore(state) {
   );
 }
 
-/** @param {LessonState} state */
+/** A quoted cell of a CSV (RFC 4180). Before a text that a spreadsheet would compute as a formula, it has an apostrophe.
+ * @param {string} text */
+function cell(text) {
+  const isFormula = /^[=+\-@\t\r]/.test(text) && !/^[+\-]?[\d.,\s]+%?$/.test(text);
+  return `"${(isFormula ? `'${text}` : text).replaceAll('"', '""')}"`;
+}
+
+/** Saves the answer sheet as CSV that spreadsheets open: with a byte-order mark. @param {LessonState} state */
 function saveSheet(state) {
   const { data: { items, words } } = state, name = state.name.trim();
   const rows = questions(state).map((place) => [
@@ -193,7 +183,8 @@ function saveSheet(state) {
     isRight(state, place) ? "1" : "0",
   ]);
   const head = ["name", "question", "answer", "right", "score"].map((column) => words[`column_${column}`]);
-  const sheet = new Blob([answerSheet([head, ...rows])], { type: "text/csv" });
+  const lines = [head, ...rows].map((row) => `${row.map(cell).join(",")}\r\n`);
+  const sheet = new Blob(["\ufeff", ...lines], { type: "text/csv" });
   saveBlob(sheet, `${[words.file, name].filter(Boolean).join("-")}.csv`, find(state.root, ".verdict"));
 }
 
@@ -204,9 +195,10 @@ function paint(state) {
   write(find(root, ".question"), item?.question ?? (isEnd ? words.summary : words.duration));
   find(root, ".pair").hidden = !item;
   if (item) {
-    writeSentence(find(root, ".source"), item.source, -1);
-    writeSentence(find(root, ".target"), answers.has(place) ? item.answer.target : item.target, item.word);
-    if (!answers.has(place)) find(root, ".target").append(item.target.length ? " …" : "…");
+    const isAnswered = answers.has(place), rest = isAnswered ? "" : item.target.length ? " …" : "…";
+    const target = sentenceParts(isAnswered ? item.answer.target : item.target, item.word);
+    find(root, ".source").replaceChildren(...sentenceParts(item.source, -1));
+    find(root, ".target").replaceChildren(...target, rest);
   }
   paintForm(state);
   if (isEnd) paintScore(state);
@@ -257,7 +249,6 @@ export default component(".lesson", {
     const { root, data } = state;
     root.lang = data.language;
     writeTexts(root, data.words);
-    write(find(root, ".lesson-title"), data.words.title);
     if (state.identity !== data.identity) {
       Object.assign(state, { identity: data.identity, place: -1, name: "", draft: "", answers: new Map() });
       restore(state);

@@ -2,17 +2,12 @@
 // one, sends what is stored.
 
 import { sendRequest } from "../outbox/outbox.js";
+import { keep, kept } from "../storage.js";
 
 const STORED = "attnviz-lesson-file";
 
 /** @param {Mounted<{ content: string | null }>} mounted */
 export default function ({ data: { content } }) {
-  let stored = null;
-  try {
-    if (content === null) stored = sessionStorage.getItem(STORED);
-    else sessionStorage.setItem(STORED, content);
-  } catch {
-    // The browser stores nothing: the lesson lasts as long as the page.
-  }
-  if (content === null) sendRequest("lesson", stored);
+  if (content === null) sendRequest("lesson", kept("sessionStorage", STORED));
+  else keep("sessionStorage", STORED, content);
 }

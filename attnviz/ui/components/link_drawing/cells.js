@@ -108,13 +108,9 @@ export function openCells(container, control, signal) {
       ...control.markers().flatMap(({ kind, link: [j, i] }) =>
         placesOf(targets, i).flatMap((rowNumber) =>
           placesOf(sources, j).map((columnNumber) => {
-            const marker = element("span", `marker ${kind}`);
-            marker.dataset.link = `${j}-${i}`;
-            Object.assign(marker.style, {
-              left: `${100 * (columnNumber + 0.5) / sources.length}%`,
-              top: `${100 * (rowNumber + 0.5) / targets.length}%`,
-            });
-            return marker;
+            const left = `${100 * (columnNumber + 0.5) / sources.length}%`;
+            const style = { left, top: `${100 * (rowNumber + 0.5) / targets.length}%` };
+            return element("span", `marker ${kind}`, { dataset: { link: `${j}-${i}` }, style });
           })
         )
       ),

@@ -116,14 +116,13 @@ function writeFiles(state) {
   findAll(root, ".files").forEach((box, place) => {
     const files = state.data.files[place] ?? [], [label] = box.children;
     const own = files.map(({ label: format, at, file }) => {
-      const anchor = element("a", "", format), index = anchors.length;
-      anchor.href = new URL(at, document.baseURI).href;
-      anchor.download = file;
-      anchor.onclick = (event) => {
+      const href = new URL(at, document.baseURI).href, index = anchors.length;
+      const onclick = (/** @type {Event} */ event) => {
         event.preventDefault();
         if (isStored(state)) saveFile(anchor, (problem) => write(find(root, ".problem"), problem));
         else state.saving = index;
       };
+      const anchor = element("a", "", format, { href, download: file, onclick });
       anchors.push(anchor);
       return anchor;
     });

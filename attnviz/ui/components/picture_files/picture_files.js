@@ -71,9 +71,7 @@ async function pngUrl(picture) {
   const image = new Image();
   image.src = url;
   await image.decode();
-  const canvas = document.createElement("canvas");
-  canvas.width = width * PNG_SCALE;
-  canvas.height = height * PNG_SCALE;
+  const canvas = element("canvas", "", { width: width * PNG_SCALE, height: height * PNG_SCALE });
   canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
   URL.revokeObjectURL(url);
   return canvas.toDataURL("image/png");

@@ -2,7 +2,7 @@
 // focus from clicked radio buttons, so that arrow keys step again.
 
 import { isForPage, isLecture, isPlayKey, placeForKey, stepForKey } from "../keyboard.js";
-import { find } from "../shared.js";
+import { find, findAll } from "../shared.js";
 import { send, viewRoot } from "../view.js";
 import { sourceOf } from "./mark_step.js";
 
@@ -41,16 +41,14 @@ const SOURCE_KEYS = { ArrowDown: 1, ArrowUp: -1 };
 /** Clicks the next radio button of the heatmap's faces, where it has any: the server draws the face.
  * @param {HTMLElement} root */
 function nextFace(root) {
-  const faces = [...viewRoot(root).querySelectorAll("[class*='st-key-face'] [role='radio']")];
+  const faces = findAll(viewRoot(root), "[class*='st-key-face'] [role='radio']");
   const shown = faces.findIndex((face) => face.matches("[aria-checked='true'], :checked"));
-  const next = faces[(shown + 1) % faces.length];
-  if (next instanceof HTMLElement) next.click();
+  faces[(shown + 1) % faces.length]?.click();
 }
 
 /** Opens or closes the list of the keys. @param {HTMLElement} root */
 function toggleKeys(root) {
-  const opener = viewRoot(root).querySelector(":is([class*='st-key-glossary'], [class*='st-key-keys']) > .opener");
-  if (opener instanceof HTMLElement) opener.click();
+  findAll(viewRoot(root), ":is([class*='st-key-glossary'], [class*='st-key-keys']) > .opener")[0]?.click();
 }
 
 /** @param {KeyboardEvent} event @param {PlayerState} state */

@@ -20,26 +20,25 @@ function weightText({ source, weights }, step, k, places) {
 
 /** @param {PlayerState} state @param {number} source */
 function paintSource({ root, data, step, source: chosen }, source) {
-  for (const name of [".source", ".english"]) {
-    findAll(root, `${name} .word`).forEach((word, k) => {
-      word.title = weightText(data, step, k, 4);
-      const current = data.source[k].pieces.includes(source);
-      word.classList.toggle("current", current);
-      word.classList.toggle("held", current && chosen !== null);
-      word.ariaPressed = String(current && chosen !== null);
-      for (const piece of findAll(word, ".piece")) {
-        piece.classList.toggle("seen", Number(piece.dataset.index) === source);
-      }
-    });
-  }
+  findAll(root, ".source .word, .english .word").forEach((word, place) => {
+    const k = place % data.source.length, current = data.source[k].pieces.includes(source);
+    word.title = weightText(data, step, k, 4);
+    word.classList.toggle("current", current);
+    word.classList.toggle("held", current && chosen !== null);
+    word.ariaPressed = String(current && chosen !== null);
+    markPieces(findAll(word, ".piece"), "seen", source);
+  });
 }
+
+/** @param {HTMLElement[]} pieces @param {string} className @param {number} index of the one that gets the class */
+const markPieces = (pieces, className, index) =>
+  pieces.forEach((piece) => piece.classList.toggle(className, Number(piece.dataset.index) === index));
 
 /** @param {PlayerState} state */
 function paintTarget({ root, data, step }) {
-  for (const piece of findAll(root, ".target .piece, .french .piece")) {
-    piece.classList.toggle("chosen", Number(piece.dataset.index) === step);
-    piece.classList.toggle("later", data.written && Number(piece.dataset.index) > step);
-  }
+  const pieces = findAll(root, ".target .piece, .french .piece");
+  markPieces(pieces, "chosen", step);
+  for (const piece of pieces) piece.classList.toggle("later", data.written && Number(piece.dataset.index) > step);
   for (const word of findAll(root, ".target .word, .french .word")) {
     const current = word.querySelector(".chosen") !== null;
     word.classList.toggle("current", current);
@@ -58,7 +57,7 @@ function paintShown(line, { data, source: chosen, step }, source) {
   const held = chosen !== null, alike = isAlike(data, chosen, step);
   const k = data.source.findIndex(({ pieces }) => pieces.includes(source));
   const pieces = pieceSpans(data.source[k].parts, data.source[k].pieces);
-  for (const piece of pieces) piece.classList.toggle("seen", Number(piece.dataset.index) === source);
+  markPieces(pieces, "seen", source);
   const seen = find(line, ".seen");
   seen.replaceChildren(...pieces);
   seen.classList.toggle("held", held);
@@ -75,7 +74,7 @@ function paintBar(bar, { data, source: chosen, step }, source) {
   const { words, weights } = data, alike = isAlike(data, chosen, step);
   const written = data.target.find(({ steps }) => steps.includes(step));
   const wrote = written ? pieceSpans(written.parts, written.steps) : [];
-  for (const piece of wrote) piece.classList.toggle("chosen", Number(piece.dataset.index) === step);
+  markPieces(wrote, "chosen", step);
   const k = data.source.findIndex(({ pieces }) => pieces.includes(source));
   write(find(bar, ".at"), fill(words.at, { i: step + 1, n: weights.length }));
   find(bar, ".wrote").replaceChildren(...wrote);

@@ -12,21 +12,18 @@ export function paintPointed({ root, data, step, pointed }) {
   const { source, target, weights, attends } = data;
   const from = pointed?.step ?? step, place = pointed?.source;
   const column = attends && place !== undefined ? source.findIndex(({ pieces }) => pieces.includes(place)) : -1;
-  for (const name of [".source", ".english"]) {
-    findAll(root, `${name} .word`).forEach((word, k) => {
-      if (attends) shade(word, weights[from]?.[k] ?? 0);
-      word.classList.toggle("pointed", k === column);
-    });
-  }
-  for (const name of [".target", ".french"]) {
-    findAll(root, `${name} .word`).forEach((word, k) => {
-      const { steps } = target[k];
-      const mean = steps.reduce((sum, i) => sum + (weights[i]?.[column] ?? 0), 0) / steps.length;
-      word.classList.toggle("asked", column >= 0);
-      word.classList.toggle("pointed", pointed?.step !== undefined && steps.includes(pointed.step));
-      shade(word, column >= 0 ? mean : 0);
-    });
-  }
+  findAll(root, ".source .word, .english .word").forEach((word, place) => {
+    const k = place % source.length;
+    if (attends) shade(word, weights[from]?.[k] ?? 0);
+    word.classList.toggle("pointed", k === column);
+  });
+  findAll(root, ".target .word, .french .word").forEach((word, place) => {
+    const { steps } = target[place % target.length];
+    const mean = steps.reduce((sum, i) => sum + (weights[i]?.[column] ?? 0), 0) / steps.length;
+    word.classList.toggle("asked", column >= 0);
+    word.classList.toggle("pointed", pointed?.step !== undefined && steps.includes(pointed.step));
+    shade(word, column >= 0 ? mean : 0);
+  });
 }
 
 /** Makes a word report when it is hovered or has the keyboard focus.

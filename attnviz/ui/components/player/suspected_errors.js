@@ -3,8 +3,8 @@
 // buttons on the card change the selection of the view or request a what-if.
 
 import { changedWords } from "../changed_words.js";
-import { element, find, findAll } from "../shared.js";
-import { placeBeside } from "../terms/card.js";
+import { element, find, findAll, onEscape } from "../shared.js";
+import { keepBeside } from "../terms/card.js";
 import { send } from "../view.js";
 
 /** Draws the buttons, which replace those of another language or level of detail.
@@ -15,7 +15,7 @@ export function drawSuspectedErrors(root, suspects) {
   sentences.dataset.suspects = drawn;
   for (const old of findAll(root, ".suspect")) old.remove();
   for (const word of findAll(root, ".doubted, .unread")) word.classList.remove("doubted", "unread");
-  find(root, ".reasons").onbeforetoggle = (event) => listenWhileOpen(root, event);
+  find(root, ".reasons").ontoggle = (event) => listenWhileOpen(root, /** @type {ToggleEvent} */ (event));
   for (const suspect of suspects) {
     const words = findAll(root, `.${suspect.line} .word`).slice(suspect.first, suspect.last + 1);
     const { label, strong } = suspect, popoverTargetElement = find(root, ".reasons");
@@ -40,7 +40,6 @@ function fillCard(root, button, suspect, words) {
   box.replaceChildren(element("p", "title", suspect.title), element("dl", "", ...lines));
   button.classList.add("open");
   if (suspect.kind === "omitted") { for (const word of words) word.classList.add("unread"); }
-  requestAnimationFrame(() => placeBeside(box, button)); // once the browser has opened it
 }
 
 /** @param {HTMLElement} root @param {HTMLElement} box @param {CardLine} line */
@@ -74,16 +73,7 @@ function listenWhileOpen(root, { newState }) {
     return;
   }
   listening = new AbortController();
-  const box = find(root, ".reasons"), { signal } = listening;
-  document.addEventListener("keydown", (event) => {
-    if (event.key !== "Escape") return;
-    box.hidePopover();
-    event.preventDefault();
-    event.stopPropagation();
-  }, { signal, capture: true });
-  document.addEventListener("scroll", () => placeBeside(box, find(root, ".suspect.open")), {
-    signal,
-    capture: true,
-    passive: true,
-  });
+  const box = find(root, ".reasons");
+  onEscape(() => box.hidePopover(), listening.signal);
+  keepBeside(box, find(root, ".suspect.open"));
 }

@@ -7,13 +7,8 @@ import { reportPointing } from "./pointing.js";
 
 /** The pieces of a word as spans; each has the index of its step or its source piece.
  * @param {string[]} texts @param {number[]} indices */
-export function pieceSpans(texts, indices) {
-  return texts.map((text, k) => {
-    const span = element("span", "piece", text);
-    span.dataset.index = String(indices[k]);
-    return span;
-  });
-}
+export const pieceSpans = (texts, indices) =>
+  texts.map((text, k) => element("span", "piece", text, { dataset: { index: indices[k] } }));
 
 /** @param {PlayerWord} word @param {number[]} indices @param {(event: MouseEvent) => void} act */
 function wordButton({ end, parts }, indices, act) {

@@ -3,7 +3,17 @@
 
 import { component } from "../component.js";
 import { isForPage, isLecture, moveFocus } from "../keyboard.js";
-import { button, element, find, findAll, keepInWindow, makeOneTabStop, scrollSmoothly, write } from "../shared.js";
+import {
+  button,
+  element,
+  find,
+  findAll,
+  keepInWindow,
+  makeOneTabStop,
+  scrollSmoothly,
+  write,
+  writeTexts,
+} from "../shared.js";
 import { onMessage, onViewKey, send, viewRoot, viewState } from "../view.js";
 
 /** The element of a stage in the view of `root`: its own, or the picture of the first three.
@@ -141,10 +151,8 @@ export default component(".facts", {
   show({ root }, steps) {
     const facts = steps[viewState(root).step ?? -1];
     if (!facts) return;
-    write(find(root, "h2"), facts.heading);
-    find(root, "[role=toolbar]").ariaLabel = facts.heading;
-    write(find(root, ".part"), facts.part);
-    write(find(root, "p"), facts.sentence);
-    findAll(root, ".outcome").forEach((node, k) => write(node, facts.outcomes[k]));
+    const { outcomes, ...texts } = facts;
+    writeTexts(root, texts);
+    findAll(root, ".outcome").forEach((node, k) => write(node, outcomes[k]));
   },
 });

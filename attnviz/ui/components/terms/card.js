@@ -1,7 +1,7 @@
 // Draws the card of a term: its name, a small drawing, a sentence, and a link to the stage that computes it.
 
 import { addElement } from "../diagram/svg.js";
-import { element } from "../shared.js";
+import { element, onResize } from "../shared.js";
 import { send, viewState } from "../view.js";
 
 const GAP = 6; // pixels between a term and its card
@@ -39,8 +39,7 @@ const DRAWINGS = {
   probability: [bar(8, 8, 92, 10, "decoder"), bar(8, 24, 34, 10, "decoder", 0.45), bar(8, 40, 12, 10, "decoder", 0.3)],
 };
 
-/** Shows a card beside its term; with `close`, it has a link to its stage, which closes it. Returns a function that
- * places it again after the term has moved.
+/** Shows a card beside its term; with `close`, it has a link to its stage, which closes it.
  * @param {HTMLElement} root @param {HTMLElement} box @param {HTMLElement | SVGElement} term @param {TermCard} card
  * @param {(() => void) | null} close */
 export function showCard(root, box, term, { name, sentence, drawing, stage }, close) {
@@ -59,15 +58,33 @@ export function showCard(root, box, term, { name, sentence, drawing, stage }, cl
   box.append(text);
   if (!box.matches(":popover-open")) box.showPopover(term instanceof HTMLElement ? { source: term } : {}); // Tab goes from the term to the link
   // In a sentence, above it: what follows from a term stands after it.
-  const place = () => placeBeside(box, term, term.closest("p, text"));
-  place();
-  return place;
+  keepBeside(box, term, term.closest("p, text"));
 }
 
-/** Places a box with a fixed position below an element or, where it does not fit, above it. With a `sentence` around
- * the element, places it above the sentence if it fits there, and below it otherwise.
+/** Makes a button open a popover beside it. @param {HTMLButtonElement} button @param {HTMLElement} box */
+export function openBeside(button, box) {
+  button.popoverTargetElement = box;
+  box.addEventListener("toggle", ({ newState }) => newState === "open" && keepBeside(box, button));
+}
+
+/** What ends the placement of each popover. @type {WeakMap<HTMLElement, AbortController>} */
+const placements = new WeakMap();
+
+/** Keeps a popover, until it closes, below an element or, where it does not fit, above it. With a `sentence` around the
+ * element, keeps it above the sentence if it fits there, and below it otherwise.
  * @param {HTMLElement} box @param {Element} other @param {Element | null} [sentence] */
-export function placeBeside(box, other, sentence = null) {
+export function keepBeside(box, other, sentence = null) {
+  const controller = new AbortController(), { signal } = controller;
+  const place = () => box.matches(":popover-open") ? placeBeside(box, other, sentence) : controller.abort();
+  placements.get(box)?.abort();
+  placements.set(box, controller);
+  onResize(place, signal, box);
+  document.addEventListener("scroll", place, { signal, capture: true, passive: true });
+  place();
+}
+
+/** @param {HTMLElement} box @param {Element} other @param {Element | null} sentence */
+function placeBeside(box, other, sentence) {
   const { left } = other.getBoundingClientRect(), { offsetWidth, offsetHeight } = box;
   const around = (sentence ?? other).getBoundingClientRect();
   const above = around.top - GAP - offsetHeight, below = around.bottom + GAP;

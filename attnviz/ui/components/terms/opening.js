@@ -1,7 +1,7 @@
 // Opens the card that explains a term on hover, focus and tap: of terms in sentences (terms.js), of titles of stages, and
 // in the diagram.
 
-import { find } from "../shared.js";
+import { find, onEscape } from "../shared.js";
 import { viewRoot, viewState } from "../view.js";
 import { showCard } from "./card.js";
 
@@ -27,7 +27,6 @@ export function listenToTerms(root, signal) {
   let timer = 0;
   /** @type {TermElement | null} */
   let shown = null;
-  let place = () => {};
   const close = () => {
     clearTimeout(timer);
     shown?.removeAttribute("aria-describedby");
@@ -43,7 +42,7 @@ export function listenToTerms(root, signal) {
     shown = term;
     const visits = term.dataset.term !== undefined && card.stage !== null &&
       card.stage !== viewState(root).now?.stage;
-    place = showCard(root, box, term, card, visits ? close : null);
+    showCard(root, box, term, card, visits ? close : null);
     term.setAttribute("aria-describedby", box.id);
   };
   /** @param {() => void} act */
@@ -82,13 +81,6 @@ export function listenToTerms(root, signal) {
   document.addEventListener("pointerdown", (event) => {
     if (!event.composedPath().includes(box) && !termAt(event)) close();
   }, { signal });
-  document.addEventListener("keydown", (event) => {
-    if (event.key !== "Escape" || !shown) return;
-    close();
-    event.stopPropagation();
-  }, { signal, capture: true });
-  document.addEventListener("scroll", () => {
-    if (shown) place();
-  }, { signal, capture: true, passive: true });
+  onEscape(() => shown !== null && close(), signal);
   signal.addEventListener("abort", close);
 }

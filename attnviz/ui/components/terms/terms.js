@@ -1,21 +1,20 @@
 // Writes sentences of a view in which the terms of the field are underlined buttons (opening.js opens their cards).
 
-import { element, write } from "../shared.js";
+import { element, findAll, write } from "../shared.js";
 import { viewState } from "../view.js";
 
 /** Writes a text in which the first occurrence of each term of the view is a button. If a term had the focus, the same
  * term of the new text gets it, or else the stage.
  * @param {HTMLElement} root @param {HTMLElement} node @param {string} text */
 export function writeWithTerms(root, node, text) {
-  const focused = node.querySelector("[data-term]:focus");
+  const [focused] = findAll(node, "[data-term]:focus");
   writeParts(root, node, text);
-  if (!(focused instanceof HTMLElement) || focused.isConnected) return;
-  const term = node.querySelector(`[data-term="${focused.dataset.term}"]`);
+  if (!focused || focused.isConnected) return;
+  const [term] = findAll(node, `[data-term="${focused.dataset.term}"]`);
+  /** @type {HTMLElement | null} */
   const stage = node.closest("[class*='st-key-stage_'], [class*='st-key-one_picture']");
-  const place = term ?? stage;
-  if (!(place instanceof HTMLElement)) return;
-  if (place === stage) place.tabIndex = -1;
-  place.focus({ preventScroll: true });
+  if (!term && stage) stage.tabIndex = -1;
+  (term ?? stage)?.focus({ preventScroll: true });
 }
 
 /** @param {HTMLElement} root @param {HTMLElement} node @param {string} text */
@@ -34,9 +33,7 @@ function writeParts(root, node, text) {
   let end = 0;
   for (const { index, at, word } of found) {
     if (at < end) continue;
-    const button = element("button", "term", word);
-    button.dataset.term = String(index);
-    node.append(text.slice(end, at), button);
+    node.append(text.slice(end, at), element("button", "term", word, { dataset: { term: index } }));
     end = at + word.length;
   }
   node.append(text.slice(end));

@@ -57,9 +57,7 @@ export default component(".timeline", {
     else if (moment >= before.updates.length - 1) state.moment = last;
     else state.moment = Math.max(0, data.updates.indexOf(before.updates[moment]));
     state.shown = data;
-    writeTexts(root, data.words);
-    write(find(root, ".first"), data.ends[0]);
-    write(find(root, ".last"), data.ends[1]);
+    writeTexts(root, { ...data.words, first: data.ends[0], last: data.ends[1] });
     paint(state);
   },
 });

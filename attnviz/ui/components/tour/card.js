@@ -1,7 +1,7 @@
 // The card of the tour: contents, highlight and place of the current stop.
 
 import { sendRequest } from "../outbox/outbox.js";
-import { element, fill, find, write, writeTexts } from "../shared.js";
+import { element, fill, find, findAll, write, writeTexts } from "../shared.js";
 import { send, viewRoot, viewState } from "../view.js";
 import { comparedBars, energySliders, sentenceElement } from "./parts.js";
 import { areaOf, bringIntoSight, keyOf, placeCard, scrollContainer } from "./places.js";
@@ -44,23 +44,18 @@ export function hideCard(state) {
   for (const above of [find(root, ".card"), find(root, ".light")]) showOrHide(above, false);
   if (scrolled !== null) scrollContainer().scrollTo({ top: scrolled });
   if (!back) return;
-  const button = document.querySelector(".st-key-tour_button button");
-  const target = focused?.checkVisibility() && focused !== document.body ? focused : button;
-  if (target instanceof HTMLElement) target.focus({ preventScroll: true });
+  const [button] = findAll(document, ".st-key-tour_button button");
+  (focused?.checkVisibility() && focused !== document.body ? focused : button)?.focus({ preventScroll: true });
 }
 
 /** @param {HTMLElement} root */
-function cardHasFocus(root) {
-  const { activeElement } = /** @type {ShadowRoot | Document} */ (root.getRootNode());
-  return activeElement !== null && find(root, ".card").contains(activeElement);
-}
+const cardHasFocus = (root) => find(root, ".card").matches(":focus-within");
 
 /** @param {TourState} state @param {TourPayload} payload @param {TourStop} stop */
 function writeCard(state, payload, stop) {
   const { root } = state, { words, stops, identity } = payload;
-  writeTexts(root, words);
-  write(find(root, ".count"), fill(words.count, { n: stop.number, count: stops.length }));
-  write(find(root, "h2"), stop.title);
+  const count = fill(words.count, { n: stop.number, count: stops.length });
+  writeTexts(root, { ...words, count, title: stop.title });
   find(root, ".texts").replaceChildren(...stop.texts.map((spans) => sentenceElement(spans)));
   find(root, ".body").scrollTop = 0;
   const openNextPage = () => {
@@ -70,10 +65,9 @@ function writeCard(state, payload, stop) {
   const more = find(root, ".more"),
     redraw = () => {
       if (!stop.quiz) return;
-      const within = more.contains(/** @type {ShadowRoot} */ (root.getRootNode()).activeElement);
+      const within = more.matches(":focus-within");
       more.replaceChildren(quizBox(stop.quiz, identity, redraw, openNextPage));
-      const next = more.querySelector("button.onward, .quiz > .plain");
-      if (within && !focusWord(more) && next instanceof HTMLElement) next.focus();
+      if (within && !focusWord(more)) findAll(more, "button.onward, .quiz > .plain")[0]?.focus();
       find(root, ".texts").hidden = answersOf(identity).answers.length > 0;
       write(find(root, ".tour-keys"), isAsking(stop, identity) ? words.own : words.keys);
       drawCard(state, payload);

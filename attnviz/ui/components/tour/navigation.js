@@ -1,7 +1,7 @@
 // Moves between the stops of the tour, by buttons and keys. In the quiz, arrow keys focus its words; Esc ends the tour.
 
 import { isForPage } from "../keyboard.js";
-import { find } from "../shared.js";
+import { find, findAll } from "../shared.js";
 
 /** The previous and next stop that this translation has; null where there is none.
  * @param {TourStop[]} stops @param {number} here */
@@ -16,10 +16,9 @@ const LEFT_OR_RIGHT = ["ArrowLeft", "ArrowRight"];
 /** Focuses the current word of a question of the quiz; returns whether one is waiting for an answer.
  * @param {HTMLElement} root */
 export function focusWord(root) {
-  const word = root.querySelector(".english .word[tabindex='0']:enabled");
-  if (!(word instanceof HTMLElement)) return false;
-  word.focus({ preventScroll: true });
-  return true;
+  const [word] = findAll(root, ".english .word[tabindex='0']:enabled");
+  word?.focus({ preventScroll: true });
+  return word !== undefined;
 }
 
 /** Handles a key during the tour: arrow keys go from stop to stop, in the quiz to its words, and Esc ends it.

@@ -35,12 +35,15 @@ export function energySliders(root, { energies, rows, shown: bars }, step, words
     box.append(element("b", "source", name), range, fit, bar);
     return { piece, range, fit, bar, output };
   });
-  const back = element("button", "plain", words.reset);
-  back.onclick = () => {
+  const reset = () => {
     now.splice(0, now.length, ...energies);
     for (const { piece, range } of made) range.value = String(now[piece]);
+  };
+  const onclick = () => {
+    reset();
     draw(true);
   };
+  const back = element("button", "plain", words.reset, { onclick });
   box.append(back);
   /** @param {boolean} isMoved */
   const draw = (isMoved) => {
@@ -58,7 +61,7 @@ export function energySliders(root, { energies, rows, shown: bars }, step, words
       send(root, "preview", unchanged ? null : { kind: "weights", weights, step });
     }
   };
-  for (const { piece, range } of made) range.value = String(now[piece]);
+  reset();
   draw(false);
   return box;
 }
@@ -68,9 +71,8 @@ export function comparedBars(rows, words) {
   const key = element("p", "head", element("i", "before"), words.before, element("i", "after"), words.after);
   const compared = rows.flatMap(({ name, before, after, texts }) => {
     const bars = [before, after].map((share, k) => {
-      const bar = element("span", ["before", "after"][k], element("i", ""), element("span", "", texts[k]));
-      bar.style.setProperty("--share", `${100 * share}%`);
-      return bar;
+      const style = { "--share": `${100 * share}%` };
+      return element("span", ["before", "after"][k], element("i", ""), element("span", "", texts[k]), { style });
     });
     return [element("b", "source", name), element("span", "bars", ...bars)];
   });

@@ -5,7 +5,7 @@ import { component } from "../component.js";
 import { handlePress } from "../outbox/outbox.js";
 import { payloadOf } from "../payloads.js";
 import { remember } from "../stored_choice/stored_choice.js";
-import { find } from "../shared.js";
+import { find, onResize } from "../shared.js";
 import { onMessage, send, viewRoot, viewState } from "../view.js";
 import { drawCard, hideCard, schedulePlacement, showAgain } from "./card.js";
 import { onTourKey, turn } from "./navigation.js";
@@ -52,12 +52,15 @@ export default component(".tour", {
       document.addEventListener(name, endOffer, { signal, passive: true });
     }
     addEventListener("resize", redraw, { signal });
-    const resizing = new ResizeObserver(() => { // the page grows while figures load, or with the level of detail
-      showAgain(state, { step: false });
-      redraw();
-    });
-    resizing.observe(viewRoot(root));
-    resizing.observe(find(root, ".card"));
+    onResize(
+      () => { // the page grows while figures load, or with the level of detail
+        showAgain(state, { step: false });
+        redraw();
+      },
+      signal,
+      viewRoot(root),
+      find(root, ".card"),
+    );
     handlePress("tour_button", () => goToStop(1), signal);
     onMessage(root, "shown", () => {
       followStop(state);
@@ -69,10 +72,7 @@ export default component(".tour", {
     find(root, ".next").onclick = () => turn(state, "after", goToStop);
     find(root, ".back").onclick = () => turn(state, "before", goToStop);
     find(root, ".astray").onclick = () => showAgain(state, { step: true });
-    signal.addEventListener("abort", () => {
-      resizing.disconnect();
-      cancelAnimationFrame(state.frame);
-    });
+    signal.addEventListener("abort", () => cancelAnimationFrame(state.frame));
   },
   /** @param {TourState} state */
   take(state) {

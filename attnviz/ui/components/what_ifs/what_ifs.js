@@ -70,9 +70,7 @@ function drawLine({ root, data: { cards, current, folded, words }, open = !folde
 /** Draws the cards, keeps the focus among them, and scrolls the current one into sight. @param {WhatIfsState} state */
 function drawCards(state) {
   const { root, data: { cards, current } } = state;
-  const list = find(root, "ol");
-  const inside = /** @type {ShadowRoot} */ (root.getRootNode()).activeElement?.closest("li");
-  const place = inside ? [...list.children].indexOf(inside) : -1;
+  const list = find(root, "ol"), place = [...list.children].findIndex((item) => item.matches(":focus-within"));
   root.hidden = cards.length === 0;
   viewRoot(root).toggleAttribute("data-what-ifs", cards.length > 0);
   drawLine(state);
