@@ -51,6 +51,20 @@ export function moveFocus(event, controls) {
   makeOneTabStop(controls, controls[place]);
 }
 
+/** Moves the focus from a radio button to that in the direction of an arrow key, and presses it; beyond the end, to the
+ * other end of a single row. @param {KeyboardEvent} event @param {HTMLElement[]} radios
+ * @param {number} [across] how many stand side by side in a grid */
+export function pressByArrow(event, radios, across) {
+  const down = across ?? 1, here = radios.findIndex((radio) => radio === event.target);
+  const by = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: down, ArrowUp: -down }[event.key];
+  if (!by || here < 0 || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+  event.preventDefault(); // and do not step
+  event.stopPropagation();
+  const next = across ? radios[here + by] : radios.at((here + by) % radios.length);
+  next?.focus();
+  next?.click();
+}
+
 /** Whether lecture mode is on, in which a presenter's remote control works. */
 export const isLecture = () => document.documentElement.hasAttribute("data-lecture");
 

@@ -26,16 +26,14 @@ export function payloadOf(state, draw) {
   const { step } = viewState(root);
   if (step === null) return null;
   const at = addressOf(root, data, step);
-  for (const ready of [state.prefetched, data.sent]) {
-    if (ready?.payload && ready.at === at) state.fetched = { at, payload: ready.payload };
-  }
-  if (state.fetched?.at !== at && state.absent === at) return null; // asked for once, however often it is drawn
+  const ready = [state.prefetched, data.sent, state.fetched].find((one) => one?.payload && one.at === at);
+  if (!ready && state.absent === at) return null; // asked for once, however often it is drawn
   state.absent = undefined;
   root.removeAttribute("data-refused");
-  if (state.fetched?.at === at) {
-    state.wanted = undefined;
+  if (ready) {
+    Object.assign(state, { fetched: ready, wanted: undefined });
     markWaiting(root, false);
-    return inLanguage(state.fetched.payload);
+    return inLanguage(ready.payload);
   }
   if (state.wanted === at) return null;
   state.wanted = at;

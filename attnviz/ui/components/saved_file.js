@@ -1,6 +1,7 @@
 // Saves a file that the browser makes, or the server, or reports to the caller the sentence with which that refuses to make it.
 
 import { fetchPayload, REFUSED } from "./requests.js";
+import { element } from "./shared.js";
 
 /** Saves the file at the address of a link under the link's file name; `report` gets the problem, empty without one.
  * @param {HTMLAnchorElement} link @param {(problem: string) => void} report */
@@ -19,19 +20,9 @@ export async function saveFile(link, report) {
  * @param {string} download its name
  * @param {Element} near in whose place the click happens: elsewhere it would close the box */
 export function saveBlob(content, download, near) {
-  const saved = Object.assign(document.createElement("a"), { href: URL.createObjectURL(content), download });
+  const saved = element("a", "", { href: URL.createObjectURL(content), download });
   near.after(saved);
   saved.click();
   saved.remove();
   URL.revokeObjectURL(saved.href);
-}
-
-/** The content of a file as a data URL. @param {Blob} file @returns {Promise<string>} */
-export function dataUrl(file) {
-  return new Promise((read, fail) => {
-    const reader = new FileReader();
-    reader.onload = () => read(String(reader.result));
-    reader.onerror = () => fail(reader.error);
-    reader.readAsDataURL(file);
-  });
 }

@@ -12,7 +12,7 @@ import {
 } from "./address.js";
 import { isEmbedded } from "./requests.js";
 import { fill } from "./shared.js";
-import { guestOf, send, viewRoot, viewState } from "./view.js";
+import { drawnRoots, guestOf, send, viewRoot, viewState } from "./view.js";
 
 /** Last selection, by the id of the view, or by its root in a page of others. @type {Map<string | Element, StoredSelection>} */
 const storedSelections = new Map();
@@ -240,9 +240,9 @@ export function publish(node) {
 /** Selects in the views on the page what the address says, where it is about their translations.
  * @param {(view: ViewPayload) => boolean} isAbout */
 function followAddress(isAbout) {
-  for (const root of document.querySelectorAll("[class*='st-key-room']")) {
-    const view = /** @type {ViewRoot} */ (root).attnvizView;
-    if (!view?.view || guestOf(root) || !isAbout(view.view)) continue;
+  for (const root of drawnRoots()) {
+    const view = root.attnvizView;
+    if (!view.view || guestOf(root) || !isAbout(view.view)) continue;
     view.now = selectionFromAddress(view.view);
     publish(root);
   }

@@ -6,9 +6,6 @@ const GUEST = ".attnviz-guest"; // holds a view in a page of others
 
 /** @type {WeakMap<Element, ViewRoot>} */
 const viewRoots = new WeakMap();
-
-/** The root elements of the views that have been drawn. @type {Set<ViewRoot>} */
-const drawnRoots = new Set();
 let views = 0;
 
 /** The element whose shadow root `node` is in, if it is in one. @param {Element} node */
@@ -29,7 +26,6 @@ export function viewRoot(node) {
   for (; here && !root; here = hostOf(here)) root = here.closest(ROOT);
   if (!root) throw new Error("a component stands in no view");
   root.attnvizView ??= newState(root);
-  drawnRoots.add(root);
   viewRoots.set(node, root);
   return root;
 }
@@ -59,6 +55,10 @@ function newState(root) {
   new ResizeObserver(() => view.width = root.clientWidth).observe(root);
   return view;
 }
+
+/** The root elements of the views that are drawn. */
+export const drawnRoots = () =>
+  /** @type {ViewRoot[]} */ ([...document.querySelectorAll(ROOT)]).filter(({ attnvizView }) => attnvizView);
 
 /** The state of the view of `node`. @param {Element} node @returns {ViewState} */
 export const viewState = (node) => viewRoot(node).attnvizView;
@@ -105,17 +105,10 @@ export const guestOf = (node) => viewRoot(node).closest(GUEST);
  * touched last.
  * @param {Element} node @param {Event} event */
 function belongsTo(node, event) {
-  for (const root of drawnRoots) {
-    if (!root.isConnected) drawnRoots.delete(root);
-  }
-  const views = [...drawnRoots], path = event.composedPath();
-  const guest = guestOf(node); // there, keys belong to the view that has the focus
+  const guest = guestOf(node), path = event.composedPath(); // there, keys belong to the view that has the focus
   if (guest) return path.includes(guest);
-  /** @type {(one: Node, other: Node) => number} */
-  const order = (one, other) => one.compareDocumentPosition(other) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1;
-  const [last] = views.toSorted((one, other) =>
-    other.attnvizView.touched - one.attnvizView.touched || order(one, other)
-  );
+  const views = drawnRoots();
+  const [last] = views.toSorted((one, other) => other.attnvizView.touched - one.attnvizView.touched);
   return (views.find((root) => path.includes(root)) ?? last) === viewRoot(node);
 }
 

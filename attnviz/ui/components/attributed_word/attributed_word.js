@@ -6,8 +6,6 @@ import { fetchJson } from "../payloads.js";
 import { fill, find, findAll, write, writeTexts } from "../shared.js";
 import { send, viewState } from "../view.js";
 
-let lists = 0;
-
 /** Chooses the word typed in a box: a likely piece by its name, or the first piece of any other text; an empty box
  * undoes the choice.
  * @param {WordChoiceState} state @param {HTMLInputElement} box */
@@ -40,8 +38,7 @@ export default component(".word-choice", {
   /** @param {WordChoiceState} state */
   start(state) {
     const { root } = state, list = find(root, "datalist");
-    lists += 1;
-    list.id = `attnviz-likeliest-${lists}`;
+    list.id = `${viewState(root).name}-likeliest`;
     for (const box of findAll(root, "input", HTMLInputElement)) {
       box.setAttribute("list", list.id);
       box.onfocus = () => box.select();

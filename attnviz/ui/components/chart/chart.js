@@ -27,7 +27,7 @@ import { writeWithTerms } from "../terms/terms.js";
 import { onMessage, send, viewState } from "../view.js";
 import { drawFrozenLabels, moveColumnLabels } from "./frozen_labels.js";
 import { attachSliders, followWhatIfs } from "./drag.js";
-import { entryAt, middleOf, selectionShapes } from "./selection.js";
+import { entryAt, selectionShapes } from "./selection.js";
 import { choiceAt, highlight, reportPointing } from "./pointing.js";
 import { markTabStop, placeSliders } from "./sliders.js";
 import { linkPanels } from "./panels.js";
@@ -70,7 +70,6 @@ function writeCaption(root, heading, sentences) {
 function describe(state) {
   const { chart, figure: { layout } } = state;
   const { alt, narrowest, widest, steps, order, entries, words, tree, opens } = layout.meta;
-  chart.setAttribute("role", "img");
   chart.setAttribute("aria-label", alt);
   const bounds = { minWidth: `${narrowest}px`, maxWidth: widest ? `${widest}px` : "" };
   if (chart.style.minWidth !== bounds.minWidth || chart.style.maxWidth !== bounds.maxWidth) {
@@ -117,7 +116,7 @@ function dropCrowdedNumbers({ data, layout: { meta, margin } }, width) {
 /** Scrolls a chart that is wider than its box to the chosen column. @param {ChartState} state */
 function scrollToColumn({ root, chart, step, source }) {
   const { columns, spans } = chart.layout.meta;
-  const column = entryAt(columns, source) ?? middleOf(spans?.[step ?? -1]);
+  const span = spans?.[step ?? -1], column = entryAt(columns, source) ?? (span ? (span[0] + span[1]) / 2 : null);
   if (column === null) return;
   const scroll = find(root, ".scroll");
   if (!scroll.hasAttribute("data-scrolls")) return; // its widths are not read: that would lay out the page
@@ -253,11 +252,8 @@ export default component(".chart-box", {
    */
   take(state, data) {
     const { root } = state, fetching = "at" in data, undo = find(root, ".undo");
-    Object.assign(state, {
-      steps: fetching ? data.prefetch : 0,
-      words: fetching ? data.hand ?? null : null,
-      consequenceAddress: fetching ? data.consequence ?? null : null,
-    });
+    const { prefetch: steps = 0, hand: words = null, consequence: consequenceAddress = null } = fetching ? data : {};
+    Object.assign(state, { steps, words, consequenceAddress });
     root.dataset.message = fetching ? data.waiting : "";
     undo.hidden = !state.words?.undo;
     write(undo, state.words?.undo ?? "");

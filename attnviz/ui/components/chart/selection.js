@@ -81,9 +81,6 @@ function ring(meta, [xanchor, yanchor]) {
   return rectangle(-RING, RING, -RING, RING, meta.frame, ROW_FRAME_WIDTH, pixels);
 }
 
-/** @param {[number, number] | undefined} span */
-export const middleOf = (span) => (span ? (span[0] + span[1]) / 2 : null);
-
 /** An axis of a drawn chart.
  * @param {Chart} chart
  * @param {string} id as "x2" or "y" */

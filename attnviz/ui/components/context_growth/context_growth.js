@@ -25,11 +25,9 @@ import { growthAt, growthShapes, sumOf } from "./strips.js";
 const JUMP_COUNT = 5; // up to the whole sum, with reduced motion
 const JUMP_PAUSE = 600; // milliseconds between two jumps
 
-const SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉";
-/** @param {number} number */
-const subscript = (number) => String(number).replace(/\d/g, (digit) => SUBSCRIPTS[Number(digit)]);
 /** The symbol of the sum of a step: c₃, or z₃ of a head. @param {Growth} growth @param {GrowthState} state */
-const sumSymbol = ({ step }, { payload }) => `${payload.symbol}${subscript(step + 1)}`;
+const sumSymbol = ({ step }, { payload }) =>
+  payload.symbol + String(step + 1).replace(/\d/g, (digit) => "₀₁₂₃₄₅₆₇₈₉"[Number(digit)]);
 
 /** @param {Growth} numbers @param {GrowthState} state @param {number | null} source */
 function figure(numbers, state, source) {
@@ -146,7 +144,6 @@ export default component(".growth", {
       input.name = `${viewState(root).name}-order`;
       input.onchange = () => send(root, "choose", { order: /** @type {Order} */ (input.value) });
     }
-    chart.setAttribute("role", "img");
     chart.classList.add("clickable");
     // The running sum as drawn, unit by unit, for tests.
     chart.runningSum = () => Array.from(state.running);

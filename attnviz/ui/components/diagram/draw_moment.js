@@ -5,17 +5,8 @@ import { eased } from "../clock.js";
 import { number, percent, write } from "../shared.js";
 import { queryPath } from "./attention.js";
 import { ARRIVAL } from "./moments.js";
-import {
-  barWidth,
-  contextMiddle,
-  drawEnergies,
-  drawPose,
-  drawRibbon,
-  placeBar,
-  ribbonsOf,
-  writeWeights,
-} from "./pose.js";
-import { ribbonMiddle } from "./ribbons.js";
+import { barWidth, contextMiddle, drawEnergies, drawPose, placeBar, ribbonsOf, writeWeights } from "./pose.js";
+import { ribbonMiddle, ribbonPath } from "./ribbons.js";
 import { addElement, addGroup, area, colour, drawVector, roundedPath, spot } from "./svg.js";
 
 const DIM = 0.14; // opacity of what is not computed yet
@@ -158,7 +149,7 @@ function drawMixture(drawing, drawn, pose, { added, way, arrived, context, mixed
   const attends = drawn.bars.length > 0, ribbons = ribbonsOf(drawing, pose.weights);
   ribbons.forEach((ribbon, j) => {
     const share = attends ? j < added ? 1 : j > added ? 0 : onRibbon(way) : way;
-    if (drawn.gone[j] !== share) drawRibbon(drawing, ribbon, j, share);
+    if (drawn.gone[j] !== share) parts.ribbons[j].setAttribute("d", ribbonPath(plan, ribbon, share));
     drawn.gone[j] = share;
   });
   colour(parts.contextSquares, context, payload.limits.annotation);
@@ -169,7 +160,7 @@ function drawMixture(drawing, drawn, pose, { added, way, arrived, context, mixed
   if (!carries) return;
   const { across, cell, flow } = plan, fallen = Math.min(way / ARRIVAL / FALL, 1), gone = onRibbon(way);
   const middle = contextMiddle(drawing, pose.weights), half = (across.context[1] - across.context[0]) / 2;
-  const [along, deep] = ribbonMiddle(plan, ribbons[added].from, ribbons[added].to, gone);
+  const [along, deep] = ribbonMiddle(plan, ribbons[added], gone);
   const start = (across.forward[0] + across.backward[1]) / 2, end = across.context[0] - half - 3;
   const place = spot(
     plan,

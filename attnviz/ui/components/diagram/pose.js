@@ -52,7 +52,7 @@ export function drawPose(drawing, pose) {
   });
   drawEnergies(drawing, pose.energies);
   writeWeights(drawing, pose.weights);
-  ribbonsOf(drawing, pose.weights).forEach((ribbon, j) => drawRibbon(drawing, ribbon, j));
+  ribbonsOf(drawing, pose.weights).forEach((ribbon, j) => parts.ribbons[j].setAttribute("d", ribbonPath(plan, ribbon)));
 }
 
 /** The middle of the context vector along the sentence.
@@ -111,12 +111,6 @@ export function ribbonsOf(drawing, weights) {
     const thick = weights[j] * flow;
     return { from, to: ends[j], thick, neck: Math.min(thick, width - 3) };
   });
-}
-
-/** Draws a ribbon up to a `share` of its way.
- * @param {DiagramDrawing} drawing @param {Ribbon} ribbon @param {number} j @param {number} [share] */
-export function drawRibbon({ plan, parts }, { from, to, thick, neck }, j, share) {
-  parts.ribbons[j].setAttribute("d", ribbonPath(plan, from, to, thick, neck, share));
 }
 
 /** The line from the context vector to the boxes. @param {Plan} plan @param {number} middle */

@@ -24,18 +24,16 @@ export function meanPosition({ columns, first, last, flow }, weights) {
   return Math.min(Math.max(mean, first + flow / 2), Math.max(last, first + flow) - flow / 2);
 }
 
-/** The middle of a ribbon between two places along the sentence, after a share `t` of its way: along and across.
- * @param {Plan} plan @param {number} from @param {number} to @param {number} t
- * @returns {[along: number, across: number]} */
-export function ribbonMiddle({ across: { ribbons: [top, bottom] } }, from, to, t) {
+/** The middle of a ribbon after a share `t` of its way: along and across.
+ * @param {Plan} plan @param {Ribbon} ribbon @param {number} t @returns {[along: number, across: number]} */
+export function ribbonMiddle({ across: { ribbons: [top, bottom] } }, { from, to }, t) {
   // A cubic with straight ends.
   return [from + (to - from) * t * t * (3 - 2 * t), top + (bottom - top) * (1.5 * t * (1 - t) + t ** 3)];
 }
 
-/** The outline of a ribbon of a thickness in pixels between two places along the sentence, up to a `share` of its way.
- * @param {Plan} plan @param {number} from @param {number} to @param {number} thick @param {number} neck
- * @param {number} [share] */
-export function ribbonPath(plan, from, to, thick, neck, share = 1) {
+/** The outline of a ribbon, up to a `share` of its way. @param {Plan} plan @param {Ribbon} ribbon @param {number} [share] */
+export function ribbonPath(plan, ribbon, share = 1) {
+  const { from, to, thick, neck } = ribbon;
   if (thick < THINNEST || !share) return "";
   const [top, bottom] = plan.across.ribbons, deep = bottom - top, way = to - from;
   // A ribbon to a distant place is cut perpendicularly; a thick straight one would fold, and is cut along the sentence.
@@ -44,7 +42,7 @@ export function ribbonPath(plan, from, to, thick, neck, share = 1) {
   /** @type {Spot[]} */
   const left = [], right = [];
   for (let k = 0; k <= CUTS; k += 1) {
-    const t = share * k / CUTS, u = 1 - t, [along, across] = ribbonMiddle(plan, from, to, t);
+    const t = share * k / CUTS, u = 1 - t, [along, across] = ribbonMiddle(plan, ribbon, t);
     const slopeAlong = way * 6 * t * u, slopeAcross = deep * (1.5 * (u - t) + 3 * t * t);
     const far = Math.hypot(slopeAlong, slopeAcross) || 1;
     const wider = Math.min(1, t / NECK), half = (neck + (thick - neck) * wider * wider * (3 - 2 * wider)) / 2;

@@ -25,7 +25,6 @@ async function show(state) {
   const named = { i: step + 1, target: data.targets[step], word: data.sources[source] };
   write(find(root, "h3"), fill(data.words.heading, named));
   write(find(root, "p"), caption);
-  chart.setAttribute("role", "img");
   chart.setAttribute("aria-label", caption);
   chart.style.height = `${figure.layout.height}px`;
   await drawFigure(state, figure.data, figure.layout);

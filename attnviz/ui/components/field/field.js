@@ -2,6 +2,7 @@
 // value of a field; a value that a visitor sets is sent as a request. Until the server has handled it, the field shows
 // what the visitor set. The value of a display option belongs to its view instead (state.js).
 
+import { pressByArrow } from "../keyboard.js";
 import { beforeRequest, lastAcknowledged, onAcknowledged, sendRequest } from "../outbox/outbox.js";
 import { element, find, findAll, makeOneTabStop, onPress, states, write } from "../shared.js";
 import { onMessage, send, viewState } from "../view.js";
@@ -119,15 +120,7 @@ const KINDS = {
       button.disabled = data.disabled;
       button.setAttribute("role", "radio");
       onPress(button, () => edit(data.key, field, value, true));
-      button.onkeydown = (event) => {
-        const by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
-        if (!by) return;
-        event.preventDefault();
-        event.stopPropagation();
-        const next = buttons.at((place + by) % buttons.length);
-        next?.focus();
-        next?.click();
-      };
+      button.onkeydown = (event) => pressByArrow(event, buttons);
     });
     field.show = () => {
       for (const button of buttons) button.ariaChecked = String(button.dataset.value === field.value);

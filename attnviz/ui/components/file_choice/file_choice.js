@@ -1,7 +1,6 @@
 // A file that a visitor chooses or drops: its name and content are sent as a request.
 
 import { sendRequest } from "../outbox/outbox.js";
-import { dataUrl } from "../saved_file.js";
 import { find, write } from "../shared.js";
 
 /** @param {Mounted<{ key: string, label: string, bytes: number, tooLarge: string }>} mounted */
@@ -13,7 +12,6 @@ export default function ({ data, parentElement }) {
     if (!file) return;
     write(problem, file.size > data.bytes ? data.tooLarge : "");
     if (file.size > data.bytes) return;
-    const content = (await dataUrl(file)).replace(/^[^,]*,/, ""); // in base64
-    sendRequest(data.key, { name: file.name, content });
+    sendRequest(data.key, { name: file.name, content: (await file.bytes()).toBase64() });
   };
 }

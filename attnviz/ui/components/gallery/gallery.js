@@ -2,6 +2,7 @@
 // radio buttons: Tab goes to the chosen one, an arrow key to the next.
 
 import { component } from "../component.js";
+import { pressByArrow } from "../keyboard.js";
 import { sendRequest } from "../outbox/outbox.js";
 import { NARROW } from "../payloads.js";
 import { bytesOf, element, findAll, makeOneTabStop, onPress, scrollSmoothly } from "../shared.js";
@@ -40,36 +41,6 @@ function markChosen(root, chosen) {
   makeOneTabStop(nodes, nodes.find((node) => node.dataset.code === chosen));
 }
 
-/** Chooses one: marks it at once, and sends a request. @param {GalleryState} state @param {HTMLElement} node */
-function choose(state, node) {
-  const { root } = state, { code } = node.dataset;
-  markChosen(root, code ?? "");
-  sendRequest(state.data.request, code);
-}
-
-/** @type {Record<string, (place: number, across: number) => number>} */
-const ARROW_KEYS = {
-  ArrowRight: (place) => place + 1,
-  ArrowLeft: (place) => place - 1,
-  ArrowDown: (place, across) => place + across,
-  ArrowUp: (place, across) => place - across,
-};
-
-/** @param {GalleryState} state @param {KeyboardEvent} event */
-function onKey(state, event) {
-  const { root } = state, target = ARROW_KEYS[event.key];
-  if (!target || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
-  const nodes = findAll(root, "button.cell");
-  const place = nodes.findIndex((node) => node === event.target);
-  if (place < 0) return;
-  event.preventDefault(); // and do not step
-  event.stopPropagation();
-  const next = nodes[target(place, Number(nodes[place].dataset.across))];
-  if (!next) return;
-  next.focus();
-  choose(state, next);
-}
-
 /** @param {GalleryState} state */
 function build(state) {
   const { root, data: { groups, chosen } } = state;
@@ -79,13 +50,15 @@ function build(state) {
     for (const cell of cells) {
       const { name, note, label: ariaLabel, code } = cell;
       const below = element("span", "below", element("span", "name", name), " ", element("span", "note", note));
-      const properties = { ariaLabel, role: chosen ? "radio" : "img", dataset: { code, across } };
+      const properties = { ariaLabel, role: chosen ? "radio" : "img", dataset: { code } };
       const node = element(chosen ? "button" : "div", "cell", heatmapCanvas(cell), below, properties);
       if (chosen) {
         onPress(node, () => {
-          choose(state, node);
+          markChosen(root, code); // at once
+          sendRequest(state.data.request, code);
           if (innerWidth < NARROW) scrollSmoothly(document.querySelector(".section.opened")); // it may be below the window
         });
+        node.onkeydown = (event) => pressByArrow(event, findAll(root, "button.cell"), across);
       }
       grid.append(node);
     }
@@ -101,7 +74,6 @@ export default component(".gallery", {
     if (payload !== state.payload) {
       state.payload = payload;
       build(state);
-      root.onkeydown = (event) => onKey(state, event);
     }
     markChosen(root, chosen);
   },

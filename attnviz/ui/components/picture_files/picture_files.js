@@ -3,7 +3,7 @@
 
 import { missingCharacters } from "../../../figures/glyphs.js";
 import { fetchJson } from "../payloads.js";
-import { dataUrl, saveFile } from "../saved_file.js";
+import { saveFile } from "../saved_file.js";
 import { element, fill, find, plotlyLibrary, write } from "../shared.js";
 import { filledAddress } from "../state.js";
 import { onMessage } from "../view.js";
@@ -50,7 +50,7 @@ function fontAddress() {
 async function fontRule(address) {
   const answer = await fetch(address);
   if (!answer.ok) throw new Error(`${address}: ${answer.status}`);
-  const url = await dataUrl(await answer.blob());
+  const url = `data:font/woff2;base64,${(await answer.bytes()).toBase64()}`;
   return `@font-face { font-family: "${FONT_FAMILY}"; font-weight: 100 900; src: url(${url}); }`;
 }
 

@@ -48,7 +48,7 @@ function goToStage(root, stage) {
   } else if (place) {
     scrollSmoothly(place);
     keepInWindow(place);
-  } else visitWhenDrawn(root, stage); // the page is still being built
+  }
 }
 
 /** Moves the keyboard focus to a stage further down the page, or to the button of one that opens in place.
@@ -89,19 +89,6 @@ function entry({ number, place, title }) {
   return element("li", "", made);
 }
 
-/** Goes to a stage once the figures above it are drawn: for a link, or an early click.
- * @param {HTMLElement} root @param {number} stage */
-function visitWhenDrawn(root, stage) {
-  let tries = 0;
-  const wait = setInterval(() => {
-    tries += 1;
-    const drawn = viewRoot(root).querySelectorAll("[class*='st-key-stages'] .js-plotly-plot").length;
-    if (drawn < 5 && tries < 50) return;
-    clearInterval(wait);
-    stageOf(root, stage)?.scrollIntoView();
-  }, 100);
-}
-
 /** Marks the chosen stage, and goes there if it comes from a link. A step marks nothing anew: that would compute
  * styles.
  * @param {SummaryState} state */
@@ -109,7 +96,8 @@ function place(state) {
   const { root } = state, { now } = viewState(root);
   if (!now) return;
   const stays = opensInPlace(root) || matchMedia("(max-width: 699px)").matches; // a phone shows first what a link is about
-  if (!state.placed && now.stage && !stays) visitWhenDrawn(root, now.stage);
+  const { stage } = now;
+  if (!state.placed && stage && !stays) requestAnimationFrame(() => goToStage(root, stage)); // once the stages are there
   state.placed = true;
   const view = viewRoot(root), isWide = matchMedia("(min-width: 1000px)").matches;
   const marked = [now.stage, view.hasAttribute("data-tour"), view.hasAttribute("data-diagram"), isWide, isLecture()]

@@ -15,8 +15,7 @@ export function drawCard(state, payload) {
   viewRoot(root).dataset.tour = keyOf(stop.place);
   viewRoot(root).toggleAttribute("data-quiz", isAsking(stop, payload.identity));
   card.classList.toggle("asking", isAsking(stop, payload.identity));
-  showOrHide(find(root, ".light"), true);
-  showOrHide(card, true);
+  showOrHide(root, true);
   const name = JSON.stringify([payload.identity, payload.language, payload.stops.length, state.at]);
   if (state.written !== name) {
     const began = state.written === undefined, held = cardHasFocus(root);
@@ -41,7 +40,7 @@ export function hideCard(state) {
   resetBars(root);
   Object.assign(state, { written: undefined, scrolled: null, focused: null });
   viewRoot(root).toggleAttribute("data-quiz", false);
-  for (const above of [find(root, ".card"), find(root, ".light")]) showOrHide(above, false);
+  showOrHide(root, false);
   if (scrolled !== null) scrollContainer().scrollTo({ top: scrolled });
   if (!back) return;
   const [button] = findAll(document, ".st-key-tour_button button");
@@ -141,10 +140,8 @@ export function schedulePlacement(state) {
   });
 }
 
-/** Shows or hides the card or the highlight, which are popovers: they lie above the page.
- * @param {HTMLElement} node @param {boolean} isOpen */
-function showOrHide(node, isOpen) {
-  if (!node.isConnected || node.matches(":popover-open") === isOpen) return;
-  if (isOpen) node.showPopover();
-  else node.hidePopover();
+/** Shows or hides the highlight and the card, which are popovers: they lie above the page.
+ * @param {HTMLElement} root @param {boolean} isOpen */
+function showOrHide(root, isOpen) {
+  if (root.isConnected) { for (const name of [".light", ".card"]) find(root, name).togglePopover(isOpen); }
 }

@@ -11,9 +11,6 @@ export function sentenceElement(spans, className = "") {
   return element("p", className, ...spans.map(([kind, text]) => kind ? element("b", kind, text) : text));
 }
 
-/** @param {number} share */
-const inPercent = (share) => percent(share, share >= 0.0995 ? 0 : 1);
-
 const RANGE_BELOW = 2, RANGE_ABOVE = 3; // range of the sliders beyond the energies of the step
 const SLIDER_STEP = 0.1;
 
@@ -49,7 +46,7 @@ export function energySliders(root, { energies, rows, shown: bars }, step, words
   const draw = (isMoved) => {
     const weights = softmax(now);
     for (const { piece, range, fit, bar, output } of made) {
-      const energy = number(now[piece], 1), share = inPercent(weights[piece]);
+      const energy = number(now[piece], 1), share = percent(weights[piece], weights[piece] >= 0.0995 ? 0 : 1);
       bar.style.setProperty("--share", `${100 * weights[piece]}%`);
       range.setAttribute("aria-valuetext", `${energy}, ${words.share} ${share}`);
       write(fit, energy);

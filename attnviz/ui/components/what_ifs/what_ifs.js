@@ -22,11 +22,9 @@ function request(state, whatIf) {
 function cardItem(state, card, index) {
   const { words, current } = state.data;
   const rate = element("span", "rate", `${words.rate} ${card.per_word}`, { title: words.about });
-  const head = element("span", "head");
-  if (index) head.append(element("b", "number", String(index)), " ");
-  head.append(element("span", "what", card.description), " ");
-  if (card.on) head.append(element("span", "on", card.on), " ");
-  head.append(rate);
+  const number = index ? [element("b", "number", String(index)), " "] : [];
+  const on = card.on ? [element("span", "on", card.on), " "] : [];
+  const head = element("span", "head", ...number, element("span", "what", card.description), " ", ...on, rate);
   const changed = changedWords(card.words, (word) => fill(words.gone, { word }));
   const text = element("span", "text", { lang: "fr" }, ...changed);
   const open = button("card", undefined, () => {
