@@ -12,7 +12,7 @@ import { keep, kept } from "./storage.js";
 // Browsers limit how often the address is written: at most BURST times at once, then once in INTERVAL milliseconds.
 const BURST = 30, INTERVAL = 160;
 
-/** Parameters by their owner; null removes one from the address. @type {Map<unknown, AddressParts>} */
+/** What each owner has in the address. @type {Map<unknown, AddressParts>} */
 const partsByOwner = new Map();
 /** Parameters of owners that were unmounted, until the page is drawn. @type {AddressParts[]} */
 let unmountedParts = [];
@@ -22,8 +22,6 @@ const parameterNames = { query: new Set(), fragment: new Set() };
 let entryName = null;
 /** Path of the page that was drawn last; null before the first. @type {string | null} */
 let drawnPath = null;
-/** @type {Map<unknown, string>} */
-const suffixes = new Map();
 let followRequest = 0; // number of the unanswered request to follow Back or Forward; 0 where there is none
 /** The unanswered request for another page, and the owners of the current one: those that are added meanwhile belong to
  * the other page, and its entry is not known yet.
@@ -49,16 +47,16 @@ export const currentEntry = () => history.state?.attnvizEntry ? history.state : 
 /** Whether the current history entry is of the page and translation that are shown, also after Back or Forward. */
 export const isEntryShown = () => `${currentEntry()?.attnvizEntry} `.startsWith(`${entryName} `);
 
-/** The values of the owners in the page whose entry is written. @template Value @param {Map<unknown, Value>} byOwner */
-const ofPage = (byOwner) => {
-  const owners = [...byOwner.keys()].filter((owner) => owner !== "page" && (!leaving || leaving.owners.has(owner)));
-  return owners.map((owner) => /** @type {Value} */ (byOwner.get(owner)));
-};
+/** What the owners other than the page itself have in the page whose entry is written. */
+const partsOfPage = () =>
+  [...partsByOwner].flatMap(([owner, parts]) =>
+    owner === "page" || leaving?.owners.has(owner) === false ? [] : [parts]
+  );
 
 /** The address with the parameters of the page and of its owners. */
 function addressOfAll() {
   const address = new URL(location.href), fragment = fragmentParameters();
-  const all = [...unmountedParts, partsByOwner.get("page"), ...ofPage(partsByOwner)];
+  const all = [...unmountedParts, partsByOwner.get("page"), ...partsOfPage()];
   const searches = { query: address.searchParams, fragment };
   for (const part of /** @type {const} */ (["query", "fragment"])) {
     const values = Object.fromEntries([...parameterNames[part]].map((name) => [name, null]));
@@ -86,11 +84,12 @@ export function writeAddress(opens = false) {
   cancelWrite();
   if (followRequest || !isPageDrawn()) return;
   const address = addressOfAll(), previousEntry = currentEntry();
-  const name = [entryName, ...ofPage(suffixes)].filter(Boolean).join(" ");
+  const parts = partsOfPage(), name = [entryName, ...parts.map(({ suffix }) => suffix)].filter(Boolean).join(" ");
+  const identities = parts.flatMap(({ identity }) => identity ? [identity] : []);
   // After a reload, the entry has parts of views that are not drawn yet.
-  if (identities.size === 0 && previousEntry?.attnvizEntry.startsWith(`${name} `)) return;
+  if (identities.length === 0 && previousEntry?.attnvizEntry.startsWith(`${name} `)) return;
   const others = previousEntry?.attnvizEntry === name ? previousEntry.views : {};
-  const views = { ...others, ...Object.fromEntries(ofPage(identities)) };
+  const views = { ...others, ...Object.fromEntries(identities) };
   const state = { attnvizEntry: name, views };
   const isOther = previousEntry && previousEntry.attnvizEntry !== name;
   if (isOther && !(opens && previousEntry.attnvizEntry === entryName)) history.pushState(state, "", address);
@@ -110,12 +109,6 @@ function writeChanges() {
 /** Parameters whose values in the address are invalid, by name. @type {Map<string, InvalidParameter>} */
 export const invalidParameters = new Map();
 
-/** View id and translation by owner. @type {Map<unknown, [string, string]>} */
-const identities = new Map();
-
-/** @param {unknown} owner @param {string} id @param {string} identity */
-export const setIdentity = (owner, id, identity) => identities.set(owner, [id, identity]);
-
 /** How many writes count against the limit now: one less after each interval. */
 const recentWrites = () => Math.max(0, countedWrites - (performance.now() - writtenAt) / INTERVAL);
 
@@ -132,21 +125,16 @@ function scheduleWrite() {
   });
 }
 
-/** Sets the parameters of `owner`, to be written soon. `suffix` is appended to the name of the entry: when it changes,
- * the address is written at once.
- * @param {unknown} owner @param {AddressParts} parts @param {string} [suffix] */
-export function setParameters(owner, parts, suffix = "") {
-  if (
-    suffix === (suffixes.get(owner) ?? "") &&
-    JSON.stringify(parts) === JSON.stringify(partsByOwner.get(owner))
-  ) return;
+/** Sets what `owner` has in the address, to be written soon, or at once if the name of the entry changes.
+ * @param {unknown} owner @param {AddressParts} parts */
+export function setParameters(owner, parts) {
+  const before = partsByOwner.get(owner);
+  if (JSON.stringify(parts) === JSON.stringify(before)) return;
   partsByOwner.set(owner, parts);
   for (const part of /** @type {const} */ (["query", "fragment"])) {
     for (const name of Object.keys(parts[part] ?? {})) parameterNames[part].add(name);
   }
-  const opens = !suffixes.has(owner), entryChanges = (suffixes.get(owner) ?? "") !== suffix;
-  suffixes.set(owner, suffix);
-  if (entryChanges) writeAddress(opens);
+  if ((before?.suffix ?? "") !== (parts.suffix ?? "")) writeAddress(!before);
   else scheduleWrite();
 }
 
@@ -217,8 +205,6 @@ function restoreLeft() {
 export function removeOwner(owner) {
   unmountedParts.push(partsByOwner.get(owner) ?? {});
   partsByOwner.delete(owner);
-  suffixes.delete(owner);
-  identities.delete(owner);
 }
 
 /** The path and the query of the address. */

@@ -170,12 +170,9 @@ function drawColumns(node, { gap, shares = [], columns = [] }, setStateValue) {
 function mount(node, { kind, data }, setStateValue) {
   const text = JSON.stringify(data ?? null), state = components.get(node) ?? { text: undefined, cleanUp: undefined };
   components.set(node, state);
-  if (state.text === text) return;
+  // Where the page has gone on, a component does not find its view, which it does by where it stands.
+  if (state.text === text || !node.isConnected) return;
   state.text = text;
-  if (!node.isConnected) { // the page has gone on: a component finds its view by where it stands
-    state.text = undefined;
-    return;
-  }
   try {
     const module = attnvizModule(`ui/components/${kind}/${kind}.js`), parentElement = places.get(node) ?? node;
     state.cleanUp = module.default({ data, parentElement, setStateValue }) ?? state.cleanUp;

@@ -7,7 +7,6 @@ import {
   invalidParameters,
   isEntryShown,
   removeOwner,
-  setIdentity,
   setParameters,
 } from "./address.js";
 import { isEmbedded } from "./requests.js";
@@ -205,14 +204,13 @@ function storeSelection(node) {
     family: view.family,
     selection: { ...now },
   });
-  setIdentity(owner, view.id, view.identity);
   const own = addressParameters(now, view);
   const chosen = Object.values({ ...own, ...view.own }).some((value) => value !== null);
   // A step needs its sentence: the default sentence of the page may change.
   const query = { ...(chosen && view.sentence), ...view.own };
   const main = view.main === null ? {} : mainAddressParameters(view.main);
-  const place = now.tour ? `tour ${now.tour.stop}` : options.form;
-  setParameters(owner, { query, fragment: { ...main, ...own } }, place);
+  const suffix = now.tour ? `tour ${now.tour.stop}` : options.form, fragment = { ...main, ...own };
+  setParameters(owner, { query, fragment, suffix, identity: [view.id, view.identity] });
 }
 
 /** The address parameters of the main view, on a page that does not draw it. @param {ViewPayload} main */

@@ -186,10 +186,13 @@ interface Mounted<Data> {
 /** Parameters of the address; null for one that is not in it. */
 type AddressParameters = Record<string, string | null>;
 
-/** Parameters of the query and of the fragment of an address. */
+/** Parameters of the query and of the fragment of an address, what is appended to the name of its entry, and the id of a
+ * view with its translation. */
 interface AddressParts {
   query?: AddressParameters;
   fragment?: AddressParameters;
+  suffix?: string;
+  identity?: [id: string, identity: string];
 }
 
 /** A value in the address that is not one of its parameter: a number from `first` to `last`, or one of the `values`. */

@@ -88,6 +88,7 @@ function horizontalPlan(payload, available, measure, thin) {
   const decoder = compact
     ? compactDecoder(width, across.context[1], attends)
     : decoderBelowHorizontal(payload, width, across.context[1]);
+  const [y] = across.context;
   return {
     vertical: false,
     compact,
@@ -103,7 +104,8 @@ function horizontalPlan(payload, available, measure, thin) {
     dense: least < 26,
     across,
     flow: compact ? 84 : 116,
-    decoder: thin ? { ...decoder, ...stateBeside(across.context[0]) } : decoder,
+    // In a thin plan, the state whose query meets the keys is left of the context vector.
+    decoder: thin ? { ...decoder, before: { x: 28, y, width: 56, height: 16 }, queryFrom: [56, y] } : decoder,
   };
 }
 
@@ -125,12 +127,6 @@ function compactRows(top, attends) {
     context: [top + 187, top + 205],
   };
 }
-
-/** The state whose query meets the keys, left of the context vector. @param {number} y */
-const stateBeside = (y) => ({
-  before: { x: 28, y, width: 56, height: 16 },
-  queryFrom: /** @type {Spot} */ ([56, y]),
-});
 
 /** The rows of a horizontal sentence above the picture that has its energies and weights.
  * @param {number} top @returns {Rows} */

@@ -19,7 +19,9 @@ function laneElement(lane) {
     if (versions) source.append(...exchanged(lane.versions.map(({ source }) => joined(source))));
     const words = lane.source.map(({ text }) => element("span", text === "</s>" ? "word end" : "word", text));
     markAdjoining(words, lane.source);
-    source.append(...lane.source.flatMap(({ text, space }, k) => [beforeWord(text, space), words[k]]));
+    // The end mark, and what follows without a space, do not begin a line.
+    const between = lane.source.map(({ text, space }) => text === "</s>" ? "\u00a0" : space ? " " : "\u2060");
+    source.append(...words.flatMap((word, k) => [between[k], word]));
     node.append(source);
   }
   if (lane.strip) {
@@ -33,10 +35,6 @@ function laneElement(lane) {
   if (!versions) node.append(note);
   return node;
 }
-
-/** What stands between two words: the end mark and what follows without a space do not begin a line.
- * @param {string} text @param {boolean} space */
-const beforeWord = (text, space) => text === "</s>" ? "\u00a0" : space ? " " : "\u2060";
 
 /** An element for texts that are exchanged, and a hidden one for each, which take the room of the highest: nothing
  * moves.
