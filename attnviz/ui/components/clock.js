@@ -97,9 +97,7 @@ export function newPlayer({ root, signal }, { here, last, go, paint, pace, choos
       event.preventDefault();
     },
     write({ play, pause: stop }, text) {
-      slider.max = String(first + last());
-      slider.value = String(first + here());
-      slider.setAttribute("aria-valuetext", text);
+      Object.assign(slider, { max: first + last(), value: first + here(), ariaValueText: text });
       write(find(root, ".verb"), player.playing ? stop : play);
       for (const button of findAll(root, ".previous", HTMLButtonElement)) button.disabled = here() <= 0;
       for (const button of findAll(root, ".next", HTMLButtonElement)) button.disabled = here() >= last();

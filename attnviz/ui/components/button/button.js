@@ -6,8 +6,7 @@ import { find, write } from "../shared.js";
 /** @param {Mounted<{ key: string, label: string, type: string, disabled: boolean }>} mounted */
 export default function ({ data, parentElement }) {
   const button = find(parentElement, "button", HTMLButtonElement);
-  write(button, data.label);
-  button.className = `own-button ${data.type}`;
-  button.disabled = data.disabled;
-  button.onclick = () => void sendRequest(data.key);
+  const { key, label, type, disabled } = data;
+  write(button, label);
+  Object.assign(button, { className: `own-button ${type}`, disabled, onclick: () => void sendRequest(key) });
 }

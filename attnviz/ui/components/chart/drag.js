@@ -41,13 +41,11 @@ export function attachSliders(state) {
   state.sliders = { stepWeights, shownWeights: stepWeights, bars, unit: 1, zero: 0, frame: 0 };
   const { weight, keys: levelKeys, uprightKeys } = state.words, keys = upright ? uprightKeys : levelKeys;
   bars.forEach((bar, j) => {
-    bar.setAttribute("aria-label", fill(weight, { name: weights.pieces[j] }));
-    bar.setAttribute("aria-orientation", upright ? "vertical" : "horizontal");
+    const ariaLabel = fill(weight, { name: weights.pieces[j] });
+    Object.assign(bar, { ariaLabel, ariaOrientation: upright ? "vertical" : "horizontal" });
     bar.classList.toggle("upright", upright);
   });
-  for (const [name, text] of [["role", "group"], ["aria-label", state.words.weights], ["aria-description", keys]]) {
-    layer.setAttribute(name, text);
-  }
+  Object.assign(layer, { role: "group", ariaLabel: state.words.weights, ariaDescription: keys });
   placeSliders(state);
 }
 

@@ -80,9 +80,8 @@ function describeSliders(state, { bars, shownWeights, unit, zero, drag }) {
   const { pieces, shares } = state.figure.layout.meta.weights ?? { pieces: [] };
   const sign = shares ? "" : "α = ";
   bars.forEach((bar, j) => {
-    const weight = shownWeights[j];
-    bar.setAttribute("aria-valuenow", weight.toFixed(4));
-    bar.setAttribute("aria-valuetext", weightText(state.figure, weight));
+    const weight = shownWeights[j], ariaValueText = weightText(state.figure, weight);
+    Object.assign(bar, { ariaValueNow: weight.toFixed(4), ariaValueText });
     bar.style.setProperty("--end", `${zero + unit * weight}px`);
     bar.classList.toggle("low", weight < LOW);
     const output = bar.firstElementChild;

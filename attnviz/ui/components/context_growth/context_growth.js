@@ -59,9 +59,7 @@ function describe(state, numbers) {
   const { root, added, payload: { words } } = state, count = numbers.lines.length;
   const weight = numbers.lines.slice(0, added).reduce((total, line) => total + line.weight, 0);
   const range = find(root, ".added", HTMLInputElement);
-  range.max = String(count);
-  range.value = String(added);
-  range.setAttribute("aria-valuetext", fill(words.count, { k: added, n: count }));
+  Object.assign(range, { max: count, value: added, ariaValueText: fill(words.count, { k: added, n: count }) });
   const sentence = added === count
     ? fill(words.all, { n: count, c: sumSymbol(numbers, state) })
     : fill(words.some, { k: added, n: count, weight: number(weight, 2) });

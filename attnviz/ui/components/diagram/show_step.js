@@ -69,12 +69,10 @@ function paintControls({ root, show }, payload, scene, pose, k) {
     !isOpen ? words.show : playing ? words.pause : ended ? words.repeat : still ? words.next : words.resume,
   );
   find(root, ".run").dataset.state = playing ? "playing" : "paused";
-  for (const name of [".time", ".speed", ".close", ".scenes", ".told"]) find(root, name).hidden = !isOpen;
   find(root, ".show").classList.toggle("open", isOpen);
   viewRoot(root).toggleAttribute("data-showing", isOpen);
   if (!isOpen) return;
-  slider.value = String(time);
-  slider.setAttribute("aria-valuetext", scene.title);
+  Object.assign(slider, { value: time, ariaValueText: scene.title });
   const buttons = findAll(root, ".scenes button"), current = buttons[scenes.indexOf(scene)];
   if (!current.hasAttribute("aria-current")) {
     for (const one of buttons) one.ariaCurrent = one === current ? "step" : null;

@@ -58,14 +58,11 @@ const KINDS = {
   /** A text box, which sends its text on blur, with Enter, and before any other request. Shift+Enter begins a line; so does Enter in a box with a height of its own, which is for several lines and sends with Ctrl+Enter. */
   text(root, data, field) {
     const box = root.querySelector("textarea") ?? root.appendChild(element("textarea", ""));
-    box.placeholder = data.placeholder;
-    box.disabled = data.disabled;
-    box.setAttribute("aria-label", data.label);
-    box.style.height = data.height ? `${data.height}px` : "";
-    box.rows = 1;
-    box.enterKeyHint = data.height ? "enter" : "go";
+    const { placeholder, disabled, label: ariaLabel, height } = data;
+    Object.assign(box, { placeholder, disabled, ariaLabel, rows: 1, enterKeyHint: height ? "enter" : "go" });
+    box.style.height = height ? `${height}px` : "";
     const fit = () => {
-      if (data.height || CSS.supports("field-sizing", "content")) return;
+      if (height || CSS.supports("field-sizing", "content")) return;
       box.style.height = "auto";
       box.style.height = `${box.scrollHeight + 2}px`;
     };
@@ -75,7 +72,7 @@ const KINDS = {
     };
     box.onchange = () => commit(data.key, field);
     box.onkeydown = (event) => {
-      const sends = event.ctrlKey || event.metaKey || data.single_line || !(data.height || event.shiftKey);
+      const sends = event.ctrlKey || event.metaKey || data.single_line || !(height || event.shiftKey);
       if (event.key !== "Enter" || event.isComposing || !sends) return;
       event.preventDefault();
       event.stopPropagation();

@@ -7,8 +7,7 @@ import { filledAddress } from "../state.js";
 /** @param {Mounted<{ label: string, at: string, file: string, container: string }>} mounted */
 export default function ({ data, parentElement }) {
   const link = find(parentElement, "a", HTMLAnchorElement);
-  link.textContent = data.label;
-  link.download = data.file;
+  Object.assign(link, { textContent: data.label, download: data.file });
   const address = () => {
     const container = data.container && document.querySelector(`.st-key-${data.container}`);
     const at = container ? filledAddress(container, data.at) : data.at;

@@ -208,9 +208,7 @@ function paint(state) {
   const hits = answered.filter((one) => isRight(state, one)).length;
   write(find(root, ".count"), item ? fill(words.place, { i: place + 1, n: items.length }) : "");
   write(find(root, ".score"), item && answered.length ? fill(words.score, { hits, n: answered.length }) : "");
-  const progress = find(root, "progress", HTMLProgressElement);
-  progress.max = items.length;
-  progress.value = place + 1;
+  Object.assign(find(root, "progress"), { max: items.length, value: place + 1 });
   find(root, ".again").hidden = place < 0;
   find(root, ".previous").hidden = place < 0;
   const next = find(root, ".next", HTMLButtonElement);

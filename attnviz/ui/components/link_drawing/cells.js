@@ -52,9 +52,8 @@ export function openCells(container, control, signal) {
     Object.assign(cell.style, boxOf(here.row, here.column));
     const kind = words[control.kindOf([j, i]) ?? "none"];
     const text = words.cell.replace("{target}", target[i]).replace("{source}", source[j]).replace("{kind}", kind);
-    cell.setAttribute("aria-label", text);
-    row.setAttribute("aria-rowindex", String(here.row + 1));
-    cell.setAttribute("aria-colindex", String(here.column + 1));
+    row.ariaRowIndex = String(here.row + 1);
+    Object.assign(cell, { ariaLabel: text, ariaColIndex: String(here.column + 1) });
   }
 
   /** @param {number} rowNumber @param {number} columnNumber */
@@ -135,10 +134,9 @@ export function openCells(container, control, signal) {
       width: `${x._length}px`,
       height: `${y._length}px`,
     });
-    grid.setAttribute("aria-label", words.cells);
-    grid.setAttribute("aria-rowcount", String(targets.length));
-    grid.setAttribute("aria-colcount", String(sources.length));
-    cell.setAttribute("aria-description", words.keys);
+    const [ariaRowCount, ariaColCount] = [targets, sources].map(({ length }) => String(length));
+    Object.assign(grid, { ariaLabel: words.cells, ariaRowCount, ariaColCount });
+    cell.ariaDescription = words.keys;
     if (grid.parentElement !== scroll) scroll.append(grid);
     here = {
       row: placeOfWord(targets, control.payload().target.length, here.row, 0),

@@ -35,10 +35,9 @@ export default function ({ data: { pages, current, label }, parentElement }) {
   pages.forEach(({ path, title }, place) => {
     const link = nav.children[place];
     if (!(link instanceof HTMLAnchorElement)) return;
-    link.textContent = title;
-    link.href = pageAddress(path).href;
+    const ariaCurrent = path === current ? "page" : null;
+    Object.assign(link, { textContent: title, href: pageAddress(path).href, ariaCurrent });
     link.dataset.page = path;
-    link.ariaCurrent = path === current ? "page" : null;
     link.onclick = (click) => requestPage(click, path);
   });
   correctSkipLink();
