@@ -44,6 +44,13 @@ export function unpackRows(base64, width) {
   return Array.from({ length: numbers.length / width }, (_, row) => numbers.subarray(row * width, (row + 1) * width));
 }
 
+/** Draws rows of `width` pixels, each of red, green, blue and opacity from 0 to 255.
+ * @param {HTMLCanvasElement} canvas @param {number} width @param {number[][]} pixels */
+export function drawPixels(canvas, width, pixels) {
+  Object.assign(canvas, { width, height: pixels.length / width });
+  canvas.getContext("2d")?.putImageData(new ImageData(Uint8ClampedArray.from(pixels.flat()), width), 0, 0);
+}
+
 /** Fills the values into the {placeholders} of a template.
  * @param {string} template @param {Record<string, string | number>} values */
 export const fill = (template, values) => template.replace(/\{(\w+)\}/g, (_, name) => String(values[name]));

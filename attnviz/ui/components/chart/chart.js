@@ -240,7 +240,6 @@ export default component(".chart-box", {
     };
     onResize(refit, signal, find(root, ".scroll"), find(root, ".window"));
     addEventListener("resize", refit, { signal });
-    document.addEventListener("attnviz:letters", redraw, { signal });
     onMessage(root, "hint", ({ detail }) => markHypothesis(state, detail), signal);
     onMessage(root, "point", ({ detail }) => state.figure && highlight(state, detail), signal);
     followWhatIfs(state);

@@ -55,14 +55,10 @@ interface Growth {
   limit: number;
 }
 
-interface GrowthChart extends Chart {
-  runningSum(): number[];
-}
-
 interface GrowthState extends FetchingState<GrowthPayload> {
   /** Its scale factor. */
   scale: number;
-  chart: GrowthChart;
+  chart: Chart;
   /** The payload read last, and its contents. */
   payload: GrowthPayload;
   annotations: Float32Array[];
@@ -71,7 +67,6 @@ interface GrowthState extends FetchingState<GrowthPayload> {
   numbers?: Growth;
   /** How many strips are added. */
   added: number;
-  running: Float32Array;
   clock: Clock;
   /** Identifies the step and its order, and what is drawn of it. */
   key: string | null;

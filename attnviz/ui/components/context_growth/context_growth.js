@@ -37,7 +37,6 @@ function figure(numbers, state, source) {
   const count = numbers.lines.length;
   const strips = numbers.lines.map((line) => line.strip);
   const running = added === count ? numbers.total : sumOf(strips.slice(0, added), units);
-  state.running = running;
   const range = { zmin: -numbers.limit, zmax: numbers.limit };
   const drawn = {
     data: [{ ...data[0], ...range, z: strips }, { ...data[1], ...range, z: [running] }],
@@ -127,7 +126,7 @@ function toggleBuilding(state) {
 }
 
 export default component(".growth", {
-  begin: (own) => ({ chart: /** @type {GrowthChart} */ (chartOf(own.root)), clock: newClock(own) }),
+  begin: (own) => ({ chart: chartOf(own.root), clock: newClock(own) }),
   /** @param {GrowthState} state */
   start(state) {
     const { root, signal, chart } = state, added = find(root, ".added", HTMLInputElement);
@@ -143,10 +142,7 @@ export default component(".growth", {
       input.onchange = () => send(root, "choose", { order: /** @type {Order} */ (input.value) });
     }
     chart.classList.add("clickable");
-    // The running sum as drawn, unit by unit, for tests.
-    chart.runningSum = () => Array.from(state.running);
     onMessage(root, "point", ({ detail }) => highlight(state, detail), signal);
-    document.addEventListener("attnviz:letters", state.redraw, { signal });
   },
   /** Reads a new payload. */
   read(state, payload) {
@@ -155,9 +151,7 @@ export default component(".growth", {
     state.alpha = unpackRows(payload.alpha, state.annotations.length);
     state.skeletons = { figure: JSON.parse(figure), thinned: thinned && JSON.parse(thinned) };
     state.chart.style.minWidth = `${state.skeletons.figure.layout.meta.narrowest}px`;
-    state.key = null;
-    state.stripsKey = null;
-    state.drawnKey = null;
+    Object.assign(state, { key: null, stripsKey: null, drawnKey: null });
     writeTexts(root, payload.words);
   },
   show(state, { captions }) {

@@ -286,6 +286,8 @@ interface DiagramState extends FetchingState<DiagramPayload> {
   /** Width of its box in pixels, as drawn last, and whether it was thin. */
   boxWidth?: number;
   thin?: boolean;
+  /** Both and its scale factor, as drawn last. */
+  drawn?: string;
   /** Of the show, and of the way from one step to another. */
   clock: Clock;
   /** The titles of the stages, and a key of them. */

@@ -22,8 +22,7 @@ import { drawTerms } from "./terms.js";
  * @param {DiagramState} state @param {DiagramPayload} payload @returns {DiagramDrawing} */
 function drawPlan(state, payload) {
   const { root } = state, drawing = find(root, ".drawing", SVGElement), scale = scaleFactor();
-  const plan = planOf(root, payload, state.thin), boxWidth = find(root, ".scroll").clientWidth;
-  const numbers = unpackNumbers(payload);
+  const plan = planOf(root, payload, state.thin), numbers = unpackNumbers(payload);
   drawing.replaceChildren();
   drawing.setAttribute("width", String(plan.width * scale));
   drawing.setAttribute("height", String(plan.height * scale));
@@ -33,7 +32,7 @@ function drawPlan(state, payload) {
   const columns = drawEncoder(drawing, payload, plan, numbers);
   const decoder = drawDecoder(drawing, payload, plan, (viewState(root).view?.terms.cards.length ?? 0) > 0);
   drawNames(drawing, payload, plan, state.stages, textMeasure(root, "--sans"));
-  Object.assign(state, { boxWidth, pose: undefined, step: null });
+  Object.assign(state, { pose: undefined, step: null });
   state.show.drawn = null;
   drawTerms(drawing, payload, plan);
   const texts = Object.groupBy(findAll(drawing, "[data-text]", SVGTextElement), ({ dataset }) => dataset.text ?? "");
@@ -132,10 +131,12 @@ function show(state) {
   if (!sent) return;
   const { step, source } = viewState(root), k = step === null ? -1 : sent.steps.indexOf(step);
   if (k < 0 || state.signal.aborted) return;
-  const symbols = state.formulas && scaleFactor() === 1; // the terms of the equations have no room in lecture mode
+  const scale = scaleFactor(), boxWidth = find(root, ".scroll").clientWidth;
+  const symbols = state.formulas && scale === 1; // the terms of the equations have no room in lecture mode
   const other = sent !== state.sent || symbols !== state.symbols, thin = isThin(root) && sent.attention !== "none";
-  if (other || thin !== state.thin || state.boxWidth !== find(root, ".scroll").clientWidth) state.diagram = undefined;
-  Object.assign(state, { sent, symbols, thin });
+  const drawn = JSON.stringify([thin, boxWidth, scale]);
+  if (other || drawn !== state.drawn) state.diagram = undefined;
+  Object.assign(state, { sent, symbols, thin, boxWidth, drawn });
   const drawing = state.diagram ??= drawPlan(state, { ...sent, terms: symbols ? sent.terms : null });
   const { numbers } = drawing, before = state.step;
   if (source !== null || other) markPiece(state);
@@ -175,10 +176,6 @@ export default component(".diagram", {
       state.step = null;
       show(state);
     };
-    document.addEventListener("attnviz:letters", () => {
-      state.diagram = undefined;
-      state.redraw();
-    }, { signal });
     onMessage(root, "point", ({ detail }) => {
       state.pointed = detail?.source ?? null;
       markPiece(state);

@@ -5,7 +5,7 @@ import { component } from "../component.js";
 import { pressByArrow } from "../keyboard.js";
 import { sendRequest } from "../outbox/outbox.js";
 import { NARROW } from "../payloads.js";
-import { bytesOf, element, findAll, makeOneTabStop, onPress, scrollSmoothly } from "../shared.js";
+import { bytesOf, drawPixels, element, findAll, makeOneTabStop, onPress, scrollSmoothly } from "../shared.js";
 
 /** Shows the words of the hovered cell in the tooltip. @param {HTMLElement} canvas @param {GalleryCell} cell */
 function showWords(canvas, { rows_of: rows, columns_of: columns }) {
@@ -21,16 +21,9 @@ function showWords(canvas, { rows_of: rows, columns_of: columns }) {
 
 /** @param {GalleryCell} cell */
 function heatmapCanvas(cell) {
-  const { bytes, columns } = cell;
-  const shades = bytesOf(bytes);
-  const rows = shades.length / columns;
-  const canvas = element("canvas", "cells", { width: columns, height: rows, ariaHidden: "true" });
+  const canvas = element("canvas", "cells", { ariaHidden: "true" });
   showWords(canvas, cell);
-  const context = canvas.getContext("2d");
-  if (!context) return canvas;
-  const pixels = context.createImageData(columns, rows);
-  shades.forEach((shade, k) => pixels.data.set([shade, shade, shade, 255], 4 * k));
-  context.putImageData(pixels, 0, 0);
+  drawPixels(canvas, cell.columns, Array.from(bytesOf(cell.bytes), (shade) => [shade, shade, shade, 255]));
   return canvas;
 }
 

@@ -6,6 +6,7 @@ import { isForPage, isLecture } from "../keyboard.js";
 import { fragmentParameters, setParameters } from "../address.js";
 import { OPEN } from "../popover_focus/popover_focus.js";
 import { find, findAll, onPress, write, writeTexts } from "../shared.js";
+import { drawnRoots, send } from "../view.js";
 
 const LECTURE = "lecture"; // its address parameter; also the attribute `data-lecture` of the page's root element
 const page = document.documentElement;
@@ -29,7 +30,7 @@ function switchMode(state, on) {
   if (!on) find(root, ".black").hidden = true;
   for (const button of findAll(document, OPEN)) button.click(); // an open popover would cover the page
   write(find(root, ".said"), on ? words.entered : words.left);
-  document.dispatchEvent(new CustomEvent("attnviz:letters")); // figures are measured in pixels
+  for (const view of drawnRoots()) send(view, "shown"); // figures are measured in pixels
   writeAddress();
 }
 

@@ -10,9 +10,6 @@ import { send } from "../view.js";
 /** Draws the buttons, which replace those of another language or level of detail.
  * @param {HTMLElement} root @param {SuspectedError[]} suspects */
 export function drawSuspectedErrors(root, suspects) {
-  const drawn = JSON.stringify(suspects), sentences = find(root, ".source");
-  if (sentences.dataset.suspects === drawn && root.querySelector(".suspect")) return;
-  sentences.dataset.suspects = drawn;
   for (const old of findAll(root, ".suspect")) old.remove();
   for (const word of findAll(root, ".doubted, .unread")) word.classList.remove("doubted", "unread");
   find(root, ".reasons").ontoggle = (event) => listenWhileOpen(root, /** @type {ToggleEvent} */ (event));

@@ -3,7 +3,7 @@
 // shows one of several versions of a translation, such as that of a longer prefix, and the source words left out.
 // Texts are set by textContent, so that they are never markup.
 
-import { bytesOf, element, find, findAll, markAdjoining, number, shade, write } from "../shared.js";
+import { bytesOf, drawPixels, element, find, findAll, markAdjoining, number, shade, write } from "../shared.js";
 
 const LEVELS = ["level-0", "level-1", "level-2", "level-3"]; // classes of shaded words, the most probable first
 
@@ -73,15 +73,10 @@ function paintStrip(root, canvas, { bytes, units }, step) {
   const row = Math.min(step, all.length / units - 1);
   if (canvas.dataset.row === String(row)) return;
   canvas.dataset.row = String(row);
-  Object.assign(canvas, { width: units, height: 1 });
-  const context = canvas.getContext("2d");
-  if (!context) return;
-  const pixels = context.createImageData(units, 1);
   const [plus, minus] = ["--st-blue-color", "--st-red-color"].map((name) => colour(root, name));
-  all.subarray(row * units, (row + 1) * units).forEach((value, k) => {
-    pixels.data.set([...(value < 0 ? minus : plus), 255 * Math.sqrt(Math.abs(value) / 127)], 4 * k);
-  });
-  context.putImageData(pixels, 0, 0);
+  const values = Array.from(all.subarray(row * units, (row + 1) * units));
+  const opacity = (/** @type {number} */ value) => 255 * Math.sqrt(Math.abs(value) / 127);
+  drawPixels(canvas, units, values.map((value) => [...(value < 0 ? minus : plus), opacity(value)]));
 }
 
 /** Draws one of several translations: its words, shaded, above the source words, of which some are left out.
