@@ -6,7 +6,7 @@
 
 import { component } from "../component.js";
 import { scaled, scaleFactor } from "../figure_scale.js";
-import { fetchAhead, payloadOf } from "../payloads.js";
+import { fetchAhead } from "../payloads.js";
 import {
   changeLayout,
   chartOf,
@@ -146,7 +146,7 @@ function listenToChart(state) {
   watchWidth(state, async (width) => {
     if (state.figure.layout.meta.upright) {
       state.text = undefined; // other numbers have room
-      await draw(state);
+      if (state.payload) await show(state, state.payload);
     } else {
       await changeLayout(state, { width });
       if (state.signal.aborted) return;
@@ -170,14 +170,12 @@ function listenToChart(state) {
   else reportPointing(state);
 }
 
-/** @param {ChartState} state */
-async function draw(state) {
+/** @param {ChartState} state @param {ChartPayload} payload */
+async function show(state, payload) {
   const { root } = state;
   await plotlyLibrary(); // the selection of that time is drawn
   const { step, source, order, now } = viewState(root);
-  if (step === null || state.signal.aborted) return;
-  const payload = payloadOf(state, draw);
-  if (!payload) return;
+  if (step === null || state.signal.aborted || payload !== state.payload) return;
   if (state.steps) fetchAhead(state, state.steps);
   const { template, values, captions } = payload;
   const text = fittingValues(root, payload) ?? values["every"] ?? values[step];
@@ -234,9 +232,8 @@ export default component(".chart-box", {
   start(state, data) {
     const { root, signal, redraw } = state;
     const refit = () => {
-      const payload = "at" in state.data ? state.fetched?.payload : state.data;
       if (state.limit && state.limit !== heightLimit(root)) state.text = undefined; // to be drawn anew
-      if (payload?.fits || state.text === undefined) redraw();
+      if (state.payload?.fits || state.text === undefined) redraw();
     };
     onResize(refit, signal, find(root, ".scroll"), find(root, ".window"));
     addEventListener("resize", refit, { signal });
@@ -258,5 +255,5 @@ export default component(".chart-box", {
     write(undo, state.words?.undo ?? "");
     return !fetching || Boolean(data.sent); // the heatmap first: IntersectionObserver reports late
   },
-  draw,
+  show,
 });

@@ -276,17 +276,14 @@ interface DiagramDrawing {
 }
 
 interface DiagramState extends FetchingState<DiagramPayload> {
-  /** What is drawn, of the payload that was sent, and whether with the symbols of the equations. */
   diagram?: DiagramDrawing;
-  sent?: DiagramPayload;
-  symbols?: boolean;
   /** What is drawn. */
   pose?: Pose;
   step: number | null;
   /** Width of its box in pixels, as drawn last, and whether it was thin. */
   boxWidth?: number;
   thin?: boolean;
-  /** Both and its scale factor, as drawn last. */
+  /** Both, whether with the symbols of the equations, and its scale factor, as drawn last. */
   drawn?: string;
   /** Of the show, and of the way from one step to another. */
   clock: Clock;

@@ -3,7 +3,6 @@
 
 import { component } from "../component.js";
 import { newClock } from "../clock.js";
-import { payloadOf } from "../payloads.js";
 import { scaleFactor } from "../figure_scale.js";
 import { find, findAll, onResize, prefersReducedMotion, write } from "../shared.js";
 import { onMessage, viewRoot, viewState } from "../view.js";
@@ -125,21 +124,19 @@ function moveInputs({ plan, parts }, onward, share) {
   for (const node of parts.made) node.style.opacity = onward ? String(Math.max(0, share * 2 - 1)) : "";
 }
 
-/** @param {DiagramState} state */
-function show(state) {
-  const { root } = state, sent = payloadOf(state, show);
-  if (!sent) return;
-  const { step, source } = viewState(root), k = step === null ? -1 : sent.steps.indexOf(step);
+/** @param {DiagramState} state @param {DiagramPayload} payload */
+function show(state, payload) {
+  const { root } = state, { step, source } = viewState(root), k = step === null ? -1 : payload.steps.indexOf(step);
   if (k < 0 || state.signal.aborted) return;
   const scale = scaleFactor(), boxWidth = find(root, ".scroll").clientWidth;
   const symbols = state.formulas && scale === 1; // the terms of the equations have no room in lecture mode
-  const other = sent !== state.sent || symbols !== state.symbols, thin = isThin(root) && sent.attention !== "none";
-  const drawn = JSON.stringify([thin, boxWidth, scale]);
-  if (other || drawn !== state.drawn) state.diagram = undefined;
-  Object.assign(state, { sent, symbols, thin, boxWidth, drawn });
-  const drawing = state.diagram ??= drawPlan(state, { ...sent, terms: symbols ? sent.terms : null });
+  const thin = isThin(root) && payload.attention !== "none", drawn = JSON.stringify([symbols, thin, boxWidth, scale]);
+  if (drawn !== state.drawn) state.diagram = undefined;
+  const isNew = !state.diagram;
+  Object.assign(state, { thin, boxWidth, drawn });
+  const drawing = state.diagram ??= drawPlan(state, { ...payload, terms: symbols ? payload.terms : null });
   const { numbers } = drawing, before = state.step;
-  if (source !== null || other) markPiece(state);
+  if (source !== null || isNew) markPiece(state);
   if (before === step && state.pose) return;
   state.step = step;
   if (state.dragged) drawWeights(state, null);
@@ -174,7 +171,7 @@ export default component(".diagram", {
     const { root, signal } = state, scroll = find(root, ".scroll");
     const drawAgain = () => {
       state.step = null;
-      show(state);
+      if (state.payload) show(state, state.payload);
     };
     onMessage(root, "point", ({ detail }) => {
       state.pointed = detail?.source ?? null;
@@ -197,5 +194,6 @@ export default component(".diagram", {
     if (!state.diagram) reserve(state, outline);
     write(find(state.root, ".caption"), caption);
   },
-  draw: show,
+  read: (state) => state.diagram = undefined,
+  show,
 });
