@@ -141,7 +141,7 @@ export function writeTexts(root, words) {
   for (const node of [root, ...findAll(root, "[data-say], [data-label]")]) {
     const { say = "", label = "" } = node.dataset;
     if (say in words) write(node, words[say]);
-    if (label in words) node.ariaLabel = words[label];
+    if (label in words && node.ariaLabel !== words[label]) node.ariaLabel = words[label]; // or styles are computed
   }
 }
 

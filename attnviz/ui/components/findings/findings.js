@@ -38,6 +38,7 @@ export default component(".words", {
     write(find(root, ".step"), steps[step ?? -1] ?? "");
     for (const made of findAll(root, "li button")) {
       const current = Number(made.dataset.step) === step;
+      if (current === (made.ariaCurrent !== null)) continue; // setting it, even to its value, recomputes styles
       made.ariaCurrent = current ? "step" : null;
       made.tabIndex = current && made.matches(".example") ? -1 : 0; // it leads to where one is
     }
