@@ -49,7 +49,7 @@ def test_idea_is_one_screen_in_which_a_stage_opens(open_page: Opener, width: int
         "() => document.querySelector('.st-key-heatmap .chart').getBoundingClientRect().bottom <= innerHeight"
     )
     parts = (".player .transport", ".st-key-question", ".st-key-heatmap .chart", ".st-key-facts")
-    for name in (*parts, ".st-key-diagram .drawing", ".st-key-context_choice"):
+    for name in (*parts, ".st-key-diagram .drawing", ".diagram .run", ".st-key-context_choice"):
         box = page.locator(name).first.bounding_box()
         assert box, name
         assert box["y"] + box["height"] <= height, name
