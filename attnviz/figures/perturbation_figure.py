@@ -146,7 +146,8 @@ def perturbation_tests_figure(
             (_WEIGHTS_SPAN, row + _WEIGHTS_Y, f"<b>{escape(result.title)}</b>{drawn}"),
             (_BARS_SPAN, row + _BAR_Y, outcome),
         ):
-            notes.append(text_at(text, span[0], row - 0.12, xshift=-2))
+            bottom = row + (0.13 if "<br>" in text else -0.12)  # two lines reach neither bar above nor bar below
+            notes.append(text_at(text, span[0], bottom, xshift=-2, align="left"))
             lines.append(line(span, (y, y), "line", layer="below"))
         if name != "real":
             ends = row + _BAR_Y - 0.16, row + _BAR_Y + 0.16

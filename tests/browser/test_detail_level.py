@@ -49,7 +49,7 @@ def test_idea_is_one_screen_in_which_a_stage_opens(open_page: Opener, width: int
         "() => document.querySelector('.st-key-heatmap .chart').getBoundingClientRect().bottom <= innerHeight"
     )
     parts = (".player .transport", ".st-key-question", ".st-key-heatmap .chart", ".st-key-facts")
-    for name in (*parts, ".st-key-diagram .drawing", ".st-key-context_choice"):
+    for name in (*parts, ".st-key-diagram .drawing", ".diagram .run", ".st-key-context_choice"):
         box = page.locator(name).first.bounding_box()
         assert box, name
         assert box["y"] + box["height"] <= height, name
@@ -158,7 +158,10 @@ def test_new_visitor_starts_at_idea_and_the_choice_is_remembered(open_page: Open
     settled(page, ".st-key-heatmap")
     assert "depth" not in query(page)
     expect_parts(page, equations=0, waterfalls=0, verification=0, switches=0)
+    speed = page.locator(".player .speed [aria-pressed=true]")
+    expect(speed).to_have_text("½×")
     set_detail_level(page, "Numbers")
+    expect(speed).to_have_text("1×")
     expect_parts(page, equations=5, waterfalls=0, verification=0, switches=1)
     page.wait_for_url(re.compile("depth=numbers"))
     other = page.context.new_page()

@@ -111,6 +111,8 @@ def test_one_key_shows_each_picture_alone_in_one_screen(open_page: Opener, level
         stages[:3] = [".st-key-one_picture .chart"] * 3
     pictures = (".st-key-heatmap .chart", ".st-key-diagram .drawing", *stages)
     for picture in (*pictures, pictures[0]):
+        if picture == pictures[1]:
+            expect(page.locator(".diagram .run")).to_be_in_viewport(ratio=1)
         shown = page.locator(picture).locator("visible=true").last
         expect(shown).to_be_visible()
         for other in pictures:

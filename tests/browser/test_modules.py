@@ -1,4 +1,4 @@
-"""Loading of our JavaScript: one script, fetched once, also under a base URL path; a failed request is repeated."""
+"""Loading of our JavaScript: one script, fetched once, and again after a failure; an older page is loaded again."""
 
 from collections.abc import Callable
 
@@ -23,6 +23,7 @@ def test_each_script_is_fetched_once(chromium: Browser, address: str) -> None:
     with chromium.new_context() as context:
         page = context.new_page()
         page.add_init_script("performance.setResourceTimingBufferSize(2000)")
+        page.add_init_script("if (!sessionStorage.old) window.attnvizScript = sessionStorage.old = 'attnviz-older.js'")
         page.goto(f"{address}?depth=everything")
         page.wait_for_selector(READY, timeout=120_000)
         expect(page.locator(".st-key-diagram svg .word").first).to_be_attached()
@@ -30,6 +31,7 @@ def test_each_script_is_fetched_once(chromium: Browser, address: str) -> None:
         page.locator('.page-links a[data-page="why"]').click()
         expect(page.locator(".st-key-why_opening")).to_be_visible()
         expect(page.locator(".st-key-by_length-why .js-plotly-plot")).to_be_visible()
+        assert page.evaluate("performance.getEntriesByType('navigation')[0].type") == "reload", "after an older version"
         fetched = page.evaluate(FETCHED)
     known = {f"{address}/{program.file_name}" for program in (APP_MODULES, KATEX, PLOTLY)}
     assert f"{address}/{APP_MODULES.file_name}" in fetched

@@ -75,6 +75,9 @@ def test_panels_of_methods_and_perturbation_tests_have_their_numbers(lab) -> Non
     narrow = figures.perturbation_tests_figure(lab.trace, tests, lab.spelling, lab.best, width=358).figure()
     broken = [[";<br>" in note.text for note in one.layout.annotations] for one in (figure, narrow)]
     assert [sum(one) for one in broken] == [0, 1], "half a phone is narrower than the outcome of the permutations"
+    outcome = next(note for note in narrow.layout.annotations if ";<br>" in note.text)
+    top = outcome.y - 2 * 1.3 * outcome.font.size / 47  # in rows of 47 pixels
+    assert 1.46 < top < outcome.y < 2.14, "two lines stand between the marks of two rows"
     table = drawn.frame()
     assert len(table) == 5 + 20
     assert table["writes"].iloc[0] == lab.spelling(lab.perturbation_tests.real.piece_id)

@@ -33,7 +33,11 @@ Gap = Literal["xsmall", "small", "medium", "large"]
 _open_box: ContextVar[list[Block]] = ContextVar("open_box")
 """The blocks of the box that is being drawn; not set outside a view."""
 
-_LOADER_SCRIPT = """let modules;
+_LOADER_SCRIPT = """if ((window.attnvizScript ??= name) !== name) {
+  location.reload();
+  await new Promise(() => {});
+}
+let modules;
 for (let tries = 0; !modules; tries += 1) {
   try {
     modules = await import(new URL(name, document.baseURI).href);
@@ -47,7 +51,7 @@ export default modules.default;
 """Script that Streamlit gets: it imports the modules, a file of this `name` on the server.
 
 Streamlit runs it from a `blob:` address, from which relative imports fail. While the server is busy or restarts, the
-import is repeated.
+import is repeated. A page that an older version has drawn is loaded again: two versions cannot share its elements.
 """
 
 

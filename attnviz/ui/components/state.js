@@ -157,8 +157,7 @@ export function openView(root, data) {
   view.owner = root;
   if (other) view.now = initialSelection(data, root);
   if (!data.hasTour && view.now) endTour(view.now);
-  if (other) publish(root);
-  else storeSelection(root);
+  publish(root); // also where the level of detail is another: the speed and the options depend on it
 }
 
 /** By what the selection of a view is stored: views in pages of others have no ids of their own.

@@ -185,7 +185,7 @@ def _translation_pictures(request: PayloadRequest, step: int) -> Iterator[Pictur
     for one in pictures(request):
         yield picture_file(request.trace, one, titled=request.part == "titled")
     if has_diagram(request.trace):
-        yield diagram_file(request.view, step, file_name(request.trace, f"step-{step + 1}-machine"))
+        yield diagram_file(request.view, step, file_name(request.trace, f"step-{step + 1}-diagram"))
 
 
 def _translation_downloads(view: View, shown: Shown) -> None:
