@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import functools
 import inspect
+import math
 import sys
 import threading
 import weakref
@@ -27,10 +28,14 @@ class LRUCache(Generic[Value]):
     instead of made anew, if `weakref` supports its type.
     """
 
-    def __init__(self, most: int, size: Callable[[Value], int]) -> None:
-        """Cache at most `most` bytes, measured by `size`; a larger value is cached alone, and counts as `most`."""
+    def __init__(self, most: int, size: Callable[[Value], int] | None = None) -> None:
+        """Cache at most `most` bytes, measured by `size` or, without it, by `size_of`.
+
+        A larger value is cached alone, and counts as `most`.
+        """
+        measure = size or functools.partial(size_of, most=most)
         self._cached: cachetools.LRUCache[Hashable, Value] = cachetools.LRUCache(
-            most, getsizeof=lambda value: min(most, size(value))
+            most, getsizeof=lambda value: min(most, measure(value))
         )
         self._alive: weakref.WeakValueDictionary[Hashable, Any] = weakref.WeakValueDictionary()
         self._shared: weakref.WeakKeyDictionary[Any, Value] = weakref.WeakKeyDictionary()
@@ -131,14 +136,15 @@ def once_in_run(function: Callable[..., Value]) -> Callable[..., Value]:
     return cached
 
 
-def size_of(value: object) -> int:
+def size_of(value: object, most: float = math.inf) -> int:
     """Return the approximate size of a value with everything it contains, in bytes; what occurs twice counts once.
 
-    An array counts as the whole array that it is a view of, for it keeps that in memory.
+    Where it is more than `most`, stop counting: others wait for the cache meanwhile. An array counts as the whole array
+    that it is a view of, for it keeps that in memory.
     """
     counted: dict[int, object] = {}  # keeps temporary objects alive: another would get the same id
     remaining, size = [value], 0
-    while remaining:
+    while remaining and size <= most:
         one = remaining.pop()
         while isinstance(one, np.ndarray) and isinstance(one.base, np.ndarray):
             one = one.base

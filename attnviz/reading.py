@@ -261,7 +261,7 @@ class Content:
         if text[:1] not in ("{", "["):
             return None, ""
         self.limits.check(values=text.count(",") + 8 * (text.count("[") + text.count("{")))
-        decoder, values, position = json.JSONDecoder(object_hook=_paused), list[Any](), 0
+        decoder, values, position = json.JSONDecoder(object_pairs_hook=unique_fields), list[Any](), 0
         try:
             while position < len(text):
                 value, position = decoder.raw_decode(text, position)
@@ -271,7 +271,7 @@ class Content:
                 position = _BETWEEN_VALUES.match(text, position).end()  # type: ignore[union-attr]  # it may be empty
         except JSON_ERRORS as error:
             return None, str(error)[:80]
-        if len(values) == 1 and isinstance(values[0], list) and all(isinstance(one, Mapping) for one in values[0]):
+        if len(values) == 1 and isinstance(values[0], list) and any(isinstance(one, Mapping) for one in values[0]):
             values = values[0]
             self.limits.check(pairs=len(values))
         return values, ""
@@ -320,16 +320,21 @@ JSON_ERRORS = (ValueError, RecursionError)
 _BETWEEN_VALUES = re.compile(r"[\s,]*")
 
 
-def _paused(fields: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of a JSON object after a pause."""
+def unique_fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the fields of a JSON object, after a pause; raise ValueError for two fields of one name."""
     pause()
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in fields if names.count(name) > 1)
+        raise ValueError(gettext("an object has the field “{name}” twice", name=twice[:30]))
     return fields
 
 
 def json_values(content: Content) -> list[Any] | None:
     """Return the values in JSON text; None for other text.
 
-    A single list of objects is returned as its objects. Values may follow one another with or without line breaks.
+    A single list with objects is returned as its values. Values may follow one another with or without line breaks.
     """
     return content._json[0]
 

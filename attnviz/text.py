@@ -6,6 +6,7 @@ import functools
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Self
 
@@ -76,10 +77,14 @@ _LISTED = 10
 """Number of items that `abbreviated` lists."""
 
 
-def abbreviated(items: Iterable[object], separator: str = ", ") -> str:
-    """Return a list as text: the first ten items, and the number of all where there are more."""
-    texts = [str(item) for item in items]
-    return separator.join(texts[:_LISTED]) + (f" … ({len(texts)})" if len(texts) > _LISTED else "")
+def abbreviated(items: Iterable[object], separator: str = ", ", count: int | None = None) -> str:
+    """Return a list as text: the first ten items, and the number of all where there are more.
+
+    With `count`, this number, further items are not made.
+    """
+    texts = [str(item) for item in (items if count is None else islice(items, _LISTED))]
+    count = len(texts) if count is None else count
+    return separator.join(texts[:_LISTED]) + (f" … ({count})" if count > _LISTED else "")
 
 
 def is_too_long(text: str) -> bool:

@@ -95,7 +95,7 @@ def test_evicted_value_is_found_as_long_as_one_that_was_offered_for_it_exists() 
 
 
 def test_cached_function_ignores_uncounted_arguments() -> None:
-    cache, calls = LRUCache[object](100, size=size_of), []
+    cache, calls = LRUCache[object](100), []
 
     @cached_in(cache)
     def described(_trace: list[int], identity: str, step: int) -> str:
@@ -140,3 +140,4 @@ def test_size_of_a_view_is_that_of_its_whole_array_counted_once() -> None:
     assert 800_000 < size_of(rows[7][3:]) < 801_000, "it keeps the whole array in memory"
     assert 8000 < size_of(np.frombuffer(bytes(8000))) < 8300, "memory that another library owns"
     assert 100 < size_of(["x" * 60] * 1000) - 8000 < 300
+    assert 8000 < size_of([[], *([bytes(100)] for _ in range(999))], most=8000) < 9000, "the rest is not counted"

@@ -124,7 +124,8 @@ def test_gold_links_are_read_by_lines_within_limits(tmp_path: Path, snapshot: Sn
     path = tmp_path / "gold.jsonl"
     path.write_bytes(gzip.compress(GOLD.encode() * 2))
     assert [pair.target for pair in read_gold(path)] == [("Un\u2028",)] * 2
-    for bad in ("[" * 10_000, '{"id": 1, "en": [], "fr": [], "S": [[1e999, 0]], "P": []}', "null"):
+    changes = {"[[0": "[[1e999", "[[0,": "[[0.5,", '["A"]': '"A"', '"S"': '"P"', GOLD: "null"}
+    for bad in ("[" * 10_000, *(GOLD.replace(*change) for change in changes.items())):
         path.write_text(GOLD + bad, encoding="utf-8")
         with pytest.raises(AttnvizError, match="Line 2"):
             read_gold(path)

@@ -131,6 +131,10 @@ def _remark_texts() -> dict[str, str]:
                 "The file has several sentence pairs. Energies, states and attributions are read only from a file of "
                 "one pair."
             ),
+            "one-of-several": (
+                "The file has several fields of weights or links, and attnviz reads only one of them. Remove the "
+                "fields that you do not mean."
+            ),
             "linked-source-end": "A link that points past the last source token is read as a link to </s>.",
             "linked-target-end": "A link that points past the last target token is read as a link to </s>.",
             "counted-from-0": "In this file, token numbers start at 0, although the file format starts at 1.",

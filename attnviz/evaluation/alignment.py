@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from attnviz.analysis.measures import error_rate, links
 from attnviz.errors import AttnvizError
-from attnviz.reading import JSON_ERRORS, open_content
+from attnviz.reading import JSON_ERRORS, open_content, unique_fields
 from attnviz.text import SPACE, normalise
 from attnviz.trace.parts import Words
 from attnviz.trace.word_link_text import Link
@@ -59,9 +59,14 @@ def parse_gold(line: str) -> GoldAlignment:
     Raise ValueError for anything else.
     """
     try:
-        fields = json.loads(line)
-        sure, possible = (frozenset((int(j), int(i)) for j, i in fields[kind]) for kind in ("S", "P"))
-        return GoldAlignment(str(fields["id"]), tuple(fields["en"]), tuple(fields["fr"]), sure, possible - sure)
+        fields = json.loads(line, object_pairs_hook=unique_fields)
+        sure, possible = (frozenset((j, i) for j, i in fields[kind]) for kind in ("S", "P"))
+        source, target = fields["en"], fields["fr"]
+        if any(type(place) is not int for link in sure | possible for place in link):
+            raise ValueError("the places of a link are whole numbers")
+        if not all(isinstance(side, list) and all(isinstance(word, str) for word in side) for side in (source, target)):
+            raise ValueError("en and fr are lists of words")
+        return GoldAlignment(str(fields["id"]), tuple(source), tuple(target), sure, possible - sure)
     except (*JSON_ERRORS, LookupError, TypeError, ArithmeticError) as error:
         raise ValueError(str(error)) from error
 

@@ -9,7 +9,7 @@ import math
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice, pairwise
+from itertools import islice
 from typing import Any, NamedTuple, SupportsIndex, overload
 
 import numpy as np
@@ -21,8 +21,8 @@ from attnviz.bounds import shortened_repr
 from attnviz.errors import AttnvizError, user_error
 from attnviz.evaluation.alignment import memberships
 from attnviz.importing.attention_reader import read_attention
-from attnviz.importing.records import AttentionRecords
-from attnviz.importing.sentence_pair import SentencePair
+from attnviz.importing.records import AttentionRecords, numbers_between
+from attnviz.importing.sentence_pair import SentencePair, check_numbers
 from attnviz.languages import gettext, ngettext
 from attnviz.text import abbreviated
 from attnviz.trace import Aligned, Attention
@@ -168,6 +168,7 @@ class SymmetrisedLinks(OneLine, Sequence[frozenset[Link]]):
         """
         check_whole_argument(gettext("base"), base, -1, 1)
         lines = dict(zip(self.file.numbers, self, strict=True))
+        check_numbers(1, max(lines))
         texts = [
             " ".join(f"{j - base}-{i - base}" for j, i in sorted(link[::-1] if swapped else link for link in links))
             for links in (lines.get(number, ()) for number in range(1, max(lines) + 1))
@@ -393,8 +394,7 @@ def common_numbers(
         last=max(given),
         count=count,
     )
-    missing = (number for one, two in pairwise(sorted(given)) for number in range(one + 1, two))
-    if gaps := [*islice(missing, 5)]:
+    if gaps := [*islice(numbers_between(given), 5)]:
         gaps_text = gettext("The numbered file lacks pair {numbers}.", numbers=", ".join(map(str, gaps)))
         message = f"{message} {gaps_text}"
     raise AttnvizError(message)

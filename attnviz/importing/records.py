@@ -6,9 +6,10 @@ It also holds the detected format, the given tokens, and how the links of the fi
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, overload
 
 from attnviz.errors import AttnvizError, user_error
@@ -183,6 +184,11 @@ class AttentionRecords(Sequence[Attention]):
         return infer_counting(counted, self.pairs.ends, self.pairs.base)
 
 
+def numbers_between(numbers: Iterable[int]) -> Iterator[int]:
+    """Yield the numbers that are missing between the smallest and the largest, which may be far apart."""
+    return (number for one, two in pairwise(sorted(numbers)) for number in range(one + 1, two))
+
+
 def format_sentence(records: AttentionRecords) -> str:
     """Return a sentence that names the format of the records, the reason, and the number of pairs."""
     name, title = records.format, records.pairs.title
@@ -192,9 +198,10 @@ def format_sentence(records: AttentionRecords) -> str:
         reason=records.reason,
         count=len(records),
     )
-    lines = [pair.line for pair in records.pairs] if records.format == "giza" else []  # a log may be of a part
-    lost = sorted({*range(max((line for line in lines if line is not None), default=-1) + 1)} - {*lines})
+    lines = {pair.line for pair in records.pairs} if records.format == "giza" else set()  # a log may be of a part
+    known = {line + 1 for line in lines if line is not None}
+    lost = max(known, default=0) - len(known)
     if lost and None not in lines:
-        numbers = abbreviated(line + 1 for line in lost)
+        numbers = abbreviated(numbers_between({0, *known}), count=lost)
         sentence += " " + gettext("The file lacks the pairs with these numbers: {numbers}.", numbers=numbers)
     return f"{sentence} {gettext('Files: {count}.', count=len(records.files))}" if records.files else sentence

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from attnviz.errors import AttnvizError, user_error
 from attnviz.importing.head_dimensions import MEAN_OF_HEADS, choose_heads
 from attnviz.languages import gettext
+from attnviz.reading import LIMITS
 from attnviz.trace import MOST_TOKENS, Attention
 from attnviz.trace.attention_builder import Tokens, matrix_size_texts, split_tokens
 from attnviz.trace.attention_record import from_fields
@@ -302,6 +303,14 @@ class Sentences:
     def __iter__(self) -> Iterator[SentencePair]:
         """Yield each pair."""
         return (self[index] for index in range(len(self)))
+
+
+def check_numbers(first: int, last: int, most: int = LIMITS.lines) -> None:
+    """Raise AttnvizError where pairs of these numbers, each with a line, are more than `most`."""
+    if last - first >= most:
+        raise user_error(
+            "The sentence pairs are numbered up to {last}, which is more than attnviz reads. Split the file.", last=last
+        )
 
 
 def join_sentences(parts: Sequence[Sentences]) -> Sentences:

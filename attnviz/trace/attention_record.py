@@ -65,6 +65,7 @@ REMARKS = (
     "mean-of-heads",
     "transposed",
     "pair-arrays-ignored",
+    "one-of-several",
     "linked-source-end",
     "linked-target-end",
     "counted-from-0",

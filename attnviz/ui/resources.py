@@ -28,7 +28,7 @@ from attnviz.errors import AttnvizError, user_error
 from attnviz.files import check_regular
 from attnviz.installed_models import check_installed, installed_detectors, installed_models
 from attnviz.languages import gettext, language
-from attnviz.lru_cache import LRUCache, cached_in, once_in_run, size_of
+from attnviz.lru_cache import LRUCache, cached_in, once_in_run
 from attnviz.model_folder import (
     EVERY_FILE,
     IMPORTED_ARCHITECTURE,
@@ -80,7 +80,7 @@ def table_rows(folder: Path, name: str) -> Rows:
         return ()
 
 
-@cached_in(LRUCache(1 << 20, size=size_of))
+@cached_in(LRUCache(1 << 20))
 def _read(path: Path, file: Stamp) -> Rows:  # noqa: ARG001  part of the key
     check_regular(path)
     with path.open(encoding="utf-8", newline="") as lines:
@@ -116,7 +116,7 @@ def bleu_scores(rows: Rows) -> dict[str, dict[str, float]]:
 Stamp = tuple[tuple[int, ...], ...]
 """Version of a model's files (`model_folder.stamp`), part of every cache key, since a model can be replaced."""
 
-FIGURE_CACHE: LRUCache[object] = LRUCache(24 << 20, size=size_of)
+FIGURE_CACHE: LRUCache[object] = LRUCache(24 << 20)
 """LRU cache of 24 MiB; a translation takes 0.5 to 1 MB of it."""
 
 _Arguments = ParamSpec("_Arguments")
@@ -464,7 +464,7 @@ def cached_analysis(
         return cast("_Result", (_ANALYSES if cache is None else cache).get(key, lambda: compute(weights)))
 
 
-_ANALYSES: LRUCache[object] = LRUCache(12 << 20, size=size_of)
+_ANALYSES: LRUCache[object] = LRUCache(12 << 20)
 """LRU cache; the attributions of a sentence of sixty words take a quarter of a megabyte."""
 
 
@@ -508,7 +508,7 @@ def _search_weights(trace: Record | Judgement) -> tuple[str, Weights] | None:
     return (digest, weights) if could_be_of(trace, weights) else None
 
 
-@cached_in(LRUCache(512 << 20, size=size_of))
+@cached_in(LRUCache(512 << 20))
 def _weights(folder: str, file: Stamp) -> tuple[str, dict[str, NDArray[np.floating]]]:  # noqa: ARG001  part of the key
     """Return the SHA-256 of the weights file, and the weights."""
     weights = read_weights(folder)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 import attnviz
-from attnviz import AttnvizError, alignment_error, attention, link_agreement, read_attention
+from attnviz import AttnvizError, alignment_error, attention, link_agreement, read_attention, symmetrise
 from attnviz.analysis.measures import WordError
 from attnviz.commands.main import main
 from attnviz.evaluation.file_links import common_numbers, pair_numbers
@@ -178,6 +178,8 @@ def test_pairs_are_matched_by_their_numbers(snapshot: SnapshotAssertion) -> None
     assert turned.remarks == snapshot(name="without gold")
     assert [pair.aer for pair in link_agreement(lost, gold).pairs] == [0, 1, 0, 0]
     assert refusal(lambda: score(lost, [gold[0], *gold[2:]])) == snapshot(name="too few lines")
+    far = _numbered({1: "0-0", 10**9: "0-0"})
+    assert refusal(symmetrise(far, far).pharaoh) == snapshot(name="too far apart")
 
 
 @pytest.mark.parametrize(("lines", "numbers"), [([0, 2], [1, 3]), ([0, 0], None), ([0, None], None), ([None, 0], None)])

@@ -178,6 +178,7 @@ OF_SIDES = {
     "cut Parquet": _table(source=["a"], target=["b"])[:-9],
     "NAACL from 0": "1 0 0\n1 1 1\n1 2 2\n1 3 3\n",
     "NAACL with a large number": "1 1 1 S\n1000001 1 1 S\n",
+    "a field twice": json.dumps({**TOKENS, "matrix": ROWS})[:-1] + ', "source": ["c", "d"]}',
     "two links of one number": "0\t0-0\n0\t1-1\n",
     "GIZA++ of other sizes": "# Sentence pair (1) source length 2 target length 2\nb\nNULL ({ }) a ({ })\n",
     "a span that ends before it begins": "0 ||| a b ||| f ||| -1 ||| 0-1=1-0\n",
@@ -584,9 +585,22 @@ def test_inseq_attributions_of_part_of_a_target_are_read(endian: str) -> None:
 )
 def test_names_with_another_kind_of_value_are_passed_over(other: dict[str, Any]) -> None:
     (record,) = read_attention({"source": SOURCE, "target": TARGET, **other})
+    assert "one-of-several" not in record.remarks
     assert np.allclose(record.alignment, matrix(), atol=1e-7)
     assert record.source_pieces == read_attention(matrix(), [SOURCE], [TARGET])[0].source_pieces
     assert record.kind == "cross"
+
+
+@pytest.mark.parametrize("ending", ["json", "npz"])
+@pytest.mark.parametrize("other", ["attention", "links"])
+def test_one_of_several_matrices_is_read_and_said(other: str, ending: str, tmp_path) -> None:
+    fields = {**TOKENS, "cross_attentions": ROWS, other: [[1, 0], [0, 1]]}
+    path = tmp_path / f"pair.{ending}"
+    path.write_text(json.dumps(fields)) if ending == "json" else np.savez(path, **fields)
+    (record,) = read_attention(path)
+    read_links = (other, ending) == ("links", "json")
+    assert record.alignment.tolist() == ([[0, 1], [1, 0]] if read_links else ROWS)
+    assert ("one-of-several" in record.remarks) == (record.links == () or read_links)
 
 
 @pytest.mark.parametrize("starred", [False, True])
@@ -735,6 +749,8 @@ def test_numbers_of_giza_pairs_are_read_and_missing_ones_said(lost: list[int]) -
     records = records_of([content], [[word * 2 for word in words], None])
     assert [record.source_text for record in records] == [words[number - 1] * 2 for number in kept]
     assert "numbers:" not in format_sentence(records_of([content_of(CONTENTS["giza.A3.final"])]))
+    far = content_of("".join(lines).encode().replace(b"pair (%d)" % kept[-1], b"pair (999999999)"))
+    assert f" … ({999_999_999 - len(kept)})." in format_sentence(records_of([far]))
 
 
 @pytest.mark.parametrize("side", ["source", "target", "both"])
@@ -903,6 +919,7 @@ def test_exported_attention_is_read_back(tmp_path) -> None:
 def test_links_of_the_shared_tasks_have_marks_and_probabilities(columns, sure, shares) -> None:
     links = ((0, 0), (2, 0), (1, 0), (1, 1))
     lines = [f"1 {j + 1} {i + 1}{column}" for (j, i), column in zip(links, columns, strict=True)]
+    lines += [line.replace("S", "P") for line in lines if "S" in line]  # sure links are possible too
     (record,) = records_of([content_of("\n".join([*lines, "1 0 2", ""]).encode())], [["a b c"], ["x y"]])
     assert record.links == tuple(sorted(links))
     expected = np.zeros((2, 3))

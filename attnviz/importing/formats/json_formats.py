@@ -9,7 +9,8 @@ from __future__ import annotations
 import base64
 import json
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import groupby, product
 from typing import Any
 
@@ -42,10 +43,10 @@ _KEYS = {
         "y tokens fr"
     ),
     "matrix": (
-        "matrix alignment attention attention_matrix attention_weights attention_probs attentions attn attns "
-        "attn_weights alignment_matrix cross_attention cross_attentions weights alpha alphas alignments att "
-        "attn_matrix attn_probs attention_scores attention_map cross_attn cross_attention_weights "
-        "encoder_decoder_attention enc_dec_attn soft_alignment soft_alignments alignment_weights align scores"
+        "matrix alignment cross_attention cross_attentions cross_attn cross_attention_weights "
+        "encoder_decoder_attention enc_dec_attn attention attention_matrix attention_weights attention_probs "
+        "attentions attn attns attn_weights alignment_matrix weights alpha alphas alignments att attn_matrix "
+        "attn_probs attention_scores attention_map soft_alignment soft_alignments alignment_weights align scores"
     ),
     "links": "links word_alignment word_alignments alignment_points edges",
 }
@@ -78,18 +79,21 @@ def _first(fields: Mapping[str, Any], names: Iterable[str]) -> Any:
 
 def _read_objects(content: Content, _: int | None) -> Sentences | None:
     """Return one sentence pair for each object; None where none has a matrix or links, or was saved by this program."""
-    values = objects(content) or []
-    if {str(value.get("format")) for value in values} & {Attention.saved_as.name, *FORMAT_NAMES}:
+    values = json_values(content) or []
+    found = [value for value in values if isinstance(value, Mapping)]
+    if {str(value.get("format")) for value in found} & {Attention.saved_as.name, *FORMAT_NAMES}:
         reason = gettext("The file is JSON saved by attnviz.")
-    elif any(_attention(by_name(value)) for value in values):
+    elif any(any(_attention(by_name(value))) for value in found):
         reason = gettext("The file is JSON with tokens and either a weight matrix or links.")
     else:
         return None
     return Sentences(values, pair_from_json, reason=reason)
 
 
-def pair_from_json(item: Mapping[str, Any]) -> SentencePair:
+def pair_from_json(item: Any) -> SentencePair:
     """Return the pair of an object, under whichever names it has its tokens and its matrix or links."""
+    if not isinstance(item, Mapping):
+        raise user_error("“{text}” is not an object with fields.", text=json.dumps(item, ensure_ascii=False)[:40])
     if item.get("format") in FORMAT_NAMES:
         return _trace(item)
     if item.get("format") == Attention.saved_as.name and item.get("matrix") is not None:
@@ -104,9 +108,17 @@ def pair_from_json(item: Mapping[str, Any]) -> SentencePair:
     for side in ("source", "target"):
         if (tokens := _first(fields, FIELD_NAMES[side])) is not None:
             known[side] = _tokens(tokens)
-    if (found := _attention(fields)) is None:
+    found = [*_attention(fields)]
+    if not found:
         raise user_error("Fields missing from this attention object: {names}.", names="matrix")
-    name, value = found
+    name, value = found[0]
+    pair = _pair_of(name, value, known, fields)
+    differ = any(other is not value and not np.array_equal(other, value) for _, other in found[1:])
+    return replace(pair, remarks=(*pair.remarks, "one-of-several")) if differ else pair
+
+
+def _pair_of(name: str, value: Any, known: dict[str, Any], fields: Mapping[str, Any]) -> SentencePair:
+    """Return the pair with the matrix or links in the field `name`, and the `known` fields of the open format."""
     if name == "S":  # gold links: sure, and possible
         sure, possible = (frozenset(_link_pairs(fields.get(mark, []))) for mark in ("S", "P"))
         return SentencePair(known, Links(sure | possible, possible - sure, annotated="P" in fields))
@@ -123,9 +135,9 @@ def pair_from_json(item: Mapping[str, Any]) -> SentencePair:
     return SentencePair(known | {"matrix": value})
 
 
-def _attention(fields: Mapping[str, Any]) -> tuple[str, Any] | None:
-    """Return the name and the value of the matrix or links of an object; None where it has neither."""
-    for name in ("matrix", "S", *FIELD_NAMES["links"], *FIELD_NAMES["matrix"]):
+def _attention(fields: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the names and the values of the matrices and links of an object, the preferred first."""
+    for name in dict.fromkeys(("matrix", "S", *FIELD_NAMES["links"], *FIELD_NAMES["matrix"])):
         value = fields.get(name)
         is_list = isinstance(value, list)
         has_rows = is_list and value and isinstance(value[0], list)
@@ -133,8 +145,7 @@ def _attention(fields: Mapping[str, Any]) -> tuple[str, Any] | None:
             name in _LINKS and known_tokens(value) is not None
         )
         if has_rows or has_links or (name == "matrix" and value is not None):
-            return name, value
-    return None
+            yield name, value
 
 
 def _are_pairs(value: Any) -> bool:
@@ -238,7 +249,7 @@ def _best_hypothesis(result: Mapping[str, Any]) -> SentencePair:
     best = max(range(len(hypotheses)), key=lambda n: float(given[n])) if len(given) == len(hypotheses) else 0
     # Of the names of tokens, `target_pieces` is preferred to any in the result.
     return pair_from_json(
-        {**result, "target_pieces": hypotheses[best], "matrix": attention[best], "origin": "CTranslate2"}
+        {**result, "target_pieces": hypotheses[best], "attention": attention[best], "origin": "CTranslate2"}
     )
 
 

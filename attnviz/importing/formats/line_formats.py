@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from attnviz.errors import AttnvizError, user_error
 from attnviz.importing.format import NUMBER, Format, are_weights, is_number, matrix_of
-from attnviz.importing.sentence_pair import Orientation, SentencePair, Sentences
+from attnviz.importing.sentence_pair import Orientation, SentencePair, Sentences, check_numbers
 from attnviz.languages import gettext
 from attnviz.reading import Content, paced
 from attnviz.trace.attention_builder import split_tokens
@@ -45,8 +45,6 @@ _SEGMENT = re.compile(r"(?<!\S)\|([0-9]{1,6})-([0-9]{1,6})(?:,wa=([0-9 -]*)(?:,[
 _LONGEST_SPAN = 200
 _SAMPLE = 1000
 """Number of pairs that decide between two layouts that fit a file."""
-MOST_PAIRS = 1_000_000
-"""Largest difference between the numbers of two pairs of a file with one link a line."""
 
 
 class _Item(NamedTuple):
@@ -365,7 +363,7 @@ def _items(layout: Layout, content: Content) -> list[_Item] | None:
     # Blank lines are pairs, unless pairs have numbers.
     lines = content.filled if "id" in layout.form else enumerate(content.lines, 1)
     items = [_Item(number, line, found.get(number, {})) for number, line in lines]
-    return _by_pair(items) if layout.grouped else items
+    return _by_pair(items, content.limits.lines) if layout.grouped else items
 
 
 def _blocks(layout: Layout, content: Content) -> list[_Item] | None:
@@ -388,10 +386,10 @@ def _blocks(layout: Layout, content: Content) -> list[_Item] | None:
     return items
 
 
-def _by_pair(items: list[_Item]) -> list[_Item] | None:
+def _by_pair(items: list[_Item], most: int) -> list[_Item] | None:
     """Return a pair for each number from the first to the last, from the items of a file with one link a line.
 
-    Return None where the items are rows of another table.
+    Return None where the items are rows of another table; raise AttnvizError where there are more pairs than `most`.
     """
     numbers = [int(item.fields["id"]) for item in items]
     marked = all(item.fields["link"].split()[2:3] for item in items)
@@ -399,11 +397,7 @@ def _by_pair(items: list[_Item]) -> list[_Item] | None:
     in_columns = any("\t" in item.text and (" " in item.text.strip() or item.text.endswith("\t")) for item in items)
     if not items or in_columns or numbers != sorted(numbers) or (numbers[0] > 1 and not marked):
         return None
-    if numbers[-1] - numbers[0] >= MOST_PAIRS:
-        raise user_error(
-            "The sentence pairs are numbered up to {last}, which is more than attnviz reads. Split the file.",
-            last=numbers[-1],
-        )
+    check_numbers(numbers[0], numbers[-1], most)
     pairs = {number: list[_Item]() for number in range(numbers[0], numbers[-1] + 1)}
     for number, item in zip(numbers, items, strict=True):
         pairs[number].append(item)
@@ -566,10 +560,11 @@ def _giza(fields: Mapping[str, str]) -> SentencePair:
 
 def _shared_task(text: str, base: int) -> SentencePair:
     """Return the links of a pair of the shared tasks of NAACL 2003 and ACL 2005, one a line."""
-    matches = filter(None, map(_LINK_LINE.fullmatch, text.split("\n")))
+    matches = [*filter(None, map(_LINK_LINE.fullmatch, text.split("\n")))]
     found = {(int(match[1]), int(match[2])): match for match in matches}
     kept = {link: match for link, match in found.items() if not base or 0 not in link}
-    sure = {link for link, match in kept.items() if match[3] not in ("P", "p")}
+    # Sure links are possible too, so that a file may list them twice.
+    sure = {(int(match[1]), int(match[2])) for match in matches if match[3] not in ("P", "p")}
     shares = {link: float(match[4]) for link, match in kept.items() if match[4]}
     if len(shares) < len(kept) or not all(0 <= one <= 1 for one in shares.values()) or not any(shares.values()):
         shares = {}

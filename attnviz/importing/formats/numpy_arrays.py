@@ -127,13 +127,15 @@ def fields_of(stored: Mapping[Any, Any], load: Callable[[Any], Any]) -> dict[str
     neither weights nor links.
     """
     known = by_name(stored)
-    fields = dict[str, Any]()
+    fields, further = dict[str, Any](), False
     for field in ("matrix", "source", "target"):
-        for name in FIELD_NAMES[field]:
-            if name in known and field not in fields:
-                value = load(known[name])
-                if isinstance(value, np.ndarray) == (field == "matrix"):
-                    fields[field] = value
+        names = [name for name in FIELD_NAMES[field] if name in known]
+        for place, name in enumerate(names, 1):
+            value = load(known[name])
+            if isinstance(value, np.ndarray) == (field == "matrix"):
+                fields[field] = value
+                further |= field == "matrix" and place < len(names)
+                break
     parts = {name: load(known[name]) for name in PARTS if name in known}
     parts |= {name: _indices(parts[name]) for name in _INDICES if name in parts}
     for field, inner in _OBJECTS.items():
@@ -144,6 +146,8 @@ def fields_of(stored: Mapping[Any, Any], load: Callable[[Any], Any]) -> dict[str
             parts.pop(name, None)
     if isinstance(parts.get("remarks"), str):
         parts["remarks"] = [parts["remarks"]]
+    if further:
+        parts["remarks"] = [*(parts.get("remarks") or []), "one-of-several"]
     if not {"matrix", "links"} & {*fields, *parts}:
         raise user_error(
             "No array of numbers has a known name for weights, such as {names}. The arrays are named {found}. "

@@ -59,7 +59,7 @@ from attnviz.figures.perturbation_figure import (
 from attnviz.figures.registry import PERTURBATION_TESTS
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext
-from attnviz.lru_cache import LRUCache, size_of
+from attnviz.lru_cache import LRUCache
 from attnviz.trace import BeamTree
 from attnviz.trace.drawing import LONGEST_LABEL, By
 from attnviz.trace.interventions import ForceWords
@@ -85,7 +85,7 @@ from attnviz.ui.view import View
 
 _Result = TypeVar("_Result")
 
-_PERTURBATION_TEST_CACHE: LRUCache[object] = LRUCache(64 << 20, size=size_of)
+_PERTURBATION_TEST_CACHE: LRUCache[object] = LRUCache(64 << 20)
 """LRU cache of perturbation tests, each with a hundred distributions over the vocabulary.
 
 That is 13 MB for 16,000 pieces; it serves the same step in another language, theme or width.

@@ -54,7 +54,7 @@ from attnviz.installed_models import (
     installed_models,
 )
 from attnviz.languages import gettext, ngettext
-from attnviz.lru_cache import LRUCache, cached_in, size_of
+from attnviz.lru_cache import LRUCache, cached_in
 from attnviz.model_folder import EVERY_FILE, architecture, read_config, stamp
 from attnviz.text import LONGEST_SENTENCE, LONGEST_TEXT
 from attnviz.trace.parts import GradientNorms
@@ -402,7 +402,7 @@ def _no_judge_reason() -> str:
     )
 
 
-@cached_in(LRUCache(8 << 20, size=size_of))
+@cached_in(LRUCache(8 << 20))
 def _compute_growth(sentence: str, judge_name: str, device: str, stamp: str) -> PrefixTranslations:  # noqa: ARG001  part of the key
     from attnviz.corpora.judging import judge
 
