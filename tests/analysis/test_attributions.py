@@ -163,6 +163,8 @@ def test_columns_follow_bayes_rule_and_match_the_recomputation(make_network, tok
     np.testing.assert_allclose(
         [found.change(i) for i in range(-1, len(variation) - 1)], np.roll(variation, 1), atol=1e-6
     )
+    with pytest.raises(AttnvizError):
+        found.change(len(variation))
 
 
 @settings(max_examples=FEW)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from attnviz import AttnvizError, attention
@@ -104,6 +104,7 @@ def test_single_wrong_links_gaps_and_repeated_words_are_no_drift() -> None:
     assert drifts(linked([0, 0, 1, 2, 3], 5), list("a.a.b"), list("a.a.b")) == []
 
 
+@example(length=LEAST_LENGTH - 1, ahead=2, behind=2, offset=1)
 @given(
     length=st.integers(1, 12), ahead=st.integers(0, 5), behind=st.integers(0, 5), offset=st.sampled_from([-2, -1, 1, 2])
 )

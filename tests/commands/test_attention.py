@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import pytest
-from pyarrow import parquet
 
 from attnviz import read_attention
 from attnviz.commands.main import main
@@ -33,14 +32,8 @@ def test_attention_reports_format_and_converts_all_pairs(folder, capsys, snapsho
     assert captured.out == "".join(f"{s}\t{t}\t{links}\n" for s, t, links in pairs)
     assert captured.err == snapshot
     path = folder / "from-1.txt"
-    for ending in ("pharaoh", "json", "parquet"):
-        assert main(["attention", str(path), *_sides(folder), "-o", str(folder / f"a.{ending}")]) == 0
-    assert (folder / "a.pharaoh").read_text(encoding="utf-8").splitlines() == [*TEXTS]
-    again = read_attention(folder / "a.json")
-    assert [record.links for record in again] == [*LINKS]
-    table = parquet.read_table(folder / "a.parquet").to_pylist()
-    assert [row["source"] for row in table] == SOURCES
-    assert [tuple((link["j"], link["i"]) for link in row["links"]) for row in table] == [*LINKS]
+    assert main(["attention", str(path), *_sides(folder), "-o", str(folder / "a.parquet")]) == 0
+    assert [record.links for record in read_attention(folder / "a.parquet")] == [*LINKS]
     assert main(["attention", str(path), *_sides(folder), "--sentence", "2", "-o", str(folder / "one.json")]) == 0
     assert json.loads((folder / "one.json").read_text(encoding="utf-8"))["links"] == [[0, 0], [1, 1]]
 

@@ -14,7 +14,7 @@ from attnviz.analysis.posterior import POSTERIOR_KINDS, PosteriorKind, posterior
 from attnviz.analysis.why_attention import LEAST_PROBABILITY
 from attnviz.analysis.word_classes import content_words
 from attnviz.commands.main import main
-from attnviz.corpora import SCHEMA, Line, Settings, batch_posterior
+from attnviz.corpora import SCHEMA, Line, Settings
 from attnviz.corpora.analyser import Analyser
 from attnviz.corpora.batch_posterior import BatchPosterior
 from attnviz.corpora.judging import judge
@@ -114,27 +114,6 @@ def test_gold_links_are_mapped_to_the_words_of_the_model(translator) -> None:
 def test_invalid_settings_are_refused(translator, wrong: dict) -> None:
     with pytest.raises(AttnvizError):
         Analyser(translator, Settings(**wrong))
-
-
-@pytest.mark.parametrize("readout_state", ["previous", "current"])
-@pytest.mark.parametrize("kind", POSTERIOR_KINDS)
-def test_batch_posterior_matches_that_of_single_sentences(
-    make_network, tokenizer, readout_state: str, kind: PosteriorKind, monkeypatch
-) -> None:
-    network = make_network(readout_state=readout_state)
-    translator = Translator(network, tokenizer)
-    weights = {name: tensor.double().numpy() for name, tensor in network.state_dict().items()}
-    texts = list(zip(SENTENCES[::2], SENTENCES[1::2], strict=True))
-    pairs = [EncodedPair.of(tokenizer, *pair) for pair in texts]
-    nearly = force_encoded(translator, pairs, BatchPosterior(translator, kind))
-    monkeypatch.setattr(batch_posterior, "SLIGHT", 1e-300)  # estimates nothing
-    exactly = force_encoded(translator, pairs, BatchPosterior(translator, kind))
-    for (source, target), exact, near in zip(texts, exactly, nearly, strict=True):
-        expected = posterior(translator.translate(source, target=target), weights, kind)
-        # 8 bits, where they are used, leave three digits.
-        assert np.abs(exact.posterior - expected).max() < 0.01
-        assert np.abs(near.posterior - expected).max() < 0.03
-        np.testing.assert_allclose(near.posterior.sum(1), 1)
 
 
 def test_heads_have_no_posterior(translator, tokenizer) -> None:

@@ -1,6 +1,5 @@
 """Greedy search equals beam search of width 1, and beam search a plain one: one sentence and prefix after another."""
 
-import itertools
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from itertools import product
@@ -17,15 +16,14 @@ from attnviz.decoding import SearchStep, check_search, force, greedy, search
 from attnviz.decoding.applied_interventions import check_limit
 from attnviz.decoding.search import largest
 from attnviz.errors import AttnvizError
-from attnviz.network import ModelConfig, RNNsearch, TransformerConfig, products
+from attnviz.network import ModelConfig, RNNsearch, TransformerConfig
 from attnviz.network.encoder import PreparedEncoder
 from attnviz.network.model_config import READOUT_STATES
 from attnviz.network.rnnsearch import Memory, StepDecoder
 from attnviz.text import EOS, UNK, Tokenizer
-from attnviz.trace import Trace
 from attnviz.trace.interventions import ForceWords, Temperature, forced_words
 from attnviz.translator import Translator
-from tests.conftest import REPOSITORY, SENTENCES
+from tests.conftest import SENTENCES
 from tests.strategies import FEW
 from tests.transformers import random_transformer
 
@@ -210,17 +208,3 @@ def test_beam_wider_than_vocabulary_and_words_that_do_not_depend_on_others(make_
     for _ in range(2):
         assert torch.equal(together.words(ids), by_one)
     torch.testing.assert_close(together.words(ids), together.words_of(ids))
-
-
-@pytest.mark.parametrize("model", ["small-additive", "small-dot", "small-fixed"])
-def test_float16_copies_of_weights_change_no_translation(model: str, monkeypatch) -> None:
-    monkeypatch.setattr(products, "_LARGE", 0)
-    with_copies = Translator[Trace].load(REPOSITORY / "models" / model)
-    monkeypatch.setattr(products, "_half_layout", lambda *_: None)
-    without = Translator[Trace].load(REPOSITORY / "models" / model)
-    for sentence, beam in itertools.product(("A girl is riding a red bicycle.", "Where is the station?"), (1, 5)):
-        first, second = (one.translate(sentence, beam=beam) for one in (with_copies, without))
-        assert [one.translation for one in first.hypotheses] == [one.translation for one in second.hypotheses]
-        for quantity in first.arrays:
-            name = quantity.name
-            np.testing.assert_allclose(getattr(first, name), getattr(second, name), atol=2e-5, err_msg=name)

@@ -143,6 +143,9 @@ def test_links_out_of_range_count_as_wrong_with_and_without_sentences(
     assert agreement.remarks[-1] == snapshot(name="compared")
     for first, other in ((read_attention(gold, SOURCE, TARGET), links), (gold, read_attention(links, SOURCE, TARGET))):
         assert refusal(partial(score, first, other)) == snapshot(name="gold")
+    for link in ("0-3", "3-0"):  # the word after the last
+        scored = score(read_attention(_write(tmp_path / "one", [link]), SOURCE[:1], TARGET[:1]), ["0-0"])
+        assert link in scored.remarks[-1]
     many = _write(tmp_path / "many", [" ".join(f"{n}-{n}" for n in range(20)), "0-0 5-5", "0-0"])
     assert score(read_attention(many, SOURCE, TARGET), gold).remarks[-1] == snapshot(name="many")
     assert refusal(lambda: read_attention(many, SOURCE, TARGET)[0]) == snapshot(name="read")

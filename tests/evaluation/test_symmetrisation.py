@@ -58,6 +58,16 @@ def test_links_of_the_first_direction_come_first() -> None:
         assert symmetrise(links[:1], links[1:]).pharaoh() == f"{links[0]}\n"
 
 
+@pytest.mark.parametrize("links", [("1-1 2-2", "1-1 2-2"), ("0-0 1-1", "1-1 2-2"), ("1-1 2-2", "0-0 1-1")])
+def test_only_links_without_a_first_word_may_count_from_either_number(tmp_path: Path, links: tuple[str, str]) -> None:
+    files = tmp_path / "links", tmp_path / "reverse"
+    for file, line in zip(files, links, strict=True):
+        file.write_text(f"{line}\n", encoding="utf-8")
+    made = symmetrise(*files)
+    rates = [alignment_error(made, [gold]).aer for gold in ("0-0 1-1", "1-1 2-2")]
+    assert rates == [0, 0.5 * ("0-0 1-1" in links)]
+
+
 def test_order_and_base_of_the_reverse_links_are_inferred_and_said(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     lines, reverse = ["0-0 1-2 2-3 3-1", "0-1 1-2 2-3", "0-2 1-0 2-1"], tmp_path / "reverse"
     turned = [[link.split("-") for link in line.split()] for line in lines]

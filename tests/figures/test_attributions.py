@@ -28,6 +28,7 @@ from attnviz.figures.registry import POSTERIOR, step_figure
 from attnviz.figures.spec import Spec
 from attnviz.figures.subject import Subject
 from attnviz.languages import set_language
+from attnviz.palette import palette
 from attnviz.text import Tokenizer
 from tests.analysis.given import KINDS, forced_trace
 from tests.conftest import ModelFactory
@@ -240,10 +241,12 @@ def test_posterior_sentence_matches_the_columns(snapshot) -> None:
 
 def test_numbers_of_the_equation_multiply_out() -> None:
     trace = synthetic.trace()
+    equation, ink = posterior_equation(trace), palette("light")
+    assert equation.stage == 6
+    assert rf"\textcolor{{{ink.decoder}}}{{y_" in equation.latex
+    assert rf"\textcolor{{{ink.encoder}}}{{h_" in equation.latex
     of_new_state = dataclasses.replace(trace, config={**trace.config, "readout_state": "current"})
-    assert posterior_equation(of_new_state).note.startswith(posterior_equation(trace).note + " "), (
-        "it says what the new state adds"
-    )
+    assert posterior_equation(of_new_state).note.startswith(equation.note + " "), "it says what the new state adds"
     found = with_likelihood(trace, np.random.default_rng(2).uniform(0.1, 1, size=trace.alignment.shape))
     for i, j in ((0, 0), (2, 3)):
         cells = {name: row[j] for name, row in posterior_texts_of_cells(found, i).items()}

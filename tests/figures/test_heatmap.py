@@ -1,6 +1,5 @@
 """The heatmap: its faces, marks of gold links, cells in files, and the figure of a model without attention."""
 
-import re
 from functools import partial
 from typing import Any
 
@@ -13,7 +12,7 @@ from attnviz.analysis.gold import GoldLinks, link_errors
 from attnviz.analysis.grid import FACES
 from attnviz.analysis.measures import coverage, entropy
 from attnviz.analysis.numbers import decimal, signed
-from attnviz.export.images import find_browser, for_print, image, translation_sheet
+from attnviz.export.images import for_print, translation_sheet
 from attnviz.export.saved_files import FigureOptions, save, table
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.heatmap_parts import ASPECT
@@ -202,15 +201,6 @@ def test_cells_of_files_are_bars_in_place_of_the_numbers(choices: dict) -> None:
     assert not [one for one in printed.data if one.type == "heatmap"]
     assert bars.marker.colorbar.ticktext == tuple(image_cells["colorbar"]["ticktext"])
     assert spec.figure().data[0].type == "heatmap", "changed in place"
-
-
-@pytest.mark.browser
-def test_svg_has_a_rectangle_for_each_number_and_no_bitmap() -> None:
-    find_browser()
-    spec = figures.heatmap(synthetic.trace(text(20), text(12)), values=True)
-    drawn = image(for_print(spec), "svg").decode()
-    assert "<image" not in drawn
-    assert len(re.findall('<g class="point"><path', drawn)) == spec.data[0]["z"].size == 20 * 12
 
 
 @pytest.mark.parametrize("face", ["before", "difference"])

@@ -16,8 +16,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from attnviz import AttnvizError, Translator, export, figures
-from attnviz.analysis.findings import findings_of
+from attnviz import AttnvizError, Translator
 from attnviz.analysis.neighbours import VECTOR_KINDS, Vectors, nearest, principal_map
 from attnviz.checkpoint import save_model
 from attnviz.corpora import MEASURES, Analyser, Settings, analyse_file
@@ -25,15 +24,13 @@ from attnviz.corpora.corpus_lines import read_lines
 from attnviz.corpora.table_metadata import table_metadata
 from attnviz.corpora.vectors import vectors_of_pairs
 from attnviz.environment import ATTNVIZ_CORPORA, ATTNVIZ_MODELS, ATTNVIZ_RUNS
-from attnviz.evaluation.scoring import alignment_error
 from attnviz.figures.learning_curves import attention_curves, learning_heatmap, quality_curves
-from attnviz.importing.attention_reader import read_attention
 from attnviz.importing.family import load_checkpoint, write_checkpoint
 from attnviz.installed_models import ADDITIVE_MODEL, FIXED_CONTEXT_MODEL, GENERAL_MODEL, TRANSFORMER_MODEL
 from attnviz.model_folder import FILES as MODEL_FILES
 from attnviz.network import AnyNetwork, DecomposableConfig, TransformerConfig
 from attnviz.text import Tokenizer
-from attnviz.trace import Trace, WhatIfs
+from attnviz.trace import Trace
 from attnviz.trace.snapshots import FOLDER, Snapshots
 from attnviz.ui.corpus.table import PRESETS, Choice, corpus_pair, known_measures, listed_rows, load_table, matching_rows
 from attnviz.ui.page_state.selection import VIEW_PARAMETERS
@@ -44,7 +41,6 @@ from attnviz.ui.pages.transformer_page import EXHIBITS
 from tests.conftest import ModelFactory
 from tests.detectors import random_detector
 from tests.fuzzing.mutations import ANY, JSON, LINES, LONG, Mutation, replace_value, text
-from tests.importing.attention_files import CONTENTS, FILES
 from tests.transformers import random_transformer
 
 pytestmark = pytest.mark.nightly
@@ -82,10 +78,6 @@ class Bench:
     def analyser(self) -> Analyser:
         """What makes tables with that model."""
         return Analyser(self.translator, Settings(kind=None))
-
-    @cached_property
-    def trace(self) -> bytes:
-        return self.translator.translate(SENTENCES[0], beam=1).to_json().encode()
 
     @cached_property
     def _shown(self) -> dict[str, str]:
@@ -146,26 +138,6 @@ class Bench:
         path = self.folder / name
         path.write_bytes(content)
         return path
-
-
-def traces(bench: Bench, chance: random.Random) -> None:
-    """Open a damaged trace, draw it, read it and save it again."""
-    opened = WhatIfs.load(bench.damaged(bench.trace, "trace.json", (*JSON, *[replace_value] * 9), chance))
-    trace = opened.first
-    figures.heatmap(trace)
-    findings_of(trace)
-    export.save(trace, bench.folder / f"again.{chance.choice(('json', 'csv', 'html', 'tex', 'pharaoh'))}")
-
-
-def scores(bench: Bench, chance: random.Random) -> None:
-    """Score a damaged file of links or weights against the whole file, or the other way round."""
-    file = chance.choice(FORMATS)
-    damaged = bench.damaged(CONTENTS[file.name], f"damaged-{file.name}", LONG, chance)
-    sides = [read_attention(damaged, **file.given), [[(0, 0), (1, 1)]] * len(file.pairs)]
-    alignment_error(*(sides if chance.random() < 0.5 else sides[::-1]), samples=10)
-
-
-FORMATS = [file for file in FILES if len(CONTENTS[file.name]) < 50_000]
 
 
 def lines(bench: Bench, chance: random.Random) -> None:
@@ -298,9 +270,7 @@ def snapshots(bench: Bench, chance: random.Random) -> None:
 
 
 KINDS: dict[str, tuple[Callable[[Bench, random.Random], None], int]] = {
-    "traces": (traces, 60),
     "models": (models, 300),
-    "scores": (scores, 60),
     "lines": (lines, 60),
     "addresses": (addresses, 12),
     "checkpoints": (checkpoints, 25),

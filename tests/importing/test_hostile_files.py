@@ -10,6 +10,7 @@ import time
 import tracemalloc
 import zipfile
 from collections.abc import Callable
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from attnviz import AttnvizError, read_attention
+from attnviz import AttnvizError, alignment_error, read_attention
 from attnviz.importing.attention_reader import read_bytes, records_of
 from attnviz.importing.formats import FORMATS
 from attnviz.reading import content_of
@@ -214,6 +215,9 @@ def _open(file: Any, content: bytes) -> None:
     with contextlib.suppress(AttnvizError):
         sides = [file.given.get(side) for side in ("source", "target")]
         records = records_of([content_of(content, file.name)], sides)
+        for pair in permutations((records, [[(0, 0), (1, 1)]] * len(file.pairs))):
+            with contextlib.suppress(AttnvizError):
+                alignment_error(*pair, samples=0)
         for index in range(min(len(records), 4)):
             with contextlib.suppress(AttnvizError):
                 record = records[index]

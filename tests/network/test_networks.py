@@ -130,14 +130,6 @@ def test_step_by_step_unroll_equals_whole_target(make_network, attention: str) -
         assert torch.allclose(values, found[1][name], rtol=1e-4, atol=1e-5), name
 
 
-def test_location_gives_no_weight_after_its_last_position(make_network) -> None:
-    network = make_network("location", alignment_size=3)
-    alignment = network(torch.full((2, 6), 5), torch.tensor([6, 2]), torch.full((2, 4), 5))[1]
-    assert (alignment[0, :, 3:] == 0).all()
-    assert (alignment[0, :, :3] > 0).all()
-    assert (alignment[1, :, 2:] == 0).all()
-
-
 def _random(*shape: int) -> Tensor:
     return torch.randn(*shape, dtype=torch.float64, requires_grad=True)
 
@@ -176,22 +168,6 @@ def test_step_by_step_decoding_equals_whole_pass(config: TransformerConfig, targ
     for i in range(length):
         step, state = decoder.step(memory, state, previous[:, i : i + 1])
         torch.testing.assert_close(step.readout[:, 0], readouts[:, i])
-
-
-def test_reordered_hypotheses_keep_their_own_cache() -> None:
-    network = random_transformer(TransformerConfig(30, 8, 2, 2, 6), 3).double()
-    decoder, lengths = TransformerStepDecoder(network), torch.tensor([3, 2])
-    source = torch.tensor([[5, 6, EOS], [7, EOS, 0]])
-    memory = decoder.memory(network.encode(source, lengths).annotations, lengths)
-    _, state = decoder.step(memory, decoder.start(memory), torch.full((2, 1), BOS))
-    state = state.select([0, 1], [[0, 0], [0, 0]])
-    _, state = decoder.step(memory, state, torch.tensor([[9, 10], [11, 12]]))
-    # Only the second sentence goes on, with its hypotheses the other way round.
-    memory, state = memory.select([1]), state.select([1], [[1, 0]])
-    step, _ = decoder.step(memory, state, torch.tensor([[13, 14]]))
-    for place, words in enumerate(([12, 13], [11, 14])):
-        readouts, _ = network(source[1:, :2], lengths[1:], torch.tensor([[BOS, *words]]))
-        torch.testing.assert_close(step.readout[0, place], readouts[0, -1])
 
 
 @given(config=detector_sizes(), pairs=st.lists(st.tuples(IDS, IDS), min_size=1, max_size=4), seed=st.integers(0, 99))

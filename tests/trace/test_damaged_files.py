@@ -13,6 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz import AttnvizError, Trace, attention, figures
+from attnviz.analysis.findings import findings_of
+from attnviz.export import saved_files
 from attnviz.trace import Attention, Judgement, TransformerTrace, WhatIf, WhatIfs
 from attnviz.trace.interventions import ExcludePosition, ForceWords, ReplaceEnergies, ReplaceWeights, Temperature
 from attnviz.trace.snapshots import Snapshots
@@ -210,13 +212,16 @@ REPLACEMENTS = SCALARS | st.lists(SCALARS, max_size=3) | st.dictionaries(st.text
 
 
 def draw(trace: Trace) -> None:
-    """Draw the figures of a trace and its first step, and write its equations."""
+    """Draw the figures of a trace and its first step, write its equations and findings, and export it."""
     subject = figures.Subject(trace, 0)
     for picture in figures.step_figures(subject).values():
         with contextlib.suppress(AttnvizError):  # some need the weights of the model
             picture.draw(subject).figure().to_json()
     trace.heatmap().to_json()
     equations(trace, 0)
+    findings_of(trace)
+    for ending in ("csv", "html", "json", "pharaoh", "tex"):
+        saved_files.contents(trace, ending, saved_files.FigureOptions())
 
 
 @pytest.fixture(scope="module")

@@ -93,20 +93,6 @@ def test_guidance_adds_the_cross_entropy_of_links_and_attention(small_network: t
     assert same.item() == pytest.approx(likelihood.item(), rel=1e-12)
 
 
-def test_guided_attention_learns_given_links(small_network: tuple[RNNsearch, Batch]) -> None:
-    network, batch = small_network
-    links = torch.zeros(*batch.target.shape, batch.source.shape[1], dtype=torch.float64)
-    links[:, 0, 1] = 1  # the first target word's counterpart is the second source word
-    objective = Objective(network, 0.0, guidance=5.0)
-    optimizer = torch.optim.Adam(network.parameters(), lr=0.02)
-    for _ in range(60):
-        optimizer.zero_grad()
-        (objective(batch, links)[0] / len(links)).backward()
-        optimizer.step()
-    alignment = network(batch.source, batch.source_lengths, batch.previous)[1]
-    assert alignment[:, 0, 1].min() > 0.9
-
-
 @pytest.mark.parametrize("shape", [(6, 6), (5, 12), (12, 5)])
 def test_bfloat16_steps_of_muon_equal_those_of_pytorch(shape: tuple[int, int]) -> None:
     generator = torch.Generator().manual_seed(0)
