@@ -97,8 +97,8 @@ async function fetchAndDraw(state, draw) {
   }
   state.loading = false;
   if (signal.aborted) return;
-  if (payload) draw(state);
-  else markWaiting(root, false);
+  if (!payload) markWaiting(root, false);
+  if (payload || root.dataset.refused) draw(state);
 }
 
 /** Fetches JSON from an address below the page; retries as long as it is `wanted` and the server does not answer. For a
