@@ -11,7 +11,7 @@ from streamlit import file_util
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import versions
-from attnviz.browser_programs import KATEX, PLOTLY, PLOTLY_TRACES
+from attnviz.browser_programs import KATEX, PLOTLY, PLOTLY_TRACES, katex_style
 from tests.conftest import REPOSITORY
 from tests.snapshots import refusal
 
@@ -59,3 +59,7 @@ def test_katex_version_equals_that_of_streamlit() -> None:
     programs = (Path(file_util.get_static_dir()) / "static" / "js").glob("*katex.*.js")
     assert f"`{KATEX.version}`" in "".join(program.read_text(encoding="utf-8") for program in programs)
     assert f'version:"{KATEX.version}"' in KATEX.text
+    faces, formulas = katex_style()
+    assert f'content:"{KATEX.version}"' in formulas
+    assert len(re.findall(r'src:url\("data:font/woff2;base64,[^"]{4000,}"\)', faces)) == faces.count("@font-face") == 6
+    assert "url(" not in formulas

@@ -1,4 +1,4 @@
-"""Third-party files for the browser: Plotly draws figures, KaTeX typesets equations, and a serif font.
+"""Third-party files for the browser: Plotly draws figures, KaTeX typesets equations in its fonts, and a serif font.
 
 README.md in this folder lists their origin and licence.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import functools
 import hashlib
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,7 +47,7 @@ KATEX = BrowserProgram("katex", "0.16.47")
 
 @dataclass(frozen=True)
 class BrowserFont:
-    """A variable font file with weights 400 to 700."""
+    """A font file."""
 
     name: str
     style: str
@@ -68,7 +69,7 @@ class BrowserFont:
 
 
 SERIF = (BrowserFont("serif", "normal"), BrowserFont("serif-italic", "italic"))
-"""Font of headings and sentences: a subset of Source Serif, a sixth of its size."""
+"""Variable font of headings and sentences, with weights 400 to 700: a subset of Source Serif, a sixth of its size."""
 
 SERIF_FAMILY = "Attnviz Serif"
 """Name of the font in style sheets and in `.streamlit/config.toml`."""
@@ -81,3 +82,19 @@ def serif_style(*, embedded: bool = False) -> str:
         f'font-display: swap; src: url("{font.data_url if embedded else font.file_name}") format("woff2"); }}\n'
         for font in SERIF
     )
+
+
+_FONT_FACE = re.compile(r"@font-face\{[^}]*?src:url\(fonts/([\w-]+)\.woff2\)[^}]*\}")
+
+
+def katex_style() -> tuple[str, str]:
+    """Return the CSS that declares KaTeX's fonts, embedded, and the CSS of its formulas: Streamlit has both."""
+    style = Path(__file__).with_name("katex.min.css").read_text(encoding="utf-8")
+    used = {path.stem for path in Path(__file__).parent.glob("KaTeX_*.woff2")}
+
+    def embedded(face: re.Match[str]) -> str:
+        font = BrowserFont(face[1], "")
+        return re.sub(r"src:[^}]*", f'src:url("{font.data_url}") format("woff2")', face[0])
+
+    faces = [embedded(face) for face in _FONT_FACE.finditer(style) if face[1] in used]
+    return "\n".join(faces), _FONT_FACE.sub("", style)

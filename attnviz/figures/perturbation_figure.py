@@ -138,7 +138,8 @@ def perturbation_tests_figure(
     ]
 
     notes, lines = [], []
-    broken = ";<br>" if width < PERTURBATION_WIDTH else "; "  # the outcome of permutations is wider than half a phone
+    narrow = width < PERTURBATION_WIDTH
+    broken = ";<br>" if narrow else "; "  # the outcome of permutations is wider than half a phone
     for row, (name, result) in enumerate(results.items()):
         outcome = broken.join(map(escape, result.outcome.split("; ")))
         drawn = ", " + gettext("drawn as {dash} below", dash=in_colour("━", "encoder")) if name == "real" else ""
@@ -156,7 +157,7 @@ def perturbation_tests_figure(
     order = np.argsort(-weights.max(axis=0), kind="stable").tolist()
     distance = _LABEL_DISTANCE * count / (_WEIGHTS_SPAN[1] * (width - _LEFT - _RIGHT))
     labelled = sorted(order[k] for k in spaced(order, distance))
-    layout = sized_layout(47 * len(results) + 64, (_LEFT, _RIGHT, 8, 56), 330) | {
+    layout = sized_layout(47 * len(results) + 64, (_LEFT, _RIGHT, 8, 56), 330 if narrow else 612) | {
         "bargap": 0.25,
         "barmode": "overlay",
         "xaxis": label_axis(

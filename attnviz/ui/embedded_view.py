@@ -19,7 +19,7 @@ from attnviz.analysis.labels import shorten
 from attnviz.analysis.recomputation import Weights
 from attnviz.architectures import step_texts
 from attnviz.browser_modules import COMPONENTS, modules_script
-from attnviz.browser_programs import KATEX, PLOTLY, SERIF_FAMILY, serif_style
+from attnviz.browser_programs import KATEX, PLOTLY, SERIF_FAMILY, katex_style, serif_style
 from attnviz.errors import AttnvizError
 from attnviz.figures.encoding import to_json
 from attnviz.languages import LANGUAGES, gettext, language, set_language
@@ -243,14 +243,21 @@ def html_page(
         "current": current,
         "drawn": drawn,
     }
-    style = [serif_style(embedded=True), _theme_css(), share_properties_css(), PAGE_STYLE.read_text(encoding="utf-8")]
+    typeset = katex_style() if kinds & _TYPESET else ()
+    style = [
+        serif_style(embedded=True),
+        *typeset,
+        _theme_css(),
+        share_properties_css(),
+        PAGE_STYLE.read_text(encoding="utf-8"),
+    ]
     parts = {
         "language": language(),
         "title": escape(title),
         "style": "\n".join([*style, (COMPONENTS / "offline.css").read_text(encoding="utf-8")]),
         # Inside a script element only "</script" and "<!--" are markup, and only with a literal "<".
         "payload": to_json(payload).replace("<", "\\u003c"),
-        "programs": PLOTLY.text + (KATEX.text if kinds & _TYPESET else ""),
+        "programs": PLOTLY.text + (KATEX.text if typeset else ""),
         "modules": modules_script("offline.js", kinds) + 'attnvizModule("ui/components/offline.js");',
     }
     return _filled((COMPONENTS / "offline.html").read_text(encoding="utf-8"), parts)
@@ -289,18 +296,19 @@ def view_json(view: EmbeddedView, theme: ThemeName, number: int = 0) -> str:
 @functools.cache
 def guest_script() -> str:
     """Return the script of a view in a page of others: the modules, and the programs that draw and typeset."""
-    style = PAGE_STYLE.read_text(encoding="utf-8")
+    style, (katex_fonts, formulas) = PAGE_STYLE.read_text(encoding="utf-8"), katex_style()
     own = re.sub(r"\bbody (?=button|summary)", "& ", f"{share_properties_css()}\n{style}".replace(":root {", "& {"))
     light, dark = (f"{_FONTS} {_colours(theme)}" for theme in THEMES)
     frame = (
         "background: var(--paper); color: var(--ink); font: 1rem/1.5 var(--sans); padding: 0.5rem 1rem; "
         "container: attnviz / inline-size; outline: none; text-align: start;"
     )
-    page = f"& {{ {light} {frame} }}\n&[data-theme=dark] {{ {dark} }}\n{own}"
+    page = f"& {{ {light} {frame} }}\n&[data-theme=dark] {{ {dark} }}\n{formulas}\n{own}"
     # Neither program is a module: one declares its name, the other looks for a loader of modules first.
     plotly = f"globalThis.Plotly ??= (() => {{\n{PLOTLY.text}\nreturn Plotly;\n}})();\n"
     katex = f"(() => {{\nlet define, exports, module;\n{KATEX.text}\n}})();\n"
-    fonts = f"const fonts = new CSSStyleSheet();\nfonts.replaceSync({json.dumps(serif_style(embedded=True))});\n"
+    faces = json.dumps(serif_style(embedded=True) + katex_fonts)
+    fonts = f"const fonts = new CSSStyleSheet();\nfonts.replaceSync({faces});\n"
     applied = "document.adoptedStyleSheets.push(fonts);\n"
     modules = modules_script("guest.js", page_style=page, change=partial(_WIDTH_QUERY.sub, "@container attnviz"))
     script = f"{plotly}{katex}{fonts}{applied}{modules}return attnvizModule;\n"

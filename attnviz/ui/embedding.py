@@ -81,7 +81,7 @@ class Embedding:
         names = [name for name in self.options if name in places]
         for step in range(steps) if "step" in places else [0]:
             for values in itertools.product(*(self.options[name] for name in names)):
-                yield {"step": str(step), "word": "", "size": "", **dict(zip(names, values, strict=True))}
+                yield {"step": str(step), "word": "", **dict(zip(names, values, strict=True))}
 
 
 _CURRENT: ContextVar[Embedding | None] = ContextVar("embedding", default=None)

@@ -432,10 +432,9 @@ def address(
     """Return the address of the payload `name` of `trace`, in the current language and theme.
 
     With `every`, the payload is of all steps; otherwise the address contains `{step}` for one. The `query` has what
-    else it depends on in the browser: the chosen `word={word}`, the width of the window `size={size}`, and display
-    options, such as `options={face}.{by}`. The `version` is that of further files that it is made from, and `part` the
-    requested part. If `simple`, the payload is that of the level *Idea*. What else is `shown`, such as the `parent` of
-    a what-if, is part of the request.
+    else it depends on in the browser: the chosen `word={word}`, and display options, such as `options={face}.{by}`.
+    The `version` is that of further files that it is made from, and `part` the requested part. If `simple`, the payload
+    is that of the level *Idea*. What else is `shown`, such as the `parent` of a what-if, is part of the request.
     """
     steps = "steps=all" if every else "steps={step}"
     return shown_address(

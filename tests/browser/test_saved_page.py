@@ -196,14 +196,16 @@ def test_figure_that_cannot_be_made_is_replaced_by_the_reason(
 
 
 def test_reason_is_also_seen_in_a_shadow_root(open_from_disk: Opener) -> None:
-    script = modules_script("blocks.js", {"side_by_side"})
+    script = modules_script("blocks.js", {"side_by_side", "tour"})
     page = open_from_disk(f"<div class='st-key-room' style='--minus: red'></div><script>{script}</script>")
     page.evaluate(
         """(payloads) => {
           const parentElement = document.querySelector(".st-key-room");
-          attnvizModule("ui/components/view.js").viewState(parentElement).step = 0;
-          const data = { at: "lanes", waiting: "Computing…" }, block = { kind: "side_by_side", key: "lanes", data };
-          attnvizModule("ui/components/blocks.js").host()({ data: [[block], {}, payloads], parentElement });
+          const now = { tour: { stop: 1 }, word: null, foil: null, source: null };
+          Object.assign(attnvizModule("ui/components/view.js").viewState(parentElement), { step: 0, now });
+          const data = { at: "lanes", waiting: "Computing…" };
+          const blocks = ["side_by_side", "tour"].map((kind) => ({ kind, key: kind, data }));
+          attnvizModule("ui/components/blocks.js").host()({ data: [blocks, {}, payloads], parentElement });
         }""",
         {"lanes": {"refused": REASON}},
     )
@@ -211,6 +213,7 @@ def test_reason_is_also_seen_in_a_shadow_root(open_from_disk: Opener) -> None:
     refused.wait_for()
     shown = refused.evaluate("(node) => ['content', 'color'].map((name) => getComputedStyle(node, '::before')[name])")
     assert shown == [f'"{REASON}"', "rgb(255, 0, 0)"]
+    expect(page.get_by_role("dialog").get_by_text(REASON)).to_be_visible()
 
 
 def test_component_whose_module_throws_is_reported_and_leaves_the_other_blocks(open_from_disk: Opener) -> None:
@@ -238,7 +241,8 @@ def test_saved_page_escapes_markup_and_closes_its_glossary(open_saved: Opener) -
     expect(page.locator(".player .source")).to_contain_text("</script><script>window.broken=1</script> <b>bold</b>")
     page.locator(".st-key-glossary .opener").click()
     box = page.locator(".st-key-glossary .opened")
-    expect(box.locator("math").first).to_be_visible()
-    expect(box.locator(".katex-html")).to_have_count(0)  # without KaTeX's style it would repeat each formula
+    expect(box.locator(".katex-html").first).to_be_visible()
+    expect(box.locator(".katex-html").first).to_have_css("font-family", 'KaTeX_Main, "Times New Roman", serif')
+    expect(box.locator(".katex-mathml").first).to_have_css("position", "absolute")  # for screen readers only
     page.keyboard.press("Escape")
     expect(box).to_be_hidden()

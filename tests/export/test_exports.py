@@ -157,6 +157,7 @@ def test_a_page_has_the_payloads_that_it_draws_and_no_other(trace, level: Detail
     }
     assert set(view.payloads) == drawn
     assert None not in view.payloads.values()
+    assert not any("sent" in chart for chart in view.mounted("chart")), "it would be there twice"
 
 
 def test_page_with_weights_has_logit_attributions(translator, model_folder) -> None:

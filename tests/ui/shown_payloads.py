@@ -50,7 +50,7 @@ def fetched(at: str, step: int | None = None, **selection: str) -> Any:
     """Return the payload at an address: JSON or a file, of 0-based `step` if of one, for these URL parameters."""
     shown = {name: values[0] for name, values in OPTIONS.items()} | selection
     chosen = urlencode(selection if step is None else selection | {"step": step + 1})
-    filled = {"step": step or 0, "word": "", "size": "", **shown, "selection": chosen, "options": chosen}
+    filled = {"step": step or 0, "word": "", **shown, "selection": chosen, "options": chosen}
     all_pages()
     address = urlsplit(at.format_map(filled))
     digest, name = address.path.split("/")[-2:]

@@ -62,6 +62,12 @@ def test_lab_opens_at_the_first_mistake(lab: Run, monkeypatch: pytest.MonkeyPatc
     assert field(app, "section")["value"] == "perturbation-tests"
     set_field(app, "section", "attributions")
     assert address(app)["section"] == "attributions"
+    (drawn,) = payloads_of(app, "chart")
+    widths = [layout["narrowest"] for layout in drawn["fits"]]  # of panels as wide as the captions above them
+    assert widths == sorted(widths, reverse=True)
+    assert widths[0] > 600
+    assert widths[-1] <= 358
+    assert [len(one["layout"]["meta"]["panels"]) for one in fitting_figures(drawn)] == [6] * 3
 
 
 @pytest.mark.usefixtures("two_models")

@@ -51,16 +51,14 @@ function markWaiting(root, waiting) {
 }
 
 /** The address of the payload of a step: `chosen` once the visitor has chosen something, where there is one. An address
- * may have {word}, the chosen word, and {size}, which differs in a narrow window (see also state.js).
+ * may have {word}, the chosen word (see also state.js).
  * @param {HTMLElement} root @param {PayloadAddress} addresses @param {number} step */
 function addressOf(root, { at, chosen }, step) {
-  const { now, width } = viewState(root);
+  const { now } = viewState(root);
   const own = !now || (now.word === null && now.foil === null && now.source === null);
   const address = chosen && !own ? chosen : at;
-  return filledAddress(root, address, { step, word: now?.word ?? "", size: width < NARROW ? "-narrow" : "" });
+  return filledAddress(root, address, { step, word: now?.word ?? "" });
 }
-
-export const NARROW = 640; // pixels of width below which a view has few figures side by side
 
 /** @template {object} Numbers @param {FetchingState<Numbers>} state
  * @param {number} steps how many there are */
@@ -97,8 +95,8 @@ async function fetchAndDraw(state, draw) {
   }
   state.loading = false;
   if (signal.aborted) return;
-  if (payload) draw(state);
-  else markWaiting(root, false);
+  if (!payload) markWaiting(root, false);
+  if (payload || root.dataset.refused) draw(state);
 }
 
 /** Fetches JSON from an address below the page; retries as long as it is `wanted` and the server does not answer. For a

@@ -32,8 +32,6 @@ interface ViewState {
   changed: number;
   /** Fetches of components out of sight, run one after the other. */
   queue: (() => Promise<void>)[];
-  /** In pixels. */
-  width: number;
 }
 
 /** The selection in a view. */

@@ -25,16 +25,14 @@ export function viewRoot(node) {
   let here = node;
   for (; here && !root; here = hostOf(here)) root = here.closest(ROOT);
   if (!root) throw new Error("a component stands in no view");
-  root.attnvizView ??= newState(root);
+  root.attnvizView ??= newState();
   viewRoots.set(node, root);
   return root;
 }
 
-/** The state of a new view. It includes the width, since reading that from the page forces a layout.
- * @param {Element} root @returns {ViewState} */
-function newState(root) {
-  /** @type {ViewState} */
-  const view = {
+/** The state of a new view. @returns {ViewState} */
+function newState() {
+  return {
     name: `attnviz-${views += 1}`,
     view: null,
     owner: null,
@@ -50,10 +48,7 @@ function newState(root) {
     touched: 0,
     changed: 0,
     queue: [],
-    width: root.clientWidth,
   };
-  new ResizeObserver(() => view.width = root.clientWidth).observe(root);
-  return view;
 }
 
 /** The root elements of the views that are drawn. */

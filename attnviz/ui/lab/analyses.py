@@ -63,7 +63,7 @@ from attnviz.lru_cache import LRUCache
 from attnviz.trace import BeamTree
 from attnviz.trace.drawing import LONGEST_LABEL, By
 from attnviz.trace.interventions import ForceWords
-from attnviz.ui.components.chart import chart, computed_chart, steady_payload
+from attnviz.ui.components.chart import chart, computed_chart, fitting_payload, steady_payload
 from attnviz.ui.components.component import (
     box,
     columns,
@@ -88,12 +88,12 @@ _Result = TypeVar("_Result")
 _PERTURBATION_TEST_CACHE: LRUCache[object] = LRUCache(64 << 20)
 """LRU cache of perturbation tests, each with a hundred distributions over the vocabulary.
 
-That is 13 MB for 16,000 pieces; it serves the same step in another language, theme or width.
+That is 13 MB for 16,000 pieces; it serves the same step in another language or theme.
 """
-_ATTRIBUTION_LAYOUTS = {"": (3, 1380), "-narrow": (2, 358)}
-"""Largest number of panels side by side, and layout width in pixels, by the window size in an address."""
-_PERTURBATION_WIDTHS = {"": PERTURBATION_WIDTH, "-narrow": 358}
-"""Width in pixels of the figure, by the window size in an address."""
+_ATTRIBUTION_LAYOUTS = {3: 1380, 2: 480, 1: 358}
+"""Panels side by side, and the width in pixels they are laid out for, the widest first."""
+_PERTURBATION_WIDTHS = (PERTURBATION_WIDTH, 358)
+"""Widths in pixels that the figure is laid out for."""
 
 
 def unavailable_reason(trace: Trace) -> str:
@@ -142,7 +142,7 @@ def _draw_attributions(view: View) -> Shown:
     pointing = gettext("Point at a cell to see it in all heatmaps. Click a cell to go to its step.")
     explanation(f"{grid_sentences()} {colours_sentence()} {pointing}")
     display_options(view, "by")
-    computed_chart(view, view.trace, "attributions", query="size={size}&options={by}")
+    computed_chart(view, view.trace, "attributions", query="options={by}")
     explanation(attributions_caveat())
     with details(gettext("How to read each method, and its limits"), view.key("attributions_sentence")):
         texts = [
@@ -155,20 +155,17 @@ def _draw_attributions(view: View) -> Shown:
 
 @makes_payload("attributions")
 def attributions_payload(request: PayloadRequest) -> dict[str, Any]:
-    """Return the payload of the attributions by words or steps, for a window of one of the `_ATTRIBUTION_LAYOUTS`."""
-    trace, (by, *_), size = request.trace, request.options, request.parameters.get("size", "")
-    if by not in get_args(By) or size not in _ATTRIBUTION_LAYOUTS:
+    """Return the payload of the attributions by words or steps, in all layouts."""
+    trace, (by, *_) = request.trace, request.options
+    if by not in get_args(By):
         raise UnknownPayloadError("attributions")
-    methods, (panels, width) = _attribution_methods(trace), _ATTRIBUTION_LAYOUTS[size]
-    draw = partial(attributions, trace, methods, by=cast("By", by), width=width)
-    for panels_per_row in range(panels, 0, -1):
-        figure = draw(across=panels_per_row)
-        if figure.layout["meta"]["narrowest"] <= width:
-            break
+    methods = _attribution_methods(trace)
+    draw = partial(attributions, trace, methods, by=cast("By", by))
+    layouts = [draw(across=across, width=width) for across, width in _ATTRIBUTION_LAYOUTS.items()]
     overall = overall_agreement_sentence(agreement(methods), len(trace.target_ids))
     here = {step: step_agreement_sentence(trace, methods, step) for step in request.steps}
-    return steady_payload(
-        figure, {step: f"{gettext('At this step: {here}', here=text)}\n{overall}" for step, text in here.items()}
+    return fitting_payload(
+        layouts, {step: f"{gettext('At this step: {here}', here=text)}\n{overall}" for step, text in here.items()}
     )
 
 
@@ -199,7 +196,7 @@ ATTRIBUTIONS_SECTION = LabSection(
 
 def _draw_perturbation_tests(view: View) -> Shown:
     """Draw the perturbation tests of the current step, and a button that opens the rest of the section."""
-    computed_chart(view, view.trace, "perturbation-tests", every=False, query="word={word}&size={size}", prefetch=True)
+    computed_chart(view, view.trace, "perturbation-tests", every=False, query="word={word}", prefetch=True)
     if disclosure(gettext("Explanations, and the tests of all steps"), key=view.key("all_steps")):
         _explanations(view)
         _all_steps(view)
@@ -272,14 +269,11 @@ def _minimal_change_title() -> str:
 
 @makes_payload("perturbation-tests")
 def perturbation_tests_payload(request: PayloadRequest) -> dict[str, Any]:
-    """Return the payload of a step's perturbation tests, for a window of one of the `_PERTURBATION_WIDTHS`.
+    """Return the payload of a step's perturbation tests, in all widths.
 
     It includes the best attention for the requested word, if any.
     """
     trace, step, word = request.trace, request.step, request.word
-    width = _PERTURBATION_WIDTHS.get(request.parameters.get("size", ""))
-    if width is None:
-        raise UnknownPayloadError("perturbation-tests")
 
     def at_step(name: str, compute: Callable[[Weights], _Result]) -> _Result:
         return cached_analysis(f"{name} {step}", trace, compute, _PERTURBATION_TEST_CACHE)
@@ -290,8 +284,8 @@ def perturbation_tests_payload(request: PayloadRequest) -> dict[str, Any]:
     if word is not None:
         best = at_step(f"best attention {word}", lambda weights: best_attention(trace, step, weights, piece_id=word))
         sentence = " ".join(filter(None, (sentence, best_sentence(best, tests.real, word, trace, spelling))))
-    figure = perturbation_tests_figure(trace, tests, spelling, best, width=width)
-    return steady_payload(figure, {step: (perturbation_tests_question(tests, spelling), sentence)})
+    layouts = [perturbation_tests_figure(trace, tests, spelling, best, width=width) for width in _PERTURBATION_WIDTHS]
+    return fitting_payload(layouts, {step: (perturbation_tests_question(tests, spelling), sentence)})
 
 
 @makes_payload("shuffled")

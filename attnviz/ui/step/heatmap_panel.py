@@ -74,7 +74,8 @@ def heatmap_panel(view: View) -> None:
             html('<div class="drawn-score"></div>')
         if view.shows("numbers"):
             _heads_box(view)
-        chart(view, at, "heatmap", sent=heatmap_payload(PayloadRequest(shown, {})))
+        sent = heatmap_payload(PayloadRequest(shown, {})) if embedding() is None else None
+        chart(view, at, "heatmap", sent=sent)
     if view.simple:
         return
     with box(view.key("link_drawing")):  # always present: otherwise the parts below are mounted again

@@ -1,7 +1,6 @@
 // The equation of a stage with the numbers of the current step, typeset by KaTeX.
 
 import { component } from "../component.js";
-import { isEmbedded } from "../requests.js";
 import { find, findAll, makeScrollable, whenIdle, write } from "../shared.js";
 import { viewState } from "../view.js";
 import { equationAt } from "./texts.js";
@@ -17,10 +16,10 @@ export async function katexAt(address) {
   }
 }
 
-/** Typesets a formula. The fonts of KaTeX are Streamlit's: in an embedded view, the browser typesets.
+/** Typesets a formula.
  * @param {KatexLibrary} katex @param {string} latex @param {HTMLElement} place @param {boolean} displayMode */
 export const typeset = (katex, latex, place, displayMode) =>
-  katex.render(latex, place, { displayMode, throwOnError: false, output: isEmbedded() ? "mathml" : "htmlAndMathml" });
+  katex.render(latex, place, { displayMode, throwOnError: false });
 
 /** Typesets the equation of a component, unless it is there; without KaTeX, writes it as LaTeX until it is drawn again.
  * @param {ComponentState & { latex?: string }} state @param {string} latex @param {string} address */
@@ -33,7 +32,7 @@ export async function writeEquation(state, latex, address) {
   if (katex) {
     typeset(katex, latex, place, true);
     // Not at once: reading a width would lay out the page for every equation of a step.
-    whenIdle(() => findAll(root, ".katex-display, .math:has(> .katex > math)").forEach(makeScrollable));
+    whenIdle(() => findAll(root, ".katex-display").forEach(makeScrollable));
   } else {
     write(place, latex);
     state.latex = undefined;

@@ -4,8 +4,9 @@
 import { component } from "../component.js";
 import { pressByArrow } from "../keyboard.js";
 import { sendRequest } from "../outbox/outbox.js";
-import { NARROW } from "../payloads.js";
 import { bytesOf, drawPixels, element, findAll, makeOneTabStop, onPress, scrollSmoothly } from "../shared.js";
+
+const NARROW = 640; // pixels of the width below which a group is below the window
 
 /** Shows the words of the hovered cell in the tooltip. @param {HTMLElement} canvas @param {GalleryCell} cell */
 function showWords(canvas, { rows_of: rows, columns_of: columns }) {

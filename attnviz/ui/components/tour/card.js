@@ -14,6 +14,7 @@ export function drawCard(state, payload) {
   if (!stop) return;
   viewRoot(root).dataset.tour = keyOf(stop.place);
   viewRoot(root).toggleAttribute("data-quiz", isAsking(stop, payload.identity));
+  card.classList.remove("refused");
   card.classList.toggle("asking", isAsking(stop, payload.identity));
   showOrHide(root, true);
   const name = JSON.stringify([payload.identity, payload.language, payload.stops.length, state.at]);
@@ -25,6 +26,15 @@ export function drawCard(state, payload) {
     if ((began || held) && !focusWord(card) && !cardHasFocus(root)) card.focus({ preventScroll: true });
   }
   schedulePlacement(state);
+}
+
+/** Draws in place of a stop why the server cannot make it. @param {TourState} state @param {string} reason */
+export function drawReason(state, reason) {
+  const card = find(state.root, ".card");
+  state.written = undefined;
+  card.classList.add("refused");
+  find(card, ".texts").replaceChildren(element("p", "", reason));
+  showOrHide(card, true);
 }
 
 /** The current stop, where its payload has arrived: the last one for a link from a level of detail with more stops.

@@ -25,13 +25,13 @@ export function focusWord(root) {
  * @param {TourState} state @param {KeyboardEvent} event @param {(stop: number | null) => void} go */
 export function onTourKey(state, event, go) {
   const { root } = state;
-  if (!around(state) || event.defaultPrevented) return;
+  if (state.at === null || event.defaultPrevented) return;
   if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
   const path = event.composedPath(), own = path.includes(find(root, ".card"));
   const handledElsewhere = !isForPage(event, ".card") || path[0] instanceof HTMLInputElement ||
     Boolean(root.querySelector("[role='group'].english :focus"));
   if (event.key === "Escape" && (own || !handledElsewhere)) go(null);
-  else if (handledElsewhere) return;
+  else if (handledElsewhere || !around(state)) return;
   else if (root.querySelector(".card.asking") && LEFT_OR_RIGHT.includes(event.key)) focusWord(root);
   else if (event.key === "ArrowRight" && around(state)?.after) turn(state, "after", go); // at the last stop, only the button ends
   else if (event.key === "ArrowLeft") turn(state, "before", go);

@@ -7,7 +7,7 @@ import { payloadOf } from "../payloads.js";
 import { remember } from "../stored_choice/stored_choice.js";
 import { find, onResize } from "../shared.js";
 import { onMessage, send, viewRoot, viewState } from "../view.js";
-import { drawCard, hideCard, schedulePlacement, showAgain } from "./card.js";
+import { drawCard, drawReason, hideCard, schedulePlacement, showAgain } from "./card.js";
 import { onTourKey, turn } from "./navigation.js";
 
 /** Lets the button of the tour stand out no longer. */
@@ -18,8 +18,9 @@ function draw(state) {
   const { root } = state;
   viewRoot(root).toggleAttribute("data-tour", state.at !== null);
   if (state.at === null) return;
-  const payload = payloadOf(state, draw);
+  const payload = payloadOf(state, draw), { refused } = root.dataset;
   if (payload) drawCard(state, payload);
+  else if (refused) drawReason(state, refused);
 }
 
 /** Follows the stop of the view. @param {TourState} state */
