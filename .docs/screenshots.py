@@ -21,7 +21,7 @@ from attnviz.figures.sentence_length_figure import bleu_by_length
 from attnviz.ui.examples import DEFAULT_SENTENCE
 from attnviz.ui.resources import LENGTH_FILE
 from tests.browser.jupyterlab import command, run_notebook, running_jupyterlab, write_notebook
-from tests.browser.server import CHROMIUM_FLAGS, READY, REPOSITORY, find_chromium, running_page
+from tests.browser.server import CHROMIUM_FLAGS, READY, REPOSITORY, find_chromium, running_server
 from tests.browser.settled import settled
 from tests.what_if_links import link, only
 
@@ -154,7 +154,7 @@ def main() -> None:
     options.folder.mkdir(parents=True, exist_ok=True)
     with (
         tempfile.TemporaryDirectory() as folder,
-        running_page(options.models.resolve(), Path(folder) / "page.log") as address,
+        running_server(options.models.resolve(), Path(folder) / "page.log") as (address, _),
         sync_playwright() as playwright,
     ):
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=CHROMIUM_FLAGS)

@@ -116,10 +116,11 @@ def profile(shared_profile: BrowserContext, chromium: Browser) -> BrowserContext
 def open_page(request: pytest.FixtureRequest, profile: BrowserContext, address: str) -> Iterator[Opener]:
     """Return a function that opens a page with an empty storage, and waits until it is `ready`, a selector.
 
-    `query` has the parameters of a link; without others, the sentence is EXAMPLE and the level *Everything*. The window
-    is wide and light unless the test is parametrized with a `View`. Afterwards it is asserted that no request left the
-    computer or was for what the server does not have, no script failed, and nothing violated the page's content
-    security policy.
+    `query` has the parameters of a link; without others, the sentence is EXAMPLE and the level *Everything*, whose
+    charts take long to draw: a test that looks at none of them names another level. None is a visit without a link. The
+    window is wide and light unless the test is parametrized with a `View`. Afterwards it is asserted that no request
+    left the computer or was for what the server does not have, no script failed, and nothing violated the page's
+    content security policy.
 
     The page is asked for reduced motion, except with `motion` and in nightly tests: without a graphics card, drawing
     the shimmer of waiting charts takes a third of the processor time of opening the page (4.8 of 15 s).
@@ -129,7 +130,7 @@ def open_page(request: pytest.FixtureRequest, profile: BrowserContext, address: 
     strays: list[str] = []
 
     def open_at(
-        query: str = "",
+        query: str | None = "",
         *,
         path: str = "",
         ready: str = READY,
@@ -150,9 +151,9 @@ def open_page(request: pytest.FixtureRequest, profile: BrowserContext, address: 
         page.on("pageerror", lambda error: strays.append(f"script error: {error}"))
         page.on("console", lambda log: strays.append(log.text) if "Content Security Policy" in log.text else None)
         for name, value in (("sentence", quote(EXAMPLE)), ("depth", "everything")):
-            if f"{name}=" not in query:
+            if query is not None and f"{name}=" not in query:
                 query += f"{'&' if query else '?'}{name}={value}"
-        page.goto(f"{address}/{path}{address_with(query)}")
+        page.goto(f"{address}/{path}{address_with(query or '')}")
         page.wait_for_selector(ready, timeout=5 * PATIENCE)  # the first page waits for torch
         return page
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from playwright.sync_api import expect, sync_playwright
 
-from tests.browser.server import CHROMIUM_FLAGS, READY, find_chromium, running_page
+from tests.browser.server import CHROMIUM_FLAGS, READY, find_chromium, running_server
 from tests.conftest import SHIPPED_MODEL
 
 SET_FLAGS, UP_AND_RUNNING = 0x8914, 0x41
@@ -18,7 +18,7 @@ def main(folder: Path) -> None:
     """Raise where the page cannot be opened and used."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:  # a new namespace's loopback is down
         fcntl.ioctl(any_socket, SET_FLAGS, struct.pack("16sh", b"lo", UP_AND_RUNNING))
-    with running_page(SHIPPED_MODEL.parent, folder / "page.log") as address, sync_playwright() as playwright:
+    with running_server(SHIPPED_MODEL.parent, folder / "page.log") as (address, _), sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=CHROMIUM_FLAGS)
         page = browser.new_page()
         failed: list[str] = []

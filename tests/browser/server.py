@@ -45,13 +45,6 @@ def free_port() -> int:
 
 
 @contextmanager
-def running_page(models: Path, log: Path, script: str = "app.py") -> Iterator[str]:
-    """Run `streamlit run` on a script of the repository, with a folder of models; yield its address once it answers."""
-    with running_server(models, log, script) as (address, _):
-        yield address
-
-
-@contextmanager
 def running_server(
     models: Path, log: Path, script: str = "app.py", repository: Path = REPOSITORY, **settings: str
 ) -> Iterator[tuple[str, int]]:

@@ -86,7 +86,7 @@ def test_steps_display_options_and_boxes_send_no_message_to_the_server(open_page
 
 @on_both
 def test_typed_sentence_is_on_every_page_and_back_restores_the_one_before(open_page: Opener) -> None:
-    page = open_page("?step=3")
+    page = open_page("?step=3&depth=numbers")
     box = page.locator(".st-key-sentence textarea")
     for name in ("Why attention?", "Translate", "Lab", "Translate"):  # the first click of a visit
         left = page.url
@@ -96,7 +96,7 @@ def test_typed_sentence_is_on_every_page_and_back_restores_the_one_before(open_p
     go_to_page(page, "Translate")
     expect(box).to_have_value(EXAMPLE)
     expect(page.locator(".facts h2")).to_have_text(re.compile("^Step 3 "))
-    expect(page.locator(".st-key-depth [aria-checked=true]")).to_have_text("Everything")
+    expect(page.locator(".st-key-depth [aria-checked=true]")).to_have_text("Numbers")
     for number, way in enumerate(("Why attention?", "To the transformer", "Translate")):
         box.fill(text := f"Dog {number} runs.")
         go_to_page(page, way)

@@ -2,7 +2,7 @@
 
 import re
 from pathlib import Path
-from urllib.parse import parse_qs, quote, urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -101,7 +101,7 @@ def test_uploaded_file_and_server_table_open_in_french(open_page: Opener, corpor
 
 def test_a_pair_opens_with_the_model_that_measured_it_and_leads_back_to_its_place(open_page: Opener) -> None:
     what_ifs = link(Temperature(2.0, 0))
-    page = open_page(f"?model=small-additive&sentence={quote('Two dogs play.')}&what_ifs={what_ifs}&what_if=1")
+    page = open_page(f"?model=small-additive&depth=idea&sentence=Two+dogs+play.&what_ifs={what_ifs}&what_if=1")
     expect(page).to_have_url(re.compile("what_if=1"))
     go_to_page(page, "Corpus")
     rows = page.locator(ROWS)

@@ -152,9 +152,7 @@ def test_dragged_bar_shows_beside_the_hand_what_would_change(open_page: Opener) 
 
 
 def test_new_visitor_starts_at_idea_and_the_choice_is_remembered(open_page: Opener, address: str) -> None:
-    page = open_page("?depth=idea")
-    page.goto(address)  # without a link
-    page.wait_for_selector(READY)
+    page = open_page(None)
     settled(page, ".st-key-heatmap")
     assert "depth" not in query(page)
     expect_parts(page, equations=0, waterfalls=0, verification=0, switches=0)

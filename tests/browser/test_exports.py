@@ -101,7 +101,7 @@ def test_diagram_is_printed_as_pdf_on_paper_of_its_size(open_page: Opener, tmp_p
 
 
 def test_files_of_the_whole_translation_are_saved_opened_and_closed(open_page: Opener, tmp_path: Path) -> None:
-    page = open_page("?step=2")
+    page = open_page("?step=2&depth=numbers")
     before = page.locator(".player .target").inner_text()
     open_downloads(page)
     path = fetch(page, "Whole trace, JSON", tmp_path)

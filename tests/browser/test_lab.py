@@ -11,20 +11,12 @@ from tests.browser.server import READY
 from tests.browser.settled import go_to_page, wait_until_idle, wait_until_still
 from tests.browser.test_axe import violations
 from tests.browser.test_page import NEW, expect_step, query, type_sentence
-from tests.browser.views import address_with, on_both
+from tests.browser.views import on_both
 
 PERTURBATION_TESTS = ".st-key-perturbation-tests .js-plotly-plot .xtick"
 """A selector that matches once the page is drawn."""
 PAIR_SENTENCE = "A girl is riding a red bicycle."
 CHART = ".st-key-comparison .js-plotly-plot"
-
-
-def to_section(page: Page, address: str, **query: str) -> Page:
-    """Open the section with a link at the first step, and wait until it is drawn."""
-    linked = {"section": "comparison", "sentence": PAIR_SENTENCE, "depth": "everything", "step": "1"} | query
-    page.goto(f"{address}/lab{address_with(urlencode(linked))}")
-    wait_until_drawn(page)
-    return page
 
 
 def wait_until_drawn(page: Page) -> None:
@@ -44,8 +36,10 @@ def expect_row(page: Page, step: int, row: int) -> None:
 
 
 @on_both
-def test_one_player_moves_both_translations(open_page: Opener, address: str) -> None:
-    page = to_section(open_page(), address)
+def test_one_player_moves_both_translations(open_page: Opener) -> None:
+    linked = {"section": "comparison", "sentence": PAIR_SENTENCE, "step": "1"}
+    page = open_page(f"?{urlencode(linked)}", path="lab", ready=f"{CHART} .ytick")
+    wait_until_idle(page)
     expect_row(page, 0, 0)
     page.keyboard.press("ArrowRight")
     expect_row(page, 1, 1)
@@ -74,7 +68,7 @@ def test_one_player_moves_both_translations(open_page: Opener, address: str) -> 
 
 @on_both
 def test_sections_of_the_lab_share_sentence_model_and_step_with_translate(open_page: Opener) -> None:
-    page = open_page("?model=small-dot&search=beam+3", width=1280, height=720)
+    page = open_page("?model=small-dot&search=beam+3&depth=numbers", width=1280, height=720)
     type_sentence(page, NEW, "snow")
     page.keyboard.press("ArrowRight")
     expect_step(page, 2)

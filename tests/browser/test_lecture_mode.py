@@ -10,6 +10,7 @@ from attnviz.ui.examples import DEFAULT_SENTENCE
 from tests.browser.conftest import Opener
 from tests.browser.settled import settled, wait_until_idle
 from tests.browser.test_languages import switch
+from tests.browser.test_page import expect_step
 from tests.browser.views import EXAMPLE
 
 TOOLBAR, TITLE, MENU = ".st-key-tools", ".masthead .title", ".stAppHeader"
@@ -37,13 +38,9 @@ def expect_off(page: Page, *visible: str) -> None:
     expect(page.locator(".lecture .leave")).to_be_hidden()
 
 
-def expect_step(page: Page, step: int) -> None:
-    expect(page.locator(".facts h2")).to_have_text(re.compile(f"^(Step|Étape) {step} "))
-
-
 def test_keys_control_lecture_mode(open_page: Opener) -> None:
-    page = open_page("?step=2")
-    settled(page)
+    page = open_page("?step=2&depth=numbers")
+    settled(page, ".st-key-candidates")
     letters, height = page.evaluate(LETTERS), page.evaluate(HEIGHT)
     sentence = page.locator(".st-key-sentence textarea")
     sentence.press("l")  # typed, not asked for

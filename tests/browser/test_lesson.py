@@ -141,7 +141,7 @@ def test_lesson_from_the_start_to_the_answer_sheet(
 @on_both
 def test_teacher_makes_a_lesson_from_the_template(open_page: Opener, tmp_path: Path) -> None:
     """Template, a mistake, its repair, a reload, and the page for students."""
-    page = open_page("", ready=".st-key-heatmap .ytick")
+    page = open_page("?depth=idea")
     menu = page.get_by_role("button", name="Lessons")
     menu.click()
     text = download(page, page.get_by_role("button", name="Template")).path().read_text(encoding="utf-8")

@@ -55,8 +55,7 @@ EXAMPLE_BUTTON = "In 2004, Barack Obama lived in Chicago."
 
 
 def test_first_visit_from_the_question_to_own_sentences_and_an_example(open_page: Opener) -> None:
-    page = open_page()
-    page.goto(page.url.partition("?")[0])
+    page = open_page(None)
     box, source = page.locator(".st-key-sentence textarea"), page.locator(".player .source")
     expect(box).to_have_value(DEFAULT_SENTENCE)
     expect_step(page, 3)
@@ -205,14 +204,14 @@ def test_controls_on_a_phone_are_apart_large_enough_and_hold_their_texts(open_pa
     for box in ("examples", "more", "glossary"):
         page.locator(f".st-key-{box} button").first.click()
         wait_until_still(page.locator(BOX))
-        assert violations(page) == [], box
+        assert violations(page, BOX) == [], box
         assert page.evaluate(CLASHES)["beyond"] == [], box  # an open box covers the page
         close_box(page)
 
 
 @pytest.mark.parametrize("dark", [False, at_night(True)])
 def test_theme_switch_recolours_text_and_charts(open_page: Opener, dark: bool) -> None:
-    page = open_page("?step=2", dark=dark)
+    page = open_page("?step=2&depth=numbers", dark=dark)
     expect_step(page, 2)
     tick = page.locator(".st-key-energy .ytick text").first
     expect(tick).to_have_css("fill", "rgb(112, 200, 152)" if dark else "rgb(35, 119, 74)")
@@ -223,4 +222,4 @@ def test_theme_switch_recolours_text_and_charts(open_page: Opener, dark: bool) -
     purple = "rgb(106, 69, 181)" if dark else "rgb(178, 151, 242)"
     expect(page.locator(".st-key-heatmap .ytick text").first).to_have_css("fill", purple)
     expect_step(page, 2)
-    settled(page)
+    settled(page, ".st-key-energy")

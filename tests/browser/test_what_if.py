@@ -177,7 +177,7 @@ def test_horizontal_touch_drags_a_bar_and_vertical_touch_scrolls(open_page: Open
     np.testing.assert_allclose(weights(page), greedy_trace.alignment[STEP - 1], atol=2e-3)
 
 
-AT_STEP_3 = "?sentence=The+green+house+at+the+end+of+the+street+is+very+old.&step=3"
+AT_STEP_3 = "?sentence=The+green+house+at+the+end+of+the+street+is+very+old.&step=3&depth=numbers"
 ONLY_GREEN = only(14, 2, 1)
 HOT = Temperature(5.0)
 
@@ -210,7 +210,7 @@ def expect_shown(page: Page, number: int, count: int) -> None:
 @on_both
 def test_what_ifs_are_added_selected_and_removed_and_are_in_url_and_history(open_page: Opener) -> None:
     page = open_page(AT_STEP_3)
-    settled(page)
+    settled(page, ".st-key-heatmap")
     page.wait_for_function("() => history.state?.attnvizEntry")
     expect_shown(page, 0, 0)
     expect(page.locator(".what_ifs")).to_be_hidden()
@@ -257,8 +257,8 @@ BANK, GREETINGS, DEEDS = EXAMPLES["Mistakes, and why"]
 
 @on_both
 def test_marks_open_cards_that_lead_to_the_step_and_to_another_hypothesis(open_page: Opener) -> None:
-    page = open_page(f"?sentence={quote(DEEDS)}")
-    settled(page)
+    page = open_page(f"?sentence={quote(DEEDS)}&depth=idea")
+    settled(page, ".st-key-heatmap")
     mark, card = page.locator(".player .suspect"), page.locator(".player .reasons")
     expect(mark).to_have_count(1)
     box = mark.bounding_box()

@@ -31,7 +31,7 @@ from attnviz.ui.examples import DEFAULT_SENTENCE
 from attnviz.ui.pages import PATHS, all_pages
 from attnviz.ui.payloads import address
 from tests.benchmarks.visitor import Visitor
-from tests.browser.server import running_page, running_server
+from tests.browser.server import running_server
 from tests.conftest import SHIPPED_MODEL
 from tests.figures import synthetic
 from tests.ui.shown_payloads import forget
@@ -164,7 +164,7 @@ def test_seven_visitors_open_the_pages_right_after_a_start(start: int, tmp_path:
     async def visit_at_once(address: str) -> None:
         await asyncio.gather(*(visit(address, page) for page in pages))
 
-    with running_page(SHIPPED_MODEL.parent, log := tmp_path / "page.log") as address:
+    with running_server(SHIPPED_MODEL.parent, log := tmp_path / "page.log") as (address, _):
         asyncio.run(visit_at_once(address))
     assert "Traceback" not in log.read_text(encoding="utf-8")
 
