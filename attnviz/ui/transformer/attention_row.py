@@ -52,7 +52,7 @@ from attnviz.ui.components.component import box, columns, component, packed, pla
 from attnviz.ui.embedding import theme_name
 from attnviz.ui.fields import option_field
 from attnviz.ui.page_state.selection import source_of
-from attnviz.ui.payloads import PayloadRequest, Shown, address, makes_payload
+from attnviz.ui.payloads import Payload, PayloadRequest, Shown, address, makes_payload
 from attnviz.ui.resources import force_decoded, weights_of
 from attnviz.ui.step.stage_panels import inline_equation
 from attnviz.ui.step.step_controls import player, view_state
@@ -65,7 +65,7 @@ from attnviz.ui.view import View
 
 
 @makes_payload("attention-row")
-def row_payload(request: PayloadRequest) -> dict[str, Any]:
+def row_payload(request: PayloadRequest) -> Payload:
     """Return the payload of all steps in all forms, with their texts."""
     sources: FormSources = request.shown["sources"]
     forms, trace, titles = _forms(sources), sources.additive, exhibit_titles()
@@ -111,7 +111,7 @@ def _name(piece: str) -> str:
     return shorten(join_pieces([piece]) or piece_name(piece))
 
 
-def _target(pieces: tuple[str, ...], step: int) -> dict[str, Any]:
+def _target(pieces: tuple[str, ...], step: int) -> Payload:
     """Return a French piece with the blank before it, and its name."""
     piece = pieces[step]
     space = step > 0 and follows_space(piece)
@@ -180,7 +180,7 @@ def draw_row(view: View, shown: Shown, opened: str) -> None:
 
 
 @makes_payload("row-pictures", needs_server=True)
-def row_pictures(request: PayloadRequest) -> dict[str, Any] | bytes:
+def row_pictures(request: PayloadRequest) -> Payload | bytes:
     """Return the payload of the row of the current step in every form, as files."""
     return offered_files(request, _row_pictures(request))
 

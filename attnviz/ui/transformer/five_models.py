@@ -38,7 +38,7 @@ from attnviz.ui.components.chart import inline_figure
 from attnviz.ui.components.component import explanation, plain_text, section_heading
 from attnviz.ui.components.gallery import cell, gallery, group
 from attnviz.ui.components.side_by_side import lanes, translations_payload
-from attnviz.ui.payloads import PayloadRequest, Shown, UnknownPayloadError, address, makes_payload
+from attnviz.ui.payloads import Payload, PayloadRequest, Shown, UnknownPayloadError, address, makes_payload
 from attnviz.ui.resources import Rows, bleu_rows, bleu_scores, translate, weights_of
 from attnviz.ui.step.step_controls import view_state
 from attnviz.ui.step.verification_badge import badge_payload, verification, verification_rows
@@ -56,7 +56,7 @@ def models_badge(view: View, traces: Iterable[Any], name: str = "verification") 
 
 
 @makes_payload("models-verification")
-def models_verification_payload(request: PayloadRequest) -> dict[str, Any]:
+def models_verification_payload(request: PayloadRequest) -> Payload:
     """Return the payload of the checks of a step in every model; for shorter translations, of their last step."""
     step = request.step
     verified: list[tuple[Record, int, Verification]] = []
@@ -130,7 +130,7 @@ def _facts(trace: Any, rows: Rows) -> ModelFacts:
     return ModelFacts(count_parameters(installed_models()[trace.model]), 1000 * trace.seconds, bucket, bleu.get(bucket))
 
 
-def _cell(trace: Any) -> dict[str, Any]:
+def _cell(trace: Any) -> Payload:
     words = trace.words()
     label = gettext(
         "{model}: alignment of {target} and {source}",

@@ -28,7 +28,7 @@ from attnviz.ui.components.component import box, columns, component, explanation
 from attnviz.ui.components.gallery import cell, gallery, group
 from attnviz.ui.embedding import page_session
 from attnviz.ui.page_state.selection import source_of
-from attnviz.ui.payloads import PayloadRequest, Shown, address
+from attnviz.ui.payloads import Payload, PayloadRequest, Shown, address
 from attnviz.ui.requests import on_request
 from attnviz.ui.resources import cached_for_all, table_rows, weights_digest_of
 from attnviz.ui.step.stage_panels import draw_stage, stage_figures
@@ -79,7 +79,7 @@ def _draw(view: View, shown: Shown) -> None:  # noqa: ARG001  same signature as 
 
 
 @cached_for_all
-def _groups(trace: TransformerTrace, errors: HeadErrors | None) -> list[dict[str, object]]:
+def _groups(trace: TransformerTrace, errors: HeadErrors | None) -> list[Payload]:
     groups = []
     for kind in HEAD_KINDS:
         rates = errors.rates if errors and kind == "cross" else {}
@@ -89,7 +89,7 @@ def _groups(trace: TransformerTrace, errors: HeadErrors | None) -> list[dict[str
     return groups
 
 
-def _cell(head: Head, rate: float | None) -> dict[str, object]:
+def _cell(head: Head, rate: float | None) -> Payload:
     note = "" if rate is None else gettext("AER {rate}", rate=decimal(rate))
     label = ", ".join(filter(None, (head_title(head), note)))
     return cell(head.name, head.alignment, f"{head.layer + 1}.{head.head + 1}", note, label)

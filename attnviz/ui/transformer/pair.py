@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
 
 from attnviz.analysis import judgement as texts
 from attnviz.analysis.judgement import (
@@ -35,7 +34,7 @@ from attnviz.ui.components.component import box, columns, component, explanation
 from attnviz.ui.embedding import embedding, page_session, theme_name
 from attnviz.ui.fields import select_box, text_box
 from attnviz.ui.page_state.linked import keep_for
-from attnviz.ui.payloads import PayloadRequest, Shown
+from attnviz.ui.payloads import Payload, PayloadRequest, Shown
 from attnviz.ui.requests import request_button
 from attnviz.ui.resources import cached_for_all, detector_folder, judgement_of, weights_of
 from attnviz.ui.step.stage_panels import inline_equation
@@ -147,7 +146,7 @@ def _without_steps(attention: AttentionView) -> Spec:
 
 
 @cached_for_all
-def _comparison_payload(judgement: Judgement) -> dict[str, Any]:
+def _comparison_payload(judgement: Judgement) -> Payload:
     steps = range(len(judgement.target_pieces))
     return chart_payload(
         {step: compared_figure(judgement, step) for step in steps},
@@ -156,7 +155,7 @@ def _comparison_payload(judgement: Judgement) -> dict[str, Any]:
 
 
 @cached_for_all
-def _verification_payload(judgement: Judgement) -> dict[str, Any]:
+def _verification_payload(judgement: Judgement) -> Payload:
     weights = weights_of(judgement)
     if weights is None:
         return badge_payload(not_verified_text(judgement), holds=False)
