@@ -49,7 +49,7 @@ UI_LAYERS = (
     "embedded_view",
     "lesson_view",
     "toolbar",
-    "corpus lab transformer",
+    "corpus lab exhibits",
     "pages",
     "server",
 )
