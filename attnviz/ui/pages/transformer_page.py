@@ -95,7 +95,6 @@ from attnviz.ui.resources import force_decoded, weights_of
 from attnviz.ui.step.stage_panels import inline_equation
 from attnviz.ui.step.step_controls import player, view_state
 from attnviz.ui.step.verification_badge import verification
-from attnviz.ui.toolbar.controls import current_request, sentence_box
 from attnviz.ui.toolbar.downloads import (
     OfferedFigure,
     OfferedPart,
@@ -106,7 +105,7 @@ from attnviz.ui.toolbar.downloads import (
     offers,
     page_downloads,
 )
-from attnviz.ui.toolbar.shown_translation import open_view, shown_translation
+from attnviz.ui.toolbar.shown_translation import current_request, open_view, sentence_box, shown_translation
 from attnviz.ui.view import View
 
 

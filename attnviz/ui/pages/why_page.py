@@ -87,7 +87,6 @@ from attnviz.ui.resources import (
     translator_of,
 )
 from attnviz.ui.step.step_controls import view_state
-from attnviz.ui.toolbar.controls import current_request, own_translation, sentence_box
 from attnviz.ui.toolbar.downloads import (
     NamedTables,
     OfferedFigure,
@@ -97,7 +96,13 @@ from attnviz.ui.toolbar.downloads import (
     offers,
     page_downloads,
 )
-from attnviz.ui.toolbar.shown_translation import open_view, shown_translation
+from attnviz.ui.toolbar.shown_translation import (
+    current_request,
+    open_view,
+    own_translation,
+    sentence_box,
+    shown_translation,
+)
 from attnviz.ui.view import View, view_key
 from attnviz.ui.waiting import TURNS
 
