@@ -7,12 +7,13 @@ weights is in `pages.transformer_page`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from attnviz import lazy_pandas as pd
 from attnviz.analysis import judgement as texts
@@ -36,7 +37,7 @@ from attnviz.analysis.numbers import decimal
 from attnviz.analysis.transformer_steps import HEAD_STAGES, head_kind_name, head_title, kind_sentence, pair_labels
 from attnviz.analysis.verification import not_verified_text
 from attnviz.errors import user_error
-from attnviz.figures.heads_figure import head_gallery
+from attnviz.figures.heads_figure import head_gallery, thumbnail
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.judgement_figure import (
     aggregated_table,
@@ -57,7 +58,7 @@ from attnviz.installed_models import (
     check_installed,
     installed_models,
 )
-from attnviz.languages import gettext, ngettext
+from attnviz.languages import gettext, language, ngettext
 from attnviz.model_folder import count_parameters
 from attnviz.trace import Judgement, TransformerTrace
 from attnviz.trace.aligned import AttentionView
@@ -65,8 +66,16 @@ from attnviz.trace.drawing import LONGEST_LABEL
 from attnviz.trace.parts import HEAD_KINDS
 from attnviz.trace.transformer_trace import Head
 from attnviz.ui.components.chart import chart_payload, inline_figure
-from attnviz.ui.components.component import box, columns, component, explanation, html, plain_text, section_heading
-from attnviz.ui.components.gallery import cell, gallery, group
+from attnviz.ui.components.component import (
+    box,
+    columns,
+    component,
+    explanation,
+    html,
+    packed,
+    plain_text,
+    section_heading,
+)
 from attnviz.ui.components.side_by_side import lanes, translations_payload
 from attnviz.ui.embedding import embedding, page_session, theme_name
 from attnviz.ui.fields import select_box, text_box
@@ -306,6 +315,46 @@ def _choose_swap(sentence: str) -> None:
         )
 
 
+def _gallery(view: View, groups: Sequence[Payload], chosen: str = "", request: str = "") -> None:
+    """Draw the `groups` of small heatmaps, which `_group` returns, with the cell `chosen` marked.
+
+    When a visitor chooses another, the browser sends a `request` with its code.
+    """
+    payload = {"language": language(), "groups": groups, "chosen": chosen, "request": request}
+    component("gallery", view.key("gallery"), payload)
+
+
+def _group(name: str, caption: str, cells: Sequence[Payload], across: int) -> Payload:
+    """Return a group of `cells`, `across` in a row, with its name and `caption`."""
+    return {"name": name, "caption": caption, "across": across, "cells": list(cells)}
+
+
+def _cell(
+    code: str,
+    weights: NDArray[np.floating],
+    name: str,
+    note: str,
+    label: str,
+    words: tuple[Sequence[str], Sequence[str]] = ((), ()),
+) -> Payload:
+    """Return a small heatmap of `weights`, (rows, columns), in [0, 1], shaded by their square roots.
+
+    `name` and `note` are below it, and `label` is its text alternative. The `words` of rows and columns name the cell
+    under the pointer.
+    """
+    shades = np.round(255 * np.sqrt(np.clip(thumbnail(weights), 0, 1)))
+    return {
+        "code": code,
+        "name": name,
+        "note": note,
+        "label": label,
+        "columns": shades.shape[1],
+        "rows_of": list(words[0]),
+        "columns_of": list(words[1]),
+        "bytes": packed(shades, "u1"),
+    }
+
+
 HEAD = "head"
 """Name of the opened head, in the session state and in the address."""
 
@@ -323,7 +372,7 @@ def _make_heads(request: SentenceRequest) -> tuple[View, Shown]:
 def _draw_heads(view: View, shown: Shown) -> None:  # noqa: ARG001  same signature as the others
     opened_head: Head = view.trace
     errors = _head_errors(opened_head.record)
-    gallery(view, _head_groups(opened_head.record, errors), opened_head.name, HEAD)
+    _gallery(view, _head_groups(opened_head.record, errors), opened_head.name, HEAD)
     if errors:
         explanation(_error_rate_sentence(errors))
     html(
@@ -353,14 +402,14 @@ def _head_groups(trace: TransformerTrace, errors: HeadErrors | None) -> list[Pay
         rates = errors.rates if errors and kind == "cross" else {}
         heads = trace.heads_of(kind)
         cells = [_head_cell(head, rates.get((head.layer, head.head))) for head in heads]
-        groups.append(group(head_kind_name(kind), kind_sentence(kind), cells, len(heads) // (heads[-1].layer + 1)))
+        groups.append(_group(head_kind_name(kind), kind_sentence(kind), cells, len(heads) // (heads[-1].layer + 1)))
     return groups
 
 
 def _head_cell(head: Head, rate: float | None) -> Payload:
     note = "" if rate is None else gettext("AER {rate}", rate=decimal(rate))
     label = ", ".join(filter(None, (head_title(head), note)))
-    return cell(head.name, head.alignment, f"{head.layer + 1}.{head.head + 1}", note, label)
+    return _cell(head.name, head.alignment, f"{head.layer + 1}.{head.head + 1}", note, label)
 
 
 def _error_rate_sentence(errors: HeadErrors) -> str:
@@ -468,7 +517,7 @@ def _draw_models(view: View, shown: Shown) -> None:
     verification(view, traces)
     section_heading(gettext("Where the models look"), heatmaps_caption())
     cells = [_model_cell(trace) for trace in traces if trace.attends]
-    gallery(view, [group("", "", cells, len(cells))])
+    _gallery(view, [_group("", "", cells, len(cells))])
     if rows:
         by_length = offered_bleu(rows, view.trace.source_text)
         section_heading(by_length.title)
@@ -491,7 +540,7 @@ def _model_cell(trace: Any) -> Payload:
         target=ngettext("{count} French word", "{count} French words", len(words.target)),
         source=ngettext("{count} English word", "{count} English words", len(words.source)),
     )
-    return cell(trace.model, words.alignment, trace.model, "", label, (words.target, words.source))
+    return _cell(trace.model, words.alignment, trace.model, "", label, (words.target, words.source))
 
 
 def _bleu_gap_sentence(rows: Rows) -> str:
