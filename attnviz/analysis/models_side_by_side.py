@@ -155,8 +155,3 @@ def combined_badge_text(verifications: Sequence[Verification], step: int) -> str
             largest=power_of_ten(whole.largest_difference),
         )
     return gettext("Step {step}: some numbers failed verification", step=step + 1)
-
-
-def misfit_sentence(trace: Record) -> str:
-    """Return the message that a translation was not made by the loaded model."""
-    return gettext("One of the translations was not made with the current weights of “{model}”", model=trace.model)

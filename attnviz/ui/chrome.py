@@ -14,8 +14,11 @@ from typing import Any
 
 import streamlit as st
 
+from attnviz.browser_programs import PLOTLY, serif_style
 from attnviz.languages import LANGUAGES, gettext, gettexts, language
-from attnviz.ui.components.component import component
+from attnviz.palette import ThemeName, palette
+from attnviz.ui.components.component import component, view_blocks
+from attnviz.ui.embedded_view import PAGE_STYLE, share_properties_css
 from attnviz.ui.embedding import page_session, theme_name
 from attnviz.ui.fields import drop_restored_values, restore_values, segmented_control
 from attnviz.ui.page_state.inputs import LANGUAGE, use_chosen_language
@@ -32,8 +35,24 @@ from attnviz.ui.page_state.linked import (
     parse_query,
 )
 from attnviz.ui.requests import RESUME, begin_page, end_page, inbox
-from attnviz.ui.style import apply_style
 from attnviz.ui.waiting import admitted, in_turn, translating_for
+
+ICON = str(PAGE_STYLE.with_name("icon.svg"))
+"""The browser tab's icon: a local file, since Streamlit fetches its named icons from the internet."""
+
+
+def _apply_style(theme: ThemeName) -> None:
+    """Add the style sheet and the page's scripts: Plotly, the focus of popovers, and one that follows the theme.
+
+    When the browser's theme differs from `theme`, the page is run again: figures contain their colours. The style sheet
+    uses the browser's live colours.
+    """
+    st.html(f"<style>{serif_style()}{share_properties_css()}\n{PAGE_STYLE.read_text(encoding='utf-8')}</style>")
+    with view_blocks("scripts", height=1, on_changed_change=lambda: None):
+        component("popover_focus", "focus")
+        component("plotly", "library", PLOTLY.file_name)
+        texts = {"language": language(), "skip": gettext("Skip to main content")}
+        component("theme", "theme", {"background": palette(theme).paper, **texts})
 
 
 def page_links(titles: Mapping[str, str], current: str) -> None:
@@ -146,7 +165,7 @@ def run_pages(pages: Sequence[Page]) -> None:
     if current.path != previous:
         _follow_link(current, st.query_params.to_dict())
     use_chosen_language()
-    apply_style(theme_name())
+    _apply_style(theme_name())
     if not (_signed_in() and admitted()):
         return
     st.set_page_config(page_title=f"{current.title()} · attnviz")

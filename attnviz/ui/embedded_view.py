@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from html import escape
+from pathlib import Path
 from typing import Any, get_args
 
 from attnviz.analysis.gold import as_gold_links, validated
@@ -23,7 +24,7 @@ from attnviz.browser_programs import KATEX, PLOTLY, SERIF_FAMILY, katex_style, s
 from attnviz.errors import AttnvizError
 from attnviz.figures.encoding import to_json
 from attnviz.languages import LANGUAGES, gettext, language, set_language
-from attnviz.palette import FONT, ThemeName, palette
+from attnviz.palette import FONT, JOINT, QUIET, ThemeName, palette
 from attnviz.text import Tokenizer
 from attnviz.trace import WhatIfs
 from attnviz.trace.drawing import DetailLevel, HeatmapChoices
@@ -36,9 +37,12 @@ from attnviz.ui.payloads import PayloadRequest, made
 from attnviz.ui.resources import has_posterior
 from attnviz.ui.step.step_view import step_view
 from attnviz.ui.step.what_if_panel import current_view, handle_what_if
-from attnviz.ui.style import PAGE_STYLE, share_properties_css
 from attnviz.ui.view import MAIN, View
 
+PAGE_STYLE = Path(__file__).with_name("page.css")
+"""The style sheet of the page."""
+SHARES: dict[str, float] = {"quiet": QUIET, "joint": JOINT}
+"""Constants of style sheets: custom properties such as `--quiet-share`, in percent."""
 THEMES: tuple[ThemeName, ...] = get_args(ThemeName)
 CHOSEN_HERE = ("face", "by", POSTERIOR_OPEN)
 """Display options that a reader of an embedded view chooses; the others stay as they were."""
@@ -315,6 +319,11 @@ def guest_script() -> str:
     digest = hashlib.sha256(script.encode()).hexdigest()[:12]
     # Each widget of a notebook runs the script; the views on a page share one set of modules and style sheets.
     return f"const attnvizModule = (globalThis.attnviz_{digest} ??= (() => {{\n{script}}})());\n"
+
+
+def share_properties_css() -> str:
+    """Return the CSS that defines the shares for the whole page, including components with a shadow root."""
+    return ":root { " + " ".join(f"--{name}-share: {100 * value:g}%;" for name, value in SHARES.items()) + " }"
 
 
 _FONTS = f"--st-font: {FONT}; --st-heading-font: '{SERIF_FAMILY}', Georgia, serif; --st-button-radius: 4px;"

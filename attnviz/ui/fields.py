@@ -12,6 +12,7 @@ import base64
 import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 from typing import Any, Literal, TypedDict, Unpack
 
 from attnviz import lazy_streamlit as st
@@ -38,13 +39,13 @@ def drop_restored_values() -> None:
     page_session().pop(_RESTORED, None)
 
 
-Then = Callable[[], object] | None
-"""What is called when a visitor has changed a field, before the page is drawn again."""
-
-
 class FieldOptions(TypedDict, total=False):
-    """What a field may have besides its label and value (`FieldPayload`)."""
+    """What a field may have besides its label and value."""
 
+    then: Callable[[], object]
+    """What is called when a visitor has changed the field, before the page is drawn again."""
+    parameter: str
+    """Address parameter, with which the value begins, and which has it unless it is the default."""
     labelled: bool
     """Whether the label is shown, or only read out: by default that of a text box and of a box of choices is shown."""
     help: str
@@ -60,82 +61,38 @@ class FieldOptions(TypedDict, total=False):
     width: Width
 
 
-def text_box(
-    label: str,
-    *,
-    key: str,
-    default: str = "",
-    then: Then = None,
-    parameter: str = "",
-    **options: Unpack[FieldOptions],
-) -> str:
-    """Draw a text box; return its text, which the session state has under `key`, at first `default`.
-
-    With a `parameter`, the text begins with the link and is in the address, unless it is the default.
-    """
-    return str(_draw("text", label, key, default, _is_text, then, parameter, **options))
+def text_box(label: str, *, key: str, default: str = "", **options: Unpack[FieldOptions]) -> str:
+    """Draw a text box; return its text, which the session state has under `key`, at first `default`."""
+    return str(_draw("text", label, key, default, _is_text, **options))
 
 
 def select_box(
-    label: str,
-    choices: Mapping[str, str],
-    *,
-    key: str,
-    default: str | None = None,
-    then: Then = None,
-    parameter: str = "",
-    **options: Unpack[FieldOptions],
+    label: str, choices: Mapping[str, str], *, key: str, default: str | None = None, **options: Unpack[FieldOptions]
 ) -> str:
     """Draw a box of choices; return the chosen value, which the session state has under `key`.
 
-    `choices` maps values to labels in the current language; `default` is one of the values, by default the first. With
-    a `parameter`, the value begins with the link and is in the address, unless it is the default.
+    `choices` maps values to labels in the current language; `default` is one of the values, by default the first.
     """
-    return _choice("select", label, choices, key, default, then, parameter, **options)
+    return _choice("select", label, choices, key, default, **options)
 
 
 def segmented_control(
-    label: str,
-    choices: Mapping[str, str],
-    *,
-    key: str,
-    default: str | None = None,
-    then: Then = None,
-    parameter: str = "",
-    **options: Unpack[FieldOptions],
+    label: str, choices: Mapping[str, str], *, key: str, default: str | None = None, **options: Unpack[FieldOptions]
 ) -> str:
     """Draw the choices as adjacent buttons; otherwise like `select_box`."""
-    return _choice("segments", label, choices, key, default, then, parameter, **options)
+    return _choice("segments", label, choices, key, default, **options)
 
 
 def _choice(
-    kind: str,
-    label: str,
-    choices: Mapping[str, str],
-    key: str,
-    default: str | None,
-    then: Then,
-    parameter: str,
-    **options: Unpack[FieldOptions],
+    kind: str, label: str, choices: Mapping[str, str], key: str, default: str | None, **options: Unpack[FieldOptions]
 ) -> str:
     first = next(iter(choices), "") if default is None else default
-    return str(_draw(kind, label, key, first, [*choices].__contains__, then, parameter, choices, **options))
+    return str(_draw(kind, label, key, first, [*choices].__contains__, choices, **options))
 
 
-def switch(
-    label: str,
-    *,
-    key: str,
-    default: bool = False,
-    then: Then = None,
-    parameter: str = "",
-    **options: Unpack[FieldOptions],
-) -> bool:
-    """Draw a switch; return whether it is on, which the session state has under `key`.
-
-    With a `parameter`, whether it is on begins with the link and is in the address, unless it is the default.
-    """
-    return bool(_draw("switch", label, key, default, _is_bool, then, parameter, **options))
+def switch(label: str, *, key: str, default: bool = False, **options: Unpack[FieldOptions]) -> bool:
+    """Draw a switch; return whether it is on, which the session state has under `key`."""
+    return bool(_draw("switch", label, key, default, _is_bool, **options))
 
 
 def disclosure(label: str, *, key: str) -> bool:
@@ -160,15 +117,13 @@ def _draw(
     key: str,
     default: Any,
     accepts: Callable[[Any], bool],
-    then: Then = None,
-    parameter: str = "",
-    choices: Mapping[str, str] | None = None,
+    choices: Mapping[str, str] = MappingProxyType({}),
     **options: Unpack[FieldOptions],
 ) -> Any:
     """Draw a field; return its value."""
-    session = page_session()
-    if parameter:
-        offered = ("0", "1") if kind == "switch" else tuple(choices or ())
+    session, then = page_session(), options.pop("then", None)
+    if parameter := options.pop("parameter", ""):
+        offered = ("0", "1") if kind == "switch" else tuple(choices)
         parse = "1".__eq__ if kind == "switch" else str
         linked_entry(key, default, parameter=parameter, offered=offered, parse=parse, noted=True)
     restored = session.get(_RESTORED, {})
@@ -188,7 +143,7 @@ def _draw(
                 then()
 
     on_request(key, set_value)
-    _mount(key, kind, label, choices or {}, value=value, **options)
+    _mount(key, kind, label, choices, value=value, **options)
     return value
 
 
@@ -223,7 +178,7 @@ def option_field(
     name: str,
     kind: Literal["segments", "select", "switch", "disclosure"],
     label: str,
-    choices: Mapping[str, str] | None = None,
+    choices: Mapping[str, str] = MappingProxyType({}),
     **options: Unpack[FieldOptions],
 ) -> None:
     """Draw the choice of the option `name`, which the browser owns; nothing where it is fixed.
@@ -234,7 +189,7 @@ def option_field(
     host = embedding()
     if host is None or len(host.options[name]) > 1:
         data = {"labelled": False, "width": "content", **options}
-        _mount(view.key(name), kind, label, choices or {}, option=name, **data)
+        _mount(view.key(name), kind, label, choices, option=name, **data)
 
 
 def shown_if(condition: str, text: str) -> str:

@@ -20,7 +20,7 @@ from attnviz.languages import LANGUAGES, set_language
 from attnviz.palette import ThemeName
 from attnviz.trace.drawing import DetailLevel
 from tests.browser.jupyterlab import command, run_notebook, running_jupyterlab, write_notebook
-from tests.browser.server import CHROMIUM_FLAGS, REPOSITORY, find_chromium, running_page
+from tests.browser.server import CHROMIUM_FLAGS, REPOSITORY, find_chromium, running_server
 from tests.browser.test_axe import violations
 
 SENTENCE = "I have a green house and a red car."
@@ -51,7 +51,7 @@ def start(host: str, language: str, arguments: argparse.Namespace, folder: Path,
         f"set_language({language!r})\ntrace = Translator.load({MODEL!r}).translate({sentence!r})\n"
     )
     if host == "app":
-        address = stack.enter_context(running_page(models, log))
+        address, _ = stack.enter_context(running_server(models, log))
         return f"{address}/?sentence={quote_plus(sentence)}&model={MODEL}&depth={level}&lang={language}"
     if host == "notebook":
         write_notebook(folder, f"{code}from attnviz.view.notebook import StepView\nStepView(trace, level={level!r})")
@@ -64,7 +64,7 @@ def start(host: str, language: str, arguments: argparse.Namespace, folder: Path,
     script = folder / "app.py"
     page = "import streamlit as st\nst.set_page_config('My translator', layout='wide')\n"
     script.write_text(f"{page}{code}from attnviz.view.streamlit import show\nshow(trace, level={level!r})")
-    return stack.enter_context(running_page(models, log, str(script)))
+    return stack.enter_context(running_server(models, log, str(script)))[0]
 
 
 def open_view(host: str, page: Page, address: str, look: Look) -> None:

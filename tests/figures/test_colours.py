@@ -37,8 +37,8 @@ from attnviz.palette import (
     palette,
 )
 from attnviz.trace.drawing import HeatmapChoices
+from attnviz.ui.embedded_view import SHARES, share_properties_css
 from attnviz.ui.page_state.selection import OPTIONS
-from attnviz.ui.style import SHARES, share_properties_css
 from tests.conftest import REPOSITORY
 from tests.figures import synthetic
 

@@ -37,7 +37,7 @@ def test_a_wrong_weight_turns_the_badge_red_and_names_the_number(page: Run, monk
         weights["decoder.attention.query.weight"] = weights["decoder.attention.query.weight"] + 0.05
         return weights
 
-    monkeypatch.setattr("attnviz.ui.payloads.weights_of", wrong)
+    monkeypatch.setattr("attnviz.ui.step.verification_badge.weights_of", wrong)
     monkeypatch.setattr("attnviz.ui.payloads.weights_digest_of", lambda _: "wrong")
     monkeypatch.setattr("attnviz.ui.step.verification_badge.weights_digest_of", lambda _: "wrong")
     found = badge(page())

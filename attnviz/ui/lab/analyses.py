@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from html import escape
-from typing import Any, TypeVar, cast, get_args
+from typing import TypeVar, cast, get_args
 
 from attnviz import AttnvizError, Trace
 from attnviz.analysis.attribution_methods import (
@@ -76,7 +76,7 @@ from attnviz.ui.components.component import (
 from attnviz.ui.fields import disclosure, segmented_control
 from attnviz.ui.glossary import definitions, references
 from attnviz.ui.lab import LabSection
-from attnviz.ui.payloads import PayloadRequest, Shown, UnknownPayloadError, address, makes_payload
+from attnviz.ui.payloads import Payload, PayloadRequest, Shown, UnknownPayloadError, address, makes_payload
 from attnviz.ui.resources import cached_analysis, missing_model, tokenizer_of, translator_of, weights_of
 from attnviz.ui.step.heatmap_panel import display_options, grid_sentences
 from attnviz.ui.step.logit_attribution_panel import draw_word_choice, subject_of
@@ -154,7 +154,7 @@ def _draw_attributions(view: View) -> Shown:
 
 
 @makes_payload("attributions")
-def attributions_payload(request: PayloadRequest) -> dict[str, Any]:
+def attributions_payload(request: PayloadRequest) -> Payload:
     """Return the payload of the attributions by words or steps, in all layouts."""
     trace, (by, *_) = request.trace, request.options
     if by not in get_args(By):
@@ -268,7 +268,7 @@ def _minimal_change_title() -> str:
 
 
 @makes_payload("perturbation-tests")
-def perturbation_tests_payload(request: PayloadRequest) -> dict[str, Any]:
+def perturbation_tests_payload(request: PayloadRequest) -> Payload:
     """Return the payload of a step's perturbation tests, in all widths.
 
     It includes the best attention for the requested word, if any.
@@ -289,14 +289,14 @@ def perturbation_tests_payload(request: PayloadRequest) -> dict[str, Any]:
 
 
 @makes_payload("shuffled")
-def shuffled_payload(request: PayloadRequest) -> dict[str, Any]:
+def shuffled_payload(request: PayloadRequest) -> Payload:
     """Return the payload of the shuffling figure of Jain & Wallace (2019)."""
     effects = _shuffled(request.trace)
     return steady_payload(shuffled_figure(request.trace, effects), shuffled_sentence(effects))
 
 
 @makes_payload("minimal-change")
-def minimal_change_payload(request: PayloadRequest) -> dict[str, Any]:
+def minimal_change_payload(request: PayloadRequest) -> Payload:
     """Return the payload of every step's minimal change."""
     trace = request.trace
     changes, spelling = _minimal_change(trace), _spelling(trace)
@@ -398,7 +398,7 @@ def _no_tree_reason(trace: Trace, beam: int) -> str:
 
 
 @makes_payload("tree")
-def tree_payload(request: PayloadRequest) -> dict[str, Any]:
+def tree_payload(request: PayloadRequest) -> Payload:
     """Return the payload of the search tree of a width."""
     tree, ids = _tree(request.trace, request.shown["beam"]), request.trace.target_ids
     sentences = winner_sentence(tree), position_sentence(tree, ids), search_sentence(tree)
@@ -406,7 +406,7 @@ def tree_payload(request: PayloadRequest) -> dict[str, Any]:
 
 
 @makes_payload("hypotheses")
-def finished_hypotheses_payload(request: PayloadRequest) -> dict[str, Any]:
+def finished_hypotheses_payload(request: PayloadRequest) -> Payload:
     """Return the payload of all finished hypotheses, plain text."""
     trace, entries = request.trace, []
     tree, current_ids = _tree(trace, request.shown["beam"]), tuple(trace.target_ids)

@@ -9,7 +9,6 @@ import dataclasses
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from html import escape
-from typing import Any
 
 import streamlit as st
 
@@ -46,7 +45,7 @@ from attnviz.ui.lab import LabSection
 from attnviz.ui.page_state import inputs
 from attnviz.ui.page_state.linked import keep_for
 from attnviz.ui.page_state.selection import WHAT_IFS, Selection, stored_what_ifs
-from attnviz.ui.payloads import PayloadRequest, Shown, makes_payload, shown_address
+from attnviz.ui.payloads import Payload, PayloadRequest, Shown, makes_payload, shown_address
 from attnviz.ui.requests import request_button
 from attnviz.ui.resources import (
     cached_posterior,
@@ -241,7 +240,7 @@ def _draw(view: View) -> Shown:
 
 
 @makes_payload("comparison")
-def comparison_payload(request: PayloadRequest) -> dict[str, Any]:
+def comparison_payload(request: PayloadRequest) -> Payload:
     """Return the payload of the figure for all window widths."""
     pair: ComparedPair = request.shown["pair"]
     compared, choices = _shown_comparison(pair, request.selection)

@@ -43,7 +43,7 @@ from attnviz.ui.components.component import box, columns, component, explanation
 from attnviz.ui.examples import SAMPLE, offered_tables
 from attnviz.ui.fields import segmented_control, select_box
 from attnviz.ui.lab import LabSection
-from attnviz.ui.payloads import PayloadRequest, Shown, address, makes_payload
+from attnviz.ui.payloads import Payload, PayloadRequest, Shown, address, makes_payload
 from attnviz.ui.resources import missing_model, translator_of, weights_digest_of
 from attnviz.ui.toolbar.downloads import NamedTables, OfferedFigure, OfferedPart
 from attnviz.ui.view import View
@@ -230,7 +230,7 @@ def _neighbours(
 
 
 @makes_payload("neighbours")
-def neighbours_payload(request: PayloadRequest) -> dict[str, Any]:
+def neighbours_payload(request: PayloadRequest) -> Payload:
     """Return the payload of the neighbours of a step, each with its sentence and address.
 
     Each entry has `near` (its similarity), `before`, `marked` and `after` (the parts of its sentence), `other` (the
@@ -295,7 +295,7 @@ def _drawn_map(trace: Trace, index: VectorIndex, *, linked: bool) -> Spec:
 
 
 @makes_payload("vector-map")
-def vector_map_payload(request: PayloadRequest) -> dict[str, Any]:
+def vector_map_payload(request: PayloadRequest) -> Payload:
     """Return the payload of the map, with the coordinates of each step."""
     index = _index_of(request)
     coordinates = index.projection.place(_step_vectors(request.trace, index.kind))

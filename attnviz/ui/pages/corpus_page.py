@@ -13,7 +13,7 @@ import streamlit as st
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.ui.chrome import Page
-from attnviz.ui.toolbar.controls import current_request
+from attnviz.ui.toolbar.shown_translation import current_request
 
 
 def _draw() -> None:

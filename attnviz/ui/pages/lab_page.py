@@ -27,9 +27,8 @@ from attnviz.ui.lab.comparison_section import COMPARISON, COMPARISON_SECTION, SE
 from attnviz.ui.lab.neighbours_section import NEIGHBOURS_SECTION
 from attnviz.ui.payloads import Shown
 from attnviz.ui.step.step_controls import key_help, shown_suspected_errors, step_controls
-from attnviz.ui.toolbar.controls import current_request
 from attnviz.ui.toolbar.downloads import copy_link, offers, page_downloads
-from attnviz.ui.toolbar.shown_translation import open_view, shown_translation, status
+from attnviz.ui.toolbar.shown_translation import current_request, open_view, shown_translation, status
 
 SECTIONS: Mapping[str, LabSection] = {
     "perturbation-tests": PERTURBATION_SECTION,

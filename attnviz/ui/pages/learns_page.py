@@ -12,7 +12,6 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
 from html import escape
 from pathlib import Path
-from typing import Any
 
 import plotly.graph_objects as go
 import streamlit as st
@@ -72,7 +71,7 @@ from attnviz.ui.fields import segmented_control, select_box
 from attnviz.ui.glossary import glossary_box, opening, references
 from attnviz.ui.page_state.inputs import language_address
 from attnviz.ui.page_state.linked import set_page_address
-from attnviz.ui.payloads import PayloadRequest, makes_payload, shown_address
+from attnviz.ui.payloads import Payload, PayloadRequest, makes_payload, shown_address
 from attnviz.ui.requests import begin_fragment
 from attnviz.ui.resources import cached_for_all, model_configs
 from attnviz.ui.toolbar.downloads import NamedTables, copy_link, download_box, lecture_link
@@ -317,7 +316,7 @@ def _figures(choices: LearningChoices, update: int | None = None) -> None:
 
 
 @cached_for_all
-def _heatmap_payload(run: Snapshots, updates: tuple[int, ...], name: str, sentence: int) -> dict[str, Any]:
+def _heatmap_payload(run: Snapshots, updates: tuple[int, ...], name: str, sentence: int) -> Payload:
     moments = list(enumerate(map(run.moment, updates)))
     return chart_payload(
         {k: learning_heatmap(run, sentence, moment) for k, moment in moments},
@@ -368,7 +367,7 @@ def _definitions(runs: list[Snapshots]) -> None:
 
 
 @makes_payload("learning-pictures", needs_server=True)
-def learning_pictures(request: PayloadRequest) -> dict[str, Any] | bytes:
+def learning_pictures(request: PayloadRequest) -> Payload | bytes:
     """Return the payload of the figures at a checkpoint as files."""
     return picture_files(_files(*_requested(request)), request.parameters)
 
@@ -387,7 +386,7 @@ def learning_lecture(request: PayloadRequest) -> bytes:
 
 
 @makes_payload("learning-tables")
-def learning_tables(request: PayloadRequest) -> dict[str, Any]:
+def learning_tables(request: PayloadRequest) -> Payload:
     """Return the payload of the numbers in the figures at a checkpoint."""
     return tables_payload(_numbers(*_requested(request)))
 

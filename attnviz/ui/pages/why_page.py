@@ -15,7 +15,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from html import escape
-from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -73,7 +72,7 @@ from attnviz.ui.components.tables import chart_tables
 from attnviz.ui.embedded_view import drawn_page
 from attnviz.ui.fields import segmented_control
 from attnviz.ui.glossary import glossary_box, opening, references, text_section
-from attnviz.ui.payloads import PayloadRequest, address, makes_payload
+from attnviz.ui.payloads import Payload, PayloadRequest, address, makes_payload
 from attnviz.ui.resources import (
     LENGTH_FILE,
     bleu_rows,
@@ -88,7 +87,6 @@ from attnviz.ui.resources import (
     translator_of,
 )
 from attnviz.ui.step.step_controls import view_state
-from attnviz.ui.toolbar.controls import current_request, own_translation, sentence_box
 from attnviz.ui.toolbar.downloads import (
     NamedTables,
     OfferedFigure,
@@ -98,7 +96,13 @@ from attnviz.ui.toolbar.downloads import (
     offers,
     page_downloads,
 )
-from attnviz.ui.toolbar.shown_translation import open_view, shown_translation
+from attnviz.ui.toolbar.shown_translation import (
+    current_request,
+    open_view,
+    own_translation,
+    sentence_box,
+    shown_translation,
+)
 from attnviz.ui.view import View, view_key
 from attnviz.ui.waiting import TURNS
 
@@ -174,7 +178,7 @@ def _trio_stamp() -> str:
 
 
 @cached_for_all
-def _own_translations_payload(own: tuple[Trace, ...]) -> dict[str, Any]:
+def _own_translations_payload(own: tuple[Trace, ...]) -> Payload:
     """Return the payload of the three translations side by side."""
     attending = max(trace.contexts.shape[1] for trace in own if trace.attends)
 
@@ -221,7 +225,7 @@ def _translation_tables(request: PayloadRequest) -> NamedTables:
 
 
 @makes_payload("forced-words")
-def forced_payload(request: PayloadRequest) -> dict[str, Any]:
+def forced_payload(request: PayloadRequest) -> Payload:
     """Return the payload of the probability of each word in each model, or of an empty figure with the reason."""
     try:
         words = _forced_words(request.trace)
@@ -236,14 +240,14 @@ def _forced_words(reference: Trace) -> ForcedWords:
 
 
 @makes_payload("gradient-share")
-def share_payload(request: PayloadRequest) -> dict[str, Any]:
+def share_payload(request: PayloadRequest) -> Payload:
     """Return the payload of the share of the gradient that reaches the right piece in each model."""
     share, _ = _sentences(*_gradients(request.trace))
     return caption_payload((share, ""))
 
 
 @makes_payload("signals")
-def signals_payload(request: PayloadRequest) -> dict[str, Any]:
+def signals_payload(request: PayloadRequest) -> Payload:
     """Return the payload of the figure of how far gradients travel in each model."""
     traces, signals = _gradients(request.trace)
     figures = [gradient_norms(traces, signals, across=across) for across in (3, 1)]
@@ -318,7 +322,7 @@ def _growing_sentence(trace: Trace) -> None:
 
 
 @makes_payload("growing")
-def length_growth_payload(request: PayloadRequest) -> dict[str, Any]:
+def length_growth_payload(request: PayloadRequest) -> Payload:
     """Return the payload of the translations of every prefix."""
     from attnviz.evaluation.bleu import sentence_chrf  # imports sacrebleu
 
@@ -347,7 +351,7 @@ def length_growth_payload(request: PayloadRequest) -> dict[str, Any]:
 
 
 @makes_payload("growing-chart")
-def growth_chart_payload(request: PayloadRequest) -> dict[str, Any]:
+def growth_chart_payload(request: PayloadRequest) -> Payload:
     """Return the payload of the words left out at each length."""
     spec = sentence_growth(_growth_of(request.trace))
     caption = gettext(
@@ -358,7 +362,7 @@ def growth_chart_payload(request: PayloadRequest) -> dict[str, Any]:
     return steady_payload(spec, caption)
 
 
-def _version(judged: JudgedTranslation) -> dict[str, Any]:
+def _version(judged: JudgedTranslation) -> Payload:
     words = []
     for word, log in zip(judged.words, judged.log_probabilities.tolist(), strict=True):
         probability = math.exp(log)

@@ -1,4 +1,4 @@
-"""Draw the verification badge of a step: whether recomputation confirms all its numbers, and which it does not.
+"""Draw the verification badge of a step: whether recomputation confirms its numbers in each model, and which not.
 
 The browser requests the current step only; other steps are not verified.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from attnviz.analysis.models_side_by_side import combined_badge_text
 from attnviz.analysis.numbers import power_of_ten, thousands
 from attnviz.analysis.verification import (
     Verification,
@@ -34,17 +35,17 @@ _VERIFIERS: LRUCache[Verifier] = LRUCache(12 << 20, size=lambda verifier: 2 * by
 """LRU cache of verifiers of all visitors: each holds its trace and, at most as large, values shared by all steps."""
 
 
-def verification(view: View, data: Mapping[str, Any], name: str = "verification") -> None:
-    """Draw a badge from its payload, or of the current step from `{"at": address}`; `name` is unique in the view."""
-    component("verification_badge", view.key(name), {**data, "steps": view.steps})
+def verification(view: View, traces: Sequence[Any], name: str = "verification", query: str = "") -> None:
+    """Draw one badge for the current step of `traces` in `view`, or why a single one has none.
 
-
-def trace_verification(view: View, trace: Any, name: str = "verification", **parameters: Any) -> None:
-    """Draw the badge of the current step of `trace`, or why it has none; `parameters` are those of `address`."""
-    if weights_of(trace) is None:
-        plain_text(not_verified_text(trace))
-    else:
-        verification(view, {"at": address(trace, "verification", every=False, **parameters)}, name)
+    `name` is unique in the view, and `query` is that of `address`. Of several, those of other models are left out.
+    """
+    if verifiable := [trace for trace in traces if weights_of(trace) is not None]:
+        shown: dict[str, Any] = {"traces": verifiable} if len(traces) > 1 else {}
+        at = address(view.trace if shown else traces[0], "verification", query, every=False, **shown)
+        component("verification_badge", view.key(name), {"at": at, "steps": view.steps})
+    elif len(traces) == 1:
+        plain_text(not_verified_text(traces[0]))
 
 
 def verification_badge(view: View) -> None:
@@ -54,24 +55,31 @@ def verification_badge(view: View) -> None:
     """
     # The posterior of all steps would take a minute to verify, where a view embeds all its payloads.
     options = f"&options={{face}}.{{{POSTERIOR_OPEN}}}" if embedding() is None else ""
-    trace_verification(view, view.trace, query=f"word={{word}}{options}")
+    verification(view, [view.trace], query=f"word={{word}}{options}")
 
 
 @makes_payload("verification", of_step=True)
 def verification_payload(request: PayloadRequest) -> Payload:
-    """Return the payload of a step's badge and checks; raise UnknownPayloadError where the model is not installed."""
-    trace, step = request.trace, request.step
-    if request.weights is None:
-        raise UnknownPayloadError("verification")
+    """Return the payload of the badge and the checks of a step in every model; of shorter translations, the last step.
+
+    Raise UnknownPayloadError where a model is not installed.
+    """
+    traces = request.shown.get("traces", (request.trace,))
+    several = len(traces) > 1
+    words = () if request.word is None else (request.word,)
     shows_posterior = bool({*request.options} - {"", "before", "0"})  # see `verification_badge`
-    try:
-        checks = verifier_for(request).verify(
-            step, () if request.word is None else (request.word,), with_heatmap_posterior=shows_posterior
-        )
-    except MisfitError:  # the trace was altered, or made by another model
-        return badge_payload(misfit_text(trace, step), holds=False)
-    wrong = [discrepancy_text(trace, one, step) for one in checks.discrepancies]
-    return badge_payload(badge_text(checks, step), verification_rows(checks), wrong, holds=checks.holds)
+    checked, rows, wrong = list[Verification](), list[tuple[str, ...]](), list[str]()
+    for trace in traces:
+        step, model = min(request.step, len(trace.target_pieces) - 1), f"{trace.model}: " if several else ""
+        try:
+            checks = _verifier(trace).verify(step, words, with_heatmap_posterior=shows_posterior)
+        except MisfitError:  # the trace was altered, or made by another model
+            return badge_payload(misfit_text(trace, step), holds=False)
+        checked.append(checks)
+        rows += [(model + quantity, *rest) for quantity, *rest in verification_rows(checks)]
+        wrong += [model + discrepancy_text(trace, one, step) for one in checks.discrepancies]
+    summary = combined_badge_text(checked, request.step) if several else badge_text(checked[0], request.step)
+    return badge_payload(summary, rows, wrong, holds=not wrong)
 
 
 def badge_payload(
@@ -107,11 +115,11 @@ def verification_rows(
     ]
 
 
-def verifier_for(request: PayloadRequest) -> Verifier:
+def _verifier(trace: Any) -> Verifier:
     """Return the verifier of a translation, cached for all its steps and visitors.
 
     The fingerprint in the key covers every number, so that an altered trace has its own verifier.
     """
-    trace, weights = request.trace, request.weights
-    assert weights is not None
+    if (weights := weights_of(trace)) is None:
+        raise UnknownPayloadError("verification")
     return _VERIFIERS.get((trace.fingerprint, weights_digest_of(trace)), lambda: verifier_of(trace, weights))

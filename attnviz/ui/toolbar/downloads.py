@@ -36,7 +36,7 @@ from attnviz.ui.components.tables import tables_payload
 from attnviz.ui.embedding import page_session
 from attnviz.ui.fields import switch
 from attnviz.ui.page_state.gold_state import gold_entries, gold_of
-from attnviz.ui.payloads import PayloadRequest, Shown, UnknownPayloadError, makes_payload, shown_address
+from attnviz.ui.payloads import Payload, PayloadRequest, Shown, UnknownPayloadError, makes_payload, shown_address
 from attnviz.ui.resources import Rows, cached_posterior, has_posterior
 from attnviz.ui.step.compared_attention import drawn_comparison
 from attnviz.ui.step.diagram_panel import diagram_table
@@ -147,16 +147,16 @@ def offers(page: str, parts: Mapping[str, OfferedPart]) -> None:
         return OfferedPart(lambda _: iter(())) if part.missing(request.trace) else part
 
     @makes_payload(f"{page}-tables")
-    def tables(request: PayloadRequest) -> dict[str, Any]:
+    def tables(request: PayloadRequest) -> Payload:
         part = part_of(request)
         return tables_payload([*(one.table for one in part.pictures(request)), *part.tables(request)])
 
     @makes_payload(f"{page}-pictures", needs_server=True)
-    def files(request: PayloadRequest) -> dict[str, Any] | bytes:
+    def files(request: PayloadRequest) -> Payload | bytes:
         return offered_files(request, part_of(request).pictures(request))
 
 
-def offered_files(request: PayloadRequest, pictures: Iterable[OfferedFigure]) -> dict[str, Any] | bytes:
+def offered_files(request: PayloadRequest, pictures: Iterable[OfferedFigure]) -> Payload | bytes:
     """Return the payload of figures as files, or the PDF of one of them (`picture_files`)."""
     return picture_files((picture_file(request.trace, one) for one in pictures), request.parameters)
 
@@ -171,7 +171,7 @@ def downloads(view: View) -> None:
 
 
 @makes_payload("translation-pictures", needs_server=True)
-def translation_pictures(request: PayloadRequest) -> dict[str, Any] | bytes:
+def translation_pictures(request: PayloadRequest) -> Payload | bytes:
     """Return the payload of the figures as currently drawn, as files."""
     step = request.selection.step
     caption = gettext(
@@ -265,7 +265,7 @@ def offered_bleu(rows: Rows, sentence: str) -> OfferedFigure:
 
 
 @makes_payload("chart-tables")
-def chart_tables_payload(request: PayloadRequest) -> dict[str, Any]:
+def chart_tables_payload(request: PayloadRequest) -> Payload:
     """Return the payload of the figures as tables, but for those that have a box of tables of their own."""
     view, step = request.view, request.selection.step
     tables = [one.table for one in pictures(request, (ENERGY_DECOMPOSITION, LOGIT_ATTRIBUTION, CONTRAST))]

@@ -1,13 +1,14 @@
-"""Choose the translation that a page shows (requested, from a file, previous, example); draw messages about it.
+"""Read what a visitor asks to be translated, choose the translation that a page shows, and draw messages about it.
 
-`open_view` prepares its view: it reads the link that the visitor followed, stores the gold links drawn by hand, and
-sets the page address.
+That is the requested one, one from a file, the previous one, or the example. `open_view` prepares its view: it reads
+the link that the visitor followed, stores the gold links drawn by hand, and sets the page address.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import cast
 
 import streamlit as st
@@ -18,28 +19,113 @@ from attnviz.analysis.labels import search_name
 from attnviz.analysis.learning import guidance_text
 from attnviz.environment import ATTNVIZ_MODELS
 from attnviz.importing.records import format_sentence
+from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
-from attnviz.text import SPACE
+from attnviz.text import SPACE, sentence_placeholder
 from attnviz.ui.chrome import go_to
 from attnviz.ui.components.component import box, message, plain_text, view_blocks
 from attnviz.ui.embedding import page_session
 from attnviz.ui.examples import DEFAULT_SENTENCE
-from attnviz.ui.fields import popover, uploader
+from attnviz.ui.fields import popover, text_box, uploader
 from attnviz.ui.page_state import inputs
 from attnviz.ui.page_state.gold_state import open_gold, set_drawn_links
-from attnviz.ui.page_state.inputs import detail_level_address, is_listed_pair, language_address, page_detail_level
+from attnviz.ui.page_state.inputs import (
+    detail_level_address,
+    is_listed_pair,
+    language_address,
+    page_detail_level,
+)
 from attnviz.ui.page_state.linked import Parameters, read_link, set_page_address
 from attnviz.ui.page_state.selection import WHAT_IF, offered_in, stored_what_ifs
 from attnviz.ui.requests import on_request, request_button
-from attnviz.ui.resources import TranslateAgain, tokenizer_of, translate
+from attnviz.ui.resources import TranslateAgain, devices, tokenizer_of, translate
 from attnviz.ui.step.what_if_panel import current_view, handle_what_if
 from attnviz.ui.toolbar import opened_file
-from attnviz.ui.toolbar.controls import TranslationRequest, request_address
 from attnviz.ui.toolbar.input_advice import draw_advice
 from attnviz.ui.toolbar.opened_file import attention_form
 from attnviz.ui.view import MAIN, View, shows
 
 _LAST, _ASKED = "last_trace", "last_asked"
+
+
+@dataclass(frozen=True)
+class TranslationRequest:
+    """What a visitor asks to be translated, and how."""
+
+    text: str
+    model: str
+    device: str
+    beam: int
+    target: str | None
+    """Translation for forced decoding, or None to search for one."""
+
+
+def current_request() -> TranslationRequest | None:
+    """Return the request: what was chosen in the controls, which not every page draws, else the link's values.
+
+    The link's values become those of the controls. Return None where there is no model.
+    """
+    if not (models := installed_models()):
+        return None
+    inputs.open_request(DEFAULT_SENTENCE, models)
+    session = page_session()
+    target = str(session[inputs.TARGET]).strip()
+    return TranslationRequest(
+        str(session[inputs.SENTENCE]),
+        str(session[inputs.MODEL]),
+        str(session.get(inputs.DEVICE) or devices()[0]),
+        inputs.beam_of(session[inputs.SEARCH]),
+        target or None,
+    )
+
+
+def default_request(models: dict[str, Path]) -> TranslationRequest:
+    """Return the request of a visitor who has chosen nothing; `models` (by name) must not be empty."""
+    return TranslationRequest(
+        DEFAULT_SENTENCE, next(iter(models)), devices()[0], inputs.beam_of(inputs.DEFAULT_SEARCH), None
+    )
+
+
+def request_address(request: TranslationRequest) -> dict[str, str | None]:
+    """Return the address parameters of the last successful request, None for defaults.
+
+    A link or a reload then never opens a request that fails.
+    """
+    others = [*installed_models()][1:]  # the model may be gone since the translation
+    search = "greedy" if request.beam == 1 else f"beam {request.beam}"
+    return {
+        inputs.SENTENCE: None if request.text == DEFAULT_SENTENCE and not request.target else request.text,
+        inputs.TARGET: request.target,
+        inputs.MODEL: request.model if request.model in others else None,
+        inputs.SEARCH: None if search == inputs.DEFAULT_SEARCH else search,
+    }
+
+
+def sentence_box(models: dict[str, Path]) -> None:
+    """Draw the sentence box. Another sentence clears the visitor's own translation."""
+    inputs.open_request(DEFAULT_SENTENCE, models)
+    text_box(
+        gettext("English sentence"),
+        key=inputs.SENTENCE,
+        then=inputs.drop_target,
+        labelled=False,
+        placeholder=sentence_placeholder(),
+        button="translate",
+    )
+
+
+def own_translation() -> str:
+    """Draw the box for a visitor's own translation; return it, or an empty string."""
+    return text_box(
+        gettext("Your own French translation"),
+        key=inputs.TARGET,
+        placeholder=gettext("For instance: L'accord a été signé."),
+        help=gettext(
+            "Forced decoding: the decoder writes exactly the words in this box. The page shows the decoder’s "
+            "attention at each word. Changing the English sentence empties this box."
+        ),
+        button="translate",
+    ).strip()
 
 
 @dataclass(frozen=True)

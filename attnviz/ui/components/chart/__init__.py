@@ -17,7 +17,7 @@ from attnviz.figures.subject import Subject
 from attnviz.languages import gettext
 from attnviz.ui.components.component import component
 from attnviz.ui.embedding import theme_name
-from attnviz.ui.payloads import address
+from attnviz.ui.payloads import Payload, address
 from attnviz.ui.resources import cached_for_all
 from attnviz.ui.view import Keyed, View
 
@@ -35,7 +35,7 @@ def _by_step(captions: Captions) -> dict[str, tuple[str, ...]]:
     return {str(step): ("", one) if isinstance(one, str) else one for step, one in by_step.items()}
 
 
-def chart_payload(figures: Mapping[int, Spec] | Mapping[str, Spec], captions: Captions) -> dict[str, Any]:
+def chart_payload(figures: Mapping[int, Spec] | Mapping[str, Spec], captions: Captions) -> Payload:
     """Return the payload of a chart with a figure for each step, or for `_EVERY_STEP`.
 
     Steps are 0-based. The payload has what the figures have in common once, and what is different at each step. Where
@@ -52,7 +52,7 @@ def chart_payload(figures: Mapping[int, Spec] | Mapping[str, Spec], captions: Ca
 
 def figure_payload(
     figure: StepFigure, subjects: Sequence[Subject], caption: Callable[[Subject], tuple[str, ...]]
-) -> dict[str, Any]:
+) -> Payload:
     """Return the payload of a figure of several steps, each with its `caption`."""
     return chart_payload(
         {subject.step: figure.draw(subject) for subject in subjects},
@@ -60,7 +60,7 @@ def figure_payload(
     )
 
 
-def steady_payload(figure: Spec, captions: Captions = "") -> dict[str, Any]:
+def steady_payload(figure: Spec, captions: Captions = "") -> Payload:
     """Return the payload of a chart that is the same at every step."""
     return chart_payload({_EVERY_STEP: figure}, captions)
 
@@ -75,12 +75,12 @@ _EMPTY_LAYOUT = {
 }
 
 
-def caption_payload(captions: Captions) -> dict[str, Any]:
+def caption_payload(captions: Captions) -> Payload:
     """Return the payload of a heading and a sentence without a figure."""
     return steady_payload(Spec([], _EMPTY_LAYOUT, ""), captions)
 
 
-def fitting_payload(figures: Sequence[Spec], captions: Captions) -> dict[str, Any]:
+def fitting_payload(figures: Sequence[Spec], captions: Captions) -> Payload:
     """Return the payload of a chart that is the same at every step and has several layouts.
 
     `figures` have the same data, the widest first; the browser draws the first that fits its box.
@@ -92,7 +92,7 @@ def fitting_payload(figures: Sequence[Spec], captions: Captions) -> dict[str, An
 
 
 @cached_for_all
-def _figure_payload(draw: Callable[..., Spec], captions: Captions) -> dict[str, Any]:
+def _figure_payload(draw: Callable[..., Spec], captions: Captions) -> Payload:
     return steady_payload(draw(), captions)
 
 
@@ -142,7 +142,7 @@ def chart(
     `layout.meta` can be dragged; the browser fetches from the address `consequence` what the dragged weights would do.
     `sent` is the payload for the default display options, sent with the page.
     """
-    payload: dict[str, Any] = {
+    payload: Payload = {
         "at": at,
         "chosen": chosen,
         "waiting": waiting,

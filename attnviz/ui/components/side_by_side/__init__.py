@@ -12,13 +12,14 @@ from attnviz.languages import gettext, gettexts, language, ngettext
 from attnviz.text import SPACE, follows_space, join_pieces
 from attnviz.trace import Trace
 from attnviz.ui.components.component import component, packed
+from attnviz.ui.payloads import Payload
 from attnviz.ui.view import View
 
 _STRONGEST = 0.99
 """Quantile of the absolute values in all strips of a lane at which the colour scale ends."""
 
 
-def lanes(view: View, payload: dict[str, Any]) -> None:
+def lanes(view: View, payload: Payload) -> None:
     """Draw the lanes of `view` and their controls.
 
     They are what `lanes_payload` or `translations_payload` returns, or `{"at": address, "waiting": text}` of it, with
@@ -30,12 +31,12 @@ def lanes(view: View, payload: dict[str, Any]) -> None:
 def lanes_payload(
     identity: str,
     labels: Sequence[str],
-    lane_payloads: Sequence[dict[str, Any]],
+    lane_payloads: Sequence[Payload],
     *,
     slider: str = "",
     result: str = "",
     legend: Sequence[tuple[str, str]] = (),
-) -> dict[str, Any]:
+) -> Payload:
     """Return the payload of the lanes `lane_payloads`, with one step for each of `labels`.
 
     `identity` distinguishes these translations from others. Lanes that are rows below one another, each with a version
@@ -64,7 +65,7 @@ def lanes_payload(
 
 def translations_payload(
     traces: Sequence[Any], describe: Callable[[Any], tuple[str, str]] = lambda _: ("", "")
-) -> dict[str, Any]:
+) -> Payload:
     """Return the payload of lanes in which `traces` are written piece by piece, with what each step attends to.
 
     `describe` returns the summary of a lane, and the caption of its context vectors, empty to leave these out.
@@ -79,7 +80,7 @@ def translations_payload(
     return lanes_payload("-".join(trace.fingerprint for trace in traces), labels, written)
 
 
-def version(words: Sequence[tuple[str, int, str]], source: Sequence[tuple[str, bool]] = ()) -> dict[str, Any]:
+def version(words: Sequence[tuple[str, int, str]], source: Sequence[tuple[str, bool]] = ()) -> Payload:
     """Return a version of a translation.
 
     `words` are its words, each with the blank before it, the level of its shade from 0 to 3, and a title. `source` are
@@ -88,9 +89,7 @@ def version(words: Sequence[tuple[str, int, str]], source: Sequence[tuple[str, b
     return {"words": list(words), "source": list(source)}
 
 
-def lane(
-    name: str, model: str, summary: str, *, notes: Sequence[str], versions: Sequence[dict[str, Any]] = ()
-) -> dict[str, Any]:
+def lane(name: str, model: str, summary: str, *, notes: Sequence[str], versions: Sequence[Payload] = ()) -> Payload:
     """Return the lane of one of the translations side by side; `versions` and `notes` have an item for each step."""
     return {
         "name": name,
@@ -105,7 +104,7 @@ def lane(
     }
 
 
-def _written_lane(trace: Any, summary: str, strip_caption: str, notes: Sequence[str]) -> dict[str, Any]:
+def _written_lane(trace: Any, summary: str, strip_caption: str, notes: Sequence[str]) -> Payload:
     """Return the lane of `trace`.
 
     It has the weights of the source words and, where `strip_caption` describes it, the context vector of a recurrent
@@ -127,7 +126,7 @@ def _written_lane(trace: Any, summary: str, strip_caption: str, notes: Sequence[
     }
 
 
-def _strip(trace: Trace, caption: str) -> dict[str, Any]:
+def _strip(trace: Trace, caption: str) -> Payload:
     """Return the context vectors as signed bytes on one scale: precise enough for colours."""
     contexts = trace.contexts if trace.attends else trace.contexts[:1]
     limit = float(np.quantile(np.abs(contexts), _STRONGEST)) or 1.0
