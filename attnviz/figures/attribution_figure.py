@@ -95,7 +95,9 @@ def attributions(
     bottom = label_height(label_width(cells.source, source_size, _LABEL), source_size, -90) + _BOTTOM
     height = float(np.clip(230 / rows, *_ROW)) * rows
     panel_width = (width - left - _GAP * (across - 1)) / across
-    narrowest = max(label_width([texts[name].summary for name in methods.names], 12), _NARROWEST_COLUMN * columns)
+    narrowest = max(
+        label_width([texts[name].summary for name in methods.names], 12, longest=99), _NARROWEST_COLUMN * columns
+    )
     # Labels of columns are vertical: each needs the height of its letters.
     strides = -(-columns * (source_size + 3) // max(1, int(panel_width))), -(-rows * 12 // int(height))
     labels = axis_labels(cells.source, _LABEL), axis_labels(cells.target, _LABEL)

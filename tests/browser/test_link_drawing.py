@@ -79,6 +79,7 @@ def test_links_of_a_file_are_corrected_kept_undone_and_saved(open_page: Opener, 
     expect(sure).to_have_count(3)
     go_to_page(page, "Lab")
     go_to_page(page, "Translate")
+    expect(page.locator(f"{GRID} .marker")).to_have_count(6)
     assert {kind: marks(page, kind) for kind in drawn} == drawn
     settled(page, ".st-key-look")
     saved = {}

@@ -53,7 +53,18 @@ NO_ATTRIBUTION = LogitAttribution(1, None, 0, 0, 0, np.zeros(7))
 NAMES = ("one model", "another")
 PHONE = 390
 """Pixels; wider figures scroll on a phone."""
-WIDE = ("attributions", "bag, swapped", "by-length", "comparison", "energy-d", "forced", "gallery", "gradients", "tree")
+WIDE = (
+    "attributions",
+    "bag, swapped",
+    "by-length",
+    "comparison",
+    "energy-d",
+    "forced",
+    "gallery",
+    "gradients",
+    "perturbation",
+    "tree",
+)
 """Starts of the names of figures that may scroll on a phone."""
 OTHER_GROUND = ("form", "map", "scatter")
 """Figures with letters on cells, which `test_heatmap` measures, and clouds of points, which are dark where many are."""
@@ -135,7 +146,7 @@ class Drawn:
             "attributions, steps": figures.attributions(
                 trace, lab.attribution_methods, by="steps", across=2, width=390
             ),
-            "tests": perturbation_tests_figure(trace, lab.perturbation_tests, spelling, lab.best),
+            "tests": perturbation_tests_figure(trace, lab.perturbation_tests, spelling, lab.best, width=358),
             "shuffled": shuffled_figure(trace, lab.shuffled, step=2),
             "minimal change": minimal_change_figure(trace, lab.minimal_change, spelling, step=2),
             "forced words": forced_words_figure(models.words),

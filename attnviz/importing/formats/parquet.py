@@ -82,7 +82,7 @@ def _pair(item: tuple[Any, int]) -> SentencePair:
             fields = json.loads(_value(cells[_RECORD], LIMITS.bytes))
         else:
             if "head_weights" in cells:
-                cells["matrix"] = cells["head_weights"]
+                cells["alignment"] = cells.pop("head_weights")  # the other is the mean of the heads
             fields = fields_of(cells, _value) | {"format": Attention.saved_as.name}
         return dataclasses.replace(pair_from_json(fields), line=number - 1 if number > 0 else None)
 

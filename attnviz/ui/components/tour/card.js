@@ -34,7 +34,7 @@ export function drawReason(state, reason) {
   state.written = undefined;
   card.classList.add("refused");
   find(card, ".texts").replaceChildren(element("p", "", reason));
-  showOrHide(card, true);
+  card.togglePopover(true);
 }
 
 /** The current stop, where its payload has arrived: the last one for a link from a level of detail with more stops.
