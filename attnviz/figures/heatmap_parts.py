@@ -42,6 +42,8 @@ ASPECT = 1.5
 """Largest ratio of width to height of a cell; wider cells would look like bars."""
 LARGEST_SIDE = 4000
 """Pixels of all rows or columns; larger canvases fail in browsers, so cells shrink and only some are labelled."""
+PHONE = 358
+"""Pixels of a figure on a phone; where it would be wider, the labels of its columns are slanted."""
 COLOUR_BAR_LENGTH = 190
 """Pixels of the colour bar, for which the figure must be wide enough."""
 
@@ -76,9 +78,10 @@ def cell_sizes(cells: Grid, longest: int = LONGEST, *, values: bool = False) -> 
         widest_label(cells.target, cells.target_brackets, longest),
         widest_label(cells.source, cells.source_brackets, longest),
     )
-    horizontal = columns * (column_label_width + 8) < min(420, columns * ASPECT * row)
-    angle = 0 if horizontal else -90 if columns > 20 else -50
     left, right = int(row_label_width) + 16 + BRACKET_ROOM * bool(cells.target_brackets), 12
+    labelled = column_label_width + 8
+    horizontal = labelled < ASPECT * row and left + right + columns * labelled <= PHONE
+    angle = 0 if horizontal else -90 if columns > 20 else -50
     top = label_height(column_label_width, size, angle) + 10 + BRACKET_ROOM * bool(cells.source_brackets)
     column = NARROWEST_VALUE if values else NARROWEST_COLUMN
     if horizontal:

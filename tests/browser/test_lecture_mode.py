@@ -47,8 +47,12 @@ def test_keys_control_lecture_mode(open_page: Opener) -> None:
     expect_off(page, TOOLBAR)
     sentence.press("Backspace")
     page.locator(".facts h2").click()
+    page.locator(".st-key-stage_5").scroll_into_view_if_needed()
+    expect(page.locator(".player .bar")).to_be_visible()
     page.keyboard.press("l")
     expect_on(page, TOOLBAR)
+    head, chart = (page.locator(f".st-key-heatmap {name}").first.bounding_box() for name in (".head", ".chart"))
+    assert head["y"] == chart["y"], "the copies of the names lie on the names, also where the page was scrolled"
     window = page.viewport_size
     assert page.evaluate(LETTERS) == pytest.approx(min(0.015 * window["width"], 0.025 * window["height"]))
     page.wait_for_function(f"() => {HEIGHT} > {1.1 * height}")
