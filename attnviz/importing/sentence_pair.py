@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate, chain
 from typing import Any, Literal
 
 import numpy as np
@@ -316,15 +317,16 @@ def check_numbers(first: int, last: int, most: int = LIMITS.lines) -> None:
 def join_sentences(parts: Sequence[Sentences]) -> Sentences:
     """Return the pairs of several files of one format as those of one file.
 
-    The lines of a file count on from those of the file before it. Raise AttnvizError where the files count the first
-    token by different numbers.
+    The lines of a file count on from those of the file before it, unless the files number their pairs on: then no
+    number is in them twice. Raise AttnvizError where the files count the first token by different numbers.
     """
     if len(parts) == 1:
         return parts[0]
-    items, lines = list[tuple[Sentences, int, int]](), 0
-    for pairs in parts:
-        items += [(pairs, index, lines) for index in range(len(pairs))]
-        lines += max((pair.line + 1 for pair in pairs if pair.line is not None), default=0)
+    lines = [[pair.line for pair in pairs if pair.line is not None] for pairs in parts]
+    given = [*chain(*lines)]
+    numbered_on = len({*given}) == len(given)
+    starts = accumulate((0 if numbered_on else max(found, default=-1) + 1 for found in lines), initial=0)
+    items = [(pairs, index, start) for pairs, start in zip(parts, starts, strict=False) for index in range(len(pairs))]
 
     def read(item: tuple[Sentences, int, int]) -> SentencePair:
         pairs, index, before = item

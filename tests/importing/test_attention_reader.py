@@ -650,10 +650,18 @@ def test_row_and_column_numbers_of_pandas_are_no_tokens() -> None:
 def test_lines_of_several_files_count_on(files) -> None:
     parts = [Sentences(lines, lambda line: SentencePair(links=parse_links("0-0"), line=line)) for lines in files]
     expected, before = list[int | None](), 0
+    given = [line for lines in files for line in lines if line is not None]
     for lines in files:
         expected += [None if line is None else before + line for line in lines]
-        before += max((1 + line for line in lines if line is not None), default=0)
+        if len(set(given)) < len(given):
+            before += max((1 + line for line in lines if line is not None), default=0)
     assert [pair.line for pair in join_sentences(parts)] == expected
+
+
+def test_numbers_that_continue_in_several_files_stay() -> None:
+    head = "# Sentence pair ({}) source length 1 target length 1 alignment score : 0.5"
+    parts = [f"{head.format(number)}\nx\nNULL ({{ }}) a ({{ 1 }})\n".encode() for number in (3, 1, 2)]
+    assert [pair.line for pair in records_of([*map(content_of, parts)]).pairs] == [2, 0, 1]
 
 
 def test_links_of_any_spelling_numbering_and_count_are_read() -> None:
