@@ -84,17 +84,17 @@ def serif_style(*, embedded: bool = False) -> str:
     )
 
 
-_FONT_FACE = re.compile(r"@font-face\{[^}]*?src:url\(fonts/([\w-]+)\.woff2\)[^}]*\}")
+_FONT_FACE = re.compile(r"@font-face\{([^{}]*+)\}")
 
 
 def katex_style() -> tuple[str, str]:
     """Return the CSS that declares KaTeX's fonts, embedded, and the CSS of its formulas: Streamlit has both."""
     style = Path(__file__).with_name("katex.min.css").read_text(encoding="utf-8")
     used = {path.stem for path in Path(__file__).parent.glob("KaTeX_*.woff2")}
-
-    def embedded(face: re.Match[str]) -> str:
-        font = BrowserFont(face[1], "")
-        return re.sub(r"src:[^}]*", f'src:url("{font.data_url}") format("woff2")', face[0])
-
-    faces = [embedded(face) for face in _FONT_FACE.finditer(style) if face[1] in used]
+    faces = []
+    for declarations in _FONT_FACE.findall(style):
+        described, _, source = declarations.partition("src:")
+        name = source.removeprefix("url(fonts/").partition(".woff2")[0]
+        if name in used:
+            faces.append(f'@font-face{{{described}src:url("{BrowserFont(name, "").data_url}") format("woff2")}}')
     return "\n".join(faces), _FONT_FACE.sub("", style)
