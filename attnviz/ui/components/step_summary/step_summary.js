@@ -95,9 +95,13 @@ function entry({ number, place, title }) {
 function place(state) {
   const { root } = state, { now } = viewState(root);
   if (!now) return;
-  const stays = opensInPlace(root) || matchMedia("(max-width: 699px)").matches; // a phone shows first what a link is about
   const { stage } = now;
-  if (!state.placed && stage && !stays) requestAnimationFrame(() => goToStage(root, stage)); // once the stages are there
+  if (!state.placed && stage) {
+    requestAnimationFrame(() => { // once the stages and their styles are there
+      const stays = opensInPlace(root) || matchMedia("(max-width: 699px)").matches; // a phone shows first what a link is about
+      if (!stays) goToStage(root, stage);
+    });
+  }
   state.placed = true;
   const view = viewRoot(root), isWide = matchMedia("(min-width: 1000px)").matches;
   const marked = [now.stage, view.hasAttribute("data-tour"), view.hasAttribute("data-diagram"), isWide, isLecture()]
