@@ -165,6 +165,7 @@ def test_axe_finds_nothing_serious_in_a_saved_page(
     page = open_saved(export.page_html(synthetic.trace(), level=level), "", view, **options)
     for name in ("English", "Français"):
         choose_language(page, name)
+        page.wait_for_selector(".diagram .ribbon[d]", state="attached")  # nothing waits before it is mounted
         assert violations(page, "html") == []
 
 
