@@ -49,6 +49,7 @@ from attnviz.analysis.weight_shapes import MisfitError, check_fit
 from attnviz.architectures import architecture_of
 from attnviz.figures.attribution_figure import agreement_table, attributions
 from attnviz.figures.beam_tree_figure import beam_tree
+from attnviz.figures.heatmap_parts import PHONE
 from attnviz.figures.perturbation_figure import (
     PERTURBATION_WIDTH,
     minimal_change_figure,
@@ -90,9 +91,9 @@ _PERTURBATION_TEST_CACHE: LRUCache[object] = LRUCache(64 << 20)
 
 That is 13 MB for 16,000 pieces; it serves the same step in another language or theme.
 """
-_ATTRIBUTION_LAYOUTS = {3: 1380, 2: 480, 1: 358}
+_ATTRIBUTION_LAYOUTS = {3: 1380, 2: 480, 1: PHONE}
 """Panels side by side, and the width in pixels they are laid out for, the widest first."""
-_PERTURBATION_WIDTHS = (PERTURBATION_WIDTH, 358)
+_PERTURBATION_WIDTHS = (PERTURBATION_WIDTH, PHONE)
 """Widths in pixels that the figure is laid out for."""
 
 
