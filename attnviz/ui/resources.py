@@ -25,6 +25,7 @@ from attnviz.analysis.posterior import PosteriorAttention, posterior_attention
 from attnviz.analysis.recomputation import Weights
 from attnviz.architectures import could_be_of
 from attnviz.errors import AttnvizError, user_error
+from attnviz.extras import IMPORTING
 from attnviz.files import check_regular
 from attnviz.installed_models import check_installed, installed_detectors, installed_models
 from attnviz.languages import gettext, language
@@ -183,21 +184,24 @@ _JUDGEMENTS: LRUCache[Judgement] = LRUCache(
 
 @cached_in(LRUCache(2, size=lambda _: 1))
 def _detector(folder: str, device: str, files: Stamp) -> Detector:  # noqa: ARG001  part of the key
-    from attnviz.detector import Detector
+    with IMPORTING:
+        from attnviz.detector import Detector
 
     return Detector.load(folder, device=device)
 
 
 def devices() -> list[str]:
     """Return the choices of device: "auto", then the available ones."""
-    from attnviz.devices import available_devices
+    with IMPORTING:
+        from attnviz.devices import available_devices
 
     return ["auto", *available_devices()]
 
 
 def _device_name(device: str) -> str:
     """Return the full name of a device, such as that of "auto"; raise AttnvizError for one that is missing."""
-    from attnviz.devices import resolve_device
+    with IMPORTING:
+        from attnviz.devices import resolve_device
 
     return str(resolve_device(device))
 
@@ -268,8 +272,9 @@ _TRACES: LRUCache[Trace] = LRUCache(32 << 20, size=bytes_of)
 
 @cached_in(LRUCache(6, size=lambda _: 1))
 def _shared_translator(folder: str, device: str, files: Stamp) -> SharedTranslator:  # noqa: ARG001  part of the key
-    from attnviz.shared_translator import SharedTranslator
-    from attnviz.translator import Translator
+    with IMPORTING:
+        from attnviz.shared_translator import SharedTranslator
+        from attnviz.translator import Translator
 
     return SharedTranslator(Translator.load(folder, device=device))
 

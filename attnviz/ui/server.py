@@ -10,7 +10,6 @@ import functools
 import gc
 import gzip
 import hashlib
-import importlib
 import os
 import sys
 import threading
@@ -110,7 +109,9 @@ UNKNOWN_REQUEST = 428
 
 async def _request(request: Request) -> Response:
     """Keep a request that the browser sends, or refuse it where no page made it; to HEAD, say whether it is known."""
-    payloads = await asyncio.to_thread(importlib.import_module, "attnviz.ui.payloads")
+    await asyncio.to_thread(all_pages)
+    from attnviz.ui import payloads
+
     digest, body = request.path_params["digest"], b""
     if request.method == "HEAD":
         return Response(status_code=200 if payloads.is_known(digest) else UNKNOWN_REQUEST)
@@ -126,9 +127,8 @@ def _payload(request: Request) -> Response:
 
     Files are sent as attachments, whatever they contain.
     """
-    from attnviz.ui.payloads import FILE, UnknownPayloadError, UnknownRequestError, payload
-
     all_pages()
+    from attnviz.ui.payloads import FILE, UnknownPayloadError, UnknownRequestError, payload
 
     path, no_store = request.path_params, {"Cache-Control": "no-store"}
     try:

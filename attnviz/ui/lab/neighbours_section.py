@@ -33,6 +33,7 @@ from attnviz.analysis.neighbours import (
 )
 from attnviz.architectures import architecture_of
 from attnviz.errors import user_error
+from attnviz.extras import IMPORTING
 from attnviz.figures.spec import Spec
 from attnviz.figures.vector_map import vector_map, with_star
 from attnviz.languages import gettext
@@ -128,7 +129,8 @@ def _version(path: Path | None) -> str:
 def _vectors(name: str, version: str, digest: str, _trace: Trace) -> Vectors:  # noqa: ARG001  part of the key
     """Return the vectors of a corpus; raise AttnvizError where they are not of the model with this digest."""
     if name == _SAMPLE_NAME:
-        from attnviz.corpora.vectors import vectors_of_pairs  # imports pyarrow
+        with IMPORTING:
+            from attnviz.corpora.vectors import vectors_of_pairs  # imports pyarrow
 
         sentence_pairs = [line.split("\t") for line in SAMPLE.read_text(encoding="utf-8").splitlines()]
         pairs = [(number, source, target) for number, (source, target) in enumerate(sentence_pairs, 1)]
@@ -220,7 +222,8 @@ def _neighbours(
     request: PayloadRequest, index: VectorIndex, step: int
 ) -> Iterator[tuple[Neighbour, VectorPair, int, Sequence[str]]]:
     """Yield each neighbour of a step, with its pair, and its place among the pieces of its sentence, and these."""
-    from attnviz.corpora.vectors import to_float32  # imports pyarrow
+    with IMPORTING:
+        from attnviz.corpora.vectors import to_float32  # imports pyarrow
 
     excluded = index.vectors.rows_of(index.kind, request.trace.source_text)
     query, metric = _step_vectors(request.trace, index.kind)[step], request.shown["search"].metric

@@ -43,6 +43,7 @@ from attnviz.analysis.why_attention import (
 )
 from attnviz.evaluation.example_sentences import REFERENCE_TRANSLATIONS, TABLE_3, TECHNOLOGY
 from attnviz.export.saved_files import file_name
+from attnviz.extras import IMPORTING
 from attnviz.figures.sentence_length_figure import bucket_of, sentence_growth
 from attnviz.figures.three_models_figure import forced_words_figure, gradient_norms
 from attnviz.installed_models import (
@@ -324,7 +325,8 @@ def _growing_sentence(trace: Trace) -> None:
 @makes_payload("growing")
 def length_growth_payload(request: PayloadRequest) -> Payload:
     """Return the payload of the translations of every prefix."""
-    from attnviz.evaluation.bleu import sentence_chrf  # imports sacrebleu
+    with IMPORTING:
+        from attnviz.evaluation.bleu import sentence_chrf  # imports sacrebleu
 
     growth = _growth_of(request.trace)
     total, reference, rows = growth.counts[-1], REFERENCE_TRANSLATIONS.get(growth.sentence), []
@@ -408,7 +410,8 @@ def _no_judge_reason() -> str:
 
 @cached_in(LRUCache(8 << 20))
 def _compute_growth(sentence: str, judge_name: str, device: str, stamp: str) -> PrefixTranslations:  # noqa: ARG001  part of the key
-    from attnviz.corpora.judging import judge
+    with IMPORTING:
+        from attnviz.corpora.judging import judge
 
     texts, folders = prefixes(sentence), installed_models()
     outputs = [cached_translations(str(folders[name]), device, texts, 5) for name in MODELS]
