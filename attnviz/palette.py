@@ -20,7 +20,7 @@ ThemeName = Literal["light", "dark"]
 Colours = Literal["paper", "cividis", "ink", "blues"]
 ColourScale = list[tuple[float, str]]
 
-FONT = "Source Sans, Segoe UI, Helvetica Neue, sans-serif"
+FONT = "Source Sans, Attnviz Sans, Segoe UI, Helvetica Neue, sans-serif"
 """The page's own font first, which Streamlit serves, then common system fonts."""
 
 GREYS: ColourScale = [(0.0, "#000000"), (1.0, "#ffffff")]

@@ -14,7 +14,7 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.browser_programs import PLOTLY, serif_style
+from attnviz.browser_programs import PLOTLY, font_style
 from attnviz.languages import LANGUAGES, gettext, gettexts, language
 from attnviz.palette import ThemeName, palette
 from attnviz.ui.components.component import component, view_blocks
@@ -47,7 +47,7 @@ def _apply_style(theme: ThemeName) -> None:
     When the browser's theme differs from `theme`, the page is run again: figures contain their colours. The style sheet
     uses the browser's live colours.
     """
-    st.html(f"<style>{serif_style()}{share_properties_css()}\n{PAGE_STYLE.read_text(encoding='utf-8')}</style>")
+    st.html(f"<style>{font_style()}{share_properties_css()}\n{PAGE_STYLE.read_text(encoding='utf-8')}</style>")
     with view_blocks("scripts", height=1, on_changed_change=lambda: None):
         component("popover_focus", "focus")
         component("plotly", "library", PLOTLY.file_name)

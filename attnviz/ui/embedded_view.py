@@ -20,7 +20,7 @@ from attnviz.analysis.labels import shorten
 from attnviz.analysis.recomputation import Weights
 from attnviz.architectures import step_texts
 from attnviz.browser_modules import COMPONENTS, modules_script
-from attnviz.browser_programs import KATEX, PLOTLY, SERIF_FAMILY, katex_style, serif_style
+from attnviz.browser_programs import KATEX, PLOTLY, SERIF_FAMILY, font_style, katex_style
 from attnviz.errors import AttnvizError
 from attnviz.figures.encoding import to_json
 from attnviz.languages import LANGUAGES, gettext, language, set_language
@@ -249,7 +249,7 @@ def html_page(
     }
     typeset = katex_style() if kinds & _TYPESET else ()
     style = [
-        serif_style(embedded=True),
+        font_style(embedded=True),
         *typeset,
         _theme_css(),
         share_properties_css(),
@@ -311,7 +311,7 @@ def guest_script() -> str:
     # Neither program is a module: one declares its name, the other looks for a loader of modules first.
     plotly = f"globalThis.Plotly ??= (() => {{\n{PLOTLY.text}\nreturn Plotly;\n}})();\n"
     katex = f"(() => {{\nlet define, exports, module;\n{KATEX.text}\n}})();\n"
-    faces = json.dumps(serif_style(embedded=True) + katex_fonts)
+    faces = json.dumps(font_style(embedded=True) + katex_fonts)
     fonts = f"const fonts = new CSSStyleSheet();\nfonts.replaceSync({faces});\n"
     applied = "document.adoptedStyleSheets.push(fonts);\n"
     modules = modules_script("guest.js", page_style=page, change=partial(_WIDTH_QUERY.sub, "@container attnviz"))
