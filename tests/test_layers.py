@@ -175,7 +175,10 @@ def _imports_at_use(node: ast.AST) -> Iterator[str]:
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.ImportFrom) and not isinstance(node, ast.Module):
             yield child.module or ""
-        elif not ast.unparse(child).startswith(("with IMPORTING:", "if TYPE_CHECKING:")):
+        elif not (
+            isinstance(child, ast.With | ast.If)
+            and ast.unparse(child).startswith(("with IMPORTING:", "if TYPE_CHECKING:"))
+        ):
             yield from _imports_at_use(child)
 
 
