@@ -61,3 +61,22 @@ def test_payload_that_is_refused_or_missing_is_asked_for_once(status: int, reaso
     shown = {"data-refused": reason} if reason else {}
     assert [one["marks"] for one in done["seen"]] == [{}, shown, shown, {}, shown]
     assert {one["busy"] for one in done["seen"]} == {None}
+
+
+WEIGHTS = f"""
+await import("{STAGE.as_uri()}");
+const {{ writeWeights }} = await import("{(COMPONENTS / "diagram" / "pose.js").as_uri()}");
+const weightNumbers = given.weights.map(() => ({{ classList: {{ toggle() {{}} }} }}));
+const columns = given.weights.map((_, j) => ({{ middle: given.distance * j }}));
+writeWeights({{ plan: {{ dense: true, vertical: false, columns }}, parts: {{ weightNumbers }} }}, given.weights);
+"""
+
+
+@pytest.mark.parametrize(("distance", "written"), [(18, ["0.43", "", "0.11", "", "0.20", ""]), (30, None)])
+def test_weight_in_a_narrow_column_is_written_where_no_larger_one_is_beside(
+    distance: int, written: list[str] | None, tmp_path: Path
+) -> None:
+    weights = [0.43, 0.1, 0.11, 0.06, 0.2, 0.2]
+    written = written or ["0.43", "0.10", "0.11", "", "0.20", "0.20"]
+    given = {"weights": weights, "distance": distance}
+    assert made_by(WEIGHTS, "JSON.stringify(weightNumbers.map((one) => one.textContent))", given, tmp_path) == written
