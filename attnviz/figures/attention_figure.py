@@ -18,19 +18,30 @@ from attnviz.analysis.labels import shorten, subscript
 from attnviz.analysis.measures import weight_order
 from attnviz.analysis.numbers import decimal, percent, significant, small
 from attnviz.analysis.stages import energy_and_ratio, strongest_pair
-from attnviz.figures.grammar import (
+from attnviz.figures.spec import (
     LABEL_LENGTH,
     LEFT,
     MOST_ROWS,
     THINNED_ROWS,
     TOP,
+    Numbers,
+    Part,
+    Spec,
+    axis_labels,
     bars,
     blank_axis,
     colour_limit,
+    emphasise,
     energy_range,
+    escape,
     finite_energies,
+    in_colour,
     label_axis,
+    label_height,
     label_size,
+    label_stride,
+    label_width,
+    numbered_rows,
     numbers,
     piece_names,
     points,
@@ -45,19 +56,6 @@ from attnviz.figures.grammar import (
     text_at,
     texts_at,
     value_axis,
-)
-from attnviz.figures.spec import (
-    Numbers,
-    Part,
-    Spec,
-    axis_labels,
-    emphasise,
-    escape,
-    in_colour,
-    label_height,
-    label_stride,
-    label_width,
-    numbered_rows,
     width,
 )
 from attnviz.figures.subject import Subject

@@ -14,8 +14,20 @@ from attnviz.analysis.beam_sentences import fate_label, fate_sentence, search_se
 from attnviz.analysis.labels import shorten
 from attnviz.analysis.numbers import decimal
 from attnviz.arguments import check_each, check_piece_ids
-from attnviz.figures.grammar import band, bare_axis, blank_axis, path, sized_layout, text_at, texts_at
-from attnviz.figures.spec import Part, Spec, Table, escape, width
+from attnviz.figures.spec import (
+    Part,
+    Spec,
+    Table,
+    band,
+    bare_axis,
+    blank_axis,
+    escape,
+    path,
+    sized_layout,
+    text_at,
+    texts_at,
+    width,
+)
 from attnviz.languages import gettext
 from attnviz.text import EOS, SPACE, piece_name
 from attnviz.trace import BeamTree

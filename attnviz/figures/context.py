@@ -14,17 +14,26 @@ from attnviz.analysis.diagram import context_sentence, context_units
 from attnviz.analysis.labels import shorten, subscript
 from attnviz.analysis.measures import weight_order
 from attnviz.analysis.numbers import decimal, percent, significant
-from attnviz.figures.grammar import (
+from attnviz.figures.heads_figure import draw_all_heads
+from attnviz.figures.heatmap import colour_bar
+from attnviz.figures.spec import (
     LABEL_LENGTH,
     LEFT,
+    STRIP,
     THINNED_ROWS,
     TOP,
+    Part,
+    Spec,
+    axis_labels,
     bars,
     blank_axis,
     colour_limit,
+    emphasise,
+    escape,
     label_axis,
     label_size,
     numbers,
+    rectangle,
     row_height,
     row_names,
     rows_layout,
@@ -35,9 +44,6 @@ from attnviz.figures.grammar import (
     text_at,
     units_table,
 )
-from attnviz.figures.heads_figure import draw_all_heads
-from attnviz.figures.heatmap import colour_bar
-from attnviz.figures.spec import STRIP, Part, Spec, axis_labels, emphasise, escape, rectangle
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext, ngettext
 from attnviz.text import piece_name

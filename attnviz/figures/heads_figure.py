@@ -1,26 +1,39 @@
-"""Figures of a transformer's heads: the residual stream of one, and the weights of all as small heatmaps."""
+"""Figures of a transformer's heads and of forms of attention: residual stream, weights, multiplications."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from attnviz.analysis.attention_forms import AttentionForm, Multiplications
 from attnviz.analysis.labels import quote, shorten
 from attnviz.analysis.measures import entropy, strongest_words, word_weights_of_heads
-from attnviz.analysis.numbers import decimal, percent
+from attnviz.analysis.numbers import decimal, percent, thousands
 from attnviz.analysis.transformer_steps import added_name, block_name, head_kind_name
-from attnviz.figures.grammar import (
+from attnviz.figures.heatmap import font_size
+from attnviz.figures.spec import (
+    APART,
     FRAMED,
     LABEL_LENGTH,
+    Numbers,
+    Part,
+    Spec,
+    Table,
+    axis_labels,
     bare_axis,
     bars,
     blank_axis,
     cells,
     colour_limit,
+    emphasise,
     label_axis,
+    label_height,
+    label_width,
+    legend_above,
     line,
+    numbered_rows,
     numbers,
     row_frame,
     rows_layout,
@@ -28,14 +41,14 @@ from attnviz.figures.grammar import (
     strip_shapes,
     strips,
     text_at,
+    titled_axis,
     units_table,
     value_axis,
 )
-from attnviz.figures.heatmap_parts import font_size
-from attnviz.figures.spec import Numbers, Part, Spec, axis_labels, emphasise, label_height, label_width, numbered_rows
 from attnviz.figures.subject import Subject
-from attnviz.languages import gettext, ngettext
-from attnviz.palette import GREYS
+from attnviz.languages import format_share, gettext, ngettext
+from attnviz.palette import GREYS, colour_at, letter_colour
+from attnviz.text import piece_name
 from attnviz.trace import TransformerTrace
 from attnviz.trace.parts import HEAD_KINDS
 
@@ -103,7 +116,7 @@ def draw_stream(subject: Subject) -> Spec:
 
 Rates = Mapping[tuple[int, int], float]
 """Alignment error rates of the cross-attention heads, by 0-based layer and head."""
-_ROW, _GAP, _NAME = 120, 0.012, 34
+_PANEL_ROW, _GAP, _NAME = 120, 0.012, 34
 """Pixels of a row; share of the width between panels; pixels of the name of a kind of attention."""
 
 _HEAD_ROW = 21
@@ -193,7 +206,7 @@ def head_gallery(trace: TransformerTrace, rates: Rates) -> Spec:
     notes = [
         text_at(head_kind_name(kind), 0, 1 - k * third, "ink", 14, yref="paper") for k, kind in enumerate(HEAD_KINDS)
     ]
-    layout = sized_layout(_NAME + len(HEAD_KINDS) * (layers * _ROW + _NAME), (8, 8, _NAME, 8), 560)
+    layout = sized_layout(_NAME + len(HEAD_KINDS) * (layers * _PANEL_ROW + _NAME), (8, 8, _NAME, 8), 560)
     for number, (head, rate) in enumerate(zip(every, known_rates, strict=True), 1):
         row, left = third / (layers + 0.3), head.head / heads
         high = 1 - HEAD_KINDS.index(head.kind) * third - (head.layer + 0.28) * row
@@ -227,3 +240,92 @@ def head_gallery(trace: TransformerTrace, rates: Rates) -> Spec:
             rate=decimal(rates[layer, best]),
         )
     return Spec(panels, layout | {"annotations": notes}, alt, numbered_rows(columns))
+
+
+_CELL, _ROW, _LEFT, _LINE, _EDGE = 74, 44, 84, 24, 12
+"""Pixels of a cell, of a row, of the margin with its names, of a line of labels, and of the other margins."""
+_LONGEST = 10
+"""Characters of the label of a piece."""
+
+
+def weights_row(form: AttentionForm, step: int, pieces: Sequence[str], alt: str) -> Spec:
+    """Draw the weights of 0-based `step` over the source `pieces`: 0 black, 1 white, as in the heatmap.
+
+    With several heads, each has a row above their mean. An energy stands below the name of its piece. `alt` is the text
+    alternative. The table has the energies and weights, a row for each source piece.
+    """
+    names = [piece_name(piece) for piece in pieces]
+    if form.heads is None:
+        rows = {gettext("weight α"): form.weights[step]}
+    else:
+        rows = {gettext("head {n}", n=number): head[step] for number, head in enumerate(form.heads, 1)}
+        rows[gettext("mean")] = form.weights[step]
+    labels, energies = axis_labels(names, _LONGEST), {}
+    if form.energies is not None:
+        energies = {gettext("energy e"): form.energies[step]}
+        labels = [
+            f"{label}<br>{decimal(energy, 1)}"
+            for label, energy in zip(labels, form.energies[step].tolist(), strict=True)
+        ]
+    top, middle = _EDGE + _LINE * (1 + len(energies)), {"xref": "x", "xanchor": "center", "yanchor": "middle"}
+    layout = rows_layout(
+        label_axis(list(rows), "quiet", size=11, ticks=""),
+        _ROW,
+        (_LEFT, _EDGE, top, _EDGE),
+        330,
+        label_axis(labels, "encoder", size=13, across=True, side="top"),
+    ) | {
+        "width": _LEFT + _CELL * len(pieces) + _EDGE,
+        "annotations": [
+            text_at(format_share(weight), j, row, letter_colour(colour_at(GREYS, weight)), **middle)
+            for row, weights in enumerate(rows.values())
+            for j, weight in enumerate(weights.tolist())
+        ],
+    }
+    table = numbered_rows({gettext("piece"): names} | energies | rows, gettext("position"))
+    return Spec([cells(list(rows.values()), 0, 1, GREYS, xgap=3, ygap=3, hoverinfo="skip")], layout, alt, table)
+
+
+def multiplications(works: Mapping[str, Multiplications]) -> Spec:
+    """Draw a stacked bar for each name: multiplications for keys, queries and pairs.
+
+    The table has these numbers, a row for each name, with the sum and the number of tanh.
+    """
+    names, counts = list(works), list(works.values())
+    parts = {
+        gettext("keys, once per piece"): [work.keys for work in counts],
+        gettext("query, once per step"): [work.queries for work in counts],
+        gettext("every pair"): [work.pairs for work in counts],
+    }
+    colours = "encoder", "decoder", "bar"
+    stacked = [
+        bars(amounts, colour, y=names, name=name, hoverinfo="all", hovertemplate=f"{name}: %{{x:,d}}<extra></extra>")
+        for (name, amounts), colour in zip(parts.items(), colours, strict=True)
+    ]
+    layout = (
+        sized_layout(110 + 54 * len(names), (112, 36, 34, 52), 320, widest=900)
+        | {
+            "barmode": "stack",
+            "bargap": 0.35,
+            "xaxis": titled_axis(gettext("multiplications"), zeroline=False, nticks=5, tickformat=",d"),
+            "yaxis": bare_axis(autorange="reversed", tickfont={"size": 13, "color": "ink"}) | APART,
+        }
+        | legend_above(1, traceorder="normal")
+    )
+    listed = "; ".join(
+        gettext(
+            "{name}: {total} multiplications and {tanh} tanh",
+            name=name,
+            total=thousands(work.total),
+            tanh=thousands(work.tanh),
+        )
+        for name, work in works.items()
+    )
+    table: Table = {
+        gettext("attention"): names,
+        **parts,
+        gettext("sum"): [work.total for work in counts],
+        "tanh": [work.tanh for work in counts],
+    }
+    alt = gettext("Multiplications for all energies of this sentence. {listed}.", listed=listed)
+    return Spec(stacked, layout, alt, table)

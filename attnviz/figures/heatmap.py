@@ -1,45 +1,80 @@
-"""The heatmap of a translation (Bahdanau et al., Fig. 3): source on top, target at the side."""
+"""The heatmap of a translation (Bahdanau et al., Fig. 3): source on top, target at the side.
+
+A translation without attention has a figure of its one context vector instead.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.gold import GoldLinks, as_gold_links, link_count_texts, link_errors, validated
-from attnviz.analysis.grid import Grid, check_posterior, grid, link_markers
-from attnviz.analysis.labels import LONGEST, SYMBOLS, face_names, merged_cell_text, merging_text, size_text
+from attnviz.analysis.gold import GoldLinks, as_gold_links, link_count_texts, link_errors, marker_names, validated
+from attnviz.analysis.grid import (
+    Bracket,
+    Grid,
+    LinkKind,
+    LinkMarkers,
+    check_posterior,
+    grid,
+    link_markers,
+    places_of_pieces,
+)
+from attnviz.analysis.labels import LONGEST, SYMBOLS, face_names, merged_cell_text, merging_text, shorten, size_text
 from attnviz.analysis.measures import drifts
 from attnviz.analysis.numbers import decimal, signed, significant
 from attnviz.analysis.posterior import posterior as posterior_attention
 from attnviz.analysis.recomputation import Weights
-from attnviz.figures.fixed_context import fixed_context
-from attnviz.figures.grammar import FRAMED, cursor, row_frames, rows_layout
-from attnviz.figures.heatmap_parts import (
-    CELL_GAP_COLOUR,
-    COLOUR_BAR_LENGTH,
-    HeatmapSizes,
-    add_margins,
-    add_marker_legend,
-    bracket_shapes,
-    cell_gap_colour,
-    cell_sizes,
-    cell_values,
-    entropy_title,
-    hover_names,
-    marker_lines,
-    marker_traces,
-    numbered_labels,
-    strongest_cells,
-    words_axis,
+from attnviz.figures.spec import (
+    FRAMED,
+    Numbers,
+    Part,
+    Spec,
+    Table,
+    axis_labels,
+    bare_axis,
+    bars,
+    blank_axis,
+    colour_limit,
+    cursor,
+    escape,
+    label_axis,
+    label_height,
+    label_stride,
+    label_width,
+    numbered_rows,
+    path,
+    points,
+    rectangle,
+    row_frames,
+    rows_layout,
+    signed_colours,
+    sized_layout,
+    strips,
+    text_at,
+    texts_at,
+    titled_axis,
+    width,
 )
-from attnviz.figures.spec import Part, Spec, Table, rectangle
-from attnviz.languages import format_number, gettext
-from attnviz.palette import ROW_FRAME_WIDTH, Colours, heatmap_scale
+from attnviz.languages import format_number, gettext, ngettext
+from attnviz.palette import (
+    LIGHT,
+    MARKER,
+    MARKER_EDGE,
+    ROW_FRAME,
+    ROW_FRAME_WIDTH,
+    Colours,
+    Palette,
+    colour_at,
+    heatmap_scale,
+    letter_colour,
+)
+from attnviz.text import isolated
 from attnviz.trace.drawing import Face, HeatmapChoices, HeatmapOptions, heatmap_choices, step_index
+from attnviz.trace.word_link_text import Link
 
 MOST_TEXTS = 10_000
 """Number of cells up to which each has a hover text."""
@@ -237,3 +272,447 @@ def _table(cells: Grid, margins: bool) -> Table:
         shown |= {entropy_title(cells.face): [*cells.entropies, np.nan]}
     corner = gettext("target \\ source")
     return {f"{corner} ({merging_text()})" if cells.merged else corner: rows, **shown}
+
+
+NARROWEST_COLUMN, LOWEST_ROW = 12, 16
+"""Pixels; smaller cells have no room for a label, so the figure scrolls instead."""
+NARROWEST_VALUE = 34
+"""Pixels of the narrowest column whose cells have numbers."""
+HIGHEST_ROW, ROWS_HEIGHT = 44, 340
+"""Pixels of the highest row, and of all rows together unless they have their smallest height.
+
+With both sentences above, a heatmap of fifteen words fits a window of 900 pixels.
+"""
+ASPECT = 1.5
+"""Largest ratio of width to height of a cell; wider cells would look like bars."""
+LARGEST_SIDE = 4000
+"""Pixels of all rows or columns; larger canvases fail in browsers, so cells shrink and only some are labelled."""
+PHONE = 358
+"""Pixels of a figure on a phone; where it would be wider, the labels of its columns are slanted."""
+COLOUR_BAR_LENGTH = 190
+"""Pixels of the colour bar, for which the figure must be wide enough."""
+
+
+@dataclass(frozen=True)
+class HeatmapSizes:
+    """Sizes of a heatmap in pixels, and the angle of its column labels."""
+
+    row: float
+    """Height of a row."""
+    left: int
+    top: int
+    right: int
+    """Margins for the labels."""
+    angle: int
+    """Angle of the column labels in degrees: 0, -50 or -90."""
+    narrowest: int
+    """Width of the figure below which it should scroll."""
+    widest: int
+    """Width of the figure above which cells exceed ASPECT."""
+
+
+def cell_sizes(cells: Grid, longest: int = LONGEST, *, values: bool = False) -> HeatmapSizes:
+    """Return the sizes of a heatmap of `cells`, (rows, columns), with room for `values` in them.
+
+    Labels have at most `longest` letters.
+    """
+    rows, columns = cells.alpha.shape
+    row = float(np.clip(ROWS_HEIGHT / rows, min(LOWEST_ROW, LARGEST_SIDE / rows), HIGHEST_ROW))
+    size, column_labels = font_size(columns), axis_names(cells.source, cells.source_brackets)
+    row_label_width, column_label_width = (
+        widest_label(cells.target, cells.target_brackets, longest),
+        widest_label(cells.source, cells.source_brackets, longest),
+    )
+    left, right = int(row_label_width) + 16 + BRACKET_ROOM * bool(cells.target_brackets), 12
+    labelled = column_label_width + 8
+    horizontal = labelled < ASPECT * row and left + right + columns * labelled <= PHONE
+    angle = 0 if horizontal else -90 if columns > 20 else -50
+    top = label_height(column_label_width, size, angle) + 10 + BRACKET_ROOM * bool(cells.source_brackets)
+    column = NARROWEST_VALUE if values else NARROWEST_COLUMN
+    if horizontal:
+        column = max(column, int(column_label_width) + 6)
+    if angle == -50:  # the cosine is 0.64; the labels of the last columns end beyond the cells
+        right += int(
+            max(
+                0.64 * width(shorten(name, longest), size) - (columns - 1 - place) * column
+                for place, name in column_labels.items()
+            )
+        )
+    narrowest = min(column * columns, LARGEST_SIDE)
+    widest = max(round(ASPECT * row * columns), narrowest, COLOUR_BAR_LENGTH + 20)
+    return HeatmapSizes(row, left, top, right, angle, left + right + narrowest, left + right + widest)
+
+
+def cell_values(cells: Grid, image: Part, row_height: float) -> Part:
+    """Return the number of each cell of `image`, in black or white; 0 where it rounds to 0."""
+    low, high, scale = image["zmin"], image["zmax"], image["colorscale"]
+    shades = ((image["z"] - low) / (high - low)).ravel().tolist()
+    rows, columns = np.indices(cells.shown.shape)
+    write = signed if cells.face == "difference" else decimal
+    texts = [write(number) if abs(number) >= 0.005 else "0" for number in cells.shown.ravel().tolist()]
+
+    def colours(ink: Palette) -> list[str]:
+        stops = getattr(ink, scale) if isinstance(scale, str) else scale
+        return [letter_colour(colour_at(stops, shade)) for shade in shades]
+
+    size = 12 if row_height >= 20 else 10
+    return texts_at(columns.ravel(), rows.ravel(), texts, size, colours, name="values")
+
+
+def axis_names(names: Sequence[str], brackets: Sequence[Bracket]) -> dict[float, str]:
+    """Return the label at each position of an axis: that of a row, or of a word in the middle of its rows."""
+    labels: dict[float, str] = dict(enumerate(names))
+    for first, last, word in brackets:
+        for piece in range(first, last + 1):
+            del labels[piece]
+        labels[(first + last) / 2] = word
+    return dict(sorted(labels.items()))
+
+
+def widest_label(names: Sequence[str], brackets: Sequence[Bracket], longest: int) -> float:
+    """Return the width in pixels of the widest label of an axis, of at most `longest` letters."""
+    return label_width(axis_names(names, brackets).values(), font_size(len(names)), longest)
+
+
+def words_axis(
+    names: Sequence[str],
+    brackets: Sequence[Bracket],
+    colour: str,
+    longest: int,
+    **more: Any,
+) -> Part:
+    """Return a `label_axis` with words and pieces of words, in `colour`, of at most `longest` letters.
+
+    `more` are further properties of the axis.
+    """
+    labels, count = axis_names(names, brackets), len(names)
+    ends = {"range": [-0.5, count - 0.5] if "across" in more else [count - 0.5, -0.5], "ticks": ""}
+    standoff = {"ticklabelstandoff": BRACKET_ROOM} if brackets else {}
+    shown = axis_labels(labels.values(), longest)
+    size, stride = font_size(count), label_stride(len(labels))
+    return label_axis(shown, colour, [*labels], size, stride=stride, **ends | standoff | more)
+
+
+def strongest_cells(target: Sequence[str], source: Sequence[str], cells: Numbers, *, signs: bool = False) -> str:
+    """Return the strongest cell of each of the first 60 rows for a text alternative, with `signs` for differences."""
+    write = signed if signs else decimal
+    listed = [
+        gettext(
+            "{target} on {source}: {alpha}",
+            target=shorten(word, 30),
+            source=shorten(source[int(row.argmax())], 30),
+            alpha=write(float(row.max())),
+        )
+        for word, row in zip(target[:60], cells, strict=False)
+    ]
+    return "; ".join([*listed, "…"] if len(target) > 60 else listed)
+
+
+def numbered_labels(names: Sequence[str]) -> list[str]:
+    """Return the names of rows or columns in a table, which differ by their numbers from 1."""
+    return [f"{number} {isolated(name)}" for number, name in enumerate(names, 1)]
+
+
+def bracket_shapes(cells: Grid) -> list[Part]:
+    """Return the brackets of the words of several rows or columns, one shape in each margin.
+
+    They are below the cells: the page copies this layer to where labels stay in sight (`frozen_labels.js`).
+    """
+    near, far, inset = _BRACKET
+    shapes = []
+    for axis, brackets, sign, edge, colour in (
+        ("x", cells.target_brackets, -1, 0, "decoder"),  # at the left of the rows
+        ("y", cells.source_brackets, 1, 1, "encoder"),  # above the columns
+    ):
+        path = ""
+        for first, last, _ in brackets:
+            start, end = first - inset, last + inset
+            corners = [(start, near), (start, far), (end, far), (end, near)]
+            path += "M" + "L".join(
+                f"{sign * pixels},{place}" if axis == "x" else f"{place},{pixels}" for place, pixels in corners
+            )
+        if path:
+            place = {f"{axis}ref": "paper", f"{axis}sizemode": "pixel", f"{axis}anchor": edge}
+            line = {"color": colour, "width": 1}
+            shapes.append({"type": "path", "layer": "below", "path": path, "line": line} | place)
+    return shapes
+
+
+def font_size(count: int) -> int:
+    """Return the font size of the labels of `count` rows or columns, in pixels."""
+    return 14 if count <= 16 else 13 if count <= 26 else 12 if count <= 40 else 11
+
+
+_BRACKET = 3, 6, 0.36
+"""Pixels between the cells and the ends and the line of a bracket, and half its height in a row."""
+BRACKET_ROOM = 8
+"""Pixels of a margin for brackets."""
+
+CELL_GAP_COLOUR = "#3b3935"
+"""Colour between cells: too dark for a weight, light enough to separate two black cells."""
+
+_BAR_HEIGHT, _GAP, _HEATMAP_SHARE = 44, 8, 0.87
+"""Pixels of the bars below the heatmap and of the gap above them; share of the width for the heatmap."""
+
+
+def cell_gap_colour(choices: HeatmapChoices) -> str:
+    """Return the colour between cells: a line colour where cells of 0 are light, as those of a difference are."""
+    if choices.face == "difference":
+        return "line"
+    return CELL_GAP_COLOUR if heatmap_scale(choices.colours)[0][1] != "#ffffff" else LIGHT.line
+
+
+def add_margins(layout: Part, cells: Grid, positions: int) -> list[Part]:
+    """Shrink the heatmap of `layout`, and return the bars beside it: sums on `y2`, below, and entropies on `x2`.
+
+    Both are from 0 on; in a difference they extend to both sides of 0, gains upwards.
+    """
+    is_difference, symbol, covered = cells.face == "difference", SYMBOLS[cells.face], cells.covered.tolist()
+    write = signed if is_difference else decimal
+    if is_difference:
+        most_sum, most_bits = (max(float(np.abs(all_).max()), 0.1) * 1.04 for all_ in (cells.covered, cells.entropies))
+        sums, sum_range, bits_range = [-most_sum, 0, most_sum], [-most_sum, most_sum], [-most_bits, most_bits]
+    else:
+        most_sum, most_bits = max(covered), float(np.log2(positions)) or 1.0
+        sums, sum_range, bits_range = [0, most_sum], [most_sum * 1.04, 0], [0, most_bits]
+    zero = f"Σ {'Δ' if is_difference else symbol}  0"
+    inner = layout["height"] - layout["margin"]["t"] - layout["margin"]["b"]
+    bottom = (_BAR_HEIGHT + _GAP) / (inner + _BAR_HEIGHT + _GAP)
+    # A plot background covers every panel; the colour between cells must cover the heatmap only.
+    (rows, columns), gap = cells.alpha.shape, layout["plot_bgcolor"]
+    background = rectangle(-0.5, columns - 0.5, -0.5, rows - 0.5, gap, 0) | {"fillcolor": gap, "layer": "below"}
+    layout |= {
+        "height": layout["height"] + _BAR_HEIGHT + _GAP,
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "shapes": [background, *layout["shapes"]],
+        "bargap": 0.25,
+        "xaxis": layout["xaxis"] | {"domain": [0, _HEATMAP_SHARE]},
+        "yaxis": layout["yaxis"] | {"domain": [bottom, 1]},
+        "yaxis2": bare_axis(
+            zeroline=True,
+            domain=[0, bottom * _BAR_HEIGHT / (_BAR_HEIGHT + _GAP)],
+            range=sum_range,
+            tickvals=sums,
+            ticktext=[write(tick, 1) if tick else zero for tick in sums],
+        ),
+        "xaxis2": titled_axis(
+            entropy_title(cells.face),
+            11,
+            3,
+            showgrid=False,
+            zeroline=True,
+            domain=[_HEATMAP_SHARE + 0.02, 1],
+            range=bits_range,
+            tickvals=[0, most_bits],
+            ticktext=["0", write(most_bits, 1)],
+        ),
+    }
+    for bound in ("narrowest", "widest"):
+        layout["meta"][bound] = round(layout["meta"][bound] / _HEATMAP_SHARE)
+
+    source, target = hover_names(cells)
+    sum_texts = [
+        gettext(
+            "{name}: {amount} in total (Σ {symbol} over the rows)",
+            name=name,
+            amount=write(amount),
+            symbol=f"({symbol})" if is_difference else symbol,
+        )
+        for name, amount in zip(source, covered, strict=True)
+    ]
+    bits_texts = [
+        _entropy_text(cells.face, name, amount, positions)
+        + (gettext("<br>mean of its {count} pieces", count=len(steps)) if len(steps) > 1 else "")
+        for name, amount, steps in zip(target, cells.entropies.tolist(), cells.steps, strict=True)
+    ]
+    colours = [
+        signed_colours(values) if is_difference else colour
+        for values, colour in ((cells.covered, "bar"), (cells.entropies, "decoder"))
+    ]
+    upright = {"orientation": "v", "x": list(range(columns)), "y": covered, "yaxis": "y2"}
+    return [
+        bars(covered, colours[0], sum_texts, name="coverage", **upright),
+        bars(cells.entropies.tolist(), colours[1], bits_texts, name="entropy", xaxis="x2"),
+    ]
+
+
+def hover_names(cells: Grid) -> list[list[str]]:
+    """Return the names of columns and rows in hover texts, escaped."""
+    return [axis_labels(names, 60) for names in cells.full_names]
+
+
+def _entropy_text(face: Face, name: str, bits: float, positions: int) -> str:
+    """Return the hover text of the bar beside a row."""
+    if face == "difference":
+        return ngettext(
+            "{name}: entropy changes by {bits} bits (α′ minus α)",
+            "{name}: entropy changes by {bits} bits (α′ minus α)",
+            round(bits, 2),
+            name=name,
+            bits=signed(bits),
+        )
+    spread = ngettext(
+        "like a weight spread evenly over {count:.1f} pieces",
+        "like a weight spread evenly over {count:.1f} pieces",
+        2**bits,
+    )
+    return ngettext(
+        "{name}: entropy H of {symbol} = {count:.2f} bits (at most {most:.2f}), {wide}",
+        "{name}: entropy H of {symbol} = {count:.2f} bits (at most {most:.2f}), {wide}",
+        bits,
+        name=name,
+        symbol=SYMBOLS[face],
+        most=np.log2(positions),
+        wide=spread,
+    )
+
+
+def entropy_title(face: Face) -> str:
+    """Return the title of the entropies of rows."""
+    return ("Δ" if face == "difference" else "") + gettext("H, bits")
+
+
+LINK_SYMBOLS: dict[LinkKind, str] = {"sure": "◉", "possible": "○", "false": "×"}
+"""Symbols in the legend; they differ in shape."""
+_LINE_HEIGHT, _FONT_SIZE = 18, 12
+"""Line height and font size of the legend, in pixels."""
+_COLOUR_BAR_HEIGHT = 40
+"""Height in pixels of the colour bar, below which the legend is."""
+
+
+def marker_lines(markers: LinkMarkers) -> dict[Link, str]:
+    """Return a line for the hover text of each marked cell (row, column), which names its marker."""
+    names = marker_names()
+    return {cell: f"{LINK_SYMBOLS[kind]} {names[kind]}" for kind, cells in markers.items() for cell in cells}
+
+
+def marker_traces(markers: LinkMarkers, sizes: HeatmapSizes, columns: int) -> list[Part]:
+    """Return the markers as Plotly traces, with dark edges and light fill, which are visible on any colour.
+
+    They ignore the pointer, so that hovering reaches the cell.
+    """
+    narrowest = (sizes.narrowest - sizes.left - sizes.right) / columns
+    size = float(np.clip(0.46 * min(sizes.row, 2 * narrowest), 7, 15))
+    line = max(1.2, 0.14 * size)
+    traces: list[Part] = []
+    for kind, marked in markers.items():
+        symbol = "x-thin-open" if kind == "false" else "circle-open"
+        # The line of an open symbol is its colour; the edge is a wider symbol below it.
+        layers = {
+            f"{kind} edge": {"symbol": symbol, "size": size, "color": MARKER_EDGE, "line": {"width": line + 2.5}},
+            kind: {"symbol": symbol, "size": size, "color": MARKER, "line": {"width": line}},
+        }
+        if kind == "sure":  # a dot on a dark disc, so that links look the same on light and dark cells, hit or missed
+            layers["sure edge"] |= {"symbol": "circle", "line": {"width": line + 2.5, "color": MARKER_EDGE}}
+            edge = {"width": 1, "color": MARKER_EDGE}
+            layers["sure core"] = {"symbol": "circle", "size": 0.44 * size, "color": MARKER, "line": edge}
+        rows, places = map(list, zip(*marked, strict=True))
+        traces += [points(places, rows, marker, name=name, hoverinfo="skip") for name, marker in layers.items()]
+    return traces
+
+
+def add_marker_legend(layout: Part, markers: LinkMarkers, missed: int, sizes: HeatmapSizes) -> None:
+    """Add the legend of the markers below the heatmap of `layout`, in as many lines as it needs.
+
+    It says how many of the sure links are `missed`, which are marked like the others.
+    """
+    lines, names = [""], marker_names()
+    if missed:
+        names["sure"] = ngettext("{link} ({count} missed)", "{link} ({count} missed)", missed, link=names["sure"])
+    for kind in markers:
+        text = f"{LINK_SYMBOLS[kind]}\u00a0{names[kind]}"
+        longer = f"{lines[-1]}   {text}" if lines[-1] else text
+        if lines[-1] and width(longer, _FONT_SIZE) > sizes.narrowest - 12:
+            lines.append(text)
+        else:
+            lines[-1] = longer
+    place = {"yref": "paper", "yanchor": "top", "xshift": 8 - sizes.left, "yshift": -_COLOUR_BAR_HEIGHT}
+    layout["annotations"] = [text_at("<br>".join(lines), 0, 0, "ink", _FONT_SIZE, align="left", **place)]
+    height = _LINE_HEIGHT * len(lines) + 4
+    layout["margin"]["b"] += height
+    layout["height"] += height
+
+
+_ENCODER_X, _STRIP_X = 0.1, 0.55
+"""Positions in the left half, from 0 to 1: the encoder's line, and the left edge of the vector."""
+_ARROW_TIP_X = 0.96
+"""Horizontal position of the arrow tips in the right half, from 0 to 1."""
+_ROWS_HEIGHT, _TOP = 420, 34
+"""Pixels of all rows together unless they have their smallest height, and above the first."""
+
+
+def fixed_context(trace: Any, cells: Grid, chosen: HeatmapChoices) -> Spec:
+    """Draw c, (n,), the last forward annotation: computed from all source words in order, and given to every step.
+
+    The source is on the left, in reading order; the vector in the middle, a strip of its n units; the target on the
+    right, a row for each row of `cells`, with an arrow from the vector. The chosen step frames its row. `layout.meta`
+    has, as that of `heatmap`, `narrowest`, `widest`, `steps`, `rows` and `frame`. The table has one row for each unit.
+    """
+    vector, rows, sources = trace.contexts[0], len(cells.target), len(cells.source)
+    strip = strips(
+        vector[:, None],
+        colour_limit(vector),
+        name="context",
+        x=[_STRIP_X, 1],
+        y0=1,
+        xaxis="x2",
+        yaxis="y3",
+        hoverinfo="skip",  # otherwise a click on a unit would count as a click on a row
+    )
+    into_vector = {"size": [5, 10], "color": "encoder", "symbol": ["circle", "triangle-right"]}
+    encoder = [
+        path(x, y, "encoder", 1.5, mode="lines+markers", marker=marker, xaxis="x2", yaxis="y2")
+        for x, y, marker in (
+            ([_ENCODER_X] * sources, list(range(sources)), {"size": 5, "color": "encoder"}),
+            ([_ENCODER_X, _STRIP_X - 0.03], [sources - 1, sources - 1], into_vector),
+        )
+    ]
+    arrow_ends = [y for row in range(rows) for y in ((rows - 1) / 2, row, None)]
+    arrows = path([0, _ARROW_TIP_X, None] * rows, arrow_ends, "context")
+    tip = {"symbol": "triangle-right", "size": 9, "color": "context"}
+    heads = points([_ARROW_TIP_X] * rows, list(range(rows)), tip, name="heads", hoverinfo="skip")
+    texts = [[gettext("{word}: the same vector", word=escape(shorten(word, 60)))] for word in cells.full_names[1]]
+    # Reacts to hovering and clicks.
+    surface = strips(
+        np.zeros((rows, 1)),
+        1,
+        name="rows",
+        x=[0, 1],
+        opacity=0,
+        text=texts,
+        hovertemplate="%{text}<extra></extra>",
+    )
+
+    margins, axes = [], []
+    for names, brackets, colour in (
+        (cells.source, cells.source_brackets, "encoder"),
+        (cells.target, cells.target_brackets, "decoder"),
+    ):
+        margins.append(int(widest_label(names, brackets, chosen.longest)) + 18 + BRACKET_ROOM * bool(brackets))
+        axes.append(words_axis(names, brackets, colour, chosen.longest))
+    highest = max(rows, sources)
+    height = _TOP + round(highest * float(np.clip(_ROWS_HEIGHT / highest, LOWEST_ROW, HIGHEST_ROW))) + 12
+    hidden: Part = blank_axis(0, 1)
+    caption = gettext("c, {count} numbers", count=len(vector))
+    shown = places_of_pieces(cells.steps, len(trace.target_pieces))
+    meta = {"widest": 760, "steps": [steps[0] for steps in cells.steps], "rows": shown, "frame": ROW_FRAME}
+    layout = sized_layout(height, (*margins, _TOP, 12), 330, **meta) | {
+        "xaxis": hidden | {"domain": [0.5, 1]},
+        "xaxis2": hidden | {"domain": [0, 0.5], "anchor": "y2"},
+        "yaxis": axes[1] | {"side": "right"},
+        "yaxis2": axes[0] | {"anchor": "x2"},
+        "yaxis3": hidden | {"range": [len(vector) + 0.5, 0.5], "overlaying": "y2", "anchor": "x2"},
+        "shapes": [rectangle(_STRIP_X, 1, 0, 1, "context") | {"xref": "x2", "yref": "paper"}],
+        "annotations": [text_at(caption, 0.5, 1, "context", 13, yref="paper", xanchor="right", yshift=4)],
+    }
+    layout["shapes"] += row_frames(meta, chosen.step)
+    words, read, written = trace.words(), {*sum(cells.pieces, ())}, {*sum(cells.steps, ())}
+    alt = gettext(
+        "A single vector for all steps. The encoder reads {count} source words in order. The last encoder "
+        "state, a vector of {units} numbers, goes to each of {rows} target words.",
+        count=sum(group[0] in read for group in words.source_groups),
+        units=len(vector),
+        rows=sum(group[0] in written for group in words.target_groups),
+    )
+    table = numbered_rows({gettext("context vector, the same vector at every step"): vector}, gettext("unit"))
+    return Spec([strip, *encoder, arrows, heads, surface], layout, alt, table)

@@ -9,9 +9,19 @@ import numpy as np
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.labels import shorten
 from attnviz.analysis.numbers import decimal
-from attnviz.figures.grammar import colour_limit, label_axis, sized_layout, strips, titled_axis
 from attnviz.figures.heatmap import heatmap
-from attnviz.figures.spec import Part, Spec, axis_labels, frame_of, numbered_rows
+from attnviz.figures.spec import (
+    Part,
+    Spec,
+    axis_labels,
+    colour_limit,
+    frame_of,
+    label_axis,
+    numbered_rows,
+    sized_layout,
+    strips,
+    titled_axis,
+)
 from attnviz.languages import gettext
 from attnviz.text import piece_name
 from attnviz.trace import FloatArray, Judgement

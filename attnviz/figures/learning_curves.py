@@ -23,11 +23,18 @@ from attnviz.analysis.learning import (
 )
 from attnviz.analysis.measures import coverage, entropy
 from attnviz.analysis.numbers import decimal, significant
-from attnviz.figures.grammar import (
+from attnviz.figures.heatmap import cell_sizes, cells_layout, colour_bar, numbered_labels, strongest_cells
+from attnviz.figures.spec import (
+    Part,
+    Spec,
+    Table,
+    axis_labels,
     bare_axis,
     cell_names,
     curve,
+    escape,
     line,
+    numbered_rows,
     numbers,
     sized_layout,
     spaced,
@@ -35,9 +42,6 @@ from attnviz.figures.grammar import (
     text_at,
     titled_axis,
 )
-from attnviz.figures.heatmap import cells_layout, colour_bar
-from attnviz.figures.heatmap_parts import cell_sizes, numbered_labels, strongest_cells
-from attnviz.figures.spec import Part, Spec, Table, axis_labels, escape, numbered_rows
 from attnviz.languages import gettext, ngettext
 from attnviz.palette import ROOT_GREYS
 from attnviz.trace.snapshots import Curve, Snapshots

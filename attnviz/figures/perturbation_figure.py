@@ -14,13 +14,20 @@ from attnviz.analysis.perturbation_tests import (
     shuffled_sentence,
 )
 from attnviz.analysis.step_evaluation import MinimalChange, PerturbedStep, Spelling
-from attnviz.figures.grammar import (
+from attnviz.figures.spec import (
     TOP,
+    Part,
+    Spec,
+    axis_labels,
     bars,
     blank_axis,
+    escape,
+    frame_of,
+    in_colour,
     label_axis,
     label_size,
     line,
+    numbered_rows,
     numbers,
     points,
     row_frames,
@@ -32,7 +39,6 @@ from attnviz.figures.grammar import (
     titled_axis,
     value_axis,
 )
-from attnviz.figures.spec import Part, Spec, axis_labels, escape, frame_of, in_colour, numbered_rows
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext
 from attnviz.palette import PALE, ROW_FRAME

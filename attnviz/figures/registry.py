@@ -16,14 +16,17 @@ from attnviz.analysis.stages import sum_sentence
 from attnviz.errors import AttnvizError, user_error
 from attnviz.figures.attention_figure import draw_attention, draw_energy, draw_imported, draw_posterior, draw_softmax
 from attnviz.figures.context import draw_context, draw_context_units
-from attnviz.figures.decoder_figure import draw_candidates, draw_maxout, draw_state
-from attnviz.figures.energy_decomposition_figure import draw_energy_decomposition
+from attnviz.figures.decoder_figure import draw_candidates, draw_change, draw_maxout, draw_state
 from attnviz.figures.heads_figure import draw_stream
-from attnviz.figures.logit_attribution_figure import contrast_names, draw_contrast, draw_logit_attribution
 from attnviz.figures.perturbation_figure import draw_perturbation_tests
 from attnviz.figures.spec import Spec
-from attnviz.figures.step_change import draw_change
 from attnviz.figures.subject import Subject
+from attnviz.figures.waterfall_figure import (
+    contrast_names,
+    draw_contrast,
+    draw_energy_decomposition,
+    draw_logit_attribution,
+)
 from attnviz.languages import gettext
 from attnviz.trace import Record
 from attnviz.trace.drawing import DetailLevel, shows

@@ -23,8 +23,7 @@ from attnviz.figures.learning_curves import (
     quality_curves,
     update_positions,
 )
-from attnviz.figures.sentence_length_figure import bleu_by_length, sentence_growth
-from attnviz.figures.three_models_figure import forced_words_figure, gradient_norms
+from attnviz.figures.why_attention_figure import bleu_by_length, forced_words_figure, gradient_norms, sentence_growth
 from attnviz.trace import Judgement
 from attnviz.trace.snapshots import Sentence, Snapshots
 from tests.figures.conftest import ENGLISH, FRENCH, THREE

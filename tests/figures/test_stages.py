@@ -13,8 +13,8 @@ from attnviz.analysis.stages import energy_and_ratio
 from attnviz.figures.attention_figure import draw_energy, draw_softmax
 from attnviz.figures.context import context_frame, draw_context, draw_context_units
 from attnviz.figures.decoder_figure import draw_maxout, draw_state
-from attnviz.figures.grammar import THINNED_ROWS
 from attnviz.figures.registry import step_figure
+from attnviz.figures.spec import THINNED_ROWS
 from attnviz.figures.subject import Subject
 from attnviz.palette import LIGHT
 from attnviz.trace import Trace, TransformerTrace

@@ -31,13 +31,6 @@ from attnviz.architectures import architecture_of, narrate, stage_numbered, step
 from attnviz.browser_programs import KATEX
 from attnviz.figures.context import context_frame
 from attnviz.figures.encoding import to_json
-from attnviz.figures.energy_decomposition_figure import (
-    SATURATION_MARK,
-    SHOWN_ENERGY_UNITS,
-    draw_energy_decomposition,
-    unit_texts,
-)
-from attnviz.figures.grammar import MOST_ROWS
 from attnviz.figures.registry import (
     ENERGY_DECOMPOSITION,
     FIGURES,
@@ -47,7 +40,14 @@ from attnviz.figures.registry import (
     colour_legend,
     figure_named,
 )
+from attnviz.figures.spec import MOST_ROWS
 from attnviz.figures.subject import Subject
+from attnviz.figures.waterfall_figure import (
+    SATURATION_MARK,
+    SHOWN_ENERGY_UNITS,
+    draw_energy_decomposition,
+    unit_texts,
+)
 from attnviz.languages import gettext, gettexts, language
 from attnviz.text import piece_name
 from attnviz.trace import Record, Trace
