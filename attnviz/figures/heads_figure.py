@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -47,7 +46,7 @@ from attnviz.figures.spec import (
 )
 from attnviz.figures.subject import Subject
 from attnviz.languages import format_share, gettext, ngettext
-from attnviz.palette import GREYS, colour_at, letter_colour
+from attnviz.palette import GREYS, colour_at, heatmap_scale, letter_colour
 from attnviz.text import piece_name
 from attnviz.trace import TransformerTrace
 from attnviz.trace.parts import HEAD_KINDS
@@ -171,12 +170,9 @@ def draw_all_heads(subject: Subject) -> Spec:
         step=step + 1,
         word=quote(shorten(words[most_attended], 30)),
     )
-    return Spec([_image(shares, xgap=1, ygap=1, text=texts, hoverinfo="text")], layout, alt)
-
-
-def _image(weights: Numbers, **more: Any) -> Part:
-    """Return a heatmap of `weights`, whose brightness is the square root of the weight, with properties `more`."""
-    return cells(np.sqrt(weights), 0, 1, GREYS, **more)
+    return Spec(
+        [cells(shares, 0, 1, heatmap_scale(root=True), xgap=1, ygap=1, text=texts, hoverinfo="text")], layout, alt
+    )
 
 
 def thumbnail(matrix: Numbers) -> Numbers:
@@ -215,7 +211,9 @@ def head_gallery(trace: TransformerTrace, rates: Rates) -> Spec:
             name += "  " + gettext("AER {rate}", rate=decimal(rate))
         notes.append(text_at(name, left, high, "quiet", yref="paper"))
         x, y = f"x{number}", f"y{number}"
-        panels.append(_image(thumbnail(head.alignment), hoverinfo="skip", xaxis=x, yaxis=y))
+        panels.append(
+            cells(thumbnail(head.alignment), 0, 1, heatmap_scale(root=True), hoverinfo="skip", xaxis=x, yaxis=y)
+        )
         layout[f"xaxis{number}"] = axis | {"domain": (left, left + 1 / heads - _GAP), "anchor": y}
         layout[f"yaxis{number}"] = axis | {"domain": (high - 0.78 * row, high), "anchor": x, "autorange": "reversed"}
     columns = {

@@ -6,7 +6,7 @@ A translation without attention has a figure of its one context vector instead.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Unpack
 
 import numpy as np
@@ -67,6 +67,7 @@ from attnviz.palette import (
     ROW_FRAME,
     ROW_FRAME_WIDTH,
     Colours,
+    ColourScale,
     Palette,
     colour_at,
     heatmap_scale,
@@ -118,104 +119,121 @@ def heatmap(
     if not trace.attends:
         return fixed_context(trace, cells, chosen)
     is_difference, positions = cells.face == "difference", len(trace.source_pieces)
-    sizes = cell_sizes(cells, chosen.longest, values=chosen.values)
-    layout = cells_layout(cells, sizes, chosen.longest)
+    layout = cells_layout(cells, chosen.longest, values=chosen.values)
     layout |= {"plot_bgcolor": cell_gap_colour(chosen), "shapes": bracket_shapes(cells)}
     layout["meta"] |= cursor(cells.steps, cells.pieces, len(trace.target_pieces), positions)
     rows, columns = (layout["meta"][name] for name in ("rows", "columns"))
-
     end, gap = cells.range[1], 1 if max(cells.alpha.shape) <= 32 else 0
-    image = value_scale(cells.face, end, chosen.root, chosen.colours) | {
-        "type": "heatmap",
-        # For the difference the square root is in the scale, not in the numbers.
-        "z": np.sqrt(cells.shown) if chosen.root and not is_difference else cells.shown,
-        "xgap": gap,
-        "ygap": gap,
-    }
+    image: Part = {"type": "heatmap", "z": cells.shown, "xgap": gap, "ygap": gap}
+    image |= value_scale(cells.face, end, chosen.root, chosen.colours)
     if is_difference:
         image["colorbar"]["ticktext"][-1] = f"{SYMBOLS[cells.face]} = {significant(end)}"
-    data: list[Part] = []
+    lines: dict[Link, str] = {}
+    gold = validated(as_gold_links(chosen.gold), trace.words()) if chosen.gold else GoldLinks()
+    marks: list[Part] = []
+    if gold:
+        linked = trace.words()
+        if posterior is not None and chosen.face != "before":  # false links of the difference are the posterior's
+            linked = replace(linked, alignment=linked.merged(posterior))
+        markers = link_markers(cells, linked, gold)
+        marks, lines = _add_markers(layout, cells, markers, len(link_errors(linked, gold).missed))
+    data = [image | _hover(cells, lines)]
     if chosen.values:
-        data.append(cell_values(cells, image, sizes.row))
+        data.append(cell_values(cells, image, _row_height(layout, cells)))
     if chosen.margins:
         data += add_margins(layout, cells, positions)
+    data += marks
     if not trace.translated and not trace.is_self_attention:  # frames around imported links that are one word off
         words = grid(trace, "words", chosen.end)
         for drift in drifts(words.alpha, words.source, words.target):
             first, last = (words.alpha[row].argmax() for row in (drift.first, drift.last))
             left, right = columns[words.pieces[first][0]], columns[words.pieces[last][-1]]
             top, bottom = rows[words.steps[drift.first][0]], rows[words.steps[drift.last][-1]]
-            layout["shapes"].append(
-                rectangle(left - 0.5, right + 0.5, top - 0.5, bottom + 0.5, "minus", ROW_FRAME_WIDTH)
-            )
+            edges = left - 0.5, right + 0.5, top - 0.5, bottom + 0.5
+            layout["shapes"].append(rectangle(*edges, "minus", ROW_FRAME_WIDTH))
     step = None if chosen.step is None else step_index(trace, chosen.step)
     layout["shapes"] += row_frames(layout["meta"], step)
-    lines: dict[tuple[int, int], str] = {}
-    gold = validated(as_gold_links(chosen.gold), trace.words()) if chosen.gold else GoldLinks()
-    if gold:
-        linked = trace.words()
-        if posterior is not None and chosen.face != "before":  # false links of the difference are the posterior's
-            linked = replace(linked, alignment=linked.merged(posterior))
-        markers = link_markers(cells, linked, gold)
-        lines = marker_lines(markers)
-        data += marker_traces(markers, sizes, len(cells.source))
-        add_marker_legend(layout, markers, len(link_errors(linked, gold).missed), sizes)
-    data = [image | _hover(cells, chosen.root, lines), *data]
     return Spec(data, layout, _alt(cells, chosen, gold), _table(cells, chosen.margins))
 
 
-def _hover(cells: Grid, root: bool, marker_lines: Mapping[tuple[int, int], str]) -> Part:
+def _hover(cells: Grid, marker_lines: Mapping[Link, str]) -> Part:
     """Return the hover texts: both words, the exact alpha, and the line of `marker_lines` for the cell (row, column).
 
     In a very large grid, only the number.
     """
+    template = f"{SYMBOLS[cells.face]} = %{{z:.4f}}<extra></extra>"
     if cells.alpha.size > MOST_TEXTS:
-        root = root and cells.face != "difference"
-        return {"hovertemplate": ("√" if root else "") + SYMBOLS[cells.face] + " = %{z:.4f}<extra></extra>"}
-    source, target = hover_names(cells)
+        return {"hovertemplate": template}
+    source, target = (axis_labels(names, 60) for names in cells.full_names)
     names, posterior = face_names(), cells.posterior_or_weights
-    rows, columns = cells.alpha.shape
 
     def text(row: int, column: int) -> str:
-        before, after = float(cells.alpha[row, column]), float(posterior[row, column])
-        number = f"α = {decimal(before, 4)}"
+        lines = [f"{target[row]} ← {source[column]}"]
         if cells.face != "before":
-            number = f"{names['before']}: {number}<br>{names['after']}: α′ = {decimal(after, 4)}"
-            number += f"<br>α′ − α = {signed(after - before, 4)}"
+            before, after = float(cells.alpha[row, column]), float(posterior[row, column])
+            lines.append(f"{names['before']}: α = {decimal(before, 4)}")
+            lines += [f"{names['after']}: α′ = {decimal(after, 4)}", f"α′ − α = {signed(after - before, 4)}"]
         merged = merged_cell_text(len(cells.steps[row]), len(cells.pieces[column]))
-        lines = (f"{target[row]} ← {source[column]}", number, merged, marker_lines.get((row, column)))
-        return "<br>".join(filter(None, lines))
+        return "<br>".join(filter(None, [*lines, merged, marker_lines.get((row, column))]))
 
-    return {"text": [[text(row, column) for column in range(columns)] for row in range(rows)], "hoverinfo": "text"}
+    rows, columns = map(range, cells.alpha.shape)
+    texts = {"text": [[text(row, column) for column in columns] for row in rows]}
+    return texts | ({"hovertemplate": f"%{{text}}<br>{template}"} if cells.face == "before" else {"hoverinfo": "text"})
 
 
-def cells_layout(cells: Grid, sizes: HeatmapSizes, longest: int = LONGEST) -> Part:
-    """Return the layout of a heatmap of these cells, with labels of at most `longest` letters."""
-    rows = words_axis(cells.target, cells.target_brackets, "decoder", longest, **FRAMED)
-    top = {"across": True, "side": "top", "tickangle": sizes.angle}
-    columns = words_axis(cells.source, cells.source_brackets, "encoder", longest, **FRAMED | top)
-    margins = sizes.left, sizes.right, sizes.top, 44
-    layout = rows_layout(rows, sizes.row, margins, sizes.narrowest, columns, widest=sizes.widest)
-    return layout | {"plot_bgcolor": CELL_GAP_COLOUR}
+def cells_layout(cells: Grid, longest: int = LONGEST, *, values: bool = False) -> Part:
+    """Return the layout of a heatmap of `cells`, (rows, columns), with room for `values` in them.
+
+    Labels have at most `longest` letters. `layout.meta` has the width above which cells exceed ASPECT (`widest`).
+    """
+    rows, columns = cells.alpha.shape
+    # Smaller cells have no room for a label, so the figure scrolls instead.
+    row = float(np.clip(340 / rows, min(16, LARGEST_SIDE / rows), 44))
+    target_axis, target_room = words_axis(cells.target, cells.target_brackets, "decoder", longest)
+    source_axis, label = words_axis(cells.source, cells.source_brackets, "encoder", longest, across=True)
+    left, right, labelled = int(target_room) + 16 + BRACKET_ROOM * bool(cells.target_brackets), 12, label + 8
+    horizontal = labelled < ASPECT * row and left + right + columns * labelled <= PHONE
+    angle = 0 if horizontal else -90 if columns > 20 else -50
+    size = source_axis["tickfont"]["size"]
+    top = label_height(label, size, angle) + 10 + BRACKET_ROOM * bool(cells.source_brackets)
+    column = 34 if values else 12
+    if horizontal:
+        column = max(column, int(label) + 6)
+    if angle == -50:  # the cosine is 0.64; the labels of the last columns end beyond the cells
+        names = axis_names(cells.source, cells.source_brackets).items()
+        ends = (0.64 * width(shorten(name, longest), size) - (columns - 1 - place) * column for place, name in names)
+        right += int(max(ends))
+    inner, sides = min(column * columns, LARGEST_SIDE), left + right
+    widest = max(round(ASPECT * row * columns), inner, COLOUR_BAR_LENGTH + 20)
+    return rows_layout(
+        target_axis | FRAMED,
+        row,
+        (left, right, top, 44),
+        sides + inner,
+        source_axis | FRAMED | {"side": "top", "tickangle": angle},
+        widest=sides + widest,
+    ) | {"plot_bgcolor": CELL_GAP_COLOUR}
+
+
+def _row_height(layout: Part, cells: Grid) -> float:
+    """Return the height of a row in pixels in a `cells_layout`."""
+    return float(layout["height"] - layout["margin"]["t"] - layout["margin"]["b"]) / len(cells.target)
 
 
 def value_scale(face: Face, end: float, root: bool, colours: Colours, prefix: str = "z") -> Part:
     """Return the colours of shares, from 0 to `end`, or of signed differences, from -`end`, with their colour bar.
 
-    With `root`, shares are coloured by their square root, which the heatmap draws; for differences the square root is
-    in the scale. `prefix` is "z" for a heatmap, "c" for a colour axis.
+    With `root`, colours follow the square root. `prefix` is "z" for a heatmap, "c" for a colour axis.
     """
+    scale: ColourScale | str
     if face == "difference":
-        low = -end
+        low, scale = -end, "signed_root_scale" if root else "signed_scale"
         positions = np.linspace(-end, end, 5).tolist()
         labels = [format_number(tick, "+.2g") if tick else "0" for tick in positions]
     else:
-        low = 0
-        ticks = [0, 0.05, 0.25, 0.5, 1] if root else [0, 0.25, 0.5, 0.75, 1]
-        positions = np.sqrt(ticks).tolist() if root else ticks
-        labels = [f"{SYMBOLS[face]} = 0", *map(significant, ticks[1:])]
-    signed_name, bar = "signed_root_scale" if root else "signed_scale", colour_bar(positions, labels)
-    scale = signed_name if face == "difference" else heatmap_scale(colours)
+        low, scale, positions = 0, heatmap_scale(colours, root=root), [0, 0.25, 0.5, 0.75, 1]
+        labels = [f"{SYMBOLS[face]} = 0", *map(significant, positions[1:])]
+    bar = colour_bar(positions, labels)
     return {f"{prefix}min": low, f"{prefix}max": end, "colorscale": scale, "colorbar": bar}
 
 
@@ -274,15 +292,6 @@ def _table(cells: Grid, margins: bool) -> Table:
     return {f"{corner} ({merging_text()})" if cells.merged else corner: rows, **shown}
 
 
-NARROWEST_COLUMN, LOWEST_ROW = 12, 16
-"""Pixels; smaller cells have no room for a label, so the figure scrolls instead."""
-NARROWEST_VALUE = 34
-"""Pixels of the narrowest column whose cells have numbers."""
-HIGHEST_ROW, ROWS_HEIGHT = 44, 340
-"""Pixels of the highest row, and of all rows together unless they have their smallest height.
-
-With both sentences above, a heatmap of fifteen words fits a window of 900 pixels.
-"""
 ASPECT = 1.5
 """Largest ratio of width to height of a cell; wider cells would look like bars."""
 LARGEST_SIDE = 4000
@@ -291,56 +300,6 @@ PHONE = 358
 """Pixels of a figure on a phone; where it would be wider, the labels of its columns are slanted."""
 COLOUR_BAR_LENGTH = 190
 """Pixels of the colour bar, for which the figure must be wide enough."""
-
-
-@dataclass(frozen=True)
-class HeatmapSizes:
-    """Sizes of a heatmap in pixels, and the angle of its column labels."""
-
-    row: float
-    """Height of a row."""
-    left: int
-    top: int
-    right: int
-    """Margins for the labels."""
-    angle: int
-    """Angle of the column labels in degrees: 0, -50 or -90."""
-    narrowest: int
-    """Width of the figure below which it should scroll."""
-    widest: int
-    """Width of the figure above which cells exceed ASPECT."""
-
-
-def cell_sizes(cells: Grid, longest: int = LONGEST, *, values: bool = False) -> HeatmapSizes:
-    """Return the sizes of a heatmap of `cells`, (rows, columns), with room for `values` in them.
-
-    Labels have at most `longest` letters.
-    """
-    rows, columns = cells.alpha.shape
-    row = float(np.clip(ROWS_HEIGHT / rows, min(LOWEST_ROW, LARGEST_SIDE / rows), HIGHEST_ROW))
-    size, column_labels = font_size(columns), axis_names(cells.source, cells.source_brackets)
-    row_label_width, column_label_width = (
-        widest_label(cells.target, cells.target_brackets, longest),
-        widest_label(cells.source, cells.source_brackets, longest),
-    )
-    left, right = int(row_label_width) + 16 + BRACKET_ROOM * bool(cells.target_brackets), 12
-    labelled = column_label_width + 8
-    horizontal = labelled < ASPECT * row and left + right + columns * labelled <= PHONE
-    angle = 0 if horizontal else -90 if columns > 20 else -50
-    top = label_height(column_label_width, size, angle) + 10 + BRACKET_ROOM * bool(cells.source_brackets)
-    column = NARROWEST_VALUE if values else NARROWEST_COLUMN
-    if horizontal:
-        column = max(column, int(column_label_width) + 6)
-    if angle == -50:  # the cosine is 0.64; the labels of the last columns end beyond the cells
-        right += int(
-            max(
-                0.64 * width(shorten(name, longest), size) - (columns - 1 - place) * column
-                for place, name in column_labels.items()
-            )
-        )
-    narrowest = min(column * columns, LARGEST_SIDE)
-    widest = max(round(ASPECT * row * columns), narrowest, COLOUR_BAR_LENGTH + 20)
-    return HeatmapSizes(row, left, top, right, angle, left + right + narrowest, left + right + widest)
 
 
 def cell_values(cells: Grid, image: Part, row_height: float) -> Part:
@@ -369,28 +328,26 @@ def axis_names(names: Sequence[str], brackets: Sequence[Bracket]) -> dict[float,
     return dict(sorted(labels.items()))
 
 
-def widest_label(names: Sequence[str], brackets: Sequence[Bracket], longest: int) -> float:
-    """Return the width in pixels of the widest label of an axis, of at most `longest` letters."""
-    return label_width(axis_names(names, brackets).values(), font_size(len(names)), longest)
-
-
 def words_axis(
     names: Sequence[str],
     brackets: Sequence[Bracket],
     colour: str,
     longest: int,
-    **more: Any,
-) -> Part:
-    """Return a `label_axis` with words and pieces of words, in `colour`, of at most `longest` letters.
+    *,
+    across: bool = False,
+    pixels: float = 3900,
+) -> tuple[Part, float]:
+    """Return a `label_axis` with words and pieces of words, and the width in pixels of its widest label.
 
-    `more` are further properties of the axis.
+    The labels are in `colour` and have at most `longest` letters; as many are drawn as fit the `pixels` of the axis.
     """
     labels, count = axis_names(names, brackets), len(names)
-    ends = {"range": [-0.5, count - 0.5] if "across" in more else [count - 0.5, -0.5], "ticks": ""}
+    ends = {"range": [-0.5, count - 0.5] if across else [count - 0.5, -0.5], "ticks": ""}
     standoff = {"ticklabelstandoff": BRACKET_ROOM} if brackets else {}
+    size, stride = font_size(count), label_stride(len(labels), pixels)
     shown = axis_labels(labels.values(), longest)
-    size, stride = font_size(count), label_stride(len(labels))
-    return label_axis(shown, colour, [*labels], size, stride=stride, **ends | standoff | more)
+    axis = label_axis(shown, colour, [*labels], size, across=across, stride=stride, **ends | standoff)
+    return axis, label_width(labels.values(), size, longest)
 
 
 def strongest_cells(target: Sequence[str], source: Sequence[str], cells: Numbers, *, signs: bool = False) -> str:
@@ -510,7 +467,7 @@ def add_margins(layout: Part, cells: Grid, positions: int) -> list[Part]:
     for bound in ("narrowest", "widest"):
         layout["meta"][bound] = round(layout["meta"][bound] / _HEATMAP_SHARE)
 
-    source, target = hover_names(cells)
+    source, target = (axis_labels(names, 60) for names in cells.full_names)
     sum_texts = [
         gettext(
             "{name}: {amount} in total (Σ {symbol} over the rows)",
@@ -534,11 +491,6 @@ def add_margins(layout: Part, cells: Grid, positions: int) -> list[Part]:
         bars(covered, colours[0], sum_texts, name="coverage", **upright),
         bars(cells.entropies.tolist(), colours[1], bits_texts, name="entropy", xaxis="x2"),
     ]
-
-
-def hover_names(cells: Grid) -> list[list[str]]:
-    """Return the names of columns and rows in hover texts, escaped."""
-    return [axis_labels(names, 60) for names in cells.full_names]
 
 
 def _entropy_text(face: Face, name: str, bits: float, positions: int) -> str:
@@ -574,25 +526,20 @@ def entropy_title(face: Face) -> str:
 
 LINK_SYMBOLS: dict[LinkKind, str] = {"sure": "◉", "possible": "○", "false": "×"}
 """Symbols in the legend; they differ in shape."""
-_LINE_HEIGHT, _FONT_SIZE = 18, 12
-"""Line height and font size of the legend, in pixels."""
-_COLOUR_BAR_HEIGHT = 40
-"""Height in pixels of the colour bar, below which the legend is."""
 
 
-def marker_lines(markers: LinkMarkers) -> dict[Link, str]:
-    """Return a line for the hover text of each marked cell (row, column), which names its marker."""
-    names = marker_names()
-    return {cell: f"{LINK_SYMBOLS[kind]} {names[kind]}" for kind, cells in markers.items() for cell in cells}
+def _add_markers(layout: Part, cells: Grid, markers: LinkMarkers, missed: int) -> tuple[list[Part], dict[Link, str]]:
+    """Add the legend of the markers below the heatmap of `layout`, in as many lines as it needs.
 
-
-def marker_traces(markers: LinkMarkers, sizes: HeatmapSizes, columns: int) -> list[Part]:
-    """Return the markers as Plotly traces, with dark edges and light fill, which are visible on any colour.
-
-    They ignore the pointer, so that hovering reaches the cell.
+    Return the markers, with dark edges and light fill, which are visible on any colour, and a line for the hover text
+    of each marked cell (row, column). The markers ignore the pointer, so that hovering reaches the cell. The legend
+    says how many of the sure links are `missed`, which are marked like the others.
     """
-    narrowest = (sizes.narrowest - sizes.left - sizes.right) / columns
-    size = float(np.clip(0.46 * min(sizes.row, 2 * narrowest), 7, 15))
+    margin, narrowest, names = layout["margin"], layout["meta"]["narrowest"], marker_names()
+    named = {kind: f"{LINK_SYMBOLS[kind]} {names[kind]}" for kind in markers}
+    lines = {cell: named[kind] for kind, marked in markers.items() for cell in marked}
+    column = (narrowest - margin["l"] - margin["r"]) / len(cells.source)
+    size = float(np.clip(0.46 * min(_row_height(layout, cells), 2 * column), 7, 15))
     line = max(1.2, 0.14 * size)
     traces: list[Part] = []
     for kind, marked in markers.items():
@@ -608,37 +555,29 @@ def marker_traces(markers: LinkMarkers, sizes: HeatmapSizes, columns: int) -> li
             layers["sure core"] = {"symbol": "circle", "size": 0.44 * size, "color": MARKER, "line": edge}
         rows, places = map(list, zip(*marked, strict=True))
         traces += [points(places, rows, marker, name=name, hoverinfo="skip") for name, marker in layers.items()]
-    return traces
 
-
-def add_marker_legend(layout: Part, markers: LinkMarkers, missed: int, sizes: HeatmapSizes) -> None:
-    """Add the legend of the markers below the heatmap of `layout`, in as many lines as it needs.
-
-    It says how many of the sure links are `missed`, which are marked like the others.
-    """
-    lines, names = [""], marker_names()
     if missed:
         names["sure"] = ngettext("{link} ({count} missed)", "{link} ({count} missed)", missed, link=names["sure"])
+    legend = [""]
     for kind in markers:
         text = f"{LINK_SYMBOLS[kind]}\u00a0{names[kind]}"
-        longer = f"{lines[-1]}   {text}" if lines[-1] else text
-        if lines[-1] and width(longer, _FONT_SIZE) > sizes.narrowest - 12:
-            lines.append(text)
+        longer = f"{legend[-1]}   {text}" if legend[-1] else text
+        if legend[-1] and width(longer, 12) > narrowest - 12:
+            legend.append(text)
         else:
-            lines[-1] = longer
-    place = {"yref": "paper", "yanchor": "top", "xshift": 8 - sizes.left, "yshift": -_COLOUR_BAR_HEIGHT}
-    layout["annotations"] = [text_at("<br>".join(lines), 0, 0, "ink", _FONT_SIZE, align="left", **place)]
-    height = _LINE_HEIGHT * len(lines) + 4
-    layout["margin"]["b"] += height
+            legend[-1] = longer
+    below = {"yref": "paper", "yanchor": "top", "xshift": 8 - margin["l"], "yshift": -40, "align": "left"}
+    layout["annotations"] = [text_at("<br>".join(legend), 0, 0, **below)]
+    height = 18 * len(legend) + 4
+    margin["b"] += height
     layout["height"] += height
+    return traces, lines
 
 
 _ENCODER_X, _STRIP_X = 0.1, 0.55
 """Positions in the left half, from 0 to 1: the encoder's line, and the left edge of the vector."""
 _ARROW_TIP_X = 0.96
 """Horizontal position of the arrow tips in the right half, from 0 to 1."""
-_ROWS_HEIGHT, _TOP = 420, 34
-"""Pixels of all rows together unless they have their smallest height, and above the first."""
 
 
 def fixed_context(trace: Any, cells: Grid, chosen: HeatmapChoices) -> Spec:
@@ -683,24 +622,25 @@ def fixed_context(trace: Any, cells: Grid, chosen: HeatmapChoices) -> Spec:
         hovertemplate="%{text}<extra></extra>",
     )
 
-    margins, axes = [], []
-    for names, brackets, colour in (
-        (cells.source, cells.source_brackets, "encoder"),
-        (cells.target, cells.target_brackets, "decoder"),
-    ):
-        margins.append(int(widest_label(names, brackets, chosen.longest)) + 18 + BRACKET_ROOM * bool(brackets))
-        axes.append(words_axis(names, brackets, colour, chosen.longest))
+    (source_axis, left), (target_axis, right) = (
+        words_axis(names, brackets, colour, chosen.longest)
+        for names, brackets, colour in (
+            (cells.source, cells.source_brackets, "encoder"),
+            (cells.target, cells.target_brackets, "decoder"),
+        )
+    )
+    margins = [int(room) + 18 + BRACKET_ROOM for room in (left, right)]
     highest = max(rows, sources)
-    height = _TOP + round(highest * float(np.clip(_ROWS_HEIGHT / highest, LOWEST_ROW, HIGHEST_ROW))) + 12
+    height = 34 + round(highest * float(np.clip(420 / highest, 16, 44))) + 12
     hidden: Part = blank_axis(0, 1)
     caption = gettext("c, {count} numbers", count=len(vector))
     shown = places_of_pieces(cells.steps, len(trace.target_pieces))
     meta = {"widest": 760, "steps": [steps[0] for steps in cells.steps], "rows": shown, "frame": ROW_FRAME}
-    layout = sized_layout(height, (*margins, _TOP, 12), 330, **meta) | {
+    layout = sized_layout(height, (*margins, 34, 12), 330, **meta) | {
         "xaxis": hidden | {"domain": [0.5, 1]},
         "xaxis2": hidden | {"domain": [0, 0.5], "anchor": "y2"},
-        "yaxis": axes[1] | {"side": "right"},
-        "yaxis2": axes[0] | {"anchor": "x2"},
+        "yaxis": target_axis | {"side": "right"},
+        "yaxis2": source_axis | {"anchor": "x2"},
         "yaxis3": hidden | {"range": [len(vector) + 0.5, 0.5], "overlaying": "y2", "anchor": "x2"},
         "shapes": [rectangle(_STRIP_X, 1, 0, 1, "context") | {"xref": "x2", "yref": "paper"}],
         "annotations": [text_at(caption, 0.5, 1, "context", 13, yref="paper", xanchor="right", yshift=4)],

@@ -5,14 +5,14 @@ from __future__ import annotations
 import itertools
 import textwrap
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from attnviz import lazy_pandas as pd
-from attnviz.analysis.grid import Grid
-from attnviz.analysis.labels import capitalised, size_text
+from attnviz.analysis.labels import LONGEST, capitalised
 from attnviz.analysis.learning import (
     LINK_MEASURES,
     QUALITY_MEASURES,
@@ -21,16 +21,13 @@ from attnviz.analysis.learning import (
     learning_measure_names,
     run_name,
 )
-from attnviz.analysis.measures import coverage, entropy
-from attnviz.analysis.numbers import decimal, significant
-from attnviz.figures.heatmap import cell_sizes, cells_layout, colour_bar, numbered_labels, strongest_cells
+from attnviz.analysis.numbers import decimal
+from attnviz.figures.heatmap import heatmap
 from attnviz.figures.spec import (
     Part,
     Spec,
     Table,
-    axis_labels,
     bare_axis,
-    cell_names,
     curve,
     escape,
     line,
@@ -38,12 +35,11 @@ from attnviz.figures.spec import (
     numbers,
     sized_layout,
     spaced,
-    strips,
     text_at,
     titled_axis,
 )
 from attnviz.languages import gettext, ngettext
-from attnviz.palette import ROOT_GREYS
+from attnviz.trace.aligned import AttentionView
 from attnviz.trace.snapshots import Curve, Snapshots
 
 _LINEAR_UPDATES = 20
@@ -263,39 +259,21 @@ def baselines_table(run: Snapshots) -> pd.DataFrame:
     return table.rename(index=learning_measure_names(), columns=columns).rename_axis(gettext("measure"))
 
 
-_COLOUR_BAR_TICKS = (0.25, 0.5, 1)
-
-
 def learning_heatmap(run: Snapshots, sentence: int, moment: int) -> Spec:
     """Draw alpha_ij of `sentence` at `moment`, both 0-based: a row for each target word, a column for each source word.
 
     The decoder is forced to write the sentence's fixed translation.
     """
-    words = run.sentences[sentence].words(run.alignments[sentence][moment])
-    alpha = words.alignment  # (target words, source words)
-    groups = words.target_groups, words.source_groups
-    cells = Grid(words.source, words.target, alpha, "before", alpha, *groups, coverage(alpha), entropy(alpha))
-    rows, columns = (axis_labels(side, 40) for side in (words.target, words.source))
-    image = strips(
-        alpha.astype(np.float64),
-        1,
-        x0=0,
-        zmin=0,
-        colorscale=ROOT_GREYS,
-        xgap=1,
-        ygap=1,
-        text=cell_names(rows, columns),
-        hovertemplate="%{text}<br>α = %{z:.4f}<extra></extra>",
-        showscale=True,
-        colorbar=colour_bar([0, *_COLOUR_BAR_TICKS], ["α = 0", *map(significant, _COLOUR_BAR_TICKS)]),
+    pieces = run.sentences[sentence]
+    view = AttentionView(
+        record=run,
+        name=f"{sentence}-{moment}",
+        source_pieces=pieces.source_pieces,
+        source_surfaces=pieces.source_pieces,
+        target_pieces=pieces.target_pieces,
+        alignment=run.alignments[sentence][moment],
     )
-    alt = ngettext(
-        "Alignment after {count} training update, a matrix of {size}. Largest weights: {shown}.",
-        "Alignment after {count} training updates, a matrix of {size}. Largest weights: {shown}.",
-        run.updates[moment],
-        size=size_text("words", *alpha.shape),
-        shown=strongest_cells(words.target, words.source, alpha),
-    )
-    table = {gettext("target \\ source"): numbered_labels(words.target)}
-    table |= dict(zip(numbered_labels(words.source), alpha.T, strict=True))
-    return Spec([image], cells_layout(cells, cell_sizes(cells)), alt, table)
+    drawn = heatmap(view, by="words", end=True, root=True, longest=LONGEST)
+    updates = run.updates[moment]
+    after = ngettext("After {count} training update:", "After {count} training updates:", updates)
+    return replace(drawn, alt=f"{after} {drawn.alt}")

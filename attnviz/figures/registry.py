@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from attnviz.analysis.diagram import context_sentence, context_units, displayed_units_caption
 from attnviz.analysis.energy_equations import score_vector
@@ -33,7 +33,6 @@ from attnviz.trace.drawing import DetailLevel, shows
 
 Number = Literal["energy", "weight", "word"]
 """What a question of a lesson may ask for."""
-_EVERYTHING: frozenset[Number] = frozenset({"energy", "weight", "word"})
 
 
 @dataclass(frozen=True)
@@ -178,13 +177,13 @@ class StepFigure:
     as their heading.
     """
     caption: Callable[[Subject], str] | None = None
-    """Returns the explanation below the figure on the page, if there is one."""
+    """Returns the explanation below the figure on the page, if there is one; the level *Idea* has none."""
     control: Literal["", "weights", "sum", "word"] = ""
     """What the page adds to it: sliders of the weights, the growing sum instead of the figure, or the choice of another
     word."""
     on_page: bool = True
     """Whether the page offers it among the figures of the step; others combine several, or take long."""
-    gives_away: frozenset[Number] = frozenset()
+    gives_away: Collection[Number] = get_args(Number)
     """What it shows, so that a lesson cannot ask for it."""
     uses_weights: bool = False
     """Whether the figure needs the model's weights or shows more with them."""
@@ -251,18 +250,15 @@ def _units_sentence(subject: Subject) -> str:
 
 
 def _state_caption(subject: Subject) -> str:
-    if subject.simple:
-        return ""
-    if subject.trace.form["cell"] == "lstm":
-        order = gettext("One column for each unit, sorted by rising value of the forget gate.")
-    else:
-        order = gettext("One column for each unit, sorted by rising value of the update gate.")
+    order = gettext(
+        "One column for each unit, sorted by rising value of the forget gate."
+        if subject.trace.form["cell"] == "lstm"
+        else "One column for each unit, sorted by rising value of the update gate."
+    )
     return f"{order} {colour_legend()}"
 
 
-def _stream_caption(subject: Subject) -> str:
-    if subject.simple:
-        return ""
+def _stream_caption(_: Subject) -> str:
     rows = gettext(
         "The first row is the embedding, the next rows are the vectors that the blocks add, and the last row is the "
         "sum of all other rows. A frame marks the block of the head shown."
@@ -271,16 +267,11 @@ def _stream_caption(subject: Subject) -> str:
 
 
 def _candidates_caption(subject: Subject) -> str:
-    if subject.simple:
-        return ""
-    if subject.trace.search.method == "forced":
-        return gettext(
-            "The chart shows the likeliest pieces. Violet marks the forced piece. A piece starting with · continues a "
-            "word."
-        )
     return gettext(
-        "The chart shows the likeliest pieces. Violet marks the piece that this step wrote. A piece starting with · "
-        "continues a word."
+        "The chart shows the likeliest pieces. Violet marks the forced piece. A piece starting with · continues a word."
+        if subject.trace.search.method == "forced"
+        else "The chart shows the likeliest pieces. Violet marks the piece that this step wrote. A piece starting with "
+        "· continues a word."
     )
 
 
@@ -298,7 +289,6 @@ POSTERIOR = StepFigure(
     draw_posterior,
     (*_SINGLE_ATTENTION, _ATTENTION, _WEIGHTS),
     level="everything",
-    gives_away=_EVERYTHING,
     uses_weights=True,
 )
 ENERGY_DECOMPOSITION = StepFigure(
@@ -307,7 +297,7 @@ ENERGY_DECOMPOSITION = StepFigure(
     draw_energy_decomposition,
     (COMPUTED, _ATTENTION, _DECOMPOSABLE_SCORER, _SCORE_VECTOR),
     level="everything",
-    gives_away=frozenset({"energy"}),
+    gives_away=("energy",),
     uses_weights=True,
     heading=_energy_decomposition_heading,
 )
@@ -317,7 +307,6 @@ LOGIT_ATTRIBUTION = StepFigure(
     draw_logit_attribution,
     (*_LINEAR_READOUT, _WEIGHTS),
     level="everything",
-    gives_away=_EVERYTHING,
     uses_weights=True,
     heading=_logit_attribution_heading,
 )
@@ -327,7 +316,6 @@ CONTRAST = StepFigure(
     draw_contrast,
     (*_LINEAR_READOUT, _WEIGHTS, _FOIL),
     level="everything",
-    gives_away=_EVERYTHING,
     uses_weights=True,
 )
 PERTURBATION_TESTS = StepFigure(
@@ -336,7 +324,6 @@ PERTURBATION_TESTS = StepFigure(
     draw_perturbation_tests,
     (*_SINGLE_ATTENTION, _ATTENTION, _WEIGHTS),
     on_page=False,
-    gives_away=_EVERYTHING,
     uses_weights=True,
 )
 CHANGED = StepFigure(
@@ -344,7 +331,6 @@ CHANGED = StepFigure(
     lambda _: gettext("What changed"),
     draw_change,
     (*_MAXOUT, INTERVENTION),
-    gives_away=_EVERYTHING,
 )
 SOFTMAX = StepFigure(
     "softmax",
@@ -354,7 +340,7 @@ SOFTMAX = StepFigure(
     stages=(2,),
     level="numbers",
     control="weights",
-    gives_away=frozenset({"energy", "weight"}),
+    gives_away=("energy", "weight"),
 )
 
 
@@ -369,7 +355,7 @@ FIGURES: tuple[StepFigure, ...] = (
         sentence=lambda subject: sum_sentence(subject.attention, subject.step),
         control="weights",
         on_page=False,
-        gives_away=frozenset({"energy", "weight"}),
+        gives_away=("energy", "weight"),
     ),
     StepFigure(
         "look",
@@ -377,7 +363,7 @@ FIGURES: tuple[StepFigure, ...] = (
         draw_imported,
         (_IMPORTED_ATTENTION,),
         stages=(2,),
-        gives_away=frozenset({"weight"}),
+        gives_away=("weight",),
     ),
     StepFigure(
         "energy",
@@ -386,7 +372,7 @@ FIGURES: tuple[StepFigure, ...] = (
         (_ENERGIES, _ATTENTION),
         stages=(1,),
         level="numbers",
-        gives_away=frozenset({"energy"}),
+        gives_away=("energy",),
     ),
     SOFTMAX,
     StepFigure(
@@ -396,7 +382,7 @@ FIGURES: tuple[StepFigure, ...] = (
         (COMPUTED,),
         stages=(3,),
         control="sum",
-        gives_away=frozenset({"weight"}),
+        gives_away=("weight",),
     ),
     StepFigure(
         "units",
@@ -408,7 +394,7 @@ FIGURES: tuple[StepFigure, ...] = (
         covers="context",
         sentence=_units_sentence,
         caption=lambda subject: displayed_units_caption(subject.trace),
-        gives_away=frozenset({"weight"}),
+        gives_away=("weight",),
     ),
     StepFigure(
         "state",
@@ -417,6 +403,7 @@ FIGURES: tuple[StepFigure, ...] = (
         _RECURRENT,
         stages=(4,),
         caption=_state_caption,
+        gives_away=(),
     ),
     StepFigure(
         "maxout",
@@ -425,7 +412,7 @@ FIGURES: tuple[StepFigure, ...] = (
         _MAXOUT,
         stages=(5,),
         level="numbers",
-        gives_away=frozenset({"word"}),
+        gives_away=("word",),
         uses_weights=True,
     ),
     StepFigure(
@@ -435,7 +422,7 @@ FIGURES: tuple[StepFigure, ...] = (
         _HEADS,
         stages=(4,),
         caption=_stream_caption,
-        gives_away=frozenset({"word"}),
+        gives_away=("word",),
     ),
     StepFigure(
         "candidates",
@@ -445,7 +432,7 @@ FIGURES: tuple[StepFigure, ...] = (
         stages=(5,),
         caption=_candidates_caption,
         control="word",
-        gives_away=frozenset({"word"}),
+        gives_away=("word",),
     ),
     POSTERIOR,
     ENERGY_DECOMPOSITION,
@@ -481,11 +468,10 @@ def step_figure(subject: Subject, name: str) -> StepFigure:
     """
     figure = figure_named(name)
     if figure is None:
-        offered = ", ".join(step_figures(subject))
         raise user_error(
             "There is no figure “{name}” for the steps of this translation. Choose from: {names}.",
             name=name,
-            names=offered,
+            names=", ".join(step_figures(subject)),
         )
     if reason := figure.missing(subject):
         raise AttnvizError(reason)

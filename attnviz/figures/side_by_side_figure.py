@@ -26,9 +26,10 @@ from attnviz.analysis.comparison import (
 from attnviz.analysis.grid import grid, scale_end
 from attnviz.analysis.labels import shorten, size_text
 from attnviz.analysis.numbers import signed
-from attnviz.figures.heatmap import CELL_GAP_COLOUR, MOST_TEXTS, colour_bar, value_scale
+from attnviz.figures.heatmap import CELL_GAP_COLOUR, MOST_TEXTS, colour_bar, value_scale, words_axis
 from attnviz.figures.spec import (
     FRAMED,
+    PANEL_GAP,
     PRINT_WIDTH,
     Part,
     Spec,
@@ -40,9 +41,7 @@ from attnviz.figures.spec import (
     escape,
     frame_of,
     in_colour,
-    label_axis,
     label_height,
-    label_stride,
     label_width,
     numbered_rows,
     pair_columns,
@@ -53,16 +52,15 @@ from attnviz.figures.spec import (
     side_by_side,
     strips,
     titled_axis,
-    width,
 )
 from attnviz.languages import gettext
-from attnviz.palette import DEFAULT_COLOURS, ROOT_GREYS, Colours
+from attnviz.palette import DEFAULT_COLOURS, Colours, heatmap_scale
 from attnviz.trace import Attention, Trace
 from attnviz.trace.drawing import By
 from attnviz.trace.parts import Array
 
-_METHOD_LABEL = 12
-"""Characters of a label beside a method."""
+_LABEL = 14
+"""Characters of a label."""
 
 
 def attributions(
@@ -99,41 +97,29 @@ def attributions(
         AttnvizError: `by` is unknown.
         ValueError: `across` is less than 1.
     """
-    if across < 1:
-        raise ValueError(f"across must be at least 1, not {across!r}")
     cells, texts = grid(trace, by, end), attribution_method_texts()
     (rows, columns), count = cells.alpha.shape, len(methods.names)
-    across = min(across, count)
-
-    source_size = 12 if columns <= 16 else 11
-    left = int(label_width(cells.target, 12, _METHOD_LABEL)) + 14
-    bottom = label_height(label_width(cells.source, source_size, _METHOD_LABEL), source_size, -90) + 50
-    height = float(np.clip(230 / rows, 11, 20)) * rows
-    panel_width = (width - left - 14 * (across - 1)) / across
-    narrowest = max(label_width([texts[name].summary for name in methods.names], 12, longest=99), 5 * columns)
-    # Labels of columns are vertical: each needs the height of its letters.
-    strides = -(-columns * (source_size + 3) // max(1, int(panel_width))), -(-rows * 12 // int(height))
-    labels = axis_labels(cells.source, _METHOD_LABEL), axis_labels(cells.target, _METHOD_LABEL)
-    source_axis = label_axis(
-        labels[0], "encoder", size=source_size, across=True, stride=strides[0], tickangle=-90, **FRAMED
-    )
-    target_size = 12 if rows <= 18 else 11
-    target_axis = label_axis(labels[1], "decoder", size=target_size, stride=strides[1], ticks="", **FRAMED)
+    across, height = min(across, count), float(np.clip(230 / rows, 11, 20)) * rows
+    target_axis, left = words_axis(cells.target, (), "decoder", _LABEL, pixels=height)
+    panel = (width - left - PANEL_GAP * across) / max(1, across)
+    source_axis, longest = words_axis(cells.source, (), "encoder", _LABEL, across=True, pixels=panel)
+    bottom = label_height(longest, source_axis["tickfont"]["size"], -90) + 50
     layout, axes = side_by_side(
         {
             name: (
                 f"<b>{texts[name].name}</b><br>{texts[name].summary}",
-                source_axis | {"showticklabels": place + across >= count},  # below the lowest panel of each column
-                target_axis,
+                # The names of columns are below the lowest panel of each column.
+                source_axis | FRAMED | {"tickangle": -90, "showticklabels": place + across >= count},
+                target_axis | FRAMED,
             )
             for place, name in enumerate(methods.names)
         },
         across,
         (44, 0, height, 0),
-        14 / (width - left),
-        (left, 12, 0, bottom),
-        max(300, round(left + 12 + across * (narrowest + 14))),
+        (int(left) + 14, 12, 0, bottom),
+        max(label_width([texts[name].summary for name in methods.names], 12, longest=99), 5 * columns),
         size=12,
+        width=width,
     )
 
     hover: Part = {}
@@ -151,7 +137,7 @@ def attributions(
         cell: Part = {"x0": 0, "xgap": cell_gap, "ygap": cell_gap, "customdata": amounts}
         cell["hovertemplate"] = f"%{{text}}<br>{number}" if hover else number
         # Gaps, which show the paper, would be bright lines between black cells.
-        greys: Part = {"zmin": 0, "colorscale": ROOT_GREYS, "xgap": 0, "ygap": 0}
+        greys: Part = {"zmin": 0, "colorscale": heatmap_scale(root=True), "xgap": 0, "ygap": 0}
         signs = greys if name in UNSIGNED_METHODS else {}
         panels.append(strips(shares, 1, name=texts[name].name, **cell | hover | place | signs))
     words = [gettext("against"), "¼", "0", "¼", gettext("for the word")]
@@ -210,16 +196,6 @@ def _methods_alt(trace: Trace | Attention, methods: AttributionMethods, step: in
     )
 
 
-_ROW, _ROWS = (16, 34), 380
-"""Pixels: smallest and largest row, and all rows together in between."""
-_CAPTION, _COLOUR_BAR, _GAP, _RIGHT = 40, 44, 18, 12
-"""Pixels of a caption above a panel, of the colour bar below, between panels, and of the right margin."""
-_COLUMN, _NARROWEST_PANEL, _ASPECT = 15, 210, 1.6
-"""Pixels of the narrowest column with its slanted label, and of the narrowest panel; largest width to height."""
-_LABEL, _MOST_SLANTED = 14, 24
-"""Characters of a label; columns above which labels are vertical."""
-
-
 def comparison(
     compared: Comparison,
     names: tuple[str, str] | None = None,
@@ -258,8 +234,6 @@ def comparison(
     Raises:
         ValueError: `across` is less than 1.
     """
-    if across < 1:
-        raise ValueError(f"across must be at least 1, not {across!r}")
     names = names or default_names()
     rows, columns = (
         max(1, len(axis.names) - (not end and axis.names[-1:] == ("</s>",)))
@@ -268,10 +242,11 @@ def comparison(
     matrices = {"first": compared.first, "other": compared.other, "difference": compared.difference}
     heatmaps = {kind: matrix[:rows, :columns] for kind, matrix in matrices.items() if compared.both_attend}
 
-    angle = -50 if columns <= _MOST_SLANTED else -90
-    target_axis, left = _word_axis(compared.target, rows, "decoder", ticks="")
-    source_axis, longest = _word_axis(compared.source, columns, "encoder", across=True, side="top", tickangle=angle)
-    above, right = 6, _RIGHT
+    angle = -50 if columns <= 24 else -90
+    target_axis, left = _word_axis(compared.target, rows, "decoder")
+    source_axis, longest = _word_axis(compared.source, columns, "encoder", across=True)
+    source_axis |= {"side": "top", "tickangle": angle}
+    above, right = 6, 12
     if heatmaps:
         above = label_height(longest, source_axis["tickfont"]["size"], angle) + 8
         right += int(longest * 0.64) if angle == -50 else 0  # the cosine: labels extend to the right of their column
@@ -287,19 +262,16 @@ def comparison(
         log_axis = titled_axis("log p", standoff=2, range=limits, zerolinecolor="quiet", nticks=6)
         panels["words"] = captions["words"], log_axis, target_axis | {"showgrid": True, "mirror": False}
 
-    across, row_height = min(across, len(panels)), float(np.clip(_ROWS / rows, *_ROW))
-    margins = int(left) + 14, right, 0, 4
-    inner = width - margins[0] - margins[1]
-    narrowest = max(_NARROWEST_PANEL, _COLUMN * columns if len(panels) > 1 else 0)
-    widest = max(narrowest, 320, round(_ASPECT * row_height * columns))
-    outside = width - inner + (across - 1) * _GAP
+    across, row_height = min(across, len(panels)), float(np.clip(380 / rows, 16, 34))
+    narrowest = max(210, 15 * columns if len(panels) > 1 else 0)
     layout, axes = side_by_side(
         panels,
         across,
-        (_CAPTION, above, rows * row_height, _COLOUR_BAR),
-        _GAP / max(1, inner),
-        margins,
-        outside + across * narrowest,
+        (40, above, rows * row_height, 44),
+        (int(left) + 14, right, 0, 4),
+        narrowest,
+        max(narrowest, 320, round(1.6 * row_height * columns)),
+        width=width,
     )
 
     hover: Part = {"hoverinfo": "skip"}
@@ -312,8 +284,7 @@ def comparison(
         shown = {
             "type": "heatmap",
             "name": kind,
-            "z": np.sqrt(values) if root and "difference" not in (kind, compared.face) else values,
-            "customdata": values,
+            "z": values,
             "coloraxis": "coloraxis2" if kind == "difference" else "coloraxis",
             "hoverongaps": False,
             "xgap": gap,
@@ -340,7 +311,6 @@ def comparison(
 
     groups = compared.steps[leads], compared.pieces[leads]
     layout["meta"] |= cursor(groups[0][:rows], groups[1][:columns], *(sum(map(len, own)) for own in groups)) | {
-        "widest": outside + across * widest,
         "panels": {kind: axes[kind] for kind in heatmaps},
         "beside": [place for kind, place in axes.items() if kind == "words"],
         "stacked": across == 1,
@@ -349,18 +319,19 @@ def comparison(
     return Spec(traces, layout, _alt(compared, names, end), _table(compared, names))
 
 
-def _word_axis(axis: SharedAxis, count: int, colour: str, **more: Any) -> tuple[Part, float]:
-    """Return the axis of the first `count` words, and the width of the longest label in pixels.
-
-    A word of one side only has a sign and a colour. `more` is as for `label_axis`.
-    """
-    labels, longest, size = [], 0.0, 13 if count <= 16 else 12 if count <= 30 else 11
-    for name, first, other in zip(axis.names, axis.first, axis.other, strict=True):
-        sign, side = ("+ ", "plus") if first is None else ("− ", "minus") if other is None else ("", "")
-        text = sign + shorten(name, _LABEL)
-        labels.append(in_colour(escape(text), side) if sign else escape(text))
-        longest = max(longest, width(text, size))
-    return label_axis(labels[:count], colour, size=size, stride=label_stride(count), **FRAMED | more), longest
+def _word_axis(axis: SharedAxis, count: int, colour: str, *, across: bool = False) -> tuple[Part, float]:
+    """Return the `words_axis` of the first `count` words; a word of one side only has a sign and a colour."""
+    sides = [
+        ("+ ", "plus") if first is None else ("− ", "minus") if other is None else ("", "")
+        for first, other in zip(axis.first[:count], axis.other[:count], strict=True)
+    ]
+    names = [sign + shorten(name, _LABEL) for (sign, _), name in zip(sides, axis.names, strict=False)]
+    drawn, longest = words_axis(names, (), colour, _LABEL + 2, across=across)
+    drawn["ticktext"] = [
+        in_colour(text, sides[place][1]) if sides[place][0] else text
+        for place, text in zip(drawn["tickvals"], drawn["ticktext"], strict=True)
+    ]
+    return drawn | FRAMED, longest
 
 
 def _hatching(values: Array) -> list[Part]:

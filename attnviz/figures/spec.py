@@ -190,12 +190,9 @@ def axis_labels(names: Iterable[str], longest: int = LONGEST) -> list[str]:
     return [escape(shorten(name, longest)) for name in names]
 
 
-_MOST_LABELS = 260
-
-
-def label_stride(count: int) -> int:
-    """Return the stride at which at most 260 of `count` labels are drawn."""
-    return -(-count // _MOST_LABELS)
+def label_stride(count: int, pixels: float = 3900) -> int:
+    """Return the stride at which labels, of `count` in a line of so many `pixels`, have 15 pixels each."""
+    return -(-count * 15 // max(1, int(pixels)))
 
 
 _EM = {
@@ -567,14 +564,20 @@ def curve(x: Any, y: Sequence[float], name: str, k: int, colour: str = "", **mor
     return points(x, list(y), marker, **line | more)
 
 
+PANEL_GAP = 18
+"""Pixels between panels side by side."""
+
+
 def side_by_side(
     panels: Mapping[Any, tuple[str, Part, Part]],
     across: int,
     line: Sequence[float],
-    gap: float,
     margins: Sequence[int],
-    narrowest: int,
+    narrowest: float,
+    widest: float | None = None,
+    *,
     size: int = 13,
+    width: float = PRINT_WIDTH,
 ) -> tuple[Part, dict[Any, Part]]:
     """Return the layout of panels of equal size, in lines from the left, and the axes of each for its traces.
 
@@ -583,21 +586,30 @@ def side_by_side(
             of a line has the labels of its vertical axis.
         across: Number of panels in a line.
         line: Heights in pixels of a line: captions, labels below them, panels, and what is below the panels.
-        gap: Distance between panels, as a share of the width.
         margins: Left, right, top and bottom margin in pixels.
-        narrowest: Width in pixels below which the figure should scroll.
+        narrowest: Pixels of a panel below which the figure should scroll.
+        widest: Pixels of the widest panel, if there is a limit.
         size: Font size of captions in pixels.
+        width: Width of the figure in pixels.
+
+    Raises:
+        ValueError: `across` is less than 1.
     """
-    captions, labels, plot, _ = line
-    inner, width = -(-len(panels) // across) * sum(line), (1 - gap * (across - 1)) / across
-    layout = sized_layout(round(inner) + margins[2] + margins[3], margins, narrowest)
-    layout |= {"shapes": [], "annotations": []}
+    if across < 1:
+        raise ValueError(f"across must be at least 1, not {across!r}")
+    across, (captions, labels, plot, _) = min(across, len(panels)), line
+    sides = margins[0] + margins[1] + PANEL_GAP * (across - 1)
+    bounds = {} if widest is None else {"widest": round(sides + across * widest)}
+    inner, gap = -(-len(panels) // across) * sum(line), PANEL_GAP / (width - margins[0] - margins[1])
+    share = (1 - gap * (across - 1)) / across
+    height, least = round(inner) + margins[2] + margins[3], max(300, round(sides + across * narrowest))
+    layout = sized_layout(height, margins, least, **bounds) | {"shapes": [], "annotations": []}
     axes: dict[Any, Part] = {}
     for place, (name, (caption, horizontal, vertical)) in enumerate(panels.items()):
         row, column = divmod(place, across)
-        left, top = column * (width + gap), 1 - (row * sum(line) + captions + labels) / inner
+        left, top = column * (share + gap), 1 - (row * sum(line) + captions + labels) / inner
         x, y = (f"{letter}{place + 1 if place else ''}" for letter in "xy")
-        layout[f"xaxis{x[1:]}"] = horizontal | {"domain": [left, min(1.0, left + width)], "anchor": y}
+        layout[f"xaxis{x[1:]}"] = horizontal | {"domain": [left, min(1.0, left + share)], "anchor": y}
         ends = [max(0.0, top - plot / inner), top]
         layout[f"yaxis{y[1:]}"] = vertical | {"domain": ends, "anchor": x, "showticklabels": column == 0}
         above = {"yref": "paper", "xshift": -3, "yshift": 2, "align": "left"}

@@ -92,12 +92,6 @@ def forced_words_figure(forced: ForcedWords, *, slanting: bool = True) -> Spec:
     return Spec(lines, layout, alt, numbered_rows(table, gettext("position")))
 
 
-_CAPTION, _PANEL, _BOTTOM, _GAP = 34, 230, 46, 0.05
-"""Pixels of a panel's caption, of the panel and of the axis below; share of the width between panels."""
-_NARROWEST = {1: 300, 3: 760}
-"""Pixels of the narrowest figure, by the number of panels side by side."""
-
-
 def gradient_norms(traces: Sequence[Trace], signals: Sequence[GradientNorms], *, across: int = 3) -> Spec:
     """Draw |d log p(y_i) / d E x_j|, E x_j an embedding, on a logarithmic scale against the number of recurrent steps.
 
@@ -107,9 +101,9 @@ def gradient_norms(traces: Sequence[Trace], signals: Sequence[GradientNorms], *,
     like the last one: a row for each target piece i and source piece j, both counted from 1. Raise ValueError unless
     there are as many `signals` as `traces`, and `across` is at least 1.
     """
-    if len(traces) != len(signals) or across < 1:
-        raise ValueError("a panel needs its translation and its signals, and a place")
-    across, decays = min(across, len(signals)), [gradient_quartiles(one) for one in signals]
+    if len(traces) != len(signals):
+        raise ValueError("a panel needs its translation and its signals")
+    decays = [gradient_quartiles(one) for one in signals]
     kinds = [str(trace.config["attention"]) for trace in traces]
     lengths = np.concatenate([values.ravel() for decay in decays for values in (decay.start, decay.contexts)])
     low, high = np.log10(np.clip([lengths.min(), lengths.max()], 1e-12, None))
@@ -120,10 +114,9 @@ def gradient_norms(traces: Sequence[Trace], signals: Sequence[GradientNorms], *,
     layout, axes = side_by_side(
         {place: (escape(attention_name(kind)), distance_axis, length_axis) for place, kind in enumerate(kinds)},
         across,
-        (_CAPTION, 0, _PANEL, _BOTTOM),
-        _GAP,
+        (34, 0, 230, 46),
         (62, 14, 30, 0),
-        _NARROWEST.get(across, 250 * across),
+        224,
         size=15,
     )
     alone, by_contexts = gettext("by the recurrence alone"), gettext("by the contexts")

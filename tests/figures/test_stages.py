@@ -136,7 +136,7 @@ def test_rows_are_heads_and_bars_the_norms_of_added_vectors(heads) -> None:
     step, opened = 2, heads.displayed
     figure = simple(heads, step, "context")
     (image,) = figure.data
-    np.testing.assert_allclose(np.square(image.z), word_weights_of_heads(heads, step).reshape(8, -1), atol=1e-6)
+    np.testing.assert_allclose(image.z, word_weights_of_heads(heads, step).reshape(8, -1), atol=1e-6)
     frame = figure.layout.shapes[-1]
     assert frame.y0 == opened.layer * 4 + opened.head - 0.5
     (bars,) = simple(heads, 2, "stream").data

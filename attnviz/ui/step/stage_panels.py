@@ -378,7 +378,7 @@ def stage_boxes(view: View) -> list[tuple[int, Stage, str]]:
 def _chart(view: View, figure: StepFigure, hint: str = "") -> None:
     """Draw a figure with its caption, to which `hint` is added."""
     chart(view, payload_address(view, figure.name), figure.name)
-    text = figure.caption(Subject(view.trace, 0, level=view.detail_level)) if figure.caption else ""
+    text = figure.caption(Subject(view.trace, 0)) if figure.caption and not view.simple else ""
     if text or hint:
         caption(f"{text} {hint}".strip())
 
