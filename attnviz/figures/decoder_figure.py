@@ -15,7 +15,6 @@ from attnviz.figures.spec import (
     TRANSPARENT,
     Part,
     Spec,
-    Table,
     axis_labels,
     bars,
     blank_axis,
@@ -66,7 +65,23 @@ def draw_state(subject: Subject) -> Spec:
     units = len(keep)
     table = numbered_rows(gates | states, gettext("unit"))
     if subject.simple:
-        return _draw_shares(subject, table)
+        kept = float(trace.kept_shares[step].mean())
+        shares = {"kept": percent(kept), "new": percent(1 - kept)}
+        bar = bars(
+            [kept, 1 - kept],
+            "decoder",
+            marker={"opacity": [1, 0.25]},
+            base=[0, kept],
+            y=[0, 0],
+            text=[gettext("kept {kept}", **shares), gettext("new {new}", **shares)],
+            textposition="inside",
+            insidetextanchor="middle",
+            textfont={"size": 14, "color": ["paper", "ink"]},
+            textangle=0,
+        )
+        layout = rows_layout(blank_axis(0.5, -0.5), 46, (2, 2, 8, 8), 240, blank_axis(0, 1)) | {"bargap": 0}
+        alt = gettext("Step {step}: {kept} of the state is kept, {new} is new.", step=step + 1, **shares)
+        return Spec([bar], layout, alt, table)
 
     order, names, count = np.argsort(keep, kind="stable"), axis_labels([*gates, *states], 20), len(gates)
     names[-1] = emphasise(names[-1], "decoder")
@@ -107,30 +122,6 @@ def draw_state(subject: Subject) -> Spec:
     return Spec(parts, layout, alt, table)
 
 
-def _draw_shares(subject: Subject, table: Table) -> Spec:
-    """Draw the mean of the gate that keeps, and the rest, as one bar."""
-    step = subject.step
-    kept = float(subject.trace.kept_shares[step].mean())
-    shares = {"kept": percent(kept), "new": percent(1 - kept)}
-    bar = bars(
-        [kept, 1 - kept],
-        "decoder",
-        marker={"opacity": [1, 0.25]},
-        base=[0, kept],
-        y=[0, 0],
-        text=[gettext("kept {kept}", **shares), gettext("new {new}", **shares)],
-        textposition="inside",
-        insidetextanchor="middle",
-        textfont={"size": 14, "color": ["paper", "ink"]},
-        textangle=0,
-    )
-    layout = rows_layout(blank_axis(0.5, -0.5), 46, (2, 2, 8, 8), 240, blank_axis(0, 1)) | {"bargap": 0}
-    alt = gettext("Step {step}: {kept} of the state is kept, {new} is new.", step=step + 1, **shares)
-    return Spec([bar], layout, alt, table)
-
-
-_CANDIDATE_ROW = 20
-"""Height of a row in pixels."""
 _LABEL = 13
 """Characters of a label, the same at every step, so that the bars begin at one position."""
 _SHOWN = 10
@@ -159,7 +150,7 @@ def draw_candidates(subject: Subject) -> Spec:
     opacity = {"opacity": opacities}
     likeliest = bars(ends, colours, axis_labels(names, 60), marker=opacity, hovertemplate=hover)
     rows_axis = label_axis(labels, "ink", size=13)
-    layout = rows_layout(rows_axis, _CANDIDATE_ROW, (110, 56, 6, 6), 280, blank_axis(0, 1), words=words)
+    layout = rows_layout(rows_axis, 20, (110, 56, 6, 6), 280, blank_axis(0, 1), words=words)
     layout["hovermode"] = "y"
     listed = [f"{shorten(name, 30)} {share}" for name, share in zip(names, shares, strict=True)]
     listed[own] += gettext(", chosen")

@@ -51,12 +51,6 @@ from attnviz.text import piece_name
 from attnviz.trace import TransformerTrace
 from attnviz.trace.parts import HEAD_KINDS
 
-_STREAM_ROW = 22
-"""Height of a row in pixels."""
-_STRIPS_SPAN = [0, 0.68]
-_LENGTHS_SPAN = [0.72, 0.92]
-"""Shares of the width for the strips of units and for the bars of their lengths."""
-
 
 def draw_stream(subject: Subject) -> Spec:
     """Draw the terms of the stream: its embedding with position, the contribution of each block, and their sum.
@@ -80,7 +74,7 @@ def draw_stream(subject: Subject) -> Spec:
     longest = float(np.linalg.norm(np.concatenate([streams, head.added]), axis=-1).max()) or 1.0
 
     if subject.simple:
-        layout = rows_layout(label_axis(labels, "quiet"), _STREAM_ROW, (148, 8, 8, 8), 260, blank_axis(0, longest))
+        layout = rows_layout(label_axis(labels, "quiet"), 22, (148, 8, 8, 8), 260, blank_axis(0, longest))
         alt = gettext(
             "What the residual stream of step {step} is made of, one bar for each part. The largest parts: {told}.",
             step=step + 1,
@@ -99,11 +93,11 @@ def draw_stream(subject: Subject) -> Spec:
     rows_axis = label_axis(labels, "quiet")
     layout = rows_layout(
         rows_axis,
-        _STREAM_ROW,
+        22,
         (132, 6, 44, 8),
         340,
-        value_axis(gettext("{count} units", count=units), [0.5, units + 0.5], domain=_STRIPS_SPAN, **hidden),
-        value_axis(gettext("length"), [0, longest], domain=_LENGTHS_SPAN, **hidden),
+        value_axis(gettext("{count} units", count=units), [0.5, units + 0.5], domain=[0, 0.68], **hidden),
+        value_axis(gettext("length"), [0, longest], domain=[0.72, 0.92], **hidden),
     ) | {"shapes": strip_shapes(rows_axis, displayed, "context")}
     alt = gettext(
         "Terms of the residual stream of step {step}, with their lengths: {told}.",
@@ -113,13 +107,6 @@ def draw_stream(subject: Subject) -> Spec:
     return Spec([strips(rows, limit), *on_lengths], layout, alt, table)
 
 
-Rates = Mapping[tuple[int, int], float]
-"""Alignment error rates of the cross-attention heads, by 0-based layer and head."""
-_PANEL_ROW, _GAP, _NAME = 120, 0.012, 34
-"""Pixels of a row; share of the width between panels; pixels of the name of a kind of attention."""
-
-_HEAD_ROW = 21
-"""Pixels of the row of a head, with the other heads of one step."""
 _LARGEST = 48
 """Largest number of rows and columns of a thumbnail."""
 
@@ -151,9 +138,7 @@ def draw_all_heads(subject: Subject) -> Spec:
     top = label_height(longest, size, angle) + 10
     narrowest, widest = max(260, 110 + 12 * columns), 110 + 44 * max(columns, 6)
     word_axis = label_axis(labels, "encoder", size=size, across=True, side="top", tickangle=angle)
-    layout = rows_layout(
-        label_axis(names, "quiet"), _HEAD_ROW, (84, 26, top, 8), narrowest, word_axis, widest=widest
-    ) | {
+    layout = rows_layout(label_axis(names, "quiet"), 21, (84, 26, top, 8), narrowest, word_axis, widest=widest) | {
         "plot_bgcolor": "line",
         "shapes": [
             *(line((0, 1), [heads * layer - 0.5] * 2, "quiet", 2) for layer in range(1, layers)),
@@ -187,10 +172,11 @@ def thumbnail(matrix: Numbers) -> Numbers:
     return matrix
 
 
-def head_gallery(trace: TransformerTrace, rates: Rates) -> Spec:
+def head_gallery(trace: TransformerTrace, rates: Mapping[tuple[int, int], float]) -> Spec:
     """Draw the weights of every head, queries down and keys across, with its number and its alignment error rate.
 
-    Brightness is the square root of the weight. Heads without an entry in `rates` have only a number. The table has the
+    Brightness is the square root of the weight. `rates` are alignment error rates of cross-attention heads, by 0-based
+    layer and head; heads without one have only a number. The table has the
     mean entropy of each head in bits and its mean largest weight.
     """
     (layers, heads) = trace.cross_alignment.shape[:2]
@@ -202,7 +188,7 @@ def head_gallery(trace: TransformerTrace, rates: Rates) -> Spec:
     notes = [
         text_at(head_kind_name(kind), 0, 1 - k * third, "ink", 14, yref="paper") for k, kind in enumerate(HEAD_KINDS)
     ]
-    layout = sized_layout(_NAME + len(HEAD_KINDS) * (layers * _PANEL_ROW + _NAME), (8, 8, _NAME, 8), 560)
+    layout = sized_layout(34 + len(HEAD_KINDS) * (layers * 120 + 34), (8, 8, 34, 8), 560)
     for number, (head, rate) in enumerate(zip(every, known_rates, strict=True), 1):
         row, left = third / (layers + 0.3), head.head / heads
         high = 1 - HEAD_KINDS.index(head.kind) * third - (head.layer + 0.28) * row
@@ -214,7 +200,7 @@ def head_gallery(trace: TransformerTrace, rates: Rates) -> Spec:
         panels.append(
             cells(thumbnail(head.alignment), 0, 1, heatmap_scale(root=True), hoverinfo="skip", xaxis=x, yaxis=y)
         )
-        layout[f"xaxis{number}"] = axis | {"domain": (left, left + 1 / heads - _GAP), "anchor": y}
+        layout[f"xaxis{number}"] = axis | {"domain": (left, left + 1 / heads - 0.012), "anchor": y}
         layout[f"yaxis{number}"] = axis | {"domain": (high - 0.78 * row, high), "anchor": x, "autorange": "reversed"}
     columns = {
         gettext("attention"): [head_kind_name(head.kind) for head in every],
@@ -240,12 +226,6 @@ def head_gallery(trace: TransformerTrace, rates: Rates) -> Spec:
     return Spec(panels, layout | {"annotations": notes}, alt, numbered_rows(columns))
 
 
-_CELL, _ROW, _LEFT, _LINE, _EDGE = 74, 44, 84, 24, 12
-"""Pixels of a cell, of a row, of the margin with its names, of a line of labels, and of the other margins."""
-_LONGEST = 10
-"""Characters of the label of a piece."""
-
-
 def weights_row(form: AttentionForm, step: int, pieces: Sequence[str], alt: str) -> Spec:
     """Draw the weights of 0-based `step` over the source `pieces`: 0 black, 1 white, as in the heatmap.
 
@@ -258,22 +238,22 @@ def weights_row(form: AttentionForm, step: int, pieces: Sequence[str], alt: str)
     else:
         rows = {gettext("head {n}", n=number): head[step] for number, head in enumerate(form.heads, 1)}
         rows[gettext("mean")] = form.weights[step]
-    labels, energies = axis_labels(names, _LONGEST), {}
+    labels, energies = axis_labels(names, 10), {}
     if form.energies is not None:
         energies = {gettext("energy e"): form.energies[step]}
         labels = [
             f"{label}<br>{decimal(energy, 1)}"
             for label, energy in zip(labels, form.energies[step].tolist(), strict=True)
         ]
-    top, middle = _EDGE + _LINE * (1 + len(energies)), {"xref": "x", "xanchor": "center", "yanchor": "middle"}
+    top, middle = 36 + 24 * len(energies), {"xref": "x", "xanchor": "center", "yanchor": "middle"}
     layout = rows_layout(
         label_axis(list(rows), "quiet", size=11, ticks=""),
-        _ROW,
-        (_LEFT, _EDGE, top, _EDGE),
+        44,
+        (84, 12, top, 12),
         330,
         label_axis(labels, "encoder", size=13, across=True, side="top"),
     ) | {
-        "width": _LEFT + _CELL * len(pieces) + _EDGE,
+        "width": 96 + 74 * len(pieces),
         "annotations": [
             text_at(format_share(weight), j, row, letter_colour(colour_at(GREYS, weight)), **middle)
             for row, weights in enumerate(rows.values())

@@ -14,8 +14,15 @@ from attnviz.analysis.logit_attribution import no_logit_attribution_reason
 from attnviz.analysis.numpy_scorers import scorer_of
 from attnviz.analysis.stages import sum_sentence
 from attnviz.errors import AttnvizError, user_error
-from attnviz.figures.attention_figure import draw_attention, draw_energy, draw_imported, draw_posterior, draw_softmax
-from attnviz.figures.context import draw_context, draw_context_units
+from attnviz.figures.attention_figure import (
+    draw_attention,
+    draw_context,
+    draw_context_units,
+    draw_energy,
+    draw_imported,
+    draw_posterior,
+    draw_softmax,
+)
 from attnviz.figures.decoder_figure import draw_candidates, draw_change, draw_maxout, draw_state
 from attnviz.figures.heads_figure import draw_stream
 from attnviz.figures.perturbation_figure import draw_perturbation_tests

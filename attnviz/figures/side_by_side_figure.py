@@ -36,7 +36,6 @@ from attnviz.figures.spec import (
     Table,
     axis_labels,
     bars,
-    cell_names,
     cursor,
     escape,
     frame_of,
@@ -125,7 +124,7 @@ def attributions(
     hover: Part = {}
     if rows * columns * count <= MOST_TEXTS:
         source, target = axis_labels(cells.source, 40), axis_labels(cells.target, 40)
-        hover = {"text": cell_names(target, source)}
+        hover = {"text": [[f"{row} ← {column}" for column in source] for row in target]}
     cell_gap = 1 if max(rows, columns) <= 24 else 0
     panels: list[Part] = []
     for name, place in axes.items():
@@ -153,7 +152,22 @@ def attributions(
     table = pair_columns(trace) | {
         f"{texts[name].name}, {texts[name].unit}": methods.matrices[name].ravel() for name in methods.names
     }
-    return Spec(panels, layout, _methods_alt(trace, methods, step), table)
+    steps = range(len(trace.target_pieces))[:12] if step is None else [step]
+    strongest = {
+        name: ", ".join(
+            f"{shorten(trace.target_pieces[i], 20)} ← {shorten(trace.source_pieces[matrix[i].argmax()], 20)}"
+            for i in steps
+        )
+        for name, matrix in methods.matrices.items()
+    }
+    listed = (gettext("{answer}: {piece}", answer=texts[name].name, piece=strongest[name]) for name in methods.names)
+    alt = gettext(
+        "Heatmaps of {count} attribution methods, with the same scale. Most important source piece for each "
+        "target piece, by method: {listed}.",
+        count=count,
+        listed="; ".join(listed),
+    )
+    return Spec(panels, layout, alt, table)
 
 
 def agreement_table(agreement: Agreement) -> pd.DataFrame:
@@ -172,28 +186,6 @@ def agreement_table(agreement: Agreement) -> pd.DataFrame:
         gettext("total variation"): agreement.variation[one, other],
     }
     return frame_of(numbered_rows(columns))
-
-
-def _methods_alt(trace: Trace | Attention, methods: AttributionMethods, step: int | None) -> str:
-    texts, steps = attribution_method_texts(), [step] if step is not None else range(len(trace.target_pieces))[:12]
-    listed = "; ".join(
-        gettext(
-            "{answer}: {piece}",
-            answer=texts[name].name,
-            piece=", ".join(
-                f"{shorten(trace.target_pieces[i], 20)} ← "
-                f"{shorten(trace.source_pieces[int(methods.matrices[name][i].argmax())], 20)}"
-                for i in steps
-            ),
-        )
-        for name in methods.names
-    )
-    return gettext(
-        "Heatmaps of {count} attribution methods, with the same scale. Most important source piece for each "
-        "target piece, by method: {listed}.",
-        count=len(methods.names),
-        listed=listed,
-    )
 
 
 def comparison(
@@ -297,7 +289,15 @@ def comparison(
         background = rectangle(0, 1, 0, 1, colour, 0) | {"fillcolor": colour, "layer": "below"}
         layout["shapes"].append(background | {"xref": xref, "yref": yref})
     layout["barmode"] = "overlay"
-    traces += [hatched | axes[kind] for kind, values in heatmaps.items() for hatched in _hatching(values)]
+    pattern = {"shape": "/", "fgcolor": "quiet", "bgcolor": "paper", "solidity": 0.12}
+    hatched: Part = {"name": "gaps", "marker": {"pattern": pattern}, "base": -0.5, "width": 1}
+    for kind, values in heatmaps.items():  # rows and columns that a panel lacks
+        down, along = (np.flatnonzero(np.isnan(values).all(axis=axis)) for axis in (1, 0))
+        if len(down):
+            traces.append(bars([columns] * len(down), "quiet", y=down, **hatched | axes[kind]))
+        if len(along):
+            upright = {"orientation": "v", "y": [rows] * len(along)}
+            traces.append(bars(along, "quiet", **hatched | axes[kind] | upright))
     for number, kind in (("", "first"), ("2", "difference")) if heatmaps else ():
         face = "difference" if kind == "difference" else compared.face
         signed_values = [compared.difference] if kind == "difference" else [compared.first, compared.other]
@@ -332,22 +332,6 @@ def _word_axis(axis: SharedAxis, count: int, colour: str, *, across: bool = Fals
         for place, text in zip(drawn["tickvals"], drawn["ticktext"], strict=True)
     ]
     return drawn | FRAMED, longest
-
-
-def _hatching(values: Array) -> list[Part]:
-    """Return the hatching of the rows and columns that a panel lacks, as bars."""
-    missing, (rows, columns) = np.isnan(values), values.shape
-    pattern = {"shape": "/", "fgcolor": "quiet", "bgcolor": "paper", "solidity": 0.12}
-    hatched: Part = {"name": "gaps", "marker": {"pattern": pattern}, "base": -0.5, "width": 1}
-    down, across = (np.flatnonzero(missing.all(axis=axis)) for axis in (1, 0))
-    return [
-        trace
-        for trace, places in (
-            (bars([columns] * len(down), "quiet", y=down, **hatched), down),
-            (bars(across, "quiet", orientation="v", y=[rows] * len(across), **hatched), across),
-        )
-        if len(places)
-    ]
 
 
 def _word_traces(compared: Comparison, logs: list[Array], names: tuple[str, str]) -> list[Part]:

@@ -463,11 +463,6 @@ def cells(numbers: Any, low: float, high: float, scale: ColourScale | str, **mor
     return {"type": "heatmap", "z": numbers} | colours | more
 
 
-def cell_names(rows: Sequence[str], columns: Sequence[str]) -> list[list[str]]:
-    """Return the hover text of each cell, (rows, columns): target ← source, of names that are already escaped."""
-    return [[f"{row} ← {column}" for column in columns] for row in rows]
-
-
 def units_table(names: Sequence[str], vectors: Any, first: int = 1) -> dict[str, Any]:
     """Return a table with a row for each unit, and a column for each of the vectors, numbered from `first`."""
     columns = {f"({k}) {name}": vector for k, (name, vector) in enumerate(zip(names, vectors, strict=True), first)}

@@ -18,7 +18,7 @@ from attnviz.analysis.judgement import pair_attention, with_words_swapped
 from attnviz.analysis.logit_attribution import LogitAttribution
 from attnviz.browser_programs import PLOTLY_TRACES
 from attnviz.detector import Detector
-from attnviz.figures.context import context_frame
+from attnviz.figures.attention_figure import context_frame
 from attnviz.figures.corpus_figure import histogram, scatter, vector_map, with_star
 from attnviz.figures.heads_figure import head_gallery, multiplications, weights_row
 from attnviz.figures.judgement_figure import attend_figure, bag_figure, compared_figure

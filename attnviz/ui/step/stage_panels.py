@@ -29,7 +29,7 @@ from attnviz.analysis.step_equations import Equation
 from attnviz.analysis.verification import misfit_text
 from attnviz.architectures import architecture_of, narrate, stage_numbered, step_texts
 from attnviz.browser_programs import KATEX
-from attnviz.figures.context import context_frame
+from attnviz.figures.attention_figure import context_frame
 from attnviz.figures.encoding import to_json
 from attnviz.figures.registry import (
     ENERGY_DECOMPOSITION,
