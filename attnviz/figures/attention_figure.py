@@ -175,7 +175,7 @@ def _source_bars(
         form: D3's format of the numbers in hover texts.
         text: Returns the text of a number.
     """
-    texts = [f" {text(value)} " if math.isfinite(value) else " −∞ " for value in values.tolist()]
+    texts = [f" {text(value)} " if math.isfinite(value) else " −∞ " for value in values]
     hover = f"%{{customdata}}<br>{symbol} = %{{x:{form}}}<extra></extra>"
     drawn = bars(values, colour, list(map(escape, _names(subject, 60))), hovertemplate=hover)
     return [drawn, *_source_numbers(np.nan_to_num(values), texts)]
@@ -195,7 +195,7 @@ def _strongest(subject: Subject) -> dict[str, Any]:
     """Return what text alternatives say about a step: its number, and the piece of the largest weight."""
     trace, step = subject.attention, subject.step
     best = weight_order(trace, step)[0]
-    weight = float(trace.alignment[step][best])
+    weight = trace.alignment[step][best]
     return {
         "step": step + 1,
         "count": len(trace.source_pieces),
@@ -203,7 +203,7 @@ def _strongest(subject: Subject) -> dict[str, Any]:
         "name": _names(subject, 30)[best],
         "weight": weight,
         "share": percent(weight),
-        "energy": float(trace.energies[step][best]) if trace.energies.size else None,
+        "energy": trace.energies[step][best] if trace.energies.size else None,
     }
 
 
@@ -231,14 +231,14 @@ def draw_posterior(subject: Subject) -> Spec:
     # Marks at 0 would carry no information.
     marks = np.where(heatmap_posterior >= _VISIBLE, heatmap_posterior, np.nan)
     # The axis of likelihoods ends at a round number.
-    highest = float(likelihood.max())
+    highest = likelihood.max()
     unit = 10 ** np.floor(np.log10(max(highest, 1e-300)))
     largest = 1.0 if highest > 0.5 else float(unit * np.ceil(highest / unit * (1 - 1e-9)))
     largest_label = significant(largest, 1) if largest >= 0.001 else small(largest)
     # The number comes after the mark too.
     texts = [
         f"{'   ' if math.isfinite(mark) else ' '}{decimal(value)} "
-        for value, mark in zip(posterior.tolist(), marks.tolist(), strict=True)
+        for value, mark in zip(posterior, marks, strict=True)
     ]
     diamond = {"symbol": "diamond", "size": 9, "color": "paper", "line": {"width": 1.5, "color": "ink"}}
     of_heatmap = gettext("α′ of the heatmap")
@@ -256,7 +256,7 @@ def draw_posterior(subject: Subject) -> Spec:
         tickvals=[0, largest],
         ticktext=["0", largest_label],
     )
-    first, last, names = int(prior.argmax()), int(posterior.argmax()), _names(subject, 30)
+    first, last, names = prior.argmax(), posterior.argmax(), _names(subject, 30)
     alt = gettext(
         "Attention of step {step}, before and after its word is known. The posterior of a source piece is "
         "proportional to its weight α times the likelihood of the word, given the annotation of this piece alone. "
@@ -321,9 +321,9 @@ def draw_attention(subject: Subject) -> Spec:
     numbered = {order[rank] for rank in spaced(order, count / _NUMBERS)} | {*pair}
     energy_texts = [
         decimal(energy, 2 if j in pair else 1) if j in numbered and math.isfinite(energy) else ""
-        for j, energy in enumerate(energies.tolist())
+        for j, energy in enumerate(energies)
     ]
-    shares = [format_share(share) if j in numbered and share >= 0.005 else "" for j, share in enumerate(alpha.tolist())]
+    shares = [format_share(share) if j in numbered and share >= 0.005 else "" for j, share in enumerate(alpha)]
     places = np.arange(count, dtype=np.int32)
 
     def upright_bars(values: Numbers, texts: list[str], symbol: str, colour: str | list[str], axis: str) -> list[Part]:
@@ -331,7 +331,7 @@ def draw_attention(subject: Subject) -> Spec:
         hover = f"%{{customdata}}<br>{symbol} = %{{y:.4f}}<extra></extra>"
         upright: Part = {"orientation": "v", "x": places, "y": values, "width": min(0.62, count / 10), "yaxis": axis}
         ends, size = np.nan_to_num(values), 11 if count <= 12 else 10
-        sides = ["bottom center" if end < 0 else "top center" for end in ends.tolist()]
+        sides = ["bottom center" if end < 0 else "top center" for end in ends]
         return [
             bars((), colour, axis_labels(names, 60), hovertemplate=hover, **upright),
             texts_at(places, ends, texts, size, textposition=sides, cliponaxis=False, yaxis=axis),
@@ -344,7 +344,7 @@ def draw_attention(subject: Subject) -> Spec:
         x0=0,
         xaxis="x2",
         yaxis="y3",
-        text=[[decimal(value) for value in row] for row in terms.tolist()],
+        text=[[decimal(value) for value in row] for row in terms],
         texttemplate="%{text}",
         textfont={"size": 11},
         colorscale="numbered_scale",
@@ -527,7 +527,7 @@ def draw_context_units(subject: Subject) -> Spec:
     count, lines, own = len(found.units), len(found.terms), len(found.words)
     groups, names = [words.source_groups[k] for k in found.words], [words.source[k] for k in found.words]
     columns = [f"({k + 1}) {name}" for k, name in zip(found.words, names, strict=True)]
-    cosines = [float(found.cosines[list(group)].max()) for group in groups]
+    cosines = [found.cosines[list(group)].max() for group in groups]
     if lines > own:
         names.append(ngettext("{count} other", "{count} others", len(words.source) - own))
         columns.append(gettext("other words"))
@@ -538,7 +538,7 @@ def draw_context_units(subject: Subject) -> Spec:
     before = np.vstack([found.partial_sums, np.zeros(count)])  # (lines + 1, units)
     added = np.vstack([found.terms, found.context])
     # Lines are numbered downwards; positive values extend upwards from their line.
-    scale = -0.46 / (float(np.abs([before + added, before]).max()) or 1.0)
+    scale = -0.46 / (np.abs([before + added, before]).max() or 1.0)
     x, y = [*range(count)] * (lines + 1), np.repeat(np.arange(lines + 1), count)
     adds, is_sum = gettext("{name}: {value} added to unit {unit}, making {total}"), gettext("unit {unit}: {value}")
     hover = [
@@ -595,15 +595,15 @@ def draw_context_units(subject: Subject) -> Spec:
         "annotations": [text_at(gettext("cosine"), 1, top, "quiet", 11, yref="paper", xshift=-2)],
         "shapes": [rectangle(0, 1, 0.46, 0.97, "context") | {"xref": "paper", "yref": "y2"}],
     }
-    largest = int(np.abs(found.context - found.mean).argmax())
+    largest = np.abs(found.context - found.mean).argmax()
     alt = gettext(
         "What each source word adds to the units of the context vector of step {step}. {told} Unit {unit} "
         "differs most from its mean over all steps: {value} instead of {mean}.",
         step=step + 1,
         told=context_sentence(trace, found, step),
         unit=units[largest],
-        value=decimal(float(found.context[largest])),
-        mean=decimal(float(found.mean[largest])),
+        value=decimal(found.context[largest]),
+        mean=decimal(found.mean[largest]),
     )
     table: dict[str, list[Any]] = {gettext("unit"): [gettext("weight"), gettext("cosine"), *map(str, units)]}
     for column, weight, cosine, term in zip(columns, weights, cosines, found.terms, strict=True):

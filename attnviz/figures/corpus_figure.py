@@ -53,7 +53,7 @@ def histogram(values: Numbers, name: str, *, selected_region: Sequence[float] = 
         "customdata": np.stack([edges[:-1], edges[1:]], axis=1),
         "hovertemplate": f"{escape(name)} %{{customdata[0]:.3~g}} – %{{customdata[1]:.3~g}}: %{{y}}<extra></extra>",
     }
-    region = [*selected_region, 0, 1.05 * float(counts.max())] if selected_region else ()
+    region = [*selected_region, 0, 1.05 * counts.max()] if selected_region else ()
     return _selectable(bars, (name, gettext("pairs")), region, bargap=0.04, selectdirection="h")
 
 
@@ -106,8 +106,8 @@ def vector_map(
         "": range(len(names)),
         gettext("piece"): [word for word, _ in names],
         gettext("sentence"): [sentence for _, sentence in names],
-        gettext("component 1"): x.tolist(),
-        gettext("component 2"): y.tolist(),
+        gettext("component 1"): x,
+        gettext("component 2"): y,
     }
     return Spec(data, layout, alt, table)
 

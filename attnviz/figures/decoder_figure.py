@@ -65,7 +65,7 @@ def draw_state(subject: Subject) -> Spec:
     units = len(keep)
     table = numbered_rows(gates | states, gettext("unit"))
     if subject.simple:
-        kept = float(trace.kept_shares[step].mean())
+        kept = trace.kept_shares[step].mean()
         shares = {"kept": percent(kept), "new": percent(1 - kept)}
         bar = bars(
             [kept, 1 - kept],
@@ -89,7 +89,7 @@ def draw_state(subject: Subject) -> Spec:
     sorted_units = (order + 1).astype(str)
     gate_colours = {"zmin": 0, "zmax": 1, "colorscale": [[0, "paper"], [1, "decoder"]]}
     # Cell states are unbounded, states are in (-1, 1).
-    limit = float(np.abs(trace.memories).max(initial=1))
+    limit = np.abs(trace.memories).max(initial=1)
     rows = np.stack([*gates.values(), *states.values()])[:, order]
     parts = [
         strips(rows[:count], 1, x=sorted_units, **gate_colours),
@@ -104,7 +104,7 @@ def draw_state(subject: Subject) -> Spec:
             text_at(gettext("kept →"), 1, 1, "quiet", yref="paper", xanchor="right"),
         ],
     }
-    fields = {"step": step + 1, "count": units, "kept": f"{float(keep.mean()):.0%}"}
+    fields = {"step": step + 1, "count": units, "kept": f"{keep.mean():.0%}"}
     if is_lstm:
         alt = gettext(
             "Strips of {count} units at step {step}: the gates, the memory before the step, the candidate, the kept "
@@ -136,10 +136,10 @@ def draw_candidates(subject: Subject) -> Spec:
     """
     trace, step = subject.trace, subject.step
     chosen, recorded = int(trace.target_ids[step]), trace.top_ids[step].tolist()
-    candidates = zip(recorded, trace.top_pieces[step], trace.top_probabilities[step].tolist(), strict=True)
+    candidates = zip(recorded, trace.top_pieces[step], trace.top_probabilities[step], strict=True)
     rows = [(rank, *row) for rank, row in enumerate(candidates, 1) if rank <= _SHOWN or row[0] == chosen]
     if chosen not in recorded:
-        rows.append((0, chosen, trace.target_pieces[step], float(trace.probabilities[step])))
+        rows.append((0, chosen, trace.target_pieces[step], trace.probabilities[step]))
     ranks, words, pieces, probabilities = map(list, zip(*rows, strict=True))
     ends = np.array(probabilities)
     count, own, names = len(rows), words.index(chosen), list(map(piece_name, pieces))
@@ -216,7 +216,7 @@ def draw_change(subject: Subject) -> Spec:
     outline = {"color": "quiet", "width": [1.5] * count + [0] * count}
     texts = [
         f" <\u00a0{format_share(max(least, 0.001), 1)} " if math.isnan(p) else f" {format_share(p, 1)} "
-        for side, least in zip(shares.tolist(), change.least, strict=True)
+        for side, least in zip(shares, change.least, strict=True)
         for p in side
     ]
     if not has_before:

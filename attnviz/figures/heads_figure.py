@@ -71,7 +71,7 @@ def draw_stream(subject: Subject) -> Spec:
     labels, colours = axis_labels(names, label_length), [colour] * len(names)
     labels[displayed], colours[displayed] = emphasise(labels[displayed], "context"), "context"
     lengths = np.linalg.norm(rows, axis=1)[: len(names)]
-    longest = float(np.linalg.norm(np.concatenate([streams, head.added]), axis=-1).max()) or 1.0
+    longest = np.linalg.norm(np.concatenate([streams, head.added]), axis=-1).max() or 1.0
 
     if subject.simple:
         layout = rows_layout(label_axis(labels, "quiet"), 22, (148, 8, 8, 8), 260, blank_axis(0, longest))
@@ -83,7 +83,7 @@ def draw_stream(subject: Subject) -> Spec:
         return Spec([bars(lengths, colours)], layout, alt, table)
 
     labels[-1], colours[-1] = emphasise(labels[-1], "decoder"), "decoder"
-    texts = [decimal(length) for length in lengths.tolist()]
+    texts = [decimal(length) for length in lengths]
     hover = gettext("length %{x:.3f}") + "<extra></extra>"
     on_lengths = [
         bars(lengths, colours, texts, hovertemplate=hover, xaxis="x2"),
@@ -129,7 +129,7 @@ def draw_all_heads(subject: Subject) -> Spec:
     )
     texts = [
         [f"{name}<br>{word} {percent(share)}" for word, share in zip(long_words, row, strict=True)]
-        for name, row in zip(names, shares.tolist(), strict=True)
+        for name, row in zip(names, shares, strict=True)
     ]
     names[displayed_row] = emphasise(names[displayed_row], "context")
     size = font_size(columns)
@@ -146,11 +146,11 @@ def draw_all_heads(subject: Subject) -> Spec:
         ],
     }
     counts = np.bincount(strongest_words(trace, step).ravel())
-    most_attended = int(counts.argmax())
+    most_attended = counts.argmax()
     alt = ngettext(
         "The {all} attention distributions of step {step}, a row each. {count} distribution attends most to {word}.",
         "The {all} attention distributions of step {step}, a row each. {count} distributions attend most to {word}.",
-        int(counts[most_attended]),
+        counts[most_attended],
         all=count,
         step=step + 1,
         word=quote(shorten(words[most_attended], 30)),
@@ -206,8 +206,8 @@ def head_gallery(trace: TransformerTrace, rates: Mapping[tuple[int, int], float]
         gettext("attention"): [head_kind_name(head.kind) for head in every],
         gettext("layer"): [head.layer + 1 for head in every],
         gettext("head"): [head.head + 1 for head in every],
-        gettext("mean entropy, bits"): [float(entropy(head.alignment).mean()) for head in every],
-        gettext("mean largest weight"): [float(head.alignment.max(axis=1).mean()) for head in every],
+        gettext("mean entropy, bits"): [entropy(head.alignment).mean() for head in every],
+        gettext("mean largest weight"): [head.alignment.max(axis=1).mean() for head in every],
         gettext("alignment error rate"): [np.nan if rate is None else rate for rate in known_rates],
     }
     alt = gettext(
@@ -241,10 +241,7 @@ def weights_row(form: AttentionForm, step: int, pieces: Sequence[str], alt: str)
     labels, energies = axis_labels(names, 10), {}
     if form.energies is not None:
         energies = {gettext("energy e"): form.energies[step]}
-        labels = [
-            f"{label}<br>{decimal(energy, 1)}"
-            for label, energy in zip(labels, form.energies[step].tolist(), strict=True)
-        ]
+        labels = [f"{label}<br>{decimal(energy, 1)}" for label, energy in zip(labels, form.energies[step], strict=True)]
     top, middle = 36 + 24 * len(energies), {"xref": "x", "xanchor": "center", "yanchor": "middle"}
     layout = rows_layout(
         label_axis(list(rows), "quiet", size=11, ticks=""),
@@ -257,7 +254,7 @@ def weights_row(form: AttentionForm, step: int, pieces: Sequence[str], alt: str)
         "annotations": [
             text_at(format_share(weight), j, row, letter_colour(colour_at(GREYS, weight)), **middle)
             for row, weights in enumerate(rows.values())
-            for j, weight in enumerate(weights.tolist())
+            for j, weight in enumerate(weights)
         ],
     }
     table = numbered_rows({gettext("piece"): names} | energies | rows, gettext("position"))

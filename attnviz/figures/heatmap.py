@@ -23,14 +23,13 @@ from attnviz.analysis.grid import (
     link_markers,
     places_of_pieces,
 )
-from attnviz.analysis.labels import LONGEST, SYMBOLS, face_names, merged_cell_text, merging_text, shorten, size_text
+from attnviz.analysis.labels import SYMBOLS, face_names, merged_cell_text, merging_text, shorten, size_text
 from attnviz.analysis.measures import drifts
 from attnviz.analysis.numbers import decimal, signed, significant
 from attnviz.analysis.posterior import posterior as posterior_attention
 from attnviz.analysis.recomputation import Weights
 from attnviz.figures.spec import (
     FRAMED,
-    Numbers,
     Part,
     Spec,
     Table,
@@ -119,8 +118,7 @@ def heatmap(
     if not trace.attends:
         return fixed_context(trace, cells, chosen)
     is_difference, positions = cells.face == "difference", len(trace.source_pieces)
-    layout = cells_layout(cells, chosen.longest, values=chosen.values)
-    layout |= {"plot_bgcolor": cell_gap_colour(chosen), "shapes": bracket_shapes(cells)}
+    layout = _cells_layout(cells, chosen)
     layout["meta"] |= cursor(cells.steps, cells.pieces, len(trace.target_pieces), positions)
     rows, columns = (layout["meta"][name] for name in ("rows", "columns"))
     end, gap = cells.range[1], 1 if max(cells.alpha.shape) <= 32 else 0
@@ -139,9 +137,9 @@ def heatmap(
         marks, lines = _add_markers(layout, cells, markers, len(link_errors(linked, gold).missed))
     data = [image | _hover(cells, lines)]
     if chosen.values:
-        data.append(cell_values(cells, image, _row_height(layout, cells)))
+        data.append(_values(cells, image, _row_height(layout, cells)))
     if chosen.margins:
-        data += add_margins(layout, cells, positions)
+        data += _add_margins(layout, cells, positions)
     data += marks
     if not trace.translated and not trace.is_self_attention:  # frames around imported links that are one word off
         words = grid(trace, "words", chosen.end)
@@ -170,7 +168,7 @@ def _hover(cells: Grid, marker_lines: Mapping[Link, str]) -> Part:
     def text(row: int, column: int) -> str:
         lines = [f"{target[row]} ← {source[column]}"]
         if cells.face != "before":
-            before, after = float(cells.alpha[row, column]), float(posterior[row, column])
+            before, after = cells.alpha[row, column], posterior[row, column]
             lines.append(f"{names['before']}: α = {decimal(before, 4)}")
             lines += [f"{names['after']}: α′ = {decimal(after, 4)}", f"α′ − α = {signed(after - before, 4)}"]
         merged = merged_cell_text(len(cells.steps[row]), len(cells.pieces[column]))
@@ -181,14 +179,14 @@ def _hover(cells: Grid, marker_lines: Mapping[Link, str]) -> Part:
     return texts | ({"hovertemplate": f"%{{text}}<br>{template}"} if cells.face == "before" else {"hoverinfo": "text"})
 
 
-def cells_layout(cells: Grid, longest: int = LONGEST, *, values: bool = False) -> Part:
-    """Return the layout of a heatmap of `cells`, (rows, columns), with room for `values` in them.
+def _cells_layout(cells: Grid, chosen: HeatmapChoices) -> Part:
+    """Return the layout of a heatmap of `cells`, (rows, columns).
 
-    Labels have at most `longest` letters. `layout.meta` has the width above which cells exceed ASPECT (`widest`).
+    `layout.meta` has the width above which cells exceed ASPECT (`widest`).
     """
-    rows, columns = cells.alpha.shape
+    (rows, columns), longest = cells.alpha.shape, chosen.longest
     # Smaller cells have no room for a label, so the figure scrolls instead.
-    row = float(np.clip(340 / rows, min(16, LARGEST_SIDE / rows), 44))
+    row = np.clip(340 / rows, min(16, LARGEST_SIDE / rows), 44)
     target_axis, target_room = words_axis(cells.target, cells.target_brackets, "decoder", longest)
     source_axis, label = words_axis(cells.source, cells.source_brackets, "encoder", longest, across=True)
     left, right, labelled = int(target_room) + 16 + BRACKET_ROOM * bool(cells.target_brackets), 12, label + 8
@@ -196,14 +194,18 @@ def cells_layout(cells: Grid, longest: int = LONGEST, *, values: bool = False) -
     angle = 0 if horizontal else -90 if columns > 20 else -50
     size = source_axis["tickfont"]["size"]
     top = label_height(label, size, angle) + 10 + BRACKET_ROOM * bool(cells.source_brackets)
-    column = 34 if values else 12
+    column = 34 if chosen.values else 12
     if horizontal:
         column = max(column, int(label) + 6)
     if angle == -50:  # the cosine is 0.64; the labels of the last columns end beyond the cells
         names = axis_names(cells.source, cells.source_brackets).items()
         ends = (0.64 * width(shorten(name, longest), size) - (columns - 1 - place) * column for place, name in names)
         right += int(max(ends))
-    inner, sides = min(column * columns, LARGEST_SIDE), left + right
+    inner, sides, gap = min(column * columns, LARGEST_SIDE), left + right, CELL_GAP_COLOUR
+    if cells.face == "difference":
+        gap = "line"
+    elif heatmap_scale(chosen.colours)[0][1] == "#ffffff":  # cells of 0 are light
+        gap = LIGHT.line
     widest = max(round(ASPECT * row * columns), inner, COLOUR_BAR_LENGTH + 20)
     return rows_layout(
         target_axis | FRAMED,
@@ -212,7 +214,7 @@ def cells_layout(cells: Grid, longest: int = LONGEST, *, values: bool = False) -
         sides + inner,
         source_axis | FRAMED | {"side": "top", "tickangle": angle},
         widest=sides + widest,
-    ) | {"plot_bgcolor": CELL_GAP_COLOUR}
+    ) | {"plot_bgcolor": gap, "shapes": _brackets(cells)}
 
 
 def _row_height(layout: Part, cells: Grid) -> float:
@@ -259,7 +261,17 @@ def colour_bar(positions: Sequence[float], labels: Sequence[str]) -> Part:
 
 def _alt(cells: Grid, chosen: HeatmapChoices, gold: GoldLinks) -> str:
     """Return the text alternative: size, and the strongest cell of each row, or of the difference the largest gains."""
-    shown = strongest_cells(cells.target, cells.source, cells.shown, signs=cells.face == "difference")
+    write = signed if cells.face == "difference" else decimal
+    listed = [
+        gettext(
+            "{target} on {source}: {alpha}",
+            target=shorten(word, 30),
+            source=shorten(cells.source[row.argmax()], 30),
+            alpha=write(row.max()),
+        )
+        for word, row in zip(cells.target[:60], cells.shown, strict=False)
+    ]
+    shown = "; ".join([*listed, "…"] if len(cells.target) > 60 else listed)
     if gold:
         shown += ". " + gettext(
             "The heatmap also shows {sure} and {possible}, marked by hand",
@@ -268,26 +280,30 @@ def _alt(cells: Grid, chosen: HeatmapChoices, gold: GoldLinks) -> str:
     size = size_text(chosen.unit, len(cells.target), len(cells.source))
     if cells.merged:
         size = gettext("{size} (weights of words: {merging})", size=size, merging=merging_text())
-    fields = {"size": size, "shown": shown}
-    if cells.face == "after":
-        return gettext("Posterior attention (after the word) of {size}. Largest values: {shown}.", **fields)
-    if cells.face == "difference":
-        return gettext(
-            "Change of the alignment of {size}, α′ (after the word) minus α (before the word). Largest gains: {shown}.",
-            **fields,
-        )
-    return gettext("Alignment of {size}. Largest weights: {shown}.", **fields)
+    return gettext(
+        {
+            "before": "Alignment of {size}. Largest weights: {shown}.",
+            "after": "Posterior attention (after the word) of {size}. Largest values: {shown}.",
+            "difference": "Change of the alignment of {size}, α′ (after the word) minus α (before the word). Largest "
+            "gains: {shown}.",
+        }[cells.face],
+        size=size,
+        shown=shown,
+    )
 
 
 def _table(cells: Grid, margins: bool) -> Table:
     """Return the numbers; with `margins`, a last column has the entropies, and a last row the sums, of the face."""
-    rows, columns = map(numbered_labels, (cells.target, cells.source))
+    # Words differ by their numbers.
+    rows, columns = (
+        [f"{number} {isolated(name)}" for number, name in enumerate(names, 1)] for names in (cells.target, cells.source)
+    )
     shown: dict[str, Any] = dict(zip(columns, cells.shown.T, strict=True))
     if margins:
         rows.append("Σ (α′ − α)" if cells.face == "difference" else f"Σ {SYMBOLS[cells.face]}")
         sums = cells.covered.astype(cells.shown.dtype)
         shown = {name: np.append(shown[name], total) for name, total in zip(columns, sums, strict=True)}
-        shown |= {entropy_title(cells.face): [*cells.entropies, np.nan]}
+        shown |= {_entropy_title(cells): [*cells.entropies, np.nan]}
     corner = gettext("target \\ source")
     return {f"{corner} ({merging_text()})" if cells.merged else corner: rows, **shown}
 
@@ -302,13 +318,13 @@ COLOUR_BAR_LENGTH = 190
 """Pixels of the colour bar, for which the figure must be wide enough."""
 
 
-def cell_values(cells: Grid, image: Part, row_height: float) -> Part:
+def _values(cells: Grid, image: Part, row_height: float) -> Part:
     """Return the number of each cell of `image`, in black or white; 0 where it rounds to 0."""
     low, high, scale = image["zmin"], image["zmax"], image["colorscale"]
-    shades = ((image["z"] - low) / (high - low)).ravel().tolist()
+    shades = ((image["z"] - low) / (high - low)).ravel()
     rows, columns = np.indices(cells.shown.shape)
     write = signed if cells.face == "difference" else decimal
-    texts = [write(number) if abs(number) >= 0.005 else "0" for number in cells.shown.ravel().tolist()]
+    texts = [write(number) if abs(number) >= 0.005 else "0" for number in cells.shown.ravel()]
 
     def colours(ink: Palette) -> list[str]:
         stops = getattr(ink, scale) if isinstance(scale, str) else scale
@@ -350,32 +366,12 @@ def words_axis(
     return axis, label_width(labels.values(), size, longest)
 
 
-def strongest_cells(target: Sequence[str], source: Sequence[str], cells: Numbers, *, signs: bool = False) -> str:
-    """Return the strongest cell of each of the first 60 rows for a text alternative, with `signs` for differences."""
-    write = signed if signs else decimal
-    listed = [
-        gettext(
-            "{target} on {source}: {alpha}",
-            target=shorten(word, 30),
-            source=shorten(source[int(row.argmax())], 30),
-            alpha=write(float(row.max())),
-        )
-        for word, row in zip(target[:60], cells, strict=False)
-    ]
-    return "; ".join([*listed, "…"] if len(target) > 60 else listed)
-
-
-def numbered_labels(names: Sequence[str]) -> list[str]:
-    """Return the names of rows or columns in a table, which differ by their numbers from 1."""
-    return [f"{number} {isolated(name)}" for number, name in enumerate(names, 1)]
-
-
-def bracket_shapes(cells: Grid) -> list[Part]:
+def _brackets(cells: Grid) -> list[Part]:
     """Return the brackets of the words of several rows or columns, one shape in each margin.
 
     They are below the cells: the page copies this layer to where labels stay in sight (`frozen_labels.js`).
     """
-    near, far, inset = _BRACKET
+    near, far, inset = 3, 6, 0.36  # pixels from the cells to both ends of its lines, and half its height in a row
     shapes = []
     for axis, brackets, sign, edge, colour in (
         ("x", cells.target_brackets, -1, 0, "decoder"),  # at the left of the rows
@@ -400,8 +396,6 @@ def font_size(count: int) -> int:
     return 14 if count <= 16 else 13 if count <= 26 else 12 if count <= 40 else 11
 
 
-_BRACKET = 3, 6, 0.36
-"""Pixels between the cells and the ends and the line of a bracket, and half its height in a row."""
 BRACKET_ROOM = 8
 """Pixels of a margin for brackets."""
 
@@ -412,14 +406,7 @@ _BAR_HEIGHT, _GAP, _HEATMAP_SHARE = 44, 8, 0.87
 """Pixels of the bars below the heatmap and of the gap above them; share of the width for the heatmap."""
 
 
-def cell_gap_colour(choices: HeatmapChoices) -> str:
-    """Return the colour between cells: a line colour where cells of 0 are light, as those of a difference are."""
-    if choices.face == "difference":
-        return "line"
-    return CELL_GAP_COLOUR if heatmap_scale(choices.colours)[0][1] != "#ffffff" else LIGHT.line
-
-
-def add_margins(layout: Part, cells: Grid, positions: int) -> list[Part]:
+def _add_margins(layout: Part, cells: Grid, positions: int) -> list[Part]:
     """Shrink the heatmap of `layout`, and return the bars beside it: sums on `y2`, below, and entropies on `x2`.
 
     Both are from 0 on; in a difference they extend to both sides of 0, gains upwards.
@@ -427,10 +414,10 @@ def add_margins(layout: Part, cells: Grid, positions: int) -> list[Part]:
     is_difference, symbol, covered = cells.face == "difference", SYMBOLS[cells.face], cells.covered.tolist()
     write = signed if is_difference else decimal
     if is_difference:
-        most_sum, most_bits = (max(float(np.abs(all_).max()), 0.1) * 1.04 for all_ in (cells.covered, cells.entropies))
+        most_sum, most_bits = (max(np.abs(all_).max(), 0.1) * 1.04 for all_ in (cells.covered, cells.entropies))
         sums, sum_range, bits_range = [-most_sum, 0, most_sum], [-most_sum, most_sum], [-most_bits, most_bits]
     else:
-        most_sum, most_bits = max(covered), float(np.log2(positions)) or 1.0
+        most_sum, most_bits = max(covered), np.log2(positions) or 1.0
         sums, sum_range, bits_range = [0, most_sum], [most_sum * 1.04, 0], [0, most_bits]
     zero = f"Σ {'Δ' if is_difference else symbol}  0"
     inner = layout["height"] - layout["margin"]["t"] - layout["margin"]["b"]
@@ -453,7 +440,7 @@ def add_margins(layout: Part, cells: Grid, positions: int) -> list[Part]:
             ticktext=[write(tick, 1) if tick else zero for tick in sums],
         ),
         "xaxis2": titled_axis(
-            entropy_title(cells.face),
+            _entropy_title(cells),
             11,
             3,
             showgrid=False,
@@ -477,51 +464,48 @@ def add_margins(layout: Part, cells: Grid, positions: int) -> list[Part]:
         )
         for name, amount in zip(source, covered, strict=True)
     ]
-    bits_texts = [
-        _entropy_text(cells.face, name, amount, positions)
-        + (gettext("<br>mean of its {count} pieces", count=len(steps)) if len(steps) > 1 else "")
-        for name, amount, steps in zip(target, cells.entropies.tolist(), cells.steps, strict=True)
-    ]
-    colours = [
+    bits_texts = []
+    for name, bits, steps in zip(target, cells.entropies.tolist(), cells.steps, strict=True):
+        if is_difference:
+            text = ngettext(
+                "{name}: entropy changes by {bits} bits (α′ minus α)",
+                "{name}: entropy changes by {bits} bits (α′ minus α)",
+                round(bits, 2),
+                name=name,
+                bits=signed(bits),
+            )
+        else:
+            spread = ngettext(
+                "like a weight spread evenly over {count:.1f} pieces",
+                "like a weight spread evenly over {count:.1f} pieces",
+                2**bits,
+            )
+            text = ngettext(
+                "{name}: entropy H of {symbol} = {count:.2f} bits (at most {most:.2f}), {wide}",
+                "{name}: entropy H of {symbol} = {count:.2f} bits (at most {most:.2f}), {wide}",
+                bits,
+                name=name,
+                symbol=symbol,
+                most=np.log2(positions),
+                wide=spread,
+            )
+        if len(steps) > 1:
+            text += gettext("<br>mean of its {count} pieces", count=len(steps))
+        bits_texts.append(text)
+    sum_colour, bits_colour = (
         signed_colours(values) if is_difference else colour
         for values, colour in ((cells.covered, "bar"), (cells.entropies, "decoder"))
-    ]
+    )
     upright = {"orientation": "v", "x": list(range(columns)), "y": covered, "yaxis": "y2"}
     return [
-        bars(covered, colours[0], sum_texts, name="coverage", **upright),
-        bars(cells.entropies.tolist(), colours[1], bits_texts, name="entropy", xaxis="x2"),
+        bars(covered, sum_colour, sum_texts, name="coverage", **upright),
+        bars(cells.entropies, bits_colour, bits_texts, name="entropy", xaxis="x2"),
     ]
 
 
-def _entropy_text(face: Face, name: str, bits: float, positions: int) -> str:
-    """Return the hover text of the bar beside a row."""
-    if face == "difference":
-        return ngettext(
-            "{name}: entropy changes by {bits} bits (α′ minus α)",
-            "{name}: entropy changes by {bits} bits (α′ minus α)",
-            round(bits, 2),
-            name=name,
-            bits=signed(bits),
-        )
-    spread = ngettext(
-        "like a weight spread evenly over {count:.1f} pieces",
-        "like a weight spread evenly over {count:.1f} pieces",
-        2**bits,
-    )
-    return ngettext(
-        "{name}: entropy H of {symbol} = {count:.2f} bits (at most {most:.2f}), {wide}",
-        "{name}: entropy H of {symbol} = {count:.2f} bits (at most {most:.2f}), {wide}",
-        bits,
-        name=name,
-        symbol=SYMBOLS[face],
-        most=np.log2(positions),
-        wide=spread,
-    )
-
-
-def entropy_title(face: Face) -> str:
+def _entropy_title(cells: Grid) -> str:
     """Return the title of the entropies of rows."""
-    return ("Δ" if face == "difference" else "") + gettext("H, bits")
+    return ("Δ" if cells.face == "difference" else "") + gettext("H, bits")
 
 
 LINK_SYMBOLS: dict[LinkKind, str] = {"sure": "◉", "possible": "○", "false": "×"}
@@ -539,7 +523,7 @@ def _add_markers(layout: Part, cells: Grid, markers: LinkMarkers, missed: int) -
     named = {kind: f"{LINK_SYMBOLS[kind]} {names[kind]}" for kind in markers}
     lines = {cell: named[kind] for kind, marked in markers.items() for cell in marked}
     column = (narrowest - margin["l"] - margin["r"]) / len(cells.source)
-    size = float(np.clip(0.46 * min(_row_height(layout, cells), 2 * column), 7, 15))
+    size = np.clip(0.46 * min(_row_height(layout, cells), 2 * column), 7, 15)
     line = max(1.2, 0.14 * size)
     traces: list[Part] = []
     for kind, marked in markers.items():
@@ -631,7 +615,7 @@ def fixed_context(trace: Any, cells: Grid, chosen: HeatmapChoices) -> Spec:
     )
     margins = [int(room) + 18 + BRACKET_ROOM for room in (left, right)]
     highest = max(rows, sources)
-    height = 34 + round(highest * float(np.clip(420 / highest, 16, 44))) + 12
+    height = 34 + round(highest * np.clip(420 / highest, 16, 44)) + 12
     hidden: Part = blank_axis(0, 1)
     caption = gettext("c, {count} numbers", count=len(vector))
     shown = places_of_pieces(cells.steps, len(trace.target_pieces))

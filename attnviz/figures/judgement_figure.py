@@ -56,7 +56,7 @@ def compared_figure(judgement: Judgement, step: int) -> Spec:
         count=rows.shape[1],
         number=step + 1,
         name=name,
-        length=decimal(float(np.linalg.norm(rows[2]))),
+        length=decimal(np.linalg.norm(rows[2])),
     )
     return Spec(data, layout, alt, numbered_rows(vectors, gettext("unit")))
 

@@ -165,7 +165,7 @@ def _stacked(
     places = places[places <= last * 1.001]
     ticks = spaced(places.tolist(), _MIN_TICK_DISTANCE * last)
     data: list[Part] = []
-    spans = [[at - half, at + half] for at in update_positions(moments).tolist()]
+    spans = [[at - half, at + half] for at in update_positions(moments)]
     layout = sized_layout(
         _TOP + inner + bottom, (52, right, _TOP, bottom), 320, spans=spans, selection_colour="context"
     ) | {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Set
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -190,7 +190,7 @@ class StepFigure:
     word."""
     on_page: bool = True
     """Whether the page offers it among the figures of the step; others combine several, or take long."""
-    gives_away: Collection[Number] = get_args(Number)
+    gives_away: Set[Number] = frozenset(get_args(Number))
     """What it shows, so that a lesson cannot ask for it."""
     uses_weights: bool = False
     """Whether the figure needs the model's weights or shows more with them."""
@@ -304,7 +304,7 @@ ENERGY_DECOMPOSITION = StepFigure(
     draw_energy_decomposition,
     (COMPUTED, _ATTENTION, _DECOMPOSABLE_SCORER, _SCORE_VECTOR),
     level="everything",
-    gives_away=("energy",),
+    gives_away={"energy"},
     uses_weights=True,
     heading=_energy_decomposition_heading,
 )
@@ -347,7 +347,7 @@ SOFTMAX = StepFigure(
     stages=(2,),
     level="numbers",
     control="weights",
-    gives_away=("energy", "weight"),
+    gives_away={"energy", "weight"},
 )
 
 
@@ -362,7 +362,7 @@ FIGURES: tuple[StepFigure, ...] = (
         sentence=lambda subject: sum_sentence(subject.attention, subject.step),
         control="weights",
         on_page=False,
-        gives_away=("energy", "weight"),
+        gives_away={"energy", "weight"},
     ),
     StepFigure(
         "look",
@@ -370,7 +370,7 @@ FIGURES: tuple[StepFigure, ...] = (
         draw_imported,
         (_IMPORTED_ATTENTION,),
         stages=(2,),
-        gives_away=("weight",),
+        gives_away={"weight"},
     ),
     StepFigure(
         "energy",
@@ -379,7 +379,7 @@ FIGURES: tuple[StepFigure, ...] = (
         (_ENERGIES, _ATTENTION),
         stages=(1,),
         level="numbers",
-        gives_away=("energy",),
+        gives_away={"energy"},
     ),
     SOFTMAX,
     StepFigure(
@@ -389,7 +389,7 @@ FIGURES: tuple[StepFigure, ...] = (
         (COMPUTED,),
         stages=(3,),
         control="sum",
-        gives_away=("weight",),
+        gives_away={"weight"},
     ),
     StepFigure(
         "units",
@@ -401,7 +401,7 @@ FIGURES: tuple[StepFigure, ...] = (
         covers="context",
         sentence=_units_sentence,
         caption=lambda subject: displayed_units_caption(subject.trace),
-        gives_away=("weight",),
+        gives_away={"weight"},
     ),
     StepFigure(
         "state",
@@ -410,7 +410,7 @@ FIGURES: tuple[StepFigure, ...] = (
         _RECURRENT,
         stages=(4,),
         caption=_state_caption,
-        gives_away=(),
+        gives_away=frozenset(),
     ),
     StepFigure(
         "maxout",
@@ -419,7 +419,7 @@ FIGURES: tuple[StepFigure, ...] = (
         _MAXOUT,
         stages=(5,),
         level="numbers",
-        gives_away=("word",),
+        gives_away={"word"},
         uses_weights=True,
     ),
     StepFigure(
@@ -429,7 +429,7 @@ FIGURES: tuple[StepFigure, ...] = (
         _HEADS,
         stages=(4,),
         caption=_stream_caption,
-        gives_away=("word",),
+        gives_away={"word"},
     ),
     StepFigure(
         "candidates",
@@ -439,7 +439,7 @@ FIGURES: tuple[StepFigure, ...] = (
         stages=(5,),
         caption=_candidates_caption,
         control="word",
-        gives_away=("word",),
+        gives_away={"word"},
     ),
     POSTERIOR,
     ENERGY_DECOMPOSITION,

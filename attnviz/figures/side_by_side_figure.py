@@ -98,7 +98,7 @@ def attributions(
     """
     cells, texts = grid(trace, by, end), attribution_method_texts()
     (rows, columns), count = cells.alpha.shape, len(methods.names)
-    across, height = min(across, count), float(np.clip(230 / rows, 11, 20)) * rows
+    across, height = min(across, count), np.clip(230 / rows, 11, 20) * rows
     target_axis, left = words_axis(cells.target, (), "decoder", _LABEL, pixels=height)
     panel = (width - left - PANEL_GAP * across) / max(1, across)
     source_axis, longest = words_axis(cells.source, (), "encoder", _LABEL, across=True, pixels=panel)
@@ -249,12 +249,12 @@ def comparison(
     panels = {kind: (captions[kind], source_axis, target_axis) for kind in heatmaps}
     logs = [values[:rows] for values in (compared.first_log_probabilities, compared.other_log_probabilities)]
     if compared.has_probabilities or not heatmaps:
-        lowest = min(-0.5, float(np.nan_to_num(logs).min()))
+        lowest = min(-0.5, np.nan_to_num(logs).min())
         limits = [1.06 * lowest, -0.05 * lowest]
         log_axis = titled_axis("log p", standoff=2, range=limits, zerolinecolor="quiet", nticks=6)
         panels["words"] = captions["words"], log_axis, target_axis | {"showgrid": True, "mirror": False}
 
-    across, row_height = min(across, len(panels)), float(np.clip(380 / rows, 16, 34))
+    across, row_height = min(across, len(panels)), np.clip(380 / rows, 16, 34)
     narrowest = max(210, 15 * columns if len(panels) > 1 else 0)
     layout, axes = side_by_side(
         panels,
@@ -411,7 +411,7 @@ def _alt(compared: Comparison, names: tuple[str, str], end: bool) -> str:
         start = gettext("“{first}” and “{other}” as heatmaps of {size}, and their difference.", **fields)
     cells = [
         f"{shorten(compared.target.names[row], 20)} ← {shorten(compared.source.names[column], 20)} "
-        f"{signed(float(compared.difference[row, column]))}"
+        f"{signed(compared.difference[row, column])}"
         for row, column in compared.most_changed(5)
         if end or "</s>" not in (compared.target.names[row], compared.source.names[column])
     ]

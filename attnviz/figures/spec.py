@@ -268,7 +268,7 @@ THINNED_ROWS = 30
 
 def signed_colours(values: Numbers) -> list[str]:
     """Return the colours of signed bars of these `values`, (n,): blue from 0 up, red below."""
-    return ["minus" if value < 0 else "plus" for value in values.tolist()]
+    return ["minus" if value < 0 else "plus" for value in values]
 
 
 def numbers(ends: Numbers | Sequence[float], texts: Sequence[str], size: int = 12, **more: Any) -> Part:

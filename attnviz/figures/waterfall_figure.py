@@ -97,7 +97,7 @@ def draw_energy_decomposition(subject: Subject, *, operands: bool = True) -> Spe
             axes["xaxis4"] = _signed_axis("× vₖ", units.score, [0.49, 0.6])
         axes["xaxis2"] = _signed_axis(inputs, [query, key, query + key], [0, end])
     if rest:
-        values.append(float(contributions[rest].sum()))
+        values.append(contributions[rest].sum())
         labels.append(gettext("{n} more", n=len(rest)))
         c = signed(values[-1], 4)
         hover.append(ngettext("{count} more unit: {c}", "{count} more units: {c}", len(rest), c=c))
@@ -168,7 +168,7 @@ def draw_energy_decomposition(subject: Subject, *, operands: bool = True) -> Spe
 
 def _signed_axis(title: str, values: Any, domain: list[float]) -> Part:
     """Return the axis of signed `values`, with 0 in its middle."""
-    limit = 1.08 * float(np.abs(values).max() or 1)
+    limit = 1.08 * (np.abs(values).max() or 1)
     return value_axis(title, [-limit, limit], domain=domain, nticks=3)
 
 
@@ -229,8 +229,8 @@ def _attribution(subject: Subject, attribution: LogitAttribution, compared: tupl
     groups = [[j] for j in own] + [others] * bool(others)
     title = logit_attribution_title(*compared, longest=subject.longest or _COMPARED)
     terms = [attribution.bias, attribution.state, attribution.previous_word]
-    values = [*terms, *(float(source[group].sum()) for group in groups)]
-    weights, of_source = [float(alpha[group].sum()) for group in groups], "encoder" if own else "context"
+    values = [*terms, *(source[group].sum() for group in groups)]
+    weights, of_source = [alpha[group].sum() for group in groups], "encoder" if own else "context"
     rows = [
         (gettext("bias"), "quiet"),
         (gettext("through sᵢ") if trace.reads_new_state else gettext("state sᵢ₋₁"), "decoder"),
@@ -265,7 +265,7 @@ def _attribution(subject: Subject, attribution: LogitAttribution, compared: tupl
         data.append(bars(weights, "bar", hover[3:-1], name="alpha", xaxis="x2", y=places))
         layout["xaxis2"] = value_axis("α", [0, 1], domain=[0, 0.14], tickvals=[0, 1])
 
-    largest = int(np.abs(source).argmax())
+    largest = np.abs(source).argmax()
     fields = {"title": shorten(title, 60), "step": subject.step + 1, "logit": attribution.logit}
     if own:
         alt = gettext(
@@ -282,7 +282,7 @@ def _attribution(subject: Subject, attribution: LogitAttribution, compared: tupl
     columns = {
         gettext("entry"): [gettext("bias"), state, gettext("previous word"), *pieces, gettext("sum")],
         gettext("adds"): [*terms, *source, attribution.logit],
-        "alpha": [None, None, None, *alpha.tolist(), None],
+        "alpha": [None, None, None, *alpha, None],
     }
     return Spec(data, layout, alt, numbered_rows(columns))
 
@@ -327,7 +327,7 @@ def _waterfall(
         meta: As for `rows_layout`.
     """
     sums = np.cumsum(values)
-    amounts, low, high = [*values, float(np.sum(values))], float(sums.min(initial=0)), float(sums.max(initial=0))
+    amounts, low, high = [*values, sums[-1]], sums.min(initial=0), sums.max(initial=0)
     # The sum is not violet, which looks like the blue of a plus with protanopia.
     colours = {"increasing": "plus", "decreasing": "minus", "totals": "ink"}
     floating = {

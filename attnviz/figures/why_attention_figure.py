@@ -63,7 +63,7 @@ def forced_words_figure(forced: ForcedWords, *, slanting: bool = True) -> Spec:
     powers = np.maximum(forced.log_probabilities / np.log(10), _LOWEST_POWER)
     lines = []
     for name, kind, own_powers, own in zip(kinds, forced.attentions, powers, probabilities, strict=True):
-        texts, style = [small(p) for p in own.tolist()], ATTENTION_STYLES.index(kind)
+        texts, style = [small(p) for p in own], ATTENTION_STYLES.index(kind)
         places = list(range(count))
         lines.append(curve(places, own_powers, name, style, customdata=texts, hovertemplate="%{customdata}"))
     column = _COLUMN if slanting else label_width(forced.words, _SIZE, _LABEL) + 10
@@ -81,7 +81,7 @@ def forced_words_figure(forced: ForcedWords, *, slanting: bool = True) -> Spec:
     table: dict[str, Any] = {gettext("word"): forced.words}
     for model, own, logs in zip(forced.models, probabilities, forced.log_probabilities, strict=True):
         table |= {f"p, {model}": own, f"log p, {model}": logs}
-    means = np.exp(forced.log_probabilities.mean(axis=1)).tolist()
+    means = np.exp(forced.log_probabilities.mean(axis=1))
     alt = gettext(
         "Probability of each of {count} words of one translation, which {models} models are forced to write. "
         "Geometric means: {means}.",
@@ -107,7 +107,7 @@ def gradient_norms(traces: Sequence[Trace], signals: Sequence[GradientNorms], *,
     kinds = [str(trace.config["attention"]) for trace in traces]
     lengths = np.concatenate([values.ravel() for decay in decays for values in (decay.start, decay.contexts)])
     low, high = np.log10(np.clip([lengths.min(), lengths.max()], 1e-12, None))
-    longest_distance = max(float(decay.distances[-1]) for decay in decays)
+    longest_distance = max(decay.distances[-1] for decay in decays)
     title = gettext("recurrent steps between word and source piece")
     distance_axis = titled_axis(title, standoff=6, range=[-0.8, longest_distance + 0.8], zeroline=False)
     length_axis = _power_axis("", int(np.floor(low)), int(np.ceil(high)), 0.1)
@@ -140,7 +140,7 @@ def gradient_norms(traces: Sequence[Trace], signals: Sequence[GradientNorms], *,
             line = {
                 "mode": "lines+markers",
                 "line": {"color": colour, "width": 2},
-                "customdata": list(map(list, zip(map(small_length, values[1].tolist()), steps, strict=True))),
+                "customdata": list(map(list, zip(map(small_length, values[1]), steps, strict=True))),
                 "hovertemplate": f"{hover}<extra></extra>",
             }
             marker = {"size": 7, "color": colour, "symbol": symbol}
@@ -198,7 +198,7 @@ def bleu_by_length(rows: Sequence[Mapping[str, Any]], marked_length: int | None 
     told, hover = [], gettext("{words} words: BLEU {bleu}", words="%{x}", bleu="%{y:.1f}")
     for k, model in enumerate(dict.fromkeys(models.tolist())):
         own = models == model
-        line = curve(words[own].tolist(), bleu[own].tolist(), model, k, hovertemplate=hover)
+        line = curve(words[own].tolist(), bleu[own], model, k, hovertemplate=hover)
         line["error_y"] = {
             "type": "data",
             "thickness": 1,
@@ -227,7 +227,7 @@ def bleu_by_length(rows: Sequence[Mapping[str, Any]], marked_length: int | None 
     )
     if marked_length is not None and (bucket := bucket_of(marked_length, list(buckets))) is not None:
         place = [*buckets].index(bucket)
-        layout["yaxis"]["range"] = [0, 1.15 * float(np.fmax(bleu, high).max())]
+        layout["yaxis"]["range"] = [0, 1.15 * np.fmax(bleu, high).max()]
         layout["shapes"] = [band(place - 0.5, place + 0.5, "decoder")]
         text = ngettext("your sentence: {count} word", "your sentence: {count} words", marked_length)
         at: Part = {"xref": "x", "yref": "paper", "yanchor": "top", "font": {"size": 13, "color": "decoder"}}
