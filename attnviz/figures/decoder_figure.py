@@ -104,21 +104,18 @@ def draw_state(subject: Subject) -> Spec:
             text_at(gettext("kept →"), 1, 1, "quiet", yref="paper", xanchor="right"),
         ],
     }
-    fields = {"step": step + 1, "count": units, "kept": f"{keep.mean():.0%}"}
-    if is_lstm:
-        alt = gettext(
-            "Strips of {count} units at step {step}: the gates, the memory before the step, the candidate, the kept "
-            "part and the new part of the memory, the memory after the step, the state after the step. The forget "
-            "gate keeps {kept} of the memory on average.",
-            **fields,
-        )
-    else:
-        alt = gettext(
-            "Strips of {count} units at step {step}: the gates, the state before the step, the candidate, the kept "
-            "part, the new part, the state after the step. The update gate keeps {kept} of the previous state on "
-            "average.",
-            **fields,
-        )
+    alt = gettext(
+        "Strips of {count} units at step {step}: the gates, the memory before the step, the candidate, the kept part "
+        "and the new part of the memory, the memory after the step, the state after the step. The forget gate keeps "
+        "{kept} of the memory on average."
+        if is_lstm
+        else "Strips of {count} units at step {step}: the gates, the state before the step, the candidate, the kept "
+        "part, the new part, the state after the step. The update gate keeps {kept} of the previous state on "
+        "average.",
+        step=step + 1,
+        count=units,
+        kept=f"{keep.mean():.0%}",
+    )
     return Spec(parts, layout, alt, table)
 
 

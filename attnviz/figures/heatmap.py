@@ -222,10 +222,10 @@ def _row_height(layout: Part, cells: Grid) -> float:
     return float(layout["height"] - layout["margin"]["t"] - layout["margin"]["b"]) / len(cells.target)
 
 
-def value_scale(face: Face, end: float, root: bool, colours: Colours, prefix: str = "z") -> Part:
+def value_scale(face: Face, end: float, root: bool, colours: Colours) -> Part:
     """Return the colours of shares, from 0 to `end`, or of signed differences, from -`end`, with their colour bar.
 
-    With `root`, colours follow the square root. `prefix` is "z" for a heatmap, "c" for a colour axis.
+    With `root`, colours follow the square root.
     """
     scale: ColourScale | str
     if face == "difference":
@@ -235,8 +235,7 @@ def value_scale(face: Face, end: float, root: bool, colours: Colours, prefix: st
     else:
         low, scale, positions = 0, heatmap_scale(colours, root=root), [0, 0.25, 0.5, 0.75, 1]
         labels = [f"{SYMBOLS[face]} = 0", *map(significant, positions[1:])]
-    bar = colour_bar(positions, labels)
-    return {f"{prefix}min": low, f"{prefix}max": end, "colorscale": scale, "colorbar": bar}
+    return {"zmin": low, "zmax": end, "colorscale": scale, "colorbar": colour_bar(positions, labels)}
 
 
 def colour_bar(positions: Sequence[float], labels: Sequence[str]) -> Part:

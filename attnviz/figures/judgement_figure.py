@@ -80,19 +80,15 @@ def bag_figure(judgement: Judgement, other: Judgement | None = None) -> Spec:
     data, axes = _strips(panels, judgement.source_comparisons)
     count = max(len(labels) for _, labels, *_ in panels)
     layout = sized_layout(48 + 17 * (count + 1), (104, 6, 36, 8), 640 if other else 320) | axes
-    fields = {"count": count - 1, "units": units}
-    if other:
-        alt = gettext(
-            "Comparisons of {count} English pieces with French pieces, as strips of {units} units, before and "
-            "after two words were swapped. Below the strips of each word order, one more strip shows their sum.",
-            **fields,
-        )
-    else:
-        alt = gettext(
-            "The comparisons of {count} English pieces with French pieces, as strips of {units} units, with their "
-            "sum below.",
-            **fields,
-        )
+    alt = gettext(
+        "Comparisons of {count} English pieces with French pieces, as strips of {units} units, before and after two "
+        "words were swapped. Below the strips of each word order, one more strip shows their sum."
+        if other
+        else "The comparisons of {count} English pieces with French pieces, as strips of {units} units, with their sum "
+        "below.",
+        count=count - 1,
+        units=units,
+    )
     rows = np.concatenate([rows for *_, rows in panels])
     columns = {
         gettext("order"): [title for title, _ in names],

@@ -231,14 +231,6 @@ class StepFigure:
         return step_heading(subject.trace, subject.step, self.title(subject))
 
 
-def _context_title(subject: Subject) -> str:
-    return gettext("Values") if subject.trace.has_heads else gettext("Context vector")
-
-
-def _energy_decomposition_heading(subject: Subject) -> str:
-    return step_heading(subject.trace, subject.step, gettext("Energy decomposition"), subject.source_piece)
-
-
 def _logit_attribution_heading(subject: Subject) -> str:
     title = gettext("Logit attribution")
     if subject.word_id != subject.trace.target_ids[subject.step]:
@@ -249,11 +241,6 @@ def _logit_attribution_heading(subject: Subject) -> str:
 def _contrast_title(subject: Subject) -> str:
     name, against = (quote(shorten(name, subject.longest or 9)) for name in contrast_names(subject))
     return gettext("Why {name} and not {against}", name=name, against=against)
-
-
-def _units_sentence(subject: Subject) -> str:
-    trace, step = subject.trace, subject.step
-    return context_sentence(trace, context_units(trace, step), step)
 
 
 def _state_caption(subject: Subject) -> str:
@@ -306,7 +293,9 @@ ENERGY_DECOMPOSITION = StepFigure(
     level="everything",
     gives_away={"energy"},
     uses_weights=True,
-    heading=_energy_decomposition_heading,
+    heading=lambda subject: step_heading(
+        subject.trace, subject.step, gettext("Energy decomposition"), subject.source_piece
+    ),
 )
 LOGIT_ATTRIBUTION = StepFigure(
     "logit-attribution",
@@ -384,7 +373,7 @@ FIGURES: tuple[StepFigure, ...] = (
     SOFTMAX,
     StepFigure(
         "context",
-        _context_title,
+        lambda subject: gettext("Values" if subject.trace.has_heads else "Context vector"),
         draw_context,
         (COMPUTED,),
         stages=(3,),
@@ -399,7 +388,9 @@ FIGURES: tuple[StepFigure, ...] = (
         stages=(3,),
         level="numbers",
         covers="context",
-        sentence=_units_sentence,
+        sentence=lambda subject: context_sentence(
+            subject.trace, context_units(subject.trace, subject.step), subject.step
+        ),
         caption=lambda subject: displayed_units_caption(subject.trace),
         gives_away={"weight"},
     ),

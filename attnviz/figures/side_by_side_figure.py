@@ -270,42 +270,31 @@ def comparison(
     if compared.first.size <= MOST_TEXTS:
         texts = [[_lines(cell_hover_lines(compared, names, i, j)) for j in range(columns)] for i in range(rows)]
         hover = {"text": texts, "hoverinfo": "text"}
-    gap = 1 if max(rows, columns) <= 32 else 0
-    traces: list[Part] = []
-    for kind, values in heatmaps.items():
-        shown = {
-            "type": "heatmap",
-            "name": kind,
-            "z": values,
-            "coloraxis": "coloraxis2" if kind == "difference" else "coloraxis",
-            "hoverongaps": False,
-            "xgap": gap,
-            "ygap": gap,
-        }
-        traces.append(shown | hover | axes[kind])
-        # Drawn below the heatmaps of the other panels: the colour that shows between their cells.
-        colour = "line" if kind == "difference" else CELL_GAP_COLOUR
-        xref, yref = (f"{axis} domain" for axis in axes[kind].values())
-        background = rectangle(0, 1, 0, 1, colour, 0) | {"fillcolor": colour, "layer": "below"}
-        layout["shapes"].append(background | {"xref": xref, "yref": yref})
     layout["barmode"] = "overlay"
     pattern = {"shape": "/", "fgcolor": "quiet", "bgcolor": "paper", "solidity": 0.12}
     hatched: Part = {"name": "gaps", "marker": {"pattern": pattern}, "base": -0.5, "width": 1}
-    for kind, values in heatmaps.items():  # rows and columns that a panel lacks
-        down, along = (np.flatnonzero(np.isnan(values).all(axis=axis)) for axis in (1, 0))
+    gap = 1 if max(rows, columns) <= 32 else 0
+    traces: list[Part] = []
+    for kind, values in heatmaps.items():
+        face = "difference" if kind == "difference" else compared.face
+        scaled = [values] if kind == "difference" else [compared.first, compared.other]
+        end_of_scale = scale_end(float(np.abs(np.nan_to_num(scaled)).max())) if face == "difference" else 1
+        x, y = axes[kind].values()
+        start, bottom = (layout[f"{axis[0]}axis{axis[1:]}"]["domain"][0] for axis in (x, y))
+        scale = value_scale(face, end_of_scale, root, colours) | {"showscale": kind != "other"}
+        scale["colorbar"] |= {"x": start, "y": bottom, "len": 180}
+        shown = {"type": "heatmap", "name": kind, "z": values, "hoverongaps": False, "xgap": gap, "ygap": gap}
+        traces.append(shown | scale | hover | axes[kind])
+        # Drawn below the heatmaps of the other panels: the colour that shows between their cells.
+        colour = "line" if kind == "difference" else CELL_GAP_COLOUR
+        ground = {"fillcolor": colour, "layer": "below", "xref": f"{x} domain", "yref": f"{y} domain"}
+        layout["shapes"].append(rectangle(0, 1, 0, 1, colour, 0) | ground)
+        down, along = (np.flatnonzero(np.isnan(values).all(axis=axis)) for axis in (1, 0))  # what the panel lacks
         if len(down):
             traces.append(bars([columns] * len(down), "quiet", y=down, **hatched | axes[kind]))
         if len(along):
             upright = {"orientation": "v", "y": [rows] * len(along)}
             traces.append(bars(along, "quiet", **hatched | axes[kind] | upright))
-    for number, kind in (("", "first"), ("2", "difference")) if heatmaps else ():
-        face = "difference" if kind == "difference" else compared.face
-        signed_values = [compared.difference] if kind == "difference" else [compared.first, compared.other]
-        end_of_scale = scale_end(float(np.abs(np.nan_to_num(signed_values)).max())) if face == "difference" else 1
-        colour_axis = value_scale(face, end_of_scale, root, colours, "c")
-        start, bottom = (layout[axis[0] + "axis" + axis[1:]]["domain"][0] for axis in axes[kind].values())
-        colour_axis["colorbar"] |= {"x": start, "y": bottom, "len": 180}
-        layout[f"coloraxis{number}"] = colour_axis
     if compared.has_probabilities:
         traces += [trace | axes["words"] for trace in _word_traces(compared, logs, names)]
 
@@ -396,19 +385,16 @@ def _distinct(names: tuple[str, str]) -> tuple[str, str]:
 
 def _alt(compared: Comparison, names: tuple[str, str], end: bool) -> str:
     """Return the text alternative: contents of the panels, and the cells that differ most."""
-    fields = {
-        "first": names[0],
-        "other": names[1],
-        "size": size_text("words", len(compared.target.names), len(compared.source.names)),
-    }
-    if not compared.both_attend:
-        start = gettext("log p of each word in “{first}” and in “{other}”.", **fields)
-    elif compared.has_probabilities:
-        start = gettext(
-            "“{first}” and “{other}” as heatmaps of {size}, their difference, and log p of each word.", **fields
-        )
-    else:
-        start = gettext("“{first}” and “{other}” as heatmaps of {size}, and their difference.", **fields)
+    start = gettext(
+        "log p of each word in “{first}” and in “{other}”."
+        if not compared.both_attend
+        else "“{first}” and “{other}” as heatmaps of {size}, their difference, and log p of each word."
+        if compared.has_probabilities
+        else "“{first}” and “{other}” as heatmaps of {size}, and their difference.",
+        first=names[0],
+        other=names[1],
+        size=size_text("words", len(compared.target.names), len(compared.source.names)),
+    )
     cells = [
         f"{shorten(compared.target.names[row], 20)} ← {shorten(compared.source.names[column], 20)} "
         f"{signed(compared.difference[row, column])}"

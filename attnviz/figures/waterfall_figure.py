@@ -233,7 +233,7 @@ def _attribution(subject: Subject, attribution: LogitAttribution, compared: tupl
     weights, of_source = [alpha[group].sum() for group in groups], "encoder" if own else "context"
     rows = [
         (gettext("bias"), "quiet"),
-        (gettext("through sᵢ") if trace.reads_new_state else gettext("state sᵢ₋₁"), "decoder"),
+        (gettext("through sᵢ" if trace.reads_new_state else "state sᵢ₋₁"), "decoder"),
         (gettext("after {piece}", piece=piece_name(trace.previous_pieces[subject.step])), "decoder"),
         *((rest if group is others else pieces[group[0]], of_source) for group in groups),
         (title, "ink"),
@@ -266,19 +266,19 @@ def _attribution(subject: Subject, attribution: LogitAttribution, compared: tupl
         layout["xaxis2"] = value_axis("α", [0, 1], domain=[0, 0.14], tickvals=[0, 1])
 
     largest = np.abs(source).argmax()
-    fields = {"title": shorten(title, 60), "step": subject.step + 1, "logit": attribution.logit}
-    if own:
-        alt = gettext(
-            "{title}: what each term of step {step} adds to the total of {logit:.2f}. The largest source term, "
-            "{entry:+.2f}, is that of {piece}, whose attention weight is {weight:.2f}.",
-            entry=source[largest],
-            piece=shorten(pieces[largest]),
-            weight=alpha[largest],
-            **fields,
-        )
-    else:
-        alt = gettext("{title}: what each term of step {step} adds to the total of {logit:.2f}.", **fields)
-    state = gettext("through s_i") if trace.reads_new_state else gettext("state s_{i-1}")
+    alt = gettext(
+        "{title}: what each term of step {step} adds to the total of {logit:.2f}. The largest source term, "
+        "{entry:+.2f}, is that of {piece}, whose attention weight is {weight:.2f}."
+        if own
+        else "{title}: what each term of step {step} adds to the total of {logit:.2f}.",
+        title=shorten(title, 60),
+        step=subject.step + 1,
+        logit=attribution.logit,
+        entry=source[largest],
+        piece=shorten(pieces[largest]),
+        weight=alpha[largest],
+    )
+    state = gettext("through s_i" if trace.reads_new_state else "state s_{i-1}")
     columns = {
         gettext("entry"): [gettext("bias"), state, gettext("previous word"), *pieces, gettext("sum")],
         gettext("adds"): [*terms, *source, attribution.logit],

@@ -125,7 +125,7 @@ def gradient_norms(traces: Sequence[Trace], signals: Sequence[GradientNorms], *,
 
     lines: list[Part] = []
     for place, (kind, decay) in enumerate(zip(kinds, decays, strict=True)):
-        through = gettext("by the one vector") if kind == "none" else gettext("by attention")
+        through = gettext("by the one vector" if kind == "none" else "by attention")
         for name, values, colour, symbol in (
             (alone, decay.start, "decoder", "circle"),
             (through, decay.contexts, "context", "diamond"),
