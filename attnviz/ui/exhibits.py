@@ -47,9 +47,9 @@ from attnviz.figures.judgement_figure import (
     verdict_table,
 )
 from attnviz.figures.registry import ENERGY_DECOMPOSITION
-from attnviz.figures.sentence_length_figure import bucket_of
 from attnviz.figures.spec import Spec
 from attnviz.figures.subject import Subject
+from attnviz.figures.why_attention_figure import bucket_of
 from attnviz.installed_models import (
     ADDITIVE_MODEL,
     LARGE_MODEL,

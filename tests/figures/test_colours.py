@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 
 from attnviz import palette as ink_module
 from attnviz.figures.encoding import MISSING
-from attnviz.figures.energy_decomposition_figure import OPERANDS_WIDTH
-from attnviz.figures.grammar import MOST_ROWS
 from attnviz.figures.registry import step_figures
-from attnviz.figures.spec import TRANSPARENT
+from attnviz.figures.spec import MOST_ROWS, TRANSPARENT
 from attnviz.figures.subject import Subject
+from attnviz.figures.waterfall_figure import OPERANDS_WIDTH
 from attnviz.palette import (
     BAND,
     CELL_FRAME,

@@ -14,8 +14,7 @@ from attnviz.analysis.measures import coverage, entropy
 from attnviz.analysis.numbers import decimal, signed
 from attnviz.export.images import for_print, translation_sheet
 from attnviz.export.saved_files import FigureOptions, save, table
-from attnviz.figures.heatmap import heatmap
-from attnviz.figures.heatmap_parts import ASPECT
+from attnviz.figures.heatmap import ASPECT, heatmap
 from attnviz.figures.subject import Subject
 from attnviz.languages import language
 from attnviz.palette import MARKER, MARKER_EDGE, SCALES, colour_at, letter_colour, palette
@@ -248,7 +247,7 @@ def test_figure_and_exports_without_attention_have_the_fixed_context(fixed, tmp_
 
 def test_the_logit_attribution_has_one_row_for_the_sentence(fixed) -> None:
     from attnviz.analysis.logit_attribution import LogitAttribution
-    from attnviz.figures.logit_attribution_figure import draw_logit_attribution
+    from attnviz.figures.waterfall_figure import draw_logit_attribution
 
     entries = np.zeros(len(fixed.source_pieces))
     entries[-1] = 1.5

@@ -9,8 +9,8 @@ import pytest
 from attnviz import Trace, Translator, languages
 from attnviz.environment import ATTNVIZ_SCORERS
 from attnviz.figures.encoding import to_json
-from attnviz.figures.energy_decomposition_figure import draw_energy_decomposition
 from attnviz.figures.subject import Subject
+from attnviz.figures.waterfall_figure import draw_energy_decomposition
 from attnviz.languages import set_language
 from attnviz.palette import ThemeName
 from attnviz.trace.interventions import Temperature

@@ -47,9 +47,8 @@ from attnviz.analysis.step_evaluation import (
 )
 from attnviz.analysis.weight_shapes import MisfitError, check_fit
 from attnviz.architectures import architecture_of
-from attnviz.figures.attribution_figure import agreement_table, attributions
 from attnviz.figures.beam_tree_figure import beam_tree
-from attnviz.figures.heatmap_parts import PHONE
+from attnviz.figures.heatmap import PHONE
 from attnviz.figures.perturbation_figure import (
     PERTURBATION_WIDTH,
     minimal_change_figure,
@@ -58,6 +57,7 @@ from attnviz.figures.perturbation_figure import (
     shuffled_figure,
 )
 from attnviz.figures.registry import PERTURBATION_TESTS
+from attnviz.figures.side_by_side_figure import agreement_table, attributions
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext
 from attnviz.lru_cache import LRUCache

@@ -31,7 +31,7 @@ from attnviz.analysis.labels import quote, shorten
 from attnviz.analysis.learning import compared_guidance_sentence
 from attnviz.analysis.what_if_effects import SpacedWords, cards, spaced_words
 from attnviz.errors import user_error
-from attnviz.figures.comparison_figure import compared_words_table
+from attnviz.figures.side_by_side_figure import compared_words_table
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext, gettexts
 from attnviz.text import sentence_placeholder

@@ -34,8 +34,8 @@ from attnviz.analysis.neighbours import (
 from attnviz.architectures import architecture_of
 from attnviz.errors import user_error
 from attnviz.extras import IMPORTING
+from attnviz.figures.corpus_figure import vector_map, with_star
 from attnviz.figures.spec import Spec
-from attnviz.figures.vector_map import vector_map, with_star
 from attnviz.languages import gettext
 from attnviz.lru_cache import LRUCache, cached_in
 from attnviz.text import SPACE, piece_name

@@ -46,7 +46,7 @@ from attnviz.analysis.page_texts import (
 from attnviz.analysis.why_attention import attention_name, short_kind_name
 from attnviz.browser_programs import KATEX
 from attnviz.export.saved_files import file_name
-from attnviz.figures.attention_forms_figure import multiplications, weights_row
+from attnviz.figures.heads_figure import multiplications, weights_row
 from attnviz.figures.registry import ENERGY_DECOMPOSITION, SOFTMAX
 from attnviz.figures.subject import Subject
 from attnviz.installed_models import (

@@ -44,8 +44,7 @@ from attnviz.analysis.why_attention import (
 from attnviz.evaluation.example_sentences import REFERENCE_TRANSLATIONS, TABLE_3, TECHNOLOGY
 from attnviz.export.saved_files import file_name
 from attnviz.extras import IMPORTING
-from attnviz.figures.sentence_length_figure import bucket_of, sentence_growth
-from attnviz.figures.three_models_figure import forced_words_figure, gradient_norms
+from attnviz.figures.why_attention_figure import bucket_of, forced_words_figure, gradient_norms, sentence_growth
 from attnviz.installed_models import (
     ADDITIVE_MODEL,
     FIXED_CONTEXT_MODEL,

@@ -15,7 +15,7 @@ from attnviz.analysis.comparison import (
 )
 from attnviz.errors import AttnvizError
 from attnviz.evaluation.two_files import LinkAgreement, link_agreement
-from attnviz.figures.comparison_figure import comparison
+from attnviz.figures.side_by_side_figure import comparison
 from attnviz.figures.spec import Spec
 from attnviz.languages import gettext
 from attnviz.trace.drawing import HeatmapChoices

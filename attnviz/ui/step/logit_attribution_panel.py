@@ -20,9 +20,9 @@ from attnviz.analysis.logit_attribution import (
 )
 from attnviz.analysis.measures import weight_order
 from attnviz.analysis.recomputation import Weights
-from attnviz.figures.logit_attribution_figure import contrast_names
 from attnviz.figures.registry import CONTRAST, LOGIT_ATTRIBUTION, StepFigure
 from attnviz.figures.subject import Subject
+from attnviz.figures.waterfall_figure import contrast_names
 from attnviz.languages import gettext, gettexts
 from attnviz.lru_cache import LRUCache, cached_in
 from attnviz.text import CONTINUES, SPACE, UNK, Tokenizer, piece_name

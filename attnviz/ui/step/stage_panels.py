@@ -29,15 +29,8 @@ from attnviz.analysis.step_equations import Equation
 from attnviz.analysis.verification import misfit_text
 from attnviz.architectures import architecture_of, narrate, stage_numbered, step_texts
 from attnviz.browser_programs import KATEX
-from attnviz.figures.context import context_frame
+from attnviz.figures.attention_figure import context_frame
 from attnviz.figures.encoding import to_json
-from attnviz.figures.energy_decomposition_figure import (
-    SATURATION_MARK,
-    SHOWN_ENERGY_UNITS,
-    draw_energy_decomposition,
-    unit_texts,
-)
-from attnviz.figures.grammar import MOST_ROWS
 from attnviz.figures.registry import (
     ENERGY_DECOMPOSITION,
     FIGURES,
@@ -47,7 +40,14 @@ from attnviz.figures.registry import (
     colour_legend,
     figure_named,
 )
+from attnviz.figures.spec import MOST_ROWS
 from attnviz.figures.subject import Subject
+from attnviz.figures.waterfall_figure import (
+    SATURATION_MARK,
+    SHOWN_ENERGY_UNITS,
+    draw_energy_decomposition,
+    unit_texts,
+)
 from attnviz.languages import gettext, gettexts, language
 from attnviz.text import piece_name
 from attnviz.trace import Record, Trace
@@ -378,7 +378,7 @@ def stage_boxes(view: View) -> list[tuple[int, Stage, str]]:
 def _chart(view: View, figure: StepFigure, hint: str = "") -> None:
     """Draw a figure with its caption, to which `hint` is added."""
     chart(view, payload_address(view, figure.name), figure.name)
-    text = figure.caption(Subject(view.trace, 0, level=view.detail_level)) if figure.caption else ""
+    text = figure.caption(Subject(view.trace, 0)) if figure.caption and not view.simple else ""
     if text or hint:
         caption(f"{text} {hint}".strip())
 

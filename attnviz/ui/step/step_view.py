@@ -15,8 +15,8 @@ from html import escape
 from attnviz.analysis.attribution_methods import colours_sentence, recorded_attributions
 from attnviz.analysis.imported_file_texts import missing_values_reason, side_names
 from attnviz.analysis.what_if_effects import mean_context_name, words_with_changes
-from attnviz.figures.attribution_figure import attributions
 from attnviz.figures.registry import ENERGY_DECOMPOSITION, LOGIT_ATTRIBUTION, POSTERIOR
+from attnviz.figures.side_by_side_figure import attributions
 from attnviz.languages import gettext
 from attnviz.trace import Trace, WhatIf
 from attnviz.trace.interventions import ReplaceWeights, Temperature

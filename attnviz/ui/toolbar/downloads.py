@@ -23,8 +23,8 @@ from attnviz.export.images import for_print, shortened_to_fit, translation_sheet
 from attnviz.export.saved_files import FigureOptions, contents, file_name, heading
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.registry import CONTRAST, ENERGY_DECOMPOSITION, LOGIT_ATTRIBUTION, StepFigure, step_figures
-from attnviz.figures.sentence_length_figure import bleu_by_length
 from attnviz.figures.spec import Spec
+from attnviz.figures.why_attention_figure import bleu_by_length
 from attnviz.languages import gettext, gettexts
 from attnviz.palette import palette
 from attnviz.text import with_symbols
