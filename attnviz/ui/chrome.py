@@ -1,7 +1,7 @@
 """Run the app: handle the browser's requests, then draw title, navigation, language switch and the current page.
 
 If sign-in or a limit of visitors is configured, others see only the sign-in button or their position in the queue.
-The browser requests another page through the queue of `attnviz.ui.requests`, so that all earlier clicks and keys are
+The browser requests another page through the queue of `attnviz.ui.controls`, so that all earlier clicks and keys are
 handled before Streamlit opens it. Widgets have the same keys on all pages.
 """
 
@@ -18,9 +18,17 @@ from attnviz.browser_programs import PLOTLY, serif_style
 from attnviz.languages import LANGUAGES, gettext, gettexts, language
 from attnviz.palette import ThemeName, palette
 from attnviz.ui.components.component import component, view_blocks
+from attnviz.ui.controls import (
+    RESUME,
+    begin_page,
+    drop_restored_values,
+    end_page,
+    inbox,
+    restore_values,
+    segmented_control,
+)
 from attnviz.ui.embedded_view import PAGE_STYLE, share_properties_css
 from attnviz.ui.embedding import page_session, theme_name
-from attnviz.ui.fields import drop_restored_values, restore_values, segmented_control
 from attnviz.ui.page_state.inputs import LANGUAGE, use_chosen_language
 from attnviz.ui.page_state.linked import (
     PAGE,
@@ -34,7 +42,6 @@ from attnviz.ui.page_state.linked import (
     page_payload,
     parse_query,
 )
-from attnviz.ui.requests import RESUME, begin_page, end_page, inbox
 from attnviz.ui.waiting import admitted, in_turn, translating_for
 
 ICON = str(PAGE_STYLE.with_name("icon.svg"))

@@ -32,9 +32,17 @@ from attnviz.network import AnyNetwork, DecomposableConfig, TransformerConfig
 from attnviz.text import Tokenizer
 from attnviz.trace import Trace
 from attnviz.trace.snapshots import FOLDER, Snapshots
-from attnviz.ui.corpus.table import PRESETS, Choice, corpus_pair, known_measures, listed_rows, load_table, matching_rows
 from attnviz.ui.page_state.selection import VIEW_PARAMETERS
 from attnviz.ui.pages import PAGE_NAMES
+from attnviz.ui.pages.corpus_table import (
+    PRESETS,
+    Choice,
+    corpus_pair,
+    known_measures,
+    listed_rows,
+    load_table,
+    matching_rows,
+)
 from attnviz.ui.pages.lab_page import SECTIONS
 from attnviz.ui.pages.learns_page import has_link_measures
 from attnviz.ui.pages.transformer_page import EXHIBITS

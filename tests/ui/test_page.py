@@ -122,7 +122,7 @@ def test_no_typed_sentence_raises_or_is_read_as_markdown(
 
 
 def test_server_knows_the_path_of_every_page() -> None:
-    names = [name for _, name, _ in pkgutil.iter_modules(pages.__path__)]
+    names = [name for _, name, _ in pkgutil.iter_modules(pages.__path__) if name.endswith("_page")]
     found = {vars(import_module(f"{pages.__name__}.{name}"))[name.upper()].path for name in names}
     assert found == {*pages.PATHS}
 

@@ -3,7 +3,7 @@
 The browser owns the selection (`components/state.js`, which gets the table of parameters as JSON): the fragment of the
 address has it, and requests for payloads that depend on it. The server's parameters begin with the query of the link
 (`page_state.linked`), into which the browser writes them. A parameter missing there has its default. Parameters of one
-page only belong to its fields (`ui.fields`). Steps and pieces count from 0 here, from 1 in an address.
+page only belong to its fields (`ui.controls`). Steps and pieces count from 0 here, from 1 in an address.
 """
 
 from __future__ import annotations

@@ -17,17 +17,16 @@ from attnviz.analysis.suspected_errors import least_sure_step
 from attnviz.languages import gettext
 from attnviz.trace import Record
 from attnviz.ui.chrome import Page
+from attnviz.ui.components.chart import chart_tables
 from attnviz.ui.components.component import box, plain_text, view_blocks
-from attnviz.ui.components.tables import chart_tables
-from attnviz.ui.fields import segmented_control
+from attnviz.ui.controls import segmented_control
 from attnviz.ui.glossary import opening
-from attnviz.ui.lab import LabSection
-from attnviz.ui.lab.analyses import ATTRIBUTIONS_SECTION, PERTURBATION_SECTION, TREE_SECTION
-from attnviz.ui.lab.comparison_section import COMPARISON, COMPARISON_SECTION, SECTION
-from attnviz.ui.lab.neighbours_section import NEIGHBOURS_SECTION
+from attnviz.ui.pages.analyses import ATTRIBUTIONS_SECTION, PERTURBATION_SECTION, TREE_SECTION
+from attnviz.ui.pages.comparison_section import COMPARISON, COMPARISON_SECTION, SECTION
+from attnviz.ui.pages.neighbours_section import NEIGHBOURS_SECTION
 from attnviz.ui.payloads import Shown
 from attnviz.ui.step.step_controls import key_help, shown_suspected_errors, step_controls
-from attnviz.ui.toolbar.downloads import copy_link, offers, page_downloads
+from attnviz.ui.toolbar.downloads import LabSection, copy_link, offers, page_downloads
 from attnviz.ui.toolbar.shown_translation import current_request, open_view, shown_translation, status
 
 SECTIONS: Mapping[str, LabSection] = {
@@ -38,7 +37,7 @@ SECTIONS: Mapping[str, LabSection] = {
     "neighbours": NEIGHBOURS_SECTION,
 }
 """By their names in the address, in the order of the page; the first is the default."""
-offers("lab", {name: section.offered for name, section in SECTIONS.items()})
+offers("lab", SECTIONS)
 
 
 def _draw() -> None:
@@ -62,7 +61,7 @@ def _draw() -> None:
         section = SECTIONS[chosen]
         shown_here: Shown = {}
         with box(view.key("section_panel")), waiting:
-            if reason := section.offered.missing(view.trace):
+            if reason := section.missing(view.trace):
                 plain_text(reason)
             else:
                 shown_here = section.draw(view)

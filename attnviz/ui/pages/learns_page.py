@@ -50,7 +50,7 @@ from attnviz.model_folder import TRAINING_LOG
 from attnviz.trace.snapshots import FOLDER, Snapshots, load_folder
 from attnviz.training.log import read_curves
 from attnviz.ui.chrome import Page
-from attnviz.ui.components.chart import chart_payload, inline_figure
+from attnviz.ui.components.chart import chart_payload, inline_figure, tables, tables_payload
 from attnviz.ui.components.component import (
     box,
     caption,
@@ -64,15 +64,13 @@ from attnviz.ui.components.component import (
     view_blocks,
 )
 from attnviz.ui.components.picture_files import PictureFile, followed_picture_files, picture_files
-from attnviz.ui.components.tables import tables, tables_payload
+from attnviz.ui.controls import begin_fragment, segmented_control, select_box
 from attnviz.ui.embedded_view import drawn_page
 from attnviz.ui.embedding import embedding
-from attnviz.ui.fields import segmented_control, select_box
 from attnviz.ui.glossary import glossary_box, opening, references
 from attnviz.ui.page_state.inputs import language_address
 from attnviz.ui.page_state.linked import set_page_address
 from attnviz.ui.payloads import Payload, PayloadRequest, makes_payload, shown_address
-from attnviz.ui.requests import begin_fragment
 from attnviz.ui.resources import cached_for_all, model_configs
 from attnviz.ui.toolbar.downloads import NamedTables, copy_link, download_box, lecture_link
 from attnviz.ui.view import Keyed

@@ -1,7 +1,7 @@
 """The page *To the transformer*: sentence, row of attention weights, the open exhibit, its tables and downloads.
 
 The visitor chooses the form of attention of the row, from additive attention to several heads. An exhibit is a section
-of figures: on dot products (here), or one of `ui.exhibits`. The server computes only the open one.
+of figures: on dot products (here), or one of `pages.exhibits`. The server computes only the open one.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ from attnviz.languages import gettext, gettexts, language
 from attnviz.text import follows_space, join_pieces, piece_name
 from attnviz.trace.drawing import LONGEST_LABEL
 from attnviz.ui.chrome import Page
-from attnviz.ui.components.chart import chart, inline_figure
+from attnviz.ui.components.chart import chart, chart_tables, inline_figure
 from attnviz.ui.components.component import (
     box,
     columns,
@@ -72,10 +72,14 @@ from attnviz.ui.components.component import (
     section_heading,
     view_blocks,
 )
-from attnviz.ui.components.tables import chart_tables
+from attnviz.ui.controls import on_request, option_field, request_button
 from attnviz.ui.embedded_view import drawn_page
 from attnviz.ui.embedding import page_session, theme_name
-from attnviz.ui.exhibits import (
+from attnviz.ui.glossary import glossary_box, opening, references, text_section
+from attnviz.ui.page_state import linked
+from attnviz.ui.page_state.linked import linked_entry
+from attnviz.ui.page_state.selection import source_of
+from attnviz.ui.pages.exhibits import (
     FIVE_MODELS,
     FRENCH,
     HEADS_EXHIBIT,
@@ -84,20 +88,13 @@ from attnviz.ui.exhibits import (
     SentenceRequest,
     best_head,
 )
-from attnviz.ui.fields import option_field
-from attnviz.ui.glossary import glossary_box, opening, references, text_section
-from attnviz.ui.page_state import linked
-from attnviz.ui.page_state.linked import linked_entry
-from attnviz.ui.page_state.selection import source_of
 from attnviz.ui.payloads import Payload, PayloadRequest, Shown, UnknownPayloadError, address, makes_payload
-from attnviz.ui.requests import on_request, request_button
 from attnviz.ui.resources import force_decoded, weights_of
 from attnviz.ui.step.stage_panels import inline_equation
 from attnviz.ui.step.step_controls import player, view_state
 from attnviz.ui.step.verification_badge import verification
 from attnviz.ui.toolbar.downloads import (
     OfferedFigure,
-    OfferedPart,
     copy_link,
     download_box,
     offer_pictures,
@@ -305,7 +302,7 @@ def _energy_pictures(asked: PayloadRequest) -> Iterator[OfferedFigure]:
     yield OfferedFigure(gettext("Multiplications"), "multiplications", partial(multiplications, _work(sources)))
 
 
-ATTENTION_ROW = Exhibit(_make_row, _draw_energies, OfferedPart(_energy_pictures))
+ATTENTION_ROW = Exhibit(_energy_pictures, make=_make_row, draw=_draw_energies)
 
 
 EXHIBIT_PARAMETER = "exhibit"
@@ -317,7 +314,7 @@ EXHIBITS: Mapping[str, Exhibit] = {
     "answers": FIVE_MODELS,
 }
 """By their names in the address, in the order of the page."""
-offers("exhibit", {name: exhibit.offered for name, exhibit in EXHIBITS.items()})
+offers("exhibit", EXHIBITS)
 
 
 def _open_exhibit_name() -> str:

@@ -17,9 +17,8 @@ from attnviz.installed_models import SHIPPED_MODELS, installed_models
 from attnviz.languages import gettext, gettexts
 from attnviz.ui.chrome import Page
 from attnviz.ui.components.component import component, view_blocks
+from attnviz.ui.controls import close_popover, popover, request_button, segmented_control, select_box
 from attnviz.ui.examples import EXAMPLES, example_kind_name
-from attnviz.ui.fields import close_popover, popover, segmented_control, select_box
-from attnviz.ui.lab.comparison_section import show_beside
 from attnviz.ui.page_state import inputs
 from attnviz.ui.page_state.inputs import (
     DEFAULT_LEVEL,
@@ -30,7 +29,7 @@ from attnviz.ui.page_state.inputs import (
     detail_level_address,
     page_detail_level,
 )
-from attnviz.ui.requests import request_button
+from attnviz.ui.pages.comparison_section import show_beside
 from attnviz.ui.resources import devices, tokenizer_of, translate, weights_of
 from attnviz.ui.step.step_view import step_view
 from attnviz.ui.toolbar import opened_file

@@ -61,6 +61,7 @@ from attnviz.ui.chrome import Page
 from attnviz.ui.components.chart import (
     caption_payload,
     chart,
+    chart_tables,
     computed_chart,
     fitting_payload,
     inline_figure,
@@ -68,9 +69,8 @@ from attnviz.ui.components.chart import (
 )
 from attnviz.ui.components.component import Box, box, columns, details, explanation, message, plain_text, view_blocks
 from attnviz.ui.components.side_by_side import lane, lanes, lanes_payload, translations_payload, version
-from attnviz.ui.components.tables import chart_tables
+from attnviz.ui.controls import segmented_control
 from attnviz.ui.embedded_view import drawn_page
-from attnviz.ui.fields import segmented_control
 from attnviz.ui.glossary import glossary_box, opening, references, text_section
 from attnviz.ui.payloads import Payload, PayloadRequest, address, makes_payload
 from attnviz.ui.resources import (

@@ -35,8 +35,8 @@ from attnviz.languages import gettext, language
 from attnviz.trace import Attention, Trace
 from attnviz.trace.drawing import Face
 from attnviz.ui.components.component import box, component, html, message, plain_text
+from attnviz.ui.controls import popover, request_button, switch, text_box, uploader
 from attnviz.ui.embedding import embedding, page_session
-from attnviz.ui.fields import popover, switch, text_box, uploader
 from attnviz.ui.page_state.gold_state import (
     LINKS_OF_PAIRS,
     TEXT,
@@ -52,7 +52,6 @@ from attnviz.ui.page_state.gold_state import (
 )
 from attnviz.ui.page_state.linked import linked_entry
 from attnviz.ui.payloads import Payload, PayloadRequest, UnknownPayloadError, makes_payload, shown_address
-from attnviz.ui.requests import request_button
 from attnviz.ui.resources import cached_for_all, cached_posterior, has_posterior
 from attnviz.ui.view import View
 

@@ -32,11 +32,10 @@ from attnviz.trace.drawing import HeatmapChoices
 from attnviz.trace.parts import head_choices
 from attnviz.ui.components.chart import chart, steady_payload
 from attnviz.ui.components.component import Box, Width, box, caption, columns, details, html
+from attnviz.ui.controls import by_unit, option_field, request_button, select_box, shown_if
 from attnviz.ui.embedding import embedding
-from attnviz.ui.fields import by_unit, option_field, select_box, shown_if
 from attnviz.ui.page_state.selection import HEADS
 from attnviz.ui.payloads import Payload, PayloadRequest, makes_payload, shown_address
-from attnviz.ui.requests import request_button
 from attnviz.ui.resources import cached_for_all, cached_posterior, has_posterior, model_configs, weights_digest_of
 from attnviz.ui.step.gold_panel import (
     drawn_gold,

@@ -53,11 +53,10 @@ from attnviz.text import piece_name
 from attnviz.trace import Record, Trace
 from attnviz.trace.drawing import DetailLevel
 from attnviz.trace.transformer_trace import Head
-from attnviz.ui.components.chart import chart, figure_payload
+from attnviz.ui.components.chart import chart, figure_payload, table_box, tables_payload
 from attnviz.ui.components.component import box, caption, columns, component, html, packed, plain_text
-from attnviz.ui.components.tables import table_box, tables_payload
+from attnviz.ui.controls import option_field
 from attnviz.ui.embedding import embedding, theme_name
-from attnviz.ui.fields import option_field
 from attnviz.ui.page_state.selection import POSTERIOR_OPEN, source_of
 from attnviz.ui.payloads import Payload, PayloadRequest, UnknownPayloadError, address, makes_payload, payload_address
 from attnviz.ui.resources import cached_for_all, has_posterior, posterior_attention_of, weights_of

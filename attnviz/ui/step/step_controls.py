@@ -31,9 +31,9 @@ from attnviz.trace import Aligned, Record, WhatIfs
 from attnviz.trace.interventions import ExcludePosition, ForceWords, Intervention, ReplaceWeights, to_json_dict
 from attnviz.trace.what_ifs import with_descendants
 from attnviz.ui.components.component import box, component, html, popover_box
+from attnviz.ui.controls import by_unit
 from attnviz.ui.embedding import embedding
 from attnviz.ui.examples import question
-from attnviz.ui.fields import by_unit
 from attnviz.ui.glossary import Topic, definitions, glossary
 from attnviz.ui.page_state import inputs, linked
 from attnviz.ui.page_state.inputs import is_listed_pair

@@ -22,16 +22,14 @@ from attnviz.trace import Trace, WhatIf
 from attnviz.trace.interventions import ReplaceWeights, Temperature
 from attnviz.trace.parts import head_choices
 from attnviz.trace.what_ifs import whole_weights
-from attnviz.ui.components.chart import steady_payload
+from attnviz.ui.components.chart import chart_tables, steady_payload
 from attnviz.ui.components.component import box, component, html, message
-from attnviz.ui.components.tables import chart_tables
+from attnviz.ui.controls import request_button, segmented_control
 from attnviz.ui.embedding import embedding, page_session
 from attnviz.ui.examples import question, step_of_word
-from attnviz.ui.fields import segmented_control
 from attnviz.ui.glossary import Topic
 from attnviz.ui.page_state.selection import WHAT_IFS, stored_what_ifs
 from attnviz.ui.payloads import all_at_once, payload_address
-from attnviz.ui.requests import request_button
 from attnviz.ui.resources import weights_of
 from attnviz.ui.step.compared_attention import compared_attention_panel
 from attnviz.ui.step.diagram_panel import diagram_panel

@@ -30,11 +30,11 @@ from attnviz.palette import palette
 from attnviz.text import with_symbols
 from attnviz.trace import Trace
 from attnviz.trace.drawing import HeatmapChoices
+from attnviz.ui.components.chart import tables_payload
 from attnviz.ui.components.component import Box, box, caption, columns, component, popover_box, view_blocks
 from attnviz.ui.components.picture_files import PageDrawing, PictureFile, followed_picture_files, picture_files
-from attnviz.ui.components.tables import tables_payload
+from attnviz.ui.controls import switch
 from attnviz.ui.embedding import page_session
-from attnviz.ui.fields import switch
 from attnviz.ui.page_state.gold_state import gold_entries, gold_of
 from attnviz.ui.payloads import Payload, PayloadRequest, Shown, UnknownPayloadError, makes_payload, shown_address
 from attnviz.ui.resources import Rows, cached_posterior, has_posterior
@@ -135,6 +135,16 @@ class OfferedPart:
     tables: Callable[[PayloadRequest], NamedTables] = lambda _: iter(())
     missing: Callable[[Any], str] = lambda _: ""
     """Returns why a translation has no such part, as a sentence; empty where it has."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabSection(OfferedPart):
+    """A section of the page *Lab*: a question and its analyses."""
+
+    title: Callable[[], str]
+    """Title in the current language."""
+    draw: Callable[[View], Shown]
+    """Draws the section, where it is not missing, and returns what of the visitor's choices it shows."""
 
 
 def offers(page: str, parts: Mapping[str, OfferedPart]) -> None:

@@ -19,8 +19,8 @@ from attnviz.lessons import Lesson, LessonSentence, parse_lesson, shipped_lesson
 from attnviz.lessons.lesson_file import folder_of_model
 from attnviz.trace import Trace
 from attnviz.ui.components.component import box, caption, component, message, view_blocks
+from attnviz.ui.controls import close_popover, on_request, popover, request_button, uploader
 from attnviz.ui.embedding import page_session
-from attnviz.ui.fields import close_popover, popover, uploader
 from attnviz.ui.lesson_view import (
     AnsweredLesson,
     answered,
@@ -34,7 +34,6 @@ from attnviz.ui.page_state.inputs import language_address
 from attnviz.ui.page_state.linked import linked_entry, set_page_address
 from attnviz.ui.page_state.selection import LESSON, LESSONS, OWN_LESSON
 from attnviz.ui.payloads import PayloadRequest, makes_payload, shown_address
-from attnviz.ui.requests import on_request, request_button
 from attnviz.ui.resources import translate, weights_of
 from attnviz.ui.toolbar.downloads import copy_link, file_link
 from attnviz.ui.waiting import TURNS

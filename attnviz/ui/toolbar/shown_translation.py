@@ -24,9 +24,9 @@ from attnviz.languages import gettext
 from attnviz.text import SPACE, sentence_placeholder
 from attnviz.ui.chrome import go_to
 from attnviz.ui.components.component import box, message, plain_text, view_blocks
+from attnviz.ui.controls import on_request, popover, request_button, text_box, uploader
 from attnviz.ui.embedding import page_session
 from attnviz.ui.examples import DEFAULT_SENTENCE
-from attnviz.ui.fields import popover, text_box, uploader
 from attnviz.ui.page_state import inputs
 from attnviz.ui.page_state.gold_state import open_gold, set_drawn_links
 from attnviz.ui.page_state.inputs import (
@@ -37,7 +37,6 @@ from attnviz.ui.page_state.inputs import (
 )
 from attnviz.ui.page_state.linked import Parameters, read_link, set_page_address
 from attnviz.ui.page_state.selection import WHAT_IF, offered_in, stored_what_ifs
-from attnviz.ui.requests import on_request, request_button
 from attnviz.ui.resources import TranslateAgain, devices, tokenizer_of, translate
 from attnviz.ui.step.what_if_panel import current_view, handle_what_if
 from attnviz.ui.toolbar import opened_file

@@ -28,17 +28,26 @@ from attnviz.figures.corpus_figure import MOST_POINTS, histogram, scatter
 from attnviz.languages import gettext, ngettext
 from attnviz.ui.chrome import go_to
 from attnviz.ui.components.component import component, message, view_blocks
-from attnviz.ui.corpus import jobs, table
-from attnviz.ui.corpus.jobs import MOST_LINES, MOST_MEGABYTES, CorpusJob, Uploads
-from attnviz.ui.corpus.table import choose, chosen, clear_brush, key, show_pairs
+from attnviz.ui.controls import (
+    begin_fragment,
+    multiple_uploader,
+    popover,
+    request_button,
+    segmented_control,
+    select_box,
+    text_box,
+    uploader,
+)
 from attnviz.ui.embedding import page_session, theme_name
 from attnviz.ui.examples import SAMPLE, SAMPLE_LINKS, offered_tables
-from attnviz.ui.fields import multiple_uploader, popover, segmented_control, select_box, text_box, uploader
 from attnviz.ui.glossary import glossary_box, text_section
 from attnviz.ui.page_state import inputs
 from attnviz.ui.page_state.gold_state import set_gold
 from attnviz.ui.page_state.linked import SENTENCE_PAGES, clear_entries, follow_link
-from attnviz.ui.requests import begin_fragment, request_button
+from attnviz.ui.pages import corpus_jobs as jobs
+from attnviz.ui.pages import corpus_table as table
+from attnviz.ui.pages.corpus_jobs import MOST_LINES, MOST_MEGABYTES, CorpusJob, Uploads
+from attnviz.ui.pages.corpus_table import choose, chosen, clear_brush, key, show_pairs
 from attnviz.ui.toolbar import opened_file
 from attnviz.ui.view import FilePair, GoldFile
 from attnviz.ui.waiting import in_turn

@@ -77,12 +77,11 @@ from attnviz.ui.components.component import (
     section_heading,
 )
 from attnviz.ui.components.side_by_side import lanes, translations_payload
+from attnviz.ui.controls import on_request, request_button, select_box, text_box
 from attnviz.ui.embedding import embedding, page_session, theme_name
-from attnviz.ui.fields import select_box, text_box
 from attnviz.ui.page_state.linked import keep_for
 from attnviz.ui.page_state.selection import source_of
 from attnviz.ui.payloads import Payload, PayloadRequest, Shown, address
-from attnviz.ui.requests import on_request, request_button
 from attnviz.ui.resources import (
     Rows,
     bleu_rows,
@@ -121,16 +120,14 @@ class SentenceRequest:
         return translate(model, self.device, self.sentence, self.beam, None)
 
 
-@dataclass(frozen=True)
-class Exhibit:
+@dataclass(frozen=True, kw_only=True)
+class Exhibit(OfferedPart):
     """One part of the page."""
 
     make: Callable[[SentenceRequest], tuple[View, Shown]]
     """Returns the view of the exhibit, and what else it shows; raises AttnvizError where that cannot be computed."""
     draw: Callable[[View, Shown], None]
     """Draws what `make` has returned."""
-    offered: OfferedPart
-    """What it offers to save of that."""
     parameter: str = ""
     """Name of its choice that has history entries, in the session state and in the address; empty without one."""
 
@@ -275,7 +272,7 @@ def _verdict_tables(asked: PayloadRequest) -> NamedTables:
     yield gettext("The verdict"), verdict_table(judgement)
 
 
-PAIR_EXHIBIT = Exhibit(_make_pair, _draw_pair, OfferedPart(_pair_pictures, _verdict_tables), SWAP)
+PAIR_EXHIBIT = Exhibit(_pair_pictures, _verdict_tables, make=_make_pair, draw=_draw_pair, parameter=SWAP)
 
 
 _FIRST_WORD, _SECOND_WORD = "swap_one", "swap_other"
@@ -440,7 +437,7 @@ def _head_pictures(asked: PayloadRequest) -> Iterator[OfferedFigure]:
         yield OfferedFigure(title, file, partial(figure.draw, subject), heading)
 
 
-HEADS_EXHIBIT = Exhibit(_make_heads, _draw_heads, OfferedPart(_head_pictures), HEAD)
+HEADS_EXHIBIT = Exhibit(_head_pictures, make=_make_heads, draw=_draw_heads, parameter=HEAD)
 
 _ERRORS_FILE = "heads.csv"
 """File in the model's folder that `attnviz evaluate --heads --heads-csv` writes."""
@@ -579,4 +576,4 @@ def _model_tables(asked: PayloadRequest) -> NamedTables:
     yield gettext("The translations"), pd.DataFrame(frame).set_index(gettext("model"))
 
 
-FIVE_MODELS = Exhibit(_make_models, _draw_models, OfferedPart(_model_pictures, _model_tables))
+FIVE_MODELS = Exhibit(_model_pictures, _model_tables, make=_make_models, draw=_draw_models)

@@ -74,14 +74,13 @@ from attnviz.ui.components.component import (
     plain_text,
     section_heading,
 )
-from attnviz.ui.fields import disclosure, segmented_control
+from attnviz.ui.controls import disclosure, segmented_control
 from attnviz.ui.glossary import definitions, references
-from attnviz.ui.lab import LabSection
 from attnviz.ui.payloads import Payload, PayloadRequest, Shown, UnknownPayloadError, address, makes_payload
 from attnviz.ui.resources import cached_analysis, missing_model, tokenizer_of, translator_of, weights_of
 from attnviz.ui.step.heatmap_panel import display_options, grid_sentences
 from attnviz.ui.step.logit_attribution_panel import draw_word_choice, subject_of
-from attnviz.ui.toolbar.downloads import NamedTables, OfferedFigure, OfferedPart
+from attnviz.ui.toolbar.downloads import LabSection, NamedTables, OfferedFigure
 from attnviz.ui.view import View
 
 _Result = TypeVar("_Result")
@@ -189,9 +188,11 @@ def _attribution_tables(request: PayloadRequest) -> NamedTables:
 
 
 ATTRIBUTIONS_SECTION = LabSection(
-    lambda: gettext("Attributions"),
-    _draw_attributions,
-    OfferedPart(_attribution_pictures, _attribution_tables, unavailable_reason),
+    _attribution_pictures,
+    _attribution_tables,
+    unavailable_reason,
+    title=lambda: gettext("Attributions"),
+    draw=_draw_attributions,
 )
 
 
@@ -326,9 +327,11 @@ def _perturbation_tables(request: PayloadRequest) -> NamedTables:
 
 
 PERTURBATION_SECTION = LabSection(
-    lambda: gettext("Perturbation tests"),
-    _draw_perturbation_tests,
-    OfferedPart(_perturbation_pictures, _perturbation_tables, unavailable_reason),
+    _perturbation_pictures,
+    _perturbation_tables,
+    unavailable_reason,
+    title=lambda: gettext("Perturbation tests"),
+    draw=_draw_perturbation_tests,
 )
 
 
@@ -437,5 +440,5 @@ def _tree_pictures(request: PayloadRequest) -> Iterator[OfferedFigure]:
 
 
 TREE_SECTION = LabSection(
-    lambda: gettext("The beam as a tree"), _draw_tree, OfferedPart(_tree_pictures, missing=missing_model)
+    _tree_pictures, missing=missing_model, title=lambda: gettext("The beam as a tree"), draw=_draw_tree
 )

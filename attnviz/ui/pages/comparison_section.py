@@ -39,14 +39,12 @@ from attnviz.trace.drawing import HeatmapChoices
 from attnviz.ui.chrome import go_to
 from attnviz.ui.components.chart import chart, fitting_payload
 from attnviz.ui.components.component import box, explanation, html, message, plain_text
+from attnviz.ui.controls import request_button, segmented_control, select_box, switch, text_box
 from attnviz.ui.embedding import page_session
-from attnviz.ui.fields import segmented_control, select_box, switch, text_box
-from attnviz.ui.lab import LabSection
 from attnviz.ui.page_state import inputs
 from attnviz.ui.page_state.linked import keep_for
 from attnviz.ui.page_state.selection import WHAT_IFS, Selection, stored_what_ifs
 from attnviz.ui.payloads import Payload, PayloadRequest, Shown, makes_payload, shown_address
-from attnviz.ui.requests import request_button
 from attnviz.ui.resources import (
     cached_posterior,
     devices,
@@ -57,7 +55,7 @@ from attnviz.ui.resources import (
 )
 from attnviz.ui.step.compared_attention import comparison_layouts
 from attnviz.ui.step.heatmap_panel import display_options
-from attnviz.ui.toolbar.downloads import NamedTables, OfferedFigure, OfferedPart, offered_comparison
+from attnviz.ui.toolbar.downloads import LabSection, NamedTables, OfferedFigure, offered_comparison
 from attnviz.ui.toolbar.shown_translation import unknown_characters_text
 from attnviz.ui.view import View
 
@@ -392,4 +390,4 @@ def _highlighted(words: SpacedWords, highlighted: list[int | None], tag: str) ->
     )
 
 
-COMPARISON_SECTION = LabSection(lambda: gettext("Side by side"), _draw, OfferedPart(_pictures, _tables))
+COMPARISON_SECTION = LabSection(_pictures, _tables, title=lambda: gettext("Side by side"), draw=_draw)

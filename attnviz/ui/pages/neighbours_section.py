@@ -40,12 +40,11 @@ from attnviz.lru_cache import LRUCache, cached_in
 from attnviz.text import SPACE, piece_name
 from attnviz.ui.components.chart import chart_payload, computed_chart
 from attnviz.ui.components.component import box, columns, component, explanation, section_heading
+from attnviz.ui.controls import segmented_control, select_box
 from attnviz.ui.examples import SAMPLE, offered_tables
-from attnviz.ui.fields import segmented_control, select_box
-from attnviz.ui.lab import LabSection
 from attnviz.ui.payloads import Payload, PayloadRequest, Shown, address, makes_payload
 from attnviz.ui.resources import missing_model, translator_of, weights_digest_of
-from attnviz.ui.toolbar.downloads import NamedTables, OfferedFigure, OfferedPart
+from attnviz.ui.toolbar.downloads import LabSection, NamedTables, OfferedFigure
 from attnviz.ui.view import View
 from attnviz.ui.waiting import TURNS
 
@@ -341,4 +340,4 @@ def _tables(request: PayloadRequest) -> NamedTables:
     yield _vector_name(request.trace, index.kind, step), pd.DataFrame(rows, index=pd.RangeIndex(1, len(rows) + 1))
 
 
-NEIGHBOURS_SECTION = LabSection(lambda: gettext("Neighbours"), _draw, OfferedPart(_pictures, _tables, _missing))
+NEIGHBOURS_SECTION = LabSection(_pictures, _tables, _missing, title=lambda: gettext("Neighbours"), draw=_draw)
