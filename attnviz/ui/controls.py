@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, TypedDict, TypeGuard, Unpack
+from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 
 from attnviz import lazy_streamlit as st
 from attnviz.languages import gettext, gettexts
@@ -86,7 +86,7 @@ class Inbox:
         last = self.received.get(tab, 0)
         for item in items[:_MOST]:
             seq, key = (item.get("seq"), item.get("key")) if isinstance(item, Mapping) else (None, None)
-            if _is_count(seq) and isinstance(key, str) and seq > last:
+            if isinstance(seq, int | float) and last < seq < 2**53 and isinstance(key, str):
                 last = int(seq)
                 requests.append(BrowserRequest(tab, last, key, item.get("value")))
         return requests
@@ -119,11 +119,6 @@ class Inbox:
         for request in self.waiting:
             numbers[request.tab] = min(numbers[request.tab], request.seq - 1)
         return numbers
-
-
-def _is_count(number: Any) -> TypeGuard[float]:
-    """Return whether a value from the browser is a valid sequence number."""
-    return isinstance(number, int | float) and 0 <= number < 2**53
 
 
 def inbox() -> Inbox:
@@ -395,9 +390,12 @@ def shown_if(condition: str, text: str) -> str:
     return f'<span class="if-{condition}">{text}</span>'
 
 
-def by_unit(words: str, steps: str) -> str:
-    """Return as HTML the text for a heatmap by words and that for one by steps, of which one is shown."""
-    return shown_if("words", words) + shown_if("steps", steps)
+def by_unit(words: str, steps: str, only_words: bool = False) -> str:
+    """Return as HTML the text for a heatmap by words and that for one by steps, of which one is shown.
+
+    With `only_words`, the heatmap shows words for sure.
+    """
+    return words if only_words else shown_if("words", words) + shown_if("steps", steps)
 
 
 def popover(label: str, *, key: str, **arguments: Any) -> Any:
@@ -419,16 +417,13 @@ def close_popover(key: str) -> None:
     If the server set whether the popover is open, a visitor who opened or closed it at the same moment would find the
     opposite.
     """
-    page_session()[_count_key(key)] = page_session().get(_count_key(key), 0) + 1
+    session, count = page_session(), f"{key}_count"
+    session[count] = session.get(count, 0) + 1
 
 
 def current_key(key: str) -> str:
     """Return the key of the popover that is drawn now; keys of its widgets begin with it."""
-    return f"{key}_{page_session().get(_count_key(key), 0)}"
-
-
-def _count_key(key: str) -> str:
-    return f"{key}_count"
+    return f"{key}_{page_session().get(f'{key}_count', 0)}"
 
 
 Take = Callable[[str, bytes], None]
@@ -443,26 +438,16 @@ def uploader(label: str, take: Take, *, key: str, megabytes: int) -> None:
     `take` is called at the start of a rerun. Every file type is accepted: Streamlit's message about a wrong type exists
     in English only.
     """
-    if in_view():
-        _file_choice(label, take, key=key, megabytes=megabytes)
+    own, most = f"{current_key(key)}_file", megabytes * 2**20
+    if not in_view():
+        st.html(f"<style>{_translated_css(megabytes, gettext('Choose a file'))}</style>")
+        if (file := st.file_uploader(label, key=own, max_upload_size=megabytes)) is not None:
+            call_in_rerun(partial(_take, key, partial(take, file.name, file.getvalue())))
         return
-    st.html(f"<style>{_translated_css(megabytes, gettext('Choose a file'))}</style>")
-    if (file := st.file_uploader(label, key=_widget_key(key), max_upload_size=megabytes)) is not None:
-        call_in_rerun(partial(_take, key, partial(take, file.name, file.getvalue())))
+    too_large = gettext("The file is larger than {most} MB.", most=megabytes)
+    component("file_choice", own, {"key": own, "label": label, "bytes": most, "tooLarge": too_large})
 
-
-def _file_choice(label: str, take: Take, *, key: str, megabytes: int) -> None:
-    """Draw the uploader of a view; the browser reads the file and sends it as a request."""
-    own, most = _widget_key(key), megabytes * 2**20
-    data = {
-        "key": own,
-        "label": label,
-        "bytes": most,
-        "tooLarge": gettext("The file is larger than {most} MB.", most=megabytes),
-    }
-    component("file_choice", own, data)
-
-    def take_file(value: Any) -> None:
+    def take_file(value: Any) -> None:  # the browser reads the file and sends it as a request
         match value:
             case {"name": str(name), "content": str(text)} if len(content := base64.b64decode(text)) <= most:
                 _take(key, partial(take, name, content))
@@ -473,13 +458,9 @@ def _file_choice(label: str, take: Take, *, key: str, megabytes: int) -> None:
 def multiple_uploader(label: str, take: TakeAll, *, key: str, megabytes: int) -> None:
     """Draw the uploader as `uploader` does, for one or several files, which `take` gets together."""
     st.html(f"<style>{_translated_css(megabytes, gettext('Choose files'))}</style>")
-    files = st.file_uploader(label, key=_widget_key(key), max_upload_size=megabytes, accept_multiple_files=True)
-    if files:
+    own = f"{current_key(key)}_file"
+    if files := st.file_uploader(label, key=own, max_upload_size=megabytes, accept_multiple_files=True):
         call_in_rerun(partial(_take, key, partial(take, [(file.name, file.getvalue()) for file in files])))
-
-
-def _widget_key(key: str) -> str:
-    return f"{current_key(key)}_file"
 
 
 def _take(key: str, take: Callable[[], None]) -> None:

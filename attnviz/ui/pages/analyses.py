@@ -198,7 +198,9 @@ ATTRIBUTIONS_SECTION = LabSection(
 
 def _draw_perturbation_tests(view: View) -> Shown:
     """Draw the perturbation tests of the current step, and a button that opens the rest of the section."""
-    computed_chart(view, view.trace, "perturbation-tests", every=False, query="word={word}", prefetch=True)
+    name = "perturbation-tests"
+    at = address(view.trace, name, "word={word}", every=False)
+    chart(view, at, name, waiting=gettext("Computing…"), prefetch=view.steps)
     if disclosure(gettext("Explanations, and the tests of all steps"), key=view.key("all_steps")):
         _explanations(view)
         _all_steps(view)

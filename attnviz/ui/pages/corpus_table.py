@@ -22,7 +22,7 @@ from attnviz.corpora.columns import ATTENTION_SCHEMA
 from attnviz.errors import user_error
 from attnviz.importing.attention_reader import read_bytes
 from attnviz.importing.records import AttentionRecords
-from attnviz.lru_cache import LRUCache
+from attnviz.lru_cache import LRUCache, cached_in
 from attnviz.ui.embedding import page_session
 from attnviz.ui.page_state import inputs
 from attnviz.ui.page_state.inputs import DETAIL_LEVEL, language_address
@@ -68,11 +68,10 @@ class Choice:
     brush: Brush = ()
 
 
+@cached_in(LRUCache(128 << 20, size=lambda table: int(table.nbytes)), "")
 def load_table(path: Path) -> Any:
     """Return number, texts and measures of all rows (pyarrow.Table), cached; raise AttnvizError if unreadable."""
-    status = path.stat()
-    version = str(path), status.st_mtime_ns, status.st_size
-    return _TABLES.get(version, lambda: _read(path, _COLUMNS))
+    return _read(path, _COLUMNS)
 
 
 def _read(path: Path, columns: Sequence[str], **arguments: Any) -> Any:
@@ -89,9 +88,6 @@ def _read(path: Path, columns: Sequence[str], **arguments: Any) -> Any:
     except (OSError, ValueError, KeyError, pa.ArrowException) as error:
         raise user_error("The table {name} cannot be read: {error}.", name=path.stem, error=str(error)[:80]) from error
     return table
-
-
-_TABLES: LRUCache[Any] = LRUCache(128 << 20, size=lambda table: int(table.nbytes))
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ from attnviz.figures.learning_curves import (
 from attnviz.figures.spec import Spec
 from attnviz.installed_models import model_roots
 from attnviz.languages import gettext, gettexts, language, ngettext
-from attnviz.lru_cache import LRUCache, cached_in
+from attnviz.lru_cache import LRUCache, stamp
 from attnviz.model_folder import TRAINING_LOG
 from attnviz.trace.snapshots import FOLDER, Snapshots, load_folder
 from attnviz.training.log import read_curves
@@ -84,8 +84,6 @@ _TRAINING, _RUNS, _SENTENCE = "training", "runs", "pair"
 _ALL_RUNS = "all"
 _WATCHED_PREFIX = "run:"
 """Before the name of a run that may be in progress."""
-FolderVersion = tuple[tuple[str, int, int], ...]
-"""Names, modification times (ns) and sizes of the files in a folder."""
 
 
 def trainings() -> dict[str, Path]:
@@ -113,7 +111,7 @@ def _model_runs(folder: Path) -> list[Snapshots]:
 
     A run without measurements has the curves of the model's log.
     """
-    runs = sorted(_read(folder, _version(folder)), key=lambda run: (run.guidance, run.name))
+    runs = sorted(_read(folder), key=lambda run: (run.guidance, run.name))
     return [run if run.curves else replace(run, curves=read_curves(folder.parent / TRAINING_LOG)) for run in runs]
 
 
@@ -130,25 +128,17 @@ def _comparable_runs(training: str) -> list[Snapshots]:
         runs = _model_runs(folder)
         return [run for run in runs if run.sentences == runs[0].sentences]
     snapshots, curves = folder / "model" / FOLDER, read_curves(folder / "log.csv")
-    runs = _read(snapshots, _version(snapshots))[-1:]
-    return [replace(run, name=folder.name, curves={**curves, **run.curves}) for run in runs]
+    return [replace(run, name=folder.name, curves={**curves, **run.curves}) for run in _read(snapshots)[-1:]]
 
 
-def _version(folder: Path) -> FolderVersion:
-    """Return the version of the files of `folder`, which changes when one of them does."""
-    files = []
-    for path in sorted(folder.glob("*.json")):
-        try:
-            status = path.stat()
-        except OSError:  # it has just been deleted
-            continue
-        files.append((path.name, status.st_mtime_ns, status.st_size))
-    return tuple(files)
+def _read(folder: Path) -> list[Snapshots]:
+    names = sorted(path.name for path in folder.glob("*.json"))
+    return _RUNS_READ.get((folder, *names, stamp(folder, *names)), lambda: load_folder(folder))
 
 
-@cached_in(LRUCache(16 << 20, size=lambda runs: sum(a.nbytes for run in runs for a in run.alignments) + 50_000))
-def _read(folder: Path, version: FolderVersion) -> list[Snapshots]:  # noqa: ARG001  part of the cache key
-    return load_folder(folder)
+_RUNS_READ: LRUCache[list[Snapshots]] = LRUCache(
+    16 << 20, size=lambda runs: sum(a.nbytes for run in runs for a in run.alignments) + 50_000
+)
 
 
 def _modification_time(folder: Path) -> float:

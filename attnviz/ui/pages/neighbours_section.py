@@ -36,7 +36,7 @@ from attnviz.errors import user_error
 from attnviz.figures.spec import Spec
 from attnviz.figures.vector_map import vector_map, with_star
 from attnviz.languages import gettext
-from attnviz.lru_cache import LRUCache, cached_in
+from attnviz.lru_cache import LRUCache, cached_in, stamp
 from attnviz.text import SPACE, piece_name
 from attnviz.ui.components.chart import chart_payload, computed_chart
 from attnviz.ui.components.component import box, columns, component, explanation, section_heading
@@ -65,7 +65,8 @@ class VectorSearch:
     @property
     def version(self) -> str:
         """Version of the file of vectors."""
-        return _version(_vectors_file(self.corpus))
+        path = _vectors_file(self.corpus)
+        return str(stamp(path, "")) if path else ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,11 +99,11 @@ def _corpora(trace: Trace) -> dict[str, str]:
     """Return the display names of the corpora with vectors of the model that made `trace`, by corpus name."""
     digest, files = weights_digest_of(trace), {name: _vectors_file(name) for name in offered_tables()}
     sample = {_SAMPLE_NAME: gettext("The sample pairs of the page Corpus")}
-    return sample | {name: name for name, path in files.items() if path and _digest_in(path, _version(path)) == digest}
+    return sample | {name: name for name, path in files.items() if path and _digest_in(path) == digest}
 
 
-@cached_in(LRUCache(1 << 16, size=len))
-def _digest_in(path: Path, version: str) -> str:  # noqa: ARG001  part of the key
+@cached_in(LRUCache(1 << 16, size=len), "")
+def _digest_in(path: Path) -> str:
     """Return the digest of the weights that made the vectors in a file; empty where it cannot be read."""
     try:
         return Vectors.digest_in(path)
@@ -115,12 +116,6 @@ def _vectors_file(name: str) -> Path | None:
     table = offered_tables().get(name) if name != _SAMPLE_NAME else None
     path = None if table is None else vectors_path(table)
     return path if path is not None and path.is_file() else None
-
-
-def _version(path: Path | None) -> str:
-    """Return modification time and size of a file, for use in cache keys; empty without a file."""
-    status = path and path.stat()
-    return f"{status.st_mtime_ns:x}-{status.st_size:x}" if status else ""
 
 
 @cached_in(LRUCache(64 << 20, size=lambda vectors: sum(int(array.nbytes) for array in vectors.arrays.values())))

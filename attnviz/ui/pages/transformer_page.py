@@ -102,7 +102,7 @@ from attnviz.ui.toolbar.downloads import (
     offers,
     page_downloads,
 )
-from attnviz.ui.toolbar.shown_translation import current_request, open_view, sentence_box, shown_translation
+from attnviz.ui.toolbar.shown_translation import current_request, sentence_box, shown_translation
 from attnviz.ui.view import View
 
 
@@ -402,13 +402,12 @@ def _draw() -> None:
         with st.container(key="transformer_sentence"):
             sentence_box(available)
     request = current_request()
-    shown = shown_translation(request)
-    if shown.view is None:
+    view, _ = shown_translation(request)
+    if view is None:
         return
-    open_view(shown.view, shown.request)
     settings = (request.device, request.beam) if request else ()
     with view_blocks("transformer_view"), box("transformer_blocks"):
-        _row_and_exhibit(SentenceRequest(shown.view, *settings))
+        _row_and_exhibit(SentenceRequest(view, *settings))
 
 
 def _row_and_exhibit(request: SentenceRequest) -> None:

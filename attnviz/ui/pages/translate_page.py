@@ -18,7 +18,7 @@ from attnviz.languages import gettext, gettexts
 from attnviz.ui.chrome import Page
 from attnviz.ui.components.component import component, view_blocks
 from attnviz.ui.controls import close_popover, popover, request_button, segmented_control, select_box
-from attnviz.ui.examples import EXAMPLES, example_kind_name
+from attnviz.ui.examples import DEFAULT_SENTENCE, EXAMPLES, example_kind_name
 from attnviz.ui.page_state import inputs
 from attnviz.ui.page_state.inputs import (
     DEFAULT_LEVEL,
@@ -37,8 +37,6 @@ from attnviz.ui.toolbar.downloads import share_and_save
 from attnviz.ui.toolbar.open_lesson import current_lesson, draw_lesson, lessons_menu
 from attnviz.ui.toolbar.shown_translation import (
     current_request,
-    default_request,
-    open_view,
     own_translation,
     run_summary,
     sentence_box,
@@ -53,9 +51,8 @@ _EXAMPLES_WIDTH, _MORE_WIDTH = 620, 740
 
 def cache_default_translation() -> None:
     """Translate the default sentence, so that it is cached before a visitor comes; raise AttnvizError if it fails."""
-    if available := installed_models():
-        request = default_request(available)
-        trace = translate(request.model, request.device, request.text, request.beam, request.target)
+    for name in [*installed_models()][:1]:
+        trace = translate(name, devices()[0], DEFAULT_SENTENCE, inputs.beam_of(inputs.DEFAULT_SEARCH), None)
         weights_of(trace)
         tokenizer_of(trace)
 
@@ -90,17 +87,17 @@ def _draw() -> None:
                     request = current_request()
                 run_box = st.container(key="ran")
         status_box = st.container(key="beside", width="stretch", horizontal=True, vertical_alignment="center")
-    shown = shown_translation(request, steps=True)
-    if shown.view is None:
+    shown, request = shown_translation(request, steps=True)
+    if shown is None:
         return
-    view = replace(shown.view, detail_level=page_detail_level(), show_beside=show_beside)
-    open_view(view, shown.request)
+    view = replace(shown, detail_level=page_detail_level(), show_beside=show_beside)
     if view.trace.translated:
-        with tour_box:
-            _tour_button()
+        # The browser stores the choice of a level, and that the tour was taken.
+        is_new = detail_level_address()[DETAIL_LEVEL] is None and inputs.remembered("tour") != "taken"
+        tour_box.button(gettext("Tour (3 min)"), type="secondary" if is_new else "tertiary", key="tour_button")
     with share_box:
         share_and_save(view)
-    if shown.request:
+    if request:
         run_box.caption(run_summary(view))
         if view.shows("numbers"):
             with status_box:
@@ -170,32 +167,12 @@ def _choices(models: dict[str, Path], forced: bool) -> None:
     )
 
 
-def _tour_button() -> None:
-    """Draw the button that starts the tour; it has a border for new visitors.
-
-    They have no level of detail from a link or an earlier choice, and have not taken the tour; the browser stores both.
-    """
-    is_new = detail_level_address()[DETAIL_LEVEL] is None and inputs.remembered("tour") != "taken"
-    st.button(gettext("Tour (3 min)"), type="secondary" if is_new else "tertiary", key="tour_button")
-
-
 def _detail_level_switch() -> None:
     """Draw the switch of the level of detail, and store its choice in the browser."""
     page_detail_level()
-    names = gettexts(
-        {
-            "idea": "Idea",
-            "numbers": "Numbers",
-            "everything": "Everything",
-        }
-    )
-    segmented_control(
-        gettext("Level of detail"),
-        names,
-        key=DETAIL_LEVEL,
-        default=DEFAULT_LEVEL,
-        then=choose_detail_level,
-    )
+    names = gettexts({"idea": "Idea", "numbers": "Numbers", "everything": "Everything"})
+    label = gettext("Level of detail")
+    segmented_control(label, names, key=DETAIL_LEVEL, default=DEFAULT_LEVEL, then=choose_detail_level)
     stored = {"name": cookie(DETAIL_LEVEL), "value": chosen_detail_level()}
     component("stored_choice", f"remembered_{DETAIL_LEVEL}", stored, height=1)
 

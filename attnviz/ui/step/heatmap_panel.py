@@ -73,8 +73,11 @@ def heatmap_panel(view: View) -> None:
             html('<div class="drawn-score"></div>')
         if view.shows("numbers"):
             _heads_box(view)
-        sent = heatmap_payload(PayloadRequest(shown, {})) if embedding() is None else None
-        chart(view, at, "heatmap", sent=sent)
+        data = {}
+        if embedding() is None:
+            payload = heatmap_payload(PayloadRequest(shown, {}))
+            data["sent"] = {"at": at.replace("{options}", ""), "payload": payload}
+        chart(view, at, "heatmap", **data)
     if view.simple:
         return
     with box(view.key("link_drawing")):  # always present: otherwise the parts below are mounted again
@@ -124,16 +127,8 @@ def _heads_box(view: View) -> None:
         caption(gettext("Shown: {heads}.", heads=heads_name(view.trace.heads)))
         return
     names = {code: capitalised(heads_name(heads)) for code, heads in choices.items()}
-    current = view.trace.heads.name
-    chosen = select_box(
-        gettext("Heads"),
-        names,
-        key=view.key(HEADS),
-        default=current,
-        labelled=False,
-        width=260,
-    )
-    if chosen != current:
+    label, current = gettext("Heads"), view.trace.heads.name
+    if select_box(label, names, key=view.key(HEADS), default=current, labelled=False, width=260) != current:
         st.rerun()
 
 
@@ -224,10 +219,16 @@ def _introduction(view: View, *, only_words: bool) -> str:
     """
     if not view.trace.translated:
         return _imported_introduction(view.trace, only_words=only_words)
-    start = gettext("Press Play, or click a French word.")
-    if not view.trace.attends:
-        return f"{_one_vector_sentence(view.trace)} {start}"
-    trace = view.trace
+    trace, start = view.trace, gettext("Press Play, or click a French word.")
+    if not trace.attends:
+        one_vector = gettext(
+            'This model has no attention. The model reads the <span class="encoder">English sentence</span> in '
+            'order. The encoder’s state after the last piece, <span class="context">one vector of {units} numbers'
+            '</span>, must hold the whole sentence. Every step that writes a <span class="decoder">French piece</span> '
+            "gets this same vector, so no step looks at one word more than at another.",
+            units=trace.contexts.shape[1],
+        )
+        return f"{one_vector} {start}"
     uniform = trace.attends_once and all(is_uniform(trace, step) for step in range(len(trace.target_pieces)))
     alike = gettext("All cells are alike: each French word looked equally at all English words.") if uniform else ""
     if view.simple:
@@ -259,15 +260,10 @@ def _has_pieces(trace: Aligned) -> bool:
 
 def _piece_sentences(trace: Aligned, *, only_words: bool) -> list[str]:
     """Return what a bracket is, or the number of a word of several pieces; and why there are only words."""
-    found = [_unit_text(merged_words_sentence(), bracket_sentence(), only_words)] if _has_pieces(trace) else []
+    found = [by_unit(merged_words_sentence(), bracket_sentence(), only_words)] if _has_pieces(trace) else []
     if only_words:
         found.append(gettext("Links join words, so the heatmap shows words."))
     return found
-
-
-def _unit_text(words: str, steps: str, only_words: bool) -> str:
-    """Return as HTML the text for words and that for steps, of which one is shown, or the first where that is sure."""
-    return words if only_words else by_unit(words, steps)
 
 
 def _details(trace: Trace) -> str:
@@ -295,15 +291,14 @@ def _details(trace: Trace) -> str:
         )
         sentences.append(shown_if("words", several_steps))
     sentences.append(_row_sum_sentences())
-    if not trace.translated:
-        return " ".join(sentences)
-    sentences.append(
-        gettext(
-            "Click a word, a cell or a bar to show its step; the numbers beside and below the heatmap change "
-            "with the step. In the English sentence at the top, the stronger the shade of a word, the more the "
-            "chosen step looked at it."
+    if trace.translated:
+        sentences.append(
+            gettext(
+                "Click a word, a cell or a bar to show its step; the numbers beside and below the heatmap change "
+                "with the step. In the English sentence at the top, the stronger the shade of a word, the more the "
+                "chosen step looked at it."
+            )
         )
-    )
     return " ".join(sentences)
 
 
@@ -328,7 +323,7 @@ def grid_sentences(only_words: bool = False) -> str:
         'Each <span class="decoder">row</span> is a French piece, written in one step; each <span '
         'class="encoder">column</span> is an English piece.'
     )
-    return _unit_text(words, steps, only_words)
+    return by_unit(words, steps, only_words)
 
 
 def _brightness_sentences(only_words: bool = False) -> str:
@@ -343,7 +338,7 @@ def _brightness_sentences(only_words: bool = False) -> str:
             "The {brighter} a cell, the more attention the piece of its row gave to the piece of its column.",
             brighter=brighter,
         )
-        return _unit_text(words, steps, only_words)
+        return by_unit(words, steps, only_words)
 
     return shown_if("bright", sentence(gettext("brighter"))) + shown_if("dark", sentence(gettext("darker")))
 
@@ -361,20 +356,9 @@ def _imported_introduction(trace: Attention, *, only_words: bool) -> str:
         'Each <span class="decoder">row</span> is a target piece; each <span class="encoder">column</span> is a '
         "source piece."
     )
-    sentences = [_unit_text(words, steps, only_words), _brightness_sentences(only_words)]
+    sentences = [by_unit(words, steps, only_words), _brightness_sentences(only_words)]
     sentences += _piece_sentences(trace, only_words=only_words)
     return " ".join([*sentences, gettext("Press Play, or click a target word.")])
-
-
-def _one_vector_sentence(trace: Trace) -> str:
-    """Return what a model without attention has instead of an alignment."""
-    return gettext(
-        'This model has no attention. The model reads the <span class="encoder">English sentence</span> in '
-        'order. The encoder’s state after the last piece, <span class="context">one vector of {units} numbers</span>, '
-        'must hold the whole sentence. Every step that writes a <span class="decoder">French piece</span> gets this '
-        "same vector, so no step looks at one word more than at another.",
-        units=trace.contexts.shape[1],
-    )
 
 
 def heatmap_with_columns(view: View) -> Sequence[Box]:

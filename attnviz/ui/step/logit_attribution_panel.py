@@ -57,7 +57,7 @@ def logit_attribution_panel(view: View, weights: Weights | None) -> None:
     for column, figure in zip(columns([1, 1], gap="large"), _FIGURES, strict=True):
         with column:
             chosen_address = shown_address(f"{figure.name}-chosen", {"view": view}, "{selection}")
-            chart(view, payload_address(view, figure.name), figure.name, chosen_address)
+            chart(view, payload_address(view, figure.name), figure.name, chosen=chosen_address)
     html(f'<p class="explanation">{_legend(trace)}</p>')
     table_box(view, gettext("All entries as a table"), "logit_attribution_table", "logit-attribution-tables")
 

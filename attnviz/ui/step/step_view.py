@@ -18,7 +18,7 @@ from attnviz.analysis.what_if_effects import mean_context_name, words_with_chang
 from attnviz.figures.attribution_figure import attributions
 from attnviz.figures.registry import ENERGY_DECOMPOSITION, LOGIT_ATTRIBUTION, POSTERIOR
 from attnviz.languages import gettext
-from attnviz.trace import Trace, WhatIf
+from attnviz.trace import WhatIf
 from attnviz.trace.interventions import ReplaceWeights, Temperature
 from attnviz.trace.parts import head_choices
 from attnviz.trace.what_ifs import whole_weights
@@ -119,28 +119,18 @@ def context_choice(view: View) -> None:
                 gettext("Try it"), partial(_choose, view, "first"), key=view.key("same_context"), type="tertiary"
             )
             return
-        html(f'<p class="label">{gettext("The decoder gets")}</p>', width="content")
-        segmented_control(
-            gettext("The decoder gets"),
-            names,
-            key=key,
-            default="each",
-            then=lambda: _choose(view, page_session()[key]),
-        )
+        label = gettext("The decoder gets")
+        html(f'<p class="label">{label}</p>', width="content")
+        segmented_control(label, names, key=key, default="each", then=lambda: _choose(view, page_session()[key]))
     if view.parent is not None and page_session()[key] != "each":
+        tags = {"same": "span", "other": "ins", "gone": "del"}
+        words = "".join(
+            f"{' ' if word.space else ''}<{tags[word.kind]}>{escape(word.text)}</{tags[word.kind]}>"
+            for word in words_with_changes(view.trace, view.parent)
+        )
+        name = gettext("Resulting translation")
         with box(view.key("context_outcome")):
-            html(_outcome_html(view.trace, view.parent))
-
-
-def _outcome_html(trace: Trace, parent: Trace) -> str:
-    """Return the translation with one vector for all steps, with the words marked that differ from `parent`."""
-    tags = {"same": "span", "other": "ins", "gone": "del"}
-    words = "".join(
-        f"{' ' if word.space else ''}<{tags[word.kind]}>{escape(word.text)}</{tags[word.kind]}>"
-        for word in words_with_changes(trace, parent)
-    )
-    name = gettext("Resulting translation")
-    return f'<div class="compared"><p><span class="name">{name}</span><span lang="fr">{words}</span></p></div>'
+            html(f'<div class="compared"><p><span class="name">{name}</span><span lang="fr">{words}</span></p></div>')
 
 
 def _current(view: View) -> str:

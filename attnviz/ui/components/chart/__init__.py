@@ -105,56 +105,24 @@ def inline_figure(view: Keyed, name: str, draw: Callable[..., Spec], captions: C
     component("chart", view.key(name), _figure_payload(draw, captions))
 
 
-def computed_chart(
-    view: View,
-    trace: Any,
-    name: str,
-    key: str = "",
-    *,
-    prefetch: bool = False,
-    **parameters: Any,
-) -> None:
+def computed_chart(view: View, trace: Any, name: str, key: str = "", **parameters: Any) -> None:
     """Draw the figure `key`, by default `name`, from the payload `name` of `trace`, which takes a while to compute.
 
-    `prefetch` is that of `chart`, and the others are those of `address`.
+    The `parameters` are those of `address`.
     """
-    at = address(trace, name, **parameters)
-    chart(view, at, key or name, waiting=gettext("Computing…"), prefetch=prefetch)
+    chart(view, address(trace, name, **parameters), key or name, waiting=gettext("Computing…"))
 
 
-def chart(
-    view: View,
-    at: str,
-    name: str,
-    chosen: str = "",
-    *,
-    waiting: str = "",
-    visited: bool = False,
-    prefetch: bool = False,
-    hand: Mapping[str, str] | None = None,
-    consequence: str | None = None,
-    sent: Mapping[str, Any] | None = None,
-) -> None:
+def chart(view: View, at: str, name: str, **data: Any) -> None:
     """Draw the figure of the current step in `view` from the payload (`chart_payload`) at the address `at`.
 
     Once a visitor has chosen a word or a source piece, the payload at `chosen` is used, where given. `waiting` is shown
-    while the payload loads; the page scrolls to the figure if a link has `visited` it. With `prefetch`, the browser
-    fetches the payload of the next step ahead. With `hand`, labels of the sliders, the bars named by `weights` in
-    `layout.meta` can be dragged; the browser fetches from the address `consequence` what the dragged weights would do.
-    `sent` is the payload for the default display options, sent with the page.
+    while the payload loads; the page scrolls to the figure if a link has `visited` it. With `prefetch`, the number of
+    steps, the browser fetches the payload of the next step ahead. With `hand`, labels of the sliders, the bars named by
+    `weights` in `layout.meta` can be dragged; the browser fetches from the address `consequence` what the dragged
+    weights would do. `sent` is the payload for the default display options with its address, sent with the page.
     """
-    payload: Payload = {
-        "at": at,
-        "chosen": chosen,
-        "waiting": waiting,
-        "visited": visited,
-        "prefetch": view.steps if prefetch else 0,
-    }
-    if hand is not None:
-        payload |= {"hand": dict(hand), "consequence": consequence}
-    if sent is not None:
-        payload["sent"] = {"at": at.replace("{options}", ""), "payload": sent}
-    component("chart", view.key(name), payload)
+    component("chart", view.key(name), {"at": at, **data})
 
 
 def tables(view: Keyed, at: str, name: str) -> None:
