@@ -29,8 +29,8 @@ from attnviz.ui.controls import (
 )
 from attnviz.ui.embedded_view import PAGE_STYLE, share_properties_css
 from attnviz.ui.embedding import page_session, theme_name
-from attnviz.ui.page_state.inputs import LANGUAGE, use_chosen_language
-from attnviz.ui.page_state.linked import (
+from attnviz.ui.page_state.inputs import (
+    LANGUAGE,
     PAGE,
     SENTENCE_PAGES,
     begin_link,
@@ -41,6 +41,7 @@ from attnviz.ui.page_state.linked import (
     open_address,
     page_payload,
     parse_query,
+    use_chosen_language,
 )
 from attnviz.ui.waiting import admitted, in_turn, translating_for
 

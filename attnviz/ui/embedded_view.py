@@ -31,8 +31,7 @@ from attnviz.trace.drawing import DetailLevel, HeatmapChoices
 from attnviz.trace.what_ifs import TranslatorArguments
 from attnviz.ui.components.component import collected
 from attnviz.ui.embedding import Embedding, embedded_in
-from attnviz.ui.page_state.gold_state import take_links
-from attnviz.ui.page_state.selection import OPTIONS, PAGE_CHOICES, POSTERIOR_OPEN
+from attnviz.ui.page_state.selection import OPTIONS, PAGE_CHOICES, POSTERIOR_OPEN, take_links
 from attnviz.ui.payloads import PayloadRequest, made
 from attnviz.ui.resources import has_posterior
 from attnviz.ui.step.step_view import step_view

@@ -64,15 +64,18 @@ from attnviz.lru_cache import LRUCache
 from attnviz.trace import BeamTree
 from attnviz.trace.drawing import LONGEST_LABEL, By
 from attnviz.trace.interventions import ForceWords
-from attnviz.ui.components.chart import chart, computed_chart, fitting_payload, steady_payload
 from attnviz.ui.components.component import (
     box,
+    chart,
     columns,
     component,
+    computed_chart,
     details,
     explanation,
+    fitting_payload,
     plain_text,
     section_heading,
+    steady_payload,
 )
 from attnviz.ui.controls import disclosure, segmented_control
 from attnviz.ui.glossary import definitions, references

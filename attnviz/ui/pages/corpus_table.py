@@ -25,8 +25,7 @@ from attnviz.importing.records import AttentionRecords
 from attnviz.lru_cache import LRUCache, cached_in
 from attnviz.ui.embedding import page_session
 from attnviz.ui.page_state import inputs
-from attnviz.ui.page_state.inputs import DETAIL_LEVEL, language_address
-from attnviz.ui.page_state.linked import link, linked_entry, set_page_address
+from attnviz.ui.page_state.inputs import DETAIL_LEVEL, language_address, link, linked_entry, set_page_address
 
 ERRORS = ("omitted", "repeated", "unsure", "copied", "drifted")
 """Names of the predefined filters that each find one kind of likely error."""

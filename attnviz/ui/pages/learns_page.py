@@ -50,29 +50,38 @@ from attnviz.model_folder import TRAINING_LOG
 from attnviz.trace.snapshots import FOLDER, Snapshots, load_folder
 from attnviz.training.log import read_curves
 from attnviz.ui.chrome import Page
-from attnviz.ui.components.chart import chart_payload, inline_figure, tables, tables_payload
 from attnviz.ui.components.component import (
     box,
     caption,
+    chart_payload,
     columns,
     component,
     details,
     explanation,
     html,
+    inline_figure,
     plain_text,
     section_heading,
+    tables,
+    tables_payload,
     view_blocks,
 )
-from attnviz.ui.components.picture_files import PictureFile, followed_picture_files, picture_files
 from attnviz.ui.controls import begin_fragment, segmented_control, select_box
 from attnviz.ui.embedded_view import drawn_page
 from attnviz.ui.embedding import embedding
 from attnviz.ui.glossary import glossary_box, opening, references
-from attnviz.ui.page_state.inputs import language_address
-from attnviz.ui.page_state.linked import set_page_address
+from attnviz.ui.page_state.inputs import language_address, set_page_address
 from attnviz.ui.payloads import Payload, PayloadRequest, makes_payload, shown_address
 from attnviz.ui.resources import cached_for_all, model_configs
-from attnviz.ui.toolbar.downloads import NamedTables, copy_link, download_box, lecture_link
+from attnviz.ui.toolbar.downloads import (
+    NamedTables,
+    PictureFile,
+    copy_link,
+    download_box,
+    followed_picture_files,
+    lecture_link,
+    picture_files,
+)
 from attnviz.ui.view import Keyed
 from attnviz.ui.waiting import in_turn
 
@@ -103,7 +112,11 @@ def watched_run_folders() -> dict[str, Path]:
     if not root:
         return {}
     folders = [path for path in Path(root).glob("*") if _model_runs(path / "model" / FOLDER)]
-    return {path.name: path for path in sorted(folders, key=_modification_time, reverse=True)}
+
+    def modified(folder: Path) -> float:
+        return max((path.stat().st_mtime for path in (folder / "log.csv", folder) if path.exists()), default=0.0)
+
+    return {path.name: path for path in sorted(folders, key=modified, reverse=True)}
 
 
 def _model_runs(folder: Path) -> list[Snapshots]:
@@ -139,10 +152,6 @@ def _read(folder: Path) -> list[Snapshots]:
 _RUNS_READ: LRUCache[list[Snapshots]] = LRUCache(
     16 << 20, size=lambda runs: sum(a.nbytes for run in runs for a in run.alignments) + 50_000
 )
-
-
-def _modification_time(folder: Path) -> float:
-    return max((path.stat().st_mtime for path in (folder / "log.csv", folder) if path.exists()), default=0.0)
 
 
 @dataclass(frozen=True)

@@ -38,8 +38,15 @@ from attnviz.figures.vector_map import vector_map, with_star
 from attnviz.languages import gettext
 from attnviz.lru_cache import LRUCache, cached_in, stamp
 from attnviz.text import SPACE, piece_name
-from attnviz.ui.components.chart import chart_payload, computed_chart
-from attnviz.ui.components.component import box, columns, component, explanation, section_heading
+from attnviz.ui.components.component import (
+    box,
+    chart_payload,
+    columns,
+    component,
+    computed_chart,
+    explanation,
+    section_heading,
+)
 from attnviz.ui.controls import segmented_control, select_box
 from attnviz.ui.examples import SAMPLE, offered_tables
 from attnviz.ui.payloads import Payload, PayloadRequest, Shown, address, makes_payload

@@ -61,11 +61,13 @@ from attnviz.languages import gettext, gettexts, language
 from attnviz.text import follows_space, join_pieces, piece_name
 from attnviz.trace.drawing import LONGEST_LABEL
 from attnviz.ui.chrome import Page
-from attnviz.ui.components.chart import chart, chart_tables, inline_figure
 from attnviz.ui.components.component import (
     box,
+    chart,
+    chart_tables,
     columns,
     component,
+    inline_figure,
     message,
     packed,
     plain_text,
@@ -76,8 +78,8 @@ from attnviz.ui.controls import on_request, option_field, request_button
 from attnviz.ui.embedded_view import drawn_page
 from attnviz.ui.embedding import page_session, theme_name
 from attnviz.ui.glossary import glossary_box, opening, references, text_section
-from attnviz.ui.page_state import linked
-from attnviz.ui.page_state.linked import linked_entry
+from attnviz.ui.page_state import inputs
+from attnviz.ui.page_state.inputs import linked_entry
 from attnviz.ui.page_state.selection import source_of
 from attnviz.ui.pages.exhibits import (
     FIVE_MODELS,
@@ -323,7 +325,7 @@ def _open_exhibit_name() -> str:
     parameters = [exhibit.parameter for exhibit in EXHIBITS.values() if exhibit.parameter]
     for name in parameters:
         linked_entry(name, None)
-    linked.add_parameters(dict.fromkeys((*parameters, FRENCH)))
+    inputs.add_parameters(dict.fromkeys((*parameters, FRENCH)))
     on_request(EXHIBIT_PARAMETER, _store_exhibit_name)
     chosen = page_session()[EXHIBIT_PARAMETER]
     return str(chosen) if chosen in EXHIBITS else ""
@@ -370,10 +372,10 @@ def _exhibit_figures(view: View, shown: Shown, name: ExhibitName) -> None:
 def _write_address(view: View, exhibit_name: str) -> None:
     """Write the parameters of the page into the address, which `view` provides; each exhibit has its history entry."""
     main_identity, exhibit = view.main.identity if view.main else "", EXHIBITS.get(exhibit_name)
-    parameters: linked.Parameters = {EXHIBIT_PARAMETER: exhibit_name or None}
+    parameters: inputs.Parameters = {EXHIBIT_PARAMETER: exhibit_name or None}
     if exhibit and exhibit.parameter:
         parameters[exhibit.parameter] = page_session()[exhibit.parameter]
-    linked.set_page_address(f"{main_identity} {exhibit_name} {view.identity}", parameters)
+    inputs.set_page_address(f"{main_identity} {exhibit_name} {view.identity}", parameters)
 
 
 @makes_payload("exhibit-lecture")

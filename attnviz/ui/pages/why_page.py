@@ -58,16 +58,23 @@ from attnviz.model_folder import EVERY_FILE, architecture, read_config
 from attnviz.text import LONGEST_SENTENCE, LONGEST_TEXT
 from attnviz.trace.parts import GradientNorms
 from attnviz.ui.chrome import Page
-from attnviz.ui.components.chart import (
+from attnviz.ui.components.component import (
+    Box,
+    box,
     caption_payload,
     chart,
     chart_tables,
+    columns,
     computed_chart,
+    details,
+    explanation,
     fitting_payload,
     inline_figure,
+    message,
+    plain_text,
     steady_payload,
+    view_blocks,
 )
-from attnviz.ui.components.component import Box, box, columns, details, explanation, message, plain_text, view_blocks
 from attnviz.ui.components.side_by_side import lane, lanes, lanes_payload, translations_payload, version
 from attnviz.ui.controls import segmented_control
 from attnviz.ui.embedded_view import drawn_page

@@ -27,8 +27,16 @@ from attnviz.languages import gettext, gettexts
 from attnviz.lru_cache import LRUCache, cached_in
 from attnviz.text import CONTINUES, SPACE, UNK, Tokenizer, piece_name
 from attnviz.trace import Trace
-from attnviz.ui.components.chart import chart, figure_payload, table_box, tables_payload
-from attnviz.ui.components.component import columns, component, html, plain_text
+from attnviz.ui.components.component import (
+    chart,
+    columns,
+    component,
+    figure_payload,
+    html,
+    plain_text,
+    table_box,
+    tables_payload,
+)
 from attnviz.ui.embedding import embedding
 from attnviz.ui.page_state.selection import source_of
 from attnviz.ui.payloads import (

@@ -52,8 +52,19 @@ from attnviz.languages import gettext, gettexts, language
 from attnviz.text import piece_name
 from attnviz.trace import Record, Trace
 from attnviz.trace.drawing import DetailLevel
-from attnviz.ui.components.chart import chart, figure_payload, table_box, tables_payload
-from attnviz.ui.components.component import box, caption, columns, component, html, packed, plain_text
+from attnviz.ui.components.component import (
+    box,
+    caption,
+    chart,
+    columns,
+    component,
+    figure_payload,
+    html,
+    packed,
+    plain_text,
+    table_box,
+    tables_payload,
+)
 from attnviz.ui.controls import option_field
 from attnviz.ui.embedding import embedding, theme_name
 from attnviz.ui.page_state.selection import POSTERIOR_OPEN, source_of

@@ -35,7 +35,7 @@ from attnviz.ui.controls import by_unit
 from attnviz.ui.embedding import embedding
 from attnviz.ui.examples import question
 from attnviz.ui.glossary import Topic, definitions, glossary
-from attnviz.ui.page_state import inputs, linked
+from attnviz.ui.page_state import inputs
 from attnviz.ui.page_state.inputs import is_listed_pair
 from attnviz.ui.page_state.selection import WHAT_IF, browser_parameters, own_parameters, stored_what_ifs
 from attnviz.ui.payloads import Payload
@@ -331,7 +331,7 @@ def view_payload(view: View, *, tour: bool = False) -> Payload:
     """Return the state of `view` for the browser."""
     # In a page of others, the address is not ours.
     is_address_view = embedding() is None and (view.id == MAIN or view.main is not None)
-    page = linked.page_payload()
+    page = inputs.page_payload()
     shown = view.main or view
     family = stored_what_ifs(view.id).identity or view.trace.source_text
     cards = [] if view.shows("numbers") else step_texts(view.trace).terms(view.trace)

@@ -50,8 +50,7 @@ from attnviz.trace.what_ifs import (
     whole_weights,
 )
 from attnviz.trace.word_link_text import parse_links
-from attnviz.ui.components.chart import chart, figure_payload
-from attnviz.ui.components.component import component
+from attnviz.ui.components.component import chart, component, figure_payload
 from attnviz.ui.embedding import embedding, page_session
 from attnviz.ui.examples import first_step
 from attnviz.ui.page_state.selection import WHAT_IFS, open_what_ifs, stored_what_ifs, with_chosen_heads

@@ -30,8 +30,7 @@ from attnviz.ui.lesson_view import (
     lesson_view,
     translated_by,
 )
-from attnviz.ui.page_state.inputs import language_address
-from attnviz.ui.page_state.linked import linked_entry, set_page_address
+from attnviz.ui.page_state.inputs import language_address, linked_entry, set_page_address
 from attnviz.ui.page_state.selection import LESSON, LESSONS, OWN_LESSON
 from attnviz.ui.payloads import PayloadRequest, makes_payload, shown_address
 from attnviz.ui.resources import translate, weights_of

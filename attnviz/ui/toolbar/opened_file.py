@@ -34,8 +34,8 @@ from attnviz.ui.components.component import message
 from attnviz.ui.controls import call_in_rerun, request_button, switch, text_box
 from attnviz.ui.controls import uploader as file_uploader
 from attnviz.ui.embedding import page_session
-from attnviz.ui.page_state.gold_state import set_problem, take_links
-from attnviz.ui.page_state.linked import clear_with_link
+from attnviz.ui.page_state.inputs import clear_with_link
+from attnviz.ui.page_state.selection import set_problem, take_links
 from attnviz.ui.toolbar.open_lesson import open_lesson
 from attnviz.ui.view import Compared, FilePair, GoldFile, View
 

@@ -27,15 +27,16 @@ from attnviz.ui.controls import on_request, popover, request_button, text_box, u
 from attnviz.ui.embedding import page_session
 from attnviz.ui.examples import DEFAULT_SENTENCE
 from attnviz.ui.page_state import inputs
-from attnviz.ui.page_state.gold_state import open_gold, set_drawn_links
 from attnviz.ui.page_state.inputs import (
+    Parameters,
     detail_level_address,
     is_listed_pair,
     language_address,
     page_detail_level,
+    read_link,
+    set_page_address,
 )
-from attnviz.ui.page_state.linked import Parameters, read_link, set_page_address
-from attnviz.ui.page_state.selection import WHAT_IF, offered_in, stored_what_ifs
+from attnviz.ui.page_state.selection import WHAT_IF, offered_in, open_gold, set_drawn_links, stored_what_ifs
 from attnviz.ui.resources import TranslateAgain, devices, tokenizer_of, translate
 from attnviz.ui.step.what_if_panel import current_view, handle_what_if
 from attnviz.ui.toolbar import opened_file
