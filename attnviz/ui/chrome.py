@@ -17,7 +17,7 @@ import streamlit as st
 from attnviz.browser_programs import PLOTLY, serif_style
 from attnviz.languages import LANGUAGES, gettext, gettexts, language
 from attnviz.palette import ThemeName, palette
-from attnviz.ui.components.component import component, view_blocks
+from attnviz.ui.blocks import component, view_blocks
 from attnviz.ui.controls import (
     RESUME,
     begin_page,
@@ -29,7 +29,7 @@ from attnviz.ui.controls import (
 )
 from attnviz.ui.embedded_view import PAGE_STYLE, share_properties_css
 from attnviz.ui.embedding import page_session, theme_name
-from attnviz.ui.page_state.inputs import (
+from attnviz.ui.inputs import (
     LANGUAGE,
     PAGE,
     SENTENCE_PAGES,

@@ -24,9 +24,9 @@ from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 from attnviz import lazy_streamlit as st
 from attnviz.languages import gettext, gettexts
 from attnviz.lru_cache import begin_run
-from attnviz.ui.components.component import Width, box, component, in_view, popover_box, view_blocks
+from attnviz.ui.blocks import Width, box, component, in_view, popover_box, view_blocks
 from attnviz.ui.embedding import embedding, page_session
-from attnviz.ui.page_state.inputs import add_parameters, linked_entry, use_chosen_language
+from attnviz.ui.inputs import add_parameters, linked_entry, use_chosen_language
 from attnviz.ui.view import View
 
 _INBOX = "inbox"

@@ -29,11 +29,11 @@ from attnviz.text import Tokenizer
 from attnviz.trace import WhatIfs
 from attnviz.trace.drawing import DetailLevel, HeatmapChoices
 from attnviz.trace.what_ifs import TranslatorArguments
-from attnviz.ui.components.component import collected
+from attnviz.ui.blocks import collected
 from attnviz.ui.embedding import Embedding, embedded_in
-from attnviz.ui.page_state.selection import OPTIONS, PAGE_CHOICES, POSTERIOR_OPEN, take_links
 from attnviz.ui.payloads import PayloadRequest, made
 from attnviz.ui.resources import has_posterior
+from attnviz.ui.selection import OPTIONS, PAGE_CHOICES, POSTERIOR_OPEN, take_links
 from attnviz.ui.step.step_view import step_view
 from attnviz.ui.step.what_if_panel import current_view, handle_what_if
 from attnviz.ui.view import MAIN, View

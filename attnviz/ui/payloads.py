@@ -39,8 +39,8 @@ from attnviz.languages import LANGUAGES, language, set_language
 from attnviz.lru_cache import LRUCache, once_in_run
 from attnviz.palette import ThemeName
 from attnviz.ui.embedding import embedding, in_session, in_theme, theme_name
-from attnviz.ui.page_state.selection import Selection, linked_selection
 from attnviz.ui.resources import bytes_of, call_of, weights_digest_of, weights_of
+from attnviz.ui.selection import Selection, linked_selection
 from attnviz.ui.view import FilePair, View
 
 PAYLOAD_PREFIX = "attnviz-payload"

@@ -9,7 +9,7 @@ from _pytest.mark import ParameterSet
 from playwright.sync_api import Download, Locator, Page
 
 from attnviz.evaluation.example_sentences import FIGURE_3
-from attnviz.ui.page_state.selection import VIEW_PARAMETERS
+from attnviz.ui.selection import VIEW_PARAMETERS
 from tests.browser.settled import wait_until_still
 
 EXAMPLE = FIGURE_3[0]

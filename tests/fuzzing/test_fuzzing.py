@@ -32,7 +32,6 @@ from attnviz.network import AnyNetwork, DecomposableConfig, TransformerConfig
 from attnviz.text import Tokenizer
 from attnviz.trace import Trace
 from attnviz.trace.snapshots import FOLDER, Snapshots
-from attnviz.ui.page_state.selection import VIEW_PARAMETERS
 from attnviz.ui.pages import PAGE_NAMES
 from attnviz.ui.pages.corpus_table import (
     PRESETS,
@@ -46,6 +45,7 @@ from attnviz.ui.pages.corpus_table import (
 from attnviz.ui.pages.lab_page import SECTIONS
 from attnviz.ui.pages.learns_page import has_link_measures
 from attnviz.ui.pages.transformer_page import EXHIBITS
+from attnviz.ui.selection import VIEW_PARAMETERS
 from tests.conftest import ModelFactory
 from tests.detectors import random_detector
 from tests.fuzzing.mutations import ANY, JSON, LINES, LONG, Mutation, replace_value, text

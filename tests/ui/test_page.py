@@ -16,10 +16,9 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz.checkpoint import save_model
 from attnviz.text import EOS, LONGEST_SENTENCE, Tokenizer
-from attnviz.ui import pages
+from attnviz.ui import inputs, pages
 from attnviz.ui.examples import DEFAULT_SENTENCE
 from attnviz.ui.glossary import Topic, glossary
-from attnviz.ui.page_state import inputs
 from tests.conftest import ModelFactory
 from tests.strategies import FEW
 from tests.ui.fields import field, fields, set_field

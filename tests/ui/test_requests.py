@@ -12,8 +12,8 @@ from streamlit.util import calc_hash
 
 from attnviz.ui.controls import Inbox
 from attnviz.ui.embedding import in_session
-from attnviz.ui.page_state.inputs import follow_link, link_problems, read_link
-from attnviz.ui.page_state.selection import offered_in
+from attnviz.ui.inputs import follow_link, link_problems, read_link
+from attnviz.ui.selection import offered_in
 from attnviz.ui.view import MAIN, View
 from tests.conftest import REPOSITORY
 from tests.figures import synthetic

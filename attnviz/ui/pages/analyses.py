@@ -64,7 +64,7 @@ from attnviz.lru_cache import LRUCache
 from attnviz.trace import BeamTree
 from attnviz.trace.drawing import LONGEST_LABEL, By
 from attnviz.trace.interventions import ForceWords
-from attnviz.ui.components.component import (
+from attnviz.ui.blocks import (
     box,
     chart,
     columns,

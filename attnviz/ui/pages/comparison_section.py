@@ -36,13 +36,12 @@ from attnviz.installed_models import installed_models
 from attnviz.languages import gettext, gettexts
 from attnviz.text import sentence_placeholder
 from attnviz.trace.drawing import HeatmapChoices
+from attnviz.ui import inputs
+from attnviz.ui.blocks import box, chart, explanation, fitting_payload, html, message, plain_text
 from attnviz.ui.chrome import go_to
-from attnviz.ui.components.component import box, chart, explanation, fitting_payload, html, message, plain_text
 from attnviz.ui.controls import request_button, segmented_control, select_box, switch, text_box
 from attnviz.ui.embedding import page_session
-from attnviz.ui.page_state import inputs
-from attnviz.ui.page_state.inputs import keep_for
-from attnviz.ui.page_state.selection import WHAT_IFS, Selection, stored_what_ifs
+from attnviz.ui.inputs import keep_for
 from attnviz.ui.payloads import Payload, PayloadRequest, Shown, makes_payload, shown_address
 from attnviz.ui.resources import (
     cached_posterior,
@@ -52,6 +51,7 @@ from attnviz.ui.resources import (
     model_configs,
     translate,
 )
+from attnviz.ui.selection import WHAT_IFS, Selection, stored_what_ifs
 from attnviz.ui.step.heatmap_panel import comparison_layouts, display_options
 from attnviz.ui.toolbar.downloads import LabSection, NamedTables, OfferedFigure, offered_comparison
 from attnviz.ui.toolbar.shown_translation import unknown_characters_text

@@ -26,8 +26,9 @@ from attnviz.analysis.page_texts import TextSection, corpus_measure_names, prese
 from attnviz.evaluation.scoring import by_record
 from attnviz.figures.corpus_figure import MOST_POINTS, histogram, scatter
 from attnviz.languages import gettext, ngettext
+from attnviz.ui import inputs
+from attnviz.ui.blocks import component, message, view_blocks
 from attnviz.ui.chrome import go_to
-from attnviz.ui.components.component import component, message, view_blocks
 from attnviz.ui.controls import (
     begin_fragment,
     multiple_uploader,
@@ -41,13 +42,12 @@ from attnviz.ui.controls import (
 from attnviz.ui.embedding import page_session, theme_name
 from attnviz.ui.examples import SAMPLE, SAMPLE_LINKS, offered_tables
 from attnviz.ui.glossary import glossary_box, text_section
-from attnviz.ui.page_state import inputs
-from attnviz.ui.page_state.inputs import SENTENCE_PAGES, clear_entries, follow_link
-from attnviz.ui.page_state.selection import set_gold
+from attnviz.ui.inputs import SENTENCE_PAGES, clear_entries, follow_link
 from attnviz.ui.pages import corpus_jobs as jobs
 from attnviz.ui.pages import corpus_table as table
 from attnviz.ui.pages.corpus_jobs import MOST_LINES, MOST_MEGABYTES, CorpusJob, Uploads
 from attnviz.ui.pages.corpus_table import choose, chosen, clear_brush, key, show_pairs
+from attnviz.ui.selection import set_gold
 from attnviz.ui.toolbar import opened_file
 from attnviz.ui.view import FilePair, GoldFile
 from attnviz.ui.waiting import in_turn

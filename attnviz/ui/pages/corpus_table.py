@@ -23,9 +23,9 @@ from attnviz.errors import user_error
 from attnviz.importing.attention_reader import read_bytes
 from attnviz.importing.records import AttentionRecords
 from attnviz.lru_cache import LRUCache, cached_in
+from attnviz.ui import inputs
 from attnviz.ui.embedding import page_session
-from attnviz.ui.page_state import inputs
-from attnviz.ui.page_state.inputs import DETAIL_LEVEL, language_address, link, linked_entry, set_page_address
+from attnviz.ui.inputs import DETAIL_LEVEL, language_address, link, linked_entry, set_page_address
 
 ERRORS = ("omitted", "repeated", "unsure", "copied", "drifted")
 """Names of the predefined filters that each find one kind of likely error."""

@@ -65,7 +65,7 @@ from attnviz.trace.aligned import AttentionView
 from attnviz.trace.drawing import LONGEST_LABEL
 from attnviz.trace.parts import HEAD_KINDS
 from attnviz.trace.transformer_trace import Head
-from attnviz.ui.components.component import (
+from attnviz.ui.blocks import (
     box,
     chart_payload,
     columns,
@@ -77,11 +77,9 @@ from attnviz.ui.components.component import (
     plain_text,
     section_heading,
 )
-from attnviz.ui.components.side_by_side import lanes, translations_payload
 from attnviz.ui.controls import on_request, request_button, select_box, text_box
 from attnviz.ui.embedding import embedding, page_session, theme_name
-from attnviz.ui.page_state.inputs import keep_for
-from attnviz.ui.page_state.selection import source_of
+from attnviz.ui.inputs import keep_for
 from attnviz.ui.payloads import Payload, PayloadRequest, Shown, address
 from attnviz.ui.resources import (
     Rows,
@@ -95,6 +93,8 @@ from attnviz.ui.resources import (
     weights_digest_of,
     weights_of,
 )
+from attnviz.ui.selection import source_of
+from attnviz.ui.side_by_side import lanes, translations_payload
 from attnviz.ui.step.stage_panels import draw_stage, inline_equation, stage_figures
 from attnviz.ui.step.step_controls import PlayedLanguages, step_controls, view_state
 from attnviz.ui.step.verification_badge import badge_payload, verification, verification_rows

@@ -15,8 +15,8 @@ from attnviz.analysis.page_texts import TextSection
 from attnviz.analysis.suspected_errors import least_sure_step
 from attnviz.languages import gettext
 from attnviz.trace import Record
+from attnviz.ui.blocks import box, chart_tables, plain_text, view_blocks
 from attnviz.ui.chrome import Page
-from attnviz.ui.components.component import box, chart_tables, plain_text, view_blocks
 from attnviz.ui.controls import segmented_control
 from attnviz.ui.glossary import opening
 from attnviz.ui.pages.analyses import ATTRIBUTIONS_SECTION, PERTURBATION_SECTION, TREE_SECTION

@@ -49,8 +49,7 @@ from attnviz.lru_cache import LRUCache, stamp
 from attnviz.model_folder import TRAINING_LOG
 from attnviz.trace.snapshots import FOLDER, Snapshots, load_folder
 from attnviz.training.log import read_curves
-from attnviz.ui.chrome import Page
-from attnviz.ui.components.component import (
+from attnviz.ui.blocks import (
     box,
     caption,
     chart_payload,
@@ -66,11 +65,12 @@ from attnviz.ui.components.component import (
     tables_payload,
     view_blocks,
 )
+from attnviz.ui.chrome import Page
 from attnviz.ui.controls import begin_fragment, segmented_control, select_box
 from attnviz.ui.embedded_view import drawn_page
 from attnviz.ui.embedding import embedding
 from attnviz.ui.glossary import glossary_box, opening, references
-from attnviz.ui.page_state.inputs import language_address, set_page_address
+from attnviz.ui.inputs import language_address, set_page_address
 from attnviz.ui.payloads import Payload, PayloadRequest, makes_payload, shown_address
 from attnviz.ui.resources import cached_for_all, model_configs
 from attnviz.ui.toolbar.downloads import (

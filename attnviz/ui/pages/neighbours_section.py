@@ -38,7 +38,7 @@ from attnviz.figures.vector_map import vector_map, with_star
 from attnviz.languages import gettext
 from attnviz.lru_cache import LRUCache, cached_in, stamp
 from attnviz.text import SPACE, piece_name
-from attnviz.ui.components.component import (
+from attnviz.ui.blocks import (
     box,
     chart_payload,
     columns,

@@ -1,6 +1,6 @@
 """The page *Translate*: a sentence, the step view of its translation or of imported attention, or a lesson.
 
-Its controls: sentence, examples, own translation, model, device, search, level of detail (`page_state.inputs`) and the
+Its controls: sentence, examples, own translation, model, device, search, level of detail (`ui.inputs`) and the
 button of the tour, which the browser runs (`components/tour`).
 """
 
@@ -15,12 +15,12 @@ import streamlit as st
 from attnviz.analysis.page_texts import additive_and_general
 from attnviz.installed_models import SHIPPED_MODELS, installed_models
 from attnviz.languages import gettext, gettexts
+from attnviz.ui import inputs
+from attnviz.ui.blocks import component, view_blocks
 from attnviz.ui.chrome import Page
-from attnviz.ui.components.component import component, view_blocks
-from attnviz.ui.controls import close_popover, popover, request_button, segmented_control, select_box
+from attnviz.ui.controls import close_popover, popover, request_button, segmented_control, select_box, uploader
 from attnviz.ui.examples import DEFAULT_SENTENCE, EXAMPLES, example_kind_name
-from attnviz.ui.page_state import inputs
-from attnviz.ui.page_state.inputs import (
+from attnviz.ui.inputs import (
     DEFAULT_LEVEL,
     DETAIL_LEVEL,
     choose_detail_level,
@@ -78,7 +78,13 @@ def _draw() -> None:
             titles = gettext("Settings"), gettext("Open a file"), gettext("Share and save")
             settings, open_box, share_box = st.tabs(titles)
             with open_box:
-                opened_file.open_file_uploader()
+                label = gettext(
+                    "Open a trace file (JSON) saved by attnviz; no model is needed. You can also open the attention or "
+                    "the word links of another program: the output of a toolkit or aligner, or a JSON, CSV, NumPy, "
+                    "PyTorch or Parquet file. A lesson file (YAML) opens as a lesson."
+                )
+                most = opened_file.LARGEST_MEGABYTES
+                uploader(label, opened_file.open_file, key=opened_file.BOX, megabytes=most)
             with settings:
                 if models:
                     target = own_translation()

@@ -57,8 +57,7 @@ from attnviz.lru_cache import LRUCache, cached_in, stamp
 from attnviz.model_folder import EVERY_FILE, architecture, read_config
 from attnviz.text import LONGEST_SENTENCE, LONGEST_TEXT
 from attnviz.trace.parts import GradientNorms
-from attnviz.ui.chrome import Page
-from attnviz.ui.components.component import (
+from attnviz.ui.blocks import (
     Box,
     box,
     caption_payload,
@@ -75,7 +74,7 @@ from attnviz.ui.components.component import (
     steady_payload,
     view_blocks,
 )
-from attnviz.ui.components.side_by_side import lane, lanes, lanes_payload, translations_payload, version
+from attnviz.ui.chrome import Page
 from attnviz.ui.controls import segmented_control
 from attnviz.ui.embedded_view import drawn_page
 from attnviz.ui.glossary import glossary_box, opening, references, text_section
@@ -92,6 +91,7 @@ from attnviz.ui.resources import (
     translator_in,
     translator_of,
 )
+from attnviz.ui.side_by_side import lane, lanes, lanes_payload, translations_payload, version
 from attnviz.ui.step.step_controls import view_state
 from attnviz.ui.toolbar.downloads import (
     NamedTables,

@@ -1,6 +1,6 @@
 """Gold links in the step view: box to enter them, drawing on the heatmap, download, and findings of the alignment.
 
-The browser edits the links and sends each edit as a request (`page_state.selection.set_drawn_links`).
+The browser edits the links and sends each edit as a request (`ui.selection.set_drawn_links`).
 """
 
 from __future__ import annotations
@@ -34,11 +34,13 @@ from attnviz.export.saved_files import file_name
 from attnviz.languages import gettext, language
 from attnviz.trace import Attention, Trace
 from attnviz.trace.drawing import Face
-from attnviz.ui.components.component import box, component, html, message, plain_text
+from attnviz.ui.blocks import box, component, html, message, plain_text
 from attnviz.ui.controls import popover, request_button, switch, text_box, uploader
 from attnviz.ui.embedding import embedding, page_session
-from attnviz.ui.page_state.inputs import linked_entry
-from attnviz.ui.page_state.selection import (
+from attnviz.ui.inputs import linked_entry
+from attnviz.ui.payloads import Payload, PayloadRequest, UnknownPayloadError, makes_payload, shown_address
+from attnviz.ui.resources import cached_for_all, cached_posterior, has_posterior
+from attnviz.ui.selection import (
     LINKS_OF_PAIRS,
     TEXT,
     drawn_identity,
@@ -51,8 +53,6 @@ from attnviz.ui.page_state.selection import (
     set_links,
     take_links,
 )
-from attnviz.ui.payloads import Payload, PayloadRequest, UnknownPayloadError, makes_payload, shown_address
-from attnviz.ui.resources import cached_for_all, cached_posterior, has_posterior
 from attnviz.ui.view import View
 
 _MOST_MEGABYTES = 16

@@ -46,7 +46,7 @@ from attnviz.palette import SCALES
 from attnviz.trace import Aligned, Attention, Record, Trace
 from attnviz.trace.drawing import HeatmapChoices
 from attnviz.trace.parts import head_choices
-from attnviz.ui.components.component import (
+from attnviz.ui.blocks import (
     Box,
     Width,
     box,
@@ -62,9 +62,9 @@ from attnviz.ui.components.component import (
 )
 from attnviz.ui.controls import by_unit, option_field, request_button, select_box, shown_if
 from attnviz.ui.embedding import embedding
-from attnviz.ui.page_state.selection import HEADS
 from attnviz.ui.payloads import Payload, PayloadRequest, UnknownPayloadError, makes_payload, shown_address
 from attnviz.ui.resources import cached_for_all, cached_posterior, has_posterior, model_configs, weights_digest_of
+from attnviz.ui.selection import HEADS
 from attnviz.ui.step.gold_panel import (
     SHOWN_LINKS,
     cell_link,
@@ -190,7 +190,7 @@ def _heatmap_payload(
 
 
 def display_options(view: View, *names: str) -> None:
-    """Draw the choices of these options of the heatmap (`page_state.selection.OPTIONS`)."""
+    """Draw the choices of these options of the heatmap (`ui.selection.OPTIONS`)."""
     fields: dict[str, tuple[Literal["segments", "select", "switch"], str, Mapping[str, str], str]] = {
         "face": ("segments", gettext("Attention before or after the word"), face_names(), ""),
         "by": ("segments", gettext("Rows and columns"), gettexts({"steps": "steps", "words": "words"}), ""),

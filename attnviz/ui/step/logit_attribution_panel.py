@@ -27,7 +27,7 @@ from attnviz.languages import gettext, gettexts
 from attnviz.lru_cache import LRUCache, cached_in
 from attnviz.text import CONTINUES, SPACE, UNK, Tokenizer, piece_name
 from attnviz.trace import Trace
-from attnviz.ui.components.component import (
+from attnviz.ui.blocks import (
     chart,
     columns,
     component,
@@ -38,7 +38,6 @@ from attnviz.ui.components.component import (
     tables_payload,
 )
 from attnviz.ui.embedding import embedding
-from attnviz.ui.page_state.selection import source_of
 from attnviz.ui.payloads import (
     Payload,
     PayloadRequest,
@@ -48,6 +47,7 @@ from attnviz.ui.payloads import (
     shown_address,
 )
 from attnviz.ui.resources import cached_for_all, posterior_attention_of, tokenizer_of, weights_digest_of
+from attnviz.ui.selection import source_of
 from attnviz.ui.view import View
 
 _FIGURES = (LOGIT_ATTRIBUTION, CONTRAST)

@@ -52,7 +52,7 @@ from attnviz.languages import gettext, gettexts, language
 from attnviz.text import piece_name
 from attnviz.trace import Record, Trace
 from attnviz.trace.drawing import DetailLevel
-from attnviz.ui.components.component import (
+from attnviz.ui.blocks import (
     box,
     caption,
     chart,
@@ -67,9 +67,9 @@ from attnviz.ui.components.component import (
 )
 from attnviz.ui.controls import option_field
 from attnviz.ui.embedding import embedding, theme_name
-from attnviz.ui.page_state.selection import POSTERIOR_OPEN, source_of
 from attnviz.ui.payloads import Payload, PayloadRequest, UnknownPayloadError, address, makes_payload, payload_address
 from attnviz.ui.resources import cached_for_all, has_posterior, posterior_attention_of, weights_of
+from attnviz.ui.selection import POSTERIOR_OPEN, source_of
 from attnviz.ui.step.what_if_panel import intervention_panel, other_word_panel, weights_chart
 from attnviz.ui.view import View
 

@@ -30,16 +30,16 @@ from attnviz.text import EOS, SPACE, follows_space, join_pieces
 from attnviz.trace import Aligned, Record, WhatIfs
 from attnviz.trace.interventions import ExcludePosition, ForceWords, Intervention, ReplaceWeights, to_json_dict
 from attnviz.trace.what_ifs import with_descendants
-from attnviz.ui.components.component import box, component, html, popover_box
+from attnviz.ui import inputs
+from attnviz.ui.blocks import box, component, html, popover_box
 from attnviz.ui.controls import by_unit
 from attnviz.ui.embedding import embedding
 from attnviz.ui.examples import question
 from attnviz.ui.glossary import Topic, definitions, glossary
-from attnviz.ui.page_state import inputs
-from attnviz.ui.page_state.inputs import is_listed_pair
-from attnviz.ui.page_state.selection import WHAT_IF, browser_parameters, own_parameters, stored_what_ifs
+from attnviz.ui.inputs import is_listed_pair
 from attnviz.ui.payloads import Payload
 from attnviz.ui.resources import cached_for_all, has_posterior, tokenizer_of
+from attnviz.ui.selection import WHAT_IF, browser_parameters, own_parameters, stored_what_ifs
 from attnviz.ui.step.what_if_panel import slider_labels
 from attnviz.ui.view import MAIN, View
 
@@ -275,7 +275,7 @@ def player_payload(trace: Aligned, pair: PlayedLanguages | None = None) -> Paylo
         {
             "text": _surface(trace.source_surfaces, group),
             "space": _opens_with_space(trace.source_surfaces, group),
-            "end": _is_end(trace.source_pieces, group),
+            "end": trace.source_pieces[group[0]] == "</s>",
             "pieces": list(group),
             # the text of each piece of a word; a leading blank is left out
             "parts": [join_pieces([trace.source_surfaces[i]]) for i in group]
@@ -288,9 +288,9 @@ def player_payload(trace: Aligned, pair: PlayedLanguages | None = None) -> Paylo
     target = [
         {
             "steps": list(group),
-            "parts": [_surface(trace.target_pieces, (i,)) for i in group],
             "space": _opens_with_space(trace.target_pieces, group) and trace.target_pieces[group[0]] != SPACE,
-            "end": _is_end(trace.target_pieces, group),
+            "end": trace.target_pieces[group[0]] == "</s>",
+            "parts": [_surface(trace.target_pieces, (i,)) for i in group],
         }
         for group in words.target_groups
     ]
@@ -316,10 +316,6 @@ def _surface(pieces: tuple[str, ...], group: tuple[int, ...]) -> str:
 def _opens_with_space(pieces: tuple[str, ...], group: tuple[int, ...]) -> bool:
     """Return whether a space precedes a word that begins with the first piece of `group`."""
     return group[0] > 0 and follows_space(pieces[group[0]])
-
-
-def _is_end(pieces: tuple[str, ...], group: tuple[int, ...]) -> bool:
-    return pieces[group[0]] == "</s>"
 
 
 def view_state(view: View, *, tour: bool = False) -> None:

@@ -42,14 +42,14 @@ from attnviz.trace import WhatIf
 from attnviz.trace.interventions import ReplaceWeights, Temperature
 from attnviz.trace.parts import head_choices
 from attnviz.trace.what_ifs import whole_weights
-from attnviz.ui.components.component import box, chart_tables, component, html, message, steady_payload
+from attnviz.ui.blocks import box, chart_tables, component, html, message, steady_payload
 from attnviz.ui.controls import request_button, segmented_control
 from attnviz.ui.embedding import embedding, page_session
 from attnviz.ui.examples import question, step_of_word
 from attnviz.ui.glossary import Topic
-from attnviz.ui.page_state.selection import WHAT_IFS, stored_what_ifs
 from attnviz.ui.payloads import Payload, PayloadRequest, address, all_at_once, makes_payload, payload_address
 from attnviz.ui.resources import cached_posterior, weights_of
+from attnviz.ui.selection import WHAT_IFS, stored_what_ifs
 from attnviz.ui.step.diagram_panel import diagram_panel
 from attnviz.ui.step.gold_panel import cell_link, findings_panel, link_entries, links_payload
 from attnviz.ui.step.heatmap_panel import compared_attention_panel, heatmap_with_columns
@@ -330,39 +330,34 @@ def _stop_payload(data: TourData, stop: Stop) -> Payload:
         "step": stop.step,
         "missing": stop.missing,
     }
-    if stop.number == SOFTMAX_STOP and not stop.missing:
-        payload["pull"] = _energies_payload(data)
-    if stop.number == POSTERIOR_STOP and not stop.missing:
-        payload["after"] = _posterior_payload(data)
+    trace, words = data.record, data.record.words()
+    if stop.number == SOFTMAX_STOP and not stop.missing:  # the pieces whose energies can be changed
+        payload["pull"] = {
+            "energies": data.energies.astype(float).tolist(),
+            "rows": [
+                {"piece": j, "name": quoted_name(trace.source_pieces[j])}
+                for j in _largest(trace.displayed.alignment[data.word.step], PULLED_PIECES)
+            ],
+            "shown": trace.attends_once,
+        }
+    if stop.number == POSTERIOR_STOP and not stop.missing:  # the words whose prior or posterior is largest
+        rows = words.alignment, words.alignment if data.posterior_weights is None else data.posterior_weights
+        prior, posterior = (one[data.posterior_word].astype(float).tolist() for one in rows)
+        payload["after"] = [
+            {
+                "name": _display_name(words.source[k]),
+                "before": prior[k],
+                "after": posterior[k],
+                "texts": [percent(prior[k]), percent(posterior[k])],
+            }
+            for k in _largest(np.maximum(prior, posterior), COMPARED_WORDS)
+        ]
     return payload
 
 
-def _energies_payload(data: TourData) -> Payload:
-    """Return the energies of the step, and the pieces whose energies can be changed."""
-    alpha, trace = data.record.displayed.alignment[data.word.step], data.record
-    rows = sorted(int(j) for j in np.argsort(-alpha, kind="stable")[:PULLED_PIECES])
-    return {
-        "energies": data.energies.astype(float).tolist(),
-        "rows": [{"piece": j, "name": quoted_name(trace.source_pieces[j])} for j in rows],
-        "shown": trace.attends_once,
-    }
-
-
-def _posterior_payload(data: TourData) -> list[Payload]:
-    """Return prior and posterior shares of the words for which either is largest."""
-    words, word = data.record.words(), data.posterior_word
-    posterior_rows: NDArray[np.floating] = words.alignment if data.posterior_weights is None else data.posterior_weights
-    prior, posterior = words.alignment[word], posterior_rows[word]
-    shown = sorted(int(k) for k in np.argsort(-np.maximum(prior, posterior), kind="stable")[:COMPARED_WORDS])
-    return [
-        {
-            "name": _display_name(words.source[k]),
-            "before": float(prior[k]),
-            "after": float(posterior[k]),
-            "texts": [percent(float(prior[k])), percent(float(posterior[k]))],
-        }
-        for k in shown
-    ]
+def _largest(numbers: NDArray[np.floating], count: int) -> list[int]:
+    """Return the places of the largest numbers, in order."""
+    return sorted(np.argsort(-numbers, kind="stable")[:count].tolist())
 
 
 def _quiz_payload(data: TourData) -> Payload:
@@ -395,14 +390,13 @@ def _display_name(word: str) -> str:
 
 
 def _question_payload(data: TourData, question: QuizQuestion) -> Payload:
-    shares = data.record.words().alignment[question.word]
-    posterior = None if data.posterior_weights is None else data.posterior_weights[question.word]
+    shares, later = data.record.words().alignment[question.word].astype(float).tolist(), data.posterior_weights
     return {
         "word": question.word,
         "attended": list(question.attended),
         "meant": list(question.meant),
-        "shares": shares.astype(float).tolist(),
-        "later": None if posterior is None else posterior.astype(float).tolist(),
-        "texts": [percent(float(share)) for share in shares],
+        "shares": shares,
+        "later": None if later is None else later[question.word].astype(float).tolist(),
+        "texts": list(map(percent, shares)),
         "explained": coloured_parts(answer_explanation(data, question)),
     }

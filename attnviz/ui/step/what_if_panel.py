@@ -50,10 +50,9 @@ from attnviz.trace.what_ifs import (
     whole_weights,
 )
 from attnviz.trace.word_link_text import parse_links
-from attnviz.ui.components.component import chart, component, figure_payload
+from attnviz.ui.blocks import chart, component, figure_payload
 from attnviz.ui.embedding import embedding, page_session
 from attnviz.ui.examples import first_step
-from attnviz.ui.page_state.selection import WHAT_IFS, open_what_ifs, stored_what_ifs, with_chosen_heads
 from attnviz.ui.payloads import (
     Payload,
     PayloadRequest,
@@ -65,6 +64,7 @@ from attnviz.ui.payloads import (
     shown_address,
 )
 from attnviz.ui.resources import cached_posterior, devices, has_posterior, model_configs, tokenizer_of, translate
+from attnviz.ui.selection import WHAT_IFS, open_what_ifs, stored_what_ifs, with_chosen_heads
 from attnviz.ui.view import MAIN, View
 
 _LONGEST_TYPED = 80

@@ -34,7 +34,7 @@ from attnviz.palette import palette
 from attnviz.text import with_symbols, without_isolates
 from attnviz.trace import Trace
 from attnviz.trace.drawing import HeatmapChoices
-from attnviz.ui.components.component import (
+from attnviz.ui.blocks import (
     Box,
     box,
     caption,
@@ -46,9 +46,9 @@ from attnviz.ui.components.component import (
 )
 from attnviz.ui.controls import switch
 from attnviz.ui.embedding import page_session
-from attnviz.ui.page_state.selection import gold_entries, gold_of
 from attnviz.ui.payloads import Payload, PayloadRequest, Shown, UnknownPayloadError, makes_payload, shown_address
 from attnviz.ui.resources import Rows, cached_posterior, has_posterior
+from attnviz.ui.selection import gold_entries, gold_of
 from attnviz.ui.step.diagram_panel import diagram_table
 from attnviz.ui.step.gold_panel import DRAW
 from attnviz.ui.step.heatmap_panel import drawn_comparison, shown_choices

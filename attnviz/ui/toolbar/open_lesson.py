@@ -18,9 +18,10 @@ from attnviz.languages import gettext, language
 from attnviz.lessons import Lesson, LessonSentence, parse_lesson, shipped_lesson, shipped_lessons
 from attnviz.lessons.lesson_file import folder_of_model
 from attnviz.trace import Trace
-from attnviz.ui.components.component import box, caption, component, message, view_blocks
+from attnviz.ui.blocks import box, caption, component, message, view_blocks
 from attnviz.ui.controls import close_popover, on_request, popover, request_button, uploader
 from attnviz.ui.embedding import page_session
+from attnviz.ui.inputs import language_address, linked_entry, set_page_address
 from attnviz.ui.lesson_view import (
     AnsweredLesson,
     answered,
@@ -30,10 +31,9 @@ from attnviz.ui.lesson_view import (
     lesson_view,
     translated_by,
 )
-from attnviz.ui.page_state.inputs import language_address, linked_entry, set_page_address
-from attnviz.ui.page_state.selection import LESSON, LESSONS, OWN_LESSON
 from attnviz.ui.payloads import PayloadRequest, makes_payload, shown_address
 from attnviz.ui.resources import translate, weights_of
+from attnviz.ui.selection import LESSON, LESSONS, OWN_LESSON
 from attnviz.ui.toolbar.downloads import copy_link, file_link
 from attnviz.ui.waiting import TURNS
 

@@ -21,13 +21,13 @@ from attnviz.importing.records import format_sentence
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.text import SPACE, sentence_placeholder
+from attnviz.ui import inputs
+from attnviz.ui.blocks import box, message, plain_text, view_blocks
 from attnviz.ui.chrome import go_to
-from attnviz.ui.components.component import box, message, plain_text, view_blocks
 from attnviz.ui.controls import on_request, popover, request_button, text_box, uploader
 from attnviz.ui.embedding import page_session
 from attnviz.ui.examples import DEFAULT_SENTENCE
-from attnviz.ui.page_state import inputs
-from attnviz.ui.page_state.inputs import (
+from attnviz.ui.inputs import (
     Parameters,
     detail_level_address,
     is_listed_pair,
@@ -36,8 +36,8 @@ from attnviz.ui.page_state.inputs import (
     read_link,
     set_page_address,
 )
-from attnviz.ui.page_state.selection import WHAT_IF, offered_in, open_gold, set_drawn_links, stored_what_ifs
 from attnviz.ui.resources import TranslateAgain, devices, tokenizer_of, translate
+from attnviz.ui.selection import WHAT_IF, offered_in, open_gold, set_drawn_links, stored_what_ifs
 from attnviz.ui.step.what_if_panel import current_view, handle_what_if
 from attnviz.ui.toolbar import opened_file
 from attnviz.ui.toolbar.input_advice import draw_advice

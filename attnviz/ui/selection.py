@@ -2,7 +2,7 @@
 
 The browser owns the selection (`components/state.js`, which gets the table of parameters as JSON): the fragment of the
 address has it, and requests for payloads that depend on it. The server's parameters begin with the query of the link
-(`page_state.inputs`), into which the browser writes them. A parameter missing there has its default. Parameters of one
+(`ui.inputs`), into which the browser writes them. A parameter missing there has its default. Parameters of one
 page only belong to its fields (`ui.controls`). Steps and pieces count from 0 here, from 1 in an address.
 
 The gold links of a view are typed or drawn by a visitor, or in the address. Where there are none, `gold_of` returns
@@ -40,7 +40,7 @@ from attnviz.trace.drawing import HeatmapChoices
 from attnviz.trace.parts import Heads, head_choices
 from attnviz.trace.what_ifs import StoredWhatIfs, WhatIf, decode_what_ifs, encode_what_ifs, what_ifs_identity
 from attnviz.ui.embedding import embedding, page_session
-from attnviz.ui.page_state.inputs import (
+from attnviz.ui.inputs import (
     DETAIL_LEVEL,
     LANGUAGE,
     MODEL,
