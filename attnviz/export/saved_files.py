@@ -9,8 +9,6 @@ from html import escape
 from pathlib import Path
 from typing import Any, Unpack, get_args
 
-import plotly.graph_objects as go
-
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.gold import links_text, pharaoh, recorded_gold_links
 from attnviz.analysis.grid import Bracket, grid
@@ -116,7 +114,11 @@ def contents(
         return csv(table(trace, options, weights))
     _check_available(trace, ending, options, weights)
     if ending in IMAGES:
-        return image(_print_figure(trace, options, weights), IMAGES[ending])
+        spec = picture(trace, options, weights)
+        if not options.title:
+            return image(for_print(spec, options.theme), IMAGES[ending])
+        sheet = translation_sheet(spec, trace, heading(trace, options, weights), theme=options.theme)
+        return image(sheet, IMAGES[ending])
     if ending == "json":
         text = trace.to_json() if what_ifs is None else what_ifs.to_json()
     elif ending == "pharaoh":
@@ -140,14 +142,6 @@ def heading(trace: Aligned, options: FigureOptions, weights: Weights | None = No
     return ", ".join(
         filter(None, (heatmap_heading(unit, options.root, options.face), step_texts(trace).heads_text(trace)))
     )
-
-
-def _print_figure(trace: Aligned, options: FigureOptions, weights: Weights | None) -> go.Figure:
-    """Return the figure as an image contains it."""
-    spec = picture(trace, options, weights)
-    if options.title:
-        return translation_sheet(spec, trace, heading(trace, options, weights), theme=options.theme)
-    return for_print(spec, options.theme)
 
 
 def _subject(trace: Aligned, options: FigureOptions, weights: Weights | None) -> Subject:

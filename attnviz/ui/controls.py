@@ -255,7 +255,7 @@ class FieldOptions(TypedDict, total=False):
 
 def text_box(label: str, *, key: str, default: str = "", **options: Unpack[FieldOptions]) -> str:
     """Draw a text box; return its text, which the session state has under `key`, at first `default`."""
-    return str(_draw("text", label, key, default, _is_text, **options))
+    return str(_draw("text", label, key, default, **options))
 
 
 def select_box(
@@ -279,12 +279,12 @@ def _choice(
     kind: str, label: str, choices: Mapping[str, str], key: str, default: str | None, **options: Unpack[FieldOptions]
 ) -> str:
     first = next(iter(choices), "") if default is None else default
-    return str(_draw(kind, label, key, first, [*choices].__contains__, choices, **options))
+    return str(_draw(kind, label, key, first, choices, **options))
 
 
 def switch(label: str, *, key: str, default: bool = False, **options: Unpack[FieldOptions]) -> bool:
     """Draw a switch; return whether it is on, which the session state has under `key`."""
-    return bool(_draw("switch", label, key, default, _is_bool, **options))
+    return bool(_draw("switch", label, key, default, **options))
 
 
 def disclosure(label: str, *, key: str) -> bool:
@@ -292,15 +292,7 @@ def disclosure(label: str, *, key: str) -> bool:
 
     The session state has that under `key`. The caller draws the section below while it is open.
     """
-    return bool(_draw("disclosure", label, key, False, _is_bool, width="stretch"))
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str) and len(value) <= _LONGEST
-
-
-def _is_bool(value: Any) -> bool:
-    return isinstance(value, bool)
+    return bool(_draw("disclosure", label, key, False, width="stretch"))
 
 
 def _draw(
@@ -308,12 +300,17 @@ def _draw(
     label: str,
     key: str,
     default: Any,
-    accepts: Callable[[Any], bool],
     choices: Mapping[str, str] = MappingProxyType({}),
     **options: Unpack[FieldOptions],
 ) -> Any:
     """Draw a field; return its value."""
     session, then = page_session(), options.pop("then", None)
+
+    def accepts(value: Any) -> bool:
+        if isinstance(default, bool):
+            return isinstance(value, bool)
+        return isinstance(value, str) and (len(value) <= _LONGEST if kind == "text" else value in choices)
+
     if parameter := options.pop("parameter", ""):
         offered = ("0", "1") if kind == "switch" else tuple(choices)
         parse = "1".__eq__ if kind == "switch" else str

@@ -11,10 +11,9 @@ those of a gold file or of the trace. Links of each pair of a file last as long 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
@@ -323,7 +322,6 @@ def what_if_number(view: View) -> str | None:
     return str(current) if current and what_ifs_text(view) else None
 
 
-Owner = Literal["browser", "server"]
 ParameterKind = Literal["number", "nearest", "name", "choice", "option", "text"]
 """Kinds of parameters.
 
@@ -343,7 +341,6 @@ class Parameter:
     """A parameter of a view's address."""
 
     name: str
-    owner: Owner
     kind: ParameterKind
     offered: Callable[[View], ValidValues] = lambda _: ()
     text: Callable[[View], str | None] | None = None
@@ -357,57 +354,59 @@ def _option_values(name: str, view: View) -> tuple[str, ...]:
     return OPTIONS[name][:1] if name == "face" and not has_posterior(view.trace) else OPTIONS[name]
 
 
-def _what_if_numbers(view: View) -> range:
-    return range(len(view.what_ifs.what_ifs) + 1 if view.what_ifs and view.what_ifs.what_ifs else 0)
-
-
-VIEW_PARAMETERS = (
-    Parameter("step", "browser", "nearest", lambda view: range(1, view.steps + 1)),
-    Parameter("source", "browser", "number", lambda view: range(1, len(view.trace.source_pieces) + 1)),
-    Parameter("word", "browser", "number", lambda view: range(view.trace.vocabulary_size)),
-    Parameter("foil", "browser", "number", lambda view: range(view.trace.vocabulary_size)),
-    Parameter("typed_word", "browser", "text"),
-    Parameter("typed_foil", "browser", "text"),
-    Parameter("stage", "browser", "name", lambda _: range(1, STAGES + 1)),
-    Parameter("tour", "browser", "name", lambda _: range(1, STOPS + 1)),
-    Parameter("order", "browser", "choice", lambda _: ORDERS),
-    *(Parameter(name, "browser", "option", partial(_option_values, name)) for name in OPTIONS),
-    Parameter("form", "browser", "option", lambda view: view.forms),
-    Parameter("heads", "server", "choice", lambda view: head_choices(view.trace), current_heads),
-    Parameter("what_ifs", "server", "text", text=what_ifs_text),
-    Parameter("what_if", "server", "name", _what_if_numbers, what_if_number),
-    Parameter("gold", "server", "text", text=gold_text),
-    Parameter(DETAIL_LEVEL, "server", "choice", lambda _: DETAIL_LEVELS),
-    Parameter(LESSON, "server", "choice", lambda _: LESSONS),
-    Parameter(LANGUAGE, "server", "choice", lambda _: LANGUAGES),
-    Parameter(MODEL, "server", "choice", lambda _: tuple(installed_models())),
-    Parameter(SEARCH, "server", "choice", lambda _: SEARCHES),
+BROWSER_PARAMETERS = (
+    Parameter("step", "nearest", lambda view: range(1, view.steps + 1)),
+    Parameter("source", "number", lambda view: range(1, len(view.trace.source_pieces) + 1)),
+    Parameter("word", "number", lambda view: range(view.trace.vocabulary_size)),
+    Parameter("foil", "number", lambda view: range(view.trace.vocabulary_size)),
+    Parameter("typed_word", "text"),
+    Parameter("typed_foil", "text"),
+    Parameter("stage", "name", lambda _: range(1, STAGES + 1)),
+    Parameter("tour", "name", lambda _: range(1, STOPS + 1)),
+    Parameter("order", "choice", lambda _: ORDERS),
+    *(Parameter(name, "option", partial(_option_values, name)) for name in OPTIONS),
+    Parameter("form", "option", lambda view: view.forms),
 )
-"""Parameters of a view. In the address their names end with the view's id, except those of the page's own view."""
+"""Parameters of a view that the browser owns. In the address the names of all end with the view's id, if it has one."""
+SERVER_PARAMETERS = (
+    Parameter("heads", "choice", lambda view: head_choices(view.trace), current_heads),
+    Parameter("what_ifs", "text", text=what_ifs_text),
+    Parameter(
+        "what_if",
+        "name",
+        lambda view: range(len(made) + 1 if (made := view.what_ifs and view.what_ifs.traces) else 0),
+        what_if_number,
+    ),
+    Parameter("gold", "text", text=gold_text),
+    Parameter(DETAIL_LEVEL, "choice", lambda _: DETAIL_LEVELS),
+    Parameter(LESSON, "choice", lambda _: LESSONS),
+    Parameter(LANGUAGE, "choice", lambda _: LANGUAGES),
+    Parameter(MODEL, "choice", lambda _: tuple(installed_models())),
+    Parameter(SEARCH, "choice", lambda _: SEARCHES),
+)
+"""Those that the server owns."""
 
 
 def browser_parameters(view: View) -> list[dict[str, Any]]:
     """Return the browser's parameters of `view` as JSON: see `ViewParameter` in `components/types.d.ts`."""
     left_out = () if embedding() is None else ("word", "foil", "typed_word", "typed_foil")
-    own = (one for one in VIEW_PARAMETERS if one.owner == "browser" and one.name not in left_out)
-    return [_as_json(parameter, view) for parameter in own if parameter.kind != "option" or parameter.offered(view)]
-
-
-def _as_json(parameter: Parameter, view: View) -> dict[str, Any]:
-    own = {"name": parameter.name, "key": view.key(parameter.name), "kind": parameter.kind}
-    longest = {"last": _LONGEST_TYPED} if parameter.kind == "text" else {}
-    return own | values_payload(parameter.offered(view)) | longest
+    return [
+        {"name": one.name, "key": view.key(one.name), "kind": one.kind}
+        | values_payload(one.offered(view))
+        | ({"last": _LONGEST_TYPED} if one.kind == "text" else {})
+        for one in BROWSER_PARAMETERS
+        if one.name not in left_out and (one.kind != "option" or one.offered(view))
+    ]
 
 
 def own_parameters(view: View) -> dict[str, str | None]:
     """Return the server's parameters of `view`, by their names in the address."""
-    return {view.key(one.name): one.text(view) for one in VIEW_PARAMETERS if one.text}
+    return {view.key(one.name): one.text(view) for one in SERVER_PARAMETERS if one.text}
 
 
 def offered_in(view: View) -> dict[str, ValidValues]:
     """Return the valid values of the server's parameters of `view`, by their names in the address."""
-    server = (parameter for parameter in VIEW_PARAMETERS if parameter.owner == "server")
-    return {view.key(parameter.name): parameter.offered(view) for parameter in server}
+    return {view.key(one.name): one.offered(view) for one in SERVER_PARAMETERS}
 
 
 @dataclass(frozen=True)
@@ -426,24 +425,17 @@ class Selection:
     typed_foil: str = ""
     choices: HeatmapChoices = PAGE_CHOICES
 
-    @property
-    def name(self) -> str:
-        """Name that differs for each selection."""
-        return json.dumps(astuple(self))
-
 
 def _browser_values(view: View, linked: Mapping[str, str]) -> dict[str, str]:
     """Return the valid values in a link of the browser's parameters of `view`, by their plain names."""
     values = {}
-    for parameter in VIEW_PARAMETERS:
-        value = linked.get(view.key(parameter.name))
-        if parameter.owner != "browser" or value is None:
-            continue
-        offered = parameter.offered(view)
-        if parameter.kind == "nearest" and isinstance(offered, range) and is_valid(value, range(10**6)):
-            value = str(min(int(value), offered[-1]))
-        if is_valid(value, offered):
-            values[parameter.name] = value[:_LONGEST_TYPED] if parameter.kind == "text" else value
+    for parameter in BROWSER_PARAMETERS:
+        if (value := linked.get(view.key(parameter.name))) is not None:
+            offered = parameter.offered(view)
+            if parameter.kind == "nearest" and isinstance(offered, range) and is_valid(value, range(10**6)):
+                value = str(min(int(value), offered[-1]))
+            if is_valid(value, offered):
+                values[parameter.name] = value[:_LONGEST_TYPED] if parameter.kind == "text" else value
     return values
 
 

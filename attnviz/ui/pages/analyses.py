@@ -353,23 +353,12 @@ def _draw_tree(view: View) -> Shown:
         label = gettext("Width of the beam")
         plain_text(label)
         default = str(search.beam) if search.method != "forced" and str(search.beam) in _WIDTHS else "5"
-        options = dict(zip(_WIDTHS, _WIDTHS, strict=True))
-        beam = int(segmented_control(label, options, key=_WIDTH, default=default, parameter=_WIDTH))
+        widths = {width: width for width in _WIDTHS}
+        beam = int(segmented_control(label, widths, key=_WIDTH, default=default, parameter=_WIDTH))
     if reason := _no_tree_reason(view.trace, beam):
         plain_text(reason)
         return {}
-    explanation(_how_to_read(beam))
-    tree_address, hypotheses_address = (address(view.trace, name, beam=beam) for name in ("tree", "hypotheses"))
-    chart(view, tree_address, "tree")
-    section_heading(gettext("Finished hypotheses"))
-    component("hypotheses", view.key("hypotheses"), {"at": hypotheses_address})
-    return {"beam": beam}
-
-
-def _how_to_read(beam: int) -> str:
-    if beam == 1:
-        return gettext("Greedy search takes the likeliest piece at each step: its tree is a single line.")
-    return gettext(
+    how_to_read = gettext(
         "Each column is a step. Each path from the left is a hypothesis, a translation made of the pieces on the "
         'path. At each step, the search keeps the {beam} likeliest hypotheses. <span class="decoder">The chosen '
         "hypothesis is on top</span>; the other finished hypotheses show their rank and score. Small print on dotted "
@@ -378,6 +367,13 @@ def _how_to_read(beam: int) -> str:
         "dropped, the search first finishes it. Click a piece that does not end a hypothesis to go to its step.",
         beam=beam,
     )
+    if beam == 1:
+        how_to_read = gettext("Greedy search takes the likeliest piece at each step: its tree is a single line.")
+    explanation(how_to_read)
+    chart(view, address(view.trace, "tree", beam=beam), "tree")
+    section_heading(gettext("Finished hypotheses"))
+    component("hypotheses", view.key("hypotheses"), {"at": address(view.trace, "hypotheses", beam=beam)})
+    return {"beam": beam}
 
 
 def _tree(trace: Trace, beam: int) -> BeamTree:

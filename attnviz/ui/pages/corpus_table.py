@@ -180,26 +180,15 @@ def _preset_mask(table: Any, preset: str) -> Any:
     if preset in ("omitted", "repeated", "drifted"):
         return pc.greater(table[preset], 0)
     if preset == "unsure":
-        return pc.less_equal(
-            table["log_probability_per_word"],
-            pc.quantile(table["log_probability_per_word"], q=UNLIKELY, interpolation="lower")[0].cast(pa.float32()),
-        )
+        logs = table["log_probability_per_word"]
+        return pc.less_equal(logs, pc.quantile(logs, q=UNLIKELY, interpolation="lower")[0].cast(pa.float32()))
     if preset == "copied":
         return pc.greater_equal(table["copied_share"], COPIED)
     return pa.array([True] * len(table))
 
 
-TABLE, PRESET, QUERY, SORT, DESCENDING, X, Y, BRUSH, PART = (
-    "table",
-    "show",
-    "find",
-    "sort",
-    "descending",
-    "x",
-    "y",
-    "brush",
-    "part",
-)
+TABLE, PRESET, QUERY = "table", "show", "find"
+SORT, DESCENDING, X, Y, BRUSH, PART = "sort", "descending", "x", "y", "brush", "part"
 """Names in the address; in the session state with the prefix `corpus_`."""
 _MEASURE_NAMES = [measure.name for measure in MEASURES]
 _CHOICES: Mapping[str, tuple[str, Sequence[str]]] = {

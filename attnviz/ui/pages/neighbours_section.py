@@ -164,18 +164,10 @@ _COLOUR_NAMES: dict[VectorKind, str] = {"state": "decoder", "context": "context"
 def _draw(view: View) -> Shown:
     """Draw the choices, the neighbours of the current step, and the map; return the choices."""
     with box("neighbour_choices", row=True):
-        label, names = gettext("Which vectors"), vector_kind_names()
-        kind = segmented_control(label, names, key=_KIND, parameter=_KIND)
+        kind = segmented_control(gettext("Which vectors"), vector_kind_names(), key=_KIND, parameter=_KIND)
         metric = segmented_control(gettext("Measure"), metric_names(), key=_METRIC, parameter=_METRIC)
-        corpus = select_box(
-            gettext("Corpus"),
-            _corpora(view.trace),
-            key=_CORPUS,
-            default=_SAMPLE_NAME,
-            labelled=False,
-            parameter=_CORPUS,
-            width=280,
-        )
+        label, corpora = gettext("Corpus"), _corpora(view.trace)  # the sample is the first
+        corpus = select_box(label, corpora, key=_CORPUS, labelled=False, parameter=_CORPUS, width=280)
     explanation(escape(neighbours_caption()))
     search = VectorSearch(cast("VectorKind", kind), cast("Metric", metric), corpus)
     left, right = columns((1, 1), gap="large")

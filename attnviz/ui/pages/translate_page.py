@@ -7,7 +7,6 @@ button of the tour, which the browser runs (`components/tour`).
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import streamlit as st
@@ -118,18 +117,16 @@ def _example_box() -> None:
         popover(gettext("Examples"), key=_EXAMPLES, type="tertiary", width="content"),
         st.container(key="example_list", width=_EXAMPLES_WIDTH, gap=None),
     ):
-        for kind, sentences in EXAMPLES.items():
+        for number, (kind, sentences) in enumerate(EXAMPLES.items()):
             st.html(f'<p class="kind">{example_kind_name(kind)}</p>')
-            for position, sentence in enumerate(sentences):
-                key = f"example_{list(EXAMPLES).index(kind)}_{position}"
-                request_button(
-                    sentence, partial(_choose_example, sentence), type="tertiary", key=key, width="stretch", wrap=True
-                )
+            for place, sentence in enumerate(sentences):
 
+                def choose(sentence: str = sentence) -> None:
+                    inputs.set_request(sentence)
+                    close_popover(_EXAMPLES)
 
-def _choose_example(sentence: str) -> None:
-    inputs.set_request(sentence)
-    close_popover(_EXAMPLES)
+                key = f"example_{number}_{place}"
+                request_button(sentence, choose, type="tertiary", key=key, width="stretch", wrap=True)
 
 
 def _choices(models: dict[str, Path], forced: bool) -> None:

@@ -78,12 +78,11 @@ def _requested_view(view: View, request: Any) -> View | None:
     """
     if not isinstance(request, Mapping) or not isinstance(request.get("what_if"), Mapping):
         return None
-    what_ifs = view.what_ifs
-    traces = {number: what_ifs.trace(number) for number in range(len(what_ifs.what_ifs) + 1)} if what_ifs else {}
-    traces[view.number] = view.trace
-    numbers = (number for number, trace in traces.items() if trace.fingerprint == request.get("identity"))
-    number = next(numbers, None)
-    return None if number is None else replace(view, trace=traces[number], number=number)
+    every = dict(enumerate((view.what_ifs.first, *view.what_ifs.traces))) if view.what_ifs else {}
+    for number, trace in (every | {view.number: view.trace}).items():
+        if trace.fingerprint == request.get("identity"):
+            return replace(view, trace=trace, number=number)
+    return None
 
 
 def handle_what_if(current: View, request: Any) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
@@ -106,7 +107,9 @@ def picture_files(files: Iterable[PictureFile], parameters: Mapping[str, str], c
     """
     if "pdf" in parameters:
         return _pdf(next((item.draw()[0] for item in files if item.file == parameters["pdf"]), None))
-    has_browser = _has_browser()
+    has_browser = False
+    with suppress(AttnvizError):
+        has_browser = bool(find_browser())
     return {"pictures": [_file_payload(item, has_browser) for item in files], "of": caption or _words()["of"]}
 
 
@@ -131,13 +134,6 @@ def _pdf(figure: go.Figure | PageDrawing | None) -> bytes:
     return content
 
 
-def _has_browser() -> bool:
-    try:
-        return bool(find_browser())
-    except AttnvizError:
-        return False
-
-
 def _file_payload(item: PictureFile, has_browser: bool) -> Payload:
     figure, numbers = item.draw()
     payload = {"title": item.title, "file": item.file, "table": without_isolates(numbers.to_csv())}
@@ -153,14 +149,10 @@ def _words() -> dict[str, str]:
             "none": "There is no picture to save.",
             "drawing": "Drawing…",
             "failed": "Your browser could not make this file. Try again; if it fails again, reload the page.",
+            "boxes": "Your computer has no font with these characters: {characters}. In the picture, boxes replace "
+            "these characters.",
         }
-    ) | {
-        "boxes": gettext(
-            "Your computer has no font with these characters: {characters}. In the picture, boxes replace these "
-            "characters.",
-            characters="{characters}",
-        )
-    }
+    )
 
 
 POSTERIOR_LINKS, PRIOR_LINKS = "links.pharaoh", "links-by-attention.pharaoh"
@@ -289,15 +281,6 @@ def offered_files(request: PayloadRequest, pictures: Iterable[OfferedFigure]) ->
     return picture_files((picture_file(request.trace, one) for one in pictures), request.parameters)
 
 
-def downloads(view: View) -> None:
-    """Offer the figures as currently drawn, and the files of the whole translation."""
-    titled = switch(gettext("Title and sentences above the pictures"), key=view.key("titled"), default=True)
-    shown = {"session": gold_entries(view) | {view.key(DRAW): page_session().get(view.key(DRAW))}}
-    offer_pictures(view, "translation-pictures", shown, part="titled" if titled else "")
-    caption(gettext("The whole translation"))
-    _translation_downloads(view, shown)
-
-
 @makes_payload("translation-pictures", needs_server=True)
 def translation_pictures(request: PayloadRequest) -> Payload | bytes:
     """Return the payload of the figures as currently drawn, as files."""
@@ -306,25 +289,10 @@ def translation_pictures(request: PayloadRequest) -> Payload | bytes:
         "The files contain the pictures as they are shown now. Each picture of a single step shows step {step}.",
         step=step + 1,
     )
-    return picture_files(_translation_pictures(request, step), request.parameters, caption)
-
-
-def _translation_pictures(request: PayloadRequest, step: int) -> Iterator[PictureFile]:
-    for one in pictures(request):
-        yield picture_file(request.trace, one, titled=request.part == "titled")
+    files = [picture_file(request.trace, one, titled=request.part == "titled") for one in pictures(request)]
     if has_diagram(request.trace):
-        yield diagram_file(request.view, step, file_name(request.trace, f"step-{step + 1}-diagram"))
-
-
-def _translation_downloads(view: View, shown: Shown) -> None:
-    """Offer the files of the whole translation, in two columns."""
-    files = list(_translation_files(view.trace).items())
-    for start in range(0, len(files), 2):
-        for column, (name_ending, label) in zip(columns((1, 1), gap="medium"), files[start : start + 2], strict=False):
-            key = "whole_before" if name_ending == PRIOR_LINKS else f"whole_{name_ending.split('.')[1]}"
-            at = shown_address("translation-file", {"view": view, **shown}, "{selection}", part=name_ending)
-            with column:
-                file_link(view, label, at, file_name(view.trace, name_ending), key)
+        files.append(diagram_file(request.view, step, file_name(request.trace, f"step-{step + 1}-diagram")))
+    return picture_files(files, request.parameters, caption)
 
 
 def _translation_files(trace: Any) -> dict[str, str]:
@@ -433,7 +401,17 @@ def share_and_save(view: View) -> None:
         with box("share", row=True):
             caption(gettext("The link opens the page as it is shown now."))
             copy_link(view.key("copy_link"))
-        downloads(view)
+        titled = switch(gettext("Title and sentences above the pictures"), key=view.key("titled"), default=True)
+        shown = {"session": gold_entries(view) | {view.key(DRAW): page_session().get(view.key(DRAW))}}
+        offer_pictures(view, "translation-pictures", shown, part="titled" if titled else "")
+        caption(gettext("The whole translation"))
+        files = list(_translation_files(view.trace).items())
+        for start in range(0, len(files), 2):
+            for column, (ending, label) in zip(columns((1, 1), gap="medium"), files[start : start + 2], strict=False):
+                key = "whole_before" if ending == PRIOR_LINKS else f"whole_{ending.split('.')[1]}"
+                at = shown_address("translation-file", {"view": view, **shown}, "{selection}", part=ending)
+                with column:
+                    file_link(view, label, at, file_name(view.trace, ending), key)
 
 
 def copy_link(key: str, address: str = "") -> None:

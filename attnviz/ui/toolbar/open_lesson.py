@@ -80,11 +80,6 @@ def _reopen(content: Any) -> None:
         session[LESSON] = OpenLesson(OWN_LESSON, problem=problem)
 
 
-def close_lesson() -> None:
-    """Close the lesson and return to translating."""
-    page_session()[LESSON] = None
-
-
 def current_lesson() -> OpenLesson | None:
     """Return the open lesson, at first that of the link; None where there is none."""
 
@@ -126,14 +121,9 @@ def _share(name: str, lesson: Lesson) -> None:
     """Draw the link of a lesson that comes with the program, and the page for students of any."""
     if name != OWN_LESSON:
         copy_link(f"link_{name}", f"./?{urlencode({LESSON: name, 'lang': language()})}")
-    at = shown_address("lesson-page", {LESSON: lesson if name == OWN_LESSON else name})
-    file_link(
-        None,
-        gettext("Save as a page for students"),
-        at,
-        f"{'lesson' if name == OWN_LESSON else name}.html",
-        f"save_{name}",
-    )
+    given, file = (lesson, "lesson") if name == OWN_LESSON else (name, name)
+    at = shown_address("lesson-page", {LESSON: given})
+    file_link(None, gettext("Save as a page for students"), at, f"{file}.html", f"save_{name}")
 
 
 def draw_lesson(opened: OpenLesson) -> None:
@@ -152,7 +142,8 @@ def draw_lesson(opened: OpenLesson) -> None:
             problem = str(error)
     with language_of(given.lesson if given else None), view_blocks("lesson_view"), box("lesson_page"):
         with box("lesson_head", row=True):
-            request_button(gettext("Leave the lesson"), close_lesson, key="leave_lesson")
+            label = gettext("Leave the lesson")
+            request_button(label, lambda: page_session().update({LESSON: None}), key="leave_lesson")
             if given:
                 _share(opened.name, given.lesson)
         if given is None:
