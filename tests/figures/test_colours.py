@@ -37,7 +37,7 @@ from attnviz.palette import (
 )
 from attnviz.trace.drawing import HeatmapChoices
 from attnviz.ui.embedded_view import SHARES, share_properties_css
-from attnviz.ui.page_state.selection import OPTIONS
+from attnviz.ui.selection import OPTIONS
 from tests.conftest import REPOSITORY
 from tests.figures import synthetic
 

@@ -10,7 +10,7 @@ from streamlit.components.v2 import manifest_scanner
 
 from attnviz import translator
 from attnviz.decoding.search import longest_target
-from attnviz.ui.page_state import inputs
+from attnviz.ui import inputs
 from tests.ui.opening import Run, open_page
 
 

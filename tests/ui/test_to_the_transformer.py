@@ -16,7 +16,7 @@ from attnviz.installed_models import ADDITIVE_MODEL, FIXED_CONTEXT_MODEL, GENERA
 from attnviz.model_folder import read_weights, weights_digest
 from attnviz.network import DecomposableConfig, TransformerConfig
 from attnviz.text import Tokenizer
-from attnviz.ui.exhibits import LINK_METHOD
+from attnviz.ui.pages.exhibits import LINK_METHOD
 from attnviz.ui.pages.transformer_page import EXHIBITS
 from tests.conftest import REPOSITORY, ModelFactory
 from tests.detectors import random_detector

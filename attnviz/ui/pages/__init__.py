@@ -1,4 +1,4 @@
-"""The pages of the app, one module each. No page imports another."""
+"""The pages of the app, each in a module `*_page`, and their sections. No page imports another."""
 
 from __future__ import annotations
 

@@ -19,8 +19,8 @@ from attnviz.ui.toolbar.shown_translation import current_request
 
 def _draw() -> None:
     with IMPORTING:
-        from attnviz.ui.corpus.corpus_sections import corpus_page
-        from attnviz.ui.corpus.table import open_choices
+        from attnviz.ui.pages.corpus_sections import corpus_page
+        from attnviz.ui.pages.corpus_table import open_choices
 
     open_choices()
     if request := current_request():
@@ -31,7 +31,7 @@ def _draw() -> None:
 
 def _keeps_choices(linked: Mapping[str, str]) -> bool:
     with IMPORTING:
-        from attnviz.ui.corpus.table import has_no_table
+        from attnviz.ui.pages.corpus_table import has_no_table
 
     return has_no_table(linked)
 

@@ -37,16 +37,22 @@ from attnviz.extras import IMPORTING
 from attnviz.figures.corpus_figure import vector_map, with_star
 from attnviz.figures.spec import Spec
 from attnviz.languages import gettext
-from attnviz.lru_cache import LRUCache, cached_in
+from attnviz.lru_cache import LRUCache, cached_in, stamp
 from attnviz.text import SPACE, piece_name
-from attnviz.ui.components.chart import chart_payload, computed_chart
-from attnviz.ui.components.component import box, columns, component, explanation, section_heading
+from attnviz.ui.blocks import (
+    box,
+    chart_payload,
+    columns,
+    component,
+    computed_chart,
+    explanation,
+    section_heading,
+)
+from attnviz.ui.controls import segmented_control, select_box
 from attnviz.ui.examples import SAMPLE, offered_tables
-from attnviz.ui.fields import segmented_control, select_box
-from attnviz.ui.lab import LabSection
 from attnviz.ui.payloads import Payload, PayloadRequest, Shown, address, makes_payload
 from attnviz.ui.resources import missing_model, translator_of, weights_digest_of
-from attnviz.ui.toolbar.downloads import NamedTables, OfferedFigure, OfferedPart
+from attnviz.ui.toolbar.downloads import LabSection, NamedTables, OfferedFigure
 from attnviz.ui.view import View
 from attnviz.ui.waiting import TURNS
 
@@ -67,7 +73,8 @@ class VectorSearch:
     @property
     def version(self) -> str:
         """Version of the file of vectors."""
-        return _version(_vectors_file(self.corpus))
+        path = _vectors_file(self.corpus)
+        return str(stamp(path, "")) if path else ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,11 +107,11 @@ def _corpora(trace: Trace) -> dict[str, str]:
     """Return the display names of the corpora with vectors of the model that made `trace`, by corpus name."""
     digest, files = weights_digest_of(trace), {name: _vectors_file(name) for name in offered_tables()}
     sample = {_SAMPLE_NAME: gettext("The sample pairs of the page Corpus")}
-    return sample | {name: name for name, path in files.items() if path and _digest_in(path, _version(path)) == digest}
+    return sample | {name: name for name, path in files.items() if path and _digest_in(path) == digest}
 
 
-@cached_in(LRUCache(1 << 16, size=len))
-def _digest_in(path: Path, version: str) -> str:  # noqa: ARG001  part of the key
+@cached_in(LRUCache(1 << 16, size=len), "")
+def _digest_in(path: Path) -> str:
     """Return the digest of the weights that made the vectors in a file; empty where it cannot be read."""
     try:
         return Vectors.digest_in(path)
@@ -117,12 +124,6 @@ def _vectors_file(name: str) -> Path | None:
     table = offered_tables().get(name) if name != _SAMPLE_NAME else None
     path = None if table is None else vectors_path(table)
     return path if path is not None and path.is_file() else None
-
-
-def _version(path: Path | None) -> str:
-    """Return modification time and size of a file, for use in cache keys; empty without a file."""
-    status = path and path.stat()
-    return f"{status.st_mtime_ns:x}-{status.st_size:x}" if status else ""
 
 
 @cached_in(LRUCache(64 << 20, size=lambda vectors: sum(int(array.nbytes) for array in vectors.arrays.values())))
@@ -165,18 +166,10 @@ _COLOUR_NAMES: dict[VectorKind, str] = {"state": "decoder", "context": "context"
 def _draw(view: View) -> Shown:
     """Draw the choices, the neighbours of the current step, and the map; return the choices."""
     with box("neighbour_choices", row=True):
-        label, names = gettext("Which vectors"), vector_kind_names()
-        kind = segmented_control(label, names, key=_KIND, parameter=_KIND)
+        kind = segmented_control(gettext("Which vectors"), vector_kind_names(), key=_KIND, parameter=_KIND)
         metric = segmented_control(gettext("Measure"), metric_names(), key=_METRIC, parameter=_METRIC)
-        corpus = select_box(
-            gettext("Corpus"),
-            _corpora(view.trace),
-            key=_CORPUS,
-            default=_SAMPLE_NAME,
-            labelled=False,
-            parameter=_CORPUS,
-            width=280,
-        )
+        label, corpora = gettext("Corpus"), _corpora(view.trace)  # the sample is the first
+        corpus = select_box(label, corpora, key=_CORPUS, labelled=False, parameter=_CORPUS, width=280)
     explanation(escape(neighbours_caption()))
     search = VectorSearch(cast("VectorKind", kind), cast("Metric", metric), corpus)
     left, right = columns((1, 1), gap="large")
@@ -344,4 +337,4 @@ def _tables(request: PayloadRequest) -> NamedTables:
     yield _vector_name(request.trace, index.kind, step), pd.DataFrame(rows, index=pd.RangeIndex(1, len(rows) + 1))
 
 
-NEIGHBOURS_SECTION = LabSection(lambda: gettext("Neighbours"), _draw, OfferedPart(_pictures, _tables, _missing))
+NEIGHBOURS_SECTION = LabSection(_pictures, _tables, _missing, title=lambda: gettext("Neighbours"), draw=_draw)
