@@ -65,7 +65,7 @@ from attnviz.trace.aligned import AttentionView
 from attnviz.trace.drawing import LONGEST_LABEL
 from attnviz.trace.parts import HEAD_KINDS
 from attnviz.trace.transformer_trace import Head
-from attnviz.ui.components.chart import chart_payload, inline_figure
+from attnviz.ui.components.chart import chart, chart_payload, inline_figure
 from attnviz.ui.components.component import (
     box,
     columns,
@@ -387,8 +387,7 @@ def _draw_heads(view: View, shown: Shown) -> None:  # noqa: ARG001  same signatu
         inline_figure(view, "heatmap", partial(heatmap, opened_head, end=True))
     with right:
         verification(view, [opened_head])
-        at = address(opened_head, ENERGY_DECOMPOSITION.name)
-        component("energy_decomposition", view.key("energy-decomposition"), {"at": at})
+        chart(view, address(opened_head, ENERGY_DECOMPOSITION.name), ENERGY_DECOMPOSITION.name)
     with box(view.key("stages")):
         for place, stage in enumerate(HEAD_STAGES, 1):
             with box(view.key(f"stage_{stage.number}")):

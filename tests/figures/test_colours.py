@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from attnviz import palette as ink_module
 from attnviz.figures.encoding import MISSING
-from attnviz.figures.energy_decomposition_figure import OPERANDS_WIDTH
 from attnviz.figures.grammar import MOST_ROWS
 from attnviz.figures.registry import step_figures
 from attnviz.figures.spec import TRANSPARENT
@@ -148,7 +147,7 @@ OWNERS = {"green": "encoder", "violet": "decoder", "orange": "context", "text": 
 
 
 _NAMES = "BAND CELL_FRAME_WIDTH MOST_SHADE PALE ROW_FRAME_WIDTH STRONGEST VEIL"
-CONSTANTS = {"MISSING": MISSING, "MOST_ROWS": MOST_ROWS, "OPERANDS_WIDTH": OPERANDS_WIDTH}
+CONSTANTS = {"MISSING": MISSING, "MOST_ROWS": MOST_ROWS}
 CONSTANTS |= {name: getattr(ink_module, name) for name in _NAMES.split()}
 """Drawing constants that Python and the browser share."""
 

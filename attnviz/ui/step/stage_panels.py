@@ -53,7 +53,7 @@ from attnviz.text import piece_name
 from attnviz.trace import Record, Trace
 from attnviz.trace.drawing import DetailLevel
 from attnviz.trace.transformer_trace import Head
-from attnviz.ui.components.chart import chart, figure_payload
+from attnviz.ui.components.chart import chart, figure_payload, fitting_payload
 from attnviz.ui.components.component import box, caption, columns, component, html, packed, plain_text
 from attnviz.ui.components.tables import table_box, tables_payload
 from attnviz.ui.embedding import embedding, theme_name
@@ -262,7 +262,7 @@ def energy_decomposition_payload(attention: Trace | Head, weights: Weights | Non
             "{c}.",
         }
     ) | {"mark": SATURATION_MARK, "hover": unit_texts(decomposition)[0]}
-    return {
+    operands = {
         "queries": packed(attention.queries),
         "keys": packed(attention.keys),
         "score": packed(decomposition.score),
@@ -270,14 +270,13 @@ def energy_decomposition_payload(attention: Trace | Head, weights: Weights | Non
         "peaks": attention.alignment.argmax(axis=1).tolist(),
         "sources": [piece_name(piece) for piece in attention.source_pieces],
         "targets": [piece_name(piece) for piece in attention.target_pieces],
-        "wide": to_json(draw_energy_decomposition(subject).plotly(theme_name())),
-        "narrow": to_json(draw_energy_decomposition(subject, operands=False).plotly(theme_name())),
-        "language": language(),
         "bounded": decomposition.bounded,
         "saturated": SATURATED,
         "named": SHOWN_ENERGY_UNITS,
         "words": words | (_head_words(attention) if attention.has_heads else {}),
     }
+    figures = [draw_energy_decomposition(subject), draw_energy_decomposition(subject, operands=False)]
+    return fitting_payload(figures, "") | {"operands": operands, "language": language()}
 
 
 def _head_words(head: Any) -> dict[str, str]:
@@ -452,8 +451,7 @@ def energy_decomposition_panel(view: View, weights: Weights | None) -> None:
         )
         _table(view)
         return
-    at = address(trace, ENERGY_DECOMPOSITION.name)
-    component("energy_decomposition", view.key("energy-decomposition"), {"at": at})
+    chart(view, address(trace, ENERGY_DECOMPOSITION.name), ENERGY_DECOMPOSITION.name)
     if trace.recurrent:
         html(f'<p class="explanation">{texts_of(trace.config["attention"]).units}</p>')
     _table(view)

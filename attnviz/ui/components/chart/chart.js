@@ -27,6 +27,7 @@ import { writeWithTerms } from "../terms/terms.js";
 import { onMessage, send, viewState } from "../view.js";
 import { drawFrozenLabels, moveColumnLabels } from "./frozen_labels.js";
 import { attachSliders, followWhatIfs } from "./drag.js";
+import { captionOf, decomposition, fillFigure, unpacked } from "./energy.js";
 import { entryAt, selectionShapes } from "./selection.js";
 import { choiceAt, highlight, reportPointing } from "./pointing.js";
 import { markTabStop, placeSliders } from "./sliders.js";
@@ -172,26 +173,33 @@ function listenToChart(state) {
 
 /** @param {ChartState} state @param {ChartPayload} payload */
 async function show(state, payload) {
-  const { root } = state;
+  const { root, operands } = state;
   await plotlyLibrary(); // the selection of that time is drawn
   const { step, source, order, now } = viewState(root);
   if (step === null || state.signal.aborted || payload !== state.payload) return;
+  if (operands && step >= operands.targets.length) return; // of another translation, whose payload is still being fetched
   if (state.steps) fetchAhead(state, state.steps);
   const { template, values, captions } = payload;
   const text = fittingValues(root, payload) ?? values["every"] ?? values[step];
   if (!text) return;
+  const piece = operands ? Math.min(source ?? operands.peaks[step], operands.sources.length - 1) : 0;
+  const cell = operands && decomposition(operands, step, piece);
   // Before the figures are compared: two translations may share a step's figure and yet differ in its word.
-  const [heading, ...sentences] = captions[step] ?? captions["every"] ?? ["", ""];
+  const [heading, ...sentences] = cell
+    ? captionOf(cell, operands, step, piece)
+    : captions[step] ?? captions["every"] ?? ["", ""];
   const weights = Math.min(1, sentences.length - 1); // the picture of three stages has the weights second
   if (state.words?.invitation) sentences[weights] = `${sentences[weights]} ${state.words.invitation}`;
   writeCaption(root, heading, sentences);
   const scale = scaleFactor();
-  const same = text === state.text && template === state.template && order === state.order && scale === state.scale;
-  const stage = now?.stage ?? null;
-  if (same && step === state.step && source === state.source && stage === state.stage) return;
+  const stage = now?.stage ?? null, isSameCell = step === state.step && source === state.source;
+  const same = text === state.text && template === state.template && order === state.order && scale === state.scale &&
+    (!cell || isSameCell);
+  if (same && isSameCell && stage === state.stage) return;
   Object.assign(state, { step, source, order, stage, text, template, scale });
   if (!same) {
     state.figure = filled(JSON.parse(template), JSON.parse(text));
+    if (cell) fillFigure(state.figure, cell, operands, sentences[0]);
     state.places = arrangeRows(state.figure, order === "strongest");
     if (scale !== 1) state.figure = scaled(state.figure, scale);
     fitHeight(state);
@@ -254,6 +262,9 @@ export default component(".chart-box", {
     undo.hidden = !state.words?.undo;
     write(undo, state.words?.undo ?? "");
     return !fetching || Boolean(data.sent); // the heatmap first: IntersectionObserver reports late
+  },
+  read(state, { operands }) {
+    Object.assign(state, { operands: operands && unpacked(operands), isSlow: operands !== undefined });
   },
   show,
 });

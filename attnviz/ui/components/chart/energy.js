@@ -1,5 +1,6 @@
-// Computes the energy of a cell as a sum over hidden units, fills the figure that
-// `attnviz.figures.energy_decomposition_figure` has made, and writes its caption.
+// The energy of a cell as a sum over hidden units: fills the figure that `attnviz.figures.energy_decomposition_figure` has
+// made, and writes its caption. The payload has queries, keys and v_a of the whole sentence, so another cell needs no
+// server.
 
 import { PALE } from "../../../figures/constants.js";
 import { fill, number, unpackRows } from "../shared.js";
@@ -10,11 +11,11 @@ function signed(value, places = 2) {
   return zero ? number(0, places) : (value < 0 ? "" : "+") + number(value, places);
 }
 
-/** A payload with its numbers unpacked. @param {EnergyDecompositionPayload} payload @returns {Operands} */
-export function operands(payload) {
-  const { queries, keys, score, width } = payload;
+/** Operands with their numbers unpacked. @param {PackedOperands} packed @returns {Operands} */
+export function unpacked(packed) {
+  const { queries, keys, score, width } = packed;
   return {
-    ...payload,
+    ...packed,
     queries: unpackRows(queries, width),
     keys: unpackRows(keys, width),
     score: unpackRows(score, width)[0],
@@ -36,7 +37,7 @@ export function decomposition({ queries, keys, score, bounded, named }, step, so
 }
 
 /** Fills a trace of the strip, in which all units are sorted by their contribution.
- * @param {Trace} trace @param {Unit[]} all @param {EnergyDecompositionWords} words */
+ * @param {Trace} trace @param {Unit[]} all @param {Operands["words"]} words */
 function fillStrip(trace, all, words) {
   const units = all.toSorted((one, other) => other.adds - one.adds || one.k - other.k);
   let sum = 0;
@@ -48,10 +49,9 @@ function fillStrip(trace, all, words) {
   }
 }
 
-/** Fills the figure with the numbers of a cell. @param {Figure} figure @param {Cell} cell @param {Operands} data */
-export function fillFigure(figure, cell, data) {
-  const { all, top, rest, energy } = cell;
-  const { words, saturated, bounded } = data;
+/** Fills the figure with the numbers of a cell.
+ * @param {Figure} figure @param {Cell} cell @param {Operands} data @param {string} alt */
+export function fillFigure(figure, { all, top, rest, energy }, { words, saturated, bounded }, alt) {
   const amounts = [...top.map((unit) => unit.adds), ...(all.length > top.length ? [rest] : [])];
   /** @param {Unit} unit */
   const flat = (unit) => bounded && Math.abs(unit.activation) >= saturated;
@@ -90,6 +90,7 @@ export function fillFigure(figure, cell, data) {
     }
   }
   const { layout } = figure;
+  layout.meta.alt = alt;
   layout.yaxis.ticktext = [...top.map(name), ...layout.yaxis.ticktext.slice(top.length)];
   const low = Math.min(...ends), high = Math.max(...ends), margin = 0.2 * (high - low || 1);
   layout.xaxis.range = [low - margin, high + margin];
@@ -99,23 +100,23 @@ export function fillFigure(figure, cell, data) {
   }
 }
 
-/** @param {Cell} cell @param {Operands} data @param {number} step @param {number} source */
+/** The heading and the sentence of a cell.
+ * @param {Cell} cell @param {Operands} data @param {number} step @param {number} source */
 export function captionOf(cell, data, step, source) {
-  const { all, top, rest, energy } = cell;
+  const { all, top, rest, energy } = cell, { words, bounded, saturated } = data;
   const against = all.filter((unit) => unit.adds < 0).length;
-  const flat = all.filter((unit) => Math.abs(unit.activation) >= data.saturated).length;
-  const { words } = data;
-  return fill(data.bounded ? words.sentence : words.product, {
-    word: data.sources[source],
-    target: data.targets[step],
+  const named = { i: step + 1, target: data.targets[step], word: data.sources[source] };
+  const sentence = fill(bounded ? words.sentence : words.product, {
+    ...named,
     energy: number(energy, 2),
     n: all.length,
     for: all.length - against,
     against,
     named: top.length,
     part: signed(energy - rest),
-    flat,
+    flat: all.filter((unit) => Math.abs(unit.activation) >= saturated).length,
     largest: top[0].k + 1,
     c: signed(top[0].adds),
   });
+  return [fill(words.heading, named), sentence];
 }
