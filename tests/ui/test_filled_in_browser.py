@@ -24,7 +24,7 @@ from tests.figures.payloads import close, unpacked
 
 COSINE = "tests.own_scorers:Cosine"
 """A user's own kind, whose products have a weight other than 1."""
-SHARED = REPOSITORY / "attnviz" / "ui" / "components" / "shared.js"
+SHARED = REPOSITORY / "attnviz" / "ui" / "components" / "numbers.js"
 CHART = REPOSITORY / "attnviz" / "ui" / "components" / "chart"
 
 FILL = f"""

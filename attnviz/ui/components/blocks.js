@@ -2,7 +2,7 @@
 // file) calls what `host` returns with each change.
 
 import { embedPayloads, keepRequests } from "./requests.js";
-import { element, find, write } from "./shared.js";
+import { element, find, write } from "./elements.js";
 import { openBeside } from "./terms/card.js";
 
 /** Markup and style sheets of components, by their kinds. @type {Record<string, ComponentFiles>} */

@@ -2,7 +2,7 @@
 // the player of steps.
 
 import { isForPage, isPlayKey, moveFocus, stepForKey } from "./keyboard.js";
-import { button, find, findAll, makeOneTabStop, onPress, write } from "./shared.js";
+import { button, find, findAll, makeOneTabStop, onPress, write } from "./elements.js";
 import { onMessage, send, speedOf, viewState } from "./view.js";
 
 /** @type {[string, number][]} */

@@ -1,7 +1,9 @@
 // A component of the page: mounts it, keeps its state, draws it when it is due, and ends it.
 
 import { payloadOf } from "./payloads.js";
-import { chartOf, find, setLanguage, states, whenIdle } from "./shared.js";
+import { find, states, whenIdle } from "./elements.js";
+import { setLanguage } from "./numbers.js";
+import { chartOf } from "./plots.js";
 import { onMessage } from "./view.js";
 
 /** The function that mounts a component: it starts the component once, takes its data, and draws. It draws

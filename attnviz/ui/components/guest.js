@@ -2,7 +2,7 @@
 // it, and is told the theme of the page.
 
 import { host } from "./blocks.js";
-import { element } from "./shared.js";
+import { element } from "./elements.js";
 import { send, viewState } from "./view.js";
 
 const mount = host(".attnviz-guest");

@@ -1,7 +1,7 @@
 // What a key press means to a component: whether it is for the page, to which step it leads, whether it toggles playback.
 // The listeners are in the components.
 
-import { makeOneTabStop } from "./shared.js";
+import { makeOneTabStop } from "./elements.js";
 
 const FIELDS = [
   "input:not([type='checkbox'])",

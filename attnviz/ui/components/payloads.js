@@ -2,7 +2,8 @@
 // page.
 
 import { embeddedPayload, fetchPayload, isEmbedded, REFUSED } from "./requests.js";
-import { setLanguage, whenIdle } from "./shared.js";
+import { whenIdle } from "./elements.js";
+import { setLanguage } from "./numbers.js";
 import { filledAddress } from "./state.js";
 import { viewState } from "./view.js";
 

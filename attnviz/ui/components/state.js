@@ -10,7 +10,7 @@ import {
   setParameters,
 } from "./address.js";
 import { isEmbedded } from "./requests.js";
-import { fill } from "./shared.js";
+import { fill } from "./numbers.js";
 import { drawnRoots, guestOf, send, viewRoot, viewState } from "./view.js";
 
 /** Last selection, by the id of the view, or by its root in a page of others. @type {Map<string | Element, StoredSelection>} */

@@ -9,18 +9,15 @@ import { onAcknowledged, sendRequest } from "../outbox/outbox.js";
 import {
   button,
   element,
-  fill,
   find,
   findAll,
   makeOneTabStop,
   makeScrollable,
-  number,
-  percent,
   scrollSmoothly,
-  unpackRows,
   write,
   writeTexts,
-} from "../shared.js";
+} from "../elements.js";
+import { fill, number, percent, unpackRows } from "../numbers.js";
 import { onViewKey, send, viewState } from "../view.js";
 
 /** Unpacks the numbers of a form. @param {RowForm} form @param {number} width @returns {RowNumbers} */

@@ -3,7 +3,8 @@
 
 import { component } from "../component.js";
 import { fetchJson } from "../payloads.js";
-import { fill, find, findAll, write, writeTexts } from "../shared.js";
+import { find, findAll, write, writeTexts } from "../elements.js";
+import { fill } from "../numbers.js";
 import { send, viewState } from "../view.js";
 
 /** Chooses the word typed in a box: a likely piece by its name, or the first piece of any other text; an empty box

@@ -5,33 +5,24 @@
 // click chooses one.
 
 import { component } from "../component.js";
-import { scaled, scaleFactor } from "../figure_scale.js";
-import { fetchAhead } from "../payloads.js";
+import { element, find, findAll, keepInWindow, makeScrollable, onPress, onResize, write } from "../elements.js";
 import {
   changeLayout,
   chartOf,
   drawFigure,
-  element,
-  find,
-  findAll,
-  keepInWindow,
-  makeScrollable,
-  onPress,
-  onResize,
   plotlyLibrary,
+  scaled,
+  scaleFactor,
   watchWidth,
   widthOf,
-  write,
-} from "../shared.js";
+} from "../plots.js";
+import { fetchAhead } from "../payloads.js";
 import { writeWithTerms } from "../terms/terms.js";
 import { onMessage, send, viewState } from "../view.js";
 import { drawFrozenLabels, moveColumnLabels } from "./frozen_labels.js";
-import { attachSliders, followWhatIfs } from "./drag.js";
+import { attachSliders, followWhatIfs, markTabStop, placeSliders } from "./sliders.js";
 import { captionOf, decomposition, fillFigure, unpacked } from "./energy.js";
-import { entryAt, selectionShapes } from "./selection.js";
-import { choiceAt, highlight, reportPointing } from "./pointing.js";
-import { markTabStop, placeSliders } from "./sliders.js";
-import { linkPanels } from "./panels.js";
+import { choiceAt, entryAt, highlight, linkPanels, reportPointing, selectionShapes } from "./marks.js";
 import { filled } from "./template.js";
 import { listenToTree, markHypothesis, openHypothesis } from "./tree.js";
 

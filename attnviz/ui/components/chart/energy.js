@@ -3,7 +3,7 @@
 // server.
 
 import { PALE } from "../../../figures/constants.js";
-import { fill, number, unpackRows } from "../shared.js";
+import { fill, number, unpackRows } from "../numbers.js";
 
 /** @param {number} value @param {number} [places] */
 function signed(value, places = 2) {

@@ -2,7 +2,7 @@
 // left edge and below the bar at the top of the window.
 
 import { svgElement } from "../diagram/svg.js";
-import { find, findAll } from "../shared.js";
+import { find, findAll } from "../elements.js";
 
 const TALL_CHART = 480; // pixels of height from which the names of the columns may have left the window
 

@@ -1,7 +1,7 @@
 // Fills the part that the figures of all steps share with the values of one of them; `attnviz/figures/encoding.py` writes both.
 
 import { MISSING } from "../../../figures/constants.js";
-import { bytesOf } from "../shared.js";
+import { bytesOf } from "../numbers.js";
 
 /** A deep copy of the common part with the values in its slots, which Plotly may modify.
  * @param {any} template @param {any[]} values @returns {any} */

@@ -4,7 +4,7 @@
 // list, is marked over the chart.
 
 import { addElement, svgElement } from "../diagram/svg.js";
-import { find } from "../shared.js";
+import { find } from "../elements.js";
 import { send } from "../view.js";
 
 /** Opens a hypothesis: a finished one becomes the translation; any other is forced from where it differs from the

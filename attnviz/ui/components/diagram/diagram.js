@@ -1,21 +1,17 @@
 // The architecture diagram: the computation of the current step, from the English pieces to the French one. It is drawn once
 // for a sentence; a step changes only what differs.
 
-import { component } from "../component.js";
 import { newClock } from "../clock.js";
-import { scaleFactor } from "../figure_scale.js";
-import { find, findAll, onResize, prefersReducedMotion, write } from "../shared.js";
-import { onMessage, viewRoot, viewState } from "../view.js";
-import { drawDecoder } from "./decoder.js";
-import { drawEncoder } from "./encoder.js";
-import { drawAttention, gradientId } from "./attention.js";
-import { drawNames } from "./names.js";
+import { component } from "../component.js";
+import { find, findAll, onResize, prefersReducedMotion, write } from "../elements.js";
+import { scaleFactor } from "../plots.js";
+import { onMessage, send, sendPointed, viewRoot, viewState } from "../view.js";
+import { drawNames, drawTerms } from "./names.js";
+import { drawAttention, drawDecoder, drawEncoder, gradientId } from "./parts.js";
 import { planFor } from "./plan.js";
 import { animateTo, drawPose, unpackNumbers } from "./pose.js";
-import { addColumnTargets, listenToStages } from "./pointer.js";
-import { addElement, writeFitted } from "./svg.js";
 import { endShow, listenToShow, newShow, rowOf, showStep } from "./show_step.js";
-import { drawTerms } from "./terms.js";
+import { addElement, addGroup, area, writeFitted } from "./svg.js";
 
 /** Draws all that is the same at every step.
  * @param {DiagramState} state @param {DiagramPayload} payload @returns {DiagramDrawing} */
@@ -197,3 +193,42 @@ export default component(".diagram", {
   read: (state) => state.diagram = undefined,
   show,
 });
+
+/** Adds a transparent target over each column, for hovering and clicking.
+ * @param {HTMLElement} root @param {Element} drawing @param {Plan} plan @param {DiagramParts} parts */
+function addColumnTargets(root, drawing, plan, parts) {
+  const { across, columns } = plan, deep = across.ribbons[0];
+  const part = addGroup(drawing, "reaches");
+  columns.forEach(({ middle, width }, j) => {
+    const target = addElement(part, "rect", { ...area(plan, middle - width / 2, 0, width, deep), class: "column" });
+    target.addEventListener("click", (event) => choosePiece(root, plan, j, /** @type {MouseEvent} */ (event)));
+    for (const node of [target, ...(parts.ribbons[j] ? [parts.ribbons[j]] : [])]) {
+      node.addEventListener("pointerenter", () => sendPointed(root, { source: j }));
+      node.addEventListener("pointerleave", () => sendPointed(root, null));
+    }
+  });
+}
+
+/** Handles a click on a column: in the encoder it chooses the piece, below it goes to the stage.
+ * @param {HTMLElement} root @param {Plan} plan @param {number} j @param {MouseEvent} event */
+function choosePiece(root, plan, j, event) {
+  const box = find(root, ".drawing", SVGElement).getBoundingClientRect(), { across } = plan;
+  const here = (plan.vertical ? event.clientX - box.left : event.clientY - box.top) * plan.width / box.width;
+  if (!across.query || here < across.query) send(root, "choose", { source: j });
+  else goTo(root, here < (across.energyNumber || across.energy[1]) + 6 ? 1 : 2);
+}
+
+/** @param {HTMLElement} root @param {number} stage */
+function goTo(root, stage) {
+  send(root, "choose", { stage });
+  send(root, "visit", stage);
+}
+
+/** Listens for clicks on the links to the stages. @param {HTMLElement} root */
+function listenToStages(root) {
+  find(root, ".drawing", SVGElement).addEventListener("click", ({ target }) => {
+    const part = target instanceof Element ? target.closest("[data-stage]") : null;
+    const stage = part instanceof SVGElement ? Number(part.dataset.stage) : 0;
+    if (stage) goTo(root, stage);
+  });
+}

@@ -10,6 +10,7 @@ const RIGHT_EDGE = 14; // pixels at the right, where the backward direction of t
 const WIDEST_COLUMN = 180; // pixels of the widest column
 const KEY_ROW = 22; // pixels of the row that names the keys
 export const PROBABILITY_WIDTH = 54; // pixels for the symbol before a probability
+export const TAPS = [0.24, 0.5, 0.76]; // shares of a box's width at which it takes in state, context and word
 const NARROWEST_COLUMN = 10; // pixels of the narrowest column: for a longer sentence the drawing is wider than its box
 
 /** The rows of attention, in a plan without them. @type {Pick<Rows, "key" | "query" | "energy" | "energyNumber" | "weight">} */

@@ -4,21 +4,18 @@ import { listenToSpeeds } from "../clock.js";
 import { moveFocus } from "../keyboard.js";
 import {
   button,
-  fill,
   find,
   findAll,
   makeOneTabStop,
-  number,
   onPress,
-  percent,
   prefersReducedMotion,
   scrollSmoothly,
   write,
   writeTexts,
-} from "../shared.js";
+} from "../elements.js";
+import { fill, number, percent } from "../numbers.js";
 import { onMessage, speedOf, viewRoot, viewState } from "../view.js";
-import { addMomentParts, drawMoment, removeMomentParts } from "./draw_moment.js";
-import { exponentials, momentAt, sceneAt, timed } from "./moments.js";
+import { addMomentParts, drawMoment, exponentials, momentAt, removeMomentParts, sceneAt, timed } from "./moments.js";
 
 const REST = 700; // milliseconds that a step stays complete before the player goes on
 const READING = 250; // milliseconds a word: below speed 1, a scene stays until its sentence is read

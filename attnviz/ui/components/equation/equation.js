@@ -1,7 +1,7 @@
 // The equation of a stage with the numbers of the current step, typeset by KaTeX.
 
 import { component } from "../component.js";
-import { find, findAll, makeScrollable, whenIdle, write } from "../shared.js";
+import { find, findAll, makeScrollable, whenIdle, write } from "../elements.js";
 import { viewState } from "../view.js";
 import { equationAt } from "./texts.js";
 

@@ -4,7 +4,7 @@
 
 import { pressByArrow } from "../keyboard.js";
 import { beforeRequest, lastAcknowledged, onAcknowledged, sendRequest } from "../outbox/outbox.js";
-import { element, find, findAll, makeOneTabStop, onPress, states, write } from "../shared.js";
+import { element, find, findAll, makeOneTabStop, onPress, states, write } from "../elements.js";
 import { onMessage, send, viewState } from "../view.js";
 
 /** By key; kept when the field is unmounted. @type {Map<string, FieldState>} */

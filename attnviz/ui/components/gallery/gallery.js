@@ -4,7 +4,8 @@
 import { component } from "../component.js";
 import { pressByArrow } from "../keyboard.js";
 import { sendRequest } from "../outbox/outbox.js";
-import { bytesOf, drawPixels, element, findAll, makeOneTabStop, onPress, scrollSmoothly } from "../shared.js";
+import { drawPixels, element, findAll, makeOneTabStop, onPress, scrollSmoothly } from "../elements.js";
+import { bytesOf } from "../numbers.js";
 
 const NARROW = 640; // pixels of the width below which a group is below the window
 

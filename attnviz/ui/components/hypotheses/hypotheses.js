@@ -2,7 +2,7 @@
 // search tree. Texts are set by textContent, so that they are never markup.
 
 import { component } from "../component.js";
-import { button, element, find, write } from "../shared.js";
+import { button, element, find, write } from "../elements.js";
 import { send } from "../view.js";
 
 /** @param {HypothesisPayload} hypothesis @param {number} replaced */

@@ -2,7 +2,8 @@
 // themselves are dragged in their figure.
 
 import { component } from "../component.js";
-import { fill, find, findAll, number, onPress, write, writeTexts } from "../shared.js";
+import { find, findAll, onPress, write, writeTexts } from "../elements.js";
+import { fill, number } from "../numbers.js";
 import { send, viewState } from "../view.js";
 
 /** Requests an intervention on the current step, which keeps or rewrites the translation as the visitor has chosen.

@@ -1,7 +1,7 @@
 // Scrolls a list, and the page, back to where they were when the visitor pressed something in the list, such as a row that
 // opened another page.
 
-import { findAll } from "../shared.js";
+import { findAll } from "../elements.js";
 
 /** By the name of the list. @type {Map<string, { list: number, page: number }>} */
 const places = new Map();

@@ -5,7 +5,7 @@ import { component } from "../component.js";
 import { isForPage, isLecture } from "../keyboard.js";
 import { fragmentParameters, setParameters } from "../address.js";
 import { OPEN } from "../popover_focus/popover_focus.js";
-import { find, findAll, onPress, write, writeTexts } from "../shared.js";
+import { find, findAll, onPress, write, writeTexts } from "../elements.js";
 import { drawnRoots, send } from "../view.js";
 
 const LECTURE = "lecture"; // its address parameter; also the attribute `data-lecture` of the page's root element

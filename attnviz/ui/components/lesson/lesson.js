@@ -3,7 +3,8 @@
 
 import { component } from "../component.js";
 import { saveBlob } from "../saved_file.js";
-import { element, fill, find, findAll, number, write, writeTexts } from "../shared.js";
+import { element, find, findAll, write, writeTexts } from "../elements.js";
+import { fill, number } from "../numbers.js";
 import { keep, kept } from "../storage.js";
 import { viewRoot, viewState } from "../view.js";
 

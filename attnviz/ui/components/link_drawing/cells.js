@@ -1,8 +1,8 @@
 // The cells over the heatmap in which links are drawn: one grid for pointer, finger and keyboard, whose focused cell
 // moves, and a marker for each link. They are elements over the chart, since Plotly draws too slowly.
 
-import { axisOf } from "../chart/selection.js";
-import { element, findAll } from "../shared.js";
+import { axisOf } from "../chart/marks.js";
+import { element, findAll } from "../elements.js";
 
 /** @type {Record<string, [number, number]>} */
 const MOVES = {

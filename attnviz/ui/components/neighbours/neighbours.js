@@ -2,7 +2,7 @@
 // textContent, so that they are never markup.
 
 import { component } from "../component.js";
-import { element, find, write } from "../shared.js";
+import { element, find, write } from "../elements.js";
 
 /** @param {NeighbourPayload} neighbour @param {[string, string]} spoken */
 function entry({ near, before, marked, after, other, to }, [own, others]) {

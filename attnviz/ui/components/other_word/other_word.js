@@ -2,7 +2,7 @@
 // typed.
 
 import { component } from "../component.js";
-import { find, onPress, write, writeTexts } from "../shared.js";
+import { find, onPress, write, writeTexts } from "../elements.js";
 import { send, viewState } from "../view.js";
 
 /** Requests a translation with the typed word, or else the chosen one. @param {HTMLElement} root */

@@ -3,7 +3,7 @@
 // Streamlit sends component state again with every message, also after a lost connection, so a request stays in the
 // state until the server has acknowledged its number; the server handles each number once.
 
-import { find, findAll, prefersReducedMotion } from "../shared.js";
+import { find, findAll, prefersReducedMotion } from "../elements.js";
 
 /** Identifies this tab among those of the session. */
 const tabId = `${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}`;

@@ -4,7 +4,9 @@
 import { missingCharacters } from "../../../figures/glyphs.js";
 import { fetchJson } from "../payloads.js";
 import { saveFile } from "../saved_file.js";
-import { element, fill, find, plotlyLibrary, write } from "../shared.js";
+import { element, find, write } from "../elements.js";
+import { fill } from "../numbers.js";
+import { plotlyLibrary } from "../plots.js";
 import { filledAddress } from "../state.js";
 import { onMessage } from "../view.js";
 import { pageDrawing, printSvg } from "./page_drawing.js";

@@ -2,9 +2,9 @@
 // focus from clicked radio buttons, so that arrow keys step again.
 
 import { isForPage, isLecture, isPlayKey, placeForKey, stepForKey } from "../keyboard.js";
-import { find, findAll } from "../shared.js";
+import { find, findAll } from "../elements.js";
 import { send, viewRoot } from "../view.js";
-import { sourceOf } from "./mark_step.js";
+import { sourceOf } from "./sentences.js";
 
 /** The source piece `by` stops further down, in the order of the rows of the stages. In a heatmap by steps every piece
  * is a stop; in one by words, the most attended piece of each word.

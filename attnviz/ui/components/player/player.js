@@ -3,14 +3,12 @@
 
 import { component } from "../component.js";
 import { listenToSpeeds, newPlayer } from "../clock.js";
-import { find, onPress, writeTexts } from "../shared.js";
+import { find, onPress, writeTexts } from "../elements.js";
 import { change, publish } from "../state.js";
 import { guestOf, onMessage, onViewKey, send, speedOf, viewRoot, viewState } from "../view.js";
 import { onPlayerKey, releaseFocus } from "./keys.js";
-import { paint, sourceOf } from "./mark_step.js";
-import { paintPointed, scrollBarToWords } from "./pointing.js";
+import { buildSentences, paint, paintPointed, scrollBarToWords, sourceOf } from "./sentences.js";
 import { drawSuspectedErrors } from "./suspected_errors.js";
-import { buildSentences } from "./word_buttons.js";
 
 /** Shows the bar at the top of the window while the buttons are above the window and their view is still in it. The
  * root margin extends the window downwards, since a jump may move the buttons from below to above at once. In a page

@@ -2,7 +2,7 @@
 // Opening one by the keyboard moves the focus into it, Escape moves it back to the button, and Tab beyond either end closes the popover. A
 // choice that closes it moves the focus back, too.
 
-import { findAll } from "../shared.js";
+import { findAll } from "../elements.js";
 
 const BUTTON = "[data-testid='stPopoverButton'][aria-expanded='false'], .opener:has(+ .opened:not(:popover-open))";
 /** Selector of the buttons of open popovers. */

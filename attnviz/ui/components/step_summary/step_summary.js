@@ -13,7 +13,7 @@ import {
   scrollSmoothly,
   write,
   writeTexts,
-} from "../shared.js";
+} from "../elements.js";
 import { onMessage, onViewKey, send, viewRoot, viewState } from "../view.js";
 
 /** The element of a stage in the view of `root`: its own, or the picture of the first three.

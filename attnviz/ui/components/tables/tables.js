@@ -1,7 +1,7 @@
 // Data tables of the current selection. Cells are set by textContent, so that they are never markup.
 
 import { component } from "../component.js";
-import { element } from "../shared.js";
+import { element } from "../elements.js";
 
 /** @param {DataTable} one */
 function tableOf({ name, columns, rows, texts }) {

@@ -4,7 +4,7 @@
 import { component } from "../component.js";
 import { listenToSpeeds, newPlayer } from "../clock.js";
 import { fragmentParameters, removeOwner, setParameters } from "../address.js";
-import { find, write, writeTexts } from "../shared.js";
+import { find, write, writeTexts } from "../elements.js";
 import { send, speedOf, viewState } from "../view.js";
 
 const PACE = 700; // milliseconds a moment stays while playing at speed 1

@@ -1,7 +1,7 @@
 // Positions of the tour: scrolls to the part of the page that a stop is about, highlights it, and places the card
 // beside it.
 
-import { find, prefersReducedMotion } from "../shared.js";
+import { find, prefersReducedMotion } from "../elements.js";
 import { viewRoot } from "../view.js";
 
 const GAP = 14; // pixels between the highlight, the card and the edge of the window

@@ -5,10 +5,9 @@ import { component } from "../component.js";
 import { handlePress } from "../outbox/outbox.js";
 import { payloadOf } from "../payloads.js";
 import { remember } from "../stored_choice/stored_choice.js";
-import { find, onResize } from "../shared.js";
+import { find, onResize } from "../elements.js";
 import { onMessage, send, viewRoot, viewState } from "../view.js";
-import { drawCard, drawReason, hideCard, schedulePlacement, showAgain } from "./card.js";
-import { onTourKey, turn } from "./navigation.js";
+import { drawCard, drawReason, hideCard, onTourKey, schedulePlacement, showAgain, turn } from "./card.js";
 
 /** Lets the button of the tour stand out no longer. */
 const endOffer = () => document.documentElement.toggleAttribute("data-at-work", true);

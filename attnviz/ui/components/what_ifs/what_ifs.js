@@ -3,8 +3,8 @@
 // set by textContent, so that they are never markup.
 
 import { component } from "../component.js";
-import { changedWords } from "../changed_words.js";
-import { button, element, fill, find, findAll, onPress, write } from "../shared.js";
+import { button, changedWords, element, find, findAll, onPress, write } from "../elements.js";
+import { fill } from "../numbers.js";
 import { onMessage, send, viewRoot } from "../view.js";
 
 const EDGE = 4; // pixels of margin around a card that is scrolled into sight
