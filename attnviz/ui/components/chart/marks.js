@@ -10,7 +10,7 @@ import { sendPointed } from "../view.js";
 /** A rectangle.
  * @param {number} x0 @param {number} x1 @param {number} y0 @param {number} y1 @param {string | undefined} color
  * @param {number} width @param {Partial<Shape>} [more] @returns {Shape} */
-function rectangle(x0, x1, y0, y1, color, width, more = {}) {
+export function rectangle(x0, x1, y0, y1, color, width, more = {}) {
   return { type: "rect", x0, x1, y0, y1, line: { color, width }, ...more };
 }
 
@@ -148,7 +148,8 @@ export function overlayOn(className, { _offset: left, _length: width }, { _offse
   return element("div", className, { style: Object.fromEntries(sides) });
 }
 
-/** Highlights the hovered source piece or step. @param {ChartState} state @param {Pointed | null} pointed */
+/** Highlights the hovered source piece or step.
+ * @param {Pick<ChartState, "root" | "chart" | "places">} state @param {Pointed | null} pointed */
 export function highlight({ root, chart, places }, pointed) {
   if (!chart._fullLayout?.xaxis) return;
   const { columns, rows, panels, tree, upright } = chart.layout.meta;
@@ -169,10 +170,12 @@ export function highlight({ root, chart, places }, pointed) {
   find(root, ".cursor").replaceChildren(...highlights);
 }
 
-/** Makes a chart report what is hovered in it. @param {ChartState} state */
-export function reportPointing({ root, chart }) {
+/** Makes a chart report what is hovered in it.
+ * @param {Pick<ChartState, "root" | "chart">} state
+ * @param {(point: Point) => Pointed | null} [pointedAt] what a point stands for */
+export function reportPointing({ root, chart }, pointedAt = (point) => pointedOf(chart, point)) {
   chart.on("plotly_hover", ({ points: [point] }) => {
-    const pointed = pointedOf(chart, point);
+    const pointed = pointedAt(point);
     if (pointed) sendPointed(root, pointed);
   });
   chart.on("plotly_unhover", () => sendPointed(root, null));

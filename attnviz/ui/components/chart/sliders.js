@@ -7,7 +7,7 @@ import { bytesOf, fill, number, percent } from "../numbers.js";
 import { drawFigure } from "../plots.js";
 import { fetchJson } from "../payloads.js";
 import { onMessage, send, sendPointed, sendPreviewedWeights, viewState } from "../view.js";
-import { changedWeights, withShare } from "./changed_weights.js";
+import { changedWeights, strongestFirst, sumRows, weightedSum, withShare } from "./weights.js";
 
 const SLACK = 4; // pixels by which a slider begins left of its bar, and that a press may move and still be a click
 const LOW = 0.02; // weight below which the end of a bar is not marked
@@ -39,16 +39,11 @@ function withWeights(figure, layout, weights) {
  * @param {Figure} figure @param {NonNullable<Meta["mixture"]>} mixture @param {number[]} weights */
 function mixtureOf(figure, { values, names, more }, weights) {
   const own = figure.layout.meta.strip_pieces?.filter((piece) => piece !== null).length ?? 0;
-  const order = weights.map((_, j) => j).sort((one, other) => weights[other] - weights[one] || one - other);
-  /** @type {(pieces: number[]) => number[]} */
-  const sum = (pieces) =>
-    Array.from(values[0], (_, k) => pieces.reduce((total, j) => total + weights[j] * values[j][k], 0));
-  const rest = order.slice(own);
-  const rows = [...order.slice(0, own).map((j) => [j]), ...(rest.length ? [rest] : []), order].map(sum);
-  const labels = order.slice(0, own).map((j) => `${percent(weights[j])} × ${names[j]}`);
-  if (rest.length) labels.push(`${percent(rest.reduce((total, j) => total + weights[j], 0))} × ${more}`);
+  const order = strongestFirst(weights), rows = sumRows(weights, values, order, own);
+  const labels = rows.map(({ pieces: [j], weight }, k) => `${percent(weight)} × ${k < own ? names[j] : more}`);
+  const strips = [...rows, weightedSum(weights, values, order)].map(({ strip }) => strip);
   return {
-    strips: { z: rows, text: rows.map((row) => row.map((value) => number(value, 2))) },
+    strips: { z: strips, text: strips.map((strip) => strip.map((value) => number(value, 2))) },
     /** @type {(layout: Layout) => Layout} */
     labelled: (layout) => {
       const { yaxis3: axis, annotations } = layout;

@@ -2,6 +2,7 @@
 // number that is written is always one of them. What is not computed yet is dimmed, and what moves is drawn over the diagram
 // in a group of its own. The diagram without that group is the still of the step.
 
+import { weightedSum } from "../chart/weights.js";
 import { eased } from "../clock.js";
 import { write } from "../elements.js";
 import { number, percent } from "../numbers.js";
@@ -53,12 +54,8 @@ export function exponentials(energies) {
 /** The context vector after `added` pieces and a `part` of the next one: the sum of alpha_ij h_j in its drawn units.
  * @param {Float32Array[]} annotations @param {Float32Array} weights @param {number} added @param {number} part */
 function partialContext(annotations, weights, added, part) {
-  const sum = new Float64Array(annotations[0].length);
-  annotations.slice(0, added + 1).forEach((annotation, j) => {
-    const weight = weights[j] * (j < added ? 1 : part);
-    annotation.forEach((value, k) => sum[k] += weight * value);
-  });
-  return Float32Array.from(sum);
+  const until = weights.slice(0, added + 1).map((weight, j) => j < added ? weight : part * weight);
+  return Float32Array.from(weightedSum(until, annotations, [...until.keys()]).strip);
 }
 
 /** How many pieces the mixture has at a share of its time, and how far the next one is on its way.

@@ -2,7 +2,7 @@
 // posterior attention, and the quiz: which source word has the most attention? The page hides the weights until all
 // questions are answered.
 
-import { softmax } from "../chart/changed_weights.js";
+import { softmax } from "../chart/weights.js";
 import { moveFocus } from "../keyboard.js";
 import { element, makeOneTabStop, shade, write } from "../elements.js";
 import { fill, number, percent } from "../numbers.js";
