@@ -7,7 +7,7 @@ import { addElement, addGroup, drawSymbol, writeFitted } from "./svg.js";
 
 /** Names all parts.
  * @param {Element} root @param {DiagramPayload} payload @param {Plan} plan @param {StageTitle[]} stages
- * @param {(text: string, letters: number) => number} measure */
+ * @param {Measure} measure */
 export function drawNames(root, payload, plan, stages, measure) {
   const part = addGroup(root, "names"), attends = payload.attention !== "none";
   const { across, compact, gutter, decoder: { before, previous, readout, titles }, vertical, width } = plan;
@@ -76,7 +76,7 @@ function writeColumnNames(parent, { across, columns }, attends) {
 
 /** The title of a stage, a link to it for a pointer: the keyboard has the cards above the diagram.
  * @param {Element} parent @param {StageTitle} stage @param {Spot} place @param {string[]} lines
- * @param {number} maxWidth @param {(text: string, letters: number) => number} measure */
+ * @param {number} maxWidth @param {Measure} measure */
 function addStageLink(parent, { number: stage, place: shownAs }, [x, y], lines, maxWidth, measure) {
   const way = addGroup(parent, "way");
   way.dataset.stage = String(stage);
@@ -97,7 +97,7 @@ function addStageLink(parent, { number: stage, place: shownAs }, [x, y], lines, 
 }
 
 /** Breaks a text into lines of at most `maxWidth` pixels, unless a word is longer.
- * @param {string} text @param {number} maxWidth @param {(text: string, letters: number) => number} measure */
+ * @param {string} text @param {number} maxWidth @param {Measure} measure */
 function wrappedLines(text, maxWidth, measure) {
   const lines = [""];
   for (const word of text.split(" ")) {
