@@ -20,13 +20,6 @@ import {
 import { fill, number, percent, unpackRows } from "../numbers.js";
 import { onViewKey, send, viewState } from "../view.js";
 
-/** Unpacks the numbers of a form. @param {RowForm} form @param {number} width @returns {RowNumbers} */
-const unpacked = ({ weights, energies, heads }, width) => ({
-  weights: unpackRows(weights, width),
-  energies: energies ? unpackRows(energies, width) : null,
-  heads: heads.map((head) => unpackRows(head, width)),
-});
-
 /** A row of the table with a heading and an empty cell for each English piece.
  * @param {string} kind @param {string} heading @param {number} count */
 function tableRow(kind, heading, count) {
@@ -53,18 +46,19 @@ function shade(row, weights) {
   });
 }
 
-/** @param {HTMLElement} root @param {RowNumbers} numbers @param {number} step @param {Words} words */
-function paintTable(root, { weights, energies, heads }, step, words) {
-  const energyRow = find(root, ".energies");
+/** @param {HTMLElement} root @param {RowForm} form @param {number} step @param {RowPayload} payload */
+function paintTable(root, { weights, energies, heads }, step, { sources, words }) {
+  const atStep = (/** @type {string} */ numbers) => unpackRows(numbers, sources.length)[step];
+  const energyRow = find(root, ".energies"), ofStep = energies && atStep(energies);
   energyRow.hidden = !energies;
-  findAll(energyRow, "td").forEach((cell, j) => write(cell, energies ? number(energies[step][j], 1) : ""));
+  findAll(energyRow, "td").forEach((cell, j) => write(cell, ofStep ? number(ofStep[j], 1) : ""));
   findAll(root, ".head").forEach((row, k) => {
     row.hidden = !heads[k];
-    if (heads[k]) shade(row, heads[k][step]);
+    if (heads[k]) shade(row, atStep(heads[k]));
   });
   const row = find(root, ".weights");
   write(find(row, "th"), heads.length ? words.mean : words.weight);
-  shade(row, weights[step]);
+  shade(row, atStep(weights));
   const box = find(root, ".scroll"), cell = find(row, ".strongest");
   makeScrollable(box);
   if (box.hasAttribute("data-scrolls")) box.scrollLeft = cell.offsetLeft - (box.clientWidth - cell.offsetWidth) / 2;
@@ -84,7 +78,7 @@ function toggleExhibit({ root, payload, opened }) {
 
 export default component(".attention-row", {
   isText: true,
-  begin: () => ({ payload: null, numbers: {}, opened: "", drawn: "" }),
+  begin: () => ({ payload: null, opened: "", drawn: "" }),
   /** @param {RowState} state */
   start(state) {
     const { root, signal } = state;
@@ -104,7 +98,6 @@ export default component(".attention-row", {
   /** Builds the French sentence and the table for a new payload. */
   read(state, payload) {
     const { root } = state, { sources, targets, forms, words } = payload, count = sources.length;
-    state.numbers = Object.fromEntries(Object.entries(forms).map(([name, form]) => [name, unpacked(form, count)]));
     state.drawn = "";
     writeTexts(root, words);
     find(root, ".words").replaceChildren(...targets.flatMap(({ text, space, name }, step) => {
@@ -115,7 +108,7 @@ export default component(".attention-row", {
     const corner = element("th", "", words.english, { scope: "row" });
     const names = sources.map((source) => element("th", "", source, { scope: "col", lang: "en" }));
     find(root, "thead").replaceChildren(element("tr", "", corner, ...names));
-    const heads = Math.max(...Object.values(state.numbers).map((numbers) => numbers.heads.length));
+    const heads = Math.max(...Object.values(forms).map((form) => form.heads.length));
     find(root, "tbody").replaceChildren(
       tableRow("energies", words.energy, count),
       ...Array.from({ length: heads }, (_, k) => tableRow("head", fill(words.head, { n: k + 1 }), count)),
@@ -132,7 +125,7 @@ export default component(".attention-row", {
     const drawn = `${options.form} ${step}`;
     if (drawn === state.drawn) return;
     state.drawn = drawn;
-    paintTable(root, state.numbers[options.form], step, words);
+    paintTable(root, form, step, payload);
     const piece = form.askers?.[step] ?? target.name;
     write(find(root, "caption span"), fill(words.caption, { piece, model: form.model }));
     const { modelChange, text: change, sentences: { [step]: numbers } } = form;

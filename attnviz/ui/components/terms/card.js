@@ -1,62 +1,24 @@
-// The card that explains a term: its name, a small drawing, a sentence, and a link to the stage that computes it. It opens on
+// The card that explains a term: its name, a small drawing (view_state.html), a sentence, and a link to the stage that computes it. It opens on
 // hover, focus and tap: of terms in sentences (terms.js), of titles of stages, and in the diagram.
 
-import { addElement } from "../diagram/svg.js";
-import { element, find, onEscape, onResize } from "../elements.js";
+import { find, onEscape, onResize, writeTexts } from "../elements.js";
 import { send, viewRoot, viewState } from "../view.js";
 
 const GAP = 6; // pixels between a term and its card
-
-/** @typedef {[tag: string, attributes: Record<string, string | number>]} Part */
-
-/** @type {(x: number, y: number, width: number, height: number, colour: string, opacity?: number) => Part} */
-const bar = (x, y, width, height, colour, opacity = 1) => [
-  "rect",
-  { x, y, width, height, rx: 2, fill: `var(--${colour})`, opacity },
-];
-/** @type {(d: string, width?: number) => Part} */
-const line = (d, width = 1.5) => ["path", { d, fill: "none", stroke: "var(--quiet)", "stroke-width": width }];
-/** @type {(cx: number, cy: number) => Part} */
-const state = (cx, cy) => ["circle", { cx, cy, r: 9, fill: "var(--decoder)" }];
-
-/** Drawings of 120 by 56 pixels, by name. @type {Record<string, Part[]>} */
-const DRAWINGS = {
-  piece: [bar(8, 20, 40, 16, "encoder"), bar(50, 20, 22, 16, "encoder", 0.55), bar(82, 20, 30, 16, "encoder")],
-  annotation: [bar(50, 34, 20, 16, "encoder"), line("M6 16H112M106 11l7 5-7 5M112 26H8M14 21l-7 5 7 5")],
-  energy: [
-    state(16, 28),
-    ...[[8, 4], [28, 1], [48, 2]].flatMap((
-      [y, width],
-    ) => [line(`M27 28L58 ${y}`, width), bar(60, y - 5, 12 * width, 10, "plus")]),
-  ],
-  weight: [bar(6, 20, 62, 18, "attention"), bar(69, 20, 28, 18, "attention"), bar(98, 20, 16, 18, "attention")],
-  context: [
-    ...[[6, 20], [24, 9], [42, 4]].flatMap((
-      [y, width],
-    ) => [bar(6, y, 26, 10, "encoder"), line(`M34 ${y + 5}C60 ${y + 5} 60 29 84 29`, width / 2)]),
-    bar(86, 22, 28, 14, "context"),
-  ],
-  state: [state(18, 28), line("M30 28H84M78 23l7 5-7 5"), state(98, 28), bar(46, 34, 22, 10, "context")],
-  probability: [bar(8, 8, 92, 10, "decoder"), bar(8, 24, 34, 10, "decoder", 0.45), bar(8, 40, 12, 10, "decoder", 0.3)],
-};
 
 /** Shows a card beside its term; with `close`, it has a link to its stage, which closes it.
  * @param {HTMLElement} root @param {HTMLElement} box @param {HTMLElement | SVGElement} term @param {TermCard} card
  * @param {(() => void) | null} close */
 function showCard(root, box, term, { name, sentence, drawing, stage }, close) {
-  box.replaceChildren();
-  const picture = addElement(box, "svg", { viewBox: "0 0 120 56", "aria-hidden": "true" });
-  for (const [tag, attributes] of DRAWINGS[drawing]) addElement(picture, tag, attributes);
-  const text = element("div", "text", element("b", "", name), element("p", "", sentence));
-  if (close) {
-    const onclick = () => {
-      send(root, "choose", { stage });
-      if (stage !== null) send(root, "visit", stage); // while this button has the focus
-      close();
-    };
-    text.append(element("button", "visit", viewState(root).view?.terms.visit, { onclick }));
-  }
-  box.append(text);
+  const picture = find(root, `[data-drawing="${drawing}"]`, HTMLTemplateElement), link = find(box, ".visit");
+  find(box, ".picture").replaceChildren(picture.content.cloneNode(true));
+  writeTexts(box, { name, sentence, visit: viewState(root).view?.terms.visit ?? "" });
+  link.hidden = !close;
+  link.onclick = () => {
+    send(root, "choose", { stage });
+    if (stage !== null) send(root, "visit", stage); // while this button has the focus
+    close?.();
+  };
   if (!box.matches(":popover-open")) box.showPopover(term instanceof HTMLElement ? { source: term } : {}); // Tab goes from the term to the link
   // In a sentence, above it: what follows from a term stands after it.
   keepBeside(box, term, term.closest("p, text"));
