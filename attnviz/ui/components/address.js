@@ -148,8 +148,7 @@ const IDLE = ".stApp[data-test-script-state='notRunning']";
 const PATIENCE = 300; // milliseconds from the end of a run until the page of the address should be drawn
 
 /** Notes which page is drawn, at the end of a run. Opens that of the address where Streamlit (1.67) has drawn another:
- * a message that was sent before it knew of a new address leads back to the previous page.
- * @param {string} path */
+ * a message that was sent before it knew of a new address leads back to the previous page. @param {string} path */
 export function pageDrawn(path) {
   drawnPath = path;
   if (isPageDrawn()) return;

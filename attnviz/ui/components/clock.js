@@ -46,8 +46,7 @@ export function newClock({ root, signal }) {
 const SLIDER = "[type='range']"; // of the steps, from its `min`
 
 /** A player with its buttons and its slider, which ends with a component. Where the diagram shows the computation of a
- * step, the next one follows that.
- * @param {ComponentState} state @param {PlayedSteps} steps @returns {Player} */
+ * step, the next one follows that. @param {ComponentState} state @param {PlayedSteps} steps @returns {Player} */
 export function newPlayer({ root, signal }, { here, last, go, paint, pace, choose = go }) {
   const slider = find(root, SLIDER, HTMLInputElement), first = Number(slider.min);
   let timer = 0;

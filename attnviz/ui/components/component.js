@@ -6,11 +6,10 @@ import { setLanguage } from "./numbers.js";
 import { chartOf } from "./plots.js";
 import { onMessage } from "./view.js";
 
-/** The function that mounts a component: it starts the component once, takes its data, and draws. It draws
- * again at each selection of its view, and listens until its `signal` aborts. Instead of drawing by itself, a component
- * may `read` each new payload, and `show` what is selected of it.
- * @template {ComponentState} State @template [Data=State["data"]]
- * @param {string} selector of its root
+/** The function that mounts a component: it starts the component once, takes its data, and draws. It draws again at
+ * each selection of its view, and listens until its `signal` aborts. Instead of drawing by itself, a component may
+ * `read` each new payload, and `show` what is selected of it.
+ * @template {ComponentState} State @template [Data=State["data"]] @param {string} selector of its root
  * @param {ComponentParts<State, Data>} parts @returns {(mounted: Mounted<Data>) => () => void} */
 export function component(selector, { isText, isSlow, begin, start, take, read, show, ...parts }) {
   const draw = parts.draw ?? (read || show ? payloadDrawing(read, show) : undefined);
@@ -61,8 +60,7 @@ function payloadDrawing(read, show) {
 }
 
 /** Calls `work` after the next paint: `text`, which is fast, before figures. Where the browser has a scheduler, input
- * is handled between two of them.
- * @param {() => void} work @param {boolean} [text] */
+ * is handled between two of them. @param {() => void} work @param {boolean} [text] */
 function afterPaint(work, text) {
   const { scheduler } = window;
   requestAnimationFrame(() => {

@@ -179,8 +179,7 @@ export function keepInWindow(place, block = "start") {
   onResize(onMovement, options.signal, place, page?.firstElementChild);
 }
 
-/** @param {ChangedWord[]} words
- * @param {(word: string) => string} [removed] the description of a removed word */
+/** @param {ChangedWord[]} words @param {(word: string) => string} [removed] the description of a removed word */
 export const changedWords = (words, removed) =>
   words.flatMap(({ text, kind, space }) => {
     const node = element(kind === "same" ? "span" : kind === "gone" ? "del" : "mark", "", text);

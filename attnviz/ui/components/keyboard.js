@@ -23,8 +23,7 @@ const LINE_KEYS = { ArrowRight: 1, ArrowLeft: -1, Home: -Infinity, End: Infinity
 const CLICKER_KEYS = { PageDown: 1, PageUp: -1 }; // a presenter's remote control, in lecture mode only
 
 /** True unless the browser or a focused control (also within a component) should get the key. A control that matches
- * the selector `own` does not count.
- * @param {KeyboardEvent} event @param {string} [own] */
+ * the selector `own` does not count. @param {KeyboardEvent} event @param {string} [own] */
 export function isForPage(event, own) {
   const { key, shiftKey } = event;
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || (shiftKey && key !== "?")) {

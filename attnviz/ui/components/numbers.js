@@ -26,8 +26,7 @@ export function setLanguage(language) {
 }
 
 /** A number with `places` decimal places in the format of the page's language, with U+2212 as minus. What rounds to
- * zero has no minus.
- * @param {number} value @param {number} places */
+ * zero has no minus. @param {number} value @param {number} places */
 export function number(value, places) {
   const rounded = value.toFixed(places);
   const minus = Number(rounded) === 0 ? "" : "\u2212";

@@ -61,8 +61,7 @@ function addressOf(root, { at, chosen }, step) {
   return filledAddress(root, address, { step, word: now?.word ?? "" });
 }
 
-/** @template {object} Numbers @param {FetchingState<Numbers>} state
- * @param {number} steps how many there are */
+/** @template {object} Numbers @param {FetchingState<Numbers>} state @param {number} steps how many there are */
 export function fetchAhead(state, steps) {
   const { root, data, signal } = state, { step } = viewState(root);
   if (step === null || step + 1 >= steps || !("at" in data)) return;
@@ -127,8 +126,7 @@ export async function fetchJson(at, inSight, wanted, refuse) {
 }
 
 /** Calls `load` as soon as the component is in sight, or else in its turn: components out of sight load one at a time,
- * while nothing else changes.
- * @param {ComponentState} state @param {() => Promise<void>} load */
+ * while nothing else changes. @param {ComponentState} state @param {() => Promise<void>} load */
 function enqueue(state, load) {
   const { root } = state, view = viewState(root);
   state.fetchNow = load;

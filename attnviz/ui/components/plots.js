@@ -14,8 +14,7 @@ export async function plotlyLibrary() {
 }
 
 /** The width of a chart. Reading it forces a layout, and a step draws nine charts: it is read once and then updated by
- * `watchWidth`.
- * @param {ChartOwner} state */
+ * `watchWidth`. @param {ChartOwner} state */
 export function widthOf(state) {
   state.width ||= state.chart.clientWidth;
   return state.width;
@@ -73,8 +72,7 @@ export function scaleFactor() {
 }
 
 /** A part of a figure `factor` times as large. Its data are unchanged, and so is the width, which is that of the page.
- * @param {any} part @param {number} factor
- * @param {number} [least] the smallest size, before it is scaled
+ * @param {any} part @param {number} factor @param {number} [least] the smallest size, before it is scaled
  * @returns {any} */
 export function scaled(part, factor, least = 0) {
   if (Array.isArray(part)) return typeof part[0] === "object" ? part.map((one) => scaled(one, factor, least)) : part;

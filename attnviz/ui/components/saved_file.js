@@ -16,9 +16,8 @@ export async function saveFile(link, report) {
 }
 
 /** Saves a file under a name.
- * @param {Blob} content
- * @param {string} download its name
- * @param {Element} near in whose place the click happens: elsewhere it would close the box */
+ * @param {Blob} content @param {string} download its name @param {Element} near in whose place the click happens:
+ * elsewhere it would close the box */
 export function saveBlob(content, download, near) {
   const saved = element("a", "", { href: URL.createObjectURL(content), download });
   near.after(saved);

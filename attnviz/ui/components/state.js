@@ -136,8 +136,7 @@ function endTour(now) {
 /** The initial selection of a view: that of the address if the view is new or Back or Forward led to this translation;
  * the previous one if the sentence is the same; or else empty. A link to another page keeps the previous one: an
  * address without a step means the first step of its own page. In a page of others, the address is not ours.
- * @param {ViewPayload} data
- * @param {Element} [root] none for a view that the page does not draw */
+ * @param {ViewPayload} data @param {Element} [root] none for a view that the page does not draw */
 function initialSelection(data, root) {
   const known = currentEntry()?.views[data.id];
   const before = storedSelections.get(root ? storagePlace(root, data) : data.id);

@@ -8,8 +8,7 @@ import { fill } from "../numbers.js";
 import { send, viewState } from "../view.js";
 
 /** Chooses the word typed in a box: a likely piece by its name, or the first piece of any other text; an empty box
- * undoes the choice.
- * @param {WordChoiceState} state @param {HTMLInputElement} box */
+ * undoes the choice. @param {WordChoiceState} state @param {HTMLInputElement} box */
 async function chooseTyped(state, box) {
   const { root } = state;
   box.dataset.written = box.value; // typing has ended

@@ -27,8 +27,7 @@ import { filled } from "./template.js";
 import { listenToTree, markHypothesis, openHypothesis } from "./tree.js";
 
 /** The row or column of each source piece: in sentence order, or its rank by weight. In a long sentence the last ranks
- * share one row without bars.
- * @param {Figure} figure @param {boolean} strongest @returns {number[] | null} */
+ * share one row without bars. @param {Figure} figure @param {boolean} strongest @returns {number[] | null} */
 function arrangeRows({ data, layout }, strongest) {
   const { order, thinned, entries, lines, upright } = layout.meta;
   if (entries ?? lines) return entries ?? lines ?? null;
@@ -77,8 +76,7 @@ const heightLimit = (root) => parseFloat(getComputedStyle(find(root, ".window"))
 
 /** Lowers the rows of a heatmap to fit the greatest height of its box; what is still higher scrolls. In lecture mode,
  * any other figure fills its box up to MOST_GROWTH times its height. For any other, the box is not read: that computes
- * styles.
- * @param {ChartState} state */
+ * styles. @param {ChartState} state */
 function fitHeight(state) {
   const { root, figure: { layout } } = state, { rows } = layout.meta;
   state.limit = rows || state.scale !== 1 ? heightLimit(root) : undefined;
@@ -90,8 +88,7 @@ function fitHeight(state) {
 }
 
 /** Removes the numbers above upright bars that have no room beside those of larger weights.
- * @param {Figure} figure
- * @param {number} width of the chart in pixels */
+ * @param {Figure} figure @param {number} width of the chart in pixels */
 function dropCrowdedNumbers({ data, layout: { meta, margin } }, width) {
   if (!meta.upright || !meta.order) return;
   const { l = 0, r = 0 } = margin ?? {}, distance = NUMBER_WIDTH * meta.order.length / (width - l - r);

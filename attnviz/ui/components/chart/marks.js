@@ -85,9 +85,7 @@ function ring(meta, [xanchor, yanchor]) {
   return rectangle(-RING, RING, -RING, RING, meta.frame, ROW_FRAME_WIDTH, pixels);
 }
 
-/** An axis of a drawn chart.
- * @param {Chart} chart
- * @param {string} id as "x2" or "y" */
+/** An axis of a drawn chart. @param {Chart} chart @param {string} id as "x2" or "y" */
 export function axisOf(chart, id) {
   /** @type {Record<string, any>} */
   const drawn = chart._fullLayout ?? {};

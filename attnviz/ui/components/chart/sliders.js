@@ -19,9 +19,7 @@ function weightText({ layout }, weight, places = 2) {
 }
 
 /** A figure with other weights in their bars, in the numbers next to these, and in the strips of their mixture.
- * @param {Figure} figure
- * @param {Layout} layout as it is drawn
- * @param {number[]} weights @returns {Figure} */
+ * @param {Figure} figure @param {Layout} layout as it is drawn @param {number[]} weights @returns {Figure} */
 function withWeights(figure, layout, weights) {
   const { weights: bars, mixture, upright } = figure.layout.meta, along = upright ? "y" : "x";
   const least = upright ? LOW : 0, mixed = mixture && mixtureOf(figure, mixture, weights);

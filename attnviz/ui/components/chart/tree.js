@@ -8,8 +8,7 @@ import { find } from "../elements.js";
 import { send } from "../view.js";
 
 /** Opens a hypothesis: a finished one becomes the translation; any other is forced from where it differs from the
- * current translation.
- * @param {HTMLElement} root @param {TreeMeta} tree @param {number} node */
+ * current translation. @param {HTMLElement} root @param {TreeMeta} tree @param {number} node */
 export function openHypothesis(root, tree, node) {
   const { shown: now, end } = tree, pieces = [];
   for (let here = node; here >= 0; here = tree.parents[here]) pieces.unshift(tree.pieces[here]);

@@ -80,8 +80,7 @@ function addFlowGradient(drawing, { vertical, across: { ribbons: [from, to] } })
 }
 
 /** Writes the texts and numbers of a step.
- * @param {HTMLElement} root @param {DiagramDrawing} drawing
- * @param {number} k its row in the payload */
+ * @param {HTMLElement} root @param {DiagramDrawing} drawing @param {number} k its row in the payload */
 function writeStep(root, { payload, parts }, k) {
   const { previous, written, likely, foils, mixes: mix, words } = payload, i = payload.steps[k] + 1;
   for (const node of findAll(root, "[data-index]", SVGElement)) {
@@ -149,8 +148,7 @@ function show(state, payload) {
 }
 
 /** Draws the ribbons of weights that are previewed.
- * @param {DiagramState} state
- * @param {number[] | null} weights of the source pieces, or null for those of the step */
+ * @param {DiagramState} state @param {number[] | null} weights of the source pieces, or null for those of the step */
 function drawWeights(state, weights) {
   const { diagram, pose } = state, k = rowOf(state);
   if (!diagram || !pose || k < 0 || (weights && weights.length !== pose.weights.length)) return;

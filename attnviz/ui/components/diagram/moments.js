@@ -70,10 +70,8 @@ function mixtureAt(weights, share) {
   return { added: weights.length, way: 0 };
 }
 
-/** @param {Pose} pose of the step
- * @param {Float32Array[]} annotations @param {Scene[]} scenes
- * @param {number} low the least energy that is drawn
- * @param {number} time @returns {Moment} */
+/** @param {Pose} pose of the step @param {Float32Array[]} annotations @param {Scene[]} scenes
+ * @param {number} low the least energy that is drawn @param {number} time @returns {Moment} */
 export function momentAt({ energies, weights, context, before, after }, annotations, scenes, low, time) {
   /** The share of a scene's time that is over: 1 where the model has no such scene. @param {SceneName} name */
   const over = (name) => {
@@ -186,9 +184,7 @@ function dim({ plan, parts }, { query, grown, mixed, moved, written }) {
   for (const node of [word, ...(texts.likely ?? []), ...(texts.foils ?? [])]) fade(node, dimmed(written * 3 - 1.5));
 }
 
-/** @param {DiagramDrawing} drawing @param {MomentParts} drawn
- * @param {Pose} pose of the step
- * @param {Moment} moment */
+/** @param {DiagramDrawing} drawing @param {MomentParts} drawn @param {Pose} pose of the step @param {Moment} moment */
 export function drawMoment(drawing, drawn, pose, moment) {
   const { payload, parts } = drawing;
   dim(drawing, moment);

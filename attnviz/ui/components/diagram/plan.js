@@ -62,16 +62,14 @@ const lowered = (rows, by) =>
 
 /** The plan of a drawing of `width` pixels; `measure` returns the width of a text at a font size. A `thin` one ends
  * below the context vector, and its columns have the places of those of the picture below it.
- * @param {Outline} payload @param {number} width @param {Measure} measure
- * @param {boolean} [thin] */
+ * @param {Outline} payload @param {number} width @param {Measure} measure @param {boolean} [thin] */
 export const planFor = (payload, width, measure, thin = false) =>
   thin || width >= NAMED_FROM || (width >= COMPACT_FROM && !payload.terms)
     ? horizontalPlan(payload, width, measure, thin)
     : verticalPlan(payload, width);
 
 /** The widths of the columns by their words, or `equal` ones; equal, with slanted words, if these do not fit.
- * @param {Outline} payload @param {number} available @param {Measure} measure
- * @param {boolean} equal */
+ * @param {Outline} payload @param {number} available @param {Measure} measure @param {boolean} equal */
 function columnsOf({ sources, joined }, available, measure, equal) {
   const one = Math.max(available / sources.length, NARROWEST_COLUMN), same = sources.map(() => one);
   for (const letters of [18, 16, 14, 13, 12]) {
@@ -97,8 +95,7 @@ function adjacentColumns(widths, from) {
   });
 }
 
-/** @param {Outline} payload @param {number} available @param {Measure} measure
- * @param {boolean} thin @returns {Plan} */
+/** @param {Outline} payload @param {number} available @param {Measure} measure @param {boolean} thin @returns {Plan} */
 function horizontalPlan(payload, available, measure, thin) {
   const compact = thin || available < NAMED_FROM, form = FORMS[thin ? "thin" : compact ? "compact" : "wide"];
   const { gutter } = form, start = gutter + form.indent;
@@ -139,9 +136,7 @@ function horizontalPlan(payload, available, measure, thin) {
 }
 
 /** The decoder below a horizontal sentence with short names; its boxes share the width.
- * @param {number} width
- * @param {number} bottom of the context vector
- * @param {boolean} attends @returns {DecoderPlan} */
+ * @param {number} width @param {number} bottom of the context vector @param {boolean} attends @returns {DecoderPlan} */
 function compactDecoder(width, bottom, attends) {
   const left = FORMS.compact.gutter, top = bottom + 12, boxes = top + 58;
   // The boxes and the texts between them need 526 pixels, or 40 less with narrow boxes; the rest is distributed.
@@ -164,9 +159,7 @@ function compactDecoder(width, bottom, attends) {
 }
 
 /** The decoder below a horizontal sentence: inputs at the left, then the boxes, and the word at the right.
- * @param {Outline} payload @param {number} width
- * @param {number} bottom of the context vector
- * @returns {DecoderPlan} */
+ * @param {Outline} payload @param {number} width @param {number} bottom of the context vector @returns {DecoderPlan} */
 function decoderBelowHorizontal({ attention, terms }, width, bottom) {
   const left = FORMS.wide.gutter, space = Math.min(width, 1500) - left, top = bottom + 14;
   const boxes = top + 88;
@@ -225,8 +218,7 @@ function verticalPlan(payload, width) {
 }
 
 /** The decoder below a vertical sentence: inputs at the top, then the boxes, and the word below them.
- * @param {number} width @param {number} top
- * @param {boolean} named whether it has the terms of the equations
+ * @param {number} width @param {number} top @param {boolean} named whether it has the terms of the equations
  * @returns {DecoderPlan} */
 function decoderBelowVertical(width, top, named) {
   const low = top + (named ? 8 : 0), boxes = low + 108;

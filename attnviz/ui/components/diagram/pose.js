@@ -127,8 +127,7 @@ function contextLine({ vertical, across, decoder: { lanes, after, readout } }, m
 }
 
 /** Animates the drawing to another pose, calling `draw` with each intermediate pose and its share, from 0 to 1.
- * @param {DiagramState} state @param {Pose} to
- * @param {boolean} moves whether on a way, or at once
+ * @param {DiagramState} state @param {Pose} to @param {boolean} moves whether on a way, or at once
  * @param {(pose: Pose, share: number) => void} draw */
 export function animateTo(state, to, moves, draw) {
   const from = state.pose;

@@ -110,8 +110,7 @@ function stopAt(state, time) {
 }
 
 /** Plays from one time to another, scene by scene. A visitor who asks for reduced motion gets the still of the first
- * scene on that way.
- * @param {DiagramState} state @param {number} from @param {number} until */
+ * scene on that way. @param {DiagramState} state @param {number} from @param {number} until */
 function play(state, from, until) {
   const { root, show, clock } = state, end = show.scenes.find(({ to }) => to > from)?.to ?? until;
   if (prefersReducedMotion()) return stopAt(state, end);
@@ -179,8 +178,7 @@ function writeScenes(state, { words }) {
   }));
 }
 
-/** @param {DiagramState} state
- * @param {() => void} redraw draws the step at once */
+/** @param {DiagramState} state @param {() => void} redraw draws the step at once */
 export function listenToShow(state, redraw) {
   const { root, show, signal } = state, view = viewState(root);
   listenToSpeeds(state);

@@ -49,9 +49,7 @@ export function roundedPath(spots) {
 }
 
 /** A vector: a frame with a square for each number that is drawn of it. The squares follow one another along its longer
- * side.
- * @param {Element} parent @param {Area} place @param {number} count
- * @param {string} className of its frame */
+ * side. @param {Element} parent @param {Area} place @param {number} count @param {string} className of its frame */
 export function drawVector(parent, { x, y, width, height }, count, className) {
   const lying = width >= height, size = (lying ? width : height) / count;
   addElement(parent, "rect", { x, y, width, height, class: "ground" });

@@ -70,8 +70,7 @@ function requestTemperature(state) {
 }
 
 /** Listens to the slider of the temperature: the bars follow it, and the what-if is requested at the end of a drag;
- * with the keyboard, at Enter or on blur.
- * @param {ControlsState} state */
+ * with the keyboard, at Enter or on blur. @param {ControlsState} state */
 function listenToTemperature(state) {
   const { root } = state, slider = find(root, ".degrees", HTMLInputElement);
   let pointed = false;
@@ -100,8 +99,7 @@ function listenToTemperature(state) {
   find(root, ".every", HTMLInputElement).onchange = () => setTemperature(state);
 }
 
-/** @param {HTMLSelectElement} box
- * @param {[string, string][]} options value and name of each */
+/** @param {HTMLSelectElement} box @param {[string, string][]} options value and name of each */
 function setOptions(box, options) {
   const chosen = box.value;
   box.replaceChildren(...options.map(([value, name]) => new Option(name, value, false, value === chosen)));

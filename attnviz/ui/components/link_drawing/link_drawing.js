@@ -27,9 +27,8 @@ const MOVES = {
 
 const FINGER = 24; // pixels of a column that a finger can tap
 
-/** Puts cells over the heatmap in `container`, and keeps them there while it is drawn again. Returns what puts cells and
- * markers where the heatmap now has them.
- * @param {Element} container @param {LinkDrawingState} state */
+/** Puts cells over the heatmap in `container`, and keeps them there while it is drawn again. Returns what puts cells
+ * and markers where the heatmap now has them. @param {Element} container @param {LinkDrawingState} state */
 function openCells(container, state) {
   const cell = element("div", "cell", { role: "gridcell", tabIndex: 0 });
   const row = element("div", "row", { role: "row" }, cell);
@@ -290,8 +289,7 @@ function show(state) {
 }
 
 /** The markers on the heatmap: the links drawn, and once there are any, the links of the attention that are not among
- * them.
- * @param {LinkDrawingState} state */
+ * them. @param {LinkDrawingState} state */
 function markersOf({ links, fetched }) {
   const drawn = pairsOf(links);
   if (!drawn.length) return [];

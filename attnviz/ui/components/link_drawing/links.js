@@ -40,8 +40,7 @@ export function advanced(links, link) {
 }
 
 /** AER, precision and recall (Och & Ney 2003) of the links of the attention, and those that were not drawn; the rates
- * are null where there is nothing to compare.
- * @param {LinkPair[]} found @param {DrawnLinks} links */
+ * are null where there is nothing to compare. @param {LinkPair[]} found @param {DrawnLinks} links */
 export function scoreOf(found, links) {
   const kinds = found.map((link) => links.get(nameOf(link)));
   const hits = kinds.filter(Boolean).length, sureHits = kinds.filter((kind) => kind === "sure").length;

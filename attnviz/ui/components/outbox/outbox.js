@@ -110,8 +110,7 @@ document.addEventListener("click", (click) => {
 
 /** Closes Streamlit's dialog about the lost connection while the notice is shown: it makes the page inert, and it is
  * written in English for the person who started the server. Streamlit 1.67 has no option for it. The app opens no
- * dialog of Streamlit itself.
- * @param {HTMLElement} notice */
+ * dialog of Streamlit itself. @param {HTMLElement} notice */
 function closeDialog(notice) {
   if (notice.hidden) return;
   for (const button of findAll(document, "[data-testid='stDialog'] [role=dialog] > button")) button.click();

@@ -66,8 +66,7 @@ export function pageDrawing({ box, narrowest, colours, title, alt }) {
 }
 
 /** Opens the browser's print dialog for an SVG on paper of its size, where a visitor saves it as PDF.
- * @param {{ text: string, width: number, height: number }} drawn
- * @param {string} style of the page that is printed
+ * @param {{ text: string, width: number, height: number }} drawn @param {string} style of the page that is printed
  * @param {Element} near after which the page to print is put: a click elsewhere would close the box */
 export async function printSvg({ text, width, height }, style, near) {
   const frame = document.createElement("iframe");

@@ -7,8 +7,7 @@ import { send, viewRoot } from "../view.js";
 import { sourceOf } from "./sentences.js";
 
 /** The source piece `by` stops further down, in the order of the rows of the stages. In a heatmap by steps every piece
- * is a stop; in one by words, the most attended piece of each word.
- * @param {PlayerState} state @param {number} by */
+ * is a stop; in one by words, the most attended piece of each word. @param {PlayerState} state @param {number} by */
 function neighbour(state, by) {
   const { data, step } = state;
   const stopOf = new Map(

@@ -11,9 +11,8 @@ import { buildSentences, paint, paintPointed, scrollBarToWords, sourceOf } from 
 import { drawSuspectedErrors } from "./suspected_errors.js";
 
 /** Shows the bar at the top of the window while the buttons are above the window and their view is still in it. The
- * root margin extends the window downwards, since a jump may move the buttons from below to above at once. In a page
- * of others, the top of the window is not ours.
- * @param {PlayerState} state */
+ * root margin extends the window downwards, since a jump may move the buttons from below to above at once. In a page of
+ * others, the top of the window is not ours. @param {PlayerState} state */
 function watchBar(state) {
   const { root, signal } = state, bar = find(root, ".bar"), transport = find(root, ".transport");
   /** @type {Map<Element, IntersectionObserverEntry>} */

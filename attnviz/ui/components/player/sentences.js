@@ -60,8 +60,7 @@ export function buildSentences(state) {
 }
 
 /** Colours both sentences, also in the bar at the top of the window: source words by the weights of the hovered or
- * current step, target words by their weight on the hovered source word.
- * @param {PlayerState} state */
+ * current step, target words by their weight on the hovered source word. @param {PlayerState} state */
 export function paintPointed({ root, data, step, pointed }) {
   const { source, target, weights, attends } = data;
   const from = pointed?.step ?? step, place = pointed?.source;

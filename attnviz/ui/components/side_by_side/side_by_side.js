@@ -42,8 +42,7 @@ function laneElement(lane) {
 }
 
 /** An element for texts that are exchanged, and a hidden one for each, which take the room of the highest: nothing
- * moves.
- * @param {string[]} texts */
+ * moves. @param {string[]} texts */
 function exchanged(texts) {
   const spacers = [...new Set(texts)].map((text) => element("span", "spacer", text, { ariaHidden: "true" }));
   return [element("span", "text"), ...spacers];

@@ -61,8 +61,7 @@ function focusStage(root, stage) {
 }
 
 /** Opens the next stage; after the last, closes it, or goes to the first where all are drawn. In lecture mode, the
- * diagram comes before the first stage, and the heatmap after the last (page.css).
- * @param {HTMLElement} root */
+ * diagram comes before the first stage, and the heatmap after the last (page.css). @param {HTMLElement} root */
 function nextStage(root) {
   const buttons = findAll(root, "li button"), last = buttons.length - 1;
   const place = buttons.findIndex((button) => button.hasAttribute("aria-current"));
@@ -90,8 +89,7 @@ function entry({ number, place, title }) {
 }
 
 /** Marks the chosen stage, and goes there if it comes from a link. A step marks nothing anew: that would compute
- * styles.
- * @param {SummaryState} state */
+ * styles. @param {SummaryState} state */
 function place(state) {
   const { root } = state, { now } = viewState(root);
   if (!now) return;

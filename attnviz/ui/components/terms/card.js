@@ -70,8 +70,7 @@ function cardOf(root, term) {
 }
 
 /** Opens the cards of the terms in the view of `root`, until `signal` aborts.
- * @param {HTMLElement} root an element of the view with an element for the card
- * @param {AbortSignal} signal */
+ * @param {HTMLElement} root an element of the view with an element for the card @param {AbortSignal} signal */
 export function listenToTerms(root, signal) {
   if (signal.aborted) return;
   const view = viewRoot(root), box = find(root, ".term-card");

@@ -10,8 +10,7 @@ import { send, speedOf, viewState } from "../view.js";
 const PACE = 700; // milliseconds a moment stays while playing at speed 1
 
 /** Draws the moment of `state`, and sends it to the view as its step. Writes it into the address; while playing only at
- * the end.
- * @param {TimelineState} state */
+ * the end. @param {TimelineState} state */
 function paint({ root, data, moment, player }) {
   player.write(data.words, data.captions[moment]);
   write(find(root, ".now"), data.captions[moment]);

@@ -106,8 +106,7 @@ function visiblePart(root, area, foot) {
 }
 
 /** The position of the quiz: where the hidden part of the page begins, or at the top of the window, `gap` from its
- * edge.
- * @param {HTMLElement} root @param {HTMLElement} card @param {number} gap */
+ * edge. @param {HTMLElement} root @param {HTMLElement} card @param {number} gap */
 const quizPosition = (root, { offsetWidth, offsetHeight }, gap) => ({
   left: (innerWidth - offsetWidth) / 2,
   top: Math.max(gap, Math.min(viewRoot(root).getBoundingClientRect().top, innerHeight - offsetHeight - gap)),
