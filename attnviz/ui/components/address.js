@@ -200,8 +200,7 @@ function restoreLeft() {
   for (const { key, value } of requests) sendRequest(key, value);
 }
 
-/** @param {unknown} owner */
-export function removeOwner(owner) {
+export function removeOwner(/** @type {unknown} */ owner) {
   unmountedParts.push(partsByOwner.get(owner) ?? {});
   partsByOwner.delete(owner);
 }

@@ -78,8 +78,7 @@ function drawBlocks(parent, blocks, setStateValue) {
   });
 }
 
-/** @param {Block} block @param {string} name */
-function newElement({ kind, key, lead, wide }, name) {
+function newElement(/** @type {Block} */ { kind, key, lead, wide }, /** @type {string} */ name) {
   const node = element(kind === "details" ? "details" : "div", `block ${kind}-block`);
   node.dataset.block = name;
   if (key) node.classList.add(`st-key-${key}`);

@@ -77,8 +77,7 @@ export function newPlayer({ root, signal }, { here, last, go, paint, pace, choos
     }
     paint();
   };
-  /** @param {number} step */
-  const leap = (step) => {
+  const leap = (/** @type {number} */ step) => {
     pause();
     choose(Math.min(Math.max(step, 0), last()));
   };

@@ -13,8 +13,7 @@ import { onMessage } from "./view.js";
  * @param {ComponentParts<State, Data>} parts @returns {(mounted: Mounted<Data>) => () => void} */
 export function component(selector, { isText, isSlow, begin, start, take, read, show, ...parts }) {
   const draw = parts.draw ?? (read || show ? payloadDrawing(read, show) : undefined);
-  /** @param {HTMLElement} root */
-  const newState = (root) => {
+  const newState = (/** @type {HTMLElement} */ root) => {
     const controller = new AbortController(), { signal } = controller;
     const own = { root, signal, isText, isSlow, stop: () => controller.abort(), redraw: () => {} };
     const state = /** @type {State} */ ({ ...begin?.(own), ...own });

@@ -73,8 +73,7 @@ export function button(className, text, act) {
 export const shade = (word, weight) =>
   word.style.setProperty("--weight", `${Math.round(100 * MOST_SHADE * Math.sqrt(weight))}%`);
 
-/** @param {Element} node @param {string} text */
-export function write(node, text) {
+export function write(/** @type {Element} */ node, /** @type {string} */ text) {
   if (node.textContent !== text) node.textContent = text;
 }
 

@@ -38,8 +38,7 @@ export function number(value, places) {
  * @param {number} share @param {number} [places] */
 export function percent(share, places = 0) {
   const least = 1 / 10 ** (places + 2);
-  /** @param {number} exact */
-  const written = (exact) => format.zero.replace("0", number(100 * exact, places));
+  const written = (/** @type {number} */ exact) => format.zero.replace("0", number(100 * exact, places));
   if (share > 0 && share < least / 2) return `<\u00a0${written(least)}`;
   return share < 1 && share >= 1 - least / 2 ? `>\u00a0${written(1 - least)}` : written(share);
 }

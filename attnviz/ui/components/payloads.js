@@ -45,8 +45,7 @@ export function payloadOf(state, draw) {
   return null;
 }
 
-/** @param {HTMLElement} root @param {boolean} waiting */
-function markWaiting(root, waiting) {
+function markWaiting(/** @type {HTMLElement} */ root, /** @type {boolean} */ waiting) {
   root.toggleAttribute("data-waiting", waiting);
   root.ariaBusy = waiting ? "true" : null;
 }

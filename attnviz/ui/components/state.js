@@ -120,13 +120,11 @@ function transferredSelection({ identity, selection }, data) {
   return now;
 }
 
-/** @param {ViewSelection} now @param {number} step */
-function setStep(now, step) {
+function setStep(/** @type {ViewSelection} */ now, /** @type {number} */ step) {
   if (step !== now.step) Object.assign(now, { step, ...NO_WORDS });
 }
 
-/** @param {ViewSelection} now */
-function endTour(now) {
+function endTour(/** @type {ViewSelection} */ now) {
   if (!now.tour) return;
   setStep(now, now.tour.step);
   now.source = now.tour.source;
@@ -149,8 +147,7 @@ function initialSelection(data, root) {
   return { ...now, order, options, tour: tour && { stop: tour.stop, step: now.step, source: null } };
 }
 
-/** @param {HTMLElement} root @param {ViewPayload} data */
-export function openView(root, data) {
+export function openView(/** @type {HTMLElement} */ root, /** @type {ViewPayload} */ data) {
   const view = viewState(root), other = view.view?.identity !== data.identity;
   view.view = data;
   view.owner = root;
@@ -170,8 +167,7 @@ export function closeView(root) {
   storedSelections.delete(viewRoot(root));
 }
 
-/** @param {Element} node @param {Choice} choice */
-export function change(node, choice) {
+export function change(/** @type {Element} */ node, /** @type {Choice} */ choice) {
   const { now, view } = viewState(node);
   if (!now || !view) return;
   /** @type {(index: number, count: number) => number} */

@@ -79,8 +79,7 @@ function toggleExhibit({ root, payload, opened }) {
 export default component(".attention-row", {
   isText: true,
   begin: () => ({ payload: null, opened: "", drawn: "" }),
-  /** @param {RowState} state */
-  start(state) {
+  start(/** @type {RowState} */ state) {
     const { root, signal } = state;
     onViewKey(root, (event) => {
       const { step } = viewState(root), { payload } = state;

@@ -35,8 +35,7 @@ async function chooseTyped(state, box) {
 
 export default component(".word-choice", {
   isText: true,
-  /** @param {WordChoiceState} state */
-  start(state) {
+  start(/** @type {WordChoiceState} */ state) {
     const { root } = state, list = find(root, "datalist");
     list.id = `${viewState(root).name}-likeliest`;
     for (const box of findAll(root, "input", HTMLInputElement)) {

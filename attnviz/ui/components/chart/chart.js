@@ -57,8 +57,7 @@ function writeCaption(root, heading, sentences) {
   findAll(root, "p").forEach((line, k) => writeWithTerms(root, line, sentences[k] ?? ""));
 }
 
-/** @param {ChartState} state */
-function describe(state) {
+function describe(/** @type {ChartState} */ state) {
   const { chart, figure: { layout } } = state;
   const { alt, narrowest, widest, steps, order, entries, words, tree, opens } = layout.meta;
   chart.setAttribute("aria-label", alt);
@@ -125,8 +124,7 @@ function fadeEdges(scroll) {
   scroll.classList.toggle("more-right", scroll.scrollLeft + scroll.clientWidth < scroll.scrollWidth - 1);
 }
 
-/** @param {ChartState} state */
-function listenToChart(state) {
+function listenToChart(/** @type {ChartState} */ state) {
   const { root, chart } = state, scroll = find(root, ".scroll");
   scroll.addEventListener("scroll", () => {
     fadeEdges(scroll);
@@ -159,8 +157,7 @@ function listenToChart(state) {
   else reportPointing(state);
 }
 
-/** @param {ChartState} state @param {ChartPayload} payload */
-async function show(state, payload) {
+async function show(/** @type {ChartState} */ state, /** @type {ChartPayload} */ payload) {
   const { root, operands } = state;
   await plotlyLibrary(); // the selection of that time is drawn
   const { step, source, order, now } = viewState(root);

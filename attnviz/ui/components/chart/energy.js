@@ -5,8 +5,7 @@
 import { PALE } from "../../../figures/constants.js";
 import { fill, number, unpackRows } from "../numbers.js";
 
-/** @param {number} value @param {number} [places] */
-function signed(value, places = 2) {
+function signed(/** @type {number} */ value, /** @type {number} */ places = 2) {
   const zero = Number(value.toFixed(places)) === 0;
   return zero ? number(0, places) : (value < 0 ? "" : "+") + number(value, places);
 }
@@ -31,8 +30,7 @@ export function decomposition({ queries, keys, score, bounded, named }, step, so
     return { k, query: q, key: key[k], together: q + key[k], activation, score: score[k], adds: activation * score[k] };
   });
   all.sort((one, other) => Math.abs(other.adds) - Math.abs(one.adds) || one.k - other.k);
-  /** @param {Unit[]} some */
-  const sum = (some) => some.reduce((total, unit) => total + unit.adds, 0);
+  const sum = (/** @type {Unit[]} */ some) => some.reduce((total, unit) => total + unit.adds, 0);
   return { all, top: all.slice(0, named), rest: sum(all.slice(named)), energy: sum(all) };
 }
 
@@ -53,10 +51,8 @@ function fillStrip(trace, all, words) {
  * @param {Figure} figure @param {Cell} cell @param {Operands} data @param {string} alt */
 export function fillFigure(figure, { all, top, rest, energy }, { words, saturated, bounded }, alt) {
   const amounts = [...top.map((unit) => unit.adds), ...(all.length > top.length ? [rest] : [])];
-  /** @param {Unit} unit */
-  const flat = (unit) => bounded && Math.abs(unit.activation) >= saturated;
-  /** @param {Unit} unit */
-  const name = (unit) => fill(words.unit, { k: unit.k + 1 }) + (flat(unit) ? words.mark : "");
+  const flat = (/** @type {Unit} */ unit) => bounded && Math.abs(unit.activation) >= saturated;
+  const name = (/** @type {Unit} */ unit) => fill(words.unit, { k: unit.k + 1 }) + (flat(unit) ? words.mark : "");
   const hover = top.map((unit) =>
     fill(words.hover, {
       k: unit.k + 1,

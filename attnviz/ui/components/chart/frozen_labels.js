@@ -27,8 +27,7 @@ export function drawFrozenLabels(state) {
   const { root, chart } = state, { meta } = chart.layout;
   if (!chart._fullLayout) return;
   const { height, width, _size: { l, t, b } } = chart._fullLayout;
-  /** @param {string} name */
-  const drawn = (name) => chart.querySelectorAll(name);
+  const drawn = (/** @type {string} */ name) => chart.querySelectorAll(name);
   const scroll = find(root, ".scroll");
   const whole = Boolean(meta.columns) && !meta.panels; // several panels have names of their own
   // Stacked panels keep the row labels and headings of all.

@@ -187,8 +187,7 @@ export function attachSliders(state) {
   placeSliders(state);
 }
 
-/** @param {ChartState} state @param {number} piece */
-function newSlider(state, piece) {
+function newSlider(/** @type {ChartState} */ state, /** @type {number} */ piece) {
   const { root } = state, range = { tabIndex: -1, role: "slider", ariaValueMin: "0", ariaValueMax: "1" };
   const bar = element("div", "hand", range, element("output", ""));
   bar.onpointerenter = () => sendPointed(root, { source: piece });
@@ -220,8 +219,7 @@ function beginDrag(state, piece, end = () => {}) {
   return sliders;
 }
 
-/** @param {ChartState} state @param {number} value */
-function drag(state, value) {
+function drag(/** @type {ChartState} */ state, /** @type {number} */ value) {
   const { sliders } = state;
   if (!sliders?.drag) return;
   sliders.drag.hasMoved = true;
@@ -302,8 +300,7 @@ export function followWhatIfs(state) {
   const { root, signal } = state;
   /** The translation of the what-if that is not answered yet. @type {string | undefined} */
   let requestedIdentity;
-  /** @param {Intervention | Unfinished | null} intervention */
-  const show = (intervention) => {
+  const show = (/** @type {Intervention | Unfinished | null} */ intervention) => {
     const { sliders } = state;
     if (!sliders) return;
     sliders.shownWeights = intervention ? changedWeights(sliders.stepWeights, intervention) : sliders.stepWeights;

@@ -62,8 +62,7 @@ function markPath({ root, chart }, tree, pointed) {
 /** Listens to the pointer over the tree. @param {ChartState} state */
 export function listenToTree(state) {
   const { chart } = state;
-  /** @param {unknown} node */
-  const mark = (node) => {
+  const mark = (/** @type {unknown} */ node) => {
     const { tree } = chart.layout.meta; // changes with the search
     if (tree) markPath(state, tree, Number(node));
   };

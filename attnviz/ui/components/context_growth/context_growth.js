@@ -86,8 +86,7 @@ function figure(growth, state, source) {
   return state.scale === 1 ? drawn : scaled(drawn, state.scale);
 }
 
-/** @param {GrowthState} state @param {Growth} growth */
-function describe(state, growth) {
+function describe(/** @type {GrowthState} */ state, /** @type {Growth} */ growth) {
   const { root, added, payload: { words, captions } } = state, n = growth.lines.length;
   const range = find(root, ".added", HTMLInputElement);
   Object.assign(range, { max: n, value: added, ariaValueText: fill(words.count, { k: added, n }) });
@@ -100,8 +99,7 @@ function describe(state, growth) {
   state.chart.setAttribute("aria-label", alt.filter(Boolean).join(" "));
 }
 
-/** @param {GrowthState} state */
-async function paint(state) {
+async function paint(/** @type {GrowthState} */ state) {
   const { source } = viewState(state.root);
   const stripsKey = [state.key, state.added].join(), drawnKey = [stripsKey, source, state.clock.playing].join();
   if (!state.numbers || drawnKey === state.drawnKey || state.signal.aborted) return;
@@ -120,8 +118,7 @@ function pieceAt({ numbers }, { curveNumber, pointNumber }) {
   return pieces.length === 1 ? { source: pieces[0] } : null;
 }
 
-/** @param {GrowthState} state */
-function listen(state) {
+function listen(/** @type {GrowthState} */ state) {
   const { root, chart } = state;
   watchWidth(state);
   chart.on("plotly_click", ({ points: [point] }) => {
@@ -150,8 +147,7 @@ function toggleBuilding(state) {
 
 export default component(".growth", {
   begin: (own) => ({ chart: chartOf(own.root), clock: newClock(own) }),
-  /** @param {GrowthState} state */
-  start(state) {
+  start(/** @type {GrowthState} */ state) {
     const { root, signal, chart } = state, added = find(root, ".added", HTMLInputElement);
     find(root, ".build").onclick = () => toggleBuilding(state);
     added.oninput = () => {

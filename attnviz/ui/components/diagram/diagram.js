@@ -119,8 +119,7 @@ function moveInputs({ plan, parts }, onward, share) {
   for (const node of parts.made) node.style.opacity = onward ? String(Math.max(0, share * 2 - 1)) : "";
 }
 
-/** @param {DiagramState} state @param {DiagramPayload} payload */
-function show(state, payload) {
+function show(/** @type {DiagramState} */ state, /** @type {DiagramPayload} */ payload) {
   const { root } = state, { step, source } = viewState(root), k = step === null ? -1 : payload.steps.indexOf(step);
   if (k < 0 || state.signal.aborted) return;
   const scale = scaleFactor(), boxWidth = find(root, ".scroll").clientWidth;
@@ -160,8 +159,7 @@ function drawWeights(state, weights) {
 
 export default component(".diagram", {
   begin: (own) => ({ step: null, pointed: null, clock: newClock(own), show: newShow() }),
-  /** @param {DiagramState} state */
-  start(state) {
+  start(/** @type {DiagramState} */ state) {
     const { root, signal } = state, scroll = find(root, ".scroll");
     const drawAgain = () => {
       state.step = null;
@@ -216,8 +214,7 @@ function choosePiece(root, plan, j, event) {
   else goTo(root, here < (across.energyNumber || across.energy[1]) + 6 ? 1 : 2);
 }
 
-/** @param {HTMLElement} root @param {number} stage */
-function goTo(root, stage) {
+function goTo(/** @type {HTMLElement} */ root, /** @type {number} */ stage) {
   send(root, "choose", { stage });
   send(root, "visit", stage);
 }

@@ -150,8 +150,7 @@ export function addMomentParts(svg, { payload, plan }) {
   };
 }
 
-/** @param {SVGElement} node @param {number} opacity */
-function fade(node, opacity) {
+function fade(/** @type {SVGElement} */ node, /** @type {number} */ opacity) {
   const text = opacity >= 1 ? "" : String(Math.round(opacity * 100) / 100);
   if (node.style.opacity !== text) node.style.opacity = text;
   if (!text && node.getAttribute("style") === "") node.removeAttribute("style");

@@ -83,8 +83,7 @@ function columnsOf({ sources, joined }, available, measure, equal) {
   return { letters: Math.min(13, one * 1.05), slanted: true, widths: same };
 }
 
-/** @param {number[]} numbers */
-const sumOf = (numbers) => numbers.reduce((sum, one) => sum + one, 0);
+const sumOf = (/** @type {number[]} */ numbers) => numbers.reduce((sum, one) => sum + one, 0);
 
 /** Positions of adjacent columns, beginning at `from`. @param {number[]} widths @param {number} from */
 function adjacentColumns(widths, from) {

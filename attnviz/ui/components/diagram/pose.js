@@ -80,16 +80,14 @@ export function drawEnergies({ payload: { range: [low, high] }, plan, parts }, e
 /** The width of a bar of a source piece, in pixels. @param {Plan} plan */
 export const barWidth = ({ cell }) => Math.min(cell, 26);
 
-/** @param {SVGElement} bar @param {Area} place */
-export function placeBar(bar, place) {
+export function placeBar(/** @type {SVGElement} */ bar, /** @type {Area} */ place) {
   for (const [name, value] of Object.entries(place)) {
     const text = value.toFixed(2);
     if (bar.getAttribute(name) !== text) bar.setAttribute(name, text);
   }
 }
 
-/** @param {DiagramDrawing} drawing @param {Float32Array} weights */
-export function writeWeights({ plan, parts }, weights) {
+export function writeWeights(/** @type {DiagramDrawing} */ { plan, parts }, /** @type {Float32Array} */ weights) {
   const narrow = plan.dense && !plan.vertical; // only large ones have room
   parts.weightNumbers.forEach((node, j) => {
     const weight = weights[j], isStrong = weight >= 0.1;

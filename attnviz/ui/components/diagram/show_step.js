@@ -134,8 +134,7 @@ function goOn({ root, show }) {
   if (then) show.resting = setTimeout(then, REST / speedOf(root));
 }
 
-/** @param {StepShow} show */
-const endOf = ({ scenes }) => scenes[scenes.length - 1]?.to ?? 0;
+const endOf = (/** @type {StepShow} */ { scenes }) => scenes[scenes.length - 1]?.to ?? 0;
 
 /** Shows a step that has been drawn: plays it if the show is open, or at another width of the page draws its moment
  * again. A show that a visitor has paused in the middle stays at that moment in the next step.
@@ -166,8 +165,7 @@ export function endShow(state) {
   goOn(state);
 }
 
-/** @param {DiagramState} state @param {DiagramPayload} payload */
-function writeScenes(state, { words }) {
+function writeScenes(/** @type {DiagramState} */ state, /** @type {DiagramPayload} */ { words }) {
   const { root, show: { scenes } } = state;
   writeTexts(root, words);
   find(root, ".time", HTMLInputElement).max = String(endOf(state.show));

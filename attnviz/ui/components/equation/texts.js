@@ -11,7 +11,6 @@ export function equationAt({ latex, note, steps, ofStep, ofSource, ofCell }, ste
     ...Object.entries(ofSource).map(([name, texts]) => /** @type {const} */ ([name, texts[column]])),
     ...Object.entries(ofCell).map(([name, texts]) => /** @type {const} */ ([name, texts[row][column]])),
   ]);
-  /** @param {string} template */
-  const filled = (template) => template.replace(/⟦(\w+)⟧/g, (_, name) => filling.get(name) ?? "");
+  const filled = (/** @type {string} */ template) => template.replace(/⟦(\w+)⟧/g, (_, name) => filling.get(name) ?? "");
   return { latex: filled(latex), note: filled(note) };
 }

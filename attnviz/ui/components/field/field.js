@@ -163,8 +163,7 @@ function startOption(root) {
   return state;
 }
 
-/** @param {HTMLElement} root @param {OptionState} state */
-function showOption(root, { data, field }) {
+function showOption(/** @type {HTMLElement} */ root, /** @type {OptionState} */ { data, field }) {
   const value = viewState(root).options[data.option] ?? "";
   field.value = ["switch", "disclosure"].includes(data.kind) ? value === "1" : value;
   field.show?.();

@@ -22,8 +22,7 @@ function sliderTemperature(root) {
   return power > (FINITE_POWER + INFINITE_POWER) / 2 ? Infinity : 10 ** power;
 }
 
-/** @param {HTMLElement} root */
-const isForAllSteps = (root) => find(root, ".every", HTMLInputElement).checked;
+const isForAllSteps = (/** @type {HTMLElement} */ root) => find(root, ".every", HTMLInputElement).checked;
 
 /** The current temperature, of the step or of all.
  * @param {HTMLElement} root @param {ControlsPayload} payload @param {number} step */
@@ -112,8 +111,7 @@ function showLenderField(root) {
   find(root, ".links").hidden = kind !== "links";
 }
 
-/** @param {HTMLElement} root */
-function borrow(root) {
+function borrow(/** @type {HTMLElement} */ root) {
   const { value } = find(root, ".lender", HTMLSelectElement), links = find(root, ".links", HTMLInputElement);
   if (value === "links" && !links.value.trim()) return links.focus();
   const [lender, model] = value.split(/ (.*)/s); // "model NAME", or one word
@@ -123,8 +121,7 @@ function borrow(root) {
 
 export default component(".weight_controls", {
   isText: true,
-  /** @param {ControlsState} state */
-  start(state) {
+  start(/** @type {ControlsState} */ state) {
     const { root } = state, source = () => viewState(root).source ?? 0;
     /** @type {(weight: (piece: number) => number) => void} */
     const replaceWeights = (weight) => {

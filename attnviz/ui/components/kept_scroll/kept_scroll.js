@@ -6,8 +6,7 @@ import { findAll } from "../elements.js";
 /** By the name of the list. @type {Map<string, { list: number, page: number }>} */
 const places = new Map();
 
-/** @param {HTMLElement} box */
-const scrollable = (box) =>
+const scrollable = (/** @type {HTMLElement} */ box) =>
   findAll(box, "*").find((node) =>
     node.scrollHeight > node.clientHeight && ["auto", "scroll"].includes(getComputedStyle(node).overflowY)
   );

@@ -44,12 +44,10 @@ function restore(state) {
   state.place = Math.min(Math.max(Number(place), -1), items.length);
 }
 
-/** @param {LessonWord[]} sentence @param {number} marked */
-const sentenceParts = (sentence, marked) =>
+const sentenceParts = (/** @type {LessonWord[]} */ sentence, /** @type {number} */ marked) =>
   sentence.flatMap(({ text, space }, k) => [space ? " " : "", k === marked ? element("mark", "", text) : text]);
 
-/** @param {LessonState} state */
-function optionRow({ data: { items, words }, place, answers, draft }) {
+function optionRow(/** @type {LessonState} */ { data: { items, words }, place, answers, draft }) {
   const { kind, options, answer } = items[place], given = answers.get(place), isAnswered = answers.has(place);
   const labels = options.map((text, k) => {
     const checked = isAnswered ? given === k : draft === String(k);
@@ -68,8 +66,7 @@ function optionRow({ data: { items, words }, place, answers, draft }) {
   return element("fieldset", kind === "choice" ? "texts" : "", element("legend", "", words.options), ...labels);
 }
 
-/** @param {LessonState} state */
-function numberField(state) {
+function numberField(/** @type {LessonState} */ state) {
   const { data, place, answers, draft } = state, isAnswered = answers.has(place);
   const value = isAnswered ? givenText(state, place) : draft;
   /** @type {ElementProperties<HTMLInputElement>} */
@@ -97,8 +94,7 @@ function answerItem(state) {
   find(root, ".next").focus();
 }
 
-/** @param {LessonState} state */
-function paintForm(state) {
+function paintForm(/** @type {LessonState} */ state) {
   const { root } = state;
   const form = find(root, "form", HTMLFormElement), { data, place, answers, draft } = state, item = data.items[place];
   form.hidden = !item?.kind;
@@ -116,8 +112,7 @@ function paintForm(state) {
   form.replaceChildren(item.kind === "number" ? numberField(state) : optionRow(state), problem, check);
 }
 
-/** @param {LessonState} state */
-function paintVerdict(state) {
+function paintVerdict(/** @type {LessonState} */ state) {
   const { root } = state, box = find(root, ".verdict"), { data: { items, words }, place, answers } = state;
   box.replaceChildren();
   if (place < 0) box.append(element("p", "", words.about), element("p", "note", words.how));
@@ -144,8 +139,7 @@ function showPictures({ root, data: { items }, place, answers }) {
   }
 }
 
-/** @param {LessonState} state */
-function paintScore(state) {
+function paintScore(/** @type {LessonState} */ state) {
   const { root, data: { items, words } } = state;
   const asked = questions(state), hits = asked.filter((place) => isRight(state, place)).length;
   const lines = asked.map((place) => {
@@ -189,8 +183,7 @@ function saveSheet(state) {
   saveBlob(sheet, `${[words.file, name].filter(Boolean).join("-")}.csv`, find(state.root, ".verdict"));
 }
 
-/** @param {LessonState} state */
-function paint(state) {
+function paint(/** @type {LessonState} */ state) {
   const { root } = state;
   const { data: { items, words }, place, answers } = state, item = items[place], isEnd = place === items.length;
   write(find(root, ".question"), item?.question ?? (isEnd ? words.summary : words.duration));
@@ -219,8 +212,7 @@ function paint(state) {
   store(state);
 }
 
-/** @param {LessonState} state @param {number} place */
-function goTo(state, place) {
+function goTo(/** @type {LessonState} */ state, /** @type {number} */ place) {
   const { root } = state, item = state.data.items[place];
   if (item && !item.kind && !state.answers.has(place)) state.answers.set(place, null);
   Object.assign(state, { place, draft: "" });
@@ -230,8 +222,7 @@ function goTo(state, place) {
 }
 
 export default component(".lesson", {
-  /** @param {LessonState} state */
-  start(state) {
+  start(/** @type {LessonState} */ state) {
     const { root } = state;
     find(root, "form").onsubmit = (event) => {
       event.preventDefault();

@@ -54,8 +54,7 @@ function openCells(container, state) {
     describeCell();
   };
 
-  /** @param {number} row @param {number} column */
-  function move(row, column) {
+  function move(/** @type {number} */ row, /** @type {number} */ column) {
     goTo(row, column, here);
     state.pointed = { link: linkHere(), number: numberAt(chart, here.row, here.column) };
     describe(state);
@@ -211,8 +210,7 @@ function remember(state, links) {
   if (history.length > LONGEST_HISTORY) history.shift();
 }
 
-/** @param {LinkDrawingState} state */
-function historyOf({ data }) {
+function historyOf(/** @type {LinkDrawingState} */ { data }) {
   const name = `${data.request} ${data.identity}`;
   const known = histories.get(name) ?? [];
   histories.set(name, known);
@@ -227,8 +225,7 @@ function change(state, links) {
   show(state);
 }
 
-/** @param {LinkDrawingState} state @param {LinkPair} link */
-function advance(state, link) {
+function advance(/** @type {LinkDrawingState} */ state, /** @type {LinkPair} */ link) {
   const { root, data: { most, words } } = state;
   if (state.links.size >= most && !state.links.has(nameOf(link))) {
     write(find(root, ".where output"), fill(words.most, { most }));
@@ -239,8 +236,7 @@ function advance(state, link) {
   change(state, links);
 }
 
-/** @param {LinkDrawingState} state */
-function undo(state) {
+function undo(/** @type {LinkDrawingState} */ state) {
   const history = historyOf(state);
   if (history.length < 2) return;
   history.pop();
@@ -258,8 +254,7 @@ function describe(state) {
   write(find(state.root, ".where output"), weight ? `${text} · ${weight}` : text);
 }
 
-/** @param {LinkDrawingState} state */
-function show(state) {
+function show(/** @type {LinkDrawingState} */ state) {
   const { root, data, links } = state, { words } = data;
   const attention = payloadOf(/** @type {FetchingState<AttentionLinks>} */ (state), show);
   const { rates, wrong } = scoreOf(attention?.links ?? [], links);
@@ -341,8 +336,7 @@ function read(state) {
 export default component(".link-drawing", {
   isText: true,
   begin: () => ({ links: new Map(), asked: 0, saving: null }),
-  /** @param {LinkDrawingState} state */
-  start(state) {
+  start(/** @type {LinkDrawingState} */ state) {
     const { root, data, signal } = state, score = find(root, ".score");
     const container = viewRoot(root).querySelector(`.st-key-${data.heatmap}`);
     if (!container) throw new Error("there is no heatmap");

@@ -2,8 +2,7 @@
 // A click changes a link from none to sure, then to possible, then to none. The links of the attention are scored
 // against the drawn ones: AER, precision, recall, and the links that were not drawn.
 
-/** @param {LinkPair} link */
-export const nameOf = ([source, target]) => `${source}-${target}`;
+export const nameOf = (/** @type {LinkPair} */ [source, target]) => `${source}-${target}`;
 
 /** Reads links as `GoldLinks.text` of the server writes them: `0-0` sure, `1?2` possible.
  * @param {string} text @returns {DrawnLinks} */

@@ -31,8 +31,7 @@ function offer(state, payload, step) {
 
 export default component(".other-word", {
   isText: true,
-  /** @param {OtherWordState} state */
-  start({ root }) {
+  start(/** @type {OtherWordState} */ { root }) {
     onPress(find(root, ".write"), () => requestWord(root));
     const typed = find(root, ".typed", HTMLInputElement), box = find(root, ".foils", HTMLSelectElement);
     typed.onkeydown = (event) => {

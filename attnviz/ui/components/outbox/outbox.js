@@ -60,8 +60,7 @@ export const lastAcknowledged = () => lastHandled;
 /** @type {((serverId: string) => void) | null} */
 let reconnect = null;
 
-/** @param {(serverId: string) => void} resume */
-export const onReconnected = (resume) => reconnect = resume;
+export const onReconnected = (/** @type {(serverId: string) => void} */ resume) => reconnect = resume;
 
 /** Removes the requests that the server has handled.
  * @param {Record<string, number>} handledByTab number of the last handled request
@@ -116,8 +115,7 @@ function closeDialog(notice) {
   for (const button of findAll(document, "[data-testid='stDialog'] [role=dialog] > button")) button.click();
 }
 
-/** @param {HTMLElement} notice */
-function watchConnection(notice) {
+function watchConnection(/** @type {HTMLElement} */ notice) {
   const app = find(document, ".stApp");
   let lost = false;
   new MutationObserver(() => closeDialog(notice)).observe(document.body, { childList: true });

@@ -65,8 +65,7 @@ async function pageFont() {
   return fontCss;
 }
 
-/** @param {Picture} picture */
-async function pngUrl(picture) {
+async function pngUrl(/** @type {Picture} */ picture) {
   const { text, width, height } = await svgOf(picture);
   const styled = text.replace(/<svg[^>]*>/, `$&<style>${await pageFont()}</style>`);
   const url = URL.createObjectURL(new Blob([styled], { type: "image/svg+xml" }));

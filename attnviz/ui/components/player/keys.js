@@ -50,8 +50,7 @@ function toggleKeys(root) {
   findAll(viewRoot(root), ":is([class*='st-key-glossary'], [class*='st-key-keys']) > .opener")[0]?.click();
 }
 
-/** @param {KeyboardEvent} event @param {PlayerState} state */
-export function onPlayerKey(event, state) {
+export function onPlayerKey(/** @type {KeyboardEvent} */ event, /** @type {PlayerState} */ state) {
   const { root } = state;
   if (viewRoot(root).hasAttribute("data-tour")) return; // the tour handles the keys
   if (!isForPage(event)) return;
@@ -73,8 +72,7 @@ function blur(selector) {
   if (activeElement instanceof HTMLElement && activeElement.matches(selector)) activeElement.blur();
 }
 
-/** @param {PointerEvent} event */
-export function releaseFocus(event) {
+export function releaseFocus(/** @type {PointerEvent} */ event) {
   // A click on a blank spot focuses the whole page, and the next key would draw its focus ring.
   blur(".stMain");
   // After a mouse click on a radio group, the arrow keys are to step again. pointerup precedes click, after which the

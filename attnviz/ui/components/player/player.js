@@ -48,8 +48,7 @@ const MOST_LARGE = 22; // words of a sentence in large letters, which fills a li
 
 export default component(".player", {
   begin: () => ({ step: 0, source: null }),
-  /** @param {PlayerState} state */
-  start(state) {
+  start(/** @type {PlayerState} */ state) {
     const { root, signal } = state;
     state.player = newPlayer(state, {
       here: () => viewState(root).now?.step ?? 0,

@@ -82,8 +82,7 @@ export function paintPointed({ root, data, step, pointed }) {
 /** Makes a word report when it is hovered or has the keyboard focus.
  * @param {HTMLElement} root @param {HTMLElement} word @param {"source" | "step"} kind */
 function reportPointing(root, word, kind) {
-  /** @param {Event} event */
-  const point = (event) => {
+  const point = (/** @type {Event} */ event) => {
     const over = event.target instanceof HTMLElement ? event.target.closest(".piece") : null;
     const piece = over instanceof HTMLElement ? over : find(word, ".piece");
     sendPointed(root, { [kind]: Number(piece.dataset.index) });
@@ -126,8 +125,7 @@ function weightText({ source, weights }, step, k, places) {
   return `α = ${number(weights[step][k], places)}${of && ` (${of})`}`;
 }
 
-/** @param {PlayerState} state @param {number} source */
-function paintSource({ root, data, step, source: chosen }, source) {
+function paintSource(/** @type {PlayerState} */ { root, data, step, source: chosen }, /** @type {number} */ source) {
   findAll(root, ".source .word, .english .word").forEach((word, place) => {
     const k = place % data.source.length, current = data.source[k].pieces.includes(source);
     word.title = weightText(data, step, k, 4);
@@ -142,8 +140,7 @@ function paintSource({ root, data, step, source: chosen }, source) {
 const markPieces = (pieces, className, index) =>
   pieces.forEach((piece) => piece.classList.toggle(className, Number(piece.dataset.index) === index));
 
-/** @param {PlayerState} state */
-function paintTarget({ root, data, step }) {
+function paintTarget(/** @type {PlayerState} */ { root, data, step }) {
   const pieces = findAll(root, ".target .piece, .french .piece");
   markPieces(pieces, "chosen", step);
   for (const piece of pieces) piece.classList.toggle("later", data.written && Number(piece.dataset.index) > step);

@@ -35,14 +35,12 @@ function reachPopover(byKey, tries = 60) {
   if (byKey && !box.contains(document.activeElement)) box.focus({ preventScroll: true });
 }
 
-/** @param {MouseEvent} event */
-function onPointer({ target }) {
+function onPointer(/** @type {MouseEvent} */ { target }) {
   replacing.disconnect();
   if (target instanceof Element && target.closest(BUTTON)) reachPopover(false);
 }
 
-/** @param {KeyboardEvent} event */
-function onKey(event) {
+function onKey(/** @type {KeyboardEvent} */ event) {
   const { key } = event;
   const target = event.target instanceof Element ? event.target : null;
   if (key === "Enter" || key === " ") {

@@ -12,8 +12,7 @@ import { onMessage, onViewKey, viewState } from "../view.js";
 
 const LEVELS = ["level-0", "level-1", "level-2", "level-3"]; // classes of shaded words, the most probable first
 
-/** @param {Lane} lane */
-function laneElement(lane) {
+function laneElement(/** @type {Lane} */ lane) {
   const head = element("h3", "name", lane.name, " ", element("small", "model", lane.model)),
     node = element("section", "lane");
   const versions = lane.versions.length > 0, note = element("p", "note", ...(versions ? exchanged(lane.notes) : []));
@@ -48,8 +47,7 @@ function exchanged(texts) {
   return [element("span", "text"), ...spacers];
 }
 
-/** @param {[string, ...unknown[]][]} words */
-const joined = (words) => words.map(([word]) => word).join("");
+const joined = (/** @type {[string, ...unknown[]][]} */ words) => words.map(([word]) => word).join("");
 
 /** Builds all lanes of a payload. @param {HTMLElement} root @param {LanesPayload} payload */
 export function build(root, payload) {
@@ -156,8 +154,7 @@ export default component(".lanes", {
       show(state);
     }, signal);
   },
-  /** @param {LanesState} state @param {LanesPayload | PayloadAddress & { waiting: string }} data */
-  take(state, data) {
+  take(/** @type {LanesState} */ state, /** @type {LanesPayload | PayloadAddress & { waiting: string }} */ data) {
     state.root.dataset.message = "at" in data ? data.waiting : "";
     state.inSight ||= !("at" in data); // what is sent with the page is drawn at once
   },

@@ -74,8 +74,7 @@ function nextStage(root) {
   buttons[place < last ? place + 1 : opensInPlace(root) ? last : 0]?.click();
 }
 
-/** @param {StageTitle} title */
-function entry({ number, place, title }) {
+function entry(/** @type {StageTitle} */ { number, place, title }) {
   const made = button("", undefined, (event) => {
     const root = /** @type {HTMLElement} */ (made.closest(".facts"));
     const closes = opensInPlace(root) && viewState(root).now?.stage === number;
@@ -111,8 +110,7 @@ function place(state) {
 
 export default component(".facts", {
   isText: true,
-  /** @param {SummaryState} state */
-  start(state) {
+  start(/** @type {SummaryState} */ state) {
     const { root, signal } = state;
     onMessage(root, "shown", () => place(state), signal);
     onMessage(root, "visit", ({ detail }) => {

@@ -3,8 +3,7 @@
 import { component } from "../component.js";
 import { element } from "../elements.js";
 
-/** @param {DataTable} one */
-function tableOf({ name, columns, rows, texts }) {
+function tableOf(/** @type {DataTable} */ { name, columns, rows, texts }) {
   const heads = columns.map((column) => element("th", "", column, { scope: "col" }));
   const lines = rows.map((row) =>
     row.map((text, k) => {

@@ -83,8 +83,7 @@ export function listenToTerms(root, signal) {
     shown = null;
     if (box.matches(":popover-open")) box.hidePopover();
   };
-  /** @param {TermElement} term */
-  const open = (term) => {
+  const open = (/** @type {TermElement} */ term) => {
     clearTimeout(timer);
     const card = cardOf(root, term);
     if (shown === term || !card) return;
@@ -95,13 +94,11 @@ export function listenToTerms(root, signal) {
     showCard(root, box, term, card, visits ? close : null);
     term.setAttribute("aria-describedby", box.id);
   };
-  /** @param {() => void} act */
-  const soon = (act) => {
+  const soon = (/** @type {() => void} */ act) => {
     clearTimeout(timer);
     timer = setTimeout(act, HOVER);
   };
-  /** @param {Event} event */
-  const termAt = ({ target }) => {
+  const termAt = (/** @type {Event} */ { target }) => {
     const term = target instanceof Element ? target.closest("[data-term], .facts [data-stage]") : null;
     return term instanceof HTMLElement || term instanceof SVGElement ? term : null;
   };

@@ -29,8 +29,7 @@ function linkedMoment({ updates }) {
 
 export default component(".timeline", {
   begin: () => ({ moment: 0 }),
-  /** @param {TimelineState} state */
-  start(state) {
+  start(/** @type {TimelineState} */ state) {
     const { root, signal } = state, last = () => state.data.updates.length - 1;
     const player = state.player = newPlayer(state, {
       here: () => state.moment,

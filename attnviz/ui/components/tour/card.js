@@ -58,8 +58,7 @@ export function hideCard(state) {
   (focused?.checkVisibility() && focused !== document.body ? focused : button)?.focus({ preventScroll: true });
 }
 
-/** @param {HTMLElement} root */
-const cardHasFocus = (root) => find(root, ".card").matches(":focus-within");
+const cardHasFocus = (/** @type {HTMLElement} */ root) => find(root, ".card").matches(":focus-within");
 
 /** @param {TourState} state @param {TourPayload} payload @param {TourStop} stop */
 function writeCard(state, payload, stop) {

@@ -45,8 +45,7 @@ export function energySliders(root, { energies, rows, shown: bars }, step, words
   };
   const back = element("button", "plain", words.reset, { onclick });
   box.append(back);
-  /** @param {boolean} isMoved */
-  const draw = (isMoved) => {
+  const draw = (/** @type {boolean} */ isMoved) => {
     const weights = softmax(now);
     for (const { piece, range, fit, bar, output } of made) {
       const energy = number(now[piece], 1), share = percent(weights[piece], weights[piece] >= 0.0995 ? 0 : 1);
@@ -82,8 +81,7 @@ export function comparedBars(rows, words) {
 /** Answers by translation; they survive a remount of the component. @type {Map<string, QuizAnswers>} */
 const quizzes = new Map();
 
-/** @param {string} identity */
-export function answersOf(identity) {
+export function answersOf(/** @type {string} */ identity) {
   const game = quizzes.get(identity) ?? { answers: [], questionIndex: 0 };
   quizzes.set(identity, game);
   return game;

@@ -74,8 +74,7 @@ export default component(".tour", {
     find(root, ".astray").onclick = () => showAgain(state, { step: true });
     signal.addEventListener("abort", () => cancelAnimationFrame(state.frame));
   },
-  /** @param {TourState} state */
-  take(state) {
+  take(/** @type {TourState} */ state) {
     followStop(state);
     draw(state);
   },

@@ -10,8 +10,7 @@ import { listenToTerms } from "../terms/card.js";
 import { onMessage, send, viewRoot, viewState } from "../view.js";
 
 const mount = component(".view-state", {
-  /** @param {OpenedView} state */
-  start({ root, signal }) {
+  start(/** @type {OpenedView} */ { root, signal }) {
     let asked = 0;
     onMessage(root, "choose", ({ detail }) => change(root, detail), signal);
     onMessage(root, "try", ({ detail }) => {

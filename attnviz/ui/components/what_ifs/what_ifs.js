@@ -9,8 +9,7 @@ import { onMessage, send, viewRoot } from "../view.js";
 
 const EDGE = 4; // pixels of margin around a card that is scrolled into sight
 
-/** @param {WhatIfsState} state @param {WhatIf} whatIf */
-function request(state, whatIf) {
+function request(/** @type {WhatIfsState} */ state, /** @type {WhatIf} */ whatIf) {
   const { root } = state;
   if (state.asked) return;
   state.asked = true;
@@ -86,8 +85,7 @@ function enableCards(state) {
 }
 
 export default component(".what_ifs", {
-  /** @param {WhatIfsState} state */
-  start(state) {
+  start(/** @type {WhatIfsState} */ state) {
     const { root, signal } = state;
     onMessage(root, "answered", () => enableCards(state), signal);
     onPress(find(root, ".undo"), () => request(state, { kind: "undo" }));
