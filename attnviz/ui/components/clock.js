@@ -1,8 +1,8 @@
 // The time of an animation, which goes on with the frames of the browser at the speed of the view; the choice of that speed;
 // the player of steps.
 
-import { isForPage, isPlayKey, moveFocus, stepForKey } from "./keyboard.js";
-import { button, find, findAll, makeOneTabStop, onPress, write } from "./elements.js";
+import { button, find, findAll, onPress, write } from "./elements.js";
+import { isForPage, isPlayKey, makeOneTabStop, moveFocus, stepForKey } from "./keyboard.js";
 import { onMessage, send, speedOf, viewState } from "./view.js";
 
 /** @type {[string, number][]} */

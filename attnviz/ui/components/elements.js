@@ -1,4 +1,4 @@
-// Elements of the components: finding and making them, their texts, keyboard focus, sizes, and scrolling.
+// Elements of the components: finding and making them, their texts, sizes, and scrolling.
 
 import { MOST_SHADE } from "../../figures/constants.js";
 
@@ -101,34 +101,12 @@ export function onPress(button, act) {
   };
 }
 
-/** Calls `act` at Escape, which has no other effect unless that returns false, until `signal` aborts.
- * @param {() => void | false} act @param {AbortSignal} signal */
-export const onEscape = (act, signal) =>
-  document.addEventListener("keydown", (event) => {
-    if (event.key !== "Escape" || act() === false) return;
-    event.preventDefault();
-    event.stopPropagation();
-  }, { signal, capture: true });
-
 /** Calls `act` as soon as it has the size of each element, and at each change of one, until `signal` aborts.
  * @param {() => void} act @param {AbortSignal} signal @param {(Element | null | undefined)[]} elements */
 export function onResize(act, signal, ...elements) {
   const sizes = new ResizeObserver(act);
   for (const one of elements) if (one) sizes.observe(one);
   signal.addEventListener("abort", () => sizes.disconnect());
-}
-
-/** Makes a group of controls one tab stop, that of `current`: keys move within the group (ARIA's roving tabindex). If
- * one of them has the focus, `current` gets it, without scrolling.
- * @param {HTMLElement[]} group @param {HTMLElement | undefined} current */
-export function makeOneTabStop(group, current) {
-  for (const control of group) {
-    const index = control === current ? "0" : "-1"; // setting it, even to its value, recomputes styles
-    if (control.getAttribute("tabindex") !== index) control.setAttribute("tabindex", index);
-  }
-  if (group.some((control) => control !== current && control.matches(":focus"))) {
-    current?.focus({ preventScroll: true });
-  }
 }
 
 /** Lets keys scroll an element while its contents are wider than it: keyboard.js leaves them the arrow keys.

@@ -3,21 +3,11 @@
 // form to the next. The payload has all forms, so that choosing another one needs no request.
 
 import { component } from "../component.js";
+import { button, element, find, findAll, makeScrollable, scrollSmoothly, write, writeTexts } from "../elements.js";
 import { writeEquation } from "../equation/equation.js";
-import { isForPage, stepForKey } from "../keyboard.js";
-import { onAcknowledged, sendRequest } from "../outbox/outbox.js";
-import {
-  button,
-  element,
-  find,
-  findAll,
-  makeOneTabStop,
-  makeScrollable,
-  scrollSmoothly,
-  write,
-  writeTexts,
-} from "../elements.js";
+import { isForPage, makeOneTabStop, stepForKey } from "../keyboard.js";
 import { fill, number, percent, unpackRows } from "../numbers.js";
+import { onAcknowledged, sendRequest } from "../outbox/outbox.js";
 import { onViewKey, send, viewState } from "../view.js";
 
 /** A row of the table with a heading and an empty cell for each English piece.

@@ -2,10 +2,11 @@
 // still sum to 1; the server gets the weights at the end of the drag. Beside the bar that is dragged is shown what its
 // weights would do.
 
-import { changedWords, element, find, findAll, makeOneTabStop, onEscape, states, write } from "../elements.js";
+import { changedWords, element, find, findAll, states, write } from "../elements.js";
+import { makeOneTabStop, onEscape } from "../keyboard.js";
 import { bytesOf, fill, number, percent } from "../numbers.js";
-import { drawFigure } from "../plots.js";
 import { fetchJson } from "../payloads.js";
+import { drawFigure } from "../plots.js";
 import { onMessage, send, sendPointed, sendPreviewedWeights, viewState } from "../view.js";
 import { changedWeights, strongestFirst, sumRows, weightedSum, withShare } from "./weights.js";
 

@@ -1,21 +1,21 @@
 // Plays the computation of the current step in the diagram: its button, the slider of its time, and its scenes.
 
 import { listenToSpeeds } from "../clock.js";
-import { moveFocus } from "../keyboard.js";
 import {
   button,
   find,
   findAll,
-  makeOneTabStop,
   onPress,
   prefersReducedMotion,
   scrollSmoothly,
   write,
   writeTexts,
 } from "../elements.js";
+import { makeOneTabStop, moveFocus } from "../keyboard.js";
 import { fill, number, percent } from "../numbers.js";
 import { onMessage, speedOf, viewRoot, viewState } from "../view.js";
-import { addMomentParts, drawMoment, exponentials, momentAt, removeMomentParts, sceneAt, timed } from "./moments.js";
+import { exponentials, momentAt, sceneAt, timed } from "./moments.js";
+import { addMomentParts, drawMoment, removeMomentParts } from "./pose.js";
 
 const REST = 700; // milliseconds that a step stays complete before the player goes on
 const READING = 250; // milliseconds a word: below speed 1, a scene stays until its sentence is read

@@ -2,10 +2,10 @@
 // radio buttons: Tab goes to the chosen one, an arrow key to the next.
 
 import { component } from "../component.js";
-import { pressByArrow } from "../keyboard.js";
-import { sendRequest } from "../outbox/outbox.js";
-import { drawPixels, element, findAll, makeOneTabStop, onPress, scrollSmoothly } from "../elements.js";
+import { drawPixels, element, findAll, onPress, scrollSmoothly } from "../elements.js";
+import { makeOneTabStop, pressByArrow } from "../keyboard.js";
 import { bytesOf } from "../numbers.js";
+import { sendRequest } from "../outbox/outbox.js";
 
 const NARROW = 640; // pixels of the width below which a group is below the window
 

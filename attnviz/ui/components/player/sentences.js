@@ -2,7 +2,8 @@
 // a word that is hovered or focused, here or in any figure of the view, colours the sentences by attention; a step marks its
 // words, the controls and the bar. Texts are set by textContent, so that typed text is never markup.
 
-import { button, element, find, findAll, makeOneTabStop, markAdjoining, shade, write } from "../elements.js";
+import { button, element, find, findAll, markAdjoining, shade, write } from "../elements.js";
+import { makeOneTabStop } from "../keyboard.js";
 import { fill, number } from "../numbers.js";
 import { send, sendPointed } from "../view.js";
 

@@ -2,18 +2,8 @@
 // it.
 
 import { component } from "../component.js";
-import { isForPage, isLecture, moveFocus } from "../keyboard.js";
-import {
-  button,
-  element,
-  find,
-  findAll,
-  keepInWindow,
-  makeOneTabStop,
-  scrollSmoothly,
-  write,
-  writeTexts,
-} from "../elements.js";
+import { button, element, find, findAll, keepInWindow, scrollSmoothly, write, writeTexts } from "../elements.js";
+import { isForPage, isLecture, makeOneTabStop, moveFocus } from "../keyboard.js";
 import { onMessage, onViewKey, send, viewRoot, viewState } from "../view.js";
 
 /** The element of a stage in the view of `root`: its own, or the picture of the first three.

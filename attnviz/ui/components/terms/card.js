@@ -1,7 +1,8 @@
 // The card that explains a term: its name, a small drawing (view_state.html), a sentence, and a link to the stage that computes it. It opens on
 // hover, focus and tap: of terms in sentences (terms.js), of titles of stages, and in the diagram.
 
-import { find, onEscape, onResize, writeTexts } from "../elements.js";
+import { find, onResize, writeTexts } from "../elements.js";
+import { onEscape } from "../keyboard.js";
 import { send, viewRoot, viewState } from "../view.js";
 
 const GAP = 6; // pixels between a term and its card

@@ -3,8 +3,8 @@
 // questions are answered.
 
 import { softmax } from "../chart/weights.js";
-import { moveFocus } from "../keyboard.js";
-import { element, makeOneTabStop, shade, write } from "../elements.js";
+import { element, shade, write } from "../elements.js";
+import { makeOneTabStop, moveFocus } from "../keyboard.js";
 import { fill, number, percent } from "../numbers.js";
 import { send } from "../view.js";
 
