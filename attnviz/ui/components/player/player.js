@@ -7,7 +7,7 @@ import { find, onPress, writeTexts } from "../elements.js";
 import { change, publish } from "../state.js";
 import { guestOf, onMessage, onViewKey, send, speedOf, viewRoot, viewState } from "../view.js";
 import { onPlayerKey, releaseFocus } from "./keys.js";
-import { buildSentences, paint, paintPointed, scrollBarToWords, sourceOf } from "./sentences.js";
+import { buildSentences, paint, paintPointed, scrollBarToWords } from "./sentences.js";
 import { drawSuspectedErrors } from "./suspected_errors.js";
 
 /** Shows the bar at the top of the window while the buttons are above the window and their view is still in it. The
@@ -23,7 +23,7 @@ function watchBar(state) {
     bar.hidden = !(buttons && !buttons.isIntersecting && view?.isIntersecting) || guestOf(root) !== null;
     if (bar.hidden) return;
     viewRoot(root).style.setProperty("--bar", `${bar.offsetHeight}px`); // sticky elements are placed below it
-    scrollBarToWords(state, sourceOf(state));
+    scrollBarToWords(state);
   }, { root: document.querySelector("[data-testid=stMain]"), rootMargin: "0px 0px 1000000px" });
   watch.observe(transport);
   watch.observe(viewRoot(root));

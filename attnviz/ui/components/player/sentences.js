@@ -98,18 +98,13 @@ function reportPointing(root, word, kind) {
   word.addEventListener("blur", () => sendPointed(root, null));
 }
 
-/** Scrolls the bar at the top of the window to the current words. @param {PlayerState} state @param {number} source */
-export function scrollBarToWords({ root, data, step }, source) {
+/** Scrolls the bar at the top of the window to the current words. @param {PlayerState} state */
+export function scrollBarToWords({ root }) {
   if (find(root, ".bar").hidden) return;
-  const places = [
-    [".english", data.source.findIndex(({ pieces }) => pieces.includes(source))],
-    [".french", data.target.findIndex(({ steps }) => steps.includes(step))],
-  ];
-  for (const [name, k] of /** @type {[string, number][]} */ (places)) {
-    const line = find(root, name), word = findAll(line, ".word")[k];
-    if (word && line.scrollWidth > line.clientWidth) {
-      line.scrollLeft = word.offsetLeft - line.offsetLeft - (line.clientWidth - word.offsetWidth) / 2;
-    }
+  for (const line of findAll(root, ".english, .french")) {
+    const [word] = findAll(line, ".current");
+    if (!word || line.scrollWidth <= line.clientWidth) continue;
+    line.scrollLeft = word.offsetLeft - line.offsetLeft - (line.clientWidth - word.offsetWidth) / 2;
   }
 }
 
@@ -200,7 +195,7 @@ export function paint(state) {
   const count = data.weights.length, text = fill(data.words.step, { step: step + 1, count });
   player.write(data.words, text);
   Object.assign(find(root, ".slide"), { hidden: count < 2 || data.simple, title: text });
-  scrollBarToWords(state, source);
+  scrollBarToWords(state);
   // Each sentence is one tab stop: the word of the source piece, and that of the step.
   const english = findAll(root, ".source .word"), french = findAll(root, ".target .word");
   makeOneTabStop(english, english[data.source.findIndex(({ pieces }) => pieces.includes(source))]);
