@@ -231,9 +231,7 @@ onAcknowledged((handled) => {
 });
 beforeRequest((key, number) => {
   writeChanges();
-  if (key === "page") {
-    leaving = { number, owners: new Set(partsByOwner.keys()) };
-  }
+  if (key === "page") leaving = { number, owners: new Set(partsByOwner.keys()) };
 });
 // Streamlit sends the address with each click.
 for (const name of ["pointerdown", "pagehide"]) addEventListener(name, writeChanges, true);

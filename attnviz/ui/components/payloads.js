@@ -18,8 +18,7 @@ const QUIET = 600; // milliseconds without a change, after which payloads of com
  * @returns {Numbers | null} */
 export function payloadOf(state, draw) {
   const { data, root } = state;
-  /** @type {(payload: any) => any} */
-  const inLanguage = (payload) => {
+  const inLanguage = (/** @type {any} */ payload) => {
     if (payload.language) setLanguage(payload.language);
     return payload;
   };

@@ -35,9 +35,7 @@ function noteIfInvalid(parameter, search) {
   const { key, kind, first, last, values } = parameter, value = search.get(key);
   if (value === null || kind === "text" || (values.length === 0 && last < first)) return;
   const exact = /** @type {const} */ ({ ...parameter, kind: kind === "nearest" ? "number" : kind });
-  if (parameterValue(exact, search) === null) {
-    invalidParameters.set(key, { value, first, last, values });
-  }
+  if (parameterValue(exact, search) === null) invalidParameters.set(key, { value, first, last, values });
 }
 
 const NO_WORDS = { word: null, foil: null, typedWord: "", typedFoil: "" };
@@ -170,8 +168,7 @@ export function closeView(root) {
 export function change(/** @type {Element} */ node, /** @type {Choice} */ choice) {
   const { now, view } = viewState(node);
   if (!now || !view) return;
-  /** @type {(index: number, count: number) => number} */
-  const clamp = (index, count) => Math.min(Math.max(index, 0), count - 1);
+  const clamp = (/** @type {number} */ index, /** @type {number} */ count) => Math.min(Math.max(index, 0), count - 1);
   const { step, source, word, foil, stage, order, options, tour } = choice;
   if (tour === null) endTour(now);
   else if (tour !== undefined && view.hasTour) {
@@ -243,9 +240,7 @@ function followAddress(isAbout) {
 // Back and Forward within a translation are followed at once; others once the server has computed what they show.
 document.addEventListener("attnviz:history", () => {
   for (const stored of storedSelections.values()) stored.left = true;
-  if (isEntryShown()) {
-    followAddress(({ id, identity }) => currentEntry()?.views?.[id] === identity);
-  }
+  if (isEntryShown()) followAddress(({ id, identity }) => currentEntry()?.views?.[id] === identity);
 });
 
 // Somebody wrote another fragment into the address.

@@ -13,8 +13,7 @@ async function chooseTyped(state, box) {
   const { root } = state;
   box.dataset.written = box.value; // typing has ended
   const text = box.value.trim(), { step } = viewState(root), word = box.dataset.what === "word";
-  /** @type {(piece: number | null, typed: string) => void} */
-  const choose = (piece, typed) =>
+  const choose = (/** @type {number | null} */ piece, /** @type {string} */ typed) =>
     send(root, "choose", word ? { word: piece, typedWord: typed } : { foil: piece, typedFoil: typed });
   const { words, named } = state.data, own = word ? words.own : words.other;
   if (!text || text === own) {

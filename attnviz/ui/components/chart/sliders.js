@@ -43,8 +43,7 @@ function mixtureOf(figure, { values, names, more }, weights) {
   const strips = [...rows, weightedSum(weights, values, order)].map(({ strip }) => strip);
   return {
     strips: { z: strips, text: strips.map((strip) => strip.map((value) => number(value, 2))) },
-    /** @type {(layout: Layout) => Layout} */
-    labelled: (layout) => {
+    labelled: (/** @type {Layout} */ layout) => {
       const { yaxis3: axis, annotations } = layout;
       if (!axis) return layout;
       const ticktext = [...labels, ...axis.ticktext.slice(-1)];

@@ -111,8 +111,7 @@ function markPiece({ root, diagram, pointed }) {
  * @param {DiagramDrawing} drawing @param {boolean} onward @param {number} share */
 function moveInputs({ plan, parts }, onward, share) {
   const { before, previous, after, word } = plan.decoder, left = onward ? 1 - share : 0;
-  /** @type {(node: SVGElement, to: Area, from: Area) => void} */
-  const move = (node, to, from) =>
+  const move = (/** @type {SVGElement} */ node, /** @type {Area} */ to, /** @type {Area} */ from) =>
     node.setAttribute("transform", `translate(${(from.x - to.x) * left} ${(from.y - to.y) * left})`);
   move(parts.before, before, after);
   move(parts.previous, previous, word);

@@ -27,8 +27,7 @@ function drawReadingLine(parent, plan, [from, to], forward) {
   const middle = (from + to) / 2, { first, columns } = plan, end = columns[columns.length - 1];
   const last = end.middle + end.width / 2, [tail, head] = forward ? [first - 4, last + 5] : [last + 4, first - 5];
   const back = head + (forward ? -6 : 6);
-  /** @type {(along: number, across: number) => Spot} */
-  const at = (along, across) => spot(plan, along, across);
+  const at = (/** @type {number} */ along, /** @type {number} */ across) => spot(plan, along, across);
   addElement(parent, "path", { d: path([at(tail, middle), at(head, middle)]), class: "reading" });
   addElement(parent, "path", {
     d: path([at(back, middle - 4), at(head, middle), at(back, middle + 4)]),
@@ -255,8 +254,7 @@ function drawReturns(root, { words }, { compact, decoder: { before, previous, af
   if (vertical) return;
   const part = addGroup(root, "returns"), right = after.x + after.width, low = height - (compact ? 14 : 17);
   const around = right + (compact ? 16 : 58), outer = before.x - (compact ? 54 : 74);
-  /** @type {(from: Spot[], left: number, to: Area) => void} */
-  const back = (from, left, { y, height }) => {
+  const back = (/** @type {Spot[]} */ from, /** @type {number} */ left, /** @type {Area} */ { y, height }) => {
     const across = y + height / 2, head = before.x - 40;
     addElement(part, "path", {
       d: roundedPath([...from, [left, from[from.length - 1][1]], [left, across], [head, across]]),

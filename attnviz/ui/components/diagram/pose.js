@@ -123,8 +123,7 @@ function contextLine({ vertical, across, decoder: { lanes, after, readout } }, m
     return roundedPath([[right, middle + 20], [right, lanes.context], [nearest, lanes.context]]);
   }
   const down = /** @type {Spot} */ ([middle, across.context[1]]), turn = /** @type {Spot} */ ([middle, lanes.context]);
-  /** @type {(x: number) => string} */
-  const to = (x) => roundedPath([down, turn, [x, lanes.context]]);
+  const to = (/** @type {number} */ x) => roundedPath([down, turn, [x, lanes.context]]);
   return to(nearest) + to(farthest);
 }
 

@@ -123,8 +123,7 @@ export default component(".weight_controls", {
   isText: true,
   start(/** @type {ControlsState} */ state) {
     const { root } = state, source = () => viewState(root).source ?? 0;
-    /** @type {(weight: (piece: number) => number) => void} */
-    const replaceWeights = (weight) => {
+    const replaceWeights = (/** @type {(piece: number) => number} */ weight) => {
       const weights = state.payload?.pieces.map((_, piece) => weight(piece));
       if (weights) intervene(root, (step) => ({ kind: "weights", weights, step }));
     };

@@ -56,9 +56,7 @@ export function energySliders(root, { energies, rows, shown: bars }, step, words
     }
     const unchanged = now.every((energy, j) => energy === energies[j]);
     back.style.visibility = unchanged ? "hidden" : ""; // it keeps its place: the sliders are not to move under the hand
-    if (isMoved && bars) {
-      send(root, "preview", unchanged ? null : { kind: "weights", weights, step });
-    }
+    if (isMoved && bars) send(root, "preview", unchanged ? null : { kind: "weights", weights, step });
   };
   reset();
   draw(false);

@@ -41,8 +41,7 @@ export default component(".tour", {
   start(state) {
     const { root, signal } = state;
     state.inSight = true; // its payload is fetched at once
-    /** @type {(stop: number | null) => void} */
-    const goToStop = (stop) => {
+    const goToStop = (/** @type {number | null} */ stop) => {
       if (stop !== state.at) send(root, "choose", { tour: stop });
     };
     const redraw = () => state.at !== null && state.written === undefined ? draw(state) : schedulePlacement(state);
