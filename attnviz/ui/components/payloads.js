@@ -81,12 +81,8 @@ async function fetchAndDraw(state, draw) {
   let payload = null;
   while (state.wanted !== undefined) {
     const at = state.wanted, isWanted = () => state.wanted === at && !signal.aborted;
-    payload = await fetchJson(
-      at,
-      Boolean(state.inSight),
-      isWanted,
-      (reason) => isWanted() && root.setAttribute("data-refused", reason),
-    );
+    const refuse = (/** @type {string} */ reason) => isWanted() && root.setAttribute("data-refused", reason);
+    payload = await fetchJson(at, Boolean(state.inSight), isWanted, refuse);
     if (payload) state.fetched = { at, payload };
     else if (isWanted()) state.absent = at;
     if (state.wanted === at) state.wanted = undefined;

@@ -25,14 +25,11 @@ export function widthOf(state) {
 export function watchWidth(state, draw = (width) => changeLayout(state, { width })) {
   const { chart, signal } = state;
   state.watched = true;
-  onResize(
-    () => {
-      state.width = chart.clientWidth;
-      if (state.width && state.width !== chart._fullLayout?.width) draw(state.width);
-    },
-    signal,
-    chart,
-  );
+  const follow = () => {
+    state.width = chart.clientWidth;
+    if (state.width && state.width !== chart._fullLayout?.width) draw(state.width);
+  };
+  onResize(follow, signal, chart);
 }
 
 /** Draws a figure in the chart of a component, at its width.

@@ -54,12 +54,9 @@ const emptySelection = (step = 0) => ({
 /** The display options: those chosen, where this translation offers them, or else the defaults.
  * @param {ViewPayload} data @param {ViewSelection} now @returns {Record<string, string>} */
 function shownOptions({ parameters }, { options }) {
-  return Object.fromEntries(
-    parameters.filter(({ kind }) => kind === "option").map(({ name, values }) => [
-      name,
-      values.includes(options[name]) ? options[name] : values[0],
-    ]),
-  );
+  const own = parameters.filter(({ kind }) => kind === "option");
+  const shown = own.map(({ name, values }) => [name, values.includes(options[name]) ? options[name] : values[0]]);
+  return Object.fromEntries(shown);
 }
 
 /** Reads the selection of a view from the address. @param {ViewPayload} data @returns {ViewSelection} */

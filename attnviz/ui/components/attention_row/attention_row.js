@@ -13,12 +13,8 @@ import { onViewKey, send, viewState } from "../view.js";
 /** A row of the table with a heading and an empty cell for each English piece.
  * @param {string} kind @param {string} heading @param {number} count */
 function tableRow(kind, heading, count) {
-  return element(
-    "tr",
-    kind,
-    element("th", "", heading, { scope: "row" }),
-    ...Array.from({ length: count }, () => element("td", "")),
-  );
+  const cells = Array.from({ length: count }, () => element("td", ""));
+  return element("tr", kind, element("th", "", heading, { scope: "row" }), ...cells);
 }
 
 const BRIGHT = 0.46; // above this weight, black text has more contrast than white text
@@ -98,11 +94,9 @@ export default component(".attention-row", {
     const names = sources.map((source) => element("th", "", source, { scope: "col", lang: "en" }));
     find(root, "thead").replaceChildren(element("tr", "", corner, ...names));
     const heads = Math.max(...Object.values(forms).map((form) => form.heads.length));
-    find(root, "tbody").replaceChildren(
-      tableRow("energies", words.energy, count),
-      ...Array.from({ length: heads }, (_, k) => tableRow("head", fill(words.head, { n: k + 1 }), count)),
-      tableRow("weights", words.weight, count),
-    );
+    const ofHeads = Array.from({ length: heads }, (_, k) => tableRow("head", fill(words.head, { n: k + 1 }), count));
+    const rows = [tableRow("energies", words.energy, count), ...ofHeads, tableRow("weights", words.weight, count)];
+    find(root, "tbody").replaceChildren(...rows);
   },
   show(state, payload) {
     const { root, opened } = state, { step, options } = viewState(root);

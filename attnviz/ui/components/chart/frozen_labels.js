@@ -38,14 +38,10 @@ export function drawFrozenLabels(state) {
   root.classList.toggle("wide", wide);
   root.classList.toggle("stacked", Boolean(meta.stacked));
   root.style.setProperty("--frozen", wide ? `${l}px` : "0px");
-  find(root, ".rows").replaceChildren(
-    ...(wide
-      ? [
-        copyOf(drawn(`${rows} .yaxislayer-above, ${BRACKETS}`), l, height - b),
-        copyOf(drawn(besideRows), width, height),
-      ]
-      : []),
-  );
+  const labels = find(root, ".rows");
+  labels.replaceChildren();
+  if (wide) labels.append(copyOf(drawn(`${rows} .yaxislayer-above, ${BRACKETS}`), l, height - b));
+  if (wide) labels.append(copyOf(drawn(besideRows), width, height));
   find(root, ".columns").style.height = tall ? `${height - b - UNLABELLED_END}px` : "0";
   const names = find(root, ".names");
   names.style.marginLeft = `${l}px`;

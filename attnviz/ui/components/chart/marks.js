@@ -160,10 +160,8 @@ export function highlight({ root, chart, places }, pointed) {
   if (column !== null) highlights.push(overlayOn("pointing source", cellOn(x, column), y));
   if (row !== null) highlights.push(overlayOn("pointing step", x, cellOn(y, row)));
   if (place !== null && upright) {
-    const top = axisOf(chart, "y2")._offset; // the column goes from the energies down to the weights
-    highlights.push(
-      overlayOn("pointing source", cellOn(x, place), { _offset: top, _length: y._offset + y._length - top }),
-    );
+    const top = axisOf(chart, "y2")._offset, down = { _offset: top, _length: y._offset + y._length - top };
+    highlights.push(overlayOn("pointing source", cellOn(x, place), down)); // from the energies down to the weights
   } else if (place !== null) highlights.push(overlayOn("pointing source", x, cellOn(y, place)));
   find(root, ".cursor").replaceChildren(...highlights);
 }

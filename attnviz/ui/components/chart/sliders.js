@@ -104,12 +104,10 @@ export function placeSliders(state) {
     const place = `${beside._offset + beside.c2p(places[j] - 0.5)}px`;
     bar.hidden = places[j] === last;
     bar.classList.toggle("late", 2 * j > sliders.bars.length);
-    Object.assign(
-      bar.style,
-      upright
-        ? { left: place, width: breadth, top: `${along._offset}px`, height: length }
-        : { left: `${along._offset - SLACK}px`, width: length, top: place, height: breadth },
-    );
+    const box = upright
+      ? { left: place, width: breadth, top: `${along._offset}px`, height: length }
+      : { left: `${along._offset - SLACK}px`, width: length, top: place, height: breadth };
+    Object.assign(bar.style, box);
   });
   sortByRow(find(root, ".hands"), sliders, places);
   describeSliders(state, sliders);

@@ -16,9 +16,7 @@ export function filled(template, values) {
 /** Unpacks rows of numbers: little-endian int16 in base64, times `scale`.
  * @param {{ scale: number, size: number, strips: string }} packed @returns {Float32Array[]} */
 function unpackedStrips({ scale, size, strips }) {
-  const numbers = Float32Array.from(
-    new Int16Array(bytesOf(strips).buffer),
-    (one) => (one === MISSING ? NaN : one * scale),
-  );
+  const packed = new Int16Array(bytesOf(strips).buffer);
+  const numbers = Float32Array.from(packed, (one) => (one === MISSING ? NaN : one * scale));
   return Array.from({ length: numbers.length / size }, (_, row) => numbers.subarray(row * size, (row + 1) * size));
 }

@@ -32,15 +32,13 @@ function growthAt({ alpha, annotations, skeletons }, step, strongest) {
 
 /** The lines and frames around the strips.
  * @param {Growth} growth @param {number} added @param {number} units @param {number | null} source @returns {Shape[]} */
-function growthShapes({ skeleton, lines: { length: count }, places }, added, units, source) {
+function growthShapes({ skeleton, lines, places }, added, units, source) {
   const { paper_colour: paper, context_colour: context, selection_colour: selection, hidden } = skeleton.layout.meta;
-  const row = entryAt(places, source);
+  const row = entryAt(places, source), count = lines.length;
   /** @type {(y0: number, y1: number, color: string, width: number, more?: Partial<Shape>) => Shape} */
   const across = (y0, y1, color, width, more) => rectangle(0.5, units + 0.5, y0, y1, color, width, more);
-  const shapes = Array.from(
-    { length: count > MOST_ROWS ? 0 : count },
-    (_, k) => across(k + 0.5, k + 0.5, paper, 2, { type: "line" }),
-  );
+  const lined = count > MOST_ROWS ? [] : lines;
+  const shapes = lined.map((_, k) => across(k + 0.5, k + 0.5, paper, 2, { type: "line" }));
   if (added < count) shapes.push(across(added - 0.5, count - 0.5, paper, 0, { fillcolor: paper, opacity: VEIL }));
   if (units > hidden) {
     const dotted = { type: "line", yref: "paper", line: { color: selection, width: 1.5, dash: "dot" } };

@@ -170,12 +170,8 @@ function drawTerm(parent, [x, y], written, anchor = "start") {
   for (const [letter, index] of written) {
     const symbols = [before, letter].filter((one) => /\p{L}/u.test(one));
     const apart = !before || before === "(" || "(),".includes(letter) ? 0 : symbols.length === 2 ? 2 : 5;
-    const sign = addElement(
-      text,
-      "tspan",
-      { dx: apart, dy: -lowered, class: symbols.includes(letter) ? "sign" : "" },
-      letter,
-    );
+    const attributes = { dx: apart, dy: -lowered, class: symbols.includes(letter) ? "sign" : "" };
+    const sign = addElement(text, "tspan", attributes, letter);
     lowered = index ? 3 : 0;
     if (index) addElement(sign, "tspan", { class: "index", dy: lowered, "data-index": index }, index);
     before = letter;

@@ -235,14 +235,8 @@ function drawLanes(root, payload, plan) {
       drawArrow(lines, [x, y], [x, after.y - 3], name);
     });
   });
-  if (current) {
-    drawArrow(
-      lines,
-      [after.x + after.width + 3, after.y + 10],
-      [readout.x - (vertical ? 30 : 34), readout.y + 10],
-      "state",
-    );
-  }
+  const beside = readout.x - (vertical ? 30 : 34);
+  if (current) drawArrow(lines, [after.x + after.width + 3, after.y + 10], [beside, readout.y + 10], "state");
   if (vertical) drawArrow(lines, [readout.x + 20, readout.y + 24], [readout.x + 20, word.y - 3], "word");
   else drawArrow(lines, [readout.x + readout.width + 4, readout.y + 10], [word.x - 36, readout.y + 10], "word");
   return lines;

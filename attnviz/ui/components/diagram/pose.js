@@ -211,7 +211,7 @@ export function addMomentParts(svg, { payload, plan }) {
   const sumAt = vertical
     ? { x: across.weight - 22, y: plan.last + 18 }
     : { x: queryFrom[0] - 8, y: across.weight + (compact ? 20 : 35) };
-  const carried = addGroup(group, "vector");
+  const carried = addGroup(group, "vector"), box = area(plan, -flow / 2, -deep / 2, flow, deep);
   return {
     group,
     halo: addElement(group, "rect", {
@@ -227,12 +227,7 @@ export function addMomentParts(svg, { payload, plan }) {
     gone: [],
     sum: addElement(group, "text", { ...sumAt, class: "number strong sum", "text-anchor": vertical ? "start" : "end" }),
     carried,
-    squares: drawVector(
-      carried,
-      area(plan, -flow / 2, -deep / 2, flow, deep),
-      payload.squares.context,
-      "frame context",
-    ),
+    squares: drawVector(carried, box, payload.squares.context, "frame context"),
     factor: addElement(group, "text", { class: "number strong factor", "text-anchor": vertical ? "end" : "start" }),
   };
 }
@@ -346,16 +341,11 @@ function drawMixture(drawing, drawn, pose, { added, way, arrived, context, mixed
   const middle = contextMiddle(drawing, pose.weights), half = (across.context[1] - across.context[0]) / 2;
   const [along, deep] = ribbonMiddle(plan, ribbons[added], gone);
   const start = (across.forward[0] + across.backward[1]) / 2, end = across.context[0] - half - 3;
-  const place = spot(
-    plan,
-    along + (middle - along) * gone ** 3,
-    fallen < 1 ? start + (across.ribbons[0] - start) * fallen : Math.min(deep, end),
-  );
+  const down = fallen < 1 ? start + (across.ribbons[0] - start) * fallen : Math.min(deep, end);
+  const place = spot(plan, along + (middle - along) * gone ** 3, down);
   const size = cell / flow + (1 - cell / flow) * gone, scaled = 1 - (1 - weight) * fallen;
-  drawn.carried.setAttribute(
-    "transform",
-    `translate(${place.map((one) => one.toFixed(1)).join(" ")}) scale(${size.toFixed(3)})`,
-  );
+  const to = place.map((one) => one.toFixed(1)).join(" ");
+  drawn.carried.setAttribute("transform", `translate(${to}) scale(${size.toFixed(3)})`);
   colour(drawn.squares, annotations[added].map((value) => value * scaled), payload.limits.annotation);
   write(drawn.factor, fallen < 1 ? "" : `× ${number(weight, 2)}`);
   const x = place[0] + (plan.vertical ? -half * size - 5 : flow / 2 * size + 6);

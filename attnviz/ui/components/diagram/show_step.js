@@ -61,10 +61,8 @@ function paint(state) {
 function paintControls({ root, show }, payload, scene, pose, k) {
   const { words } = payload, { isOpen, playing, time, scenes } = show;
   const slider = find(root, ".time", HTMLInputElement), ended = time >= endOf(show), still = prefersReducedMotion();
-  write(
-    find(root, ".verb"),
-    !isOpen ? words.show : playing ? words.pause : ended ? words.repeat : still ? words.next : words.resume,
-  );
+  const verb = !isOpen ? words.show : playing ? words.pause : ended ? words.repeat : still ? words.next : words.resume;
+  write(find(root, ".verb"), verb);
   find(root, ".run").dataset.state = playing ? "playing" : "paused";
   find(root, ".show").classList.toggle("open", isOpen);
   viewRoot(root).toggleAttribute("data-showing", isOpen);

@@ -53,12 +53,8 @@ function optionRow(/** @type {LessonState} */ { data: { items, words }, place, a
     const checked = isAnswered ? given === k : draft === String(k);
     const radio = { type: "radio", name: "answer", value: String(k), checked, disabled: isAnswered };
     const lang = kind === "choice" ? "" : kind === "attends" ? "en" : "fr"; // of a choice, that of the page
-    const label = element(
-      "label",
-      "",
-      element("input", "", radio),
-      element("span", "", text, lang ? { lang } : undefined),
-    );
+    const option = element("span", "", text, lang ? { lang } : undefined);
+    const label = element("label", "", element("input", "", radio), option);
     if (isAnswered && answer.right.includes(k)) label.append(element("b", "hit", `✓ ${words.right_option}`));
     else if (isAnswered && given === k) label.append(element("b", "miss", `✗ ${words.wrong_option}`));
     return label;

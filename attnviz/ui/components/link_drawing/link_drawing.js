@@ -262,12 +262,11 @@ function show(/** @type {LinkDrawingState} */ state) {
   const counts = { sure, possible: links.size - sure, false: links.size ? wrong.length : 0 };
   const line = viewRoot(root).querySelector(".drawn-score"); // above the heatmap, in view while links are drawn
   if (line && !line.contains(state.score)) line.replaceChildren(state.score);
-  find(state.score, ".counts").replaceChildren(
-    ...Object.entries(counts).flatMap(([kind, count]) => {
-      const marker = element("span", `marker ${kind}`, { ariaHidden: "true" });
-      return links.size ? [element("span", "count", marker, fill(words[`count-${kind}`], { count })), " "] : [];
-    }),
-  );
+  const shown = links.size ? Object.entries(counts) : [];
+  find(state.score, ".counts").replaceChildren(...shown.flatMap(([kind, count]) => {
+    const marker = element("span", `marker ${kind}`, { ariaHidden: "true" });
+    return [element("span", "count", marker, fill(words[`count-${kind}`], { count })), " "];
+  }));
   const values = rates && links.size && attention
     ? {
       face: attention.face,

@@ -53,14 +53,10 @@ export function pageDrawing({ box, narrowest, colours, title, alt }) {
   addElement(file, "title", {}, alt);
   addElement(file, "rect", { width, height, fill: colours.paper });
   const lines = addElement(file, "text", { class: "gtitle", "font-family": FONT });
-  title.forEach(([text, fill, size, weight], k) =>
-    addElement(
-      lines,
-      "tspan",
-      { class: "line", x: SIDE, y: LINES[k], fill, "font-size": size, "font-weight": weight },
-      text,
-    )
-  );
+  title.forEach(([text, fill, size, weight], k) => {
+    const style = { class: "line", x: SIDE, y: LINES[k], fill, "font-size": size, "font-weight": weight };
+    addElement(lines, "tspan", style, text);
+  });
   addElement(file, "g", { transform: `translate(${SIDE} ${TITLE})` }).append(...copy.children);
   return { text: new XMLSerializer().serializeToString(file), width, height };
 }

@@ -145,9 +145,8 @@ export default function ({ data, parentElement }) {
     root.ariaBusy = null;
     const pictures = found?.pictures ?? [];
     write(find(root, ".of"), found ? (pictures.length ? found.of : data.words.none) : failed);
-    find(root, ".pictures").replaceChildren(
-      ...pictures.map((/** @type {Picture} */ one) => entry(one, data.words, at)),
-    );
+    const entries = pictures.map((/** @type {Picture} */ one) => entry(one, data.words, at));
+    find(root, ".pictures").replaceChildren(...entries);
   };
   onMessage(view, "shown", refresh, controller.signal);
   refresh();

@@ -92,11 +92,8 @@ export const isAsking = ({ quiz }, identity) =>
 /** @param {QuizPayload} quiz @param {string} identity @param {() => void} draw @param {() => void} openNextPage */
 export function quizBox(quiz, identity, draw, openNextPage) {
   const game = answersOf(identity), ended = game.questionIndex >= quiz.questions.length;
-  return element(
-    "div",
-    "quiz",
-    ...(ended ? scoreParts(quiz, game, draw, openNextPage) : questionParts(quiz, game, draw)),
-  );
+  const parts = ended ? scoreParts(quiz, game, draw, openNextPage) : questionParts(quiz, game, draw);
+  return element("div", "quiz", ...parts);
 }
 
 /** @param {QuizPayload} quiz @param {QuizAnswers} game @param {() => void} draw */
@@ -108,11 +105,8 @@ function questionParts(quiz, game, draw) {
     k === item.word ? element("b", "target", word) : word,
   ]);
   const french = element("p", "french", { lang: "fr" }, ...written);
-  const ask = element(
-    "p",
-    "ask",
-    fill(words.ask, { k: game.questionIndex + 1, n: questions.length, word: target[item.word].word }),
-  );
+  const place = { k: game.questionIndex + 1, n: questions.length, word: target[item.word].word };
+  const ask = element("p", "ask", fill(words.ask, place));
   const choices = choiceRow(quiz, item, chosenWord, (chosen) => {
     game.answers[game.questionIndex] = chosen;
     draw();

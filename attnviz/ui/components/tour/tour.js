@@ -51,15 +51,11 @@ export default component(".tour", {
       document.addEventListener(name, endOffer, { signal, passive: true });
     }
     addEventListener("resize", redraw, { signal });
-    onResize(
-      () => { // the page grows while figures load, or with the level of detail
-        showAgain(state, { step: false });
-        redraw();
-      },
-      signal,
-      viewRoot(root),
-      find(root, ".card"),
-    );
+    const grow = () => { // the page grows while figures load, or with the level of detail
+      showAgain(state, { step: false });
+      redraw();
+    };
+    onResize(grow, signal, viewRoot(root), find(root, ".card"));
     handlePress("tour_button", () => goToStop(1), signal);
     onMessage(root, "shown", () => {
       followStop(state);
