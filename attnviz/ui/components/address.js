@@ -49,8 +49,8 @@ export const isEntryShown = () => `${currentEntry()?.attnvizEntry} `.startsWith(
 
 /** What the owners other than the page itself have in the page whose entry is written. */
 const partsOfPage = () =>
-  [...partsByOwner].flatMap(([owner, parts]) =>
-    owner === "page" || leaving?.owners.has(owner) === false ? [] : [parts]
+  [...partsByOwner].filter(([owner]) => owner !== "page" && leaving?.owners.has(owner) !== false).map(([, parts]) =>
+    parts
   );
 
 /** The address with the parameters of the page and of its owners. */

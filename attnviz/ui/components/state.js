@@ -41,15 +41,9 @@ function noteIfInvalid(parameter, search) {
 const NO_WORDS = { word: null, foil: null, typedWord: "", typedFoil: "" };
 
 /** @returns {ViewSelection} */
-const emptySelection = (step = 0) => ({
-  step,
-  source: null,
-  ...NO_WORDS,
-  stage: null,
-  order: null,
-  options: {},
-  tour: null,
-});
+function emptySelection(step = 0) {
+  return { step, source: null, ...NO_WORDS, stage: null, order: null, options: {}, tour: null };
+}
 
 /** The display options: those chosen, where this translation offers them, or else the defaults.
  * @param {ViewPayload} data @param {ViewSelection} now @returns {Record<string, string>} */
@@ -187,18 +181,15 @@ export function change(/** @type {Element} */ node, /** @type {Choice} */ choice
 function storeSelection(node) {
   const { now, view, owner, options } = viewState(node);
   if (!now || !view) return;
-  storedSelections.set(storagePlace(node, view), {
-    identity: view.identity,
-    family: view.family,
-    selection: { ...now },
-  });
+  const { identity, family } = view;
+  storedSelections.set(storagePlace(node, view), { identity, family, selection: { ...now } });
   const own = addressParameters(now, view);
   const chosen = Object.values({ ...own, ...view.own }).some((value) => value !== null);
   // A step needs its sentence: the default sentence of the page may change.
   const query = { ...(chosen && view.sentence), ...view.own };
   const main = view.main === null ? {} : mainAddressParameters(view.main);
   const suffix = now.tour ? `tour ${now.tour.stop}` : options.form, fragment = { ...main, ...own };
-  setParameters(owner, { query, fragment, suffix, identity: [view.id, view.identity] });
+  setParameters(owner, { query, fragment, suffix, identity: [view.id, identity] });
 }
 
 /** The address parameters of the main view, on a page that does not draw it. @param {ViewPayload} main */

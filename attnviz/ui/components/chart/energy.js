@@ -12,13 +12,8 @@ function signed(/** @type {number} */ value, /** @type {number} */ places = 2) {
 
 /** Operands with their numbers unpacked. @param {PackedOperands} packed @returns {Operands} */
 export function unpacked(packed) {
-  const { queries, keys, score, width } = packed;
-  return {
-    ...packed,
-    queries: unpackRows(queries, width),
-    keys: unpackRows(keys, width),
-    score: unpackRows(score, width)[0],
-  };
+  const rows = (/** @type {string} */ numbers) => unpackRows(numbers, packed.width);
+  return { ...packed, queries: rows(packed.queries), keys: rows(packed.keys), score: rows(packed.score)[0] };
 }
 
 /** The units of a cell, largest |contribution| first.
@@ -53,16 +48,10 @@ export function fillFigure(figure, { all, top, rest, energy }, { words, saturate
   const amounts = [...top.map((unit) => unit.adds), ...(all.length > top.length ? [rest] : [])];
   const flat = (/** @type {Unit} */ unit) => bounded && Math.abs(unit.activation) >= saturated;
   const name = (/** @type {Unit} */ unit) => fill(words.unit, { k: unit.k + 1 }) + (flat(unit) ? words.mark : "");
-  const hover = top.map((unit) =>
-    fill(words.hover, {
-      k: unit.k + 1,
-      q: number(unit.query, 3),
-      u: number(unit.key, 3),
-      a: number(unit.activation, 3),
-      v: number(unit.score, 3),
-      c: signed(unit.adds, 4),
-    })
-  );
+  const hover = top.map(({ k, query, key, activation, score, adds }) => {
+    const [q, u, a, v] = [query, key, activation, score].map((part) => number(part, 3));
+    return fill(words.hover, { k: k + 1, q, u, a, v, c: signed(adds, 4) });
+  });
   const more = amounts.length > top.length
     ? [fill(words.more, { n: all.length - top.length, c: signed(rest, 4) })]
     : [];

@@ -66,15 +66,8 @@ function stageMark({ meta, margin }, stage) {
   const span = meta.stages?.[String(stage)];
   if (!span) return [];
   const [x0, x1] = [0, MARK].map((pixels) => pixels - (margin?.l ?? 0));
-  return [
-    rectangle(x0, x1, span[0], span[1], "transparent", 0, {
-      xref: "paper",
-      yref: "paper",
-      xsizemode: "pixel",
-      xanchor: 0,
-      fillcolor: meta.stage_colour,
-    }),
-  ];
+  const own = { xref: "paper", yref: "paper", xsizemode: "pixel", xanchor: 0, fillcolor: meta.stage_colour };
+  return [rectangle(x0, x1, span[0], span[1], "transparent", 0, own)];
 }
 
 const RING = 9; // pixels of its radius

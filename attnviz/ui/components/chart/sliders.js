@@ -124,9 +124,8 @@ export function markTabStop({ root, sliders }) {
 /** Sorts the sliders by row, for the tab order; the focus stays where it is.
  * @param {HTMLElement} layer @param {Sliders} sliders @param {number[]} places */
 function sortByRow(layer, sliders, places) {
-  const wanted = sliders.bars.toSorted((one, other) =>
-    places[sliders.bars.indexOf(one)] - places[sliders.bars.indexOf(other)]
-  );
+  const rowOf = (/** @type {HTMLElement} */ bar) => places[sliders.bars.indexOf(bar)];
+  const wanted = sliders.bars.toSorted((one, other) => rowOf(one) - rowOf(other));
   if (wanted.every((bar, row) => layer.children[row] === bar)) return;
   const focused = wanted.find((bar) => bar.matches(":focus"));
   sliders.reordering = true;

@@ -70,11 +70,8 @@ function textMeasure(root, font) {
  * @param {Element} drawing @param {Plan} plan */
 function addFlowGradient(drawing, { vertical, across: { ribbons: [from, to] } }) {
   const ends = vertical ? { x1: from, y1: 0, x2: to, y2: 0 } : { x1: 0, y1: from, x2: 0, y2: to };
-  const colours = addElement(addElement(drawing, "defs", {}), "linearGradient", {
-    id: gradientId(drawing),
-    gradientUnits: "userSpaceOnUse",
-    ...ends,
-  });
+  const attributes = { id: gradientId(drawing), gradientUnits: "userSpaceOnUse", ...ends };
+  const colours = addElement(addElement(drawing, "defs", {}), "linearGradient", attributes);
   addElement(colours, "stop", { offset: 0.15, style: "stop-color: var(--attention)" });
   addElement(colours, "stop", { offset: 0.95, style: "stop-color: var(--context)" });
 }

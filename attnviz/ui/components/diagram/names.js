@@ -81,14 +81,8 @@ function addStageLink(parent, { number: stage, place: shownAs }, [x, y], lines, 
   const way = addGroup(parent, "way");
   way.dataset.stage = String(stage);
   const wide = Math.max(0, ...lines.map((line) => measure(line, 14))), top = y - (lines.length > 1 ? 18 : 0);
-  addElement(way, "rect", {
-    x: x - 3,
-    y: top - 18,
-    width: wide + 30,
-    height: 26 + 17 * Math.max(lines.length - 1, 0),
-    rx: 5,
-    class: "hit-area",
-  });
+  const box = { x: x - 3, y: top - 18, width: wide + 30, height: 26 + 17 * Math.max(lines.length - 1, 0) };
+  addElement(way, "rect", { ...box, rx: 5, class: "hit-area" });
   addElement(way, "circle", { cx: x + 9, cy: top - 5, r: 9, class: "badge" });
   addElement(way, "text", { x: x + 9, y: top - 0.5, class: "place", "text-anchor": "middle" }, String(shownAs));
   lines.forEach((line, k) =>

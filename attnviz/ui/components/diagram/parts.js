@@ -5,7 +5,7 @@
 
 import { viewState } from "../view.js";
 import { TAPS } from "./plan.js";
-import { addElement, addGroup, area, colour, drawSymbol, drawVector, path, roundedPath, spot } from "./svg.js";
+import { addElement, addGroup, addPath, area, colour, drawSymbol, drawVector, path, roundedPath, spot } from "./svg.js";
 
 /** @param {Element} root @param {DiagramPayload} payload @param {Plan} plan @param {DiagramNumbers} numbers */
 export function drawEncoder(root, payload, plan, numbers) {
@@ -16,7 +16,7 @@ export function drawEncoder(root, payload, plan, numbers) {
     if (!joined) return;
     const across = plan.vertical ? plan.across.forward[0] - 10 : plan.across.words + 7; // of a piece to the one before it
     const ends = [j - 1, j].map((k) => spot(plan, plan.columns[k].middle, across));
-    addElement(part, "path", { d: path(ends), class: "joint" });
+    addPath(part, path(ends), "joint");
   });
   return plan.columns.map((_, j) => drawPiece(part, payload, plan, numbers.annotations[j], j));
 }
@@ -28,11 +28,8 @@ function drawReadingLine(parent, plan, [from, to], forward) {
   const last = end.middle + end.width / 2, [tail, head] = forward ? [first - 4, last + 5] : [last + 4, first - 5];
   const back = head + (forward ? -6 : 6);
   const at = (/** @type {number} */ along, /** @type {number} */ across) => spot(plan, along, across);
-  addElement(parent, "path", { d: path([at(tail, middle), at(head, middle)]), class: "reading" });
-  addElement(parent, "path", {
-    d: path([at(back, middle - 4), at(head, middle), at(back, middle + 4)]),
-    class: "reading",
-  });
+  addPath(parent, path([at(tail, middle), at(head, middle)]), "reading");
+  addPath(parent, path([at(back, middle - 4), at(head, middle), at(back, middle + 4)]), "reading");
 }
 
 /** A source piece with its annotation; returns their group, which a step marks.
@@ -42,10 +39,8 @@ function drawPiece(parent, payload, plan, annotation, j) {
   const { columns, across, cell } = plan, { middle, width } = columns[j];
   const made = addGroup(parent, "piece"), half = payload.squares.annotation / 2;
   const start = middle - cell / 2, used = payload.attention !== "none";
-  addElement(made, "rect", {
-    ...area(plan, middle - width / 2, 0, width, used ? across.ribbons[0] : across.backward[1] + 6),
-    class: "band",
-  });
+  const band = area(plan, middle - width / 2, 0, width, used ? across.ribbons[0] : across.backward[1] + 6);
+  addElement(made, "rect", { ...band, class: "band" });
   writePiece(made, payload.sources[j], plan, j);
   for (const [row, from] of /** @type {const} */ ([[across.forward, 0], [across.backward, half]])) {
     const squares = drawVector(made, area(plan, start, row[0], cell, row[1] - row[0]), half, "half");
@@ -53,12 +48,9 @@ function drawPiece(parent, payload, plan, annotation, j) {
   }
   if (!used) return made;
   const [top, bottom] = [across.forward[0] - 5, across.backward[1] + 5], round = Math.min(5, (width - cell) / 2 - 1);
-  addElement(made, "rect", {
-    ...area(plan, start - round, top, cell + 2 * round, bottom - top),
-    rx: round + 1,
-    class: "annotation",
-  });
-  addElement(made, "path", { d: path([spot(plan, middle, bottom), spot(plan, middle, across.query)]), class: "key" });
+  const around = area(plan, start - round, top, cell + 2 * round, bottom - top);
+  addElement(made, "rect", { ...around, rx: round + 1, class: "annotation" });
+  addPath(made, path([spot(plan, middle, bottom), spot(plan, middle, across.query)]), "key");
   return made;
 }
 
@@ -108,7 +100,7 @@ function addStagePart(root, stage) {
  * @param {Element} parent @param {Plan} plan */
 function drawQueryLine(parent, plan) {
   const { across, columns } = plan;
-  const query = addElement(parent, "path", { d: roundedPath(queryPath(plan)), class: "line state query" });
+  const query = addPath(parent, roundedPath(queryPath(plan)), "line state query");
   const meetings = columns.map(({ middle }) => {
     const [cx, cy] = spot(plan, middle, across.query);
     return addElement(parent, "circle", { cx, cy, r: 2.6, class: "meeting" });
@@ -173,7 +165,7 @@ export function drawDecoder(root, payload, plan, explained) {
   name(output, decoder.word, "y", "⟦i⟧");
   writeBoxName(update, decoder.after, words.cell, explained);
   writeBoxName(output, decoder.readout, words.maxout, explained);
-  const origin = addElement(inputs, "path", { d: roundedPath(originPath(plan)), class: "line state origin" });
+  const origin = addPath(inputs, roundedPath(originPath(plan)), "line state origin");
   return { origin, lanes, before, previous, beforeSquares, afterSquares, readoutSquares, made };
 }
 
@@ -198,14 +190,8 @@ function writeBoxName(parent, { x, y }, text, explained) {
 /** A word in its frame. @param {Element} parent @param {Area} place @param {"previous" | "written"} name */
 function drawWordBox(parent, { x, y, width, height }, name) {
   addElement(parent, "rect", { x, y, width, height, rx: 6, class: `chip ${name}` });
-  addElement(parent, "text", {
-    "data-text": name,
-    "data-width": width - 12,
-    x: x + width / 2,
-    y: y + height / 2 + 6,
-    class: `spelled ${name}`,
-    "text-anchor": "middle",
-  });
+  const middle = { x: x + width / 2, y: y + height / 2 + 6, "text-anchor": "middle" };
+  addElement(parent, "text", { ...middle, "data-text": name, "data-width": width - 12, class: `spelled ${name}` });
 }
 
 /** The three lines that lead to both boxes, dots where a box takes its input; returns their group.
@@ -215,7 +201,7 @@ function drawLanes(root, payload, plan) {
   const current = payload.readout === "current", lines = addGroup(root, "lines");
   const taps = TAPS.map((share) => [after.x + after.width * share, readout.x + readout.width * share]);
   /** @type {(spots: Spot[], name: string) => Element} */
-  const line = (spots, name) => addElement(lines, "path", { d: roundedPath(spots), class: `line ${name}` });
+  const line = (spots, name) => addPath(lines, roundedPath(spots), `line ${name}`);
   const end = current ? taps[0][0] : taps[0][1];
   if (vertical) {
     const down = before.x + before.width / 2;
@@ -250,14 +236,8 @@ function drawReturns(root, { words }, { compact, decoder: { before, previous, af
   const around = right + (compact ? 16 : 58), outer = before.x - (compact ? 54 : 74);
   const back = (/** @type {Spot[]} */ from, /** @type {number} */ left, /** @type {Area} */ { y, height }) => {
     const across = y + height / 2, head = before.x - 40;
-    addElement(part, "path", {
-      d: roundedPath([...from, [left, from[from.length - 1][1]], [left, across], [head, across]]),
-      class: "return",
-    });
-    addElement(part, "path", {
-      d: `${path([[head, across - 3.5], [head + 7, across], [head, across + 3.5]])}Z`,
-      class: "return head",
-    });
+    addPath(part, roundedPath([...from, [left, from[from.length - 1][1]], [left, across], [head, across]]), "return");
+    addPath(part, `${path([[head, across - 3.5], [head + 7, across], [head, across + 3.5]])}Z`, "return head");
   };
   const beside = after.y + after.height / 2;
   back([[right + 3, beside], [around, beside], [around, low]], outer + 10, before);
@@ -270,9 +250,6 @@ function drawReturns(root, { words }, { compact, decoder: { before, previous, af
 function drawArrow(parent, [x0, y0], [x1, y1], name) {
   const far = Math.hypot(x1 - x0, y1 - y0), [a, b] = [(x1 - x0) / far, (y1 - y0) / far];
   const [x, y] = [x1 - a * 6, y1 - b * 6];
-  addElement(parent, "path", { d: path([[x0, y0], [x, y]]), class: `line ${name}` });
-  addElement(parent, "path", {
-    d: `${path([[x - b * 4, y + a * 4], [x1, y1], [x + b * 4, y - a * 4]])}Z`,
-    class: `head ${name}`,
-  });
+  addPath(parent, path([[x0, y0], [x, y]]), `line ${name}`);
+  addPath(parent, `${path([[x - b * 4, y + a * 4], [x1, y1], [x + b * 4, y - a * 4]])}Z`, `head ${name}`);
 }

@@ -15,41 +15,31 @@ const NO_ATTENTION = { key: 0, query: 0, energy: [0, 0], energyNumber: 0, weight
 
 /** The forms of a horizontal sentence: with names of the rows at its left, with short names, and thin, above the picture that
  * has its energies and weights (figures/step_attention.py). In pixels: the width of the names, what follows them, and the
- * places of the rows; those of attention are below the row that names the keys, and a model without has other ones. */
+ * places of the rows; those of attention and of the mixture are below the row that names the keys, and a model without
+ * attention has other ones. */
 const FORMS = {
   wide: {
     gutter: 176,
     indent: 36,
     encoder: { words: 21, forward: [44, 60], backward: [72, 88] },
-    attention: {
-      query: 116,
-      energy: [126, 172],
-      energyNumber: 187,
-      weight: 209,
-      ribbons: [216, 324],
-      context: [325, 351],
-    },
+    attention: { query: 116, energy: [126, 172], energyNumber: 187, weight: 209 },
+    mixture: { ribbons: [216, 324], context: [325, 351] },
     none: { backward: [84, 100], ribbons: [62, 199], context: [200, 226] },
   },
   compact: {
     gutter: 100,
     indent: 20,
     encoder: { words: 17, forward: [28, 40], backward: [46, 58] },
-    attention: {
-      query: 74,
-      energy: [80, 108],
-      energyNumber: 120,
-      weight: 138,
-      ribbons: [144, 186],
-      context: [187, 205],
-    },
+    attention: { query: 74, energy: [80, 108], energyNumber: 120, weight: 138 },
+    mixture: { ribbons: [144, 186], context: [187, 205] },
     none: { backward: [60, 72], ribbons: [42, 142], context: [143, 163] },
   },
   thin: {
     gutter: 92,
     indent: 0,
     encoder: { words: 17, forward: [26, 36], backward: [40, 50] },
-    attention: { query: 61, energy: [64, 64], ribbons: [64, 98], context: [99, 115] },
+    attention: { query: 61, energy: [64, 64] },
+    mixture: { ribbons: [64, 98], context: [99, 115] },
     none: {},
   },
 };
@@ -107,7 +97,7 @@ function horizontalPlan(payload, available, measure, thin) {
   const across = /** @type {Rows} */ ({
     ...NO_ATTENTION,
     ...lowered(form.encoder, top),
-    ...(attends ? lowered(form.attention, top + named) : lowered(form.none, top)),
+    ...(attends ? lowered({ ...form.attention, ...form.mixture }, top + named) : lowered(form.none, top)),
     key: named && top + 133,
   });
   const decoder = compact

@@ -203,26 +203,19 @@ const CARRIED_FROM = 0.03; // the least weight whose annotation is seen on its w
 /** Draws over the diagram what only moments have.
  * @param {Element} svg @param {DiagramDrawing} drawing @returns {MomentParts} */
 export function addMomentParts(svg, { payload, plan }) {
-  const group = addGroup(svg, "moment"),
-    { before, queryFrom } = plan.decoder,
-    { across, flow, vertical, compact } = plan;
+  const group = addGroup(svg, "moment"), { across, flow, vertical, compact, decoder: { before, queryFrom } } = plan;
   svg.insertBefore(group, svg.querySelector(".reaches"));
   const attends = payload.attention !== "none", deep = across.context[1] - across.context[0];
   const sumAt = vertical
     ? { x: across.weight - 22, y: plan.last + 18 }
     : { x: queryFrom[0] - 8, y: across.weight + (compact ? 20 : 35) };
+  const around = { x: before.x - 5, y: before.y - 5, width: before.width + 10, height: before.height + 10 };
+  const query = attends ? roundedPath(queryPath(plan)) : "";
   const carried = addGroup(group, "vector"), box = area(plan, -flow / 2, -deep / 2, flow, deep);
   return {
     group,
-    halo: addElement(group, "rect", {
-      ...{ x: before.x - 5, y: before.y - 5, width: before.width + 10, height: before.height + 10, rx: 6 },
-      class: "halo",
-    }),
-    beam: addElement(group, "path", {
-      d: attends ? roundedPath(queryPath(plan)) : "",
-      pathLength: 1,
-      class: "line state beam",
-    }),
+    halo: addElement(group, "rect", { ...around, rx: 6, class: "halo" }),
+    beam: addElement(group, "path", { d: query, pathLength: 1, class: "line state beam" }),
     bars: attends ? plan.columns.map(() => addElement(group, "rect", { class: "share", rx: 1.5 })) : [],
     gone: [],
     sum: addElement(group, "text", { ...sumAt, class: "number strong sum", "text-anchor": vertical ? "start" : "end" }),

@@ -21,15 +21,9 @@ const REST = 700; // milliseconds that a step stays complete before the player g
 const READING = 250; // milliseconds a word: below speed 1, a scene stays until its sentence is read
 
 /** @returns {StepShow} */
-export const newShow = () => ({
-  isOpen: false,
-  playing: false,
-  scenes: [],
-  time: Infinity,
-  step: null,
-  drawn: null,
-  then: null,
-});
+export function newShow() {
+  return { isOpen: false, playing: false, scenes: [], time: Infinity, step: null, drawn: null, then: null };
+}
 
 /** The row of the drawn step in the payload; -1 without one. @param {DiagramState} state */
 export const rowOf = ({ diagram, step }) => step === null ? -1 : diagram?.payload.steps.indexOf(step) ?? -1;

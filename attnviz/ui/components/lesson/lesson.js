@@ -166,13 +166,10 @@ function cell(text) {
 /** Saves the answer sheet as CSV that spreadsheets open: with a byte-order mark. @param {LessonState} state */
 function saveSheet(state) {
   const { data: { items, words } } = state, name = state.name.trim();
-  const rows = questions(state).map((place) => [
-    name,
-    items[place].question,
-    givenText(state, place),
-    items[place].answer.text,
-    isRight(state, place) ? "1" : "0",
-  ]);
+  const rows = questions(state).map((place) => {
+    const { question, answer } = items[place];
+    return [name, question, givenText(state, place), answer.text, isRight(state, place) ? "1" : "0"];
+  });
   const head = ["name", "question", "answer", "right", "score"].map((column) => words[`column_${column}`]);
   const lines = [head, ...rows].map((row) => `${row.map(cell).join(",")}\r\n`);
   const sheet = new Blob(["\ufeff", ...lines], { type: "text/csv" });
