@@ -364,7 +364,7 @@ class TermCard:
     """Words that stand for the term in a sentence, separated by |."""
     sentence: str
     drawing: _Drawing
-    """Name of the drawing, in `ui/components/terms/card.js`."""
+    """Name of the drawing, in `ui/components/view_state/view_state.html`."""
     stage: int | None = None
     """Number of the stage that computes it."""
 

@@ -6,7 +6,6 @@ export const CELL_FRAME_WIDTH = 3.5;
 export const MISSING = -32768;
 export const MOST_ROWS = 48;
 export const MOST_SHADE = 0.36;
-export const OPERANDS_WIDTH = 640;
 export const PALE = 0.8;
 export const ROW_FRAME_WIDTH = 2.5;
 export const STRONGEST = 0.98;

@@ -118,7 +118,7 @@ def test_row_is_saved_and_each_exhibit_opens_behind_its_form_and_works(open_page
         expect(exhibit).to_have_count(1)
         assert_form(page, name)
         if name == "General":  # the exhibit and the row show the same step, and both listen to keys
-            bring_into_sight(page.locator(".energy-decomposition-box").first)
+            bring_into_sight(page.locator("[class*=st-key-energy-decomposition]").first)
             page.evaluate("document.activeElement.blur()")
             page.keyboard.press("ArrowRight")
             page.wait_for_url(re.compile("step-energies="))

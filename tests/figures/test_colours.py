@@ -15,7 +15,6 @@ from attnviz.figures.encoding import MISSING
 from attnviz.figures.registry import step_figures
 from attnviz.figures.spec import MOST_ROWS, TRANSPARENT
 from attnviz.figures.subject import Subject
-from attnviz.figures.waterfall_figure import OPERANDS_WIDTH
 from attnviz.palette import (
     BAND,
     CELL_FRAME,
@@ -147,7 +146,7 @@ OWNERS = {"green": "encoder", "violet": "decoder", "orange": "context", "text": 
 
 
 _NAMES = "BAND CELL_FRAME_WIDTH MOST_SHADE PALE ROW_FRAME_WIDTH STRONGEST VEIL"
-CONSTANTS = {"MISSING": MISSING, "MOST_ROWS": MOST_ROWS, "OPERANDS_WIDTH": OPERANDS_WIDTH}
+CONSTANTS = {"MISSING": MISSING, "MOST_ROWS": MOST_ROWS}
 CONSTANTS |= {name: getattr(ink_module, name) for name in _NAMES.split()}
 """Drawing constants that Python and the browser share."""
 

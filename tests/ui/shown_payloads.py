@@ -98,7 +98,7 @@ def all_payloads(app: AppTest) -> Iterator[dict[str, Any]]:
             yield fetched(given["at"])
 
 
-_DRAWN = {"chart", "energy_decomposition", "equation", "gallery", "player", "side_by_side", "text"}
+_DRAWN = {"chart", "equation", "gallery", "player", "side_by_side", "text"}
 """Kinds of blocks that a page for a lecture draws, too."""
 
 

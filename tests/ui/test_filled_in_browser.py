@@ -25,18 +25,19 @@ from tests.figures.payloads import close, unpacked
 
 COSINE = "tests.own_scorers:Cosine"
 """A user's own kind, whose products have a weight other than 1."""
-SHARED = REPOSITORY / "attnviz" / "ui" / "components" / "shared.js"
-UNITS = REPOSITORY / "attnviz" / "ui" / "components" / "energy_decomposition" / "decomposition.js"
+SHARED = REPOSITORY / "attnviz" / "ui" / "components" / "numbers.js"
+CHART = REPOSITORY / "attnviz" / "ui" / "components" / "chart"
 
 FILL = f"""
-import {{ operands, fillFigure, decomposition }} from "{UNITS.as_uri()}";
+import {{ decomposition, fillFigure, unpacked }} from "{(CHART / "energy.js").as_uri()}";
+import {{ filled }} from "{(CHART / "template.js").as_uri()}";
 import {{ setLanguage }} from "{SHARED.as_uri()}";
-const made = (figure, cell, data) => (fillFigure(figure, cell, data), figure);
-const all = ([record, cells]) => {{
-  setLanguage(record.language);
-  const data = operands(record);
-  const both = [data.wide, data.narrow];
-  return cells.flatMap((at) => both.map((one) => made(JSON.parse(one), decomposition(data, ...at), data)));
+const made = (figure, cell, data) => (fillFigure(figure, cell, data, ""), figure);
+const all = ([{{ fits, language, operands, template }}, cells]) => {{
+  setLanguage(language);
+  const data = unpacked(operands);
+  const both = () => fits.map(({{ values }}) => filled(JSON.parse(template), JSON.parse(values)));
+  return cells.flatMap((at) => both().map((one) => made(one, decomposition(data, ...at), data)));
 }};
 """
 """Fills the figures of these cells, wide and narrow."""

@@ -49,8 +49,8 @@ export const isEntryShown = () => `${currentEntry()?.attnvizEntry} `.startsWith(
 
 /** What the owners other than the page itself have in the page whose entry is written. */
 const partsOfPage = () =>
-  [...partsByOwner].flatMap(([owner, parts]) =>
-    owner === "page" || leaving?.owners.has(owner) === false ? [] : [parts]
+  [...partsByOwner].filter(([owner]) => owner !== "page" && leaving?.owners.has(owner) !== false).map(([, parts]) =>
+    parts
   );
 
 /** The address with the parameters of the page and of its owners. */
@@ -148,8 +148,7 @@ const IDLE = ".stApp[data-test-script-state='notRunning']";
 const PATIENCE = 300; // milliseconds from the end of a run until the page of the address should be drawn
 
 /** Notes which page is drawn, at the end of a run. Opens that of the address where Streamlit (1.67) has drawn another:
- * a message that was sent before it knew of a new address leads back to the previous page.
- * @param {string} path */
+ * a message that was sent before it knew of a new address leads back to the previous page. @param {string} path */
 export function pageDrawn(path) {
   drawnPath = path;
   if (isPageDrawn()) return;
@@ -201,8 +200,7 @@ function restoreLeft() {
   for (const { key, value } of requests) sendRequest(key, value);
 }
 
-/** @param {unknown} owner */
-export function removeOwner(owner) {
+export function removeOwner(/** @type {unknown} */ owner) {
   unmountedParts.push(partsByOwner.get(owner) ?? {});
   partsByOwner.delete(owner);
 }
@@ -233,9 +231,7 @@ onAcknowledged((handled) => {
 });
 beforeRequest((key, number) => {
   writeChanges();
-  if (key === "page") {
-    leaving = { number, owners: new Set(partsByOwner.keys()) };
-  }
+  if (key === "page") leaving = { number, owners: new Set(partsByOwner.keys()) };
 });
 // Streamlit sends the address with each click.
 for (const name of ["pointerdown", "pagehide"]) addEventListener(name, writeChanges, true);

@@ -2,7 +2,7 @@
 // file) calls what `host` returns with each change.
 
 import { embedPayloads, keepRequests } from "./requests.js";
-import { element, find, write } from "./shared.js";
+import { element, find, write } from "./elements.js";
 import { openBeside } from "./terms/card.js";
 
 /** Markup and style sheets of components, by their kinds. @type {Record<string, ComponentFiles>} */
@@ -78,8 +78,7 @@ function drawBlocks(parent, blocks, setStateValue) {
   });
 }
 
-/** @param {Block} block @param {string} name */
-function newElement({ kind, key, lead, wide }, name) {
+function newElement(/** @type {Block} */ { kind, key, lead, wide }, /** @type {string} */ name) {
   const node = element(kind === "details" ? "details" : "div", `block ${kind}-block`);
   node.dataset.block = name;
   if (key) node.classList.add(`st-key-${key}`);

@@ -1,8 +1,8 @@
 // The time of an animation, which goes on with the frames of the browser at the speed of the view; the choice of that speed;
 // the player of steps.
 
-import { isForPage, isPlayKey, moveFocus, stepForKey } from "./keyboard.js";
-import { button, find, findAll, makeOneTabStop, onPress, write } from "./shared.js";
+import { button, find, findAll, onPress, write } from "./elements.js";
+import { isForPage, isPlayKey, makeOneTabStop, moveFocus, stepForKey } from "./keyboard.js";
 import { onMessage, send, speedOf, viewState } from "./view.js";
 
 /** @type {[string, number][]} */
@@ -46,8 +46,7 @@ export function newClock({ root, signal }) {
 const SLIDER = "[type='range']"; // of the steps, from its `min`
 
 /** A player with its buttons and its slider, which ends with a component. Where the diagram shows the computation of a
- * step, the next one follows that.
- * @param {ComponentState} state @param {PlayedSteps} steps @returns {Player} */
+ * step, the next one follows that. @param {ComponentState} state @param {PlayedSteps} steps @returns {Player} */
 export function newPlayer({ root, signal }, { here, last, go, paint, pace, choose = go }) {
   const slider = find(root, SLIDER, HTMLInputElement), first = Number(slider.min);
   let timer = 0;
@@ -78,8 +77,7 @@ export function newPlayer({ root, signal }, { here, last, go, paint, pace, choos
     }
     paint();
   };
-  /** @param {number} step */
-  const leap = (step) => {
+  const leap = (/** @type {number} */ step) => {
     pause();
     choose(Math.min(Math.max(step, 0), last()));
   };

@@ -1,19 +1,19 @@
 // A component of the page: mounts it, keeps its state, draws it when it is due, and ends it.
 
 import { payloadOf } from "./payloads.js";
-import { chartOf, find, setLanguage, states, whenIdle } from "./shared.js";
+import { find, states, whenIdle } from "./elements.js";
+import { setLanguage } from "./numbers.js";
+import { chartOf } from "./plots.js";
 import { onMessage } from "./view.js";
 
-/** The function that mounts a component: it starts the component once, takes its data, and draws. It draws
- * again at each selection of its view, and listens until its `signal` aborts. Instead of drawing by itself, a component
- * may `read` each new payload, and `show` what is selected of it.
- * @template {ComponentState} State @template [Data=State["data"]]
- * @param {string} selector of its root
+/** The function that mounts a component: it starts the component once, takes its data, and draws. It draws again at
+ * each selection of its view, and listens until its `signal` aborts. Instead of drawing by itself, a component may
+ * `read` each new payload, and `show` what is selected of it.
+ * @template {ComponentState} State @template [Data=State["data"]] @param {string} selector of its root
  * @param {ComponentParts<State, Data>} parts @returns {(mounted: Mounted<Data>) => () => void} */
 export function component(selector, { isText, isSlow, begin, start, take, read, show, ...parts }) {
   const draw = parts.draw ?? (read || show ? payloadDrawing(read, show) : undefined);
-  /** @param {HTMLElement} root */
-  const newState = (root) => {
+  const newState = (/** @type {HTMLElement} */ root) => {
     const controller = new AbortController(), { signal } = controller;
     const own = { root, signal, isText, isSlow, stop: () => controller.abort(), redraw: () => {} };
     const state = /** @type {State} */ ({ ...begin?.(own), ...own });
@@ -59,8 +59,7 @@ function payloadDrawing(read, show) {
 }
 
 /** Calls `work` after the next paint: `text`, which is fast, before figures. Where the browser has a scheduler, input
- * is handled between two of them.
- * @param {() => void} work @param {boolean} [text] */
+ * is handled between two of them. @param {() => void} work @param {boolean} [text] */
 function afterPaint(work, text) {
   const { scheduler } = window;
   requestAnimationFrame(() => {

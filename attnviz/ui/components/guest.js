@@ -2,7 +2,7 @@
 // it, and is told the theme of the page.
 
 import { host } from "./blocks.js";
-import { element } from "./shared.js";
+import { element } from "./elements.js";
 import { send, viewState } from "./view.js";
 
 const mount = host(".attnviz-guest");
@@ -66,8 +66,7 @@ function render({ model, el }) {
 }
 
 /** Adds the root of a view. It gets the focus that a control gives up after a click, so that keys step. JupyterLab's
- * shortcuts do not apply in it.
- * @param {HTMLElement} el */
+ * shortcuts do not apply in it. @param {HTMLElement} el */
 function newRoot(el) {
   const root = el.appendChild(element("div", "attnviz-guest"));
   root.tabIndex = -1;

@@ -1,7 +1,5 @@
-// What a key press means to a component: whether it is for the page, to which step it leads, whether it toggles playback.
-// The listeners are in the components.
-
-import { makeOneTabStop } from "./shared.js";
+// What a key press means to a component: whether it is for the page, to which step it leads, whether it toggles playback;
+// and the keyboard focus of a group of controls. Most listeners are in the components.
 
 const FIELDS = [
   "input:not([type='checkbox'])",
@@ -23,8 +21,7 @@ const LINE_KEYS = { ArrowRight: 1, ArrowLeft: -1, Home: -Infinity, End: Infinity
 const CLICKER_KEYS = { PageDown: 1, PageUp: -1 }; // a presenter's remote control, in lecture mode only
 
 /** True unless the browser or a focused control (also within a component) should get the key. A control that matches
- * the selector `own` does not count.
- * @param {KeyboardEvent} event @param {string} [own] */
+ * the selector `own` does not count. @param {KeyboardEvent} event @param {string} [own] */
 export function isForPage(event, own) {
   const { key, shiftKey } = event;
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || (shiftKey && key !== "?")) {
@@ -78,4 +75,26 @@ export function stepForKey(event, step, last) {
 export function isPlayKey(event) {
   const [here] = event.composedPath();
   return event.key === " " && !(here instanceof Element && here.closest(PRESSABLE));
+}
+
+/** Calls `act` at Escape, which has no other effect unless that returns false, until `signal` aborts.
+ * @param {() => void | false} act @param {AbortSignal} signal */
+export const onEscape = (act, signal) =>
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || act() === false) return;
+    event.preventDefault();
+    event.stopPropagation();
+  }, { signal, capture: true });
+
+/** Makes a group of controls one tab stop, that of `current`: keys move within the group (ARIA's roving tabindex). If
+ * one of them has the focus, `current` gets it, without scrolling.
+ * @param {HTMLElement[]} group @param {HTMLElement | undefined} current */
+export function makeOneTabStop(group, current) {
+  for (const control of group) {
+    const index = control === current ? "0" : "-1"; // setting it, even to its value, recomputes styles
+    if (control.getAttribute("tabindex") !== index) control.setAttribute("tabindex", index);
+  }
+  if (group.some((control) => control !== current && control.matches(":focus"))) {
+    current?.focus({ preventScroll: true });
+  }
 }

@@ -2,7 +2,8 @@
 
 import { setPage } from "./address.js";
 import { host } from "./blocks.js";
-import { bytesOf, element, find, findAll } from "./shared.js";
+import { element, find, findAll } from "./elements.js";
+import { bytesOf } from "./numbers.js";
 
 /** @type {OfflinePayload} */
 const { names, language, footers, what_ifs: numbers, current, drawn } = JSON.parse(

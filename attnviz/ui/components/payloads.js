@@ -2,7 +2,8 @@
 // page.
 
 import { embeddedPayload, fetchPayload, isEmbedded, REFUSED } from "./requests.js";
-import { setLanguage, whenIdle } from "./shared.js";
+import { whenIdle } from "./elements.js";
+import { setLanguage } from "./numbers.js";
 import { filledAddress } from "./state.js";
 import { viewState } from "./view.js";
 
@@ -17,8 +18,7 @@ const QUIET = 600; // milliseconds without a change, after which payloads of com
  * @returns {Numbers | null} */
 export function payloadOf(state, draw) {
   const { data, root } = state;
-  /** @type {(payload: any) => any} */
-  const inLanguage = (payload) => {
+  const inLanguage = (/** @type {any} */ payload) => {
     if (payload.language) setLanguage(payload.language);
     return payload;
   };
@@ -44,8 +44,7 @@ export function payloadOf(state, draw) {
   return null;
 }
 
-/** @param {HTMLElement} root @param {boolean} waiting */
-function markWaiting(root, waiting) {
+function markWaiting(/** @type {HTMLElement} */ root, /** @type {boolean} */ waiting) {
   root.toggleAttribute("data-waiting", waiting);
   root.ariaBusy = waiting ? "true" : null;
 }
@@ -60,8 +59,7 @@ function addressOf(root, { at, chosen }, step) {
   return filledAddress(root, address, { step, word: now?.word ?? "" });
 }
 
-/** @template {object} Numbers @param {FetchingState<Numbers>} state
- * @param {number} steps how many there are */
+/** @template {object} Numbers @param {FetchingState<Numbers>} state @param {number} steps how many there are */
 export function fetchAhead(state, steps) {
   const { root, data, signal } = state, { step } = viewState(root);
   if (step === null || step + 1 >= steps || !("at" in data)) return;
@@ -83,12 +81,8 @@ async function fetchAndDraw(state, draw) {
   let payload = null;
   while (state.wanted !== undefined) {
     const at = state.wanted, isWanted = () => state.wanted === at && !signal.aborted;
-    payload = await fetchJson(
-      at,
-      Boolean(state.inSight),
-      isWanted,
-      (reason) => isWanted() && root.setAttribute("data-refused", reason),
-    );
+    const refuse = (/** @type {string} */ reason) => isWanted() && root.setAttribute("data-refused", reason);
+    payload = await fetchJson(at, Boolean(state.inSight), isWanted, refuse);
     if (payload) state.fetched = { at, payload };
     else if (isWanted()) state.absent = at;
     if (state.wanted === at) state.wanted = undefined;
@@ -126,8 +120,7 @@ export async function fetchJson(at, inSight, wanted, refuse) {
 }
 
 /** Calls `load` as soon as the component is in sight, or else in its turn: components out of sight load one at a time,
- * while nothing else changes.
- * @param {ComponentState} state @param {() => Promise<void>} load */
+ * while nothing else changes. @param {ComponentState} state @param {() => Promise<void>} load */
 function enqueue(state, load) {
   const { root } = state, view = viewState(root);
   state.fetchNow = load;

@@ -27,8 +27,7 @@ export function keepRequests(sent = {}) {
 }
 
 /** Keeps the payloads that travel with the view in an element, by their addresses, instead of its previous ones.
- * @param {Element} place
- * @param {Record<string, any> | null} payloads null once the view is gone */
+ * @param {Element} place @param {Record<string, any> | null} payloads null once the view is gone */
 export function embedPayloads(place, payloads) {
   embedded.delete(place);
   if (payloads) embedded.set(place, payloads);
@@ -45,9 +44,7 @@ export const embeddedPayload = (at) => [...embedded.values()].find((payloads) =>
 export const setVisitor = (id) => visitor = id;
 
 /** Sends the request of an address to the server, unless it was sent while the server was `asked` for the payload;
- * false where it is not known here or not accepted.
- * @param {URL} url
- * @param {number} asked when */
+ * false where it is not known here or not accepted. @param {URL} url @param {number} asked when */
 function sendRequestOf(url, asked) {
   const digest = url.pathname.split("/").at(-2) ?? "", body = requests.get(digest), last = sendings.get(digest);
   if (body === undefined) return Promise.resolve(false);

@@ -1,7 +1,7 @@
 // Saves a file that the browser makes, or the server, or reports to the caller the sentence with which that refuses to make it.
 
 import { fetchPayload, REFUSED } from "./requests.js";
-import { element } from "./shared.js";
+import { element } from "./elements.js";
 
 /** Saves the file at the address of a link under the link's file name; `report` gets the problem, empty without one.
  * @param {HTMLAnchorElement} link @param {(problem: string) => void} report */
@@ -16,9 +16,8 @@ export async function saveFile(link, report) {
 }
 
 /** Saves a file under a name.
- * @param {Blob} content
- * @param {string} download its name
- * @param {Element} near in whose place the click happens: elsewhere it would close the box */
+ * @param {Blob} content @param {string} download its name @param {Element} near in whose place the click happens:
+ * elsewhere it would close the box */
 export function saveBlob(content, download, near) {
   const saved = element("a", "", { href: URL.createObjectURL(content), download });
   near.after(saved);

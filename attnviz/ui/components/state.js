@@ -10,7 +10,7 @@ import {
   setParameters,
 } from "./address.js";
 import { isEmbedded } from "./requests.js";
-import { fill } from "./shared.js";
+import { fill } from "./numbers.js";
 import { drawnRoots, guestOf, send, viewRoot, viewState } from "./view.js";
 
 /** Last selection, by the id of the view, or by its root in a page of others. @type {Map<string | Element, StoredSelection>} */
@@ -35,33 +35,22 @@ function noteIfInvalid(parameter, search) {
   const { key, kind, first, last, values } = parameter, value = search.get(key);
   if (value === null || kind === "text" || (values.length === 0 && last < first)) return;
   const exact = /** @type {const} */ ({ ...parameter, kind: kind === "nearest" ? "number" : kind });
-  if (parameterValue(exact, search) === null) {
-    invalidParameters.set(key, { value, first, last, values });
-  }
+  if (parameterValue(exact, search) === null) invalidParameters.set(key, { value, first, last, values });
 }
 
 const NO_WORDS = { word: null, foil: null, typedWord: "", typedFoil: "" };
 
 /** @returns {ViewSelection} */
-const emptySelection = (step = 0) => ({
-  step,
-  source: null,
-  ...NO_WORDS,
-  stage: null,
-  order: null,
-  options: {},
-  tour: null,
-});
+function emptySelection(step = 0) {
+  return { step, source: null, ...NO_WORDS, stage: null, order: null, options: {}, tour: null };
+}
 
 /** The display options: those chosen, where this translation offers them, or else the defaults.
  * @param {ViewPayload} data @param {ViewSelection} now @returns {Record<string, string>} */
 function shownOptions({ parameters }, { options }) {
-  return Object.fromEntries(
-    parameters.filter(({ kind }) => kind === "option").map(({ name, values }) => [
-      name,
-      values.includes(options[name]) ? options[name] : values[0],
-    ]),
-  );
+  const own = parameters.filter(({ kind }) => kind === "option");
+  const shown = own.map(({ name, values }) => [name, values.includes(options[name]) ? options[name] : values[0]]);
+  return Object.fromEntries(shown);
 }
 
 /** Reads the selection of a view from the address. @param {ViewPayload} data @returns {ViewSelection} */
@@ -120,13 +109,11 @@ function transferredSelection({ identity, selection }, data) {
   return now;
 }
 
-/** @param {ViewSelection} now @param {number} step */
-function setStep(now, step) {
+function setStep(/** @type {ViewSelection} */ now, /** @type {number} */ step) {
   if (step !== now.step) Object.assign(now, { step, ...NO_WORDS });
 }
 
-/** @param {ViewSelection} now */
-function endTour(now) {
+function endTour(/** @type {ViewSelection} */ now) {
   if (!now.tour) return;
   setStep(now, now.tour.step);
   now.source = now.tour.source;
@@ -136,8 +123,7 @@ function endTour(now) {
 /** The initial selection of a view: that of the address if the view is new or Back or Forward led to this translation;
  * the previous one if the sentence is the same; or else empty. A link to another page keeps the previous one: an
  * address without a step means the first step of its own page. In a page of others, the address is not ours.
- * @param {ViewPayload} data
- * @param {Element} [root] none for a view that the page does not draw */
+ * @param {ViewPayload} data @param {Element} [root] none for a view that the page does not draw */
 function initialSelection(data, root) {
   const known = currentEntry()?.views[data.id];
   const before = storedSelections.get(root ? storagePlace(root, data) : data.id);
@@ -150,8 +136,7 @@ function initialSelection(data, root) {
   return { ...now, order, options, tour: tour && { stop: tour.stop, step: now.step, source: null } };
 }
 
-/** @param {HTMLElement} root @param {ViewPayload} data */
-export function openView(root, data) {
+export function openView(/** @type {HTMLElement} */ root, /** @type {ViewPayload} */ data) {
   const view = viewState(root), other = view.view?.identity !== data.identity;
   view.view = data;
   view.owner = root;
@@ -171,12 +156,10 @@ export function closeView(root) {
   storedSelections.delete(viewRoot(root));
 }
 
-/** @param {Element} node @param {Choice} choice */
-export function change(node, choice) {
+export function change(/** @type {Element} */ node, /** @type {Choice} */ choice) {
   const { now, view } = viewState(node);
   if (!now || !view) return;
-  /** @type {(index: number, count: number) => number} */
-  const clamp = (index, count) => Math.min(Math.max(index, 0), count - 1);
+  const clamp = (/** @type {number} */ index, /** @type {number} */ count) => Math.min(Math.max(index, 0), count - 1);
   const { step, source, word, foil, stage, order, options, tour } = choice;
   if (tour === null) endTour(now);
   else if (tour !== undefined && view.hasTour) {
@@ -198,18 +181,15 @@ export function change(node, choice) {
 function storeSelection(node) {
   const { now, view, owner, options } = viewState(node);
   if (!now || !view) return;
-  storedSelections.set(storagePlace(node, view), {
-    identity: view.identity,
-    family: view.family,
-    selection: { ...now },
-  });
+  const { identity, family } = view;
+  storedSelections.set(storagePlace(node, view), { identity, family, selection: { ...now } });
   const own = addressParameters(now, view);
   const chosen = Object.values({ ...own, ...view.own }).some((value) => value !== null);
   // A step needs its sentence: the default sentence of the page may change.
   const query = { ...(chosen && view.sentence), ...view.own };
   const main = view.main === null ? {} : mainAddressParameters(view.main);
   const suffix = now.tour ? `tour ${now.tour.stop}` : options.form, fragment = { ...main, ...own };
-  setParameters(owner, { query, fragment, suffix, identity: [view.id, view.identity] });
+  setParameters(owner, { query, fragment, suffix, identity: [view.id, identity] });
 }
 
 /** The address parameters of the main view, on a page that does not draw it. @param {ViewPayload} main */
@@ -248,9 +228,7 @@ function followAddress(isAbout) {
 // Back and Forward within a translation are followed at once; others once the server has computed what they show.
 document.addEventListener("attnviz:history", () => {
   for (const stored of storedSelections.values()) stored.left = true;
-  if (isEntryShown()) {
-    followAddress(({ id, identity }) => currentEntry()?.views?.[id] === identity);
-  }
+  if (isEntryShown()) followAddress(({ id, identity }) => currentEntry()?.views?.[id] === identity);
 });
 
 // Somebody wrote another fragment into the address.

@@ -364,7 +364,7 @@ interface FetchingState<Numbers> extends ComponentState {
   absent?: string;
 }
 
-/** What an element is made with: see `element` in `shared.js`. */
+/** What an element is made with: see `element` in `elements.js`. */
 type ElementProperties<Kind> = Omit<Partial<Kind>, "dataset" | "style"> & {
   dataset?: Record<string, string | number | undefined>;
   style?: Record<string, string>;

@@ -97,8 +97,7 @@ export const onMessage = (node, name, listener, signal) =>
 export const guestOf = (node) => viewRoot(node).closest(GUEST);
 
 /** Whether an event of the page belongs to the view of `node`: it happened there, or in no view and this one was
- * touched last.
- * @param {Element} node @param {Event} event */
+ * touched last. @param {Element} node @param {Event} event */
 function belongsTo(node, event) {
   const guest = guestOf(node), path = event.composedPath(); // there, keys belong to the view that has the focus
   if (guest) return path.includes(guest);
@@ -108,8 +107,7 @@ function belongsTo(node, event) {
 }
 
 /** Calls `onKey` at each key that belongs to the view of `root`, and records when a visitor touches it, until `signal`
- * aborts.
- * @param {HTMLElement} root @param {(event: KeyboardEvent) => void} onKey @param {AbortSignal} signal */
+ * aborts. @param {HTMLElement} root @param {(event: KeyboardEvent) => void} onKey @param {AbortSignal} signal */
 export function onViewKey(root, onKey, signal) {
   const touch = () => viewState(root).touched = performance.now();
   document.addEventListener("keydown", (event) => {

@@ -67,6 +67,7 @@ from attnviz.trace.parts import HEAD_KINDS
 from attnviz.trace.transformer_trace import Head
 from attnviz.ui.blocks import (
     box,
+    chart,
     chart_payload,
     columns,
     component,
@@ -375,8 +376,7 @@ def _draw_heads(view: View, shown: Shown) -> None:  # noqa: ARG001  same signatu
         inline_figure(view, "heatmap", partial(heatmap, opened_head, end=True))
     with right:
         verification(view, [opened_head])
-        at = address(opened_head, ENERGY_DECOMPOSITION.name)
-        component("energy_decomposition", view.key("energy-decomposition"), {"at": at})
+        chart(view, address(opened_head, ENERGY_DECOMPOSITION.name), ENERGY_DECOMPOSITION.name)
     with box(view.key("stages")):
         for place, stage in enumerate(HEAD_STAGES, 1):
             with box(view.key(f"stage_{stage.number}")):

@@ -256,8 +256,7 @@ def _energy_column(view: View, trace: Trace) -> None:
     """Draw the energy of the current cell in one model: its units, the softmax, the equation and its verification."""
     kind = str(trace.config["attention"])
     section_heading(f'{attention_name(kind)} <small class="model">{trace.model}</small>')
-    at = address(trace, ENERGY_DECOMPOSITION.name)
-    component("energy_decomposition", view.key(f"energy_decomposition_{kind}"), {"at": at})
+    chart(view, address(trace, ENERGY_DECOMPOSITION.name), f"{ENERGY_DECOMPOSITION.name}-{kind}")
     chart(view, address(trace, "softmax"), f"softmax_{kind}")
     with box(view.key(f"equations_{kind}")):
         at = address(trace, "equation-1")

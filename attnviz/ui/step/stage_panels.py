@@ -59,6 +59,7 @@ from attnviz.ui.blocks import (
     columns,
     component,
     figure_payload,
+    fitting_payload,
     html,
     packed,
     plain_text,
@@ -279,7 +280,7 @@ def cells_payload(request: PayloadRequest) -> Payload:
             "positive and {against} negative. The {named} contributions of largest absolute value, named below, add "
             "up to {part}. Unit {largest} contributes most: {c}."
         )
-    return {
+    operands = {
         "queries": packed(attention.queries),
         "keys": packed(attention.keys),
         "score": packed(decomposition.score),
@@ -287,14 +288,13 @@ def cells_payload(request: PayloadRequest) -> Payload:
         "peaks": attention.alignment.argmax(axis=1).tolist(),
         "sources": [piece_name(piece) for piece in attention.source_pieces],
         "targets": [piece_name(piece) for piece in attention.target_pieces],
-        "wide": to_json(draw_energy_decomposition(subject).plotly(theme_name())),
-        "narrow": to_json(draw_energy_decomposition(subject, operands=False).plotly(theme_name())),
-        "language": language(),
         "bounded": decomposition.bounded,
         "saturated": SATURATED,
         "named": SHOWN_ENERGY_UNITS,
         "words": words,
     }
+    figures = [draw_energy_decomposition(subject), draw_energy_decomposition(subject, operands=False)]
+    return fitting_payload(figures, "") | {"operands": operands, "language": language()}
 
 
 @makes_payload("energy-decomposition-tables")
@@ -447,8 +447,7 @@ def energy_decomposition_panel(view: View, weights: Weights | None) -> None:
             )
         )
     else:
-        at = address(trace, ENERGY_DECOMPOSITION.name)
-        component("energy_decomposition", view.key("energy-decomposition"), {"at": at})
+        chart(view, address(trace, ENERGY_DECOMPOSITION.name), ENERGY_DECOMPOSITION.name)
         if trace.recurrent:
             html(f'<p class="explanation">{texts_of(trace.config["attention"]).units}</p>')
     title = gettext("All units of this energy as a table")

@@ -32,19 +32,11 @@ interface RowForm {
   title: string;
 }
 
-/** The numbers of one form. */
-interface RowNumbers {
-  weights: Float32Array[];
-  energies: Float32Array[] | null;
-  heads: Float32Array[][];
-}
-
 interface RowState extends FetchingState<RowPayload> {
   /** The exhibit that is open, or empty. */
   opened: string;
-  /** The payload drawn last, and its numbers by form. */
+  /** The payload drawn last. */
   payload: RowPayload | null;
-  numbers: Record<string, RowNumbers>;
   /** The form and step drawn last. */
   drawn: string;
   latex?: string;

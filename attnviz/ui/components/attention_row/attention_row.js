@@ -3,42 +3,18 @@
 // form to the next. The payload has all forms, so that choosing another one needs no request.
 
 import { component } from "../component.js";
+import { button, element, find, findAll, makeScrollable, scrollSmoothly, write, writeTexts } from "../elements.js";
 import { writeEquation } from "../equation/equation.js";
-import { isForPage, stepForKey } from "../keyboard.js";
+import { isForPage, makeOneTabStop, stepForKey } from "../keyboard.js";
+import { fill, number, percent, unpackRows } from "../numbers.js";
 import { onAcknowledged, sendRequest } from "../outbox/outbox.js";
-import {
-  button,
-  element,
-  fill,
-  find,
-  findAll,
-  makeOneTabStop,
-  makeScrollable,
-  number,
-  percent,
-  scrollSmoothly,
-  unpackRows,
-  write,
-  writeTexts,
-} from "../shared.js";
 import { onViewKey, send, viewState } from "../view.js";
-
-/** Unpacks the numbers of a form. @param {RowForm} form @param {number} width @returns {RowNumbers} */
-const unpacked = ({ weights, energies, heads }, width) => ({
-  weights: unpackRows(weights, width),
-  energies: energies ? unpackRows(energies, width) : null,
-  heads: heads.map((head) => unpackRows(head, width)),
-});
 
 /** A row of the table with a heading and an empty cell for each English piece.
  * @param {string} kind @param {string} heading @param {number} count */
 function tableRow(kind, heading, count) {
-  return element(
-    "tr",
-    kind,
-    element("th", "", heading, { scope: "row" }),
-    ...Array.from({ length: count }, () => element("td", "")),
-  );
+  const cells = Array.from({ length: count }, () => element("td", ""));
+  return element("tr", kind, element("th", "", heading, { scope: "row" }), ...cells);
 }
 
 const BRIGHT = 0.46; // above this weight, black text has more contrast than white text
@@ -56,18 +32,19 @@ function shade(row, weights) {
   });
 }
 
-/** @param {HTMLElement} root @param {RowNumbers} numbers @param {number} step @param {Words} words */
-function paintTable(root, { weights, energies, heads }, step, words) {
-  const energyRow = find(root, ".energies");
+/** @param {HTMLElement} root @param {RowForm} form @param {number} step @param {RowPayload} payload */
+function paintTable(root, { weights, energies, heads }, step, { sources, words }) {
+  const atStep = (/** @type {string} */ numbers) => unpackRows(numbers, sources.length)[step];
+  const energyRow = find(root, ".energies"), ofStep = energies && atStep(energies);
   energyRow.hidden = !energies;
-  findAll(energyRow, "td").forEach((cell, j) => write(cell, energies ? number(energies[step][j], 1) : ""));
+  findAll(energyRow, "td").forEach((cell, j) => write(cell, ofStep ? number(ofStep[j], 1) : ""));
   findAll(root, ".head").forEach((row, k) => {
     row.hidden = !heads[k];
-    if (heads[k]) shade(row, heads[k][step]);
+    if (heads[k]) shade(row, atStep(heads[k]));
   });
   const row = find(root, ".weights");
   write(find(row, "th"), heads.length ? words.mean : words.weight);
-  shade(row, weights[step]);
+  shade(row, atStep(weights));
   const box = find(root, ".scroll"), cell = find(row, ".strongest");
   makeScrollable(box);
   if (box.hasAttribute("data-scrolls")) box.scrollLeft = cell.offsetLeft - (box.clientWidth - cell.offsetWidth) / 2;
@@ -87,9 +64,8 @@ function toggleExhibit({ root, payload, opened }) {
 
 export default component(".attention-row", {
   isText: true,
-  begin: () => ({ payload: null, numbers: {}, opened: "", drawn: "" }),
-  /** @param {RowState} state */
-  start(state) {
+  begin: () => ({ payload: null, opened: "", drawn: "" }),
+  start(/** @type {RowState} */ state) {
     const { root, signal } = state;
     onViewKey(root, (event) => {
       const { step } = viewState(root), { payload } = state;
@@ -107,7 +83,6 @@ export default component(".attention-row", {
   /** Builds the French sentence and the table for a new payload. */
   read(state, payload) {
     const { root } = state, { sources, targets, forms, words } = payload, count = sources.length;
-    state.numbers = Object.fromEntries(Object.entries(forms).map(([name, form]) => [name, unpacked(form, count)]));
     state.drawn = "";
     writeTexts(root, words);
     find(root, ".words").replaceChildren(...targets.flatMap(({ text, space, name }, step) => {
@@ -118,12 +93,10 @@ export default component(".attention-row", {
     const corner = element("th", "", words.english, { scope: "row" });
     const names = sources.map((source) => element("th", "", source, { scope: "col", lang: "en" }));
     find(root, "thead").replaceChildren(element("tr", "", corner, ...names));
-    const heads = Math.max(...Object.values(state.numbers).map((numbers) => numbers.heads.length));
-    find(root, "tbody").replaceChildren(
-      tableRow("energies", words.energy, count),
-      ...Array.from({ length: heads }, (_, k) => tableRow("head", fill(words.head, { n: k + 1 }), count)),
-      tableRow("weights", words.weight, count),
-    );
+    const heads = Math.max(...Object.values(forms).map((form) => form.heads.length));
+    const ofHeads = Array.from({ length: heads }, (_, k) => tableRow("head", fill(words.head, { n: k + 1 }), count));
+    const rows = [tableRow("energies", words.energy, count), ...ofHeads, tableRow("weights", words.weight, count)];
+    find(root, "tbody").replaceChildren(...rows);
   },
   show(state, payload) {
     const { root, opened } = state, { step, options } = viewState(root);
@@ -135,7 +108,7 @@ export default component(".attention-row", {
     const drawn = `${options.form} ${step}`;
     if (drawn === state.drawn) return;
     state.drawn = drawn;
-    paintTable(root, state.numbers[options.form], step, words);
+    paintTable(root, form, step, payload);
     const piece = form.askers?.[step] ?? target.name;
     write(find(root, "caption span"), fill(words.caption, { piece, model: form.model }));
     const { modelChange, text: change, sentences: { [step]: numbers } } = form;

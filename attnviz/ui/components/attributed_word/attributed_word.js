@@ -3,18 +3,17 @@
 
 import { component } from "../component.js";
 import { fetchJson } from "../payloads.js";
-import { fill, find, findAll, write, writeTexts } from "../shared.js";
+import { find, findAll, write, writeTexts } from "../elements.js";
+import { fill } from "../numbers.js";
 import { send, viewState } from "../view.js";
 
 /** Chooses the word typed in a box: a likely piece by its name, or the first piece of any other text; an empty box
- * undoes the choice.
- * @param {WordChoiceState} state @param {HTMLInputElement} box */
+ * undoes the choice. @param {WordChoiceState} state @param {HTMLInputElement} box */
 async function chooseTyped(state, box) {
   const { root } = state;
   box.dataset.written = box.value; // typing has ended
   const text = box.value.trim(), { step } = viewState(root), word = box.dataset.what === "word";
-  /** @type {(piece: number | null, typed: string) => void} */
-  const choose = (piece, typed) =>
+  const choose = (/** @type {number | null} */ piece, /** @type {string} */ typed) =>
     send(root, "choose", word ? { word: piece, typedWord: typed } : { foil: piece, typedFoil: typed });
   const { words, named } = state.data, own = word ? words.own : words.other;
   if (!text || text === own) {
@@ -35,8 +34,7 @@ async function chooseTyped(state, box) {
 
 export default component(".word-choice", {
   isText: true,
-  /** @param {WordChoiceState} state */
-  start(state) {
+  start(/** @type {WordChoiceState} */ state) {
     const { root } = state, list = find(root, "datalist");
     list.id = `${viewState(root).name}-likeliest`;
     for (const box of findAll(root, "input", HTMLInputElement)) {

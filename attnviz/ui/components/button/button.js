@@ -1,7 +1,7 @@
 // A button that sends its key as a request when it is pressed.
 
 import { sendRequest } from "../outbox/outbox.js";
-import { find, write } from "../shared.js";
+import { find, write } from "../elements.js";
 
 /** @param {Mounted<{ key: string, label: string, type: string, disabled: boolean }>} mounted */
 export default function ({ data, parentElement }) {

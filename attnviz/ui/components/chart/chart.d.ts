@@ -9,6 +9,8 @@ interface ChartPayload {
   fits?: { narrowest: number; values: string }[];
   /** Heading and sentences by step. */
   captions: Record<string, [string, ...string[]]>;
+  /** What the browser fills the figure with, where it is of an energy. */
+  operands?: PackedOperands;
 }
 
 /** The figure drawn last, with its step, source piece and order of rows. */
@@ -19,6 +21,7 @@ interface ChartState extends FetchingState<ChartPayload> {
   template?: string;
   text?: string;
   figure: Figure;
+  operands?: Operands;
   /** The row of each source piece, where rows stand for them. */
   places: number[] | null;
   step: number | null;

@@ -5,38 +5,29 @@
 // click chooses one.
 
 import { component } from "../component.js";
-import { scaled, scaleFactor } from "../figure_scale.js";
-import { fetchAhead } from "../payloads.js";
+import { element, find, findAll, keepInWindow, makeScrollable, onPress, onResize, write } from "../elements.js";
 import {
   changeLayout,
   chartOf,
   drawFigure,
-  element,
-  find,
-  findAll,
-  keepInWindow,
-  makeScrollable,
-  onPress,
-  onResize,
   plotlyLibrary,
+  scaled,
+  scaleFactor,
   watchWidth,
   widthOf,
-  write,
-} from "../shared.js";
+} from "../plots.js";
+import { fetchAhead } from "../payloads.js";
 import { writeWithTerms } from "../terms/terms.js";
 import { onMessage, send, viewState } from "../view.js";
 import { drawFrozenLabels, moveColumnLabels } from "./frozen_labels.js";
-import { attachSliders, followWhatIfs } from "./drag.js";
-import { entryAt, selectionShapes } from "./selection.js";
-import { choiceAt, highlight, reportPointing } from "./pointing.js";
-import { markTabStop, placeSliders } from "./sliders.js";
-import { linkPanels } from "./panels.js";
+import { attachSliders, followWhatIfs, markTabStop, placeSliders } from "./sliders.js";
+import { captionOf, decomposition, fillFigure, unpacked } from "./energy.js";
+import { choiceAt, entryAt, highlight, linkPanels, reportPointing, selectionShapes } from "./marks.js";
 import { filled } from "./template.js";
 import { listenToTree, markHypothesis, openHypothesis } from "./tree.js";
 
 /** The row or column of each source piece: in sentence order, or its rank by weight. In a long sentence the last ranks
- * share one row without bars.
- * @param {Figure} figure @param {boolean} strongest @returns {number[] | null} */
+ * share one row without bars. @param {Figure} figure @param {boolean} strongest @returns {number[] | null} */
 function arrangeRows({ data, layout }, strongest) {
   const { order, thinned, entries, lines, upright } = layout.meta;
   if (entries ?? lines) return entries ?? lines ?? null;
@@ -66,8 +57,7 @@ function writeCaption(root, heading, sentences) {
   findAll(root, "p").forEach((line, k) => writeWithTerms(root, line, sentences[k] ?? ""));
 }
 
-/** @param {ChartState} state */
-function describe(state) {
+function describe(/** @type {ChartState} */ state) {
   const { chart, figure: { layout } } = state;
   const { alt, narrowest, widest, steps, order, entries, words, tree, opens } = layout.meta;
   chart.setAttribute("aria-label", alt);
@@ -85,8 +75,7 @@ const heightLimit = (root) => parseFloat(getComputedStyle(find(root, ".window"))
 
 /** Lowers the rows of a heatmap to fit the greatest height of its box; what is still higher scrolls. In lecture mode,
  * any other figure fills its box up to MOST_GROWTH times its height. For any other, the box is not read: that computes
- * styles.
- * @param {ChartState} state */
+ * styles. @param {ChartState} state */
 function fitHeight(state) {
   const { root, figure: { layout } } = state, { rows } = layout.meta;
   state.limit = rows || state.scale !== 1 ? heightLimit(root) : undefined;
@@ -98,8 +87,7 @@ function fitHeight(state) {
 }
 
 /** Removes the numbers above upright bars that have no room beside those of larger weights.
- * @param {Figure} figure
- * @param {number} width of the chart in pixels */
+ * @param {Figure} figure @param {number} width of the chart in pixels */
 function dropCrowdedNumbers({ data, layout: { meta, margin } }, width) {
   if (!meta.upright || !meta.order) return;
   const { l = 0, r = 0 } = margin ?? {}, distance = NUMBER_WIDTH * meta.order.length / (width - l - r);
@@ -136,8 +124,7 @@ function fadeEdges(scroll) {
   scroll.classList.toggle("more-right", scroll.scrollLeft + scroll.clientWidth < scroll.scrollWidth - 1);
 }
 
-/** @param {ChartState} state */
-function listenToChart(state) {
+function listenToChart(/** @type {ChartState} */ state) {
   const { root, chart } = state, scroll = find(root, ".scroll");
   scroll.addEventListener("scroll", () => {
     fadeEdges(scroll);
@@ -170,28 +157,34 @@ function listenToChart(state) {
   else reportPointing(state);
 }
 
-/** @param {ChartState} state @param {ChartPayload} payload */
-async function show(state, payload) {
-  const { root } = state;
+async function show(/** @type {ChartState} */ state, /** @type {ChartPayload} */ payload) {
+  const { root, operands } = state;
   await plotlyLibrary(); // the selection of that time is drawn
   const { step, source, order, now } = viewState(root);
   if (step === null || state.signal.aborted || payload !== state.payload) return;
+  if (operands && step >= operands.targets.length) return; // of another translation, whose payload is still being fetched
   if (state.steps) fetchAhead(state, state.steps);
   const { template, values, captions } = payload;
   const text = fittingValues(root, payload) ?? values["every"] ?? values[step];
   if (!text) return;
+  const piece = operands ? Math.min(source ?? operands.peaks[step], operands.sources.length - 1) : 0;
+  const cell = operands && decomposition(operands, step, piece);
   // Before the figures are compared: two translations may share a step's figure and yet differ in its word.
-  const [heading, ...sentences] = captions[step] ?? captions["every"] ?? ["", ""];
+  const [heading, ...sentences] = cell
+    ? captionOf(cell, operands, step, piece)
+    : captions[step] ?? captions["every"] ?? ["", ""];
   const weights = Math.min(1, sentences.length - 1); // the picture of three stages has the weights second
   if (state.words?.invitation) sentences[weights] = `${sentences[weights]} ${state.words.invitation}`;
   writeCaption(root, heading, sentences);
   const scale = scaleFactor();
-  const same = text === state.text && template === state.template && order === state.order && scale === state.scale;
-  const stage = now?.stage ?? null;
-  if (same && step === state.step && source === state.source && stage === state.stage) return;
+  const stage = now?.stage ?? null, isSameCell = step === state.step && source === state.source;
+  const same = text === state.text && template === state.template && order === state.order && scale === state.scale &&
+    (!cell || isSameCell);
+  if (same && isSameCell && stage === state.stage) return;
   Object.assign(state, { step, source, order, stage, text, template, scale });
   if (!same) {
     state.figure = filled(JSON.parse(template), JSON.parse(text));
+    if (cell) fillFigure(state.figure, cell, operands, sentences[0]);
     state.places = arrangeRows(state.figure, order === "strongest");
     if (scale !== 1) state.figure = scaled(state.figure, scale);
     fitHeight(state);
@@ -254,6 +247,9 @@ export default component(".chart-box", {
     undo.hidden = !state.words?.undo;
     write(undo, state.words?.undo ?? "");
     return !fetching || Boolean(data.sent); // the heatmap first: IntersectionObserver reports late
+  },
+  read(state, { operands }) {
+    Object.assign(state, { operands: operands && unpacked(operands), isSlow: operands !== undefined });
   },
   show,
 });

@@ -2,7 +2,7 @@
 // left edge and below the bar at the top of the window.
 
 import { svgElement } from "../diagram/svg.js";
-import { find, findAll } from "../shared.js";
+import { find, findAll } from "../elements.js";
 
 const TALL_CHART = 480; // pixels of height from which the names of the columns may have left the window
 
@@ -27,8 +27,7 @@ export function drawFrozenLabels(state) {
   const { root, chart } = state, { meta } = chart.layout;
   if (!chart._fullLayout) return;
   const { height, width, _size: { l, t, b } } = chart._fullLayout;
-  /** @param {string} name */
-  const drawn = (name) => chart.querySelectorAll(name);
+  const drawn = (/** @type {string} */ name) => chart.querySelectorAll(name);
   const scroll = find(root, ".scroll");
   const whole = Boolean(meta.columns) && !meta.panels; // several panels have names of their own
   // Stacked panels keep the row labels and headings of all.
@@ -39,14 +38,10 @@ export function drawFrozenLabels(state) {
   root.classList.toggle("wide", wide);
   root.classList.toggle("stacked", Boolean(meta.stacked));
   root.style.setProperty("--frozen", wide ? `${l}px` : "0px");
-  find(root, ".rows").replaceChildren(
-    ...(wide
-      ? [
-        copyOf(drawn(`${rows} .yaxislayer-above, ${BRACKETS}`), l, height - b),
-        copyOf(drawn(besideRows), width, height),
-      ]
-      : []),
-  );
+  const labels = find(root, ".rows");
+  labels.replaceChildren();
+  if (wide) labels.append(copyOf(drawn(`${rows} .yaxislayer-above, ${BRACKETS}`), l, height - b));
+  if (wide) labels.append(copyOf(drawn(besideRows), width, height));
   find(root, ".columns").style.height = tall ? `${height - b - UNLABELLED_END}px` : "0";
   const names = find(root, ".names");
   names.style.marginLeft = `${l}px`;

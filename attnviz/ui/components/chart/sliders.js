@@ -1,10 +1,16 @@
-// Positions and texts of the sliders over the bars of weights, and redrawing the bars while one is dragged (see
-// drag.js).
+// Sliders over the bars of attention weights, for mouse, finger and keyboard. The other weights change along, so that all
+// still sum to 1; the server gets the weights at the end of the drag. Beside the bar that is dragged is shown what its
+// weights would do.
 
-import { bytesOf, drawFigure, find, findAll, makeOneTabStop, number, percent, states, write } from "../shared.js";
-import { sendPreviewedWeights, viewState } from "../view.js";
+import { changedWords, element, find, findAll, states, write } from "../elements.js";
+import { makeOneTabStop, onEscape } from "../keyboard.js";
+import { bytesOf, fill, number, percent } from "../numbers.js";
+import { fetchJson } from "../payloads.js";
+import { drawFigure } from "../plots.js";
+import { onMessage, send, sendPointed, sendPreviewedWeights, viewState } from "../view.js";
+import { changedWeights, strongestFirst, sumRows, weightedSum, withShare } from "./weights.js";
 
-export const SLACK = 4; // pixels by which a slider begins left of its bar, and that a press may move and still be a click
+const SLACK = 4; // pixels by which a slider begins left of its bar, and that a press may move and still be a click
 const LOW = 0.02; // weight below which the end of a bar is not marked
 
 /** The text of a weight as in the figure: where that shows shares, a whole percentage.
@@ -14,9 +20,7 @@ function weightText({ layout }, weight, places = 2) {
 }
 
 /** A figure with other weights in their bars, in the numbers next to these, and in the strips of their mixture.
- * @param {Figure} figure
- * @param {Layout} layout as it is drawn
- * @param {number[]} weights @returns {Figure} */
+ * @param {Figure} figure @param {Layout} layout as it is drawn @param {number[]} weights @returns {Figure} */
 function withWeights(figure, layout, weights) {
   const { weights: bars, mixture, upright } = figure.layout.meta, along = upright ? "y" : "x";
   const least = upright ? LOW : 0, mixed = mixture && mixtureOf(figure, mixture, weights);
@@ -34,18 +38,12 @@ function withWeights(figure, layout, weights) {
  * @param {Figure} figure @param {NonNullable<Meta["mixture"]>} mixture @param {number[]} weights */
 function mixtureOf(figure, { values, names, more }, weights) {
   const own = figure.layout.meta.strip_pieces?.filter((piece) => piece !== null).length ?? 0;
-  const order = weights.map((_, j) => j).sort((one, other) => weights[other] - weights[one] || one - other);
-  /** @type {(pieces: number[]) => number[]} */
-  const sum = (pieces) =>
-    Array.from(values[0], (_, k) => pieces.reduce((total, j) => total + weights[j] * values[j][k], 0));
-  const rest = order.slice(own);
-  const rows = [...order.slice(0, own).map((j) => [j]), ...(rest.length ? [rest] : []), order].map(sum);
-  const labels = order.slice(0, own).map((j) => `${percent(weights[j])} × ${names[j]}`);
-  if (rest.length) labels.push(`${percent(rest.reduce((total, j) => total + weights[j], 0))} × ${more}`);
+  const order = strongestFirst(weights), rows = sumRows(weights, values, order, own);
+  const labels = rows.map(({ pieces: [j], weight }, k) => `${percent(weight)} × ${k < own ? names[j] : more}`);
+  const strips = [...rows, weightedSum(weights, values, order)].map(({ strip }) => strip);
   return {
-    strips: { z: rows, text: rows.map((row) => row.map((value) => number(value, 2))) },
-    /** @type {(layout: Layout) => Layout} */
-    labelled: (layout) => {
+    strips: { z: strips, text: strips.map((strip) => strip.map((value) => number(value, 2))) },
+    labelled: (/** @type {Layout} */ layout) => {
       const { yaxis3: axis, annotations } = layout;
       if (!axis) return layout;
       const ticktext = [...labels, ...axis.ticktext.slice(-1)];
@@ -57,7 +55,7 @@ function mixtureOf(figure, { values, names, more }, weights) {
 }
 
 /** Draws the weights shown, at most once per animation frame. @param {ChartState} state */
-export function redraw(state) {
+function redraw(state) {
   const { root, chart, sliders } = state;
   if (!sliders) return;
   describeSliders(state, sliders);
@@ -106,12 +104,10 @@ export function placeSliders(state) {
     const place = `${beside._offset + beside.c2p(places[j] - 0.5)}px`;
     bar.hidden = places[j] === last;
     bar.classList.toggle("late", 2 * j > sliders.bars.length);
-    Object.assign(
-      bar.style,
-      upright
-        ? { left: place, width: breadth, top: `${along._offset}px`, height: length }
-        : { left: `${along._offset - SLACK}px`, width: length, top: place, height: breadth },
-    );
+    const box = upright
+      ? { left: place, width: breadth, top: `${along._offset}px`, height: length }
+      : { left: `${along._offset - SLACK}px`, width: length, top: place, height: breadth };
+    Object.assign(bar.style, box);
   });
   sortByRow(find(root, ".hands"), sliders, places);
   describeSliders(state, sliders);
@@ -128,9 +124,8 @@ export function markTabStop({ root, sliders }) {
 /** Sorts the sliders by row, for the tab order; the focus stays where it is.
  * @param {HTMLElement} layer @param {Sliders} sliders @param {number[]} places */
 function sortByRow(layer, sliders, places) {
-  const wanted = sliders.bars.toSorted((one, other) =>
-    places[sliders.bars.indexOf(one)] - places[sliders.bars.indexOf(other)]
-  );
+  const rowOf = (/** @type {HTMLElement} */ bar) => places[sliders.bars.indexOf(bar)];
+  const wanted = sliders.bars.toSorted((one, other) => rowOf(one) - rowOf(other));
   if (wanted.every((bar, row) => layer.children[row] === bar)) return;
   const focused = wanted.find((bar) => bar.matches(":focus"));
   sliders.reordering = true;
@@ -141,8 +136,219 @@ function sortByRow(layer, sliders, places) {
 
 /** The lengths of bars, unpacked where Plotly's Python library has encoded them.
  * @param {unknown} lengths @returns {ArrayLike<number>} */
-export function unpackedBars(lengths) {
+function unpackedBars(lengths) {
   const { bdata } = /** @type {{ bdata?: string }} */ (lengths);
   if (bdata === undefined) return /** @type {number[]} */ (lengths);
   return new Float32Array(bytesOf(bdata).buffer);
+}
+
+const FINE = 0.01; // change by an arrow key with Shift
+
+/** @type {Record<string, number>} */
+const KEY_CHANGES = { PageUp: 0.2, PageDown: -0.2, Home: -1, End: 1 };
+
+/** What an arrow key changes, or to which slider it goes, where they stand beside or above each other.
+ * @type {Record<"upright" | "level", { change: Record<string, number>, go: Record<string, number> }>} */
+const ARROWS = {
+  upright: { change: { ArrowUp: 0.05, ArrowDown: -0.05 }, go: { ArrowLeft: -1, ArrowRight: 1 } },
+  level: { change: { ArrowRight: 0.05, ArrowLeft: -0.05 }, go: { ArrowUp: -1, ArrowDown: 1 } },
+};
+
+/** Whether the bars are upright. @param {ChartState} state */
+const isUpright = (state) => Boolean(state.figure.layout.meta.upright);
+
+/** Attaches the sliders to the bars of a figure that has been drawn. @param {ChartState} state */
+export function attachSliders(state) {
+  const { root } = state, { weights } = state.figure.layout.meta, layer = find(root, ".hands");
+  state.sliders?.drag?.end();
+  if (state.sliders) sendPreviewedWeights(root, null);
+  hideConsequence(state);
+  if (!state.words || !weights || weights.pieces.length < 2) {
+    state.sliders = undefined;
+    layer.replaceChildren();
+    return;
+  }
+  const upright = isUpright(state), { x, y } = state.figure.data[weights.trace];
+  const stepWeights = Array.from(unpackedBars(upright ? y : x));
+  const bars = state.sliders?.bars.length === stepWeights.length
+    ? state.sliders.bars
+    : stepWeights.map((_, j) => newSlider(state, j));
+  state.sliders = { stepWeights, shownWeights: stepWeights, bars, unit: 1, zero: 0, frame: 0 };
+  const { weight, keys: levelKeys, uprightKeys } = state.words, keys = upright ? uprightKeys : levelKeys;
+  bars.forEach((bar, j) => {
+    const ariaLabel = fill(weight, { name: weights.pieces[j] });
+    Object.assign(bar, { ariaLabel, ariaOrientation: upright ? "vertical" : "horizontal" });
+    bar.classList.toggle("upright", upright);
+  });
+  Object.assign(layer, { role: "group", ariaLabel: state.words.weights, ariaDescription: keys });
+  placeSliders(state);
+}
+
+function newSlider(/** @type {ChartState} */ state, /** @type {number} */ piece) {
+  const { root } = state, range = { tabIndex: -1, role: "slider", ariaValueMin: "0", ariaValueMax: "1" };
+  const bar = element("div", "hand", range, element("output", ""));
+  bar.onpointerenter = () => sendPointed(root, { source: piece });
+  bar.onpointerleave = () => sendPointed(root, null);
+  bar.onpointerdown = (event) => onPointerDown(state, piece, event);
+  bar.onkeydown = (event) => onKeyDown(state, piece, event);
+  bar.onfocus = () => {
+    if (!state.sliders?.reordering) send(root, "choose", { source: piece });
+  };
+  bar.onblur = () => {
+    if (!state.sliders?.reordering) endDrag(state);
+  };
+  return bar;
+}
+
+/** Hides what the dragged weights would do, and asks for no more. @param {ChartState} state */
+function hideConsequence({ root, sliders }) {
+  clearTimeout(sliders?.rest);
+  find(root, ".consequence").hidden = true;
+}
+
+/** Begins the drag of a bar, unless it is already being dragged; `end` removes its listeners.
+ * @param {ChartState} state @param {number} piece @param {() => void} [end] */
+function beginDrag(state, piece, end = () => {}) {
+  const { sliders } = state;
+  if (!sliders || sliders.drag?.piece === piece) return sliders;
+  endDrag(state);
+  sliders.drag = { piece, startWeights: sliders.shownWeights, hasMoved: false, end };
+  return sliders;
+}
+
+function drag(/** @type {ChartState} */ state, /** @type {number} */ value) {
+  const { sliders } = state;
+  if (!sliders?.drag) return;
+  sliders.drag.hasMoved = true;
+  sliders.shownWeights = withShare(sliders.drag.startWeights, sliders.drag.piece, value);
+  redraw(state);
+  if (state.consequenceAddress) requestConsequence(state);
+}
+
+/** Ends a drag: sends changed weights to the server, or restores the previous ones if `back`.
+ * @param {ChartState} state @param {boolean} [back] */
+function endDrag(state, back) {
+  const { root, sliders } = state, { step } = viewState(root);
+  if (!sliders?.drag) return;
+  const { startWeights, hasMoved, end } = sliders.drag;
+  sliders.drag = undefined;
+  end();
+  hideConsequence(state);
+  if (back) sliders.shownWeights = startWeights;
+  else if (hasMoved && step !== null) {
+    const intervention = /** @type {const} */ ({ kind: "weights", weights: sliders.shownWeights, step });
+    send(root, "try", { intervention, held: viewState(root).held });
+  }
+  redraw(state);
+}
+
+/** Starts a drag by the mouse or a finger; without a movement, the piece is chosen.
+ * @param {ChartState} state @param {number} piece @param {PointerEvent} event */
+function onPointerDown(state, piece, event) {
+  const { root } = state, bar = state.sliders?.bars[piece];
+  if (!bar || event.button !== 0 || !event.isPrimary) return;
+  event.preventDefault(); // keeps the focus: the arrow keys are to step
+  const listening = new AbortController(), { signal } = listening;
+  endDrag(state);
+  const sliders = beginDrag(state, piece, () => listening.abort());
+  if (!sliders) return;
+  /** Pixels in the direction of a larger weight. @param {PointerEvent} at */
+  const place = ({ clientX, clientY }) => isUpright(state) ? -clientY : clientX;
+  const from = place(event), value = sliders.shownWeights[piece];
+  bar.setPointerCapture(event.pointerId);
+  bar.addEventListener("pointermove", (moved) => {
+    const by = place(moved) - from;
+    if (sliders.drag?.hasMoved || Math.abs(by) >= SLACK) drag(state, value + by / sliders.unit);
+  }, { signal });
+  bar.addEventListener("pointerup", () => {
+    if (!sliders.drag?.hasMoved) send(root, "choose", { source: piece });
+    endDrag(state);
+  }, { signal });
+  bar.addEventListener("pointercancel", () => endDrag(state, true), { signal });
+  onEscape(() => endDrag(state, true), signal);
+}
+
+/** @param {ChartState} state @param {number} piece @param {KeyboardEvent} event */
+function onKeyDown(state, piece, event) {
+  const { root } = state;
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const { sliders } = state, arrows = ARROWS[isUpright(state) ? "upright" : "level"];
+  const by = KEY_CHANGES[event.key] ?? arrows.change[event.key], way = arrows.go[event.key];
+  if (by !== undefined && sliders) {
+    beginDrag(state, piece);
+    drag(state, sliders.shownWeights[piece] + (event.shiftKey ? Math.sign(by) * FINE : by));
+  } else if (way) {
+    const shown = findAll(root, ".hand:not([hidden])");
+    shown[shown.findIndex((bar) => bar.matches(":focus")) + way]?.focus();
+  } else if (event.key === "Enter") endDrag(state);
+  else if (event.key === "Escape") {
+    if (sliders?.drag) endDrag(state, true);
+    else {
+      sliders?.bars[piece].blur();
+      send(root, "choose", { source: null });
+    }
+  } else if (event.key !== " ") return;
+  event.preventDefault();
+}
+
+/** Shows what-ifs requested elsewhere in the view, and reverts those that the server rejects.
+ * @param {ChartState} state */
+export function followWhatIfs(state) {
+  const { root, signal } = state;
+  /** The translation of the what-if that is not answered yet. @type {string | undefined} */
+  let requestedIdentity;
+  const show = (/** @type {Intervention | Unfinished | null} */ intervention) => {
+    const { sliders } = state;
+    if (!sliders) return;
+    sliders.shownWeights = intervention ? changedWeights(sliders.stepWeights, intervention) : sliders.stepWeights;
+    redraw(state);
+  };
+  onMessage(root, "preview", ({ detail }) => show(detail), signal);
+  onMessage(root, "try", ({ detail }) => {
+    show("intervention" in detail ? detail.intervention : null);
+    requestedIdentity = viewState(root).view?.identity;
+  }, signal);
+  onMessage(root, "answered", () => {
+    if (requestedIdentity !== undefined && requestedIdentity === viewState(root).view?.identity) show(null); // the what-if failed
+    requestedIdentity = undefined;
+  }, signal);
+}
+
+const REST = 16; // milliseconds without a movement, after which the hand rests
+const GAP = 6; // pixels between the bar and the box below it
+const ABOVE = 30; // pixels between the bar and the box above it, for the number there
+
+/** Requests what the weights shown would do, once the hand rests; of several requests the last one is shown.
+ * @param {ChartState} state */
+function requestConsequence(state) {
+  const { root, consequenceAddress, sliders } = state, { step, held } = viewState(root);
+  if (!sliders?.drag || step === null) return;
+  clearTimeout(sliders.rest);
+  find(root, ".consequence").classList.add("stale");
+  sliders.rest = setTimeout(async () => {
+    const weights = sliders.shownWeights;
+    const whatIf = { intervention: { kind: "weights", weights: Array.from(weights), step }, held };
+    const query = new URLSearchParams({ what_if: JSON.stringify(whatIf) });
+    const wanted = () => states.has(root) && state.sliders === sliders && sliders.shownWeights === weights;
+    const consequence = await fetchJson(`${consequenceAddress}&${query}`, true, wanted);
+    if (consequence && sliders.drag && wanted()) {
+      showConsequence(root, sliders.bars[sliders.drag.piece], consequence, state.words?.outdated ?? "");
+    }
+  }, REST);
+}
+
+/** @param {HTMLElement} root @param {HTMLElement} bar @param {Consequence} consequence
+ * @param {string} outdated what the rest of the page still shows */
+function showConsequence(root, bar, { probability, words }, outdated) {
+  const box = find(root, ".consequence"), translation = find(box, ".translation");
+  write(find(box, ".probability"), probability);
+  translation.replaceChildren(...changedWords(words));
+  translation.hidden = words.length === 0;
+  write(find(box, ".outdated"), outdated);
+  box.hidden = false;
+  box.classList.remove("stale");
+  // Below upright bars is their mixture.
+  const { offsetTop, offsetHeight } = bar,
+    fits = !bar.matches(".upright") && bar.getBoundingClientRect().bottom + GAP + box.offsetHeight < innerHeight;
+  box.style.top = `${fits ? offsetTop + offsetHeight + GAP : offsetTop - ABOVE - box.offsetHeight}px`;
 }

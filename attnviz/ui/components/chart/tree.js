@@ -4,12 +4,11 @@
 // list, is marked over the chart.
 
 import { addElement, svgElement } from "../diagram/svg.js";
-import { find } from "../shared.js";
+import { find } from "../elements.js";
 import { send } from "../view.js";
 
 /** Opens a hypothesis: a finished one becomes the translation; any other is forced from where it differs from the
- * current translation.
- * @param {HTMLElement} root @param {TreeMeta} tree @param {number} node */
+ * current translation. @param {HTMLElement} root @param {TreeMeta} tree @param {number} node */
 export function openHypothesis(root, tree, node) {
   const { shown: now, end } = tree, pieces = [];
   for (let here = node; here >= 0; here = tree.parents[here]) pieces.unshift(tree.pieces[here]);
@@ -63,8 +62,7 @@ function markPath({ root, chart }, tree, pointed) {
 /** Listens to the pointer over the tree. @param {ChartState} state */
 export function listenToTree(state) {
   const { chart } = state;
-  /** @param {unknown} node */
-  const mark = (node) => {
+  const mark = (/** @type {unknown} */ node) => {
     const { tree } = chart.layout.meta; // changes with the search
     if (tree) markPath(state, tree, Number(node));
   };

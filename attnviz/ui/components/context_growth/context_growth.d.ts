@@ -36,11 +36,11 @@ interface GrowthPayload {
   words: Words;
 }
 
+/** A row: its pieces, their weight, and the sum of their strips. */
 interface Strip {
-  name: string;
-  piece: number | null;
+  pieces: number[];
   weight: number;
-  strip: Float32Array;
+  strip: number[];
 }
 
 /** The strips of one step, and their sum. */
@@ -48,9 +48,9 @@ interface Growth {
   step: number;
   skeleton: GrowthFigure;
   lines: Strip[];
-  /** The row of a source piece, or -1. */
-  row(source: number | null): number;
-  total: Float32Array;
+  /** The row of each source piece. */
+  places: number[];
+  total: number[];
   /** The number at which the colours end. */
   limit: number;
 }
@@ -65,6 +65,7 @@ interface GrowthState extends FetchingState<GrowthPayload> {
   alpha: Float32Array[];
   skeletons: { figure: GrowthFigure; thinned: GrowthFigure | null };
   numbers?: Growth;
+  places: number[] | null;
   /** How many strips are added. */
   added: number;
   clock: Clock;

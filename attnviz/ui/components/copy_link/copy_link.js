@@ -1,7 +1,7 @@
 // A button that copies an address, by default the current one, and briefly confirms it.
 
 import { writeAddress } from "../address.js";
-import { element, find, onPress, write } from "../shared.js";
+import { element, find, onPress, write } from "../elements.js";
 
 const CONFIRMED = 2500; // milliseconds
 

@@ -1,7 +1,7 @@
 // Definitions of terms: paragraphs with **terms**, `signs` and $formulas$, typeset by KaTeX.
 
 import { katexAt, typeset } from "../equation/equation.js";
-import { element, find } from "../shared.js";
+import { element, find } from "../elements.js";
 
 /** The nodes of a paragraph. @param {string} text @param {KatexLibrary | null} katex @returns {HTMLElement[]} */
 function paragraphParts(text, katex) {

@@ -207,6 +207,9 @@ interface Plan {
   decoder: DecoderPlan;
 }
 
+/** Returns the width of a text in pixels, at a font size. */
+type Measure = (text: string, letters: number) => number;
+
 /** Across the sentence, in pixels: where words stand, from where to where the other rows go. */
 interface Rows {
   words: number;

@@ -1,21 +1,17 @@
 // The architecture diagram: the computation of the current step, from the English pieces to the French one. It is drawn once
 // for a sentence; a step changes only what differs.
 
-import { component } from "../component.js";
 import { newClock } from "../clock.js";
-import { scaleFactor } from "../figure_scale.js";
-import { find, findAll, onResize, prefersReducedMotion, write } from "../shared.js";
-import { onMessage, viewRoot, viewState } from "../view.js";
-import { drawDecoder } from "./decoder.js";
-import { drawEncoder } from "./encoder.js";
-import { drawAttention, gradientId } from "./attention.js";
-import { drawNames } from "./names.js";
+import { component } from "../component.js";
+import { find, findAll, onResize, prefersReducedMotion, write } from "../elements.js";
+import { scaleFactor } from "../plots.js";
+import { onMessage, send, sendPointed, viewRoot, viewState } from "../view.js";
+import { drawNames, drawTerms } from "./names.js";
+import { drawAttention, drawDecoder, drawEncoder, gradientId } from "./parts.js";
 import { planFor } from "./plan.js";
 import { animateTo, drawPose, unpackNumbers } from "./pose.js";
-import { addColumnTargets, listenToStages } from "./pointer.js";
-import { addElement, writeFitted } from "./svg.js";
 import { endShow, listenToShow, newShow, rowOf, showStep } from "./show_step.js";
-import { drawTerms } from "./terms.js";
+import { addElement, addGroup, area, writeFitted } from "./svg.js";
 
 /** Draws all that is the same at every step.
  * @param {DiagramState} state @param {DiagramPayload} payload @returns {DiagramDrawing} */
@@ -74,18 +70,14 @@ function textMeasure(root, font) {
  * @param {Element} drawing @param {Plan} plan */
 function addFlowGradient(drawing, { vertical, across: { ribbons: [from, to] } }) {
   const ends = vertical ? { x1: from, y1: 0, x2: to, y2: 0 } : { x1: 0, y1: from, x2: 0, y2: to };
-  const colours = addElement(addElement(drawing, "defs", {}), "linearGradient", {
-    id: gradientId(drawing),
-    gradientUnits: "userSpaceOnUse",
-    ...ends,
-  });
+  const attributes = { id: gradientId(drawing), gradientUnits: "userSpaceOnUse", ...ends };
+  const colours = addElement(addElement(drawing, "defs", {}), "linearGradient", attributes);
   addElement(colours, "stop", { offset: 0.15, style: "stop-color: var(--attention)" });
   addElement(colours, "stop", { offset: 0.95, style: "stop-color: var(--context)" });
 }
 
 /** Writes the texts and numbers of a step.
- * @param {HTMLElement} root @param {DiagramDrawing} drawing
- * @param {number} k its row in the payload */
+ * @param {HTMLElement} root @param {DiagramDrawing} drawing @param {number} k its row in the payload */
 function writeStep(root, { payload, parts }, k) {
   const { previous, written, likely, foils, mixes: mix, words } = payload, i = payload.steps[k] + 1;
   for (const node of findAll(root, "[data-index]", SVGElement)) {
@@ -116,16 +108,14 @@ function markPiece({ root, diagram, pointed }) {
  * @param {DiagramDrawing} drawing @param {boolean} onward @param {number} share */
 function moveInputs({ plan, parts }, onward, share) {
   const { before, previous, after, word } = plan.decoder, left = onward ? 1 - share : 0;
-  /** @type {(node: SVGElement, to: Area, from: Area) => void} */
-  const move = (node, to, from) =>
+  const move = (/** @type {SVGElement} */ node, /** @type {Area} */ to, /** @type {Area} */ from) =>
     node.setAttribute("transform", `translate(${(from.x - to.x) * left} ${(from.y - to.y) * left})`);
   move(parts.before, before, after);
   move(parts.previous, previous, word);
   for (const node of parts.made) node.style.opacity = onward ? String(Math.max(0, share * 2 - 1)) : "";
 }
 
-/** @param {DiagramState} state @param {DiagramPayload} payload */
-function show(state, payload) {
+function show(/** @type {DiagramState} */ state, /** @type {DiagramPayload} */ payload) {
   const { root } = state, { step, source } = viewState(root), k = step === null ? -1 : payload.steps.indexOf(step);
   if (k < 0 || state.signal.aborted) return;
   const scale = scaleFactor(), boxWidth = find(root, ".scroll").clientWidth;
@@ -153,8 +143,7 @@ function show(state, payload) {
 }
 
 /** Draws the ribbons of weights that are previewed.
- * @param {DiagramState} state
- * @param {number[] | null} weights of the source pieces, or null for those of the step */
+ * @param {DiagramState} state @param {number[] | null} weights of the source pieces, or null for those of the step */
 function drawWeights(state, weights) {
   const { diagram, pose } = state, k = rowOf(state);
   if (!diagram || !pose || k < 0 || (weights && weights.length !== pose.weights.length)) return;
@@ -166,8 +155,7 @@ function drawWeights(state, weights) {
 
 export default component(".diagram", {
   begin: (own) => ({ step: null, pointed: null, clock: newClock(own), show: newShow() }),
-  /** @param {DiagramState} state */
-  start(state) {
+  start(/** @type {DiagramState} */ state) {
     const { root, signal } = state, scroll = find(root, ".scroll");
     const drawAgain = () => {
       state.step = null;
@@ -197,3 +185,41 @@ export default component(".diagram", {
   read: (state) => state.diagram = undefined,
   show,
 });
+
+/** Adds a transparent target over each column, for hovering and clicking.
+ * @param {HTMLElement} root @param {Element} drawing @param {Plan} plan @param {DiagramParts} parts */
+function addColumnTargets(root, drawing, plan, parts) {
+  const { across, columns } = plan, deep = across.ribbons[0];
+  const part = addGroup(drawing, "reaches");
+  columns.forEach(({ middle, width }, j) => {
+    const target = addElement(part, "rect", { ...area(plan, middle - width / 2, 0, width, deep), class: "column" });
+    target.addEventListener("click", (event) => choosePiece(root, plan, j, /** @type {MouseEvent} */ (event)));
+    for (const node of [target, ...(parts.ribbons[j] ? [parts.ribbons[j]] : [])]) {
+      node.addEventListener("pointerenter", () => sendPointed(root, { source: j }));
+      node.addEventListener("pointerleave", () => sendPointed(root, null));
+    }
+  });
+}
+
+/** Handles a click on a column: in the encoder it chooses the piece, below it goes to the stage.
+ * @param {HTMLElement} root @param {Plan} plan @param {number} j @param {MouseEvent} event */
+function choosePiece(root, plan, j, event) {
+  const box = find(root, ".drawing", SVGElement).getBoundingClientRect(), { across } = plan;
+  const here = (plan.vertical ? event.clientX - box.left : event.clientY - box.top) * plan.width / box.width;
+  if (!across.query || here < across.query) send(root, "choose", { source: j });
+  else goTo(root, here < (across.energyNumber || across.energy[1]) + 6 ? 1 : 2);
+}
+
+function goTo(/** @type {HTMLElement} */ root, /** @type {number} */ stage) {
+  send(root, "choose", { stage });
+  send(root, "visit", stage);
+}
+
+/** Listens for clicks on the links to the stages. @param {HTMLElement} root */
+function listenToStages(root) {
+  find(root, ".drawing", SVGElement).addEventListener("click", ({ target }) => {
+    const part = target instanceof Element ? target.closest("[data-stage]") : null;
+    const stage = part instanceof SVGElement ? Number(part.dataset.stage) : 0;
+    if (stage) goTo(root, stage);
+  });
+}

@@ -1,6 +1,7 @@
 // The moments of a step that is computed before the reader's eyes. Bars and colours move between the numbers of the step;
 // a number that is written is always one of them.
 
+import { weightedSum } from "../chart/weights.js";
 import { eased } from "../clock.js";
 
 /** Milliseconds of each scene at speed 1. */
@@ -37,12 +38,8 @@ export function exponentials(energies) {
 /** The context vector after `added` pieces and a `part` of the next one: the sum of alpha_ij h_j in its drawn units.
  * @param {Float32Array[]} annotations @param {Float32Array} weights @param {number} added @param {number} part */
 function partialContext(annotations, weights, added, part) {
-  const sum = new Float64Array(annotations[0].length);
-  annotations.slice(0, added + 1).forEach((annotation, j) => {
-    const weight = weights[j] * (j < added ? 1 : part);
-    annotation.forEach((value, k) => sum[k] += weight * value);
-  });
-  return Float32Array.from(sum);
+  const until = weights.slice(0, added + 1).map((weight, j) => j < added ? weight : part * weight);
+  return Float32Array.from(weightedSum(until, annotations, [...until.keys()]).strip);
 }
 
 /** How many pieces the mixture has at a share of its time, and how far the next one is on its way.
@@ -57,10 +54,8 @@ function mixtureAt(weights, share) {
   return { added: weights.length, way: 0 };
 }
 
-/** @param {Pose} pose of the step
- * @param {Float32Array[]} annotations @param {Scene[]} scenes
- * @param {number} low the least energy that is drawn
- * @param {number} time @returns {Moment} */
+/** @param {Pose} pose of the step @param {Float32Array[]} annotations @param {Scene[]} scenes
+ * @param {number} low the least energy that is drawn @param {number} time @returns {Moment} */
 export function momentAt({ energies, weights, context, before, after }, annotations, scenes, low, time) {
   /** The share of a scene's time that is over: 1 where the model has no such scene. @param {SceneName} name */
   const over = (name) => {

@@ -3,30 +3,63 @@
 
 const NAMED_FROM = 960; // pixels of width from which the rows of a horizontal sentence have names
 const COMPACT_FROM = 530; // pixels of width from which a sentence without terms is horizontal
-const GUTTER = 176; // pixels at the left of a horizontal sentence, for the names of the rows
-const COMPACT_GUTTER = 100; // the same for short names
-const THIN_GUTTER = 92; // the same above the picture below it (figures/step_attention.py)
 const RIGHT_EDGE = 14; // pixels at the right, where the backward direction of the encoder begins
 const WIDEST_COLUMN = 180; // pixels of the widest column
 const KEY_ROW = 22; // pixels of the row that names the keys
 export const PROBABILITY_WIDTH = 54; // pixels for the symbol before a probability
+export const TAPS = [0.24, 0.5, 0.76]; // shares of a box's width at which it takes in state, context and word
 const NARROWEST_COLUMN = 10; // pixels of the narrowest column: for a longer sentence the drawing is wider than its box
 
-/** The rows of attention, in a plan without them. @type {Pick<Rows, "key" | "query" | "energy" | "energyNumber" | "weight">} */
+/** The rows of attention, in a plan without them. */
 const NO_ATTENTION = { key: 0, query: 0, energy: [0, 0], energyNumber: 0, weight: 0 };
+
+/** The forms of a horizontal sentence: with names of the rows at its left, with short names, and thin, above the picture that
+ * has its energies and weights (figures/step_attention.py). In pixels: the width of the names, what follows them, and the
+ * places of the rows; those of attention and of the mixture are below the row that names the keys, and a model without
+ * attention has other ones. */
+const FORMS = {
+  wide: {
+    gutter: 176,
+    indent: 36,
+    encoder: { words: 21, forward: [44, 60], backward: [72, 88] },
+    attention: { query: 116, energy: [126, 172], energyNumber: 187, weight: 209 },
+    mixture: { ribbons: [216, 324], context: [325, 351] },
+    none: { backward: [84, 100], ribbons: [62, 199], context: [200, 226] },
+  },
+  compact: {
+    gutter: 100,
+    indent: 20,
+    encoder: { words: 17, forward: [28, 40], backward: [46, 58] },
+    attention: { query: 74, energy: [80, 108], energyNumber: 120, weight: 138 },
+    mixture: { ribbons: [144, 186], context: [187, 205] },
+    none: { backward: [60, 72], ribbons: [42, 142], context: [143, 163] },
+  },
+  thin: {
+    gutter: 92,
+    indent: 0,
+    encoder: { words: 17, forward: [26, 36], backward: [40, 50] },
+    attention: { query: 61, energy: [64, 64] },
+    mixture: { ribbons: [64, 98], context: [99, 115] },
+    none: {},
+  },
+};
+
+/** Rows that are further down. @param {Record<string, number | number[]>} rows @param {number} by */
+const lowered = (rows, by) =>
+  Object.fromEntries(
+    Object.entries(rows).map(([name, at]) => [name, Array.isArray(at) ? at.map((y) => y + by) : at + by]),
+  );
 
 /** The plan of a drawing of `width` pixels; `measure` returns the width of a text at a font size. A `thin` one ends
  * below the context vector, and its columns have the places of those of the picture below it.
- * @param {Outline} payload @param {number} width @param {(text: string, letters: number) => number} measure
- * @param {boolean} [thin] */
+ * @param {Outline} payload @param {number} width @param {Measure} measure @param {boolean} [thin] */
 export const planFor = (payload, width, measure, thin = false) =>
   thin || width >= NAMED_FROM || (width >= COMPACT_FROM && !payload.terms)
     ? horizontalPlan(payload, width, measure, thin)
     : verticalPlan(payload, width);
 
 /** The widths of the columns by their words, or `equal` ones; equal, with slanted words, if these do not fit.
- * @param {Outline} payload @param {number} available @param {(text: string, letters: number) => number} measure
- * @param {boolean} equal */
+ * @param {Outline} payload @param {number} available @param {Measure} measure @param {boolean} equal */
 function columnsOf({ sources, joined }, available, measure, equal) {
   const one = Math.max(available / sources.length, NARROWEST_COLUMN), same = sources.map(() => one);
   for (const letters of [18, 16, 14, 13, 12]) {
@@ -40,8 +73,7 @@ function columnsOf({ sources, joined }, available, measure, equal) {
   return { letters: Math.min(13, one * 1.05), slanted: true, widths: same };
 }
 
-/** @param {number[]} numbers */
-const sumOf = (numbers) => numbers.reduce((sum, one) => sum + one, 0);
+const sumOf = (/** @type {number[]} */ numbers) => numbers.reduce((sum, one) => sum + one, 0);
 
 /** Positions of adjacent columns, beginning at `from`. @param {number[]} widths @param {number} from */
 function adjacentColumns(widths, from) {
@@ -52,39 +84,22 @@ function adjacentColumns(widths, from) {
   });
 }
 
-/** @param {Outline} payload @param {number} available @param {(text: string, letters: number) => number} measure
- * @param {boolean} thin @returns {Plan} */
+/** @param {Outline} payload @param {number} available @param {Measure} measure @param {boolean} thin @returns {Plan} */
 function horizontalPlan(payload, available, measure, thin) {
-  const compact = thin || available < NAMED_FROM, gutter = thin ? THIN_GUTTER : compact ? COMPACT_GUTTER : GUTTER;
-  const start = gutter + (thin ? 0 : compact ? 20 : 36);
+  const compact = thin || available < NAMED_FROM, form = FORMS[thin ? "thin" : compact ? "compact" : "wide"];
+  const { gutter } = form, start = gutter + form.indent;
   const { letters, slanted, widths } = columnsOf(payload, available - start - RIGHT_EDGE, measure, thin);
   const sum = sumOf(widths);
   const width = Math.max(available, start + sum + RIGHT_EDGE);
   const first = start + Math.max(0, (width - RIGHT_EDGE - start - sum) / 2);
-  const attends = payload.attention !== "none", least = Math.min(...widths);
-  const top = slanted ? 46 : 0, named = payload.terms && attends ? KEY_ROW : 0, low = top + named;
-  /** @type {Rows} */
-  const across = thin ? thinRows(top) : compact ? compactRows(top, attends) : attends
-    ? {
-      words: top + 21,
-      forward: [top + 44, top + 60],
-      backward: [top + 72, top + 88],
-      key: named && top + 133,
-      query: low + 116,
-      energy: [low + 126, low + 172],
-      energyNumber: low + 187,
-      weight: low + 209,
-      ribbons: [low + 216, low + 324],
-      context: [low + 325, low + 351],
-    }
-    : {
-      ...NO_ATTENTION,
-      words: top + 21,
-      forward: [top + 44, top + 60],
-      backward: [top + 84, top + 100],
-      ribbons: [top + 62, top + 199],
-      context: [top + 200, top + 226],
-    };
+  const attends = payload.attention !== "none", least = Math.min(...widths), top = slanted ? 46 : 0;
+  const named = payload.terms && attends && !compact ? KEY_ROW : 0; // the height of the row that names the keys
+  const across = /** @type {Rows} */ ({
+    ...NO_ATTENTION,
+    ...lowered(form.encoder, top),
+    ...(attends ? lowered({ ...form.attention, ...form.mixture }, top + named) : lowered(form.none, top)),
+    key: named && top + 133,
+  });
   const decoder = compact
     ? compactDecoder(width, across.context[1], attends)
     : decoderBelowHorizontal(payload, width, across.context[1]);
@@ -109,44 +124,10 @@ function horizontalPlan(payload, available, measure, thin) {
   };
 }
 
-/** The rows of a horizontal sentence with short names. @param {number} top @param {boolean} attends @returns {Rows} */
-function compactRows(top, attends) {
-  const forward = /** @type {[number, number]} */ ([top + 28, top + 40]),
-    rows = { ...NO_ATTENTION, words: top + 17, forward };
-  if (!attends) {
-    return { ...rows, backward: [top + 60, top + 72], ribbons: [top + 42, top + 142], context: [top + 143, top + 163] };
-  }
-  return {
-    ...rows,
-    backward: [top + 46, top + 58],
-    query: top + 74,
-    energy: [top + 80, top + 108],
-    energyNumber: top + 120,
-    weight: top + 138,
-    ribbons: [top + 144, top + 186],
-    context: [top + 187, top + 205],
-  };
-}
-
-/** The rows of a horizontal sentence above the picture that has its energies and weights.
- * @param {number} top @returns {Rows} */
-const thinRows = (top) => ({
-  ...NO_ATTENTION,
-  words: top + 17,
-  forward: [top + 26, top + 36],
-  backward: [top + 40, top + 50],
-  query: top + 61,
-  energy: [top + 64, top + 64],
-  ribbons: [top + 64, top + 98],
-  context: [top + 99, top + 115],
-});
-
 /** The decoder below a horizontal sentence with short names; its boxes share the width.
- * @param {number} width
- * @param {number} bottom of the context vector
- * @param {boolean} attends @returns {DecoderPlan} */
+ * @param {number} width @param {number} bottom of the context vector @param {boolean} attends @returns {DecoderPlan} */
 function compactDecoder(width, bottom, attends) {
-  const left = COMPACT_GUTTER, top = bottom + 12, boxes = top + 58;
+  const left = FORMS.compact.gutter, top = bottom + 12, boxes = top + 58;
   // The boxes and the texts between them need 526 pixels, or 40 less with narrow boxes; the rest is distributed.
   const box = width - left < 526 ? 68 : 88, more = width - left - 350 - 2 * box;
   const after = left + 98 + 0.25 * more,
@@ -167,11 +148,9 @@ function compactDecoder(width, bottom, attends) {
 }
 
 /** The decoder below a horizontal sentence: inputs at the left, then the boxes, and the word at the right.
- * @param {Outline} payload @param {number} width
- * @param {number} bottom of the context vector
- * @returns {DecoderPlan} */
+ * @param {Outline} payload @param {number} width @param {number} bottom of the context vector @returns {DecoderPlan} */
 function decoderBelowHorizontal({ attention, terms }, width, bottom) {
-  const left = GUTTER, space = Math.min(width, 1500) - left, top = bottom + 14;
+  const left = FORMS.wide.gutter, space = Math.min(width, 1500) - left, top = bottom + 14;
   const boxes = top + 88;
   // The texts between the boxes need 784 pixels; the rest of the width is distributed.
   const more = Math.max(0, space - 784);
@@ -192,32 +171,20 @@ function decoderBelowHorizontal({ attention, terms }, width, bottom) {
 
 /** @param {Outline} payload @param {number} width @returns {Plan} */
 function verticalPlan(payload, width) {
-  const { sources, attention, terms } = payload, attends = attention !== "none";
+  const { sources, terms } = payload, attends = payload.attention !== "none";
   const size = Math.max(13, Math.min(24, 460 / sources.length)), top = terms && attends ? 54 : 34;
   const widths = sources.map(() => size);
   const edge = width - 4, last = top + size * sources.length;
-  /** @type {Rows} */
-  const across = attends
-    ? {
-      words: 0,
-      forward: [84, 114],
-      backward: [120, 150],
-      key: terms ? 45 : 0,
-      query: 166,
-      energy: [174, 208],
-      energyNumber: 0,
-      weight: 244,
-      ribbons: [248, edge - 26],
-      context: [edge - 25, edge - 3],
-    }
-    : {
-      ...NO_ATTENTION,
-      words: 0,
-      forward: [84, 124],
-      backward: [140, 180],
-      ribbons: [126, edge - 26],
-      context: [edge - 25, edge - 3],
-    };
+  const attention = { key: terms ? 45 : 0, query: 166, energy: [174, 208], weight: 244 };
+  const across = /** @type {Rows} */ ({
+    words: 0,
+    ...NO_ATTENTION,
+    ...(attends ? attention : {}),
+    forward: attends ? [84, 114] : [84, 124],
+    backward: attends ? [120, 150] : [140, 180],
+    ribbons: [attends ? 248 : 126, edge - 26],
+    context: [edge - 25, edge - 3],
+  });
   const flow = Math.min(104, Math.max(size * sources.length, 60));
   const decoder = decoderBelowVertical(width, Math.max(last, top + flow) + 26, Boolean(terms));
   return {
@@ -240,8 +207,7 @@ function verticalPlan(payload, width) {
 }
 
 /** The decoder below a vertical sentence: inputs at the top, then the boxes, and the word below them.
- * @param {number} width @param {number} top
- * @param {boolean} named whether it has the terms of the equations
+ * @param {number} width @param {number} top @param {boolean} named whether it has the terms of the equations
  * @returns {DecoderPlan} */
 function decoderBelowVertical(width, top, named) {
   const low = top + (named ? 8 : 0), boxes = low + 108;

@@ -1,38 +1,29 @@
 // Plays the computation of the current step in the diagram: its button, the slider of its time, and its scenes.
 
 import { listenToSpeeds } from "../clock.js";
-import { moveFocus } from "../keyboard.js";
 import {
   button,
-  fill,
   find,
   findAll,
-  makeOneTabStop,
-  number,
   onPress,
-  percent,
   prefersReducedMotion,
   scrollSmoothly,
   write,
   writeTexts,
-} from "../shared.js";
+} from "../elements.js";
+import { makeOneTabStop, moveFocus } from "../keyboard.js";
+import { fill, number, percent } from "../numbers.js";
 import { onMessage, speedOf, viewRoot, viewState } from "../view.js";
-import { addMomentParts, drawMoment, removeMomentParts } from "./draw_moment.js";
 import { exponentials, momentAt, sceneAt, timed } from "./moments.js";
+import { addMomentParts, drawMoment, removeMomentParts } from "./pose.js";
 
 const REST = 700; // milliseconds that a step stays complete before the player goes on
 const READING = 250; // milliseconds a word: below speed 1, a scene stays until its sentence is read
 
 /** @returns {StepShow} */
-export const newShow = () => ({
-  isOpen: false,
-  playing: false,
-  scenes: [],
-  time: Infinity,
-  step: null,
-  drawn: null,
-  then: null,
-});
+export function newShow() {
+  return { isOpen: false, playing: false, scenes: [], time: Infinity, step: null, drawn: null, then: null };
+}
 
 /** The row of the drawn step in the payload; -1 without one. @param {DiagramState} state */
 export const rowOf = ({ diagram, step }) => step === null ? -1 : diagram?.payload.steps.indexOf(step) ?? -1;
@@ -64,10 +55,8 @@ function paint(state) {
 function paintControls({ root, show }, payload, scene, pose, k) {
   const { words } = payload, { isOpen, playing, time, scenes } = show;
   const slider = find(root, ".time", HTMLInputElement), ended = time >= endOf(show), still = prefersReducedMotion();
-  write(
-    find(root, ".verb"),
-    !isOpen ? words.show : playing ? words.pause : ended ? words.repeat : still ? words.next : words.resume,
-  );
+  const verb = !isOpen ? words.show : playing ? words.pause : ended ? words.repeat : still ? words.next : words.resume;
+  write(find(root, ".verb"), verb);
   find(root, ".run").dataset.state = playing ? "playing" : "paused";
   find(root, ".show").classList.toggle("open", isOpen);
   viewRoot(root).toggleAttribute("data-showing", isOpen);
@@ -113,8 +102,7 @@ function stopAt(state, time) {
 }
 
 /** Plays from one time to another, scene by scene. A visitor who asks for reduced motion gets the still of the first
- * scene on that way.
- * @param {DiagramState} state @param {number} from @param {number} until */
+ * scene on that way. @param {DiagramState} state @param {number} from @param {number} until */
 function play(state, from, until) {
   const { root, show, clock } = state, end = show.scenes.find(({ to }) => to > from)?.to ?? until;
   if (prefersReducedMotion()) return stopAt(state, end);
@@ -138,8 +126,7 @@ function goOn({ root, show }) {
   if (then) show.resting = setTimeout(then, REST / speedOf(root));
 }
 
-/** @param {StepShow} show */
-const endOf = ({ scenes }) => scenes[scenes.length - 1]?.to ?? 0;
+const endOf = (/** @type {StepShow} */ { scenes }) => scenes[scenes.length - 1]?.to ?? 0;
 
 /** Shows a step that has been drawn: plays it if the show is open, or at another width of the page draws its moment
  * again. A show that a visitor has paused in the middle stays at that moment in the next step.
@@ -170,8 +157,7 @@ export function endShow(state) {
   goOn(state);
 }
 
-/** @param {DiagramState} state @param {DiagramPayload} payload */
-function writeScenes(state, { words }) {
+function writeScenes(/** @type {DiagramState} */ state, /** @type {DiagramPayload} */ { words }) {
   const { root, show: { scenes } } = state;
   writeTexts(root, words);
   find(root, ".time", HTMLInputElement).max = String(endOf(state.show));
@@ -182,8 +168,7 @@ function writeScenes(state, { words }) {
   }));
 }
 
-/** @param {DiagramState} state
- * @param {() => void} redraw draws the step at once */
+/** @param {DiagramState} state @param {() => void} redraw draws the step at once */
 export function listenToShow(state, redraw) {
   const { root, show, signal } = state, view = viewState(root);
   listenToSpeeds(state);

@@ -14,6 +14,9 @@ export function svgElement(tag, attributes, text = "") {
 /** An element of a drawing, put into `parent`. @param {Element} parent @param {Parameters<typeof svgElement>} made */
 export const addElement = (parent, ...made) => parent.appendChild(svgElement(...made));
 
+/** A path, put into `parent`. @param {Element} parent @param {string} d @param {string} className */
+export const addPath = (parent, d, className) => addElement(parent, "path", { d, class: className });
+
 /** A group element. @param {Element} parent @param {string} className */
 export const addGroup = (parent, className) => addElement(parent, "g", { class: className });
 
@@ -49,19 +52,14 @@ export function roundedPath(spots) {
 }
 
 /** A vector: a frame with a square for each number that is drawn of it. The squares follow one another along its longer
- * side.
- * @param {Element} parent @param {Area} place @param {number} count
- * @param {string} className of its frame */
+ * side. @param {Element} parent @param {Area} place @param {number} count @param {string} className of its frame */
 export function drawVector(parent, { x, y, width, height }, count, className) {
   const lying = width >= height, size = (lying ? width : height) / count;
   addElement(parent, "rect", { x, y, width, height, class: "ground" });
-  const squares = Array.from({ length: count }, (_, k) =>
-    addElement(parent, "rect", {
-      x: lying ? x + k * size : x,
-      y: lying ? y : y + k * size,
-      width: lying ? size : width,
-      height: lying ? height : size,
-    }));
+  const squares = Array.from({ length: count }, (_, k) => {
+    const place = lying ? { x: x + k * size, y, width: size, height } : { x, y: y + k * size, width, height: size };
+    return addElement(parent, "rect", place);
+  });
   addElement(parent, "rect", { x: x - 1.5, y: y - 1.5, width: width + 3, height: height + 3, rx: 3, class: className });
   return squares;
 }
@@ -99,10 +97,8 @@ export function drawSymbol(parent, [x, y], letter, index, { way, className = "" 
   addElement(text, "tspan", { class: "index", dy: 4, "data-index": index });
   if (way) {
     const [tail, head, back] = way === "→" ? [x, x + 10, x + 7] : [x + 10, x, x + 3], over = y - 15;
-    addElement(parent, "path", {
-      d: `M${tail} ${over}H${head}M${back} ${over - 2.5}L${head} ${over}L${back} ${over + 2.5}`,
-      class: `over ${className}`,
-    });
+    const arrow = `M${tail} ${over}H${head}M${back} ${over - 2.5}L${head} ${over}L${back} ${over + 2.5}`;
+    addPath(parent, arrow, `over ${className}`);
   }
   return text;
 }

@@ -1,7 +1,7 @@
 // The equation of a stage with the numbers of the current step, typeset by KaTeX.
 
 import { component } from "../component.js";
-import { find, findAll, makeScrollable, whenIdle, write } from "../shared.js";
+import { find, findAll, makeScrollable, whenIdle, write } from "../elements.js";
 import { viewState } from "../view.js";
 import { equationAt } from "./texts.js";
 
@@ -41,8 +41,7 @@ export async function writeEquation(state, latex, address) {
 
 export default component(".equation", {
   isText: true,
-  /** @param {EquationState} state @param {EquationPayload} payload */
-  show(state, payload) {
+  show(/** @type {EquationState} */ state, /** @type {EquationPayload} */ payload) {
     const { step, source } = viewState(state.root), equation = equationAt(payload, step, source);
     if (!equation) return;
     write(find(state.root, "p"), equation.note);

@@ -6,12 +6,8 @@
 export function equationAt({ latex, note, steps, ofStep, ofSource, ofCell }, step, source) {
   const row = steps.indexOf(step ?? -1), column = source ?? 0;
   if (row < 0) return null;
-  const filling = new Map([
-    ...Object.entries(ofStep).map(([name, texts]) => /** @type {const} */ ([name, texts[row]])),
-    ...Object.entries(ofSource).map(([name, texts]) => /** @type {const} */ ([name, texts[column]])),
-    ...Object.entries(ofCell).map(([name, texts]) => /** @type {const} */ ([name, texts[row][column]])),
-  ]);
-  /** @param {string} template */
-  const filled = (template) => template.replace(/⟦(\w+)⟧/g, (_, name) => filling.get(name) ?? "");
+  const text = (/** @type {string} */ name) =>
+    ofStep[name]?.[row] ?? ofSource[name]?.[column] ?? ofCell[name]?.[row]?.[column] ?? "";
+  const filled = (/** @type {string} */ template) => template.replace(/⟦(\w+)⟧/g, (_, name) => text(name));
   return { latex: filled(latex), note: filled(note) };
 }

@@ -2,9 +2,9 @@
 // value of a field; a value that a visitor sets is sent as a request. Until the server has handled it, the field shows
 // what the visitor set. The value of a display option belongs to its view instead (state.js).
 
-import { pressByArrow } from "../keyboard.js";
+import { element, find, findAll, onPress, states, write } from "../elements.js";
+import { makeOneTabStop, pressByArrow } from "../keyboard.js";
 import { beforeRequest, lastAcknowledged, onAcknowledged, sendRequest } from "../outbox/outbox.js";
-import { element, find, findAll, makeOneTabStop, onPress, states, write } from "../shared.js";
 import { onMessage, send, viewState } from "../view.js";
 
 /** By key; kept when the field is unmounted. @type {Map<string, FieldState>} */
@@ -163,8 +163,7 @@ function startOption(root) {
   return state;
 }
 
-/** @param {HTMLElement} root @param {OptionState} state */
-function showOption(root, { data, field }) {
+function showOption(/** @type {HTMLElement} */ root, /** @type {OptionState} */ { data, field }) {
   const value = viewState(root).options[data.option] ?? "";
   field.value = ["switch", "disclosure"].includes(data.kind) ? value === "1" : value;
   field.show?.();

@@ -1,7 +1,7 @@
 // A file that a visitor chooses or drops: its name and content are sent as a request.
 
 import { sendRequest } from "../outbox/outbox.js";
-import { find, write } from "../shared.js";
+import { find, write } from "../elements.js";
 
 /** @param {Mounted<{ key: string, label: string, bytes: number, tooLarge: string }>} mounted */
 export default function ({ data, parentElement }) {

@@ -1,7 +1,7 @@
 // A download link, for the current selection of a view where the address depends on it; the server makes the file when it is requested.
 
 import { saveFile } from "../saved_file.js";
-import { find, write } from "../shared.js";
+import { find, write } from "../elements.js";
 import { filledAddress } from "../state.js";
 
 /** @param {Mounted<{ label: string, at: string, file: string, container: string }>} mounted */

@@ -3,7 +3,8 @@
 // markup.
 
 import { component } from "../component.js";
-import { button, element, fill, find, findAll, write } from "../shared.js";
+import { button, element, find, findAll, write } from "../elements.js";
+import { fill } from "../numbers.js";
 import { send, viewState } from "../view.js";
 
 /** @param {FindingPayload} finding @param {number} index @param {number} most */

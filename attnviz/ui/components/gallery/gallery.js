@@ -2,9 +2,10 @@
 // radio buttons: Tab goes to the chosen one, an arrow key to the next.
 
 import { component } from "../component.js";
-import { pressByArrow } from "../keyboard.js";
+import { drawPixels, element, findAll, onPress, scrollSmoothly } from "../elements.js";
+import { makeOneTabStop, pressByArrow } from "../keyboard.js";
+import { bytesOf } from "../numbers.js";
 import { sendRequest } from "../outbox/outbox.js";
-import { bytesOf, drawPixels, element, findAll, makeOneTabStop, onPress, scrollSmoothly } from "../shared.js";
 
 const NARROW = 640; // pixels of the width below which a group is below the window
 
@@ -20,8 +21,7 @@ function showWords(canvas, { rows_of: rows, columns_of: columns }) {
   };
 }
 
-/** @param {GalleryCell} cell */
-function heatmapCanvas(cell) {
+function heatmapCanvas(/** @type {GalleryCell} */ cell) {
   const canvas = element("canvas", "cells", { ariaHidden: "true" });
   showWords(canvas, cell);
   drawPixels(canvas, cell.columns, Array.from(bytesOf(cell.bytes), (shade) => [shade, shade, shade, 255]));
@@ -35,8 +35,7 @@ function markChosen(root, chosen) {
   makeOneTabStop(nodes, nodes.find((node) => node.dataset.code === chosen));
 }
 
-/** @param {GalleryState} state */
-function build(state) {
+function build(/** @type {GalleryState} */ state) {
   const { root, data: { groups, chosen } } = state;
   root.replaceChildren(...groups.map(({ name, caption, across, cells }) => {
     const group = chosen ? { role: "radiogroup", ariaLabel: name } : {};
@@ -62,8 +61,7 @@ function build(state) {
 
 export default component(".gallery", {
   begin: () => ({ payload: "" }),
-  /** @param {GalleryState} state */
-  take(state) {
+  take(/** @type {GalleryState} */ state) {
     const { root, data: { groups, chosen } } = state, payload = JSON.stringify(groups) + Boolean(chosen);
     if (payload !== state.payload) {
       state.payload = payload;

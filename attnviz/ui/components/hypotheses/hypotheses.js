@@ -2,11 +2,10 @@
 // search tree. Texts are set by textContent, so that they are never markup.
 
 import { component } from "../component.js";
-import { button, element, find, write } from "../shared.js";
+import { button, element, find, write } from "../elements.js";
 import { send } from "../view.js";
 
-/** @param {HypothesisPayload} hypothesis @param {number} replaced */
-function entry({ text, score, note, shown, pieces }, replaced) {
+function entry(/** @type {HypothesisPayload} */ { text, score, note, shown, pieces }, /** @type {number} */ replaced) {
   const made = button("", undefined, () => {
     if (!shown) send(made, "try", { intervention: { kind: "words", pieces, step: 0, replaced }, held: true });
   });

@@ -2,7 +2,8 @@
 // themselves are dragged in their figure.
 
 import { component } from "../component.js";
-import { fill, find, findAll, number, onPress, write, writeTexts } from "../shared.js";
+import { find, findAll, onPress, write, writeTexts } from "../elements.js";
+import { fill, number } from "../numbers.js";
 import { send, viewState } from "../view.js";
 
 /** Requests an intervention on the current step, which keeps or rewrites the translation as the visitor has chosen.
@@ -21,8 +22,7 @@ function sliderTemperature(root) {
   return power > (FINITE_POWER + INFINITE_POWER) / 2 ? Infinity : 10 ** power;
 }
 
-/** @param {HTMLElement} root */
-const isForAllSteps = (root) => find(root, ".every", HTMLInputElement).checked;
+const isForAllSteps = (/** @type {HTMLElement} */ root) => find(root, ".every", HTMLInputElement).checked;
 
 /** The current temperature, of the step or of all.
  * @param {HTMLElement} root @param {ControlsPayload} payload @param {number} step */
@@ -69,8 +69,7 @@ function requestTemperature(state) {
 }
 
 /** Listens to the slider of the temperature: the bars follow it, and the what-if is requested at the end of a drag;
- * with the keyboard, at Enter or on blur.
- * @param {ControlsState} state */
+ * with the keyboard, at Enter or on blur. @param {ControlsState} state */
 function listenToTemperature(state) {
   const { root } = state, slider = find(root, ".degrees", HTMLInputElement);
   let pointed = false;
@@ -99,8 +98,7 @@ function listenToTemperature(state) {
   find(root, ".every", HTMLInputElement).onchange = () => setTemperature(state);
 }
 
-/** @param {HTMLSelectElement} box
- * @param {[string, string][]} options value and name of each */
+/** @param {HTMLSelectElement} box @param {[string, string][]} options value and name of each */
 function setOptions(box, options) {
   const chosen = box.value;
   box.replaceChildren(...options.map(([value, name]) => new Option(name, value, false, value === chosen)));
@@ -113,8 +111,7 @@ function showLenderField(root) {
   find(root, ".links").hidden = kind !== "links";
 }
 
-/** @param {HTMLElement} root */
-function borrow(root) {
+function borrow(/** @type {HTMLElement} */ root) {
   const { value } = find(root, ".lender", HTMLSelectElement), links = find(root, ".links", HTMLInputElement);
   if (value === "links" && !links.value.trim()) return links.focus();
   const [lender, model] = value.split(/ (.*)/s); // "model NAME", or one word
@@ -124,11 +121,9 @@ function borrow(root) {
 
 export default component(".weight_controls", {
   isText: true,
-  /** @param {ControlsState} state */
-  start(state) {
+  start(/** @type {ControlsState} */ state) {
     const { root } = state, source = () => viewState(root).source ?? 0;
-    /** @type {(weight: (piece: number) => number) => void} */
-    const replaceWeights = (weight) => {
+    const replaceWeights = (/** @type {(piece: number) => number} */ weight) => {
       const weights = state.payload?.pieces.map((_, piece) => weight(piece));
       if (weights) intervene(root, (step) => ({ kind: "weights", weights, step }));
     };

@@ -1,13 +1,12 @@
 // Scrolls a list, and the page, back to where they were when the visitor pressed something in the list, such as a row that
 // opened another page.
 
-import { findAll } from "../shared.js";
+import { findAll } from "../elements.js";
 
 /** By the name of the list. @type {Map<string, { list: number, page: number }>} */
 const places = new Map();
 
-/** @param {HTMLElement} box */
-const scrollable = (box) =>
+const scrollable = (/** @type {HTMLElement} */ box) =>
   findAll(box, "*").find((node) =>
     node.scrollHeight > node.clientHeight && ["auto", "scroll"].includes(getComputedStyle(node).overflowY)
   );

@@ -5,7 +5,7 @@ import { component } from "../component.js";
 import { isForPage, isLecture } from "../keyboard.js";
 import { fragmentParameters, setParameters } from "../address.js";
 import { OPEN } from "../popover_focus/popover_focus.js";
-import { find, findAll, onPress, write, writeTexts } from "../shared.js";
+import { find, findAll, onPress, write, writeTexts } from "../elements.js";
 import { drawnRoots, send } from "../view.js";
 
 const LECTURE = "lecture"; // its address parameter; also the attribute `data-lecture` of the page's root element
@@ -15,15 +15,13 @@ const IDLE_TIME = 3000; // milliseconds without movement of the pointer, after w
 /** Writes into the address whether the mode is on. */
 const writeAddress = () => setParameters(LECTURE, { fragment: { [LECTURE]: isLecture() ? "1" : null } });
 
-/** @param {LectureState} state */
-function showControls(state) {
+function showControls(/** @type {LectureState} */ state) {
   page.removeAttribute("data-idle");
   clearTimeout(state.idle);
   state.idle = setTimeout(() => page.setAttribute("data-idle", ""), IDLE_TIME);
 }
 
-/** @param {LectureState} state @param {boolean} on */
-function switchMode(state, on) {
+function switchMode(/** @type {LectureState} */ state, /** @type {boolean} */ on) {
   const { root, data: { words } } = state;
   page.toggleAttribute(`data-${LECTURE}`, on);
   showControls(state);
@@ -40,8 +38,7 @@ export default component(".lecture", {
    * page. */
   start(state) {
     const { root, signal } = state, black = find(root, ".black");
-    /** @param {boolean} isBlack */
-    const blacken = (isBlack) => black.hidden = !isBlack;
+    const blacken = (/** @type {boolean} */ isBlack) => black.hidden = !isBlack;
     onPress(find(root, ".present"), () => switchMode(state, true));
     onPress(find(root, ".leave"), () => switchMode(state, false));
     onPress(find(root, ".blacken"), () => blacken(true));
@@ -64,8 +61,7 @@ export default component(".lecture", {
     signal.addEventListener("abort", () => clearTimeout(state.idle));
     if (fragmentParameters().get(LECTURE) === "1") switchMode(state, true);
   },
-  /** @param {LectureState} state */
-  take({ root, data }) {
+  take(/** @type {LectureState} */ { root, data }) {
     writeTexts(root, data.words);
     writeAddress();
   },

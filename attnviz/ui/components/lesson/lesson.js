@@ -3,7 +3,8 @@
 
 import { component } from "../component.js";
 import { saveBlob } from "../saved_file.js";
-import { element, fill, find, findAll, number, write, writeTexts } from "../shared.js";
+import { element, find, findAll, write, writeTexts } from "../elements.js";
+import { fill, number } from "../numbers.js";
 import { keep, kept } from "../storage.js";
 import { viewRoot, viewState } from "../view.js";
 
@@ -43,23 +44,17 @@ function restore(state) {
   state.place = Math.min(Math.max(Number(place), -1), items.length);
 }
 
-/** @param {LessonWord[]} sentence @param {number} marked */
-const sentenceParts = (sentence, marked) =>
+const sentenceParts = (/** @type {LessonWord[]} */ sentence, /** @type {number} */ marked) =>
   sentence.flatMap(({ text, space }, k) => [space ? " " : "", k === marked ? element("mark", "", text) : text]);
 
-/** @param {LessonState} state */
-function optionRow({ data: { items, words }, place, answers, draft }) {
+function optionRow(/** @type {LessonState} */ { data: { items, words }, place, answers, draft }) {
   const { kind, options, answer } = items[place], given = answers.get(place), isAnswered = answers.has(place);
   const labels = options.map((text, k) => {
     const checked = isAnswered ? given === k : draft === String(k);
     const radio = { type: "radio", name: "answer", value: String(k), checked, disabled: isAnswered };
     const lang = kind === "choice" ? "" : kind === "attends" ? "en" : "fr"; // of a choice, that of the page
-    const label = element(
-      "label",
-      "",
-      element("input", "", radio),
-      element("span", "", text, lang ? { lang } : undefined),
-    );
+    const option = element("span", "", text, lang ? { lang } : undefined);
+    const label = element("label", "", element("input", "", radio), option);
     if (isAnswered && answer.right.includes(k)) label.append(element("b", "hit", `✓ ${words.right_option}`));
     else if (isAnswered && given === k) label.append(element("b", "miss", `✗ ${words.wrong_option}`));
     return label;
@@ -67,8 +62,7 @@ function optionRow({ data: { items, words }, place, answers, draft }) {
   return element("fieldset", kind === "choice" ? "texts" : "", element("legend", "", words.options), ...labels);
 }
 
-/** @param {LessonState} state */
-function numberField(state) {
+function numberField(/** @type {LessonState} */ state) {
   const { data, place, answers, draft } = state, isAnswered = answers.has(place);
   const value = isAnswered ? givenText(state, place) : draft;
   /** @type {ElementProperties<HTMLInputElement>} */
@@ -96,8 +90,7 @@ function answerItem(state) {
   find(root, ".next").focus();
 }
 
-/** @param {LessonState} state */
-function paintForm(state) {
+function paintForm(/** @type {LessonState} */ state) {
   const { root } = state;
   const form = find(root, "form", HTMLFormElement), { data, place, answers, draft } = state, item = data.items[place];
   form.hidden = !item?.kind;
@@ -115,8 +108,7 @@ function paintForm(state) {
   form.replaceChildren(item.kind === "number" ? numberField(state) : optionRow(state), problem, check);
 }
 
-/** @param {LessonState} state */
-function paintVerdict(state) {
+function paintVerdict(/** @type {LessonState} */ state) {
   const { root } = state, box = find(root, ".verdict"), { data: { items, words }, place, answers } = state;
   box.replaceChildren();
   if (place < 0) box.append(element("p", "", words.about), element("p", "note", words.how));
@@ -143,8 +135,7 @@ function showPictures({ root, data: { items }, place, answers }) {
   }
 }
 
-/** @param {LessonState} state */
-function paintScore(state) {
+function paintScore(/** @type {LessonState} */ state) {
   const { root, data: { items, words } } = state;
   const asked = questions(state), hits = asked.filter((place) => isRight(state, place)).length;
   const lines = asked.map((place) => {
@@ -175,21 +166,17 @@ function cell(text) {
 /** Saves the answer sheet as CSV that spreadsheets open: with a byte-order mark. @param {LessonState} state */
 function saveSheet(state) {
   const { data: { items, words } } = state, name = state.name.trim();
-  const rows = questions(state).map((place) => [
-    name,
-    items[place].question,
-    givenText(state, place),
-    items[place].answer.text,
-    isRight(state, place) ? "1" : "0",
-  ]);
+  const rows = questions(state).map((place) => {
+    const { question, answer } = items[place];
+    return [name, question, givenText(state, place), answer.text, isRight(state, place) ? "1" : "0"];
+  });
   const head = ["name", "question", "answer", "right", "score"].map((column) => words[`column_${column}`]);
   const lines = [head, ...rows].map((row) => `${row.map(cell).join(",")}\r\n`);
   const sheet = new Blob(["\ufeff", ...lines], { type: "text/csv" });
   saveBlob(sheet, `${[words.file, name].filter(Boolean).join("-")}.csv`, find(state.root, ".verdict"));
 }
 
-/** @param {LessonState} state */
-function paint(state) {
+function paint(/** @type {LessonState} */ state) {
   const { root } = state;
   const { data: { items, words }, place, answers } = state, item = items[place], isEnd = place === items.length;
   write(find(root, ".question"), item?.question ?? (isEnd ? words.summary : words.duration));
@@ -218,8 +205,7 @@ function paint(state) {
   store(state);
 }
 
-/** @param {LessonState} state @param {number} place */
-function goTo(state, place) {
+function goTo(/** @type {LessonState} */ state, /** @type {number} */ place) {
   const { root } = state, item = state.data.items[place];
   if (item && !item.kind && !state.answers.has(place)) state.answers.set(place, null);
   Object.assign(state, { place, draft: "" });
@@ -229,8 +215,7 @@ function goTo(state, place) {
 }
 
 export default component(".lesson", {
-  /** @param {LessonState} state */
-  start(state) {
+  start(/** @type {LessonState} */ state) {
     const { root } = state;
     find(root, "form").onsubmit = (event) => {
       event.preventDefault();

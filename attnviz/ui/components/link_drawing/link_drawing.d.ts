@@ -35,24 +35,6 @@ interface AttentionLinks {
   face: string;
 }
 
-/** What the cells over the heatmap show and do. */
-interface CellControl {
-  payload(): LinkDrawingPayload;
-  /** The markers by kind, as pairs of words. */
-  markers(): { kind: LinkKind | "false"; link: LinkPair }[];
-  kindOf(link: LinkPair): LinkKind | null;
-  /** Sets the link of a cell to its next kind. */
-  advance(link: LinkPair): void;
-  undo(): void;
-  /** Shows which cell is current, with the text that Plotly shows of it. */
-  point(link: LinkPair, number: string): void;
-}
-
-interface LinkCells {
-  /** Shows the cells and markers where the heatmap now has them. */
-  place(): void;
-}
-
 interface LinkDrawingState extends FetchingState<AttentionLinks> {
   data: LinkDrawingPayload;
   /** Of the pair whose links are shown. */
@@ -64,7 +46,8 @@ interface LinkDrawingState extends FetchingState<AttentionLinks> {
   asked: number;
   /** The index of the file to save once the server has all links. */
   saving: number | null;
-  cells: LinkCells;
+  /** Puts cells and markers where the heatmap now has them. */
+  placeCells(): void;
   /** The line with the score. */
   score: HTMLElement;
   /** The cell described last. */

@@ -1,15 +1,202 @@
 // Drawing word links on the heatmap: their number and score above it, Undo and the files to download below it. Each edit is
-// shown at once and sent to the server, which stores the word links, writes the address and makes the files.
-// `cells.js` draws the cells and markers over the heatmap; `links.js` computes the score and what a click changes.
+// shown at once and sent to the server, which stores the word links, writes the address and makes the files. The cells over
+// the heatmap are one grid for pointer, finger and keyboard, whose focused cell moves, with a marker for each link; they are
+// elements over the chart, since Plotly draws too slowly. `links.js` computes the score and what a click changes.
 
+import { axisOf } from "../chart/marks.js";
 import { component } from "../component.js";
+import { element, find, findAll, write, writeTexts } from "../elements.js";
+import { fill, number, percent } from "../numbers.js";
 import { lastAcknowledged, sendRequest } from "../outbox/outbox.js";
 import { payloadOf } from "../payloads.js";
 import { saveFile } from "../saved_file.js";
-import { element, fill, find, findAll, number, percent, write, writeTexts } from "../shared.js";
 import { viewRoot } from "../view.js";
-import { isUndoKey, openCells } from "./cells.js";
 import { advanced, linksText, nameOf, pairsOf, readLinks, scoreOf } from "./links.js";
+
+/** @type {Record<string, [number, number]>} */
+const MOVES = {
+  ArrowLeft: [0, -1],
+  ArrowRight: [0, 1],
+  ArrowUp: [-1, 0],
+  ArrowDown: [1, 0],
+  Home: [0, -Infinity],
+  End: [0, Infinity],
+  PageUp: [-Infinity, 0],
+  PageDown: [Infinity, 0],
+};
+
+const FINGER = 24; // pixels of a column that a finger can tap
+
+/** Puts cells over the heatmap in `container`, and keeps them there while it is drawn again. Returns what puts cells
+ * and markers where the heatmap now has them. @param {Element} container @param {LinkDrawingState} state */
+function openCells(container, state) {
+  const cell = element("div", "cell", { role: "gridcell", tabIndex: 0 });
+  const row = element("div", "row", { role: "row" }, cell);
+  const markers = element("div", "markers", { ariaHidden: "true" });
+  const grid = element("div", "link-cells", { role: "grid" }, markers, row);
+  let here = { row: 0, column: 0 }; // row and column of the current cell
+  /** The words of the rows and columns; those of `</s>` and beyond are no words. @type {number[]} */
+  let targets = [];
+  /** @type {number[]} */
+  let sources = [];
+  /** @type {Chart | null} */
+  let chart = null;
+
+  /** @returns {LinkPair} */
+  const linkHere = () => [sources[here.column], targets[here.row]];
+  /** Goes to the words nearest to a cell. @param {number} row @param {number} column @param {typeof here} from */
+  const goTo = (row, column, from) => {
+    const { source, target } = state.data;
+    here = {
+      row: placeOfWord(targets, target.length, row, from.row),
+      column: placeOfWord(sources, source.length, column, from.column),
+    };
+    describeCell();
+  };
+
+  function move(/** @type {number} */ row, /** @type {number} */ column) {
+    goTo(row, column, here);
+    state.pointed = { link: linkHere(), number: numberAt(chart, here.row, here.column) };
+    describe(state);
+  }
+
+  function describeCell() {
+    Object.assign(cell.style, {
+      left: `${100 * here.column / sources.length}%`,
+      top: `${100 * here.row / targets.length}%`,
+      width: `${100 / sources.length}%`,
+      height: `${100 / targets.length}%`,
+    });
+    row.ariaRowIndex = String(here.row + 1);
+    Object.assign(cell, { ariaLabel: cellText(state, linkHere()), ariaColIndex: String(here.column + 1) });
+  }
+
+  /** Whether a point of the window is in a cell of two words; makes that cell the current one.
+   * @param {MouseEvent} event */
+  function moveTo({ clientX, clientY }) {
+    const box = grid.getBoundingClientRect(), { source, target } = state.data;
+    const rowNumber = Math.floor((clientY - box.top) / box.height * targets.length);
+    const columnNumber = Math.floor((clientX - box.left) / box.width * sources.length);
+    if (!(targets[rowNumber] < target.length && sources[columnNumber] < source.length)) return false;
+    if (rowNumber !== here.row || columnNumber !== here.column || !grid.matches(":hover")) {
+      move(rowNumber, columnNumber);
+    }
+    return true;
+  }
+
+  grid.addEventListener("pointermove", (event) => {
+    if (event.pointerType === "mouse") moveTo(event);
+  });
+  grid.addEventListener("click", (event) => {
+    if (!moveTo(event)) return;
+    cell.focus({ preventScroll: true });
+    advance(state, linkHere());
+  });
+  cell.addEventListener("focus", () => move(here.row, here.column));
+  cell.addEventListener("keydown", (event) => {
+    const { key, ctrlKey, metaKey, altKey } = event;
+    if (isUndoKey(event)) undo(state);
+    else if (ctrlKey || metaKey || altKey) return;
+    else if (key in MOVES) {
+      move(here.row + MOVES[key][0], here.column + MOVES[key][1]);
+      cell.scrollIntoView({ block: "nearest", inline: "nearest" });
+    } else if (key === "Enter" || key === " ") advance(state, linkHere());
+    else if (key === "Escape") cell.blur();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  });
+
+  function drawMarkers() {
+    const height = grid.clientHeight / targets.length, width = grid.clientWidth / sources.length;
+    markers.style.setProperty("--size", `${Math.min(Math.max(0.46 * Math.min(height, 2 * width), 7), 15)}px`);
+    markers.replaceChildren(
+      ...markersOf(state).flatMap(({ kind, link: [j, i] }) =>
+        placesOf(targets, i).flatMap((rowNumber) =>
+          placesOf(sources, j).map((columnNumber) => {
+            const left = `${100 * (columnNumber + 0.5) / sources.length}%`;
+            const style = { left, top: `${100 * (rowNumber + 0.5) / targets.length}%` };
+            return element("span", `marker ${kind}`, { dataset: { link: `${j}-${i}` }, style });
+          })
+        )
+      ),
+    );
+  }
+
+  function place() {
+    chart = /** @type {Chart | null} */ (container.querySelector(".chart"));
+    const layout = chart?._fullLayout, { steps, sources: pieces } = chart?.layout?.meta ?? {};
+    const scroll = chart?.closest(".scroll");
+    if (!chart || !layout?.xaxis || !steps || !pieces || !scroll) return grid.remove();
+    const x = axisOf(chart, "x"), y = axisOf(chart, "y"), { sourceWords, targetWords, words } = state.data;
+    sources = pieces.map((piece) => sourceWords[Number(piece)]);
+    targets = steps.map((step) => targetWords[Number(step)]);
+    const { width, _size: { l, r } } = layout;
+    const roomy = matchMedia("(pointer: coarse)").matches ? l + r + FINGER * sources.length : 0;
+    chart.style.setProperty("--roomy", `${Math.max(roomy, 0)}px`);
+    chart.classList.toggle("roomy", roomy > width || chart.classList.contains("roomy"));
+    Object.assign(grid.style, {
+      left: `${x._offset}px`,
+      top: `${y._offset}px`,
+      width: `${x._length}px`,
+      height: `${y._length}px`,
+    });
+    const [ariaRowCount, ariaColCount] = [targets, sources].map(({ length }) => String(length));
+    Object.assign(grid, { ariaLabel: words.cells, ariaRowCount, ariaColCount });
+    cell.ariaDescription = words.keys;
+    if (grid.parentElement !== scroll) scroll.append(grid);
+    goTo(here.row, here.column, { row: 0, column: 0 });
+    drawMarkers();
+  }
+
+  let frame = 0;
+  const placeSoon = () => {
+    cancelAnimationFrame(frame);
+    frame = requestAnimationFrame(place);
+  };
+  const resizing = new ResizeObserver(placeSoon);
+  resizing.observe(container);
+  const drawing = new MutationObserver((changes) => {
+    if (changes.every(({ target }) => grid.contains(target))) return;
+    for (const node of findAll(container, ".chart")) resizing.observe(node);
+    if (changes.some(({ target }) => target instanceof Element && target.closest(".chart, .chart-box") !== null)) {
+      placeSoon();
+    }
+  });
+  drawing.observe(container, { childList: true, subtree: true });
+  for (const node of findAll(container, ".chart")) resizing.observe(node);
+  state.signal.addEventListener("abort", () => {
+    cancelAnimationFrame(frame);
+    resizing.disconnect();
+    drawing.disconnect();
+    chart?.classList.remove("roomy");
+    grid.remove();
+  });
+  return place;
+}
+
+/** Whether a key undoes the last edit. @param {KeyboardEvent} event */
+const isUndoKey = ({ key, ctrlKey, metaKey }) => (ctrlKey || metaKey) && key.toLowerCase() === "z";
+
+/** The place nearest to the wanted one, from another, whose word can be linked: `</s>` and other special tokens cannot.
+ * @param {number[]} words @param {number} count @param {number} wanted @param {number} from */
+function placeOfWord(words, count, wanted, from) {
+  const places = words.flatMap((word, place) => word < count ? [place] : []), back = wanted < from;
+  const nearest = back ? places.findLast((place) => place <= wanted) : places.find((place) => place >= wanted);
+  return nearest ?? places.at(back ? 0 : -1) ?? 0;
+}
+
+/** @param {number[]} words @param {number} word */
+const placesOf = (words, word) => words.flatMap((here, place) => here === word ? [place] : []);
+
+/** The number that the heatmap shows of a cell; empty in a heatmap without texts.
+ * @param {Chart | null} chart @param {number} row @param {number} column */
+function numberAt(chart, row, column) {
+  /** @type {any} */
+  const heatmap = chart?._fullData?.find(({ type }) => type === "heatmap");
+  const [, ...lines] = String(heatmap?.text?.[row]?.[column] ?? "").split("<br>");
+  return lines[0] ?? "";
+}
 
 /** The links of each pair, the current ones last; Undo restores those before. @type {Map<string, DrawnLinks[]>} */
 const histories = new Map();
@@ -23,8 +210,7 @@ function remember(state, links) {
   if (history.length > LONGEST_HISTORY) history.shift();
 }
 
-/** @param {LinkDrawingState} state */
-function historyOf({ data }) {
+function historyOf(/** @type {LinkDrawingState} */ { data }) {
   const name = `${data.request} ${data.identity}`;
   const known = histories.get(name) ?? [];
   histories.set(name, known);
@@ -39,8 +225,7 @@ function change(state, links) {
   show(state);
 }
 
-/** @param {LinkDrawingState} state @param {LinkPair} link */
-function advance(state, link) {
+function advance(/** @type {LinkDrawingState} */ state, /** @type {LinkPair} */ link) {
   const { root, data: { most, words } } = state;
   if (state.links.size >= most && !state.links.has(nameOf(link))) {
     write(find(root, ".where output"), fill(words.most, { most }));
@@ -51,24 +236,25 @@ function advance(state, link) {
   change(state, links);
 }
 
-/** @param {LinkDrawingState} state */
-function undo(state) {
+function undo(/** @type {LinkDrawingState} */ state) {
   const history = historyOf(state);
   if (history.length < 2) return;
   history.pop();
   change(state, history[history.length - 1]);
 }
 
+/** The words of a cell and its link. @param {LinkDrawingState} state @param {LinkPair} link */
+const cellText = ({ data: { source, target, words }, links }, [j, i]) =>
+  fill(words.cell, { target: target[i], source: source[j], kind: words[links.get(nameOf([j, i])) ?? "none"] });
+
 /** Writes which cell is pointed at: its words, its link and its weight. @param {LinkDrawingState} state */
-function describe({ root, data: { source, target, words }, links, pointed }) {
-  if (!pointed) return;
-  const { link: [j, i], number: weight } = pointed, kind = words[links.get(nameOf([j, i])) ?? "none"];
-  const text = fill(words.cell, { target: target[i], source: source[j], kind });
-  write(find(root, ".where output"), weight ? `${text} · ${weight}` : text);
+function describe(state) {
+  if (!state.pointed) return;
+  const { link, number: weight } = state.pointed, text = cellText(state, link);
+  write(find(state.root, ".where output"), weight ? `${text} · ${weight}` : text);
 }
 
-/** @param {LinkDrawingState} state */
-function show(state) {
+function show(/** @type {LinkDrawingState} */ state) {
   const { root, data, links } = state, { words } = data;
   const attention = payloadOf(/** @type {FetchingState<AttentionLinks>} */ (state), show);
   const { rates, wrong } = scoreOf(attention?.links ?? [], links);
@@ -76,12 +262,11 @@ function show(state) {
   const counts = { sure, possible: links.size - sure, false: links.size ? wrong.length : 0 };
   const line = viewRoot(root).querySelector(".drawn-score"); // above the heatmap, in view while links are drawn
   if (line && !line.contains(state.score)) line.replaceChildren(state.score);
-  find(state.score, ".counts").replaceChildren(
-    ...Object.entries(counts).flatMap(([kind, count]) => {
-      const marker = element("span", `marker ${kind}`, { ariaHidden: "true" });
-      return links.size ? [element("span", "count", marker, fill(words[`count-${kind}`], { count })), " "] : [];
-    }),
-  );
+  const shown = links.size ? Object.entries(counts) : [];
+  find(state.score, ".counts").replaceChildren(...shown.flatMap(([kind, count]) => {
+    const marker = element("span", `marker ${kind}`, { ariaHidden: "true" });
+    return [element("span", "count", marker, fill(words[`count-${kind}`], { count })), " "];
+  }));
   const values = rates && links.size && attention
     ? {
       face: attention.face,
@@ -94,12 +279,11 @@ function show(state) {
   find(root, ".undo", HTMLButtonElement).disabled = historyOf(state).length < 2;
   find(root, ".files").hidden = !links.size;
   describe(state);
-  state.cells.place();
+  state.placeCells();
 }
 
 /** The markers on the heatmap: the links drawn, and once there are any, the links of the attention that are not among
- * them.
- * @param {LinkDrawingState} state */
+ * them. @param {LinkDrawingState} state */
 function markersOf({ links, fetched }) {
   const drawn = pairsOf(links);
   if (!drawn.length) return [];
@@ -151,23 +335,12 @@ function read(state) {
 export default component(".link-drawing", {
   isText: true,
   begin: () => ({ links: new Map(), asked: 0, saving: null }),
-  /** @param {LinkDrawingState} state */
-  start(state) {
+  start(/** @type {LinkDrawingState} */ state) {
     const { root, data, signal } = state, score = find(root, ".score");
     const container = viewRoot(root).querySelector(`.st-key-${data.heatmap}`);
     if (!container) throw new Error("there is no heatmap");
     state.score = score;
-    state.cells = openCells(container, {
-      payload: () => state.data,
-      markers: () => markersOf(state),
-      kindOf: (link) => state.links.get(nameOf(link)) ?? null,
-      advance: (link) => advance(state, link),
-      undo: () => undo(state),
-      point: (link, weight) => {
-        state.pointed = { link, number: weight };
-        describe(state);
-      },
-    }, signal);
+    state.placeCells = openCells(container, state);
     find(root, ".undo").onclick = () => undo(state);
     root.addEventListener("keydown", (event) => {
       if (!isUndoKey(event)) return;

@@ -2,8 +2,7 @@
 // A click changes a link from none to sure, then to possible, then to none. The links of the attention are scored
 // against the drawn ones: AER, precision, recall, and the links that were not drawn.
 
-/** @param {LinkPair} link */
-export const nameOf = ([source, target]) => `${source}-${target}`;
+export const nameOf = (/** @type {LinkPair} */ [source, target]) => `${source}-${target}`;
 
 /** Reads links as `GoldLinks.text` of the server writes them: `0-0` sure, `1?2` possible.
  * @param {string} text @returns {DrawnLinks} */
@@ -40,8 +39,7 @@ export function advanced(links, link) {
 }
 
 /** AER, precision and recall (Och & Ney 2003) of the links of the attention, and those that were not drawn; the rates
- * are null where there is nothing to compare.
- * @param {LinkPair[]} found @param {DrawnLinks} links */
+ * are null where there is nothing to compare. @param {LinkPair[]} found @param {DrawnLinks} links */
 export function scoreOf(found, links) {
   const kinds = found.map((link) => links.get(nameOf(link)));
   const hits = kinds.filter(Boolean).length, sureHits = kinds.filter((kind) => kind === "sure").length;

@@ -3,7 +3,8 @@
 
 import { component } from "../component.js";
 import { fragmentParameters, invalidParameters } from "../address.js";
-import { element, fill } from "../shared.js";
+import { element } from "../elements.js";
+import { fill } from "../numbers.js";
 
 const LONGEST = 40; // largest length of a reported value, in characters
 

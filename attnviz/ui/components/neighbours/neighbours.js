@@ -2,7 +2,7 @@
 // textContent, so that they are never markup.
 
 import { component } from "../component.js";
-import { element, find, write } from "../shared.js";
+import { element, find, write } from "../elements.js";
 
 /** @param {NeighbourPayload} neighbour @param {[string, string]} spoken */
 function entry({ near, before, marked, after, other, to }, [own, others]) {
@@ -17,8 +17,7 @@ export default component(".neighbours", {
   take({ root, payload }, /** @type {PayloadAddress & { waiting: string }} */ { waiting }) {
     if (!payload) write(find(root, ".heading"), waiting);
   },
-  /** @param {NeighboursState} state @param {NeighboursPayload} payload */
-  read({ root }, payload) {
+  read(/** @type {NeighboursState} */ { root }, /** @type {NeighboursPayload} */ payload) {
     for (const kind of ["decoder", "context", "encoder"]) root.classList.toggle(kind, kind === payload.kind);
     write(find(root, ".heading"), payload.heading);
     find(root, "ol").replaceChildren(...payload.entries.map((one) => entry(one, payload.spoken)));

@@ -2,7 +2,7 @@
 // typed.
 
 import { component } from "../component.js";
-import { find, onPress, write, writeTexts } from "../shared.js";
+import { find, onPress, write, writeTexts } from "../elements.js";
 import { send, viewState } from "../view.js";
 
 /** Requests a translation with the typed word, or else the chosen one. @param {HTMLElement} root */
@@ -31,8 +31,7 @@ function offer(state, payload, step) {
 
 export default component(".other-word", {
   isText: true,
-  /** @param {OtherWordState} state */
-  start({ root }) {
+  start(/** @type {OtherWordState} */ { root }) {
     onPress(find(root, ".write"), () => requestWord(root));
     const typed = find(root, ".typed", HTMLInputElement), box = find(root, ".foils", HTMLSelectElement);
     typed.onkeydown = (event) => {

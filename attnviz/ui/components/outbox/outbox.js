@@ -3,7 +3,7 @@
 // Streamlit sends component state again with every message, also after a lost connection, so a request stays in the
 // state until the server has acknowledged its number; the server handles each number once.
 
-import { find, findAll, prefersReducedMotion } from "../shared.js";
+import { find, findAll, prefersReducedMotion } from "../elements.js";
 
 /** Identifies this tab among those of the session. */
 const tabId = `${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}`;
@@ -60,8 +60,7 @@ export const lastAcknowledged = () => lastHandled;
 /** @type {((serverId: string) => void) | null} */
 let reconnect = null;
 
-/** @param {(serverId: string) => void} resume */
-export const onReconnected = (resume) => reconnect = resume;
+export const onReconnected = (/** @type {(serverId: string) => void} */ resume) => reconnect = resume;
 
 /** Removes the requests that the server has handled.
  * @param {Record<string, number>} handledByTab number of the last handled request
@@ -110,15 +109,13 @@ document.addEventListener("click", (click) => {
 
 /** Closes Streamlit's dialog about the lost connection while the notice is shown: it makes the page inert, and it is
  * written in English for the person who started the server. Streamlit 1.67 has no option for it. The app opens no
- * dialog of Streamlit itself.
- * @param {HTMLElement} notice */
+ * dialog of Streamlit itself. @param {HTMLElement} notice */
 function closeDialog(notice) {
   if (notice.hidden) return;
   for (const button of findAll(document, "[data-testid='stDialog'] [role=dialog] > button")) button.click();
 }
 
-/** @param {HTMLElement} notice */
-function watchConnection(notice) {
+function watchConnection(/** @type {HTMLElement} */ notice) {
   const app = find(document, ".stApp");
   let lost = false;
   new MutationObserver(() => closeDialog(notice)).observe(document.body, { childList: true });

@@ -4,7 +4,7 @@
 import { pageAddress } from "../address.js";
 import { sendRequest } from "../outbox/outbox.js";
 import { tabStops } from "../popover_focus/popover_focus.js";
-import { element, find, findAll } from "../shared.js";
+import { element, find, findAll } from "../elements.js";
 
 /** Follows a link of the navigation. @param {MouseEvent} click @param {string} path */
 function requestPage(click, path) {

@@ -53,21 +53,16 @@ export function pageDrawing({ box, narrowest, colours, title, alt }) {
   addElement(file, "title", {}, alt);
   addElement(file, "rect", { width, height, fill: colours.paper });
   const lines = addElement(file, "text", { class: "gtitle", "font-family": FONT });
-  title.forEach(([text, fill, size, weight], k) =>
-    addElement(
-      lines,
-      "tspan",
-      { class: "line", x: SIDE, y: LINES[k], fill, "font-size": size, "font-weight": weight },
-      text,
-    )
-  );
+  title.forEach(([text, fill, size, weight], k) => {
+    const style = { class: "line", x: SIDE, y: LINES[k], fill, "font-size": size, "font-weight": weight };
+    addElement(lines, "tspan", style, text);
+  });
   addElement(file, "g", { transform: `translate(${SIDE} ${TITLE})` }).append(...copy.children);
   return { text: new XMLSerializer().serializeToString(file), width, height };
 }
 
 /** Opens the browser's print dialog for an SVG on paper of its size, where a visitor saves it as PDF.
- * @param {{ text: string, width: number, height: number }} drawn
- * @param {string} style of the page that is printed
+ * @param {{ text: string, width: number, height: number }} drawn @param {string} style of the page that is printed
  * @param {Element} near after which the page to print is put: a click elsewhere would close the box */
 export async function printSvg({ text, width, height }, style, near) {
   const frame = document.createElement("iframe");

@@ -4,7 +4,9 @@
 import { missingCharacters } from "../../../figures/glyphs.js";
 import { fetchJson } from "../payloads.js";
 import { saveFile } from "../saved_file.js";
-import { element, fill, find, plotlyLibrary, write } from "../shared.js";
+import { element, find, write } from "../elements.js";
+import { fill } from "../numbers.js";
+import { plotlyLibrary } from "../plots.js";
 import { filledAddress } from "../state.js";
 import { onMessage } from "../view.js";
 import { pageDrawing, printSvg } from "./page_drawing.js";
@@ -63,8 +65,7 @@ async function pageFont() {
   return fontCss;
 }
 
-/** @param {Picture} picture */
-async function pngUrl(picture) {
+async function pngUrl(/** @type {Picture} */ picture) {
   const { text, width, height } = await svgOf(picture);
   const styled = text.replace(/<svg[^>]*>/, `$&<style>${await pageFont()}</style>`);
   const url = URL.createObjectURL(new Blob([styled], { type: "image/svg+xml" }));
@@ -144,9 +145,8 @@ export default function ({ data, parentElement }) {
     root.ariaBusy = null;
     const pictures = found?.pictures ?? [];
     write(find(root, ".of"), found ? (pictures.length ? found.of : data.words.none) : failed);
-    find(root, ".pictures").replaceChildren(
-      ...pictures.map((/** @type {Picture} */ one) => entry(one, data.words, at)),
-    );
+    const entries = pictures.map((/** @type {Picture} */ one) => entry(one, data.words, at));
+    find(root, ".pictures").replaceChildren(...entries);
   };
   onMessage(view, "shown", refresh, controller.signal);
   refresh();

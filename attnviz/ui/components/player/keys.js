@@ -2,13 +2,12 @@
 // focus from clicked radio buttons, so that arrow keys step again.
 
 import { isForPage, isLecture, isPlayKey, placeForKey, stepForKey } from "../keyboard.js";
-import { find, findAll } from "../shared.js";
+import { find, findAll } from "../elements.js";
 import { send, viewRoot } from "../view.js";
-import { sourceOf } from "./mark_step.js";
+import { sourceOf } from "./sentences.js";
 
 /** The source piece `by` stops further down, in the order of the rows of the stages. In a heatmap by steps every piece
- * is a stop; in one by words, the most attended piece of each word.
- * @param {PlayerState} state @param {number} by */
+ * is a stop; in one by words, the most attended piece of each word. @param {PlayerState} state @param {number} by */
 function neighbour(state, by) {
   const { data, step } = state;
   const stopOf = new Map(
@@ -51,8 +50,7 @@ function toggleKeys(root) {
   findAll(viewRoot(root), ":is([class*='st-key-glossary'], [class*='st-key-keys']) > .opener")[0]?.click();
 }
 
-/** @param {KeyboardEvent} event @param {PlayerState} state */
-export function onPlayerKey(event, state) {
+export function onPlayerKey(/** @type {KeyboardEvent} */ event, /** @type {PlayerState} */ state) {
   const { root } = state;
   if (viewRoot(root).hasAttribute("data-tour")) return; // the tour handles the keys
   if (!isForPage(event)) return;
@@ -74,8 +72,7 @@ function blur(selector) {
   if (activeElement instanceof HTMLElement && activeElement.matches(selector)) activeElement.blur();
 }
 
-/** @param {PointerEvent} event */
-export function releaseFocus(event) {
+export function releaseFocus(/** @type {PointerEvent} */ event) {
   // A click on a blank spot focuses the whole page, and the next key would draw its focus ring.
   blur(".stMain");
   // After a mouse click on a radio group, the arrow keys are to step again. pointerup precedes click, after which the

@@ -3,19 +3,16 @@
 
 import { component } from "../component.js";
 import { listenToSpeeds, newPlayer } from "../clock.js";
-import { find, onPress, writeTexts } from "../shared.js";
+import { find, onPress, writeTexts } from "../elements.js";
 import { change, publish } from "../state.js";
 import { guestOf, onMessage, onViewKey, send, speedOf, viewRoot, viewState } from "../view.js";
 import { onPlayerKey, releaseFocus } from "./keys.js";
-import { paint, sourceOf } from "./mark_step.js";
-import { paintPointed, scrollBarToWords } from "./pointing.js";
+import { buildSentences, paint, paintPointed, scrollBarToWords } from "./sentences.js";
 import { drawSuspectedErrors } from "./suspected_errors.js";
-import { buildSentences } from "./word_buttons.js";
 
 /** Shows the bar at the top of the window while the buttons are above the window and their view is still in it. The
- * root margin extends the window downwards, since a jump may move the buttons from below to above at once. In a page
- * of others, the top of the window is not ours.
- * @param {PlayerState} state */
+ * root margin extends the window downwards, since a jump may move the buttons from below to above at once. In a page of
+ * others, the top of the window is not ours. @param {PlayerState} state */
 function watchBar(state) {
   const { root, signal } = state, bar = find(root, ".bar"), transport = find(root, ".transport");
   /** @type {Map<Element, IntersectionObserverEntry>} */
@@ -26,7 +23,7 @@ function watchBar(state) {
     bar.hidden = !(buttons && !buttons.isIntersecting && view?.isIntersecting) || guestOf(root) !== null;
     if (bar.hidden) return;
     viewRoot(root).style.setProperty("--bar", `${bar.offsetHeight}px`); // sticky elements are placed below it
-    scrollBarToWords(state, sourceOf(state));
+    scrollBarToWords(state);
   }, { root: document.querySelector("[data-testid=stMain]"), rootMargin: "0px 0px 1000000px" });
   watch.observe(transport);
   watch.observe(viewRoot(root));
@@ -51,8 +48,7 @@ const MOST_LARGE = 22; // words of a sentence in large letters, which fills a li
 
 export default component(".player", {
   begin: () => ({ step: 0, source: null }),
-  /** @param {PlayerState} state */
-  start(state) {
+  start(/** @type {PlayerState} */ state) {
     const { root, signal } = state;
     state.player = newPlayer(state, {
       here: () => viewState(root).now?.step ?? 0,

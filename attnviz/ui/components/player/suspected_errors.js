@@ -2,8 +2,8 @@
 // the runner-up, another branch of the search, and what would have to change. The texts were sent with the sentences;
 // buttons on the card change the selection of the view or request a what-if.
 
-import { changedWords } from "../changed_words.js";
-import { element, find, findAll, onEscape } from "../shared.js";
+import { changedWords, element, find, findAll } from "../elements.js";
+import { onEscape } from "../keyboard.js";
 import { keepBeside } from "../terms/card.js";
 import { send } from "../view.js";
 

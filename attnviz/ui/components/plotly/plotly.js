@@ -1,6 +1,6 @@
 // Loads Plotly's script once per page, and again if loading failed. The page preloads it, and the browser caches it.
 
-import { element } from "../shared.js";
+import { element } from "../elements.js";
 
 const SECONDS = 2;
 

@@ -2,7 +2,7 @@
 // Opening one by the keyboard moves the focus into it, Escape moves it back to the button, and Tab beyond either end closes the popover. A
 // choice that closes it moves the focus back, too.
 
-import { findAll } from "../shared.js";
+import { findAll } from "../elements.js";
 
 const BUTTON = "[data-testid='stPopoverButton'][aria-expanded='false'], .opener:has(+ .opened:not(:popover-open))";
 /** Selector of the buttons of open popovers. */
@@ -35,14 +35,12 @@ function reachPopover(byKey, tries = 60) {
   if (byKey && !box.contains(document.activeElement)) box.focus({ preventScroll: true });
 }
 
-/** @param {MouseEvent} event */
-function onPointer({ target }) {
+function onPointer(/** @type {MouseEvent} */ { target }) {
   replacing.disconnect();
   if (target instanceof Element && target.closest(BUTTON)) reachPopover(false);
 }
 
-/** @param {KeyboardEvent} event */
-function onKey(event) {
+function onKey(/** @type {KeyboardEvent} */ event) {
   const { key } = event;
   const target = event.target instanceof Element ? event.target : null;
   if (key === "Enter" || key === " ") {

@@ -2,18 +2,8 @@
 // it.
 
 import { component } from "../component.js";
-import { isForPage, isLecture, moveFocus } from "../keyboard.js";
-import {
-  button,
-  element,
-  find,
-  findAll,
-  keepInWindow,
-  makeOneTabStop,
-  scrollSmoothly,
-  write,
-  writeTexts,
-} from "../shared.js";
+import { button, element, find, findAll, keepInWindow, scrollSmoothly, write, writeTexts } from "../elements.js";
+import { isForPage, isLecture, makeOneTabStop, moveFocus } from "../keyboard.js";
 import { onMessage, onViewKey, send, viewRoot, viewState } from "../view.js";
 
 /** The element of a stage in the view of `root`: its own, or the picture of the first three.
@@ -61,8 +51,7 @@ function focusStage(root, stage) {
 }
 
 /** Opens the next stage; after the last, closes it, or goes to the first where all are drawn. In lecture mode, the
- * diagram comes before the first stage, and the heatmap after the last (page.css).
- * @param {HTMLElement} root */
+ * diagram comes before the first stage, and the heatmap after the last (page.css). @param {HTMLElement} root */
 function nextStage(root) {
   const buttons = findAll(root, "li button"), last = buttons.length - 1;
   const place = buttons.findIndex((button) => button.hasAttribute("aria-current"));
@@ -75,8 +64,7 @@ function nextStage(root) {
   buttons[place < last ? place + 1 : opensInPlace(root) ? last : 0]?.click();
 }
 
-/** @param {StageTitle} title */
-function entry({ number, place, title }) {
+function entry(/** @type {StageTitle} */ { number, place, title }) {
   const made = button("", undefined, (event) => {
     const root = /** @type {HTMLElement} */ (made.closest(".facts"));
     const closes = opensInPlace(root) && viewState(root).now?.stage === number;
@@ -90,8 +78,7 @@ function entry({ number, place, title }) {
 }
 
 /** Marks the chosen stage, and goes there if it comes from a link. A step marks nothing anew: that would compute
- * styles.
- * @param {SummaryState} state */
+ * styles. @param {SummaryState} state */
 function place(state) {
   const { root } = state, { now } = viewState(root);
   if (!now) return;
@@ -113,8 +100,7 @@ function place(state) {
 
 export default component(".facts", {
   isText: true,
-  /** @param {SummaryState} state */
-  start(state) {
+  start(/** @type {SummaryState} */ state) {
     const { root, signal } = state;
     onMessage(root, "shown", () => place(state), signal);
     onMessage(root, "visit", ({ detail }) => {

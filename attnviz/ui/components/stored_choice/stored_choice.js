@@ -3,8 +3,7 @@
 
 const YEAR = 365 * 24 * 60 * 60; // seconds
 
-/** @param {string} name @param {string} value */
-export function remember(name, value) {
+export function remember(/** @type {string} */ name, /** @type {string} */ value) {
   const { pathname } = new URL(".", document.baseURI);
   document.cookie = `${name}=${value}; path=${pathname}; max-age=${YEAR}; SameSite=Lax`;
 }

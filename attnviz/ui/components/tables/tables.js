@@ -1,10 +1,9 @@
 // Data tables of the current selection. Cells are set by textContent, so that they are never markup.
 
 import { component } from "../component.js";
-import { element } from "../shared.js";
+import { element } from "../elements.js";
 
-/** @param {DataTable} one */
-function tableOf({ name, columns, rows, texts }) {
+function tableOf(/** @type {DataTable} */ { name, columns, rows, texts }) {
   const heads = columns.map((column) => element("th", "", column, { scope: "col" }));
   const lines = rows.map((row) =>
     row.map((text, k) => {

@@ -1,61 +1,25 @@
-// Draws the card of a term: its name, a small drawing, a sentence, and a link to the stage that computes it.
+// The card that explains a term: its name, a small drawing (view_state.html), a sentence, and a link to the stage that computes it. It opens on
+// hover, focus and tap: of terms in sentences (terms.js), of titles of stages, and in the diagram.
 
-import { addElement } from "../diagram/svg.js";
-import { element, onResize } from "../shared.js";
-import { send, viewState } from "../view.js";
+import { find, onResize, writeTexts } from "../elements.js";
+import { onEscape } from "../keyboard.js";
+import { send, viewRoot, viewState } from "../view.js";
 
 const GAP = 6; // pixels between a term and its card
-
-/** @typedef {[tag: string, attributes: Record<string, string | number>]} Part */
-
-/** @type {(x: number, y: number, width: number, height: number, colour: string, opacity?: number) => Part} */
-const bar = (x, y, width, height, colour, opacity = 1) => [
-  "rect",
-  { x, y, width, height, rx: 2, fill: `var(--${colour})`, opacity },
-];
-/** @type {(d: string, width?: number) => Part} */
-const line = (d, width = 1.5) => ["path", { d, fill: "none", stroke: "var(--quiet)", "stroke-width": width }];
-/** @type {(cx: number, cy: number) => Part} */
-const state = (cx, cy) => ["circle", { cx, cy, r: 9, fill: "var(--decoder)" }];
-
-/** Drawings of 120 by 56 pixels, by name. @type {Record<string, Part[]>} */
-const DRAWINGS = {
-  piece: [bar(8, 20, 40, 16, "encoder"), bar(50, 20, 22, 16, "encoder", 0.55), bar(82, 20, 30, 16, "encoder")],
-  annotation: [bar(50, 34, 20, 16, "encoder"), line("M6 16H112M106 11l7 5-7 5M112 26H8M14 21l-7 5 7 5")],
-  energy: [
-    state(16, 28),
-    ...[[8, 4], [28, 1], [48, 2]].flatMap((
-      [y, width],
-    ) => [line(`M27 28L58 ${y}`, width), bar(60, y - 5, 12 * width, 10, "plus")]),
-  ],
-  weight: [bar(6, 20, 62, 18, "attention"), bar(69, 20, 28, 18, "attention"), bar(98, 20, 16, 18, "attention")],
-  context: [
-    ...[[6, 20], [24, 9], [42, 4]].flatMap((
-      [y, width],
-    ) => [bar(6, y, 26, 10, "encoder"), line(`M34 ${y + 5}C60 ${y + 5} 60 29 84 29`, width / 2)]),
-    bar(86, 22, 28, 14, "context"),
-  ],
-  state: [state(18, 28), line("M30 28H84M78 23l7 5-7 5"), state(98, 28), bar(46, 34, 22, 10, "context")],
-  probability: [bar(8, 8, 92, 10, "decoder"), bar(8, 24, 34, 10, "decoder", 0.45), bar(8, 40, 12, 10, "decoder", 0.3)],
-};
 
 /** Shows a card beside its term; with `close`, it has a link to its stage, which closes it.
  * @param {HTMLElement} root @param {HTMLElement} box @param {HTMLElement | SVGElement} term @param {TermCard} card
  * @param {(() => void) | null} close */
-export function showCard(root, box, term, { name, sentence, drawing, stage }, close) {
-  box.replaceChildren();
-  const picture = addElement(box, "svg", { viewBox: "0 0 120 56", "aria-hidden": "true" });
-  for (const [tag, attributes] of DRAWINGS[drawing]) addElement(picture, tag, attributes);
-  const text = element("div", "text", element("b", "", name), element("p", "", sentence));
-  if (close) {
-    const onclick = () => {
-      send(root, "choose", { stage });
-      if (stage !== null) send(root, "visit", stage); // while this button has the focus
-      close();
-    };
-    text.append(element("button", "visit", viewState(root).view?.terms.visit, { onclick }));
-  }
-  box.append(text);
+function showCard(root, box, term, { name, sentence, drawing, stage }, close) {
+  const picture = find(root, `[data-drawing="${drawing}"]`, HTMLTemplateElement), link = find(box, ".visit");
+  find(box, ".picture").replaceChildren(picture.content.cloneNode(true));
+  writeTexts(box, { name, sentence, visit: viewState(root).view?.terms.visit ?? "" });
+  link.hidden = !close;
+  link.onclick = () => {
+    send(root, "choose", { stage });
+    if (stage !== null) send(root, "visit", stage); // while this button has the focus
+    close?.();
+  };
   if (!box.matches(":popover-open")) box.showPopover(term instanceof HTMLElement ? { source: term } : {}); // Tab goes from the term to the link
   // In a sentence, above it: what follows from a term stands after it.
   keepBeside(box, term, term.closest("p, text"));
@@ -91,4 +55,80 @@ function placeBeside(box, other, sentence) {
   const goesBelow = sentence ? above < GAP : below + offsetHeight < innerHeight;
   box.style.left = `${Math.max(GAP, Math.min(left, innerWidth - offsetWidth - GAP))}px`;
   box.style.top = `${goesBelow ? below : Math.max(GAP, above)}px`;
+}
+
+const HOVER = 250; // milliseconds over a term after which its card opens, and away from both after which it closes
+
+/** @typedef {HTMLElement | SVGElement} TermElement */
+
+/** The card of a term element: that with its index, or that of its stage.
+ * @param {HTMLElement} root @param {TermElement} term */
+function cardOf(root, term) {
+  const cards = viewState(root).view?.terms.cards ?? [];
+  if (term.dataset.term) return cards[Number(term.dataset.term)];
+  const place = Number(term.closest("[data-stage]")?.getAttribute("data-stage") ?? NaN);
+  return cards.find(({ stage }) => stage === place);
+}
+
+/** Opens the cards of the terms in the view of `root`, until `signal` aborts.
+ * @param {HTMLElement} root an element of the view with an element for the card @param {AbortSignal} signal */
+export function listenToTerms(root, signal) {
+  if (signal.aborted) return;
+  const view = viewRoot(root), box = find(root, ".term-card");
+  let timer = 0;
+  /** @type {TermElement | null} */
+  let shown = null;
+  const close = () => {
+    clearTimeout(timer);
+    shown?.removeAttribute("aria-describedby");
+    shown = null;
+    if (box.matches(":popover-open")) box.hidePopover();
+  };
+  const open = (/** @type {TermElement} */ term) => {
+    clearTimeout(timer);
+    const card = cardOf(root, term);
+    if (shown === term || !card) return;
+    close();
+    shown = term;
+    const visits = term.dataset.term !== undefined && card.stage !== null &&
+      card.stage !== viewState(root).now?.stage;
+    showCard(root, box, term, card, visits ? close : null);
+    term.setAttribute("aria-describedby", box.id);
+  };
+  const soon = (/** @type {() => void} */ act) => {
+    clearTimeout(timer);
+    timer = setTimeout(act, HOVER);
+  };
+  const termAt = (/** @type {Event} */ { target }) => {
+    const term = target instanceof Element ? target.closest("[data-term], .facts [data-stage]") : null;
+    return term instanceof HTMLElement || term instanceof SVGElement ? term : null;
+  };
+  view.addEventListener("pointerover", (event) => {
+    const term = termAt(event), inside = event.target instanceof Node && box.contains(event.target);
+    if (event.pointerType === "touch") return;
+    if (inside) clearTimeout(timer);
+    else if (term) soon(() => open(term));
+    else if (shown) soon(close);
+  }, { signal });
+  view.addEventListener("pointerleave", () => {
+    if (shown) soon(close);
+  }, { signal });
+  view.addEventListener("focusin", (event) => {
+    const term = termAt(event);
+    if (term?.matches(":focus-visible")) open(term);
+    else if (!(event.target instanceof Node && box.contains(event.target))) close();
+  }, { signal });
+  view.addEventListener("focusout", ({ relatedTarget }) => {
+    if (!(relatedTarget instanceof Node && box.contains(relatedTarget))) close();
+  }, { signal });
+  view.addEventListener("click", (event) => {
+    const term = termAt(event);
+    if (term?.dataset.term) open(term);
+    else if (term) close();
+  }, { signal });
+  document.addEventListener("pointerdown", (event) => {
+    if (!event.composedPath().includes(box) && !termAt(event)) close();
+  }, { signal });
+  onEscape(() => shown !== null && close(), signal);
+  signal.addEventListener("abort", close);
 }

@@ -1,6 +1,6 @@
-// Writes sentences of a view in which the terms of the field are underlined buttons (opening.js opens their cards).
+// Writes sentences of a view in which the terms of the field are underlined buttons (card.js opens their cards).
 
-import { element, findAll, write } from "../shared.js";
+import { element, findAll, write } from "../elements.js";
 import { viewState } from "../view.js";
 
 /** Writes a text in which the first occurrence of each term of the view is a button. If a term had the focus, the same

@@ -1,7 +1,8 @@
 // Sets the language of the page and of its skip link, copies the theme's colours, which Streamlit gives to components only, to the whole
 // page, and requests a rerun when the visitor changes the theme, so that the figures are redrawn.
 
-import { find, setLanguage, write } from "../shared.js";
+import { find, write } from "../elements.js";
+import { setLanguage } from "../numbers.js";
 
 const COLOURS = [
   "background",

@@ -4,14 +4,13 @@
 import { component } from "../component.js";
 import { listenToSpeeds, newPlayer } from "../clock.js";
 import { fragmentParameters, removeOwner, setParameters } from "../address.js";
-import { find, write, writeTexts } from "../shared.js";
+import { find, write, writeTexts } from "../elements.js";
 import { send, speedOf, viewState } from "../view.js";
 
 const PACE = 700; // milliseconds a moment stays while playing at speed 1
 
 /** Draws the moment of `state`, and sends it to the view as its step. Writes it into the address; while playing only at
- * the end.
- * @param {TimelineState} state */
+ * the end. @param {TimelineState} state */
 function paint({ root, data, moment, player }) {
   player.write(data.words, data.captions[moment]);
   write(find(root, ".now"), data.captions[moment]);
@@ -30,8 +29,7 @@ function linkedMoment({ updates }) {
 
 export default component(".timeline", {
   begin: () => ({ moment: 0 }),
-  /** @param {TimelineState} state */
-  start(state) {
+  start(/** @type {TimelineState} */ state) {
     const { root, signal } = state, last = () => state.data.updates.length - 1;
     const player = state.player = newPlayer(state, {
       here: () => state.moment,

@@ -1,7 +1,7 @@
 // Positions of the tour: scrolls to the part of the page that a stop is about, highlights it, and places the card
 // beside it.
 
-import { find, prefersReducedMotion } from "../shared.js";
+import { find, prefersReducedMotion } from "../elements.js";
 import { viewRoot } from "../view.js";
 
 const GAP = 14; // pixels between the highlight, the card and the edge of the window
@@ -106,8 +106,7 @@ function visiblePart(root, area, foot) {
 }
 
 /** The position of the quiz: where the hidden part of the page begins, or at the top of the window, `gap` from its
- * edge.
- * @param {HTMLElement} root @param {HTMLElement} card @param {number} gap */
+ * edge. @param {HTMLElement} root @param {HTMLElement} card @param {number} gap */
 const quizPosition = (root, { offsetWidth, offsetHeight }, gap) => ({
   left: (innerWidth - offsetWidth) / 2,
   top: Math.max(gap, Math.min(viewRoot(root).getBoundingClientRect().top, innerHeight - offsetHeight - gap)),

@@ -5,10 +5,9 @@ import { component } from "../component.js";
 import { handlePress } from "../outbox/outbox.js";
 import { payloadOf } from "../payloads.js";
 import { remember } from "../stored_choice/stored_choice.js";
-import { find, onResize } from "../shared.js";
+import { find, onResize } from "../elements.js";
 import { onMessage, send, viewRoot, viewState } from "../view.js";
-import { drawCard, drawReason, hideCard, schedulePlacement, showAgain } from "./card.js";
-import { onTourKey, turn } from "./navigation.js";
+import { drawCard, drawReason, hideCard, onTourKey, schedulePlacement, showAgain, turn } from "./card.js";
 
 /** Lets the button of the tour stand out no longer. */
 const endOffer = () => document.documentElement.toggleAttribute("data-at-work", true);
@@ -42,8 +41,7 @@ export default component(".tour", {
   start(state) {
     const { root, signal } = state;
     state.inSight = true; // its payload is fetched at once
-    /** @type {(stop: number | null) => void} */
-    const goToStop = (stop) => {
+    const goToStop = (/** @type {number | null} */ stop) => {
       if (stop !== state.at) send(root, "choose", { tour: stop });
     };
     const redraw = () => state.at !== null && state.written === undefined ? draw(state) : schedulePlacement(state);
@@ -53,15 +51,11 @@ export default component(".tour", {
       document.addEventListener(name, endOffer, { signal, passive: true });
     }
     addEventListener("resize", redraw, { signal });
-    onResize(
-      () => { // the page grows while figures load, or with the level of detail
-        showAgain(state, { step: false });
-        redraw();
-      },
-      signal,
-      viewRoot(root),
-      find(root, ".card"),
-    );
+    const grow = () => { // the page grows while figures load, or with the level of detail
+      showAgain(state, { step: false });
+      redraw();
+    };
+    onResize(grow, signal, viewRoot(root), find(root, ".card"));
     handlePress("tour_button", () => goToStop(1), signal);
     onMessage(root, "shown", () => {
       followStop(state);
@@ -75,8 +69,7 @@ export default component(".tour", {
     find(root, ".astray").onclick = () => showAgain(state, { step: true });
     signal.addEventListener("abort", () => cancelAnimationFrame(state.frame));
   },
-  /** @param {TourState} state */
-  take(state) {
+  take(/** @type {TourState} */ state) {
     followStop(state);
     draw(state);
   },

@@ -3,7 +3,7 @@
 
 import { component } from "../component.js";
 import { fetchAhead } from "../payloads.js";
-import { element, find, writeTexts } from "../shared.js";
+import { element, find, writeTexts } from "../elements.js";
 import { openBeside } from "../terms/card.js";
 
 /** @param {"li" | "th" | "td"} tag @param {string[]} texts */

@@ -4,14 +4,13 @@
 import { component } from "../component.js";
 import { setPage, writeAddress } from "../address.js";
 import { onAcknowledged, sendRequest } from "../outbox/outbox.js";
-import { find } from "../shared.js";
+import { find } from "../elements.js";
 import { change, closeView, openView } from "../state.js";
-import { listenToTerms } from "../terms/opening.js";
+import { listenToTerms } from "../terms/card.js";
 import { onMessage, send, viewRoot, viewState } from "../view.js";
 
 const mount = component(".view-state", {
-  /** @param {OpenedView} state */
-  start({ root, signal }) {
+  start(/** @type {OpenedView} */ { root, signal }) {
     let asked = 0;
     onMessage(root, "choose", ({ detail }) => change(root, detail), signal);
     onMessage(root, "try", ({ detail }) => {

@@ -3,14 +3,13 @@
 // set by textContent, so that they are never markup.
 
 import { component } from "../component.js";
-import { changedWords } from "../changed_words.js";
-import { button, element, fill, find, findAll, onPress, write } from "../shared.js";
+import { button, changedWords, element, find, findAll, onPress, write } from "../elements.js";
+import { fill } from "../numbers.js";
 import { onMessage, send, viewRoot } from "../view.js";
 
 const EDGE = 4; // pixels of margin around a card that is scrolled into sight
 
-/** @param {WhatIfsState} state @param {WhatIf} whatIf */
-function request(state, whatIf) {
+function request(/** @type {WhatIfsState} */ state, /** @type {WhatIf} */ whatIf) {
   const { root } = state;
   if (state.asked) return;
   state.asked = true;
@@ -86,8 +85,7 @@ function enableCards(state) {
 }
 
 export default component(".what_ifs", {
-  /** @param {WhatIfsState} state */
-  start(state) {
+  start(/** @type {WhatIfsState} */ state) {
     const { root, signal } = state;
     onMessage(root, "answered", () => enableCards(state), signal);
     onPress(find(root, ".undo"), () => request(state, { kind: "undo" }));

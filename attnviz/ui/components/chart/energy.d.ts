@@ -1,18 +1,7 @@
-// Payload and state of the energy decomposition.
-
-interface EnergyDecompositionWords {
-  heading: string;
-  unit: string;
-  mark: string;
-  more: string;
-  hover: string;
-  sentence: string;
-  product: string;
-}
+// The energy decomposition, a chart that the browser fills for each cell.
 
 /** `queries`, `keys` and `score` are float32 in base64, rows of `width` numbers. */
-interface EnergyDecompositionPayload {
-  language: string;
+interface PackedOperands {
   queries: string;
   keys: string;
   score: string;
@@ -21,19 +10,16 @@ interface EnergyDecompositionPayload {
   peaks: number[];
   sources: string[];
   targets: string[];
-  /** A figure to fill, as JSON, with the operands and without. */
-  wide: string;
-  narrow: string;
   /** Whether units are tanh values, as in additive attention. */
   bounded: boolean;
   /** |tanh| from which a unit counts as saturated. */
   saturated: number;
   /** How many units have a row of their own. */
   named: number;
-  words: EnergyDecompositionWords;
+  words: Words;
 }
 
-interface Operands extends Omit<EnergyDecompositionPayload, "queries" | "keys" | "score"> {
+interface Operands extends Omit<PackedOperands, "queries" | "keys" | "score"> {
   queries: Float32Array[];
   keys: Float32Array[];
   score: Float32Array;
@@ -55,12 +41,4 @@ interface Cell {
   top: Unit[];
   rest: number;
   energy: number;
-}
-
-interface EnergyDecompositionState extends FetchingState<EnergyDecompositionPayload> {
-  chart: Chart;
-  /** The contents of the payload read last. */
-  operands: Operands;
-  drawn?: string;
-  wide: boolean;
 }

@@ -1,4 +1,5 @@
-// Attention weights of a step after a what-if, computed in the browser before the server has answered. They sum to 1.
+// Attention weights of a step after a what-if, computed in the browser before the server has answered; they sum to 1. And
+// the sums that they weight.
 
 /** The weights where piece `j` has the share `value`, and the others keep their ratios, or share equally if all are 0.
  * @param {number[]} weights @param {number} j @param {number} value */
@@ -40,3 +41,21 @@ export function changedWeights(weights, intervention) {
       return weights;
   }
 }
+
+/** The sum of the values of some pieces, each times its weight, and the sum of these weights.
+ * @param {ArrayLike<number>} weights @param {ArrayLike<number>[]} values of each piece @param {number[]} pieces */
+export function weightedSum(weights, values, pieces) {
+  const strip = Array.from(values[0], (_, k) => pieces.reduce((sum, j) => sum + weights[j] * values[j][k], 0));
+  return { pieces, strip, weight: pieces.reduce((sum, j) => sum + weights[j], 0) };
+}
+
+/** The rows of a weighted sum: one for each of the first `own` pieces, and one for all others together.
+ * @param {ArrayLike<number>} weights @param {ArrayLike<number>[]} values @param {number[]} pieces @param {number} own */
+export function sumRows(weights, values, pieces, own) {
+  const rest = pieces.slice(own), groups = pieces.slice(0, own).map((j) => [j]);
+  return [...groups, ...(rest.length ? [rest] : [])].map((group) => weightedSum(weights, values, group));
+}
+
+/** Pieces by decreasing weight. @param {ArrayLike<number>} weights */
+export const strongestFirst = (weights) =>
+  Array.from(weights, (_, j) => j).sort((one, other) => weights[other] - weights[one] || one - other);

@@ -1,9 +1,6 @@
-// Helpers of all components: finding elements, waiting for Plotly, texts and number formats in the page's language,
-// unpacking arrays, widths of charts, keyboard focus, and scrolling.
+// Elements of the components: finding and making them, their texts, sizes, and scrolling.
 
 import { MOST_SHADE } from "../../figures/constants.js";
-
-const PLOTLY_CONFIG = { displayModeBar: false, doubleClick: false, showTips: false };
 
 /** State of each component on the page, by its root element. @type {WeakMap<Element, any>} */
 export const states = new WeakMap();
@@ -26,65 +23,11 @@ export function findAll(root, selector, kind) {
   ));
 }
 
-/** @param {ParentNode} root @returns {Chart} */
-export const chartOf = (root) => /** @type {Chart} */ (find(root, ".chart"));
-
-/** @returns {Promise<PlotlyLibrary>} Plotly, once it has loaded. */
-export async function plotlyLibrary() {
-  if (!window.Plotly) await new Promise((loaded) => addEventListener("attnviz:plotly", loaded, { once: true }));
-  return /** @type {PlotlyLibrary} */ (window.Plotly);
-}
-
-/** The bytes that are written in base64. @param {string} base64 */
-export const bytesOf = (base64) => Uint8Array.from(atob(base64), (sign) => sign.charCodeAt(0));
-
-/** Rows of `width` numbers, from little-endian float32 in base64. @param {string} base64 @param {number} width */
-export function unpackRows(base64, width) {
-  const numbers = new Float32Array(bytesOf(base64).buffer);
-  return Array.from({ length: numbers.length / width }, (_, row) => numbers.subarray(row * width, (row + 1) * width));
-}
-
 /** Draws rows of `width` pixels, each of red, green, blue and opacity from 0 to 255.
  * @param {HTMLCanvasElement} canvas @param {number} width @param {number[][]} pixels */
 export function drawPixels(canvas, width, pixels) {
   Object.assign(canvas, { width, height: pixels.length / width });
   canvas.getContext("2d")?.putImageData(new ImageData(Uint8ClampedArray.from(pixels.flat()), width), 0, 0);
-}
-
-/** Fills the values into the {placeholders} of a template.
- * @param {string} template @param {Record<string, string | number>} values */
-export const fill = (template, values) => template.replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
-
-/** The language in which numbers are written, its decimal separator, and zero per cent. */
-const format = { language: "en", mark: ".", zero: "0\u00a0%" };
-
-/** Sets the language in which numbers are written. Components call it before they write some: they mount in any order.
- * @param {string} language */
-export function setLanguage(language) {
-  if (language === format.language) return; // making a format takes a millisecond
-  const mark = new Intl.NumberFormat(language).format(0.5)[1] ?? ".";
-  const zero = language === "en" ? "0 %" : new Intl.NumberFormat(language, { style: "percent" }).format(0);
-  Object.assign(format, { language, mark, zero: zero.replace(/\s/u, "\u00a0") });
-}
-
-/** A number with `places` decimal places in the format of the page's language, with U+2212 as minus. What rounds to
- * zero has no minus.
- * @param {number} value @param {number} places */
-export function number(value, places) {
-  const rounded = value.toFixed(places);
-  const minus = Number(rounded) === 0 ? "" : "\u2212";
-  return rounded.replace("-", minus).replace(".", format.mark);
-}
-
-/** A share of 1 in per cent in the format of the page's language, as `format_share` of the server writes it: with a
- * no-break space before the sign, also in English, and 0 and 100 only where exact.
- * @param {number} share @param {number} [places] */
-export function percent(share, places = 0) {
-  const least = 1 / 10 ** (places + 2);
-  /** @param {number} exact */
-  const written = (exact) => format.zero.replace("0", number(100 * exact, places));
-  if (share > 0 && share < least / 2) return `<\u00a0${written(least)}`;
-  return share < 1 && share >= 1 - least / 2 ? `>\u00a0${written(1 - least)}` : written(share);
 }
 
 /** Marks the elements of words that have no space between them.
@@ -130,8 +73,7 @@ export function button(className, text, act) {
 export const shade = (word, weight) =>
   word.style.setProperty("--weight", `${Math.round(100 * MOST_SHADE * Math.sqrt(weight))}%`);
 
-/** @param {Element} node @param {string} text */
-export function write(node, text) {
+export function write(/** @type {Element} */ node, /** @type {string} */ text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
@@ -150,48 +92,6 @@ export const whenIdle = typeof requestIdleCallback === "function"
   ? (work) => requestIdleCallback(work, { timeout: 1000 })
   : (work) => setTimeout(work, 50);
 
-/** The width of a chart. Reading it forces a layout, and a step draws nine charts: it is read once and then updated by
- * `watchWidth`.
- * @param {ChartOwner} state */
-export function widthOf(state) {
-  state.width ||= state.chart.clientWidth;
-  return state.width;
-}
-
-/** Draws a chart again at each new width.
- * @param {ChartOwner} state @param {(width: number) => Promise<unknown>} [draw] */
-export function watchWidth(state, draw = (width) => changeLayout(state, { width })) {
-  const { chart, signal } = state;
-  state.watched = true;
-  onResize(
-    () => {
-      state.width = chart.clientWidth;
-      if (state.width && state.width !== chart._fullLayout?.width) draw(state.width);
-    },
-    signal,
-    chart,
-  );
-}
-
-/** Draws a figure in the chart of a component, at its width.
- * @param {ChartOwner} state @param {Trace[]} data @param {Omit<Layout, "meta" | "width">} layout */
-export const drawFigure = (state, data, layout) =>
-  drawing(state, (Plotly) => Plotly.react(state.chart, data, { ...layout, width: widthOf(state) }, PLOTLY_CONFIG));
-
-/** Changes the layout of the chart of a component. @param {ChartOwner} state @param {Partial<Layout>} change */
-export const changeLayout = (state, change) => drawing(state, (Plotly) => Plotly.relayout(state.chart, change));
-
-/** Draws by Plotly, once that has loaded. It draws asynchronously, and fails if its chart is purged meanwhile: a
- * component that ends waits for all that is being drawn.
- * @param {ChartOwner} state @param {(Plotly: PlotlyLibrary) => Promise<unknown>} draw */
-async function drawing(state, draw) {
-  const Plotly = await plotlyLibrary();
-  if (state.signal.aborted) return;
-  const drawn = draw(Plotly);
-  state.drawing = Promise.allSettled([state.drawing, drawn]);
-  await drawn;
-}
-
 /** Calls `act` at each click on a button, which loses the focus after one with a mouse.
  * @param {HTMLElement} button @param {(event: MouseEvent) => void} act */
 export function onPress(button, act) {
@@ -201,34 +101,12 @@ export function onPress(button, act) {
   };
 }
 
-/** Calls `act` at Escape, which has no other effect unless that returns false, until `signal` aborts.
- * @param {() => void | false} act @param {AbortSignal} signal */
-export const onEscape = (act, signal) =>
-  document.addEventListener("keydown", (event) => {
-    if (event.key !== "Escape" || act() === false) return;
-    event.preventDefault();
-    event.stopPropagation();
-  }, { signal, capture: true });
-
 /** Calls `act` as soon as it has the size of each element, and at each change of one, until `signal` aborts.
  * @param {() => void} act @param {AbortSignal} signal @param {(Element | null | undefined)[]} elements */
 export function onResize(act, signal, ...elements) {
   const sizes = new ResizeObserver(act);
   for (const one of elements) if (one) sizes.observe(one);
   signal.addEventListener("abort", () => sizes.disconnect());
-}
-
-/** Makes a group of controls one tab stop, that of `current`: keys move within the group (ARIA's roving tabindex). If
- * one of them has the focus, `current` gets it, without scrolling.
- * @param {HTMLElement[]} group @param {HTMLElement | undefined} current */
-export function makeOneTabStop(group, current) {
-  for (const control of group) {
-    const index = control === current ? "0" : "-1"; // setting it, even to its value, recomputes styles
-    if (control.getAttribute("tabindex") !== index) control.setAttribute("tabindex", index);
-  }
-  if (group.some((control) => control !== current && control.matches(":focus"))) {
-    current?.focus({ preventScroll: true });
-  }
 }
 
 /** Lets keys scroll an element while its contents are wider than it: keyboard.js leaves them the arrow keys.
@@ -277,3 +155,11 @@ export function keepInWindow(place, block = "start") {
   page?.addEventListener("scroll", onMovement, options);
   onResize(onMovement, options.signal, place, page?.firstElementChild);
 }
+
+/** @param {ChangedWord[]} words @param {(word: string) => string} [removed] the description of a removed word */
+export const changedWords = (words, removed) =>
+  words.flatMap(({ text, kind, space }) => {
+    const node = element(kind === "same" ? "span" : kind === "gone" ? "del" : "mark", "", text);
+    if (kind === "gone" && removed) node.title = removed(text);
+    return space ? [" ", node] : [node];
+  });

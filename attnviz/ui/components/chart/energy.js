@@ -1,24 +1,19 @@
-// Computes the energy of a cell as a sum over hidden units, fills the figure that
-// `attnviz.figures.energy_decomposition_figure` has made, and writes its caption.
+// The energy of a cell as a sum over hidden units: fills the figure that `attnviz.figures.energy_decomposition_figure` has
+// made, and writes its caption. The payload has queries, keys and v_a of the whole sentence, so another cell needs no
+// server.
 
 import { PALE } from "../../../figures/constants.js";
-import { fill, number, unpackRows } from "../shared.js";
+import { fill, number, unpackRows } from "../numbers.js";
 
-/** @param {number} value @param {number} [places] */
-function signed(value, places = 2) {
+function signed(/** @type {number} */ value, /** @type {number} */ places = 2) {
   const zero = Number(value.toFixed(places)) === 0;
   return zero ? number(0, places) : (value < 0 ? "" : "+") + number(value, places);
 }
 
-/** A payload with its numbers unpacked. @param {EnergyDecompositionPayload} payload @returns {Operands} */
-export function operands(payload) {
-  const { queries, keys, score, width } = payload;
-  return {
-    ...payload,
-    queries: unpackRows(queries, width),
-    keys: unpackRows(keys, width),
-    score: unpackRows(score, width)[0],
-  };
+/** Operands with their numbers unpacked. @param {PackedOperands} packed @returns {Operands} */
+export function unpacked(packed) {
+  const rows = (/** @type {string} */ numbers) => unpackRows(numbers, packed.width);
+  return { ...packed, queries: rows(packed.queries), keys: rows(packed.keys), score: rows(packed.score)[0] };
 }
 
 /** The units of a cell, largest |contribution| first.
@@ -30,13 +25,12 @@ export function decomposition({ queries, keys, score, bounded, named }, step, so
     return { k, query: q, key: key[k], together: q + key[k], activation, score: score[k], adds: activation * score[k] };
   });
   all.sort((one, other) => Math.abs(other.adds) - Math.abs(one.adds) || one.k - other.k);
-  /** @param {Unit[]} some */
-  const sum = (some) => some.reduce((total, unit) => total + unit.adds, 0);
+  const sum = (/** @type {Unit[]} */ some) => some.reduce((total, unit) => total + unit.adds, 0);
   return { all, top: all.slice(0, named), rest: sum(all.slice(named)), energy: sum(all) };
 }
 
 /** Fills a trace of the strip, in which all units are sorted by their contribution.
- * @param {Trace} trace @param {Unit[]} all @param {EnergyDecompositionWords} words */
+ * @param {Trace} trace @param {Unit[]} all @param {Operands["words"]} words */
 function fillStrip(trace, all, words) {
   const units = all.toSorted((one, other) => other.adds - one.adds || one.k - other.k);
   let sum = 0;
@@ -48,25 +42,16 @@ function fillStrip(trace, all, words) {
   }
 }
 
-/** Fills the figure with the numbers of a cell. @param {Figure} figure @param {Cell} cell @param {Operands} data */
-export function fillFigure(figure, cell, data) {
-  const { all, top, rest, energy } = cell;
-  const { words, saturated, bounded } = data;
+/** Fills the figure with the numbers of a cell.
+ * @param {Figure} figure @param {Cell} cell @param {Operands} data @param {string} alt */
+export function fillFigure(figure, { all, top, rest, energy }, { words, saturated, bounded }, alt) {
   const amounts = [...top.map((unit) => unit.adds), ...(all.length > top.length ? [rest] : [])];
-  /** @param {Unit} unit */
-  const flat = (unit) => bounded && Math.abs(unit.activation) >= saturated;
-  /** @param {Unit} unit */
-  const name = (unit) => fill(words.unit, { k: unit.k + 1 }) + (flat(unit) ? words.mark : "");
-  const hover = top.map((unit) =>
-    fill(words.hover, {
-      k: unit.k + 1,
-      q: number(unit.query, 3),
-      u: number(unit.key, 3),
-      a: number(unit.activation, 3),
-      v: number(unit.score, 3),
-      c: signed(unit.adds, 4),
-    })
-  );
+  const flat = (/** @type {Unit} */ unit) => bounded && Math.abs(unit.activation) >= saturated;
+  const name = (/** @type {Unit} */ unit) => fill(words.unit, { k: unit.k + 1 }) + (flat(unit) ? words.mark : "");
+  const hover = top.map(({ k, query, key, activation, score, adds }) => {
+    const [q, u, a, v] = [query, key, activation, score].map((part) => number(part, 3));
+    return fill(words.hover, { k: k + 1, q, u, a, v, c: signed(adds, 4) });
+  });
   const more = amounts.length > top.length
     ? [fill(words.more, { n: all.length - top.length, c: signed(rest, 4) })]
     : [];
@@ -90,6 +75,7 @@ export function fillFigure(figure, cell, data) {
     }
   }
   const { layout } = figure;
+  layout.meta.alt = alt;
   layout.yaxis.ticktext = [...top.map(name), ...layout.yaxis.ticktext.slice(top.length)];
   const low = Math.min(...ends), high = Math.max(...ends), margin = 0.2 * (high - low || 1);
   layout.xaxis.range = [low - margin, high + margin];
@@ -99,23 +85,23 @@ export function fillFigure(figure, cell, data) {
   }
 }
 
-/** @param {Cell} cell @param {Operands} data @param {number} step @param {number} source */
+/** The heading and the sentence of a cell.
+ * @param {Cell} cell @param {Operands} data @param {number} step @param {number} source */
 export function captionOf(cell, data, step, source) {
-  const { all, top, rest, energy } = cell;
+  const { all, top, rest, energy } = cell, { words, bounded, saturated } = data;
   const against = all.filter((unit) => unit.adds < 0).length;
-  const flat = all.filter((unit) => Math.abs(unit.activation) >= data.saturated).length;
-  const { words } = data;
-  return fill(data.bounded ? words.sentence : words.product, {
-    word: data.sources[source],
-    target: data.targets[step],
+  const named = { i: step + 1, target: data.targets[step], word: data.sources[source] };
+  const sentence = fill(bounded ? words.sentence : words.product, {
+    ...named,
     energy: number(energy, 2),
     n: all.length,
     for: all.length - against,
     against,
     named: top.length,
     part: signed(energy - rest),
-    flat,
+    flat: all.filter((unit) => Math.abs(unit.activation) >= saturated).length,
     largest: top[0].k + 1,
     c: signed(top[0].adds),
   });
+  return [fill(words.heading, named), sentence];
 }
