@@ -11,7 +11,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from attnviz.training import TrainingConfig, train
+from attnviz import TrainingConfig, train
 
 _SUBJECTS = {"the cat": "le chat", "the dog": "le chien", "a girl": "une fille", "my friend": "mon ami"}
 _VERBS = {"sees": "voit", "likes": "aime", "wants": "veut", "finds": "trouve"}

@@ -4,14 +4,14 @@ import dataclasses
 
 import pytest
 
+from attnviz import Attention, attention
 from attnviz.architectures import architecture_of, could_be_of, stage_numbered, step_texts, verifier_of
-from attnviz.trace import Attention, attention
 from attnviz.ui.step.stage_panels import stage_figures
 from tests.figures.synthetic import trace as make_trace
 
 
 @pytest.mark.parametrize("kind", ["additive", "general", "none"])
-def test_every_stage_has_an_equation_and_figures(kind: str) -> None:
+def test_every_stage_has_an_equation_and_figures(kind) -> None:
     trace = make_trace(attention=kind)
     declared = architecture_of(trace).stages(trace)
     numbers = [stage.number for stage in declared]

@@ -25,9 +25,7 @@ async def translate_another(address: str) -> None:
     await visitor.leave()
 
 
-def test_simulated_visitors_get_their_translations(
-    tmp_path: Path, model_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_simulated_visitors_get_their_translations(tmp_path, model_folder, monkeypatch) -> None:
     monkeypatch.setattr(visitor_module, "PATIENCE", 3600)  # on a busy machine
     monkeypatch.setattr(soak, "FILES_EVERY", 2)
     for name in ("KEPT", "TIDIED"):
@@ -54,5 +52,5 @@ def test_simulated_visitors_get_their_translations(
 
 
 @pytest.mark.parametrize("path", sorted(Path(soak.__file__).parent.glob("*.py")), ids=lambda path: path.stem)
-def test_every_benchmark_finds_what_it_imports(path: Path) -> None:
+def test_every_benchmark_finds_what_it_imports(path) -> None:
     importlib.import_module(f"tests.benchmarks.{path.stem}")

@@ -15,7 +15,6 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
-from syrupy.assertion import SnapshotAssertion
 
 import attnviz
 from attnviz.extras import EXTRAS
@@ -144,7 +143,7 @@ class Environment:
 
 
 @pytest.fixture(scope="module")
-def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def source(tmp_path_factory) -> Path:
     """Return a copy of the files the package is built from, since building writes beside them."""
     copy = tmp_path_factory.mktemp("built") / "source"
     shutil.copytree(REPOSITORY / "attnviz", copy / "attnviz", ignore=shutil.ignore_patterns("__pycache__"))
@@ -158,7 +157,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("end", ENDS)
-def test_lowest_and_highest_versions_work(end: str, tmp_path: Path) -> None:
+def test_lowest_and_highest_versions_work(end, tmp_path) -> None:
     environment = Environment(tmp_path)
     environment.link_torch(tmp_path)
     tools = pins(REPOSITORY / "tests" / "requirements.txt")
@@ -174,7 +173,7 @@ def test_lowest_and_highest_versions_work(end: str, tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def wheel(source: Path) -> Path:
+def wheel(source) -> Path:
     """Return the built wheel, which has passed twine's check."""
     folder = source.parent / "dist"
     subprocess.run([sys.executable, "-m", "build", str(source), "--outdir", str(folder)], check=True)
@@ -183,13 +182,13 @@ def wheel(source: Path) -> Path:
 
 
 @pytest.fixture
-def elsewhere(tmp_path: Path) -> Path:
+def elsewhere(tmp_path) -> Path:
     """Return a folder with the example files of the documentation."""
     return shutil.copytree(EXAMPLES, tmp_path / "elsewhere")
 
 
 @pytest.mark.nightly
-def test_wheel_is_complete_and_small(source: Path, wheel: Path) -> None:
+def test_wheel_is_complete_and_small(source, wheel) -> None:
     assert wheel.stat().st_size < 60e6
     packed = set(ZipFile(wheel).namelist())
     own = {path.relative_to(source).as_posix() for path in (source / "attnviz").rglob("*") if path.is_file()}
@@ -275,9 +274,7 @@ for use in (
 """
 
 
-def test_core_works_without_the_libraries_of_the_extras_and_says_which_is_lacking(
-    tmp_path: Path, snapshot: SnapshotAssertion
-) -> None:
+def test_core_works_without_the_libraries_of_the_extras_and_says_which_is_lacking(tmp_path, snapshot) -> None:
     shutil.copytree(EXAMPLES, tmp_path, dirs_exist_ok=True)
     *printed, names = without_extras(f"{WITHOUT_A_MODEL}{WITH_AN_EXTRA}print(*dir(attnviz))", tmp_path)
     (place,) = (at for at, line in enumerate(printed) if line.startswith("AER 0.169 en-fr "))
@@ -289,9 +286,7 @@ def test_core_works_without_the_libraries_of_the_extras_and_says_which_is_lackin
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("extra", ["", *sorted(PROJECT["optional-dependencies"].keys() - {"all"})])
-def test_each_extra_works_and_an_error_names_the_others(
-    extra: str, tmp_path: Path, elsewhere: Path, wheel: Path, snapshot: SnapshotAssertion
-) -> None:
+def test_each_extra_works_and_an_error_names_the_others(extra, tmp_path, elsewhere, wheel, snapshot) -> None:
     environment = Environment(tmp_path)
     (tmp_path / "constraints").write_text(f"torch=={metadata.version('torch')}\n", encoding="utf-8")
     environment.install(f"{wheel}[{extra}]" if extra else str(wheel), "-c", str(tmp_path / "constraints"))

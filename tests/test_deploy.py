@@ -62,7 +62,7 @@ def environment() -> dict[str, str]:
 
 
 @pytest.mark.nightly
-def test_files_of_image_serve_the_page(tmp_path: Path) -> None:
+def test_files_of_image_serve_the_page(tmp_path) -> None:
     copy_image_files(tmp_path / "image")
     held = {str(path.relative_to(tmp_path / "image")) for path in (tmp_path / "image").rglob("*") if path.is_file()}
     assert {"app.py", ".streamlit/config.toml", "models/en-fr/model.safetensors", "requirements.txt"} <= held
@@ -79,7 +79,7 @@ def test_files_of_image_serve_the_page(tmp_path: Path) -> None:
     assert int(rest.split()[-1]) > 5, "the example is translated and shown"
 
 
-def test_requested_extra_is_installed(tmp_path: Path) -> None:
+def test_requested_extra_is_installed(tmp_path) -> None:
     (step,) = [line for line in instructions("RUN") if "tomllib" in line]
     written = step.partition("&&")[0].replace("python -c", f"{sys.executable} -c")
     shutil.copy(REPOSITORY / "pyproject.toml", tmp_path)
@@ -92,7 +92,7 @@ def test_requested_extra_is_installed(tmp_path: Path) -> None:
     assert known.returncode, "an unknown extra fails the build"
 
 
-def test_space_has_all_files_of_its_image(tmp_path: Path) -> None:
+def test_space_has_all_files_of_its_image(tmp_path) -> None:
     subprocess.run(["bash", DEPLOY / "space.sh", tmp_path / "space"], check=True, capture_output=True)
     for line in instructions("COPY"):
         for source in [word for word in line.split() if not word.startswith("--")][:-1]:

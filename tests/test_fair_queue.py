@@ -42,9 +42,7 @@ def test_credit_lets_a_client_go_first_again_but_not_for_ever() -> None:
     st.lists(st.lists(st.tuples(st.sampled_from("abcd"), COSTS), max_size=3), max_size=40),
     st.sampled_from([0, 100]),
 )
-def test_clients_only_item_waits_no_longer_than_with_equal_shares(
-    before: list[tuple[str, str, int, int]], cost: int, later: list[list[tuple[str, int]]], credit: int
-) -> None:
+def test_clients_only_item_waits_no_longer_than_with_equal_shares(before, cost, later, credit) -> None:
     queue, costs, numbers = FairQueue[int](credit), dict[int, int](), count(1)
 
     def add(client: str, size: int) -> None:
@@ -75,7 +73,7 @@ def test_clients_only_item_waits_no_longer_than_with_equal_shares(
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), COSTS), min_size=1))
-def test_dropped_items_leave_no_trace(items: list[tuple[str, int]]) -> None:
+def test_dropped_items_leave_no_trace(items) -> None:
     queue: FairQueue[int] = FairQueue()
     for number, (client, size) in enumerate(items):
         queue.add(number, client, size)

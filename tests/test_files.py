@@ -7,19 +7,17 @@ import resource
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from syrupy.assertion import SnapshotAssertion
 
-from attnviz import AttnvizError
+from attnviz import AttnvizError, Trace
 from attnviz.checkpoint import load_model
 from attnviz.deadlines import with_deadline
 from attnviz.export import save
 from attnviz.files import check_regular, replace_text
 from attnviz.model_folder import DETECTOR, FILES, WEIGHTS_FILE, count_parameters, model_folders, weights_digest
-from attnviz.trace import Trace
 from tests.conftest import REPOSITORY
 from tests.figures import synthetic
 from tests.snapshots import refusal
@@ -44,9 +42,7 @@ def trace() -> Trace:
 
 
 @pytest.mark.parametrize("ending", ["html", "json", "csv", "tex"])
-def test_export_to_full_disk_leaves_old_file(
-    trace: Trace, tmp_path: Path, ending: str, snapshot: SnapshotAssertion
-) -> None:
+def test_export_to_full_disk_leaves_old_file(trace, tmp_path, ending, snapshot) -> None:
     path = tmp_path / f"out.{ending}"
     path.write_text(OLD, encoding="utf-8")
     with full_disk(256):
@@ -56,7 +52,7 @@ def test_export_to_full_disk_leaves_old_file(
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_symbolic_link_and_permissions_are_preserved(tmp_path: Path) -> None:
+def test_symbolic_link_and_permissions_are_preserved(tmp_path) -> None:
     file, link = tmp_path / "folder" / "file", tmp_path / "link"
     file.parent.mkdir()
     file.write_text(OLD, encoding="utf-8")
@@ -69,7 +65,7 @@ def test_symbolic_link_and_permissions_are_preserved(tmp_path: Path) -> None:
     assert [*file.parent.iterdir()] == [file]
 
 
-def test_next_write_removes_what_a_killed_process_left(tmp_path: Path) -> None:
+def test_next_write_removes_what_a_killed_process_left(tmp_path) -> None:
     foreign = tmp_path / "out.txt.tmp"
     foreign.write_text(OLD, encoding="utf-8")
     writer = """
@@ -93,7 +89,7 @@ with replacing(pathlib.Path(sys.argv[1])) as temporary:
 
 
 @pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("/dev/zero")])
-def test_only_regular_files_pass(tmp_path: Path, make: Callable[[Path], None], snapshot: SnapshotAssertion) -> None:
+def test_only_regular_files_pass(tmp_path, make, snapshot) -> None:
     odd, regular = tmp_path / "odd", tmp_path / "regular"
     make(odd)
     regular.write_text(OLD, encoding="utf-8")
@@ -108,7 +104,7 @@ def _pipe_instead_of(path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_pipe_in_model_folder_is_refused(model_folder: Path, tmp_path: Path, name: str) -> None:
+def test_pipe_in_model_folder_is_refused(model_folder, tmp_path, name) -> None:
     folder = tmp_path / "models" / "tiny"
     shutil.copytree(model_folder, folder)
     _pipe_instead_of(folder / name)

@@ -1,18 +1,17 @@
 """Decimal commas in French: in every sentence about a translation, but not in files for machines."""
 
 import re
-from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from attnviz import Trace, Translator
+from attnviz import Trace
 from attnviz.analysis.logit_attribution import logit_attribution, logit_attribution_sentence
 from attnviz.analysis.numbers import decimal, number, signed, significant
 from attnviz.analysis.stages import step_sentence
 from attnviz.analysis.verification import Discrepancy, discrepancy_text
 from attnviz.architectures import narrate
-from attnviz.export.tikz import heatmap_tikz
+from attnviz.export import heatmap_tikz
 from attnviz.languages import ngettext, set_language
 from attnviz.model_folder import read_weights
 from attnviz.ui.components.tables import tables_payload
@@ -28,7 +27,7 @@ def _in_french() -> None:
 
 
 @pytest.fixture(scope="module")
-def trace(translator: Translator) -> Trace:
+def trace(translator) -> Trace:
     return translator.translate("Two dogs play in the snow, and nobody looks at them.", beam=1)
 
 
@@ -39,7 +38,7 @@ SPREAD = "like a weight spread evenly over {count:.1f} pieces"
     ("count", "ending"),
     [(1.94, "1,9 sous-mot"), (1.96, "2,0 sous-mots"), (1.0, "1,0 sous-mot"), (3.0, "3,0 sous-mots")],
 )
-def test_plural_starts_at_2_as_rounded(count: float, ending: str) -> None:
+def test_plural_starts_at_2_as_rounded(count, ending) -> None:
     assert ngettext(SPREAD, SPREAD, count).endswith(f" {ending}")  # a number that is written rounded
     assert (decimal(-1.234), significant(0.0123), signed(0.5)) == ("−1,23", "0,012", "+0,50")
     assert number(0.25) == "0{,}250"
@@ -49,7 +48,7 @@ def test_plural_starts_at_2_as_rounded(count: float, ending: str) -> None:
     assert number(0.25) == "0.250"
 
 
-def test_sentences_contain_no_decimal_points(trace: Trace, model_folder: Path) -> None:
+def test_sentences_contain_no_decimal_points(trace, model_folder) -> None:
     sentences = [*findings_payload(trace)["steps"], findings_payload(trace)["summary"]]
     sentences += [finding["text"] for finding in findings_payload(trace)["findings"]]
     for step in range(len(trace.target_pieces)):

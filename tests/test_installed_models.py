@@ -4,7 +4,6 @@ import shutil
 from pathlib import Path
 
 import pytest
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Translator, analysis
 from attnviz import installed_models as module
@@ -15,7 +14,7 @@ from tests.snapshots import refusal
 
 
 @pytest.fixture
-def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def elsewhere(tmp_path, monkeypatch) -> Path:
     """Work in an empty folder, without a model of the user, beside an installed package that holds one model."""
     monkeypatch.delenv(ATTNVIZ_MODELS, raising=False)
     monkeypatch.setattr(module, "user_models", lambda: tmp_path / "of the user")
@@ -25,7 +24,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_chosen_folder_is_the_only_one(elsewhere: Path, model_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_chosen_folder_is_the_only_one(elsewhere, model_folder, monkeypatch) -> None:
     shutil.copytree(model_folder, elsewhere / "work" / "models" / "near")
     shutil.copytree(model_folder, elsewhere / "chosen" / "far")
     assert [*installed_models()] == ["near"]
@@ -34,7 +33,7 @@ def test_chosen_folder_is_the_only_one(elsewhere: Path, model_folder: Path, monk
     assert find_model("far") == elsewhere / "chosen" / "far"
 
 
-def test_nearer_models_take_precedence(elsewhere: Path, model_folder: Path) -> None:
+def test_nearer_models_take_precedence(elsewhere, model_folder) -> None:
     packaged = elsewhere / "site-packages" / "attnviz" / "models"
     shutil.copytree(model_folder, packaged / "small-additive")
     assert find_model() == packaged / "small-additive"
@@ -46,7 +45,7 @@ def test_nearer_models_take_precedence(elsewhere: Path, model_folder: Path) -> N
     assert find_model() == find_model("en-fr") == Path("models") / "en-fr"
 
 
-def test_model_is_found_by_name_or_path(elsewhere: Path, model_folder: Path, snapshot: SnapshotAssertion) -> None:
+def test_model_is_found_by_name_or_path(elsewhere, model_folder, snapshot) -> None:
     assert (installed_models(), installed_detectors()) == ({}, {})
     nothing = refusal(find_model)
     packaged = elsewhere / "site-packages" / "attnviz" / "models"
@@ -74,9 +73,7 @@ def test_model_is_found_by_name_or_path(elsewhere: Path, model_folder: Path, sna
     assert find_model("en-fr") == Path("en-fr")
 
 
-def test_checkout_has_its_models_and_its_detector_from_any_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_checkout_has_its_models_and_its_detector_from_any_folder(tmp_path, monkeypatch) -> None:
     monkeypatch.delenv(ATTNVIZ_MODELS, raising=False)
     monkeypatch.chdir(tmp_path)
     assert REPOSITORY / "models" in model_roots()

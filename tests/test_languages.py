@@ -40,7 +40,7 @@ def module(folder: Path, *lines: str) -> Path:
     return package
 
 
-def test_changed_sentence_keeps_translation_as_fuzzy(tmp_path: Path) -> None:
+def test_changed_sentence_keeps_translation_as_fuzzy(tmp_path) -> None:
     package = module(tmp_path, 'gettext("Two dogs play in the snow.")', 'ngettext("{count} dog", "{count} dogs", 2)')
     catalog = Catalog(locale="fr")
     update(catalog, extract(package))
@@ -66,7 +66,7 @@ def test_changed_sentence_keeps_translation_as_fuzzy(tmp_path: Path) -> None:
     assert any(problem.startswith("obsolete: ") for problem in problems(again, fewer))
 
 
-def test_sentence_may_be_chosen_from_literals(tmp_path: Path) -> None:
+def test_sentence_may_be_chosen_from_literals(tmp_path) -> None:
     lines = (
         'gettext("One" if b else "Two" if c else "Three", a=1)',
         'gettext({"a": "Four", "b": "Five"}[key])',
@@ -79,12 +79,12 @@ def test_sentence_may_be_chosen_from_literals(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("call", ["gettext(text)", "gettext(A if b else 'One')", 'gettexts({"a": f"{one}"})'])
-def test_sentence_must_be_literal(tmp_path: Path, call: str) -> None:
+def test_sentence_must_be_literal(tmp_path, call) -> None:
     with pytest.raises(ValueError, match="literal"):
         extract(module(tmp_path, call))
 
 
-def test_catalog_must_be_as_it_is_generated(tmp_path: Path) -> None:
+def test_catalog_must_be_as_it_is_generated(tmp_path) -> None:
     template, path, catalog = extract(module(tmp_path, 'gettext("Yes")')), tmp_path / "fr.po", Catalog(locale="fr")
     catalog.add("Yes", "Oui")
     update(catalog, template)
@@ -94,7 +94,7 @@ def test_catalog_must_be_as_it_is_generated(tmp_path: Path) -> None:
     assert len(file_problems(path, template)) == 1
 
 
-def test_translation_must_keep_placeholders(tmp_path: Path) -> None:
+def test_translation_must_keep_placeholders(tmp_path) -> None:
     package = module(tmp_path, 'gettext("{a} and {b}", a=1, b=2)', 'ngettext("One dog", "{count} dogs", 2)')
     catalog = Catalog(locale="fr")
     update(catalog, extract(package))
@@ -120,7 +120,7 @@ def test_translation_must_keep_placeholders(tmp_path: Path) -> None:
         ("1 000 mots", False),
     ],
 )
-def test_french_punctuation_has_non_breaking_spaces(tmp_path: Path, french: str, right: bool) -> None:
+def test_french_punctuation_has_non_breaking_spaces(tmp_path, french, right) -> None:
     template = extract(module(tmp_path, 'gettext("Yes")'))
     catalog = Catalog(locale="fr")
     catalog.add("Yes", french)
@@ -128,20 +128,20 @@ def test_french_punctuation_has_non_breaking_spaces(tmp_path: Path, french: str,
 
 
 @pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.html")), ids=lambda path: path.name)
-def test_markup_contains_no_untranslated_words(path: Path) -> None:
+def test_markup_contains_no_untranslated_words(path) -> None:
     html = re.sub(r"\{\{\w+\}\}", "", path.read_text(encoding="utf-8"))
     read = re.sub(r"<[^>]*>", " ", html) + " ".join(re.findall(r'(?:aria-label|title|placeholder|alt)="([^"]*)"', html))
     assert not re.search(r"[^\W\d_]{2,}", read), read
 
 
-def test_plural_forms_are_those_of_babel(each_language: str) -> None:
+def test_plural_forms_are_those_of_babel(each_language) -> None:
     for count in (0, 1, 1.9, -1.9, 2, 1_000_000):
         is_one = Locale(each_language).plural_form(count) == "one"
         assert ngettext("{count} step", "{count} steps", count).endswith("s") != is_one, count
 
 
 @pytest.mark.parametrize("each_language", [*LANGUAGES], indirect=True)
-def test_numbers_equal_those_of_babel(each_language: str) -> None:
+def test_numbers_equal_those_of_babel(each_language) -> None:
     for value in (0.5, -0.25, 1234.5678, 2.675, 0.0):
         for places in (0, 1, 2, 4):
             # Babel rounds the decimal number that Python prints, Python the number itself: 2.675 is a little less.
@@ -155,7 +155,7 @@ def test_numbers_equal_those_of_babel(each_language: str) -> None:
     assert format_share(0.9994, 1).startswith(f"99{decimal_mark()}9\u00a0")
 
 
-def test_third_language_needs_only_one_file(tmp_path: Path) -> None:
+def test_third_language_needs_only_one_file(tmp_path) -> None:
     program = (
         "from attnviz.languages import *; set_language('eo');"
         "print(LANGUAGES['eo'], gettext('Step'), ngettext('{count} step', '{count} steps', 2), format_number(0.5))"

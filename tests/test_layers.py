@@ -164,7 +164,7 @@ def _imported_at_once(module: str) -> set[str]:
 
 
 @pytest.mark.parametrize("modules", LIGHT)
-def test_modules_import_no_heavy_libraries(modules: str) -> None:
+def test_modules_import_no_heavy_libraries(modules) -> None:
     for module in modules.split():
         assert {name.partition(".")[0] for name in _imported_at_once(module)} & {*LIGHT[modules].split()} == set()
 

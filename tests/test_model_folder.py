@@ -10,21 +10,19 @@ import numpy as np
 import pytest
 import torch
 
-from attnviz import AttnvizError, Translator, analysis, model_folder
+from attnviz import AttnvizError, analysis, model_folder
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.checkpoint import load_model, save_model
 from attnviz.model_folder import stamp, weights_digest
 from attnviz.network import TransformerConfig
-from attnviz.text import Tokenizer
-from tests.conftest import ModelFactory
 
 
 @pytest.fixture
-def folder(model_folder: Path, tmp_path: Path) -> Path:
+def folder(model_folder, tmp_path) -> Path:
     return shutil.copytree(model_folder, tmp_path / "model")
 
 
-def test_arrays_equal_network_weights(folder: Path, translator: Translator) -> None:
+def test_arrays_equal_network_weights(folder, translator) -> None:
     weights = analysis.load_weights(folder)
     expected = translator.network.state_dict()
     assert weights.keys() == expected.keys()
@@ -33,7 +31,7 @@ def test_arrays_equal_network_weights(folder: Path, translator: Translator) -> N
         np.testing.assert_array_equal(values.astype(np.float32), expected[name].numpy())
 
 
-def test_digest_is_of_the_file_and_computed_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_digest_is_of_the_file_and_computed_once(folder, monkeypatch) -> None:
     opened = []
     true = hashlib.file_digest
     monkeypatch.setattr(hashlib, "file_digest", lambda *given: opened.append(given) or true(*given))
@@ -44,7 +42,7 @@ def test_digest_is_of_the_file_and_computed_once(folder: Path, monkeypatch: pyte
         weights_digest(folder / "nowhere")
 
 
-def test_replaced_file_of_same_size_and_time_is_noticed(folder: Path) -> None:
+def test_replaced_file_of_same_size_and_time_is_noticed(folder) -> None:
     path = folder / "model.safetensors"
     before, time = path.read_bytes(), path.stat().st_mtime_ns
     digest, was = weights_digest(folder), stamp(folder, "model.safetensors", "config.json")
@@ -56,7 +54,7 @@ def test_replaced_file_of_same_size_and_time_is_noticed(folder: Path) -> None:
     assert stamp(folder, "nowhere") == ((),)
 
 
-def test_architecture_is_read_from_current_config(folder: Path) -> None:
+def test_architecture_is_read_from_current_config(folder) -> None:
     assert model_folder.architecture(folder) == "rnnsearch"
     path = folder / "config.json"
     record = json.loads(path.read_text())
@@ -69,9 +67,7 @@ def test_architecture_is_read_from_current_config(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("attention", ATTENTION_KINDS)
-def test_network_is_loaded_as_saved(
-    tmp_path: Path, make_network: ModelFactory, tokenizer: Tokenizer, attention: str
-) -> None:
+def test_network_is_loaded_as_saved(tmp_path, make_network, tokenizer, attention) -> None:
     network = make_network(attention, "current")
     save_model(tmp_path / "new" / "folder", network, tokenizer, dtype=torch.float32)
     loaded, its_tokenizer = load_model(tmp_path / "new" / "folder")
@@ -85,9 +81,7 @@ def test_network_is_loaded_as_saved(
         assert torch.equal(tensor, expected[name]), name
 
 
-def test_interrupted_save_leaves_old_model(
-    tmp_path: Path, make_network: ModelFactory, tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_interrupted_save_leaves_old_model(tmp_path, make_network, tokenizer, monkeypatch) -> None:
     save_model(tmp_path, make_network(), tokenizer)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     network = make_network()

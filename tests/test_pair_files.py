@@ -6,9 +6,8 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from syrupy.assertion import SnapshotAssertion
 
-from attnviz.errors import AttnvizError
+from attnviz import AttnvizError
 from attnviz.pair_files import Pairs, is_csv_sample, read_pairs
 from tests.snapshots import refusal
 
@@ -35,7 +34,7 @@ def read(folder: Path, content: bytes, name: str = "pairs.tsv", *, skip_malforme
     ],
     ids=["plain", "with a mark", "lines of Windows", "no last line end", "xz", "gzip", "gzip by content", "no gzip"],
 )
-def test_utf_8_with_and_without_byte_order_mark(tmp_path: Path, name: str, content: bytes) -> None:
+def test_utf_8_with_and_without_byte_order_mark(tmp_path, name, content) -> None:
     found = read(tmp_path, content, name)
     assert (found.pairs, found.skipped) == (PAIRS, [])
 
@@ -54,12 +53,12 @@ def test_utf_8_with_and_without_byte_order_mark(tmp_path: Path, name: str, conte
     ],
     ids=["utf-16", "utf-16-le", "utf-16-be", "utf-32", "iso-8859-1", "windows-1252", "koi8-r", "gb18030"],
 )
-def test_other_encoding_is_named_with_line_number(tmp_path: Path, content: bytes, snapshot: SnapshotAssertion) -> None:
+def test_other_encoding_is_named_with_line_number(tmp_path, content, snapshot) -> None:
     for skip in (False, True):
         assert refusal(partial(read, tmp_path, content, skip_malformed=skip), tmp_path) == snapshot(name=str(skip))
 
 
-def test_skipped_lines_are_reported_with_number_and_reason(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+def test_skipped_lines_are_reported_with_number_and_reason(tmp_path, snapshot) -> None:
     lines = [TEXT.encode().strip(), b"no tab", b"three\tcol\tumns", b"\tblank", b"blank\t  ", b"bad\t\xff\xfe", b""]
     content = b"\n".join([*lines, b"The end.\tLa fin."])
     with pytest.raises(AttnvizError):
@@ -70,7 +69,7 @@ def test_skipped_lines_are_reported_with_number_and_reason(tmp_path: Path, snaps
     assert [line.reason for line in found.skipped] == snapshot
 
 
-def test_up_to_one_malformed_line_in_a_hundred_is_skipped(tmp_path: Path) -> None:
+def test_up_to_one_malformed_line_in_a_hundred_is_skipped(tmp_path) -> None:
     assert [line.number for line in read(tmp_path, TEXT.encode() * 50 + b"no tab\n").skipped] == [101]
     with pytest.raises(AttnvizError):
         read(tmp_path, TEXT.encode() * 50 + b"no tab\n" * 2)
@@ -90,5 +89,5 @@ def test_up_to_one_malformed_line_in_a_hundred_is_skipped(tmp_path: Path) -> Non
         ([], False),
     ],
 )
-def test_csv_is_told_from_sentences_with_commas(lines: list[str], csv: bool) -> None:
+def test_csv_is_told_from_sentences_with_commas(lines, csv) -> None:
     assert is_csv_sample(lines) is csv

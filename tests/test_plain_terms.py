@@ -45,7 +45,7 @@ def test_messages_use_the_terms_of_the_field_and_french_ones_one_word_for_one_th
 
 
 @pytest.mark.parametrize("pattern", ["README.md", ".docs/**/*.md", ".github/CONTRIBUTING.md"])
-def test_guides_use_the_terms_of_the_field(pattern: str) -> None:
+def test_guides_use_the_terms_of_the_field(pattern) -> None:
     for path in REPOSITORY.glob(pattern):
         prose = re.sub(r"(?s)```.*?```|`[^`]*`", "", path.read_text(encoding="utf-8"))
         assert private_terms(ENGLISH, prose) == [], path.name

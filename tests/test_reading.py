@@ -5,17 +5,16 @@ import io
 import lzma
 import threading
 from collections.abc import Callable
-from pathlib import Path
 
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
-from syrupy.assertion import SnapshotAssertion
 
-from attnviz.corpora.corpus_lines import check_table, count_lines, read_lines
-from attnviz.errors import AttnvizError
+from attnviz import AttnvizError
+from attnviz.corpora import read_lines
+from attnviz.corpora.corpus_lines import check_table, count_lines
 from attnviz.evaluation.alignment import read_gold
 from attnviz.reading import LIMITS, STREAMED, Content, Limits, content_of, json_values, pause, reading_for, strict_lines
 from attnviz.ui.waiting import FairSemaphore
@@ -26,7 +25,7 @@ PACKERS: list[Callable[[bytes], bytes]] = [gzip.compress, lzma.compress]
 
 
 @pytest.mark.parametrize("pack", PACKERS)
-def test_no_more_than_the_limit_is_unpacked(pack: Callable[[bytes], bytes]) -> None:
+def test_no_more_than_the_limit_is_unpacked(pack) -> None:
     packed = pack(bytes(1 << 20))
     assert content_of(packed, limits=Limits(bytes=1 << 20)).data == bytes(1 << 20)
     with pytest.raises(AttnvizError):
@@ -37,7 +36,7 @@ def test_no_more_than_the_limit_is_unpacked(pack: Callable[[bytes], bytes]) -> N
 
 
 @given(st.lists(st.text(st.characters(exclude_characters="\0\n", exclude_categories=["Cs"]), max_size=8)))
-def test_only_line_feeds_end_a_line(lines: list[str]) -> None:
+def test_only_line_feeds_end_a_line(lines) -> None:
     lines = [f"a{line}" for line in lines]
     for end in ("\n", "\r\n"):
         content = "".join(line + end for line in lines).encode()
@@ -60,7 +59,7 @@ class StopReadingError(Exception):
     """Raised by the hook of a test."""
 
 
-def test_reading_is_cancelled(tmp_path: Path) -> None:
+def test_reading_is_cancelled(tmp_path) -> None:
     path, table = tmp_path / "pairs.tsv", tmp_path / "pairs.parquet"
     path.write_text(TEXT * 1000, encoding="utf-8")
     parquet.write_table(pa.table({"source": ["a"] * 1000}), table)
@@ -86,7 +85,7 @@ def test_reading_is_cancelled(tmp_path: Path) -> None:
         read()
 
 
-def test_reading_thread_passes_its_turn_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reading_thread_passes_its_turn_on(monkeypatch) -> None:
     monkeypatch.setattr("attnviz.ui.waiting._LONGEST_READING", 0.0)
     gate, order, waiting = FairSemaphore(1), list[str](), threading.Event()
 
@@ -106,7 +105,7 @@ def test_reading_thread_passes_its_turn_on(monkeypatch: pytest.MonkeyPatch) -> N
     assert order == ["drawn", "read"]
 
 
-def test_table_beyond_the_limits_of_an_upload_is_refused(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+def test_table_beyond_the_limits_of_an_upload_is_refused(tmp_path, snapshot) -> None:
     path = tmp_path / "x.parquet"
     parquet.write_table(pa.table({"source": ["a" * 1000] * 20_000}), path, use_dictionary=False, compression="zstd")
     content = path.read_bytes()
@@ -120,7 +119,7 @@ def test_table_beyond_the_limits_of_an_upload_is_refused(tmp_path: Path, snapsho
 GOLD = '{"id": "1", "en": ["A"], "fr": ["Un\u2028"], "S": [[0, 0]], "P": []}\n'
 
 
-def test_gold_links_are_read_by_lines_within_limits(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+def test_gold_links_are_read_by_lines_within_limits(tmp_path, snapshot) -> None:
     path = tmp_path / "gold.jsonl"
     path.write_bytes(gzip.compress(GOLD.encode() * 2))
     assert [pair.target for pair in read_gold(path)] == [("Un\u2028",)] * 2

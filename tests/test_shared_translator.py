@@ -9,11 +9,9 @@ from typing import Any
 
 import pytest
 
-from attnviz.errors import AttnvizError
+from attnviz import AttnvizError, Trace, Translator
 from attnviz.languages import set_language
 from attnviz.shared_translator import GRACE_SECONDS, SharedTranslator
-from attnviz.trace import Trace
-from attnviz.translator import Translator
 from tests.conftest import SENTENCES
 from tests.test_together import assert_alike
 
@@ -41,17 +39,17 @@ Ask = Callable[..., "Future[Trace]"]
 
 
 @pytest.fixture
-def blocking(translator: Translator) -> BlockingTranslator:
+def blocking(translator) -> BlockingTranslator:
     return BlockingTranslator(translator)
 
 
 @pytest.fixture
-def shared(blocking: BlockingTranslator) -> SharedTranslator:
+def shared(blocking) -> SharedTranslator:
     return SharedTranslator(blocking)  # it has the attributes that are used
 
 
 @pytest.fixture
-def ask(shared: SharedTranslator) -> Iterator[Ask]:
+def ask(shared) -> Iterator[Ask]:
     """Return a function that requests a translation in a new thread, and returns once the request waits."""
     with ThreadPoolExecutor(40) as threads:
 
@@ -66,7 +64,7 @@ def ask(shared: SharedTranslator) -> Iterator[Ask]:
 
 
 @pytest.fixture
-def busy(blocking: BlockingTranslator, shared: SharedTranslator) -> Iterator[None]:
+def busy(blocking, shared) -> Iterator[None]:
     """Keep the translator busy until the test sets the event `go`."""
     with ThreadPoolExecutor(1) as thread:
         first = thread.submit(shared.translate, "Two dogs.")
@@ -78,9 +76,7 @@ def busy(blocking: BlockingTranslator, shared: SharedTranslator) -> Iterator[Non
 
 
 @pytest.mark.usefixtures("busy")
-def test_other_options_and_given_targets_get_own_batches(
-    translator: Translator, blocking: BlockingTranslator, ask: Ask
-) -> None:
+def test_other_options_and_given_targets_get_own_batches(translator, blocking, ask) -> None:
     a, b, c, d = SENTENCES[:4]
     two, three, dog, cat = {"beam": 2}, {"beam": 3}, {"target": "Un chien."}, {"target": "Un chat."}
     hows = [(a, two), (b, three), (c, dog), (d, two), (a, cat), (c, three)]
@@ -100,14 +96,12 @@ def leave(*_: object) -> None:
 
 
 @pytest.fixture
-def _quick_polling(monkeypatch: pytest.MonkeyPatch) -> None:
+def _quick_polling(monkeypatch) -> None:
     monkeypatch.setattr("attnviz.shared_translator.POLLING_SECONDS", 0.01)
 
 
 @pytest.mark.usefixtures("busy", "_quick_polling")
-def test_client_that_asks_again_keeps_its_place(
-    blocking: BlockingTranslator, shared: SharedTranslator, ask: Ask
-) -> None:
+def test_client_that_asks_again_keeps_its_place(blocking, shared, ask) -> None:
     first = ask(SENTENCES[0], client="a", waiting=leave)
     with pytest.raises(LeftError):
         first.result(30)
@@ -124,9 +118,7 @@ def test_client_that_asks_again_keeps_its_place(
 
 
 @pytest.mark.usefixtures("busy", "_quick_polling")
-def test_abandoned_request_is_dropped_after_a_while(
-    blocking: BlockingTranslator, shared: SharedTranslator, ask: Ask, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_abandoned_request_is_dropped_after_a_while(blocking, shared, ask, monkeypatch) -> None:
     with pytest.raises(LeftError):
         ask(SENTENCES[0], client="a", waiting=leave).result(30)
     now = time.monotonic()
@@ -138,9 +130,7 @@ def test_abandoned_request_is_dropped_after_a_while(
 
 
 @pytest.mark.usefixtures("busy", "_quick_polling")
-def test_waiting_thread_learns_its_position_and_wait(
-    blocking: BlockingTranslator, shared: SharedTranslator, ask: Ask
-) -> None:
+def test_waiting_thread_learns_its_position_and_wait(blocking, shared, ask) -> None:
     shared._recent_cost, shared._recent_seconds = 2.0, 1.0  # half a second for a word, and a hypothesis of it
     told: list[tuple[int, float]] = []
     first = ask("One dog.", client="a")
@@ -155,9 +145,7 @@ def test_waiting_thread_learns_its_position_and_wait(
 
 
 @pytest.mark.usefixtures("busy")
-def test_error_reaches_only_its_caller_in_their_language(
-    blocking: BlockingTranslator, shared: SharedTranslator, ask: Ask
-) -> None:
+def test_error_reaches_only_its_caller_in_their_language(blocking, shared, ask) -> None:
     asked = ask(SENTENCES[0])
 
     def in_french() -> Trace:
@@ -173,9 +161,7 @@ def test_error_reaches_only_its_caller_in_their_language(
 
 
 @pytest.mark.usefixtures("busy")
-def test_failing_batch_is_retried_one_by_one(
-    blocking: BlockingTranslator, ask: Ask, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failing_batch_is_retried_one_by_one(blocking, ask, monkeypatch) -> None:
     true = blocking.translate
 
     def translate(text: str, **how: Any) -> Trace:

@@ -9,15 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from attnviz import ReplaceWeights, Trace, Translator
 from attnviz import translator as translator_module
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.network.model_config import READOUT_STATES
-from attnviz.text import Tokenizer
-from attnviz.trace import Trace
-from attnviz.trace.interventions import ReplaceWeights
 from attnviz.trace.trace import RECORDED
-from attnviz.translator import Translator
-from tests.conftest import SENTENCES, ModelFactory
+from tests.conftest import SENTENCES
 from tests.strategies import FEW
 
 KINDS = list(product(ATTENTION_KINDS, READOUT_STATES))
@@ -26,7 +23,7 @@ sentences = st.lists(st.sampled_from(WORDS), min_size=1, max_size=25).map(" ".jo
 
 
 @pytest.fixture(scope="module")
-def translators(make_network: ModelFactory, tokenizer: Tokenizer) -> dict[tuple[str, str], Translator]:
+def translators(make_network, tokenizer) -> dict[tuple[str, str], Translator]:
     return {kind: Translator(make_network(*kind), tokenizer, "tiny", "digest") for kind in KINDS}
 
 
@@ -55,9 +52,7 @@ def assert_alike(one: Trace, other: Trace) -> None:
     beam=st.sampled_from([0, 1, 2, 5]),
     kind=st.sampled_from(KINDS),
 )
-def test_traces_of_a_batch_equal_single_ones(
-    translators: dict[tuple[str, str], Translator], pairs: list[tuple[str, str]], beam: int, kind: tuple[str, str]
-) -> None:
+def test_traces_of_a_batch_equal_single_ones(translators, pairs, beam, kind) -> None:
     """Forced to the second sentence of each pair where `beam` is 0."""
     translator, texts = translators[kind], [text for text, _ in pairs]
     how: dict[str, Any] = {"beam": beam, "length_penalty": 0.7} if beam else {}
@@ -68,9 +63,7 @@ def test_traces_of_a_batch_equal_single_ones(
         assert_alike(trace, translator.translate(text, target=None if beam else target, **how))
 
 
-def test_traces_equal_single_ones_beyond_one_batch(
-    translators: dict[tuple[str, str], Translator], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_traces_equal_single_ones_beyond_one_batch(translators, monkeypatch) -> None:
     """The bound is made so small that short sentences share a batch, and long ones keep no history at all."""
     translator, texts = translators[KINDS[0]], [*SENTENCES, *(word[:3] for word in WORDS[:8])]
     alone = [translator.translate(text, beam=2) for text in texts]
@@ -84,7 +77,7 @@ def test_traces_equal_single_ones_beyond_one_batch(
     assert any(len(limits) == 1 and history is None for limits, history in batches)
 
 
-def test_a_what_if_does_not_encode_its_sentence_again(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
+def test_a_what_if_does_not_encode_its_sentence_again(make_network, tokenizer) -> None:
     translator = Translator(make_network(*KINDS[0]), tokenizer)
     with patch.object(translator.prepared, "memory", wraps=translator.prepared.memory) as encoded:
         trace = translator.translate(SENTENCES[0], beam=1)

@@ -5,15 +5,12 @@ from functools import partial
 
 import numpy as np
 import pytest
-from syrupy.assertion import SnapshotAssertion
 
-from attnviz import AttnvizError, Trace, export, figures
+from attnviz import Attention, AttnvizError, Trace, Translator, export, figures
 from attnviz.analysis.gold import pharaoh
 from attnviz.checkpoint import save_model
 from attnviz.network import TransformerConfig
-from attnviz.text import Tokenizer
-from attnviz.trace import Attention, TransformerTrace
-from attnviz.translator import Translator
+from attnviz.trace import TransformerTrace
 from tests.snapshots import refusal
 from tests.transformers import random_transformer
 
@@ -21,18 +18,18 @@ SENTENCE = "A green house."
 
 
 @pytest.fixture(scope="module")
-def trace(translator: Translator) -> Trace:
+def trace(translator) -> Trace:
     return translator.translate("A girl is riding a red \U0001f6b2 bicycle.", beam=3)
 
 
 @pytest.fixture(scope="module")
-def transformer_trace(tmp_path_factory: pytest.TempPathFactory, tokenizer: Tokenizer) -> TransformerTrace:
+def transformer_trace(tmp_path_factory, tokenizer) -> TransformerTrace:
     folder = tmp_path_factory.mktemp("transformer")
     save_model(folder, random_transformer(TransformerConfig(len(tokenizer), 16, 4, 2, 12), 3), tokenizer)
     return Translator[TransformerTrace].load(folder, "cpu").translate(SENTENCE, beam=1)
 
 
-def test_rows_hold_the_numbers_of_the_arrays(trace: Trace) -> None:
+def test_rows_hold_the_numbers_of_the_arrays(trace) -> None:
     frame = trace.to_frame()
     assert list(frame) == ["i", "j", "target", "source", "energy", "weight", "probability"]
     assert len(frame) == trace.alignment.size
@@ -44,7 +41,7 @@ def test_rows_hold_the_numbers_of_the_arrays(trace: Trace) -> None:
         assert row.probability == trace.probabilities[row.i]
 
 
-def test_transformer_has_rows_of_each_head(transformer_trace: TransformerTrace) -> None:
+def test_transformer_has_rows_of_each_head(transformer_trace) -> None:
     frame = transformer_trace.to_frame()
     assert list(frame) == ["layer", "head", "i", "j", "target", "source", "energy", "weight", "probability"]
     assert len(frame) == transformer_trace.cross_alignment.size
@@ -57,7 +54,7 @@ def test_transformer_has_rows_of_each_head(transformer_trace: TransformerTrace) 
 
 
 @pytest.mark.parametrize("threshold", [None, 0.1])
-def test_links_are_those_of_pharaoh_files(trace: Trace, threshold: float | None) -> None:
+def test_links_are_those_of_pharaoh_files(trace, threshold) -> None:
     frame = trace.links_frame(threshold)
     pairs = [f"{j}-{i}" for i, j in zip(frame["i"], frame["j"], strict=True)]
     assert sorted(pairs) == sorted(pharaoh(trace.words(), threshold).split())
@@ -78,7 +75,7 @@ def test_links_of_a_file_keep_its_marks() -> None:
     assert frame["i"].is_monotonic_increasing
 
 
-def test_notebook_representation_is_the_heatmap(trace: Trace, snapshot: SnapshotAssertion) -> None:
+def test_notebook_representation_is_the_heatmap(trace, snapshot) -> None:
     assert trace.heatmap(by="steps", step=1) == figures.heatmap(trace, by="steps", step=1).figure()
     assert trace.step_figure(0) == trace.step_figure(0, "attention")
     last = len(trace.target_pieces) - 1
@@ -89,7 +86,7 @@ def test_notebook_representation_is_the_heatmap(trace: Trace, snapshot: Snapshot
     assert trace._repr_html_() == export.heatmap_html(trace)
 
 
-def test_top_pieces_of_a_step(trace: Trace, snapshot: SnapshotAssertion) -> None:
+def test_top_pieces_of_a_step(trace, snapshot) -> None:
     candidates = trace.top(0, 5)
     assert len(candidates) == 5
     assert candidates[0] == (trace.top_pieces[0][0], pytest.approx(trace.top_probabilities[0, 0]))

@@ -11,12 +11,9 @@ import pytest
 import torch
 from hypothesis import example, given
 from safetensors.numpy import load_file, save_file
-from syrupy.assertion import SnapshotAssertion
 
-from attnviz.errors import AttnvizError
+from attnviz import AttnvizError, Trace, Translator
 from attnviz.text import LONGEST_SENTENCE, Tokenizer
-from attnviz.trace import Trace
-from attnviz.translator import Translator
 from tests.conftest import SENTENCES
 from tests.snapshots import refusal
 from tests.strategies import texts
@@ -30,14 +27,14 @@ REFUSED: dict[str, tuple[str, str | None]] = {
 }
 
 
-def test_blank_and_long_texts_are_refused(translator: Translator, snapshot: SnapshotAssertion) -> None:
+def test_blank_and_long_texts_are_refused(translator, snapshot) -> None:
     assert translator.translate(" ".join(["dog"] * LONGEST_SENTENCE), beam=1).source_pieces
     said = {name: _translate(translator, *texts)[1] for name, texts in REFUSED.items()}
     said["second of a batch"] = refusal(lambda: translator.translate_batch(["A dog.", "\u200b"], beam=1))
     assert said == snapshot
 
 
-def test_unknown_characters_are_listed(translator: Translator) -> None:
+def test_unknown_characters_are_listed(translator) -> None:
     trace = translator.translate("A red \u5b57 bicycle \U0001f600.", beam=1)
     assert trace.unknown_characters == ("\u5b57", "\U0001f600")
     assert trace.source_pieces.count("<unk>") == 2
@@ -59,7 +56,7 @@ def _translate(translator: Translator, text: str, target: str | None = None) -> 
 @example(text="\u0301" * 300)
 @example(text="\ufdfa" * 200)
 @example(text="</s>")
-def test_any_string_is_translated_or_refused(quick: Translator, text: str) -> None:
+def test_any_string_is_translated_or_refused(quick, text) -> None:
     trace, refusal = _translate(quick, text)
     if trace is None:
         assert refusal.endswith(".")
@@ -70,7 +67,7 @@ def test_any_string_is_translated_or_refused(quick: Translator, text: str) -> No
 
 
 @pytest.fixture(scope="module")
-def quick(make_network, tokenizer: Tokenizer) -> Translator:
+def quick(make_network, tokenizer) -> Translator:
     """Return a translator whose network ends sentences early, so that thousands go through it in seconds."""
     network = make_network()
     network.decoder.output.bias[3] = 6.0
@@ -151,7 +148,7 @@ DAMAGE = {
 
 
 @pytest.mark.parametrize("name", DAMAGE)
-def test_damaged_model_folders_name_the_file(model_folder: Path, tmp_path: Path, name: str) -> None:
+def test_damaged_model_folders_name_the_file(model_folder, tmp_path, name) -> None:
     folder = shutil.copytree(model_folder, tmp_path / "model")
     DAMAGE[name](folder)
     with pytest.raises(AttnvizError) as raised:
@@ -162,7 +159,7 @@ def test_damaged_model_folders_name_the_file(model_folder: Path, tmp_path: Path,
 
 @pytest.mark.parametrize("name", ["config.json", "model.safetensors", "tokenizer.model"])
 @pytest.mark.parametrize("write", [pickle.dump, torch.save], ids=["pickle", "torch"])
-def test_loading_model_unpickles_nothing(model_folder: Path, tmp_path: Path, name: str, write: Callable) -> None:
+def test_loading_model_unpickles_nothing(model_folder, tmp_path, name, write) -> None:
     folder = shutil.copytree(model_folder, tmp_path / "model")
     with (folder / name).open("wb") as file:
         write(Bomb(tmp_path / "exploded"), file)

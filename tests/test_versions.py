@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from plotly.offline import get_plotlyjs, get_plotlyjs_version
 from streamlit import file_util
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz import versions
 from attnviz.browser_programs import KATEX, PLOTLY, PLOTLY_TRACES, katex_style
@@ -17,9 +16,7 @@ from tests.snapshots import refusal
 
 
 @pytest.mark.parametrize("version", ["1.60.0", "1.65.9", "2.0.0", "0.99", ""])
-def test_other_streamlit_version_is_refused_with_a_command(
-    version: str, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
-) -> None:
+def test_other_streamlit_version_is_refused_with_a_command(version, monkeypatch, snapshot) -> None:
     def found(name: str) -> str:
         if not version:
             raise metadata.PackageNotFoundError(name)
@@ -30,7 +27,7 @@ def test_other_streamlit_version_is_refused_with_a_command(
 
 
 @pytest.mark.parametrize("version", ["1.66.0", "1.67.0", "1.100.2", "1.70.0rc1"])
-def test_streamlit_version_within_bounds_is_accepted(version: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_streamlit_version_within_bounds_is_accepted(version, monkeypatch) -> None:
     monkeypatch.setattr(versions.metadata, "version", lambda _: version)
     versions.check_streamlit()
 

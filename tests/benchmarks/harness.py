@@ -16,7 +16,7 @@ from typing import Any
 
 from playwright.sync_api import BrowserContext, Page, sync_playwright
 
-from attnviz.errors import AttnvizError
+from attnviz import AttnvizError
 from tests.browser.server import CHROMIUM_FLAGS, READY, REPOSITORY, find_chromium, running_server
 from tests.browser.settled import settled
 from tests.browser.views import address_with

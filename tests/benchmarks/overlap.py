@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import compress
 from pathlib import Path
 
-from attnviz.errors import AttnvizError
+from attnviz import AttnvizError
 from attnviz.evaluation.alignment import read_gold
 from attnviz.evaluation.measurement_tables import markdown_table
 from attnviz.files import replace_text

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
+from attnviz import AttnvizError, TrainingConfig, Translator
 from attnviz.analysis.measures import error_rate, links
 from attnviz.commands.shared import progress
-from attnviz.errors import AttnvizError
 from attnviz.evaluation.alignment import GoldAlignment, read_gold
 from attnviz.evaluation.bleu import corpus_scores
 from attnviz.evaluation.forced import force_pairs, likelihoods, total_likelihood
@@ -26,9 +26,7 @@ from attnviz.trace.snapshots import Curve, Snapshots, join_snapshots
 from attnviz.training.log import read_curves
 from attnviz.training.loop import MOMENTS
 from attnviz.training.preparation import SETTINGS
-from attnviz.training.training_config import TrainingConfig
 from attnviz.training.validation import fixed_pairs, take_snapshot, validation_pairs
-from attnviz.translator import Translator
 from tests.benchmarks.harness import exit_status
 from tests.benchmarks.learning_measures import learning_baselines, learning_measures
 

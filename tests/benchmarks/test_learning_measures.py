@@ -52,7 +52,7 @@ def test_link_classes_of_an_example_sentence() -> None:
         ("the 1992", "la 1992", False),
     ],
 )
-def test_nouns_follow_an_article_on_both_sides(english: str, french: str, nouns: bool) -> None:
+def test_nouns_follow_an_article_on_both_sides(english, french, nouns) -> None:
     assert link_classes(pair_of(english, french, (0, 0), (1, 1)))["nouns"] == ({(1, 1)} if nouns else set())
     alone = pair_of(english.split()[1], french.split()[1], (0, 0))
     assert link_classes(alone)["nouns"] == set()  # no article comes before the first word
@@ -80,7 +80,7 @@ def drawn_pairs(draw: st.DrawFn) -> GoldAlignment:
 
 
 @given(drawn_pairs(), st.integers(0, 2**16))
-def test_classes_are_disjoint_single_links_and_measures_are_shares(pair: GoldAlignment, seed: int) -> None:
+def test_classes_are_disjoint_single_links_and_measures_are_shares(pair, seed) -> None:
     by_name = link_classes(pair)
     assert by_name.pop("nouns") <= by_name["content"]
     classes = list(by_name.values())
@@ -97,7 +97,7 @@ def test_classes_are_disjoint_single_links_and_measures_are_shares(pair: GoldAli
 
 
 @given(drawn_pairs())
-def test_baseline_attention_rows_are_distributions(pair: GoldAlignment) -> None:
+def test_baseline_attention_rows_are_distributions(pair) -> None:
     for baseline in (uniform_attention, diagonal_attention, link_attention):
         np.testing.assert_allclose(baseline(pair).sum(axis=1), 1)
     assert diagonality(uniform_attention(pair)) == pytest.approx(0)

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from attnviz import Trace, export
+from attnviz import Trace, Translator, export
 from attnviz.analysis.gold import pharaoh
 from attnviz.analysis.measures import links
 from attnviz.analysis.posterior import posterior_words
@@ -21,7 +21,6 @@ from attnviz.evaluation.alignment import between_tokens
 from attnviz.lessons import LessonSentence, read_lesson
 from attnviz.model_folder import read_weights
 from attnviz.text import LONGEST_SENTENCE
-from attnviz.translator import Translator
 from attnviz.ui.lesson_view import answered, lesson_html
 from tests.conftest import REPOSITORY, SENTENCES
 from tests.saved_pages import saved_view
@@ -42,7 +41,7 @@ def _one_sentence(errors: str) -> bool:
         ("translate --model nowhere 'A dog.' 2>&-", {}, ""),
     ],
 )
-def test_closed_and_full_streams_of_a_shell(command: str, variables: dict[str, str], said: str, model_folder) -> None:
+def test_closed_and_full_streams_of_a_shell(command, variables, said, model_folder) -> None:
     program = f"'{sys.executable}' -m attnviz {command.replace('MODEL', str(model_folder))}"
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     how = {"cwd": REPOSITORY, "env": kept | variables, "capture_output": True, "encoding": "utf-8", "timeout": 120}
@@ -79,7 +78,7 @@ PATHS = {
         pytest.param("s3://bucket/x", id="address", marks=pytest.mark.nightly),
     ],
 )
-def test_impossible_path_is_refused_in_one_sentence(name: str, path: str, tmp_path, monkeypatch, capfd) -> None:
+def test_impossible_path_is_refused_in_one_sentence(name, path, tmp_path, monkeypatch, capfd) -> None:
     monkeypatch.chdir(tmp_path)
     assert main([argument.format(path=path) for argument in PATHS[name]]) == 2
     errors = re.sub(r"\r[^\r\n]*\n?", "", capfd.readouterr().err).splitlines()
@@ -129,7 +128,7 @@ def test_unknown_words_are_those_of_the_source_vocabulary(run, tmp_path, capfd) 
 
 
 @pytest.mark.parametrize("tokenised", [(), ("--tokenised",)])
-def test_escapes_of_moses_are_reported_and_decoded(run, tokenised: tuple[str, ...]) -> None:
+def test_escapes_of_moses_are_reported_and_decoded(run, tokenised) -> None:
     given, plainly = "a man &apos;s well @-@ known dog &amp; cat", "a man 's well-known dog & cat"
     _, expected, unknown = run("translate", *tokenised, given=f"A dog .\n{plainly}\n")
     assert unknown.endswith("<unk>: &\n")
@@ -152,7 +151,7 @@ PAIRS = f"{SENTENCES[0]}\t{SENTENCES[1]}\n{SENTENCES[2]}\t{SENTENCES[3]}\n"
 
 
 @pytest.mark.parametrize("when", [[], ["--before"]])
-def test_align_prints_pharaoh_links_over_words(run, when: list[str], translator, model_folder) -> None:
+def test_align_prints_pharaoh_links_over_words(run, when, translator, model_folder) -> None:
     code, out, _ = run("align", *when, given=PAIRS)
     assert code == 0
     _, linked, _ = run("align", *when, "--threshold", "0.05", "--words", given=PAIRS)
@@ -318,7 +317,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_fault_is_one_sentence(name: str, tmp_path, model_folder, capsys, monkeypatch, snapshot) -> None:
+def test_fault_is_one_sentence(name, tmp_path, model_folder, capsys, monkeypatch, snapshot) -> None:
     monkeypatch.setenv("ATTNVIZ_MODELS", str(model_folder.parent))
     file, page, content = FAULTS[name]
     if content:

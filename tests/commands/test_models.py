@@ -141,7 +141,7 @@ def test_changed_and_absent_files_are_refused(empty, served, capsys, snapshot) -
 
 
 @pytest.mark.parametrize("how", ["endless", "packed", "dripping", "slow head", "cut"])
-def test_hostile_server_is_refused_and_fetching_goes_on_later(how: str, empty, tmp_path, monkeypatch, capsys) -> None:
+def test_hostile_server_is_refused_and_fetching_goes_on_later(how, empty, tmp_path, monkeypatch, capsys) -> None:
     with serving(REPOSITORY / "models", how) as (address, handler):
 
         def deadline(_: float, call: functools.partial[bytes]) -> bytes:

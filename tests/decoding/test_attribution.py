@@ -9,14 +9,13 @@ import pytest
 import torch
 from torch import Tensor
 
-from attnviz import Translator
+from attnviz import ExcludePosition, ReplaceWeights, Temperature, Translator
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.decoding.attribution import erased_embeddings, gradient_times_input, gradients_by_route, log_likelihoods
 from attnviz.network import RNNsearch
 from attnviz.network.model_config import READOUT_STATES
 from attnviz.network.rnnsearch import StepDecoder
 from attnviz.text import BOS, EOS
-from attnviz.trace.interventions import ExcludePosition, ReplaceWeights, Temperature
 from tests.conftest import SENTENCES, ModelFactory
 from tests.snapshots import refusal
 

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attnviz import AttnvizError
 from attnviz.decoding import all_sentence_ids, all_target_ids, batches, padded, sentence_ids, target_ids
-from attnviz.errors import AttnvizError
 from attnviz.text import BOS, EOS, PAD, UNK
 
 LONGEST = 1200
 
 
 @given(st.lists(st.integers(1, 50)), st.integers(1, 100))
-def test_every_sentence_is_in_one_batch_within_the_limit(lengths: list[int], most: int) -> None:
+def test_every_sentence_is_in_one_batch_within_the_limit(lengths, most) -> None:
     found = batches(lengths, most)
     assert sorted(place for batch in found for place in batch) == list(range(len(lengths)))
     for batch in found:
@@ -28,14 +28,14 @@ def test_every_sentence_is_in_one_batch_within_the_limit(lengths: list[int], mos
 
 
 @given(st.lists(st.lists(st.integers(EOS, 99), min_size=1, max_size=9), min_size=1))
-def test_shorter_rows_of_a_batch_are_filled_with_padding(rows: list[list[int]]) -> None:
+def test_shorter_rows_of_a_batch_are_filled_with_padding(rows) -> None:
     found = padded(rows)
     assert [[piece for piece in row if piece != PAD] for row in found.tolist()] == rows
     assert found.shape[1] == max(map(len, rows))
 
 
 @given(st.data(), st.sampled_from([[], [EOS]]))
-def test_ids_are_a_translation_if_all_have_text_and_the_last_is_the_end(tokenizer, data, end: list[int]) -> None:
+def test_ids_are_a_translation_if_all_have_text_and_the_last_is_the_end(tokenizer, data, end) -> None:
     known, unknown = (UNK, EOS + 1, len(tokenizer) - 1), (-1, PAD, BOS, EOS, len(tokenizer))
     ids = [*data.draw(st.lists(st.sampled_from([*known * 4, *unknown]), max_size=5)), *end]
     for given_ids in (ids, np.array(ids, dtype=np.int64)):
@@ -51,13 +51,13 @@ def test_longest_sentence_and_translation_have_1200_pieces(tokenizer) -> None:
         (target_ids, text, text + "b"),
         (target_ids, ids, [UNK, *ids]),
     ):
-        assert len(encode(tokenizer, longest)) == LONGEST + 1  # type: ignore[arg-type]
+        assert len(encode(tokenizer, longest)) == LONGEST + 1
         with pytest.raises(AttnvizError, match=rf"\b{LONGEST + 1}\b.*\b{LONGEST}\b"):
-            encode(tokenizer, longer)  # type: ignore[arg-type]
+            encode(tokenizer, longer)
 
 
 @pytest.mark.parametrize("wrong", ["", "x" * 4001, 3, [3.5], None], ids=str)
-def test_wrong_text_of_several_is_named_by_its_number(tokenizer, wrong: object) -> None:
+def test_wrong_text_of_several_is_named_by_its_number(tokenizer, wrong) -> None:
     for given_texts in (["a b", wrong, "c"], ["a", "c", wrong]):
         number = given_texts.index(wrong) + 1
         with pytest.raises(AttnvizError, match=f"Translation {number}: "):
@@ -67,4 +67,4 @@ def test_wrong_text_of_several_is_named_by_its_number(tokenizer, wrong: object) 
                 all_sentence_ids(tokenizer, given_texts)
     for count, targets in ((2, ["a"]), (1, ["a", "b"]), (2, "ab"), (1, 3)):
         with pytest.raises(AttnvizError, match=f"{count}: one"):
-            all_target_ids(tokenizer, targets, count)  # type: ignore[arg-type]
+            all_target_ids(tokenizer, targets, count)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from attnviz import Translator
+from attnviz import ExcludePosition, ReplaceEnergies, ReplaceWeights, Temperature, Trace, Translator
 from attnviz import translator as translator_module
 from attnviz.analysis.measures import coverage, entropy
 from attnviz.analysis.recomputation import softmax
@@ -19,16 +19,7 @@ from attnviz.analysis.verification import RecurrentVerifier
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.network.model_config import READOUT_STATES
 from attnviz.text import EOS
-from attnviz.trace import Trace
-from attnviz.trace.interventions import (
-    ExcludePosition,
-    Intervention,
-    ReplaceEnergies,
-    ReplaceWeights,
-    Temperature,
-    forced_words,
-    interventions_at,
-)
+from attnviz.trace.interventions import Intervention, forced_words, interventions_at
 from attnviz.trace.trace import QUANTITIES, RECORDED
 from tests.analysis.given import deviation, drawn_interventions
 from tests.conftest import SENTENCES

@@ -11,18 +11,16 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from attnviz import AttnvizError, ForceWords, Temperature, Translator
 from attnviz.attention_kinds import ATTENTION_KINDS
-from attnviz.decoding import SearchStep, check_search, force, greedy, search
+from attnviz.decoding import SearchStep, check_search, force, greedy, largest, search
 from attnviz.decoding.applied_interventions import check_limit
-from attnviz.decoding.search import largest
-from attnviz.errors import AttnvizError
 from attnviz.network import ModelConfig, RNNsearch, TransformerConfig
 from attnviz.network.encoder import PreparedEncoder
 from attnviz.network.model_config import READOUT_STATES
 from attnviz.network.rnnsearch import Memory, StepDecoder
 from attnviz.text import EOS, UNK, Tokenizer
-from attnviz.trace.interventions import ForceWords, Temperature, forced_words
-from attnviz.translator import Translator
+from attnviz.trace.interventions import forced_words
 from tests.conftest import SENTENCES
 from tests.strategies import FEW
 from tests.transformers import random_transformer
@@ -71,7 +69,7 @@ SEARCHES: dict[str, st.SearchStrategy[Any]] = {
 
 
 @given(drawn=st.fixed_dictionaries(SEARCHES))
-def test_greedy_search_equals_beam_of_one(drawn: dict[str, Any]) -> None:
+def test_greedy_search_equals_beam_of_one(drawn) -> None:
     decoder, memory, lengths = encoded(**drawn)
     interventions, unk = drawn["interventions"], drawn["unk"]
     limits = [length + 4 for length in lengths]
@@ -118,7 +116,7 @@ def plain_search(
 
 @settings(max_examples=FEW)
 @given(beam=st.integers(1, 4), penalty=st.sampled_from([0.0, 0.6, 1.0]), drawn=st.fixed_dictionaries(SEARCHES))
-def test_beam_search_equals_plain_search_of_each_sentence(beam: int, penalty: float, drawn: dict[str, Any]) -> None:
+def test_beam_search_equals_plain_search_of_each_sentence(beam, penalty, drawn) -> None:
     decoder, memory, lengths = encoded(**drawn)
     interventions, unk = drawn["interventions"], drawn["unk"]
     limits = [length + 4 for length in lengths]
@@ -146,14 +144,14 @@ def test_width_and_length_penalty_have_bounds() -> None:
 
 
 @pytest.mark.parametrize(("word", "pieces"), [(9, 2), (EOS, 1)], ids=["with the end after it", "the end"])
-def test_forced_word_is_within_the_limit(word: int, pieces: int) -> None:
+def test_forced_word_is_within_the_limit(word, pieces) -> None:
     for step in range(5):
         with nullcontext() if step + pieces <= 4 else pytest.raises(AttnvizError):
             check_limit({0: 9, step: word}, 4)
 
 
 @given(kind=st.sampled_from(KINDS), seed=st.integers(0, 2**31), nearness=st.sampled_from([0.0, 1e-7, 1e-6, 1e-4]))
-def test_greedy_search_chooses_most_probable_piece(kind: tuple[str, str], seed: int, nearness: float) -> None:
+def test_greedy_search_chooses_most_probable_piece(kind, seed, nearness) -> None:
     """Also where every piece has a near copy, so that rounding decides between the two."""
 
     def copied(network: RNNsearch) -> RNNsearch:
@@ -171,7 +169,7 @@ def test_greedy_search_chooses_most_probable_piece(kind: tuple[str, str], seed: 
 
 
 @given(columns=st.integers(1, 40), more=st.sampled_from([0, 1]), count=st.integers(1, 9), seed=st.integers(0, 99))
-def test_largest_numbers_are_those_of_topk(columns: int, more: int, count: int, seed: int) -> None:
+def test_largest_numbers_are_those_of_topk(columns, more, count, seed) -> None:
     """Also of rows that are too short, or of a length that cannot be arranged in columns."""
     scores = torch.rand(2, 16 * columns + more, generator=torch.Generator().manual_seed(seed))
     best, indices = largest(scores, count)
@@ -180,7 +178,7 @@ def test_largest_numbers_are_those_of_topk(columns: int, more: int, count: int, 
 
 
 @pytest.mark.parametrize("kind", [*ATTENTION_KINDS, "transformer"])
-def test_batched_translations_equal_single_ones(make_network, tokenizer, kind: str) -> None:
+def test_batched_translations_equal_single_ones(make_network, tokenizer, kind) -> None:
     """Of few sentences and of many, which are computed in another way."""
     if kind == "transformer":
         network = random_transformer(TransformerConfig(len(tokenizer), 16, 4, 2, 12), 6)

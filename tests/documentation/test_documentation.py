@@ -48,13 +48,13 @@ def _name(page: Path) -> str:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("page", sorted({page for page, one in BLOCKS if one.reason is None} - {*RECIPES}), ids=_name)
-def test_page_code_runs_and_prints_the_shown_output(tmp_path, shipped_model, page: Path) -> None:
+def test_page_code_runs_and_prints_the_shown_output(tmp_path, shipped_model, page) -> None:
     """`test_recipe_runs_and_prints_the_shown_output` runs the other pages, with the installed package."""
     assert_printed(prepare(tmp_path), page)
 
 
 @pytest.mark.parametrize("command", [line for line in COMMANDS if "-m attnviz" in line])
-def test_command_line_options_exist(command: str) -> None:
+def test_command_line_options_exist(command) -> None:
     given = re.split(r" [<>|]", command.partition("-m attnviz ")[2])[0]
     arguments = shlex.split(given, comments=True)
     attnviz_app().parse_args(
@@ -63,7 +63,7 @@ def test_command_line_options_exist(command: str) -> None:
 
 
 @pytest.mark.parametrize("page", [*GUIDES, *OTHERS, REPOSITORY / ".github" / "CONTRIBUTING.md"], ids=_name)
-def test_links_within_the_repository_are_valid(page: Path) -> None:
+def test_links_within_the_repository_are_valid(page) -> None:
     broken = []
     # The building of the site tests links to what it makes of docstrings.
     for name, anchor in re.findall(
@@ -128,7 +128,7 @@ def _functions(one: object) -> Iterator[object]:
 
 
 @pytest.mark.parametrize("path", sorted(REFERENCE))
-def test_every_parameter_in_the_reference_is_documented(path: str) -> None:
+def test_every_parameter_in_the_reference_is_documented(path) -> None:
     missing = [
         f"{function.__qualname__}: {name}"
         for function in _functions(_object(path))
@@ -179,7 +179,7 @@ def assert_printed(folder: Path, page: Path, python: Path = PYTHON) -> None:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("page", RECIPES, ids=lambda page: page.stem)
-def test_recipe_runs_and_prints_the_shown_output(tmp_path, installed, page: Path) -> None:
+def test_recipe_runs_and_prints_the_shown_output(tmp_path, installed, page) -> None:
     assert_printed(tmp_path, page, installed)
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz.evaluation.bleu import (
     BUCKETS,
@@ -22,7 +21,6 @@ from attnviz.evaluation.bleu import (
 from attnviz.evaluation.compared_models import best_trial, tune
 from attnviz.evaluation.forced import Likelihood
 from attnviz.evaluation.measurement_tables import command_line, table_number
-from attnviz.translator import Translator
 from tests.conftest import SENTENCES
 
 
@@ -35,9 +33,7 @@ def test_bleu_of_small_example() -> None:
 
 
 @pytest.mark.parametrize(("translations", "references"), [([], []), (["a"], []), (["a"], ["a", "b"])])
-def test_scoring_without_pairs_is_refused(
-    translations: list[str], references: list[str], snapshot: SnapshotAssertion
-) -> None:
+def test_scoring_without_pairs_is_refused(translations, references, snapshot) -> None:
     with pytest.raises(ValueError, match="scored") as error:
         corpus_scores(translations, references)
     assert str(error.value) == snapshot
@@ -61,7 +57,7 @@ def test_resampling_is_paired_and_repeatable() -> None:
     ("words", "label"),
     [(1, "1-10"), (10, "1-10"), (11, "11-20"), (20, "11-20"), (21, "21-30"), (50, "41-50"), (51, ">50"), (199, ">50")],
 )
-def test_bucket_bounds(words: int, label: str) -> None:
+def test_bucket_bounds(words, label) -> None:
     assert BUCKETS[bucket(" word" * words)] == label
 
 
@@ -93,7 +89,7 @@ def test_each_bucket_is_scored_by_itself() -> None:
 SOURCES, REFERENCES = SENTENCES[::2], SENTENCES[1::2]
 
 
-def test_rescoring_equals_searching(translator: Translator) -> None:
+def test_rescoring_equals_searching(translator) -> None:
     corpora = {"a": list(zip(SOURCES, REFERENCES, strict=True)), "b": [(SOURCES[0], REFERENCES[1])]}
     trials = tune(translator, corpora, (1, 3), (0.0, 0.7, 1.4))
     assert [(trial.beam, trial.length_penalty) for trial in trials] == [*product((1, 3), (0.0, 0.7, 1.4))]

@@ -8,22 +8,20 @@ from pathlib import Path
 
 import plotly.io
 import pytest
-from syrupy.assertion import SnapshotAssertion
 
+from attnviz import Translator
 from attnviz.analysis.measures import error_rate, links, mutual_links
 from attnviz.checkpoint import save_model
 from attnviz.commands.main import main
 from attnviz.evaluation.alignment import best_threshold, read_gold
 from attnviz.evaluation.example_sentences import FIGURE_3, LONG
 from attnviz.evaluation.model_alignments import posterior_alignments, word_alignments
-from attnviz.text import LONGEST_SENTENCE, Tokenizer
-from attnviz.translator import Translator
-from tests.conftest import ModelFactory
+from attnviz.text import LONGEST_SENTENCE
 from tests.snapshots import plain
 
 
 @pytest.fixture
-def fixed_context(tmp_path: Path, make_network: ModelFactory, tokenizer: Tokenizer) -> Path:
+def fixed_context(tmp_path, make_network, tokenizer) -> Path:
     """Return the model folder of a run, without attention, with the log of its training."""
     folder = tmp_path / "fixed" / "model"
     save_model(folder, make_network("none"), tokenizer)
@@ -32,7 +30,7 @@ def fixed_context(tmp_path: Path, make_network: ModelFactory, tokenizer: Tokeniz
 
 
 @pytest.fixture
-def evaluate(capfd: pytest.CaptureFixture[str]):
+def evaluate(capfd):
     """Return a function that runs the command and gives what it printed; it must succeed."""
 
     def run(*arguments: object) -> str:
@@ -42,9 +40,7 @@ def evaluate(capfd: pytest.CaptureFixture[str]):
     return run
 
 
-def test_model_scores_100_on_its_own_translations(
-    evaluate, own_pairs: Path, model_folder: Path, tmp_path: Path, capfd, snapshot: SnapshotAssertion
-) -> None:
+def test_model_scores_100_on_its_own_translations(evaluate, own_pairs, model_folder, tmp_path, capfd, snapshot) -> None:
     """Greedy, it has a BLEU and chrF of 100 by definition."""
     command = ["evaluate", str(own_pairs), "--skip-malformed", "--model", str(model_folder)]
     assert main([*command, "--limit", "10", "--beam", "1,2"]) == 0
@@ -59,7 +55,7 @@ def test_model_scores_100_on_its_own_translations(
 
 
 def test_json_output_contains_all_measures(
-    evaluate, own_pairs, gold_links, model_folder: Path, fixed_context, transformer: Path, translator: Translator
+    evaluate, own_pairs, gold_links, model_folder, fixed_context, transformer, translator
 ) -> None:
     models = ("--model", model_folder, "--model", fixed_context, "--model", transformer)
     options = ("--json", "--by-length", "--sentences", "--beam", "2,1", "--threshold-from", gold_links)
@@ -108,9 +104,7 @@ def test_json_output_contains_all_measures(
     assert own["translation"] == translator.translate(FIGURE_3[0], beam=2).translation
 
 
-def test_markdown_shows_command_above_each_table(
-    evaluate, own_pairs: Path, gold_links: Path, model_folder, snapshot: SnapshotAssertion
-) -> None:
+def test_markdown_shows_command_above_each_table(evaluate, own_pairs, gold_links, model_folder, snapshot) -> None:
     out = evaluate(own_pairs, gold_links, "--model", model_folder, "--markdown", "--by-length", "--beam", "1")
     parts = [one.split("\n", 1) for one in re.split(r"^### ", out, flags=re.MULTILINE)[1:]]
     titles, sections = zip(*parts, strict=True)
@@ -122,7 +116,7 @@ def test_markdown_shows_command_above_each_table(
     assert "pairs.tsv" not in sections[3]
 
 
-def test_scores_by_length_as_csv_and_figure(evaluate, own_pairs: Path, model_folder, fixed_context, tmp_path) -> None:
+def test_scores_by_length_as_csv_and_figure(evaluate, own_pairs, model_folder, fixed_context, tmp_path) -> None:
     table, figure = tmp_path / "lengths.csv", tmp_path / "lengths.json"
     models = ("--model", model_folder, "--model", fixed_context)
     evaluate(own_pairs, *models, "--by-length", "--csv", table, "--figure", figure)
@@ -135,9 +129,7 @@ def test_scores_by_length_as_csv_and_figure(evaluate, own_pairs: Path, model_fol
         assert list(line.y) == [float(row["bleu"]) for row in rows if row["model"] == model]
 
 
-def test_tune_marks_best_beam_and_length_penalty(
-    evaluate, own_pairs: Path, model_folder: Path, snapshot: SnapshotAssertion
-) -> None:
+def test_tune_marks_best_beam_and_length_penalty(evaluate, own_pairs, model_folder, snapshot) -> None:
     out = evaluate(own_pairs, "--model", model_folder, "--tune", "--limit", "3")
     assert out.count("**") == 2
     assert out.splitlines()[-1] == snapshot
@@ -145,7 +137,7 @@ def test_tune_marks_best_beam_and_length_penalty(
     assert [len(row) for row in rows if row] == [8] * 6, "beam widths and length penalties"
 
 
-def test_too_long_sentence_is_reported_by_number(own_pairs: Path, model_folder: Path, capfd) -> None:
+def test_too_long_sentence_is_reported_by_number(own_pairs, model_folder, capfd) -> None:
     with own_pairs.open("a", encoding="utf-8") as file:
         file.write(f"{'word ' * (LONGEST_SENTENCE + 1)}\tmot\n")
     assert main(["evaluate", str(own_pairs), "--skip-malformed", "--model", str(model_folder), "--device", "cpu"]) == 2

@@ -27,7 +27,7 @@ def words() -> Tokenizer:
 
 
 @pytest.fixture(scope="module")
-def folder(words: Tokenizer, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(words, tmp_path_factory) -> Path:
     run = tmp_path_factory.mktemp("detector") / "judge"
     folder = run / "model"
     save_model(folder, random_detector(DecomposableConfig(len(words), 8, 10), 4), words)
@@ -39,11 +39,11 @@ def folder(words: Tokenizer, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def pairs(tmp_path_factory) -> Path:
     return write_pairs(tmp_path_factory.mktemp("own") / "pairs.tsv", PAIRS)
 
 
-def test_accuracy_for_each_kind_of_negative(folder: Path, pairs: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_accuracy_for_each_kind_of_negative(folder, pairs, capfd) -> None:
     assert main(["evaluate", str(pairs), "--model", str(folder), "--device", "cpu", "--json"]) == 0
     found = json.loads(capfd.readouterr().out)
     assert list(found) == ["detectors", "detection"]
@@ -61,7 +61,7 @@ def test_accuracy_for_each_kind_of_negative(folder: Path, pairs: Path, capfd: py
     assert record["seconds_per_pair"] > 0
 
 
-def test_alignment_error_of_detector(folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_alignment_error_of_detector(folder, tmp_path, capfd) -> None:
     gold, words = tmp_path / "gold.jsonl", {"en": ["Tom", "liked", "singing"], "fr": ["Tom", "aimait", "chanter"]}
     gold.write_text(json.dumps({"id": 1, **words, "S": [[0, 0], [1, 1], [2, 2]], "P": []}) + "\n")
     assert main(["evaluate", str(gold), "--model", str(folder), "--device", "cpu", "--json"]) == 0
@@ -76,9 +76,7 @@ def test_alignment_error_of_detector(folder: Path, tmp_path: Path, capfd: pytest
         assert found["both look" if both else "target looks", "mutual argmax"]["aer"] == pytest.approx(rate.aer)
 
 
-def test_folder_without_exchanges_is_refused(
-    folder: Path, pairs: Path, tmp_path: Path, words: Tokenizer, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_folder_without_exchanges_is_refused(folder, pairs, tmp_path, words, capfd) -> None:
     save_model(tmp_path / "bare", random_detector(DecomposableConfig(len(words), 8, 10), 4), words)
     assert main(["evaluate", str(pairs), "--model", str(tmp_path / "bare"), "--device", "cpu"]) == 2
     assert "exchanges.npz" in capfd.readouterr().err

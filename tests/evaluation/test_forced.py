@@ -5,11 +5,11 @@ import math
 import numpy as np
 import pytest
 
+from attnviz import Translator
 from attnviz.evaluation.forced import force_pairs, likelihoods, total_likelihood
 from attnviz.network import TransformerConfig
-from attnviz.text import EOS, Tokenizer
-from attnviz.translator import Translator
-from tests.conftest import SENTENCES, ModelFactory
+from attnviz.text import EOS
+from tests.conftest import SENTENCES
 from tests.transformers import random_transformer
 from tests.whole_recomputation import recompute
 
@@ -17,7 +17,7 @@ PAIRS = list(zip(SENTENCES[::2], SENTENCES[1::2], strict=True))
 
 
 @pytest.mark.parametrize("kind", ["additive", "transformer"])
-def test_batched_forced_decoding_equals_single(make_network: ModelFactory, tokenizer: Tokenizer, kind: str) -> None:
+def test_batched_forced_decoding_equals_single(make_network, tokenizer, kind) -> None:
     transformer = random_transformer(TransformerConfig(len(tokenizer), 16, 4, 2, 12), 2)
     translator = Translator(make_network() if kind == "additive" else transformer, tokenizer)
     counted: list[int] = []
@@ -31,7 +31,7 @@ def test_batched_forced_decoding_equals_single(make_network: ModelFactory, token
         assert forced[place].target_pieces == trace.target_pieces
 
 
-def test_perplexity_equals_numpy_recomputation(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
+def test_perplexity_equals_numpy_recomputation(make_network, tokenizer) -> None:
     network, surprises = make_network(), []
     weights = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
     for source, target in PAIRS:
@@ -44,7 +44,7 @@ def test_perplexity_equals_numpy_recomputation(make_network: ModelFactory, token
     assert measured.perplexity == pytest.approx(math.exp(np.mean(surprises)), rel=1e-4)
 
 
-def test_characters_count_normalised_text_and_sentence_end(translator: Translator) -> None:
+def test_characters_count_normalised_text_and_sentence_end(translator) -> None:
     """The blank is one however wide, an apostrophe one however curly; the end of each sentence counts."""
     targets = ["C’est  ici !", "Non."]
     forced = force_pairs(translator, [("It's here!", targets[0]), ("No.", targets[1])])

@@ -1,9 +1,7 @@
 """Test pairs that also occur in training data."""
 
 import lzma
-from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,7 +17,7 @@ TESTS = (
 )
 
 
-def test_command_counts_and_writes_remaining_pairs(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_command_counts_and_writes_remaining_pairs(tmp_path, capfd) -> None:
     with lzma.open(tmp_path / "train.tsv.xz", "wt", encoding="utf-8") as file:
         file.write(TRAINING + "...\t!\nonly one column\n")
     (tmp_path / "test.tsv").write_text(TESTS, encoding="utf-8")
@@ -32,7 +30,7 @@ def test_command_counts_and_writes_remaining_pairs(tmp_path: Path, capfd: pytest
 
 
 @given(st.lists(st.tuples(st.text(max_size=8), st.text(max_size=8)), max_size=6), st.data())
-def test_pairs_in_training_data_are_never_kept(pairs: list[tuple[str, str]], data: st.DataObject) -> None:
+def test_pairs_in_training_data_are_never_kept(pairs, data) -> None:
     drawn = data.draw(st.lists(st.sampled_from(pairs), max_size=4)) if pairs else []
     lines = ["\t".join(pair) for pair in drawn if not set("".join(pair)) & set("\t\r\n")]
     assert sentence_key("It’s  the CAT.") == sentence_key("it's the cat") == "itsthecat"

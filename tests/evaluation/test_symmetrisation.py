@@ -1,14 +1,12 @@
 """Two directions made one alignment: against another implementation, by hand, from files, and by the command."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz import alignment_error, read_attention, symmetrise
 from attnviz.analysis.measures import SYMMETRISATION_METHODS
@@ -45,9 +43,7 @@ def _by_grids(forward: frozenset[Link], reverse: frozenset[Link]) -> frozenset[L
 
 
 @given(LINKS, LINKS)
-def test_grow_diag_final_and_is_that_of_another_implementation(
-    forward: frozenset[Link], reverse: frozenset[Link]
-) -> None:
+def test_grow_diag_final_and_is_that_of_another_implementation(forward, reverse) -> None:
     found = SYMMETRISATION_METHODS["grow-diag-final-and"](forward, reverse)
     assert found == _by_grids(forward, reverse)
     assert forward & reverse <= found <= forward | reverse
@@ -59,7 +55,7 @@ def test_links_of_the_first_direction_come_first() -> None:
 
 
 @pytest.mark.parametrize("links", [("1-1 2-2", "1-1 2-2"), ("0-0 1-1", "1-1 2-2"), ("1-1 2-2", "0-0 1-1")])
-def test_only_links_without_a_first_word_may_count_from_either_number(tmp_path: Path, links: tuple[str, str]) -> None:
+def test_only_links_without_a_first_word_may_count_from_either_number(tmp_path, links) -> None:
     files = tmp_path / "links", tmp_path / "reverse"
     for file, line in zip(files, links, strict=True):
         file.write_text(f"{line}\n", encoding="utf-8")
@@ -68,7 +64,7 @@ def test_only_links_without_a_first_word_may_count_from_either_number(tmp_path: 
     assert rates == [0, 0.5 * ("0-0 1-1" in links)]
 
 
-def test_order_and_base_of_the_reverse_links_are_inferred_and_said(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+def test_order_and_base_of_the_reverse_links_are_inferred_and_said(tmp_path, snapshot) -> None:
     lines, reverse = ["0-0 1-2 2-3 3-1", "0-1 1-2 2-3", "0-2 1-0 2-1"], tmp_path / "reverse"
     turned = [[link.split("-") for link in line.split()] for line in lines]
     text = "\n".join(" ".join(f"{int(i) + 1}-{int(j) + 1}" for j, i in line) for line in turned)
@@ -78,7 +74,7 @@ def test_order_and_base_of_the_reverse_links_are_inferred_and_said(tmp_path: Pat
     assert made.remarks == snapshot
 
 
-def test_reverse_links_count_the_tokens_of_the_other_file(tmp_path: Path) -> None:
+def test_reverse_links_count_the_tokens_of_the_other_file(tmp_path) -> None:
     links, reverse = tmp_path / "links", tmp_path / "reverse"
     links.write_text("0-0 1-1 2-2\n", encoding="utf-8")
     reverse.write_text("0-0 1-1 2-2\n", encoding="utf-8")
@@ -90,9 +86,7 @@ def test_reverse_links_count_the_tokens_of_the_other_file(tmp_path: Path) -> Non
     assert alignment_error(made, gold).links == 2
 
 
-def test_command_symmetrises_scores_writes_and_names_errors(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
-) -> None:
+def test_command_symmetrises_scores_writes_and_names_errors(tmp_path, capsys, snapshot) -> None:
     def write(name: str, text: str) -> str:
         (tmp_path / name).write_text(text, encoding="utf-8")
         return str(tmp_path / name)

@@ -2,10 +2,8 @@
 
 import csv
 import json
-from pathlib import Path
 
 import pytest
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Translator
 from attnviz.analysis.measures import error_rate, mutual_links
@@ -17,9 +15,7 @@ from attnviz.trace.parts import Heads
 
 
 @pytest.mark.usefixtures("transformer")
-def test_heads_are_scored_and_written(
-    own_pairs: Path, gold_links: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
-) -> None:
+def test_heads_are_scored_and_written(own_pairs, gold_links, tmp_path, capfd, snapshot) -> None:
     transformer = tmp_path / "a-transformer"
     command = ["evaluate", str(gold_links), "--model", str(transformer), "--device", "cpu"]
     place, gold = tmp_path / "heads.csv", read_gold(gold_links)

@@ -9,15 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from syrupy.assertion import SnapshotAssertion
 
-from attnviz import AttnvizError, attention, read_attention
+from attnviz import AttnvizError, attention, link_agreement, read_attention
 from attnviz.analysis.measures import error_between
 from attnviz.commands.main import main
 from attnviz.evaluation.two_files import (
     check_pair_counts,
     check_same_pair,
-    link_agreement,
     pair_place,
     pair_with_words_of,
     with_tokens_of,
@@ -26,7 +24,7 @@ from attnviz.importing.attention_reader import records_of
 from attnviz.importing.records import AttentionRecords
 from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.reading import content_of
-from attnviz.trace.word_link_text import Link, parse_links
+from attnviz.trace.word_link_text import parse_links
 from tests.snapshots import plain, refusal
 
 Files = tuple[Path, Path]
@@ -36,7 +34,7 @@ LINK_SETS = st.lists(
 
 
 @pytest.fixture
-def files(tmp_path: Path) -> Files:
+def files(tmp_path) -> Files:
     """Return a file of links with the sentences, and one of links that count from 1, without them."""
     first, other = tmp_path / "first.txt", tmp_path / "other.pharaoh"
     first.write_text("a red car\tune voiture rouge\t0-0 1-2 2-1\nit rains\til pleut\t0-0 1-1\n", encoding="utf-8")
@@ -50,7 +48,7 @@ def records_with(pairs: list[dict[str, str]], line: int | None = None) -> Attent
 
 
 @given(LINK_SETS, LINK_SETS)
-def test_agreement_counts_every_link_once(first: list[frozenset[Link]], other: list[frozenset[Link]]) -> None:
+def test_agreement_counts_every_link_once(first, other) -> None:
     agreement = link_agreement(first, other)
     turned = link_agreement(other, first)
     for pair, one, two in zip(agreement.pairs, first, other, strict=True):
@@ -65,7 +63,7 @@ def test_agreement_counts_every_link_once(first: list[frozenset[Link]], other: l
     assert error_between([]) is None
 
 
-def test_files_are_matched_by_position_and_missing_tokens_come_from_the_other(files: Files) -> None:
+def test_files_are_matched_by_position_and_missing_tokens_come_from_the_other(files) -> None:
     first, other = map(read_attention, files)
     for text, name in ((b"0-0\n0-0\n0-0\n", "pharaoh"), (b"0\t0-0\n2\t0-0\n", "simalign")):
         unlike = records_of([content_of(text)], name=name)
@@ -78,7 +76,7 @@ def test_files_are_matched_by_position_and_missing_tokens_come_from_the_other(fi
     assert agreement.aer == pytest.approx(1 - 2 * 4 / 10)
 
 
-def test_links_without_tokens_count_words_where_they_fit_them(tmp_path: Path) -> None:
+def test_links_without_tokens_count_words_where_they_fit_them(tmp_path) -> None:
     # One matrix over pieces, whose words are "the red sailboat" and "das Segelboot".
     matrix = attention(["▁the", "▁red", "▁sail", "boat"], ["▁das", "▁Segel", "boot"], np.eye(4)[[0, 2, 3]])
     words, pieces = tmp_path / "words.pharaoh", tmp_path / "pieces.pharaoh"
@@ -90,7 +88,7 @@ def test_links_without_tokens_count_words_where_they_fit_them(tmp_path: Path) ->
         assert link_agreement(records, with_tokens_of(links, records)).aer == 0
 
 
-def test_words_that_differ_are_reported_or_refused(snapshot: SnapshotAssertion) -> None:
+def test_words_that_differ_are_reported_or_refused(snapshot) -> None:
     first, lower = (attention(text, "La maison", np.eye(2)) for text in ("The house", "the house"))
     assert link_agreement([first, first], [first, lower]).remarks == snapshot(name="lower case")
     numbered = (records_with([{"source": text, "target": "x y"}], line=6) for text in ("The house", "the house"))
@@ -112,7 +110,7 @@ def test_words_that_differ_are_reported_or_refused(snapshot: SnapshotAssertion) 
         ([("a dog", "un chien")], 0),
     ],
 )
-def test_pair_is_found_by_its_words(sides: list[tuple[str | None, str | None]], place: int | None) -> None:
+def test_pair_is_found_by_its_words(sides, place) -> None:
     fields = [{name: text for name, text in zip(("source", "target"), pair, strict=True) if text} for pair in sides]
     records = records_with(fields)
     shown = attention("The bicycle", "Le vélo", np.eye(2))
@@ -126,7 +124,7 @@ def test_pair_is_found_by_its_words(sides: list[tuple[str | None, str | None]], 
     ("count", "size", "words", "refused"),
     [(1, 3, "", False), (3, 3, "", False), (2, 3, "", True), (3, 2, "a", True), (2, 1, "", True), (2, 1, "a", False)],
 )
-def test_other_numbers_of_pairs_are_refused(count: int, size: int, words: str, refused: bool) -> None:
+def test_other_numbers_of_pairs_are_refused(count, size, words, refused) -> None:
     """But for one pair, or many for one whose words say which it is."""
     fields = {"source": words, "target": words} if words else {}
     with pytest.raises(AttnvizError) if refused else nullcontext():
@@ -137,7 +135,7 @@ WORDS = st.lists(st.sampled_from(["a", "A", "ab", "b", "c"]), min_size=1, max_si
 
 
 @given(WORDS, WORDS)
-def test_same_pair_has_the_same_letters_or_a_word_in_its_place(own: list[str], theirs: list[str]) -> None:
+def test_same_pair_has_the_same_letters_or_a_word_in_its_place(own, theirs) -> None:
     records = [attention(words, "x", np.full((1, len(words)), 1 / len(words))) for words in (own, theirs)]
     one, other = (" ".join(words).casefold().split() for words in (own, theirs))
     in_place = len(one) == len(other) and any(a == b for a, b in zip(one, other, strict=True))
@@ -146,9 +144,7 @@ def test_same_pair_has_the_same_letters_or_a_word_in_its_place(own: list[str], t
 
 
 @pytest.mark.usefixtures("files")
-def test_command_prints_draws_and_writes_the_comparison(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
-) -> None:
+def test_command_prints_draws_and_writes_the_comparison(tmp_path, capsys, monkeypatch, snapshot) -> None:
     monkeypatch.setattr("attnviz.export.images.image", lambda figure, ending: f"{ending} {figure.to_json()}".encode())
     command = ["attention", str(tmp_path / "first.txt"), "--compare", str(tmp_path / "other.pharaoh")]
     assert main(command) == 0

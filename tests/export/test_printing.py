@@ -20,9 +20,8 @@ from attnviz import Attention, attention
 from attnviz.export import FigureOptions
 from attnviz.export.images import close, find_browser, for_print, translation_sheet
 from attnviz.export.saved_files import heading, picture
-from attnviz.figures.registry import step_figures
-from attnviz.figures.spec import _WIDTHS, Spec, width
-from attnviz.figures.subject import Subject
+from attnviz.figures import Spec, Subject, step_figures
+from attnviz.figures.spec import _WIDTHS, width
 from attnviz.palette import FONT
 from attnviz.text import without_isolates
 from attnviz.trace.drawing import LONGEST_LABEL

@@ -16,11 +16,10 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from attnviz import AttnvizError, Translator
+from attnviz import AttnvizError, Trace, Translator
 from attnviz.analysis.neighbours import VECTOR_KINDS, Vectors, nearest, principal_map
 from attnviz.checkpoint import save_model
-from attnviz.corpora import MEASURES, Analyser, Settings, analyse_file
-from attnviz.corpora.corpus_lines import read_lines
+from attnviz.corpora import MEASURES, Analyser, Settings, analyse_file, read_lines
 from attnviz.corpora.table_metadata import table_metadata
 from attnviz.corpora.vectors import vectors_of_pairs
 from attnviz.environment import ATTNVIZ_CORPORA, ATTNVIZ_MODELS, ATTNVIZ_RUNS
@@ -30,7 +29,6 @@ from attnviz.installed_models import ADDITIVE_MODEL, FIXED_CONTEXT_MODEL, GENERA
 from attnviz.model_folder import FILES as MODEL_FILES
 from attnviz.network import AnyNetwork, DecomposableConfig, TransformerConfig
 from attnviz.text import Tokenizer
-from attnviz.trace import Trace
 from attnviz.trace.snapshots import FOLDER, Snapshots
 from attnviz.ui.corpus.table import PRESETS, Choice, corpus_pair, known_measures, listed_rows, load_table, matching_rows
 from attnviz.ui.page_state.selection import VIEW_PARAMETERS
@@ -303,7 +301,7 @@ def bench(tmp_path_factory, make_network, tokenizer) -> Bench:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_input_is_used_or_refused(bench, kind: str) -> None:
+def test_input_is_used_or_refused(bench, kind) -> None:
     function, tried = KINDS[kind]
     count = sum(refused(function, bench, random.Random(f"{kind} {seed}")) for seed in range(tried))
     if kind != "addresses":  # a link opens what it can

@@ -15,11 +15,10 @@ import torch
 from numpy.typing import NDArray
 from pyarrow import parquet
 
-from attnviz import attention
+from attnviz import Attention, attention
 from attnviz.corpora.measured_attention import table_of_attention
 from attnviz.export.attention_files import attention_file_content
 from attnviz.text import SPACE
-from attnviz.trace import Attention
 
 SOURCE = ("The", "economic", "area", "was", "signed", ".")
 TARGET = ("La", "zone", "économ@@", "ique", "a", "été", "signée", ".")

@@ -202,7 +202,7 @@ def target_of(kind: str) -> str | None:
 
 
 @pytest.mark.parametrize("kind", SEQ2SEQ)
-def test_every_head_of_an_encoder_decoder_model_is_in_one_record(kind: str, tokenizer) -> None:
+def test_every_head_of_an_encoder_decoder_model_is_in_one_record(kind, tokenizer) -> None:
     own = outputs_of(kind, tokenizer)
     record = from_huggingface(tiny_model(kind), tokenizer, TEXT, target=TARGET)
     expected = stacked(own.cross_attentions)
@@ -228,7 +228,7 @@ def test_every_head_of_an_encoder_decoder_model_is_in_one_record(kind: str, toke
 
 
 @pytest.mark.parametrize("kind", [*DECODERS, "bert"])
-def test_self_attention_is_of_one_sequence(kind: str, tokenizer) -> None:
+def test_self_attention_is_of_one_sequence(kind, tokenizer) -> None:
     record = from_huggingface(tiny_model(kind), tokenizer, TEXT)
     expected = stacked(outputs_of(kind, tokenizer).attentions)
     assert np.abs(record.head_weights - expected).max() < 1e-6
@@ -261,7 +261,7 @@ def log_probabilities(kind: str, model: Any, ids: torch.Tensor, labels: torch.Te
 
 
 @pytest.mark.parametrize("kind", [*SEQ2SEQ, *DECODERS, "bert"])
-def test_attributions_equal_brute_force(kind: str, tokenizer) -> None:
+def test_attributions_equal_brute_force(kind, tokenizer) -> None:
     model = tiny_model(kind).double()  # the large weights of the tiny models amplify rounding
     record = from_huggingface(model, tokenizer, TEXT, target=target_of(kind), attributions=True)
     ids = ids_of(tokenizer, TEXT)
@@ -300,7 +300,7 @@ def test_attributions_equal_brute_force(kind: str, tokenizer) -> None:
 
 
 @pytest.mark.parametrize("kind", ["t5", "gpt2", "bert"])
-def test_a_folder_is_read_as_its_objects_are(kind: str, tokenizer, tmp_path) -> None:
+def test_a_folder_is_read_as_its_objects_are(kind, tokenizer, tmp_path) -> None:
     model, target = tiny_model(kind), target_of(kind)
     model.save_pretrained(tmp_path)
     tokenizer.save_pretrained(tmp_path)
@@ -338,7 +338,7 @@ def test_a_folder_reads_the_sentences_of_the_gold_file(tmp_path, capsys, snapsho
 @pytest.mark.parametrize("implementation", ["sdpa", "eager"])
 @pytest.mark.parametrize("beam", [1, 2])
 def test_generated_text_is_attended_as_if_given_and_the_model_is_left_as_it_was(
-    implementation: str, beam: int, tokenizer
+    implementation, beam, tokenizer
 ) -> None:
     model = tiny_model("bart")
     model.set_attn_implementation(implementation)
@@ -424,7 +424,7 @@ def test_refusals_are_sentences(tokenizer, tmp_path, snapshot, monkeypatch) -> N
 
 
 @pytest.mark.parametrize(("kind", "first"), [("mbart", None), ("bart", 2)])
-def test_a_target_begins_as_the_model_would_where_no_start_token_is_set(kind, first: int | None, tokenizer) -> None:
+def test_a_target_begins_as_the_model_would_where_no_start_token_is_set(kind, first, tokenizer) -> None:
     model = tiny_model(kind)
     for one in (model.config, model.generation_config):
         one.decoder_start_token_id, one.bos_token_id = None, first
@@ -456,7 +456,7 @@ def tokens_of(tokenizer: Any, ids: torch.Tensor) -> list[str]:
 
 @pytest.mark.parametrize("beams", [1, 3])
 @pytest.mark.parametrize("kind", ["t5", "bart", "m2m_100"])
-def test_the_output_of_generate_is_read_right(kind: str, beams: int, tokenizer) -> None:
+def test_the_output_of_generate_is_read_right(kind, beams, tokenizer) -> None:
     """The weights are those of a forward pass over the translation that was chosen, of each sentence of a batch."""
     texts = [TEXT, "▁the ▁house"]
     output = generated(kind, tokenizer, texts, num_beams=beams)
@@ -470,7 +470,7 @@ def test_the_output_of_generate_is_read_right(kind: str, beams: int, tokenizer) 
 
 
 @pytest.mark.parametrize("beams", [1, 2])
-def test_the_self_attention_of_generate_is_read_right(beams: int) -> None:
+def test_the_self_attention_of_generate_is_read_right(beams) -> None:
     tokenizer = tiny_tokenizer(end=False)
     output = generated("gpt2", tokenizer, [TEXT], num_beams=beams)
     tokens = tokens_of(tokenizer, output.sequences[0])
@@ -502,7 +502,7 @@ def _links(weights: NDArray[np.float64], sides: Sequence[Sequence[str]]) -> str:
 
 
 @pytest.mark.parametrize("kind", FRAMES)
-def test_words_are_counted_as_the_tokenizer_does(kind: str) -> None:
+def test_words_are_counted_as_the_tokenizer_does(kind) -> None:
     model, tokenizer = tiny_translator(kind)
     source, target = _ids(tokenizer)
     read = [model.generation_config.decoder_start_token_id, *target[:-1]]
@@ -532,7 +532,7 @@ PAIRS = [
 
 
 @pytest.mark.parametrize("kind", ["nllb", "bert2bert"])
-def test_folder_and_commands_count_the_same_words(kind: str, tmp_path) -> None:
+def test_folder_and_commands_count_the_same_words(kind, tmp_path) -> None:
     folder, gold, table = tmp_path / "model", tmp_path / "gold", tmp_path / "heads.csv"
     for one in tiny_translator(kind):
         one.save_pretrained(folder)
@@ -569,7 +569,7 @@ def test_folder_and_commands_count_the_same_words(kind: str, tmp_path) -> None:
 
 
 @pytest.mark.parametrize("separate", [False, True])
-def test_marian_spells_each_side_with_its_own_vocabulary(separate: bool, tmp_path) -> None:
+def test_marian_spells_each_side_with_its_own_vocabulary(separate, tmp_path) -> None:
     texts = {"source": "the green house is old", "target": "la maison verte est vieille"}
     pieces = {}
     for side, line in texts.items():

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from attnviz import Translator
 from attnviz.lessons import AskedQuestion, LessonSentence, Question, asked_questions
 from attnviz.lessons.lesson_file import (
     HEATMAP,
@@ -14,7 +15,6 @@ from attnviz.lessons.lesson_file import (
     SourceWordPrediction,
     Text,
 )
-from attnviz.translator import Translator
 from tests.conftest import SHIPPED_MODEL
 from tests.snapshots import refusal
 
@@ -46,7 +46,6 @@ def test_answers_are_the_numbers_of_the_trace_also_of_its_heads(trace, transform
         if words.target.count(text) > 1:
             continue
         (found,) = asked(trace, question(SourceWordPrediction(), text))
-        assert found.answer is not None
         assert found.answer.options == words.source
         assert found.answer.right == (int(words.alignment[word].argmax()),)
         assert found.word == word
@@ -56,9 +55,6 @@ def test_answers_are_the_numbers_of_the_trace_also_of_its_heads(trace, transform
         question(NumberPrediction("attention", 1, 2), reveal=()),
         question(NumberPrediction("probability", 1)),
     )
-    assert energy.answer is not None
-    assert share.answer is not None
-    assert probability.answer is not None
     assert energy.answer.value == pytest.approx(float(trace.energies[2, 1]))
     weights = np.exp(trace.energies[2] - trace.energies[2].max())
     assert share.answer.value == pytest.approx(100 * float(weights[1] / weights.sum()), abs=1e-3)
@@ -66,7 +62,6 @@ def test_answers_are_the_numbers_of_the_trace_also_of_its_heads(trace, transform
     for layer in range(1, 4):
         for head in range(1, 5):
             (found,) = asked(transformed, question(SourceWordPrediction(), 1, layer=layer, head=head))
-            assert found.answer is not None
             row = transformed.cross_alignment[layer - 1, head - 1, 0]
             assert found.answer.right == (int(row.argmax()),)
 
@@ -85,7 +80,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_question_that_does_not_fit_gets_a_sentence(name: str, trace, each_language, snapshot) -> None:
+def test_question_that_does_not_fit_gets_a_sentence(name, trace, each_language, snapshot) -> None:
     assert refusal(lambda: asked(trace, *FAULTS[name])) == snapshot
 
 
@@ -97,7 +92,7 @@ ON_SHOW = {
 
 
 @pytest.mark.parametrize("name", ON_SHOW)
-def test_question_whose_answer_is_shown_gets_a_warning(name: str, trace, each_language, snapshot) -> None:
+def test_question_whose_answer_is_shown_gets_a_warning(name, trace, each_language, snapshot) -> None:
     first, second = asked(trace, *ON_SHOW[name])
     assert first.warning == ""
     assert second.warning == snapshot
@@ -112,6 +107,6 @@ def test_question_whose_answer_is_shown_gets_a_warning(name: str, trace, each_la
     ],
     ids=["no attention", "no such layer", "no energy"],
 )
-def test_model_that_cannot_answer(model: str, faulty: Question, snapshot) -> None:
+def test_model_that_cannot_answer(model, faulty, snapshot) -> None:
     trace = Translator.load(SMALL / model, device="cpu").translate(SENTENCE, beam=1)
     assert refusal(lambda: asked(trace, faulty)) == snapshot

@@ -76,7 +76,7 @@ def test_every_field_of_a_lesson_is_read() -> None:
 
 
 @given(st.sampled_from(sorted(shipped_lessons())), st.data())
-def test_damaged_lesson_is_read_or_refused_with_a_sentence(name: str, data: st.DataObject) -> None:
+def test_damaged_lesson_is_read_or_refused_with_a_sentence(name, data) -> None:
     content = shipped_lessons()[name].read_bytes()
     lines = content.split(b"\n")
     line, other = (data.draw(st.integers(0, len(lines) - 1)) for _ in range(2))
@@ -148,7 +148,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_faulty_lesson_gets_a_sentence(name: str, each_language, snapshot) -> None:
+def test_faulty_lesson_gets_a_sentence(name, each_language, snapshot) -> None:
     assert refusal(lambda: parse_lesson(FAULTS[name].encode("utf-8"))) == snapshot
 
 
@@ -184,6 +184,6 @@ REPEATING = {
 
 
 @pytest.mark.parametrize("name", REPEATING)
-def test_aliases_never_multiply_a_lesson(name: str, snapshot) -> None:
+def test_aliases_never_multiply_a_lesson(name, snapshot) -> None:
     assert len(REPEATING[name]) < 200_000
     assert refusal(lambda: parse_lesson(REPEATING[name])) == snapshot

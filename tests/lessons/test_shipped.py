@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from attnviz import Translator
 from attnviz.lessons import AskedQuestion, Lesson, asked_questions, parse_lesson, read_lesson, shipped_lessons
 from attnviz.lessons.lesson_file import (
     COMMON_FIELDS,
@@ -18,7 +19,6 @@ from attnviz.lessons.lesson_file import (
     ChoicePrediction,
     Text,
 )
-from attnviz.translator import Translator
 from tests.conftest import REPOSITORY, SHIPPED_MODEL
 
 SURVIVORS = ("voisin", "verte", "guerre", "Paris", "hôtel")
@@ -38,7 +38,6 @@ def played(name: str) -> tuple[Lesson, tuple[AskedQuestion, ...]]:
 
 def answer(asked: AskedQuestion) -> str:
     """Return the right answer in English: an option, or a number."""
-    assert asked.answer is not None
     if not asked.answer.right:
         return f"{asked.answer.value:.0f}"
     (place,) = asked.answer.right
@@ -52,7 +51,7 @@ def words_of(asked: AskedQuestion) -> tuple[str, ...]:
 
 
 @pytest.mark.parametrize("name", shipped_lessons())
-def test_lesson_is_bilingual_and_predicts_everything(name: str, shipped_model) -> None:
+def test_lesson_is_bilingual_and_predicts_everything(name, shipped_model) -> None:
     lesson, asked = played(name)
     assert lesson.languages == ("en", "fr")
     assert all(one.answer is not None and one.question.note is not None for one in asked)
@@ -135,13 +134,11 @@ def test_lesson_of_the_documentation_fits_its_translation(shipped_translator) ->
     """All its fields are in the tables of the page, and the tables have all fields there are."""
     page = (REPOSITORY / ".docs" / "pages" / "commands.md").read_text(encoding="utf-8")
     found = re.search(r"```yaml\n(.*?)```", page, re.DOTALL)
-    assert found is not None
     lesson = parse_lesson(found[1].encode())
     for sentence in lesson.sentences:
         trace: Any = shipped_translator.translate(sentence.sentence, beam=1)
         first, second = asked_questions(sentence, trace, None)
         assert answer(first) == "green"
-        assert second.answer is not None
         assert 0 < second.answer.value <= 100
     fields = {*LESSON_FIELDS, *SENTENCE_FIELDS, *COMMON_FIELDS, *SPECIAL_FIELDS, *REQUIRED}
     section = page[page.index("## lesson") : page.index("## models")]

@@ -20,14 +20,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from attnviz import AttnvizError, Trace, attention
+from attnviz import Attention, AttnvizError, Trace, attention
 from attnviz.analysis.energy_equations import energy_decomposition
 from attnviz.analysis.verification import RecurrentVerifier, quantity_names
 from attnviz.figures.heads_figure import thumbnail
-from attnviz.trace import Attention, Judgement, TransformerTrace
+from attnviz.trace import Computation, Judgement, TransformerTrace
 from attnviz.trace.parts import HeadKind
 from attnviz.trace.quantity import plain_equation
-from attnviz.trace.saved import Computation
 from attnviz.trace.snapshots import Sentence, Snapshots, join_snapshots, load_folder
 from attnviz.trace.storage import element_type
 from attnviz.trace.trace import QUANTITIES, RECORDED
@@ -144,7 +143,7 @@ def test_page_names_every_verified_quantity(translator) -> None:
 
 
 @pytest.mark.parametrize("kind", [Trace, TransformerTrace, Judgement, Attention])
-def test_help_documents_every_quantity(kind: typing.Any) -> None:
+def test_help_documents_every_quantity(kind) -> None:
     shown = [line.strip(" |") for line in pydoc.plain(pydoc.render_doc(kind)).splitlines()]
     for quantity in (*kind.arrays, *kind.derived):
         symbol, equation = plain_equation(quantity.symbol), plain_equation(quantity.equation)
@@ -191,7 +190,7 @@ def test_element_type_of_an_array_is_found_also_behind_a_type_alias() -> None:
         (r"\operatorname{softmax}_j(W_a s) \text{ or } \log p(y \mid x)", "softmax_j(W_a s) or log p(y | x)"),
     ],
 )
-def test_plain_text_of_equations(latex: str, plain: str) -> None:
+def test_plain_text_of_equations(latex, plain) -> None:
     assert plain_equation(latex) == plain
 
 
@@ -232,7 +231,7 @@ def test_seen_by_selects_alignment_of_heads(trace) -> None:
 
 
 @pytest.mark.parametrize("kind", get_args(HeadKind))
-def test_heads_have_query_rows_key_columns_and_decomposable_energies(trace, kind: HeadKind) -> None:
+def test_heads_have_query_rows_key_columns_and_decomposable_energies(trace, kind) -> None:
     for one in trace.heads_of(kind):
         shape = (len(one.target_pieces), len(one.source_pieces))
         assert one.alignment.shape == shape
@@ -255,7 +254,7 @@ def test_heads_have_query_rows_key_columns_and_decomposable_energies(trace, kind
 
 
 @given(st.integers(1, 200), st.integers(1, 200))
-def test_a_thumbnail_keeps_the_brightest_cell(rows: int, columns: int) -> None:
+def test_a_thumbnail_keeps_the_brightest_cell(rows, columns) -> None:
     matrix = np.random.default_rng(rows * 1000 + columns).random((rows, columns))
     small = thumbnail(matrix)
     assert small.shape == (min(rows, 48), min(columns, 48))
@@ -305,7 +304,7 @@ def test_file_and_folder_are_read_back(tmp_path) -> None:
 
 
 @given(st.sets(st.integers(0, 40), min_size=2, max_size=8), st.integers(1, 6))
-def test_parts_are_joined_in_any_order(updates: set[int], parts) -> None:
+def test_parts_are_joined_in_any_order(updates, parts) -> None:
     whole = snapshots(tuple(sorted(updates)))
     places = [list(range(len(updates)))[k::parts] for k in range(parts)]
     cut = [

@@ -4,7 +4,7 @@ import itertools
 from pathlib import Path
 from typing import Any
 
-from attnviz.training import TrainingConfig
+from attnviz import TrainingConfig
 from tests.small_run import Files, tiny
 
 _NAMES = ("Tom", "Anna", "Paul", "Rosa")

@@ -5,18 +5,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from syrupy.assertion import SnapshotAssertion
 
-from attnviz import AttnvizError
+from attnviz import AttnvizError, train
 from attnviz.detector import Detector
-from attnviz.training import train
 from tests.small_run import Files, assert_same_run, log_of, run_until_validation
 from tests.snapshots import plain
 from tests.training.detection import make_config, make_pairs, write_pairs
 
 
 @pytest.fixture(scope="module")
-def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
+def files(tmp_path_factory) -> Files:
     folder, pairs = tmp_path_factory.mktemp("text"), make_pairs()
     held = [pair for place, pair in enumerate(pairs) if place % 8 == 3]
     train = [pair for place, pair in enumerate(pairs) if place % 8 != 3]
@@ -24,11 +22,11 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
 
 
 @pytest.fixture(scope="module")
-def model(files: Files, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def model(files, tmp_path_factory) -> Path:
     return train(make_config(files, tmp_path_factory.mktemp("detector") / "run", guidance=0.5))
 
 
-def test_detector_learns_and_its_attention_aligns_translated_words(model: Path) -> None:
+def test_detector_learns_and_its_attention_aligns_translated_words(model) -> None:
     judged = Detector.load(model, "cpu").judge(
         "in 1984 Tom liked singing, but my friend Rosa hated dancing.",
         "en 1984 Tom aimait chanter, mais mon ami Rosa détestait danser.",
@@ -46,9 +44,7 @@ def test_detector_learns_and_its_attention_aligns_translated_words(model: Path) 
 
 
 @pytest.mark.parametrize("guidance", [pytest.param(0.0, marks=pytest.mark.nightly), 0.5])
-def test_resumed_run_equals_uninterrupted_run(
-    files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, guidance: float
-) -> None:
+def test_resumed_run_equals_uninterrupted_run(files, tmp_path, monkeypatch, guidance) -> None:
     changes: dict[str, Any] = {"updates": 30, "validate_every": 15, "checkpoint_every": 10, "dropout": 0.1}
     whole = make_config(files, tmp_path / "whole", guidance=guidance, **changes)
     train(whole)
@@ -58,7 +54,7 @@ def test_resumed_run_equals_uninterrupted_run(
     assert_same_run(tmp_path / "whole", tmp_path / "stopped")
 
 
-def test_starting_from_translator_is_refused(files: Files, tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+def test_starting_from_translator_is_refused(files, tmp_path, snapshot) -> None:
     with pytest.raises(AttnvizError, match="start_from") as error:
         make_config(files, tmp_path, start_from="models/en-fr")
     assert plain(error.value, tmp_path) == snapshot

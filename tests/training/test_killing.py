@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import REPOSITORY
-from tests.small_run import Files, assert_same_run, tiny, train_command
+from tests.small_run import assert_same_run, tiny, train_command
 
 pytestmark = pytest.mark.nightly
 
@@ -58,7 +58,7 @@ def run(arguments: list[str], until: Iterator[bool] | None = None) -> bool:
     return False
 
 
-def test_command_killed_twice_ends_with_same_bytes(files: Files, tmp_path: Path) -> None:
+def test_command_killed_twice_ends_with_same_bytes(files, tmp_path) -> None:
     """The command `corpus` is interrupted in `tests/corpora`, and the writer of one file in `tests/test_files.py`."""
     whole, killed = (tmp_path / name / "run" for name in ("whole", "killed"))  # snapshots have the folder's name
     chance, kills = random.Random("train 2"), 0

@@ -12,15 +12,14 @@ from pathlib import Path
 import pytest
 import torch
 import torch.distributed as dist
-from syrupy.assertion import SnapshotAssertion
 
+from attnviz import TrainingConfig, train
 from attnviz.commands.main import main
-from attnviz.training import TrainingConfig, train
 from attnviz.training.loop import _Run
 from attnviz.training.processes import Interrupted, ProcessGroup, Stopped, StopRequest
 from attnviz.training.run_state import read_progress
 from tests.conftest import REPOSITORY
-from tests.small_run import Files, assert_same_run, tiny, train_command
+from tests.small_run import assert_same_run, tiny, train_command
 
 SHORT = {"updates": 17, "validate_every": 10, "average": 2, "matrix_rate": 0.5, "bleu_sentences": 2}
 
@@ -42,7 +41,7 @@ def stopping_at(config: TrainingConfig, moment: Callable[[], bool], monkeypatch:
 
 
 @pytest.fixture(scope="module")
-def whole(files: Files, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def whole(files, tmp_path_factory) -> Path:
     """Return the folder of a run that was not stopped."""
     folder = tmp_path_factory.mktemp("whole")
     train(tiny(files, folder, **SHORT))
@@ -50,9 +49,7 @@ def whole(files: Files, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("last", [1, 10, 15])  # 10 validates; 15 is after a checkpoint
-def test_stopped_run_saves_and_resumes_unchanged(
-    files: Files, whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, last: int, snapshot: SnapshotAssertion
-) -> None:
+def test_stopped_run_saves_and_resumes_unchanged(files, whole, tmp_path, monkeypatch, last, snapshot) -> None:
     config = tiny(files, tmp_path / "stopped", **SHORT)
     counted = iter(range(1, 100))
     handler = signal.getsignal(signal.SIGTERM)
@@ -87,9 +84,7 @@ def test_second_signal_interrupts_and_stop_cuts_short() -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.nightly)])
-def test_train_stops_on_signal_with_code_130_and_resumes(
-    files: Files, tmp_path: Path, number: signal.Signals, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_train_stops_on_signal_with_code_130_and_resumes(files, tmp_path, number, capsys) -> None:
     arguments = train_command(tiny(files, tmp_path / "run", snapshots=0))
     how = {"cwd": REPOSITORY, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     process = subprocess.Popen([sys.executable, "-m", "attnviz", *arguments], **how)
@@ -106,7 +101,7 @@ def test_train_stops_on_signal_with_code_130_and_resumes(
     assert Path(capsys.readouterr().out.strip()).is_dir()
 
 
-def test_pieces_are_counted_exactly_over_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pieces_are_counted_exactly_over_processes(monkeypatch) -> None:
     sent = []
 
     def reduce(tensor: torch.Tensor) -> None:

@@ -6,11 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from attnviz import Translator
+from attnviz import TrainingConfig, Translator, train
 from attnviz.checkpoint import load_model
 from attnviz.trace import TransformerTrace
 from attnviz.trace.snapshots import load_folder
-from attnviz.training import TrainingConfig, train
 from tests.processes import run_python
 from tests.small_run import Files, log_of, tiny, train_command
 
@@ -40,11 +39,11 @@ def _config(files: Files, output: Path, **changes: object) -> TrainingConfig:
 
 
 @pytest.fixture(scope="module")
-def model(files: Files, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def model(files, tmp_path_factory) -> Path:
     return train(_config(files, tmp_path_factory.mktemp("transformer") / "run"))
 
 
-def test_transformer_learns_to_translate_and_snapshots_average_heads_of_the_last_layer(model: Path) -> None:
+def test_transformer_learns_to_translate_and_snapshots_average_heads_of_the_last_layer(model) -> None:
     translator = Translator[TransformerTrace].load(model, "cpu")
     assert translator.translate(SOURCE, beam=1).translation == TARGET
     (found,) = load_folder(model / "snapshots")
@@ -53,7 +52,7 @@ def test_transformer_learns_to_translate_and_snapshots_average_heads_of_the_last
     np.testing.assert_allclose(found.alignments[0][-1], attended, atol=0.02)
 
 
-def test_start_from_transformer_with_another_tokenizer(model: Path, files: Files, tmp_path: Path) -> None:
+def test_start_from_transformer_with_another_tokenizer(model, files, tmp_path) -> None:
     brief = {"updates": 1, "learning_rate": 1e-9, "bleu_sentences": 0, "snapshots": 0}
     other = {"start_from": str(model), "vocabulary_size": 100, "architecture": "rnnsearch"}
     config = _config(files, tmp_path / "run", **brief, **other)
@@ -66,7 +65,7 @@ def test_start_from_transformer_with_another_tokenizer(model: Path, files: Files
 
 
 @pytest.mark.nightly
-def test_two_processes_train_one_model(files: Files, tmp_path: Path) -> None:
+def test_two_processes_train_one_model(files, tmp_path) -> None:
     config = _config(files, tmp_path / "run", updates=40, validate_every=40)
     settings = {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE", "PYTHONPATH": str(Path.cwd())}
     two = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", "-m", "attnviz"]
