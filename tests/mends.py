@@ -14,7 +14,6 @@ class Mend(NamedTuple):
 
 
 def _mend(text: str) -> Mend:
-    """Read one entry of the table below."""
     head, tests, now, *before = text.strip("\n").split("\n")
     path, _, fault = head.partition(": ")
     return Mend(f"attnviz/{path}", fault, f"tests/{tests}", now[2:], before[0][2:] if before else "")

@@ -239,7 +239,6 @@ def try_out(copy: Path, faults: Sequence[Fault]) -> Counter[str]:
 
 
 def undone_mends() -> list[Fault]:
-    """Return the faults of `tests/mends.py`."""
     from tests.mends import MENDS
 
     faults = []
@@ -253,7 +252,6 @@ def undone_mends() -> list[Fault]:
 
 
 def main() -> None:
-    """Parse the arguments, copy the repository, and print a table at the end."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("areas", nargs="*", metavar="AREA", help=f"{', '.join(AREAS)} or mends; default: all areas")
     parser.add_argument("--seed", type=int, default=0)

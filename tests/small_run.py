@@ -33,7 +33,6 @@ def write_texts(folder: Path) -> Files:
 
 
 def tiny(files: Files, output: Path, **changes: Any) -> TrainingConfig:
-    """Return the config of a run of seconds in `output`, with changes."""
     settings: dict[str, Any] = {
         "data": (str(files[0]),),
         "validation": (str(files[1]),),
@@ -62,7 +61,6 @@ def tiny(files: Files, output: Path, **changes: Any) -> TrainingConfig:
 
 
 def train_command(config: TrainingConfig) -> list[str]:
-    """Return the arguments of `attnviz` that train as a config says."""
     arguments = ["train"]
     for field in dataclasses.fields(config):
         value = getattr(config, field.name)

@@ -55,7 +55,6 @@ for module in pkgutil.walk_packages(attnviz.__path__, "attnviz."):
 
 
 def pins(path: Path) -> dict[str, str]:
-    """Return the version of each package that a requirements file pins."""
     lines = path.read_text(encoding="utf-8").splitlines()
     return dict(line.split("==") for line in lines if "==" in line)
 
@@ -84,7 +83,6 @@ def without_python_settings() -> dict[str, str]:
 
 
 def required_packages(name: str) -> set[str]:
-    """Return the names of a package of this environment and all it requires here."""
     found, open_ = set[str](), [name]
     while open_:
         one = canonicalize_name(open_.pop())
@@ -96,7 +94,6 @@ def required_packages(name: str) -> set[str]:
 
 
 def started(*command: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run a command in `folder`."""
     how = {"cwd": folder, "env": without_python_settings(), "capture_output": True, "text": True}
     return subprocess.run(command, check=False, **how)
 
@@ -128,15 +125,12 @@ class Environment:
         return done.stdout
 
     def python(self, *arguments: str, folder: Path = REPOSITORY) -> str:
-        """Run the environment's Python in `folder`; return what it prints."""
         return self._run(str(self.scripts / "python"), *arguments, folder=folder)
 
     def install(self, *arguments: str) -> str:
-        """Run `pip install`; return what it prints on standard output."""
         return self.python("-m", "pip", "install", "--quiet", "--no-compile", *arguments)
 
     def versions(self) -> dict[str, str]:
-        """Return the versions of the packages that attnviz depends on."""
         listed = json.loads(self.python("-m", "pip", "list", "--format", "json"))
         found = {canonicalize_name(one["name"]): one["version"] for one in listed}
         return {name: version for name, version in found.items() if name in RANGES}
@@ -183,7 +177,6 @@ def wheel(source) -> Path:
 
 @pytest.fixture
 def elsewhere(tmp_path) -> Path:
-    """Return a folder with the example files of the documentation."""
     return shutil.copytree(EXAMPLES, tmp_path / "elsewhere")
 
 

@@ -11,7 +11,6 @@ COSTS = st.integers(1, 200)
 
 
 def served(queue: FairQueue[str]) -> str:
-    """Serve the first item of `queue`, and return it."""
     first = next(iter(queue))
     queue.serve(first)
     return first

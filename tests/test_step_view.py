@@ -36,12 +36,10 @@ def widget(trace, translator) -> StepView:
 
 
 def blocks_of(widget: StepView, kind: str) -> list[Any]:
-    """Return the data of the blocks of a kind."""
     return [block["data"] for block in flattened(json.loads(widget.view)["blocks"]) if block["kind"] == kind]
 
 
 def identity(widget: StepView) -> str:
-    """Return the digest of the translation that a view shows."""
     (state,) = blocks_of(widget, "view_state")
     return str(state["identity"])
 

@@ -57,7 +57,6 @@ def compare_devices(folder: str, device: str) -> None:
 
 
 def measure(device: str, options: argparse.Namespace) -> Iterator[Sample]:
-    """Yield the speeds of a device."""
     yield from measure_folder(options.model, device)
     translator = Translator.load(options.model, device)
     lines = [Line(n, s, translator.translate(s, beam=1).translation) for n, s in enumerate(SENTENCES * 10, 1)]

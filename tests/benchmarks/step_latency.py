@@ -53,7 +53,6 @@ def press(page: Page, times: int, keys: tuple[str, str], kind: str) -> Iterator[
 
 
 def measure(folder: Path, options: argparse.Namespace) -> Iterator[Sample]:
-    """Yield what each key press takes on the page of a checkout, and the frames of the shows."""
     address = f"?sentence={quote(SENTENCE)}&depth=everything"
     with opened_page(folder, options.models, address) as page:
         yield from press(page, options.steps, ("ArrowRight", "ArrowLeft"), "step")

@@ -38,7 +38,6 @@ def move_hand(page: Page, number: int) -> Callable[[], object]:
 
 
 def measure(folder: Path, options: argparse.Namespace) -> Iterator[Sample]:
-    """Yield what each what-if takes on the page of a checkout."""
     query = f"?search={quote(options.search)}&sentence="
     with opened_page(folder, options.models, f"{query}{quote(SENTENCE)}&step=3&depth=everything") as page:
         for number in range(options.count):

@@ -94,7 +94,6 @@ def test_more_than_one_malformed_line_in_a_hundred_needs_the_option(run, command
 
 
 def _skipped(command: str, output: str) -> list[int]:
-    """Return the numbers of the skipped lines in the result of a command."""
     if command == "align":  # a blank line stands for each
         return [number for number, line in enumerate(output.split("\n")[:-1], 1) if not line]
     if command == "evaluate":

@@ -121,7 +121,6 @@ def folder(tmp_path) -> Path:
 
 @pytest.fixture
 def store() -> Iterator[fsspec.AbstractFileSystem]:
-    """Return a file system in memory with the files of two parts."""
     system = fsspec.filesystem("memory")
     for part in (1, 2):
         with system.open(f"/corpus/part-{part}.tsv", "w") as file:

@@ -25,7 +25,6 @@ CHANGES = (ExcludePosition(1, step=2), Temperature(2.0, step=1))
 
 
 def double_network(make_network: ModelFactory, kind: tuple[str, str]) -> tuple[RNNsearch, StepDecoder]:
-    """Return a new network in double precision, and its decoder."""
     network = make_network(*kind).double()
     return network, StepDecoder(network)
 

@@ -43,7 +43,6 @@ def test_false_interventions_are_not_verified(make_network, tokenizer, attention
 
 
 def refused(n: int) -> dict[str, list[Intervention]]:
-    """Return interventions that do not fit a source of `n` pieces."""
     return {
         "too few weights": [ReplaceWeights((1.0,) * (n - 1))],
         "too many energies": [ReplaceEnergies((0.0,) * (n + 1), 0)],

@@ -50,7 +50,6 @@ def changed_weights(energies: np.ndarray, acting: tuple[Intervention, ...]) -> n
 
 
 def assert_recomputed(trace: Trace, weights: dict[str, np.ndarray]) -> None:
-    """Assert that all arrays of a trace are those of a whole recomputation."""
     exact = recompute(weights, trace.config, trace.source_ids, trace.target_ids, trace.interventions)
     likely, ids = exact["distributions"], trace.top_ids.astype(np.int64)
     exact["top_probabilities"] = np.take_along_axis(likely, ids, axis=1)

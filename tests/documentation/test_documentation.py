@@ -170,7 +170,6 @@ def installed(tmp_path_factory) -> Path:
 
 
 def assert_printed(folder: Path, page: Path, python: Path = PYTHON) -> None:
-    """Assert that the blocks of a page print what it shows."""
     runnable = [block for block in blocks(page.read_text(encoding="utf-8")) if block.reason is None]
     for block, found in zip(runnable, run_blocks(folder, runnable, python), strict=True):
         if block.output is not None:

@@ -23,7 +23,6 @@ def own_pairs(tmp_path, translator) -> Path:
 
 @pytest.fixture
 def gold_links(tmp_path) -> Path:
-    """Return a file of gold links, counted from 0."""
     path = tmp_path / "gold.jsonl"
     records = [
         {"id": "1", "en": ["A", "girl", "."], "fr": ["Une", "fille", "."], "S": [[0, 0], [1, 1]], "P": [[2, 2]]},
@@ -35,7 +34,6 @@ def gold_links(tmp_path) -> Path:
 
 @pytest.fixture
 def transformer(tmp_path, tokenizer) -> Path:
-    """Return the folder of a transformer."""
     folder = tmp_path / "a-transformer"
     save_model(folder, random_transformer(TransformerConfig(len(tokenizer), 16, 4, 2, 12), 2), tokenizer)
     return folder

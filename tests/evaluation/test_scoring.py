@@ -155,8 +155,6 @@ def test_sentences_show_that_links_name_the_target_first(tmp_path, snapshot) -> 
 
 
 def _numbered(links: dict[int, str], first: int | None = None) -> AttentionRecords:
-    """Return a file of links whose pairs have these numbers, from 1."""
-
     def read(number: int) -> SentencePair:
         return SentencePair(links=parse_links(links[number]), line=number - (first or 1))
 

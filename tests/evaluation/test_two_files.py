@@ -43,7 +43,6 @@ def files(tmp_path) -> Files:
 
 
 def records_with(pairs: list[dict[str, str]], line: int | None = None) -> AttentionRecords:
-    """Return the records of pairs with these fields, and one link."""
     return AttentionRecords(Sentences(pairs, lambda pair: SentencePair(pair, parse_links("0-0"), line=line)))
 
 

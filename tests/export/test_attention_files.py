@@ -32,7 +32,6 @@ WORDS = st.lists(
 
 
 def words_between(source: Sequence[str], target: Sequence[str]) -> Words:
-    """Return words of one piece each, without an alignment."""
     groups = [tuple((index,) for index in range(len(side))) for side in (source, target)]
     return Words(tuple(source), tuple(target), np.zeros((len(target), len(source)), np.float32), groups[0], groups[1])
 

@@ -70,7 +70,6 @@ def trace() -> Trace:
 
 
 def _compiled(source: str, folder: Path, engine: str = "pdflatex") -> str:
-    """Compile `source`; return the text of the PDF."""
     for program in (engine, "pdftotext"):
         if not shutil.which(program):
             pytest.skip(f"there is no {program} on this machine")

@@ -74,7 +74,6 @@ class Bench:
 
     @cached_property
     def analyser(self) -> Analyser:
-        """What makes tables with that model."""
         return Analyser(self.translator, Settings(kind=None))
 
     @cached_property
@@ -157,7 +156,6 @@ def lines(bench: Bench, chance: random.Random) -> None:
 
 
 def models(bench: Bench, chance: random.Random) -> None:
-    """Load a damaged model folder and translate with it."""
     name = chance.choice(MODEL_FILES)
     folder = bench.folder / "damaged"
     shutil.rmtree(folder, ignore_errors=True)
@@ -172,7 +170,6 @@ SENTENCE = "der hund schläft im park ."
 
 
 def checkpoints(bench: Bench, chance: random.Random) -> None:
-    """Import a damaged checkpoint, and translate with what comes of it."""
     source = FIXTURES / chance.choice(("tutorial", "joey", "d2l", "fairseq", "opennmt"))
     name = chance.choice([path.name for path in sorted(source.iterdir()) if path.suffix != ".npz"])
     folder = bench.folder / "checkpoint"
@@ -234,7 +231,6 @@ def _value(name: str, chance: random.Random) -> str:
 
 
 def tables(bench: Bench, chance: random.Random) -> None:
-    """Show a damaged table of a corpus, and open a pair of it."""
     path = bench.damaged(bench.table("drawn").read_bytes(), "shelved.parquet", ANY, chance)
     table_metadata(path)
     whole = load_table(path)
@@ -245,7 +241,6 @@ def tables(bench: Bench, chance: random.Random) -> None:
 
 
 def vectors(bench: Bench, chance: random.Random) -> None:
-    """Search the damaged vectors of a corpus."""
     whole = bench.folder / "whole.npz"
     if not whole.exists():
         vectors_of_pairs(bench.translator, [(1, *SENTENCES[:2]), (2, *SENTENCES[2:])]).save(whole)
@@ -257,7 +252,6 @@ def vectors(bench: Bench, chance: random.Random) -> None:
 
 
 def snapshots(bench: Bench, chance: random.Random) -> None:
-    """Draw the damaged snapshots of a training."""
     path = chance.choice(sorted(Path(SNAPSHOTS).glob("*.json")))
     several = (*JSON, *[replace_value] * 9)
     found = Snapshots.load(bench.damaged(path.read_bytes(), "snapshots.json", several, chance))

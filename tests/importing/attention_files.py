@@ -50,7 +50,6 @@ def logged(rows: Sequence[str], columns: Sequence[str], weights: NDArray[np.floa
 
 
 def stored(write: Callable[[Any], object]) -> bytes:
-    """Return what a function writes to a file."""
     file = io.BytesIO()
     write(file)
     return file.getvalue()
@@ -85,8 +84,6 @@ SCORES = ("-1.512345", "nan", "-inf")
 
 
 class Pair(NamedTuple):
-    """A sentence pair with links and weights."""
-
     source: Sequence[str]
     target: Sequence[str]
     links: Links
@@ -98,7 +95,6 @@ class Pair(NamedTuple):
         return counts / counts.sum(axis=1, keepdims=True)
 
     def sides(self) -> list[list[str]]:
-        """Return the tokens of both sides, with `</s>`."""
         return [[*self.source, "</s>"], [*self.target, "</s>"]]
 
     def fill(self, form: str, n: int, ends: bool) -> str:
@@ -183,7 +179,6 @@ class File:
         return {name: side for name, side in sides.items() if name[0] in self.needs}
 
     def content(self, pairs: Pairs) -> bytes:
-        """Return the file of these pairs."""
         if isinstance(self.write, bytes):
             return self.write
         found = each(self.write, pairs, self.ends) if isinstance(self.write, str) else self.write(pairs)
@@ -218,7 +213,6 @@ def _objects(make: Callable[[Pair], object], lines: bool = False) -> Callable[[P
 
 
 def saved(value: Any) -> bytes:
-    """Return a file of PyTorch."""
     return stored(lambda file: torch.save(value, file))
 
 

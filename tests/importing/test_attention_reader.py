@@ -132,7 +132,6 @@ def _zipped(file: Any, members: Mapping[str, bytes]) -> None:
 
 
 def _compressed(content: bytes) -> bytes:
-    """Return a zip archive whose members are compressed."""
     with zipfile.ZipFile(io.BytesIO(content)) as old:
         return stored(lambda file: _zipped(file, {name: old.read(name) for name in old.namelist()}))
 

@@ -58,8 +58,6 @@ every_program = pytest.mark.parametrize("peer", PROGRAMS, ids=str)
 
 @dataclasses.dataclass
 class Imported:
-    """A model folder made of a checkpoint."""
-
     peer: Peer
     given: Path
     made: Path
@@ -90,8 +88,6 @@ Import = Callable[[Peer], Imported]
 
 @pytest.fixture(scope="session")
 def imported(tmp_path_factory) -> Import:
-    """Return a function that imports the checkpoint of a peer, once."""
-
     @functools.cache
     def make(peer: Peer) -> Imported:
         folder = tmp_path_factory.mktemp("peer")

@@ -486,7 +486,6 @@ def test_the_self_attention_of_generate_is_read_right(beams) -> None:
 
 
 def _ids(tokenizer: Any, text: str = "the green house", target: str = "la maison verte") -> tuple[list[int], list[int]]:
-    """Return the ids that the model reads and writes."""
     return tokenizer(text)["input_ids"], tokenizer(text_target=target)["input_ids"]
 
 

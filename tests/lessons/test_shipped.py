@@ -26,7 +26,6 @@ SURVIVORS = ("voisin", "verte", "guerre", "Paris", "hôtel")
 
 @cache
 def played(name: str) -> tuple[Lesson, tuple[AskedQuestion, ...]]:
-    """Return a lesson and its questions with the answers that its models give."""
     lesson = read_lesson(shipped_lessons()[name])
     asked: list[AskedQuestion] = []
     for sentence in lesson.sentences:
@@ -63,7 +62,6 @@ def test_lesson_is_bilingual_and_predicts_everything(name, shipped_model) -> Non
 
 
 def _texts(lesson: Lesson) -> list[Text]:
-    """Return the texts of a lesson."""
     texts = [lesson.title, lesson.about]
     for sentence in lesson.sentences:
         for question in sentence.questions:

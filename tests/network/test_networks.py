@@ -70,7 +70,6 @@ def test_setting_out_of_bounds_is_named(architecture) -> None:
 
 
 def scores(network: Any) -> Tensor:
-    """Return the logits of two pieces, or of a judgement."""
     source, target = torch.tensor([[5, 6, EOS]]), torch.tensor([[BOS, 9]])
     if isinstance(network, Decomposable):
         return network(source, torch.tensor([[9, EOS, PAD]])).logits

@@ -38,7 +38,6 @@ CLASSES = (WhatIfs, TransformerTrace, Judgement, Attention, Snapshots)
 
 
 def packed(array: np.ndarray) -> dict[str, Any]:
-    """Return an array in the encoding of a record's JSON."""
     content = base64.b64encode(zlib.compress(array.tobytes())).decode()
     return {"dtype": array.dtype.name, "shape": array.shape, "zlib": content}
 
@@ -222,7 +221,6 @@ REPLACEMENTS = SCALARS | st.lists(SCALARS, max_size=3) | st.dictionaries(st.text
 
 
 def draw(trace: Trace) -> None:
-    """Draw the figures of a trace and its first step, write its equations and findings, and export it."""
     subject = figures.Subject(trace, 0)
     for picture in figures.step_figures(subject).values():
         with contextlib.suppress(AttnvizError):  # some need the weights of the model

@@ -54,7 +54,6 @@ def random_translator(request, make_network, tokenizer) -> Translator:
 
 
 def made(translator: Translator, parent: Trace, change: Intervention, *, held: bool = False, beam: int = 1) -> Trace:
-    """Return the translation that a change makes of `parent`."""
     how = translator_arguments(parent, change, held=held)
     width = beam if how.target is None else 1
     return translator.translate(parent.source_text, beam=width, target=how.target, interventions=how.interventions)
@@ -146,7 +145,6 @@ def test_hypotheses_are_force_decoded_and_impossible_changes_refused(translator)
 
 
 def nested_what_ifs(translator: Translator) -> WhatIfs:
-    """Return a translation with a what-if, and a what-if of that."""
     first = translator.translate(SENTENCES[4], beam=3)
     row = ReplaceWeights(whole_weights(np.arange(len(first.source_ids))), 1)
     one = made(translator, first, row)
@@ -197,8 +195,6 @@ CHANGES = (
 
 @dataclass(eq=False)
 class Node:
-    """A what-if of `Tree`."""
-
     parent: "Node | None"
     change: Intervention
     held: bool

@@ -13,7 +13,6 @@ MOMENTS = (0, 20, 300)
 
 @pytest.fixture(scope="session")
 def files(tmp_path_factory) -> Files:
-    """Return the paths of a training and a validation file."""
     return write_texts(tmp_path_factory.mktemp("text"))
 
 

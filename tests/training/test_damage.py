@@ -16,7 +16,6 @@ from tests.small_run import tiny
 
 @pytest.fixture
 def config(files, learned, tmp_path) -> TrainingConfig:
-    """Return the config of a copy of the finished run."""
     shutil.copytree(learned, tmp_path / "run")
     return tiny(files, tmp_path / "run", updates=320, validate_every=100, dropout=0.0)
 

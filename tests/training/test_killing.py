@@ -20,7 +20,6 @@ pytestmark = pytest.mark.nightly
 
 
 def state_of(folder: Path) -> dict[str, int]:
-    """Return the modification time of each file."""
     found = {}
     with contextlib.suppress(OSError):  # a file that disappears meanwhile changes the state, too
         for path in folder.rglob("*"):

@@ -42,7 +42,6 @@ def stopping_at(config: TrainingConfig, moment: Callable[[], bool], monkeypatch:
 
 @pytest.fixture(scope="module")
 def whole(files, tmp_path_factory) -> Path:
-    """Return the folder of a run that was not stopped."""
     folder = tmp_path_factory.mktemp("whole")
     train(tiny(files, folder, **SHORT))
     return folder

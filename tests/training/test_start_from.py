@@ -20,7 +20,6 @@ from tests.small_run import log_of, tiny
 
 @pytest.fixture
 def model(learned) -> Path:
-    """Return a finished model of the made-up language."""
     return learned / "model"
 
 
