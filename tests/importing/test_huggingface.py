@@ -91,44 +91,36 @@ class Framing(transformers.PreTrainedTokenizerFast):
         self._frame(self.frames[1])
 
 
+SIDES = ("encoder", "decoder")
+SMALL = {"hidden_size": 16, "num_hidden_layers": LAYERS, "num_attention_heads": HEADS, "initializer_range": 1.0}
+
+
+def of_sides(**sizes: int) -> dict[str, int]:
+    return {f"{side}_{name}": size for side in SIDES for name, size in sizes.items()}
+
+
 def tiny_model(kind: str, **changes: Any) -> Any:
     """Return a model of this kind with two layers of two heads, whose weights are random but large."""
     torch.manual_seed(3)
+    wide = of_sides(layers=LAYERS, attention_heads=HEADS, ffn_dim=32) | {"d_model": 16, "bos_token_id": None}
+    wide |= {"max_position_embeddings": 48, "forced_eos_token_id": None, "init_std": 1.0}
+    sizes = {
+        "t5": {"d_model": 16, "d_kv": 8, "d_ff": 32, "num_layers": LAYERS, "num_heads": HEADS},
+        "bart": wide,
+        "marian": wide | {"scale_embedding": True, "forced_eos_token_id": 2},
+        "m2m_100": wide | {"scale_embedding": True},
+        "mbart": wide | {"scale_embedding": True},
+        "gpt2": {"n_embd": 16, "n_layer": LAYERS, "n_head": HEADS, "n_positions": 48, "initializer_range": 1.0},
+        "llama": SMALL | {"num_key_value_heads": 1, "intermediate_size": 32},
+        "bert": SMALL | {"intermediate_size": 32},
+    }[kind]
     common = {"vocab_size": len(WORDS), "pad_token_id": 0, "eos_token_id": 2}
     # The position embeddings of M2M-100 do not count padding, so its decoder must not begin with this token.
-    pair = common | {"decoder_start_token_id": 2 if kind in ("m2m_100", "mbart") else 0, "d_model": 16} | changes
-    sides = {
-        f"{side}_{what}": n
-        for side in ("encoder", "decoder")
-        for what, n in (("layers", LAYERS), ("attention_heads", HEADS), ("ffn_dim", 32))
-    }
-    wide = {"max_position_embeddings": 48, "forced_eos_token_id": None, "init_std": 1.0, **sides}
-    wide |= {} if "bos_token_id" in changes else {"bos_token_id": None}
-    small = {"hidden_size": 16, "num_hidden_layers": LAYERS, "num_attention_heads": HEADS, "intermediate_size": 32}
-    large = {"initializer_range": 1.0, "bos_token_id": 2}
-    models = {
-        "t5": lambda: transformers.T5ForConditionalGeneration(
-            transformers.T5Config(d_kv=8, d_ff=32, num_layers=LAYERS, num_heads=HEADS, **pair)
-        ),
-        "bart": lambda: transformers.BartForConditionalGeneration(transformers.BartConfig(**wide, **pair)),
-        "marian": lambda: transformers.MarianMTModel(
-            transformers.MarianConfig(scale_embedding=True, **wide | {"forced_eos_token_id": 2}, **pair)
-        ),
-        "m2m_100": lambda: transformers.M2M100ForConditionalGeneration(
-            transformers.M2M100Config(scale_embedding=True, **wide, **pair)
-        ),
-        "mbart": lambda: transformers.MBartForConditionalGeneration(
-            transformers.MBartConfig(scale_embedding=True, **wide, **pair)
-        ),
-        "gpt2": lambda: transformers.GPT2LMHeadModel(
-            transformers.GPT2Config(n_embd=16, n_layer=LAYERS, n_head=HEADS, n_positions=48, **large, **common)
-        ),
-        "llama": lambda: transformers.LlamaForCausalLM(
-            transformers.LlamaConfig(num_key_value_heads=1, **large, **small, **common)
-        ),
-        "bert": lambda: transformers.BertForMaskedLM(transformers.BertConfig(initializer_range=1.0, **small, **common)),
-    }
-    return models[kind]().eval()
+    common |= {"decoder_start_token_id": 2 if kind in ("m2m_100", "mbart") else 0} if kind in SEQ2SEQ else {}
+    common |= {"bos_token_id": 2} if kind in DECODERS else {}
+    auto = transformers.AutoModelForSeq2SeqLM if kind in SEQ2SEQ else transformers.AutoModelForCausalLM
+    auto = transformers.AutoModelForMaskedLM if kind == "bert" else auto
+    return auto.from_config(transformers.AutoConfig.for_model(kind, **common | sizes | changes)).eval()
 
 
 def tiny_translator(kind: str) -> tuple[Any, Any]:
@@ -155,8 +147,7 @@ def tiny_translator(kind: str) -> tuple[Any, Any]:
         changes = shared | {"decoder_start_token_id": names.index(end)}
         return tiny_model("m2m_100" if kind == "nllb" else kind, **changes), tokenizer
     torch.manual_seed(5)
-    small = {"hidden_size": 16, "num_hidden_layers": LAYERS, "num_attention_heads": HEADS, "intermediate_size": 16}
-    encoder, decoder = (transformers.BertConfig(initializer_range=1.0, **small, **shared) for _ in range(2))
+    encoder, decoder = (transformers.BertConfig(intermediate_size=16, **SMALL, **shared) for _ in SIDES)
     config = transformers.EncoderDecoderConfig.from_encoder_decoder_configs(encoder, decoder)
     config.decoder_start_token_id, config.pad_token_id = names.index(begin), 0
     return transformers.EncoderDecoderModel(config).eval(), tokenizer
@@ -367,9 +358,7 @@ def test_language_codes_are_no_words_and_a_head_changes_no_attention(tokenizer) 
 def test_refusals_are_sentences(tokenizer, tmp_path, snapshot, monkeypatch) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)  # no retries
     model, gpt2, bert = tiny_model("bart"), tiny_model("gpt2"), tiny_model("bert")
-    sides = {
-        f"{side}_{what}": 1 for side in ("encoder", "decoder") for what in ("layers", "attention_heads", "ffn_dim")
-    }
+    sides = of_sides(layers=1, attention_heads=1, ffn_dim=1)
     ids = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "decoder_start_token_id": 1}
     whisper = transformers.WhisperForConditionalGeneration(
         transformers.WhisperConfig(d_model=8, vocab_size=16, **sides, **ids)
