@@ -139,18 +139,6 @@ def record() -> Attention:
     return attention(SOURCE, TARGET, matrix(), energies=np.log(matrix()))
 
 
-@pytest.mark.parametrize("ending", ["tex", "csv", "json", "pharaoh"])
-def test_every_text_format_is_written(record, ending) -> None:
-    content = contents(record, ending, FigureOptions(by="words", margins=ending == "csv")).decode("utf-8-sig")
-    expected = {
-        "tex": "économique",
-        "csv": "économique",
-        "json": "attnviz-attention",
-        "pharaoh": "0-0 1-2 2-1 3-3 3-4 4-5 5-6",
-    }[ending]
-    assert expected in content
-
-
 def test_page_of_attention_has_its_weights_and_what_is_missing(record) -> None:
     page = saved_view(contents(record, "html", FigureOptions(margins=True)).decode("utf-8"))
     assert missing_values_reason() in page.texts()

@@ -656,12 +656,6 @@ def test_lines_of_several_files_count_on(files) -> None:
     assert [pair.line for pair in join_sentences(parts)] == expected
 
 
-def test_numbers_that_continue_in_several_files_stay() -> None:
-    head = "# Sentence pair ({}) source length 1 target length 1 alignment score : 0.5"
-    parts = [f"{head.format(number)}\nx\nNULL ({{ }}) a ({{ 1 }})\n".encode() for number in (3, 1, 2)]
-    assert [pair.line for pair in records_of([*map(content_of, parts)]).pairs] == [2, 0, 1]
-
-
 def test_links_of_any_spelling_numbering_and_count_are_read() -> None:
     found = read_bytes(b"La zone ||| 0-0 2-1 1-1 3-2").attention(0, "The economic area")
     assert found.target_pieces[-1] == found.source_pieces[-1] == "</s>", "Marian links the ends of both sentences"

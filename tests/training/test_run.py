@@ -16,7 +16,6 @@ from attnviz.training.preparation import SETTINGS
 from attnviz.training.run_state import CHECKPOINT, Pace, read_progress
 from tests.small_run import assert_same_run, log_of, run_until_validation, tiny
 from tests.snapshots import refusal
-from tests.training.conftest import MOMENTS
 
 SOURCE, TARGET = "the cat sees the house.", "le chat voit la maison."
 
@@ -35,15 +34,6 @@ def test_run_learns_and_writes_log_snapshots_and_model(learned) -> None:
     assert dict(read_curves(learned / "log.csv")["loss"]).keys() == {100, 200, 300}
     assert (model / TRAINING_LOG).read_bytes() == (learned / "log.csv").read_bytes()
     assert Translator.load(model, "cpu").translate(SOURCE, beam=1).translation == TARGET
-
-
-def test_weights_are_kept_at_given_updates(learned) -> None:
-    moments = sorted((learned / "moments").iterdir())
-    assert [int(folder.name) for folder in moments] == [*MOMENTS]
-    models = [Translator.load(folder, "cpu") for folder in moments]
-    translated = [model.translate(SOURCE, beam=1).translation == TARGET for model in models]
-    assert translated == [False, False, True]
-    assert len({model.weights_digest for model in models}) == len(MOMENTS)
 
 
 def test_page_of_curves_has_every_validation(learned, snapshot) -> None:
