@@ -50,7 +50,7 @@ importing/test_hostile_files.py::test_expensive_files_are_refused_cheaply
 + pass
 
 reading.py: Lines of another encoding are left out one by one.
-test_pair_files.py::test_other_encoding_is_named_with_line_number
+test_reading.py::test_other_encoding_is_named_with_line_number
 - if bad > good:
 + if bad < 0:
 

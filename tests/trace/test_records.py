@@ -1,4 +1,4 @@
-"""Saved records of every class, the attention of heads, and snapshots: tables, round trips and immutability."""
+"""Saved records of every class, the attention of heads, frames and snapshots: tables, round trips, immutability."""
 
 import copy
 import dataclasses
@@ -12,6 +12,7 @@ import sys
 import types
 import typing
 from dataclasses import replace
+from functools import partial
 from typing import Any, get_args
 
 import numpy as np
@@ -20,8 +21,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from attnviz import Attention, AttnvizError, Trace, attention
+from attnviz import Attention, AttnvizError, Trace, attention, export, figures
 from attnviz.analysis.energy_equations import energy_decomposition
+from attnviz.analysis.gold import pharaoh
 from attnviz.figures.heads_figure import thumbnail
 from attnviz.trace import Computation, Judgement, TransformerTrace
 from attnviz.trace.parts import HeadKind
@@ -315,3 +317,77 @@ def test_value_and_moment_are_last_at_or_before_update() -> None:
     assert [found.moment(update) for update in (0, 10, 49, 50, 99)] == [0, 0, 0, 1, 1]
     assert [found.value("loss", update) for update in (9, 10, 49, 50)] == [None, 9 / 11, 9 / 11, 9 / 51]
     assert found.value("bleu", 50) is None
+
+
+@pytest.fixture(scope="module")
+def translated(translator) -> Trace:
+    return translator.translate("A girl is riding a red \U0001f6b2 bicycle.", beam=3)
+
+
+def test_rows_hold_the_numbers_of_the_arrays(translated) -> None:
+    frame = translated.to_frame()
+    assert list(frame) == ["i", "j", "target", "source", "energy", "weight", "probability"]
+    assert len(frame) == translated.alignment.size
+    for row in frame.itertuples():
+        assert row.target == translated.target_pieces[row.i]
+        assert row.source == translated.source_pieces[row.j]
+        assert row.energy == translated.energies[row.i, row.j]
+        assert row.weight == translated.alignment[row.i, row.j]
+        assert row.probability == translated.probabilities[row.i]
+
+
+def test_transformer_has_rows_of_each_head(trace) -> None:
+    frame = trace.to_frame()
+    assert list(frame) == ["layer", "head", "i", "j", "target", "source", "energy", "weight", "probability"]
+    assert len(frame) == trace.cross_alignment.size
+    last = frame.iloc[-1]
+    at = tuple(size - 1 for size in trace.cross_alignment.shape)
+    assert (last["layer"], last["head"], last["i"], last["j"]) == at
+    assert last["energy"] == trace.cross_energies[at]
+    mean = frame.groupby(["i", "j"])["weight"].mean().to_numpy().reshape(trace.alignment.shape)
+    np.testing.assert_allclose(mean, trace.alignment, atol=1e-6)
+
+
+@pytest.mark.parametrize("threshold", [None, 0.1])
+def test_links_are_those_of_pharaoh_files(translated, threshold) -> None:
+    frame = translated.links_frame(threshold)
+    pairs = [f"{j}-{i}" for i, j in zip(frame["i"], frame["j"], strict=True)]
+    assert sorted(pairs) == sorted(pharaoh(translated.words(), threshold).split())
+    words = translated.words()
+    for row in frame.itertuples():
+        assert (row.target, row.source) == (words.target[row.i], words.source[row.j])
+        assert row.weight == words.alignment[row.i, row.j]
+        assert not row.possible
+
+
+def test_links_of_a_file_keep_its_marks() -> None:
+    pair = {"source": ["a", "b"], "target": ["x", "y"], "matrix": [[1, 0], [0.5, 0.5]]}
+    links = {"links": [[0, 0], [0, 1], [1, 1]], "gold": {"sure": [[0, 0]], "possible": [[1, 1]]}}
+    record = Attention.from_json(json.dumps({"format": "attnviz-attention", "version": 1} | pair | links))
+    frame = record.links_frame()
+    rows = frame[["source", "target", "possible"]].values.tolist()
+    assert rows == [["a", "x", False], ["a", "y", False], ["b", "y", True]]
+    assert frame["i"].is_monotonic_increasing
+
+
+def test_notebook_representation_is_the_heatmap(translated, snapshot) -> None:
+    assert translated.heatmap(by="steps", step=1) == figures.heatmap(translated, by="steps", step=1).figure()
+    assert translated.step_figure(0) == translated.step_figure(0, "attention")
+    last = len(translated.target_pieces) - 1
+    assert translated.step_figure(-1, "candidates", theme="dark") == translated.step_figure(
+        last, "candidates", theme="dark"
+    )
+    with pytest.raises(AttnvizError):
+        translated.step_figure(last + 1)
+    assert refusal(lambda: translated.step_figure(0, "pie")) == snapshot
+    assert translated._repr_html_() == export.heatmap_html(translated)
+
+
+def test_top_pieces_of_a_step(translated, snapshot) -> None:
+    candidates = translated.top(0, 5)
+    assert len(candidates) == 5
+    assert candidates[0] == (translated.top_pieces[0][0], pytest.approx(translated.top_probabilities[0, 0]))
+    for bad in (0, -1, 101):
+        assert refusal(partial(translated.top, 0, bad)) == snapshot
+    with pytest.raises(AttnvizError):
+        translated.top(len(translated.target_pieces))
