@@ -13,7 +13,7 @@ from attnviz import AttnvizError, Trace, Translator
 from attnviz.languages import set_language
 from attnviz.shared_translator import GRACE_SECONDS, SharedTranslator
 from tests.conftest import SENTENCES
-from tests.test_together import assert_alike
+from tests.test_translator import assert_alike
 
 
 class BlockingTranslator:
