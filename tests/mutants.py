@@ -35,7 +35,7 @@ AREAS: dict[str, dict[str, str]] = {
     "decoding": {
         "decoding/search": ("decoding/random_networks decoding/search decoding/beam_tree importing/checkpoints"),
         "decoding/sentences decoding/applied_interventions": (
-            "decoding/random_networks decoding/search decoding/batching decoding/interventions importing/checkpoints"
+            "decoding/random_networks decoding/search decoding/interventions importing/checkpoints"
         ),
         "decoding/by_architecture": (
             "decoding/beam_tree decoding/random_networks decoding/interventions decoding/search importing/checkpoints"
