@@ -118,12 +118,12 @@ importing/test_checkpoints.py::test_no_search_ends_before_the_first_word_and_unk
 + 0
 
 export/saved_files.py: A full disk leaves half of a new file in place of the old one.
-test_files.py::test_export_to_full_disk_leaves_old_file
+test_reading.py::test_export_to_full_disk_leaves_old_file
 -     replace_bytes(path, contents(
 +     path.write_bytes(contents(
 
 files.py: A pipe in place of a file of a model is waited for.
-test_files.py::test_pipe_in_model_folder_is_refused
+test_reading.py::test_pipe_in_model_folder_is_refused
 - check_regular(path)
 + pass
 

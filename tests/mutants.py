@@ -48,7 +48,7 @@ AREAS: dict[str, dict[str, str]] = {
     },
     "alignment": {
         "analysis/measures evaluation/alignment evaluation/file_links evaluation/scoring evaluation/two_files": (
-            "analysis/measures evaluation/alignment evaluation/symmetrisation evaluation/scoring evaluation/two_files "
+            "analysis/measures evaluation/alignment evaluation/scoring evaluation/two_files "
             "evaluation/head_finder public_interface"
         )
     },

@@ -1,15 +1,19 @@
-"""`SharedTranslator`: threads share batches, each gets its own result, and errors are not shared."""
+"""`SharedTranslator` and `FairQueue`: shared batches, own results and errors, order and bound of waiting."""
 
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import chain, count, repeat
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from attnviz import AttnvizError, Trace, Translator
+from attnviz.fair_queue import FairQueue
 from attnviz.languages import set_language
 from attnviz.shared_translator import GRACE_SECONDS, SharedTranslator
 from tests.conftest import SENTENCES
@@ -180,3 +184,79 @@ def test_failing_batch_is_retried_one_by_one(blocking, ask, monkeypatch) -> None
     assert asked[2].result(30).source_text == SENTENCES[2]
     with pytest.raises(MemoryError):
         asked[1].result(30)
+
+
+COSTS = st.integers(1, 200)
+
+
+def served(queue: FairQueue[str]) -> str:
+    first = next(iter(queue))
+    queue.serve(first)
+    return first
+
+
+def test_credit_lets_a_client_go_first_again_but_not_for_ever() -> None:
+    def turns(credit: int) -> int:
+        """Return how many small items of a client that always has one are served before a large one of another."""
+        queue: FairQueue[str] = FairQueue(credit)
+        for client in "bcde":
+            queue.add(f"large {client}", client, 100)
+        for number in count():
+            queue.add(f"small {number}", "a", 10)
+            if served(queue).startswith("large"):
+                return number
+        raise AssertionError
+
+    assert turns(0) == 9
+    assert turns(50) == 14
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["add", "drop", "serve"]), st.sampled_from("abcd"), COSTS, st.integers(0, 9)),
+        max_size=80,
+    ),
+    COSTS,
+    st.lists(st.lists(st.tuples(st.sampled_from("abcd"), COSTS), max_size=3), max_size=40),
+    st.sampled_from([0, 100]),
+)
+def test_clients_only_item_waits_no_longer_than_with_equal_shares(before, cost, later, credit) -> None:
+    queue, costs, numbers = FairQueue[int](credit), dict[int, int](), count(1)
+
+    def add(client: str, size: int) -> None:
+        number = next(numbers)
+        costs[number] = size
+        queue.add(number, client, size)
+
+    for event, client, size, place in before:
+        waiting = [*queue]
+        if event == "add":
+            add(client, size)
+        elif event == "drop" and waiting:
+            queue.drop(waiting[place % len(waiting)])
+        elif waiting:
+            queue.serve(waiting[0])
+    costs[0] = cost
+    queue.add(0, "only", cost)
+    work = 0
+    for new in chain(later, repeat([])):
+        first = next(iter(queue))
+        queue.serve(first)
+        work += costs[first]
+        if first == 0:
+            break
+        for client, size in new:
+            add(client, size)
+    assert work <= 5 * cost + 4 * credit + max(costs.values())
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), COSTS), min_size=1))
+def test_dropped_items_leave_no_trace(items) -> None:
+    queue: FairQueue[int] = FairQueue()
+    for number, (client, size) in enumerate(items):
+        queue.add(number, client, size)
+    for number in reversed(range(len(items))):
+        queue.drop(number)
+    for client in "cab":
+        queue.add(ord(client), client, 1)
+    assert [*queue] == [*map(ord, "cab")]

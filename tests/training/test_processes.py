@@ -163,7 +163,7 @@ def run(arguments: list[str], until: Iterator[bool] | None = None) -> bool:
 
 @pytest.mark.nightly
 def test_command_killed_twice_ends_with_same_bytes(files, tmp_path) -> None:
-    """The command `corpus` is interrupted in `tests/corpora`, and the writer of one file in `tests/test_files.py`."""
+    """The command `corpus` is interrupted in `tests/corpora`, and the writer of one file in `tests/test_reading.py`."""
     whole, killed = (tmp_path / name / "run" for name in ("whole", "killed"))  # snapshots have the folder's name
     chance, kills = random.Random("train 2"), 0
     commands = [train_command(tiny(files, output, average=2)) for output in (whole, killed)]
