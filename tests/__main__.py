@@ -39,7 +39,6 @@ class Result:
 
 
 def environment(nightly: bool) -> dict[str, str]:
-    """Return the environment of the parts."""
     # Idle OpenMP threads that spin would take the cores from everything else.
     added = {"OMP_WAIT_POLICY": "PASSIVE"}
     # Two pytest workers use two cores: more threads in each make tests of tensors 16 % slower (117 and 98 s of
@@ -66,7 +65,6 @@ def run(part: str, *more: str, nightly: bool = False, quiet: bool = True) -> Res
 
 
 def report(result: Result) -> Result:
-    """Print how a part ended, after its output if it failed."""
     print(result if result.passed else f"{result.output}{result}", flush=True)
     return result
 

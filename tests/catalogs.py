@@ -138,7 +138,6 @@ def same_placeholders(message: Message) -> bool:
 
 
 def placeholders(text: str) -> set[str]:
-    """Return the names in braces."""
     return {name for _, name, _, _ in string.Formatter().parse(text) if name}
 
 
@@ -171,7 +170,6 @@ def write_pseudo(folder: Path) -> Path:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command line; return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m tests.catalogs", description=__doc__.partition("\n")[0])
     parser.add_argument("--check", action="store_true", help="change nothing; fail where something is not up to date")
     parser.add_argument("--new", metavar="CODE", help="begin the catalog of a language, such as de")

@@ -15,11 +15,11 @@ import torch
 from hypothesis import HealthCheck, settings
 from syrupy.assertion import SnapshotAssertion
 
+from attnviz import Translator
 from attnviz.checkpoint import save_model
 from attnviz.languages import set_language
 from attnviz.network import ModelConfig, RNNsearch
 from attnviz.text import Tokenizer
-from attnviz.translator import Translator
 from tests.snapshots import SentenceSnapshot
 
 _settings = settings(deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow])
@@ -65,7 +65,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 
 
 @pytest.fixture
-def snapshot(snapshot: SnapshotAssertion) -> SnapshotAssertion:
+def snapshot(snapshot) -> SnapshotAssertion:
     """Compare sentences with the snapshot file of a module and language (`pytest --snapshot-update` rewrites it)."""
     return snapshot.use_extension(SentenceSnapshot)
 
@@ -77,7 +77,7 @@ def _english() -> None:
 
 
 @pytest.fixture(params=["en", "fr"])
-def each_language(request: pytest.FixtureRequest) -> str:
+def each_language(request) -> str:
     """Run the test in English and in French, with a snapshot file for each."""
     set_language(request.param)
     return str(request.param)
@@ -89,7 +89,7 @@ def tokenizer() -> Tokenizer:
 
 
 @pytest.fixture(scope="session")
-def make_network(tokenizer: Tokenizer) -> ModelFactory:
+def make_network(tokenizer) -> ModelFactory:
     """Return a function that makes a network of random weights, large enough for attention to be far from uniform."""
 
     def make(attention: str = "additive", readout_state: str = "previous", **sizes: int) -> RNNsearch:
@@ -106,14 +106,14 @@ def make_network(tokenizer: Tokenizer) -> ModelFactory:
 
 
 @pytest.fixture(scope="session")
-def model_folder(tmp_path_factory: pytest.TempPathFactory, make_network: ModelFactory, tokenizer: Tokenizer) -> Path:
+def model_folder(tmp_path_factory, make_network, tokenizer) -> Path:
     folder = tmp_path_factory.mktemp("models") / "tiny"
     save_model(folder, make_network(), tokenizer)
     return folder
 
 
 @pytest.fixture(scope="session")
-def translator(model_folder: Path) -> Translator:
+def translator(model_folder) -> Translator:
     return Translator.load(model_folder, device="cpu")
 
 
@@ -126,5 +126,5 @@ def shipped_model() -> Path:
 
 
 @pytest.fixture(scope="session")
-def shipped_translator(shipped_model: Path) -> Translator:
+def shipped_translator(shipped_model) -> Translator:
     return Translator.load(shipped_model, device="cpu")

@@ -7,7 +7,6 @@ from attnviz.network import Decomposable, DecomposableConfig
 
 
 def random_detector(config: DecomposableConfig, seed: int) -> Decomposable:
-    """Return a network in evaluation mode with normal weights."""
     network = Decomposable(config)
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
@@ -18,5 +17,4 @@ def random_detector(config: DecomposableConfig, seed: int) -> Decomposable:
 
 @st.composite
 def sizes(draw: st.DrawFn, vocabulary: int = 30) -> DecomposableConfig:
-    """Return sizes of a small detector."""
     return DecomposableConfig(vocabulary, draw(st.integers(1, 9)), draw(st.integers(1, 9)))

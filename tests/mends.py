@@ -14,7 +14,6 @@ class Mend(NamedTuple):
 
 
 def _mend(text: str) -> Mend:
-    """Read one entry of the table below."""
     head, tests, now, *before = text.strip("\n").split("\n")
     path, _, fault = head.partition(": ")
     return Mend(f"attnviz/{path}", fault, f"tests/{tests}", now[2:], before[0][2:] if before else "")
@@ -51,7 +50,7 @@ importing/test_hostile_files.py::test_expensive_files_are_refused_cheaply
 + pass
 
 reading.py: Lines of another encoding are left out one by one.
-test_pair_files.py::test_other_encoding_is_named_with_line_number
+test_reading.py::test_other_encoding_is_named_with_line_number
 - if bad > good:
 + if bad < 0:
 
@@ -119,12 +118,12 @@ importing/test_checkpoints.py::test_no_search_ends_before_the_first_word_and_unk
 + 0
 
 export/saved_files.py: A full disk leaves half of a new file in place of the old one.
-test_files.py::test_export_to_full_disk_leaves_old_file
+test_reading.py::test_export_to_full_disk_leaves_old_file
 -     replace_bytes(path, contents(
 +     path.write_bytes(contents(
 
 files.py: A pipe in place of a file of a model is waited for.
-test_files.py::test_pipe_in_model_folder_is_refused
+test_reading.py::test_pipe_in_model_folder_is_refused
 - check_regular(path)
 + pass
 

@@ -35,7 +35,7 @@ AREAS: dict[str, dict[str, str]] = {
     "decoding": {
         "decoding/search": ("decoding/random_networks decoding/search decoding/beam_tree importing/checkpoints"),
         "decoding/sentences decoding/applied_interventions": (
-            "decoding/random_networks decoding/search decoding/batching decoding/interventions importing/checkpoints"
+            "decoding/random_networks decoding/search decoding/interventions importing/checkpoints"
         ),
         "decoding/by_architecture": (
             "decoding/beam_tree decoding/random_networks decoding/interventions decoding/search importing/checkpoints"
@@ -48,7 +48,7 @@ AREAS: dict[str, dict[str, str]] = {
     },
     "alignment": {
         "analysis/measures evaluation/alignment evaluation/file_links evaluation/scoring evaluation/two_files": (
-            "analysis/measures evaluation/alignment evaluation/symmetrisation evaluation/scoring evaluation/two_files "
+            "analysis/measures evaluation/alignment evaluation/scoring evaluation/two_files "
             "evaluation/head_finder public_interface"
         )
     },
@@ -239,7 +239,6 @@ def try_out(copy: Path, faults: Sequence[Fault]) -> Counter[str]:
 
 
 def undone_mends() -> list[Fault]:
-    """Return the faults of `tests/mends.py`."""
     from tests.mends import MENDS
 
     faults = []
@@ -253,7 +252,6 @@ def undone_mends() -> list[Fault]:
 
 
 def main() -> None:
-    """Parse the arguments, copy the repository, and print a table at the end."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("areas", nargs="*", metavar="AREA", help=f"{', '.join(AREAS)} or mends; default: all areas")
     parser.add_argument("--seed", type=int, default=0)

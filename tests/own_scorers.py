@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from attnviz.analysis import numpy_scorers
-from attnviz.network.model_config import ModelConfig
+from attnviz.network import ModelConfig
 from attnviz.network.scorers import Scorer
 
 Array = NDArray[np.float64]

@@ -28,11 +28,9 @@ class SavedView:
     """By address."""
 
     def mounted(self, kind: str) -> list[Any]:
-        """Return the data of each block of this kind."""
         return [block["data"] for block in flattened(self.blocks) if block["kind"] == kind]
 
     def texts(self) -> list[str]:
-        """Return the texts of the blocks, also HTML."""
         return [block["text"] for block in flattened(self.blocks) if "text" in block]
 
     def addresses(self) -> list[str]:
@@ -58,7 +56,6 @@ class SavedView:
         return list(found)
 
     def heatmap(self, **options: str) -> Any:
-        """Return Plotly's JSON of the heatmap with these display options."""
         return filled(json.loads(self.payload("heatmap", **options)["template"]), [])
 
     def figure(self, key: str, step: int) -> dict[str, Any]:

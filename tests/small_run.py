@@ -11,7 +11,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from attnviz.training import TrainingConfig, train
+from attnviz import TrainingConfig, train
 
 _SUBJECTS = {"the cat": "le chat", "the dog": "le chien", "a girl": "une fille", "my friend": "mon ami"}
 _VERBS = {"sees": "voit", "likes": "aime", "wants": "veut", "finds": "trouve"}
@@ -33,7 +33,6 @@ def write_texts(folder: Path) -> Files:
 
 
 def tiny(files: Files, output: Path, **changes: Any) -> TrainingConfig:
-    """Return the config of a run of seconds in `output`, with changes."""
     settings: dict[str, Any] = {
         "data": (str(files[0]),),
         "validation": (str(files[1]),),
@@ -62,7 +61,6 @@ def tiny(files: Files, output: Path, **changes: Any) -> TrainingConfig:
 
 
 def train_command(config: TrainingConfig) -> list[str]:
-    """Return the arguments of `attnviz` that train as a config says."""
     arguments = ["train"]
     for field in dataclasses.fields(config):
         value = getattr(config, field.name)

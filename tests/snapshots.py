@@ -11,7 +11,7 @@ from syrupy.extensions.amber import AmberSnapshotExtension
 from syrupy.location import PyTestLocation
 from syrupy.types import SnapshotIndex
 
-from attnviz.errors import AttnvizError
+from attnviz import AttnvizError
 from attnviz.languages import LANGUAGES, language
 
 

@@ -1,28 +1,24 @@
-"""Attention scorers of a user: registered, trained, traced, drawn and verified."""
+"""Architectures, and attention scorers of a user: registered, trained, traced, drawn and verified."""
 
 import dataclasses
-from pathlib import Path
 
 import numpy as np
 import pytest
-from syrupy.assertion import SnapshotAssertion
 
-from attnviz import attention_kinds
+from attnviz import Attention, Trace, Translator, attention, attention_kinds
 from attnviz.analysis.verification import RecurrentVerifier
-from attnviz.architectures import narrate
+from attnviz.architectures import architecture_of, could_be_of, narrate, stage_numbered, step_texts, verifier_of
 from attnviz.attention_kinds import full_name, kind_of, register
 from attnviz.checkpoint import save_model
 from attnviz.commands.main import main
 from attnviz.environment import ATTNVIZ_SCORERS
-from attnviz.figures import heatmap, step_figures
+from attnviz.figures import Subject, heatmap, step_figures
 from attnviz.figures.registry import ENERGY_DECOMPOSITION
-from attnviz.figures.subject import Subject
 from attnviz.model_folder import read_weights
-from attnviz.text import Tokenizer
-from attnviz.trace import Trace
-from attnviz.translator import Translator
+from attnviz.ui.step.stage_panels import stage_figures
 from tests.analysis.given import equations
-from tests.conftest import SENTENCES, ModelFactory
+from tests.conftest import SENTENCES
+from tests.figures.synthetic import trace as make_trace
 from tests.small_run import write_texts
 from tests.snapshots import refusal
 
@@ -30,15 +26,13 @@ COSINE, FORWARD = "tests.own_scorers:Cosine", "tests.own_scorers:Forward"
 
 
 @pytest.fixture(autouse=True)
-def _nothing_registered(monkeypatch: pytest.MonkeyPatch) -> None:
+def _nothing_registered(monkeypatch) -> None:
     monkeypatch.setenv(ATTNVIZ_SCORERS, "")
 
 
 @pytest.mark.parametrize("place", [COSINE, FORWARD])
 @pytest.mark.parametrize("how", [{"beam": 1}, {"beam": 3}, {"target": SENTENCES[1]}], ids=["greedy", "beam", "forced"])
-def test_registered_kind_is_traced_drawn_and_verified(
-    tmp_path: Path, make_network: ModelFactory, tokenizer: Tokenizer, place: str, how: dict
-) -> None:
+def test_registered_kind_is_traced_drawn_and_verified(tmp_path, make_network, tokenizer, place, how) -> None:
     register(place)
     save_model(tmp_path, make_network(place), tokenizer)
     trace = Translator.load(tmp_path, device="cpu").translate(SENTENCES[0], **how)
@@ -57,7 +51,7 @@ def test_registered_kind_is_traced_drawn_and_verified(
     assert bool(verification.missing) == bool(ENERGY_DECOMPOSITION.missing(subject)) == (place == FORWARD)
 
 
-def test_wrong_number_is_found_without_numpy_function(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
+def test_wrong_number_is_found_without_numpy_function(make_network, tokenizer) -> None:
     register(FORWARD)
     network = make_network(FORWARD)
     trace = Translator(network, tokenizer).translate(SENTENCES[0], beam=1)
@@ -66,9 +60,7 @@ def test_wrong_number_is_found_without_numpy_function(make_network: ModelFactory
     assert RecurrentVerifier(altered, weights).verify(0).discrepancies[0].quantity == "alignment"
 
 
-def test_trace_opens_where_its_kind_is_not_registered(
-    monkeypatch: pytest.MonkeyPatch, make_network: ModelFactory, tokenizer: Tokenizer
-) -> None:
+def test_trace_opens_where_its_kind_is_not_registered(monkeypatch, make_network, tokenizer) -> None:
     register(COSINE)
     network = make_network(COSINE)
     trace = Translator(network, tokenizer).translate(SENTENCES[0], beam=1)
@@ -80,14 +72,7 @@ def test_trace_opens_where_its_kind_is_not_registered(
     assert RecurrentVerifier(again, weights).verify(0).missing
 
 
-def test_model_folder_cannot_import_a_module(
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-    make_network: ModelFactory,
-    tokenizer: Tokenizer,
-    capsys: pytest.CaptureFixture[str],
-    snapshot: SnapshotAssertion,
-) -> None:
+def test_model_folder_cannot_import_a_module(monkeypatch, tmp_path, make_network, tokenizer, capsys, snapshot) -> None:
     register(COSINE)
     save_model(tmp_path / "model", make_network(COSINE), tokenizer)
     monkeypatch.setenv(ATTNVIZ_SCORERS, "")
@@ -98,7 +83,7 @@ def test_model_folder_cannot_import_a_module(
     assert capsys.readouterr().out.strip()
 
 
-def test_train_command_accepts_a_scorer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_train_command_accepts_a_scorer(tmp_path, monkeypatch) -> None:
     train, validation = write_texts(tmp_path)
     command = ["train", "--data", str(train), "--validation", str(validation)]
     sizes = "--vocabulary-size 90 --embedding-size 8 --hidden-size 12 --maxout-size 8 --batch-tokens 120"
@@ -113,8 +98,36 @@ def test_train_command_accepts_a_scorer(tmp_path: Path, monkeypatch: pytest.Monk
     assert main([*command, "--output", str(tmp_path / "other"), "--attention", FORWARD]) == 2
 
 
-def test_entry_point_gives_a_short_name(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_entry_point_gives_a_short_name(monkeypatch) -> None:
     monkeypatch.setattr(attention_kinds, "_entry_points", lambda: {"cosine": COSINE})
     assert full_name("cosine") == COSINE
     assert full_name("additive") == "additive"
     assert kind_of(COSINE).recomputation == "tests.own_scorers:ExactCosine"
+
+
+@pytest.mark.parametrize("kind", ["additive", "general", "none"])
+def test_every_stage_has_an_equation_and_figures(kind) -> None:
+    trace = make_trace(attention=kind)
+    declared = architecture_of(trace).stages(trace)
+    numbers = [stage.number for stage in declared]
+    assert [equation.stage for equation in step_texts(trace).equation_templates(trace, "light")] == numbers
+    for stage in declared:
+        assert stage_numbered(trace, stage.number) is stage
+        assert stage_figures(trace, stage)
+        in_picture = trace.attends and stage.number in (2, 3)  # the picture of stage 1 shows them at Idea
+        assert bool(stage_figures(trace, stage, "idea")) != in_picture
+
+
+def test_recurrent_translators_are_told_apart_by_their_config() -> None:
+    trace = make_trace()
+    imported = dataclasses.replace(trace, config={**trace.config, "architecture": "seq2seq"})
+    assert [architecture_of(one).name for one in (trace, imported)] == ["rnnsearch", "seq2seq"]
+    assert (trace.attends_once, imported.attends_once) == (True, False)
+
+
+def test_imported_attention_cannot_be_recomputed() -> None:
+    given = attention(["a", "b"], ["c"], [[0.25, 0.75]])
+    assert architecture_of(given).result is Attention
+    assert not could_be_of(given, {})
+    with pytest.raises(ValueError, match="cannot be recomputed"):
+        verifier_of(given, {})

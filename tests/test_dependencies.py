@@ -1,5 +1,6 @@
-"""The package: ranges of its dependencies, and a wheel that runs in a fresh environment for each extra."""
+"""The package: ranges of its dependencies, versions, its wheel in fresh environments, and the folder `.deploy`."""
 
+import fnmatch
 import json
 import os
 import re
@@ -15,13 +16,17 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
-from syrupy.assertion import SnapshotAssertion
+from plotly.offline import get_plotlyjs, get_plotlyjs_version
+from streamlit import file_util
 
 import attnviz
+from attnviz import versions
+from attnviz.browser_programs import KATEX, PLOTLY, PLOTLY_TRACES, katex_style
 from attnviz.extras import EXTRAS
 from tests.browser.server import content_policy
 from tests.conftest import REPOSITORY
 from tests.documentation.pages import EXAMPLES
+from tests.snapshots import refusal
 
 LOWEST = REPOSITORY / "tests" / "lowest-requirements.txt"
 PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -56,7 +61,6 @@ for module in pkgutil.walk_packages(attnviz.__path__, "attnviz."):
 
 
 def pins(path: Path) -> dict[str, str]:
-    """Return the version of each package that a requirements file pins."""
     lines = path.read_text(encoding="utf-8").splitlines()
     return dict(line.split("==") for line in lines if "==" in line)
 
@@ -85,7 +89,6 @@ def without_python_settings() -> dict[str, str]:
 
 
 def required_packages(name: str) -> set[str]:
-    """Return the names of a package of this environment and all it requires here."""
     found, open_ = set[str](), [name]
     while open_:
         one = canonicalize_name(open_.pop())
@@ -97,7 +100,6 @@ def required_packages(name: str) -> set[str]:
 
 
 def started(*command: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run a command in `folder`."""
     how = {"cwd": folder, "env": without_python_settings(), "capture_output": True, "text": True}
     return subprocess.run(command, check=False, **how)
 
@@ -129,22 +131,19 @@ class Environment:
         return done.stdout
 
     def python(self, *arguments: str, folder: Path = REPOSITORY) -> str:
-        """Run the environment's Python in `folder`; return what it prints."""
         return self._run(str(self.scripts / "python"), *arguments, folder=folder)
 
     def install(self, *arguments: str) -> str:
-        """Run `pip install`; return what it prints on standard output."""
         return self.python("-m", "pip", "install", "--quiet", "--no-compile", *arguments)
 
     def versions(self) -> dict[str, str]:
-        """Return the versions of the packages that attnviz depends on."""
         listed = json.loads(self.python("-m", "pip", "list", "--format", "json"))
         found = {canonicalize_name(one["name"]): one["version"] for one in listed}
         return {name: version for name, version in found.items() if name in RANGES}
 
 
 @pytest.fixture(scope="module")
-def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def source(tmp_path_factory) -> Path:
     """Return a copy of the files the package is built from, since building writes beside them."""
     copy = tmp_path_factory.mktemp("built") / "source"
     shutil.copytree(REPOSITORY / "attnviz", copy / "attnviz", ignore=shutil.ignore_patterns("__pycache__"))
@@ -158,7 +157,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("end", ENDS)
-def test_lowest_and_highest_versions_work(end: str, tmp_path: Path) -> None:
+def test_lowest_and_highest_versions_work(end, tmp_path) -> None:
     environment = Environment(tmp_path)
     environment.link_torch(tmp_path)
     tools = pins(REPOSITORY / "tests" / "requirements.txt")
@@ -174,7 +173,7 @@ def test_lowest_and_highest_versions_work(end: str, tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def wheel(source: Path) -> Path:
+def wheel(source) -> Path:
     """Return the built wheel, which has passed twine's check."""
     folder = source.parent / "dist"
     subprocess.run([sys.executable, "-m", "build", str(source), "--outdir", str(folder)], check=True)
@@ -183,13 +182,12 @@ def wheel(source: Path) -> Path:
 
 
 @pytest.fixture
-def elsewhere(tmp_path: Path) -> Path:
-    """Return a folder with the example files of the documentation."""
+def elsewhere(tmp_path) -> Path:
     return shutil.copytree(EXAMPLES, tmp_path / "elsewhere")
 
 
 @pytest.mark.nightly
-def test_wheel_is_complete_and_small(source: Path, wheel: Path) -> None:
+def test_wheel_is_complete_and_small(source, wheel) -> None:
     assert wheel.stat().st_size < 60e6
     packed = set(ZipFile(wheel).namelist())
     own = {path.relative_to(source).as_posix() for path in (source / "attnviz").rglob("*") if path.is_file()}
@@ -275,9 +273,7 @@ for use in (
 """
 
 
-def test_core_works_without_the_libraries_of_the_extras_and_says_which_is_lacking(
-    tmp_path: Path, snapshot: SnapshotAssertion
-) -> None:
+def test_core_works_without_the_libraries_of_the_extras_and_says_which_is_lacking(tmp_path, snapshot) -> None:
     shutil.copytree(EXAMPLES, tmp_path, dirs_exist_ok=True)
     *printed, names = without_extras(f"{WITHOUT_A_MODEL}{WITH_AN_EXTRA}print(*dir(attnviz))", tmp_path)
     (place,) = (at for at, line in enumerate(printed) if line.startswith("AER 0.169 en-fr "))
@@ -289,9 +285,7 @@ def test_core_works_without_the_libraries_of_the_extras_and_says_which_is_lackin
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("extra", ["", *sorted(PROJECT["optional-dependencies"].keys() - {"all"})])
-def test_each_extra_works_and_an_error_names_the_others(
-    extra: str, tmp_path: Path, elsewhere: Path, wheel: Path, snapshot: SnapshotAssertion
-) -> None:
+def test_each_extra_works_and_an_error_names_the_others(extra, tmp_path, elsewhere, wheel, snapshot) -> None:
     environment = Environment(tmp_path)
     (tmp_path / "constraints").write_text(f"torch=={metadata.version('torch')}\n", encoding="utf-8")
     environment.install(f"{wheel}[{extra}]" if extra else str(wheel), "-c", str(tmp_path / "constraints"))
@@ -308,3 +302,139 @@ def test_each_extra_works_and_an_error_names_the_others(
     if extra == "app":  # it is served with the settings of the package
         command = [str(environment.scripts / "attnviz"), "app"]
         assert "script-src" in content_policy(command, elsewhere, without_python_settings())
+
+
+@pytest.mark.parametrize("version", ["1.60.0", "1.65.9", "2.0.0", "0.99", ""])
+def test_other_streamlit_version_is_refused_with_a_command(version, monkeypatch, snapshot) -> None:
+    def found(name: str) -> str:
+        if not version:
+            raise metadata.PackageNotFoundError(name)
+        return version
+
+    monkeypatch.setattr(versions.metadata, "version", found)
+    assert refusal(versions.check_streamlit) == snapshot
+
+
+@pytest.mark.parametrize("version", ["1.66.0", "1.67.0", "1.100.2", "1.70.0rc1"])
+def test_streamlit_version_within_bounds_is_accepted(version, monkeypatch) -> None:
+    monkeypatch.setattr(versions.metadata, "version", lambda _: version)
+    versions.check_streamlit()
+
+
+def test_lowest_version_equals_package_requirement() -> None:
+    assert tuple(map(int, re.findall(r"\d+", str(RANGES["streamlit"]))[:2])) == versions.LOWEST
+
+
+def test_plotly_version_equals_installed_package() -> None:
+    """Where this fails, follow attnviz/browser_programs/README.md."""
+    assert get_plotlyjs_version() == PLOTLY.version
+    assert f'.version="{PLOTLY.version}"' in PLOTLY.text
+    assert PLOTLY.version in PLOTLY.file_name
+
+
+def test_plotly_bundle_has_listed_trace_types() -> None:
+    assert not re.search("</script|<!--", PLOTLY.text), "it is written into pages"
+    assert {*re.findall(r"moduleType:\"trace\",name:\"(\w+)\"", PLOTLY.text)} == PLOTLY_TRACES
+    assert len(PLOTLY.text) < len(get_plotlyjs()) / 3
+
+
+def test_katex_version_equals_that_of_streamlit() -> None:
+    """Where this fails, follow attnviz/browser_programs/README.md."""
+    programs = (Path(file_util.get_static_dir()) / "static" / "js").glob("*katex.*.js")
+    assert f"`{KATEX.version}`" in "".join(program.read_text(encoding="utf-8") for program in programs)
+    assert f'version:"{KATEX.version}"' in KATEX.text
+    faces, formulas = katex_style()
+    assert f'content:"{KATEX.version}"' in formulas
+    assert len(re.findall(r'src:url\("data:font/woff2;base64,[^"]{4000,}"\)', faces)) == faces.count("@font-face") == 6
+    assert "url(" not in formulas
+
+
+DEPLOY = REPOSITORY / ".deploy"
+READ_THE_PAGE = """
+from streamlit.testing.v1 import AppTest
+app = AppTest.from_file("app.py", default_timeout=300).run()
+print([one.message for one in app.exception], app.session_state["sentence"], len(app.get("bidi_component")))
+"""
+
+
+def instructions(kind: str) -> list[str]:
+    """Return the arguments of each `kind` instruction of the Dockerfile, with continued lines joined."""
+    lines = (DEPLOY / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", "").splitlines()
+    return [line.strip().removeprefix(kind).strip() for line in lines if line.strip().startswith(f"{kind} ")]
+
+
+def in_build_context(path: str) -> bool:
+    """Return whether `.dockerignore` lets a path into the image: its last line that matches it or a parent decides."""
+    found, parts = True, path.split("/")
+    places = ["/".join(parts[: k + 1]) for k in range(len(parts))]
+    for line in (DEPLOY / "Dockerfile.dockerignore").read_text(encoding="utf-8").splitlines():
+        pattern = line.removeprefix("!")
+        several = pattern.startswith("**/")
+        names = parts if several else places
+        if line and line[0] != "#" and any(fnmatch.fnmatchcase(name, pattern.removeprefix("**/")) for name in names):
+            found = line[0] == "!"
+    return found
+
+
+def copy_image_files(folder: Path) -> None:
+    """Copy into `folder` the files of the repository that the image contains."""
+    for line in instructions("COPY"):
+        *sources, target = [word for word in line.split() if not word.startswith("--")]
+        for source in sources:
+            whole = REPOSITORY / source
+            files = [path for path in whole.rglob("*") if path.is_file()] if whole.is_dir() else [whole]
+            for path in files:
+                if in_build_context(str(path.relative_to(REPOSITORY))):
+                    copy = folder / target / path.relative_to(whole if whole.is_dir() else REPOSITORY)
+                    copy.parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copy(path, copy)
+
+
+def environment() -> dict[str, str]:
+    """Return the environment of the image's command, with nothing of attnviz's or Streamlit's that is set here."""
+    own = {name: value for name, value in os.environ.items() if not name.startswith(("ATTNVIZ_", "STREAMLIT_"))}
+    return own | dict(pair.split("=", 1) for line in instructions("ENV") for pair in line.split())
+
+
+@pytest.mark.nightly
+def test_files_of_image_serve_the_page(tmp_path) -> None:
+    copy_image_files(tmp_path / "image")
+    held = {str(path.relative_to(tmp_path / "image")) for path in (tmp_path / "image").rglob("*") if path.is_file()}
+    assert {"app.py", ".streamlit/config.toml", "models/en-fr/model.safetensors", "requirements.txt"} <= held
+    assert not any("__pycache__" in path or "secrets" in path or path.startswith("tests/") for path in held)
+    python, *command = json.loads(instructions("CMD")[-1])
+    assert python == "python"
+    place = command.index("--port")
+    command[place : place + 2] = []
+    assert "script-src" in content_policy([sys.executable, *command], tmp_path / "image", environment())
+    how = {"cwd": tmp_path / "image", "env": environment(), "capture_output": True, "text": True}
+    read = subprocess.run([sys.executable, "-c", READ_THE_PAGE], check=True, **how)
+    problems, _, rest = read.stdout.strip().partition("] ")
+    assert problems == "["
+    assert int(rest.split()[-1]) > 5, "the example is translated and shown"
+
+
+def test_requested_extra_is_installed(tmp_path) -> None:
+    (step,) = [line for line in instructions("RUN") if "tomllib" in line]
+    written = step.partition("&&")[0].replace("python -c", f"{sys.executable} -c")
+    shutil.copy(REPOSITORY / "pyproject.toml", tmp_path)
+    wanted = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]["optional-dependencies"]["sign-in"]
+    # requirements.txt has what attnviz[train] stands for
+    for extra, lines in (("", []), ("sign-in", wanted), ("huggingface", ["transformers>=5.0"])):
+        subprocess.run(written, shell=True, cwd=tmp_path, env=os.environ | {"EXTRA": extra}, check=True)
+        assert (tmp_path / "extra.txt").read_text().split("\n")[:-1] == (lines or [""])
+    known = subprocess.run(written, shell=True, cwd=tmp_path, env=os.environ | {"EXTRA": "x"}, capture_output=True)
+    assert known.returncode, "an unknown extra fails the build"
+
+
+def test_space_has_all_files_of_its_image(tmp_path) -> None:
+    subprocess.run(["bash", DEPLOY / "space.sh", tmp_path / "space"], check=True, capture_output=True)
+    for line in instructions("COPY"):
+        for source in [word for word in line.split() if not word.startswith("--")][:-1]:
+            assert (tmp_path / "space" / source).exists(), source
+    settings = tomllib.loads((tmp_path / "space" / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
+    assert not settings["server"]["enableXsrfProtection"], "in a frame of another site, uploads have no cookie"
+    assert (tmp_path / "space" / "README.md").read_text(encoding="utf-8").startswith("---\ntitle: attnviz\n")
+    assert (tmp_path / "space" / ".dockerignore").read_text() == (DEPLOY / "Dockerfile.dockerignore").read_text()
+    image = (tmp_path / "space" / "Dockerfile").read_text(encoding="utf-8")
+    assert "\nENV ATTNVIZ_HOSTS=*.hf.space ATTNVIZ_FRAME_ANCESTORS=https://huggingface.co\n" in image

@@ -72,7 +72,6 @@ UNPICKLING = {"pickle", "cPickle", "dill", "joblib", "shelve", "marshal", "cloud
 
 @cache
 def _modules() -> dict[Path, ast.Module]:
-    """Return every file of the package, parsed."""
     return {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(PACKAGE.rglob("*.py"))}
 
 
@@ -118,7 +117,6 @@ def test_imports_go_to_lower_layers() -> None:
 
 
 def _module_name(path: Path) -> str:
-    """Return the dotted name of a file, relative to the package."""
     parts = ("attnviz", *path.with_suffix("").parts)
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
@@ -164,7 +162,7 @@ def _imported_at_once(module: str) -> set[str]:
 
 
 @pytest.mark.parametrize("modules", LIGHT)
-def test_modules_import_no_heavy_libraries(modules: str) -> None:
+def test_modules_import_no_heavy_libraries(modules) -> None:
     for module in modules.split():
         assert {name.partition(".")[0] for name in _imported_at_once(module)} & {*LIGHT[modules].split()} == set()
 

@@ -24,7 +24,7 @@ def cache_of_bytes(most: int) -> LRUCache[Thing]:
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(1, 40)), max_size=60), st.integers(1, 100))
-def test_cache_evicts_least_recently_used_beyond_its_bytes(asked: list[tuple[int, int]], most: int) -> None:
+def test_cache_evicts_least_recently_used_beyond_its_bytes(asked, most) -> None:
     cache = cache_of_bytes(most)
     size_of: dict[int, int] = {}
     order: list[int] = []

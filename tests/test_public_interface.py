@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,7 +30,7 @@ class Subjects:
 
 
 @pytest.fixture(scope="module")
-def subjects(model_folder: Path) -> Subjects:
+def subjects(model_folder) -> Subjects:
     translator: Translator = Translator.load(model_folder, device="cpu")
     transformer: Translator[TransformerTrace] = Translator.load("small-transformer", device="cpu")
     return Subjects(
@@ -147,9 +146,7 @@ CALLS: dict[str, Callable[[Subjects], Call]] = {
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_wrong_arguments_are_refused_or_valid(
-    subjects: Subjects, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_wrong_arguments_are_refused_or_valid(subjects, name, tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     raw = []
     for value in WRONG:
@@ -163,7 +160,7 @@ def test_wrong_arguments_are_refused_or_valid(
     assert not raw, "\n".join(raw)
 
 
-def test_every_repr_is_one_line(subjects: Subjects) -> None:
+def test_every_repr_is_one_line(subjects) -> None:
     trace, weights, translator = subjects.trace, subjects.weights, subjects.translator
     results: tuple[object, ...] = (
         *(translator, trace, subjects.transformer, subjects.transformer.head(0, 0), subjects.attention, subjects.tree),
@@ -182,7 +179,7 @@ def test_every_repr_is_one_line(subjects: Subjects) -> None:
     assert [text for text in map(repr, results) if "\n" in text or len(text) > 500] == []
 
 
-def test_american_spellings_name_the_same_parameters(tmp_path: Path) -> None:
+def test_american_spellings_name_the_same_parameters(tmp_path) -> None:
     trace = synthetic.trace()
     assert trace.heatmap(colors="ink") == trace.heatmap(colours="ink") != trace.heatmap()
     records = [attnviz.attention("a b", "c", [[2, 6]], **{name: True}) for name in ("normalise", "normalize")]

@@ -1,21 +1,23 @@
-"""`SharedTranslator`: threads share batches, each gets its own result, and errors are not shared."""
+"""`SharedTranslator` and `FairQueue`: shared batches, own results and errors, order and bound of waiting."""
 
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import chain, count, repeat
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from attnviz.errors import AttnvizError
+from attnviz import AttnvizError, Trace, Translator
+from attnviz.fair_queue import FairQueue
 from attnviz.languages import set_language
 from attnviz.shared_translator import GRACE_SECONDS, SharedTranslator
-from attnviz.trace import Trace
-from attnviz.translator import Translator
 from tests.conftest import SENTENCES
-from tests.test_together import assert_alike
+from tests.test_translator import assert_alike
 
 
 class BlockingTranslator:
@@ -41,17 +43,17 @@ Ask = Callable[..., "Future[Trace]"]
 
 
 @pytest.fixture
-def blocking(translator: Translator) -> BlockingTranslator:
+def blocking(translator) -> BlockingTranslator:
     return BlockingTranslator(translator)
 
 
 @pytest.fixture
-def shared(blocking: BlockingTranslator) -> SharedTranslator:
+def shared(blocking) -> SharedTranslator:
     return SharedTranslator(blocking)  # it has the attributes that are used
 
 
 @pytest.fixture
-def ask(shared: SharedTranslator) -> Iterator[Ask]:
+def ask(shared) -> Iterator[Ask]:
     """Return a function that requests a translation in a new thread, and returns once the request waits."""
     with ThreadPoolExecutor(40) as threads:
 
@@ -66,7 +68,7 @@ def ask(shared: SharedTranslator) -> Iterator[Ask]:
 
 
 @pytest.fixture
-def busy(blocking: BlockingTranslator, shared: SharedTranslator) -> Iterator[None]:
+def busy(blocking, shared) -> Iterator[None]:
     """Keep the translator busy until the test sets the event `go`."""
     with ThreadPoolExecutor(1) as thread:
         first = thread.submit(shared.translate, "Two dogs.")
@@ -78,9 +80,7 @@ def busy(blocking: BlockingTranslator, shared: SharedTranslator) -> Iterator[Non
 
 
 @pytest.mark.usefixtures("busy")
-def test_other_options_and_given_targets_get_own_batches(
-    translator: Translator, blocking: BlockingTranslator, ask: Ask
-) -> None:
+def test_other_options_and_given_targets_get_own_batches(translator, blocking, ask) -> None:
     a, b, c, d = SENTENCES[:4]
     two, three, dog, cat = {"beam": 2}, {"beam": 3}, {"target": "Un chien."}, {"target": "Un chat."}
     hows = [(a, two), (b, three), (c, dog), (d, two), (a, cat), (c, three)]
@@ -100,14 +100,12 @@ def leave(*_: object) -> None:
 
 
 @pytest.fixture
-def _quick_polling(monkeypatch: pytest.MonkeyPatch) -> None:
+def _quick_polling(monkeypatch) -> None:
     monkeypatch.setattr("attnviz.shared_translator.POLLING_SECONDS", 0.01)
 
 
 @pytest.mark.usefixtures("busy", "_quick_polling")
-def test_client_that_asks_again_keeps_its_place(
-    blocking: BlockingTranslator, shared: SharedTranslator, ask: Ask
-) -> None:
+def test_client_that_asks_again_keeps_its_place(blocking, shared, ask) -> None:
     first = ask(SENTENCES[0], client="a", waiting=leave)
     with pytest.raises(LeftError):
         first.result(30)
@@ -124,9 +122,7 @@ def test_client_that_asks_again_keeps_its_place(
 
 
 @pytest.mark.usefixtures("busy", "_quick_polling")
-def test_abandoned_request_is_dropped_after_a_while(
-    blocking: BlockingTranslator, shared: SharedTranslator, ask: Ask, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_abandoned_request_is_dropped_after_a_while(blocking, shared, ask, monkeypatch) -> None:
     with pytest.raises(LeftError):
         ask(SENTENCES[0], client="a", waiting=leave).result(30)
     now = time.monotonic()
@@ -138,9 +134,7 @@ def test_abandoned_request_is_dropped_after_a_while(
 
 
 @pytest.mark.usefixtures("busy", "_quick_polling")
-def test_waiting_thread_learns_its_position_and_wait(
-    blocking: BlockingTranslator, shared: SharedTranslator, ask: Ask
-) -> None:
+def test_waiting_thread_learns_its_position_and_wait(blocking, shared, ask) -> None:
     shared._recent_cost, shared._recent_seconds = 2.0, 1.0  # half a second for a word, and a hypothesis of it
     told: list[tuple[int, float]] = []
     first = ask("One dog.", client="a")
@@ -155,9 +149,7 @@ def test_waiting_thread_learns_its_position_and_wait(
 
 
 @pytest.mark.usefixtures("busy")
-def test_error_reaches_only_its_caller_in_their_language(
-    blocking: BlockingTranslator, shared: SharedTranslator, ask: Ask
-) -> None:
+def test_error_reaches_only_its_caller_in_their_language(blocking, shared, ask) -> None:
     asked = ask(SENTENCES[0])
 
     def in_french() -> Trace:
@@ -173,9 +165,7 @@ def test_error_reaches_only_its_caller_in_their_language(
 
 
 @pytest.mark.usefixtures("busy")
-def test_failing_batch_is_retried_one_by_one(
-    blocking: BlockingTranslator, ask: Ask, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failing_batch_is_retried_one_by_one(blocking, ask, monkeypatch) -> None:
     true = blocking.translate
 
     def translate(text: str, **how: Any) -> Trace:
@@ -194,3 +184,79 @@ def test_failing_batch_is_retried_one_by_one(
     assert asked[2].result(30).source_text == SENTENCES[2]
     with pytest.raises(MemoryError):
         asked[1].result(30)
+
+
+COSTS = st.integers(1, 200)
+
+
+def served(queue: FairQueue[str]) -> str:
+    first = next(iter(queue))
+    queue.serve(first)
+    return first
+
+
+def test_credit_lets_a_client_go_first_again_but_not_for_ever() -> None:
+    def turns(credit: int) -> int:
+        """Return how many small items of a client that always has one are served before a large one of another."""
+        queue: FairQueue[str] = FairQueue(credit)
+        for client in "bcde":
+            queue.add(f"large {client}", client, 100)
+        for number in count():
+            queue.add(f"small {number}", "a", 10)
+            if served(queue).startswith("large"):
+                return number
+        raise AssertionError
+
+    assert turns(0) == 9
+    assert turns(50) == 14
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["add", "drop", "serve"]), st.sampled_from("abcd"), COSTS, st.integers(0, 9)),
+        max_size=80,
+    ),
+    COSTS,
+    st.lists(st.lists(st.tuples(st.sampled_from("abcd"), COSTS), max_size=3), max_size=40),
+    st.sampled_from([0, 100]),
+)
+def test_clients_only_item_waits_no_longer_than_with_equal_shares(before, cost, later, credit) -> None:
+    queue, costs, numbers = FairQueue[int](credit), dict[int, int](), count(1)
+
+    def add(client: str, size: int) -> None:
+        number = next(numbers)
+        costs[number] = size
+        queue.add(number, client, size)
+
+    for event, client, size, place in before:
+        waiting = [*queue]
+        if event == "add":
+            add(client, size)
+        elif event == "drop" and waiting:
+            queue.drop(waiting[place % len(waiting)])
+        elif waiting:
+            queue.serve(waiting[0])
+    costs[0] = cost
+    queue.add(0, "only", cost)
+    work = 0
+    for new in chain(later, repeat([])):
+        first = next(iter(queue))
+        queue.serve(first)
+        work += costs[first]
+        if first == 0:
+            break
+        for client, size in new:
+            add(client, size)
+    assert work <= 5 * cost + 4 * credit + max(costs.values())
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), COSTS), min_size=1))
+def test_dropped_items_leave_no_trace(items) -> None:
+    queue: FairQueue[int] = FairQueue()
+    for number, (client, size) in enumerate(items):
+        queue.add(number, client, size)
+    for number in reversed(range(len(items))):
+        queue.drop(number)
+    for client in "cab":
+        queue.add(ord(client), client, 1)
+    assert [*queue] == [*map(ord, "cab")]

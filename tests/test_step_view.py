@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from syrupy.assertion import SnapshotAssertion
 
-from attnviz import Trace, Translator, attention
+from attnviz import Trace, attention
 
 pytest.importorskip("anywidget")
 from attnviz.view.notebook import StepView
@@ -27,22 +26,20 @@ def _few_steps() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def trace(translator: Translator) -> Trace:
+def trace(translator) -> Trace:
     return translator.translate(SENTENCE, beam=1)
 
 
 @pytest.fixture
-def widget(trace: Trace, translator: Translator) -> StepView:
+def widget(trace, translator) -> StepView:
     return StepView(trace, translator=translator)
 
 
 def blocks_of(widget: StepView, kind: str) -> list[Any]:
-    """Return the data of the blocks of a kind."""
     return [block["data"] for block in flattened(json.loads(widget.view)["blocks"]) if block["kind"] == kind]
 
 
 def identity(widget: StepView) -> str:
-    """Return the digest of the translation that a view shows."""
     (state,) = blocks_of(widget, "view_state")
     return str(state["identity"])
 
@@ -67,7 +64,7 @@ def test_module_needs_no_other_and_defines_a_front_end_module() -> None:
     assert re.findall(r"\bimport\((?!new URL\(address)[^)]*\)", script) == []  # KaTeX's, of a page with a server
 
 
-def test_requested_what_if_changes_the_view_and_undo_restores_it(widget: StepView, trace: Trace) -> None:
+def test_requested_what_if_changes_the_view_and_undo_restores_it(widget, trace) -> None:
     ask(widget, intervention=only_first(trace, 1), held=True)
     assert identity(widget) != trace.fingerprint
     (cards,) = blocks_of(widget, "what_ifs")
@@ -76,7 +73,7 @@ def test_requested_what_if_changes_the_view_and_undo_restores_it(widget: StepVie
     assert identity(widget) == trace.fingerprint
 
 
-def test_each_what_if_is_translated_once(trace: Trace, translator: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_what_if_is_translated_once(trace, translator, monkeypatch) -> None:
     calls, translate = [], translator.translate
 
     def counted(*arguments: Any, **named: Any) -> Trace:
@@ -93,14 +90,14 @@ def test_each_what_if_is_translated_once(trace: Trace, translator: Translator, m
 
 
 @pytest.mark.parametrize(("end", "shown"), [({}, True), ({"end": None}, True), ({"end": False}, False)])
-def test_end_mark_has_a_column_unless_it_is_left_out(trace: Trace, end: Any, shown: bool) -> None:
+def test_end_mark_has_a_column_unless_it_is_left_out(trace, end, shown) -> None:
     payloads = json.loads(StepView(trace, **end).view)["payloads"]
     heatmap = next(one for at, one in payloads.items() if at.endswith("/heatmap?face=before&by=steps"))
     columns = json.loads(heatmap["template"])["layout"]["meta"]["columns"]  # of each source piece, `</s>` last
     assert (columns[-1] is None) == (not shown)
 
 
-def test_impossible_what_ifs_are_explained(widget: StepView, snapshot: SnapshotAssertion) -> None:
+def test_impossible_what_ifs_are_explained(widget, snapshot) -> None:
     problems = []
     for wrong in ({"kind": "weights"}, {"kind": "typed", "step": 0, "text": " "}, {"kind": "borrowed"}, "nonsense"):
         ask(widget, intervention=wrong)
@@ -109,14 +106,14 @@ def test_impossible_what_ifs_are_explained(widget: StepView, snapshot: SnapshotA
     assert problems == snapshot
 
 
-def test_without_a_translator_nothing_can_be_changed(trace: Trace) -> None:
+def test_without_a_translator_nothing_can_be_changed(trace) -> None:
     widget = StepView(trace)
     ask(widget, intervention=only_first(trace, 0))
     assert identity(widget) == trace.fingerprint
     assert not blocks_of(widget, "intervention_controls")
 
 
-def test_trace_displays_itself_with_its_table(trace: Trace) -> None:
+def test_trace_displays_itself_with_its_table(trace) -> None:
     record = attention(["a", "b"], ["x", "y"], np.eye(2))
     for one in (trace, record, StepView(trace)):
         data, _ = one._repr_mimebundle_()

@@ -5,7 +5,6 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz.text import BOS, EOS, PAD, SPACE, UNK, Tokenizer, join_pieces, normalise, typed_surfaces, word_groups
 from tests.conftest import SENTENCES
@@ -29,12 +28,12 @@ from tests.strategies import texts
         ("\u200b\n", ""),
     ],
 )
-def test_normalise(typed: str, expected: str) -> None:
+def test_normalise(typed, expected) -> None:
     assert normalise(typed) == expected
 
 
 @given(text=texts)
-def test_any_text_can_be_encoded(tokenizer: Tokenizer, text: str) -> None:
+def test_any_text_can_be_encoded(tokenizer, text) -> None:
     ids = tokenizer.encode(text)
     assert all(0 <= index < len(tokenizer) for index in ids)
     assert not {PAD, BOS, EOS} & set(ids)
@@ -43,12 +42,12 @@ def test_any_text_can_be_encoded(tokenizer: Tokenizer, text: str) -> None:
 
 
 @pytest.mark.parametrize("sentence", SENTENCES)
-def test_known_text_round_trip(tokenizer: Tokenizer, sentence: str) -> None:
+def test_known_text_round_trip(tokenizer, sentence) -> None:
     assert tokenizer.decode([BOS, *tokenizer.encode(sentence), EOS]) == sentence
     assert tokenizer.unknown_characters(sentence) == ()
 
 
-def test_too_small_vocabulary_is_refused(snapshot: SnapshotAssertion) -> None:
+def test_too_small_vocabulary_is_refused(snapshot) -> None:
     assert re.sub(r"\(.*\)", "(<cause>)", refusal(lambda: Tokenizer.train(SENTENCES, 10))) == snapshot
 
 
@@ -79,7 +78,7 @@ def _words(*pieces: str) -> list[str]:
         (("\u2581caf", "é", "\u2060é", "s"), ["cafés"]),
     ],
 )
-def test_words_of_pieces(pieces: tuple[str, ...], words: list[str]) -> None:
+def test_words_of_pieces(pieces, words) -> None:
     assert _words(*pieces) == words
 
 
@@ -93,7 +92,7 @@ pieces_of_any_kind = st.lists(
 
 
 @given(pieces_of_any_kind)
-def test_word_groups_partition_the_pieces_in_order(pieces: list[str]) -> None:
+def test_word_groups_partition_the_pieces_in_order(pieces) -> None:
     groups = word_groups(pieces)
     assert [index for group in groups for index in group] == list(range(len(pieces)))
     assert all(groups)
@@ -105,7 +104,7 @@ def test_word_groups_partition_the_pieces_in_order(pieces: list[str]) -> None:
 
 
 @given(st.text("abcÇŒ東£ é", min_size=1, max_size=30))
-def test_surfaces_equal_typed_text(tokenizer: Tokenizer, text: str) -> None:
+def test_surfaces_equal_typed_text(tokenizer, text) -> None:
     ids = tokenizer.encode(text)
     found = typed_surfaces((*tokenizer.pieces(ids), "</s>"), text)
     assert found == tokenizer.sentence_surfaces(text)

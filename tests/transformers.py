@@ -20,7 +20,6 @@ def random_transformer(config: TransformerConfig, seed: int) -> Transformer:
 
 @st.composite
 def sizes(draw: st.DrawFn, vocabulary: int = 30) -> TransformerConfig:
-    """Return sizes of a small transformer."""
     heads = draw(st.integers(1, 4))
     return TransformerConfig(
         vocabulary, heads * draw(st.sampled_from((2, 4, 6))), heads, draw(st.integers(1, 3)), draw(st.integers(1, 9))

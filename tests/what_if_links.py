@@ -1,7 +1,8 @@
 """What-ifs of the tests, and their links."""
 
+from attnviz import ReplaceWeights
 from attnviz.trace import WhatIf
-from attnviz.trace.interventions import Intervention, ReplaceWeights
+from attnviz.trace.interventions import Intervention
 from attnviz.trace.what_ifs import encode_what_ifs
 
 

@@ -44,7 +44,6 @@ def _memory(process: int) -> int:
 
 
 def run_command(count: int, *arguments: str) -> Iterator[Sample]:
-    """Run `attnviz corpus` once on so many pairs."""
     before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     process = subprocess.Popen([sys.executable, "-m", "attnviz", "corpus", *arguments])
     memory = 0
@@ -59,7 +58,6 @@ def run_command(count: int, *arguments: str) -> Iterator[Sample]:
 
 
 def measure_alone(file: Path, kind: str, options: argparse.Namespace) -> Iterator[Sample]:
-    """Measure pairs in one thread of this process."""
     torch.set_num_threads(1)
     settings = Settings(kind=None if kind == "none" else kind, precision=options.precision)
     analyser = Analyser.load(options.model, settings, "cpu")

@@ -14,11 +14,10 @@ from functools import partial
 import numpy as np
 import torch
 
+from attnviz import AttnvizError, Translator
 from attnviz.corpora import Analyser, Line, Settings
 from attnviz.devices import resolve_device
-from attnviz.errors import AttnvizError
 from attnviz.network.products import bfloat16_speed
-from attnviz.translator import Translator
 from tests.benchmarks.harness import Sample, compare, options_of, seconds_of
 from tests.benchmarks.training_speed import Ours, add_sizes, make_rows
 from tests.benchmarks.translation_speed import measure_folder
@@ -58,7 +57,6 @@ def compare_devices(folder: str, device: str) -> None:
 
 
 def measure(device: str, options: argparse.Namespace) -> Iterator[Sample]:
-    """Yield the speeds of a device."""
     yield from measure_folder(options.model, device)
     translator = Translator.load(options.model, device)
     lines = [Line(n, s, translator.translate(s, beam=1).translation) for n, s in enumerate(SENTENCES * 10, 1)]

@@ -16,7 +16,7 @@ from typing import Any
 
 from playwright.sync_api import BrowserContext, Page, sync_playwright
 
-from attnviz.errors import AttnvizError
+from attnviz import AttnvizError
 from tests.browser.server import CHROMIUM_FLAGS, READY, REPOSITORY, find_chromium, running_server
 from tests.browser.settled import settled
 from tests.browser.views import address_with
@@ -59,7 +59,6 @@ def options_of(doc: str | None, *, turns: int = 1, server: bool = False) -> argp
 def compare_checkouts(
     parser: argparse.ArgumentParser, measure: Callable[[Path, argparse.Namespace], Iterator[Sample]], **how: bool
 ) -> None:
-    """Compare what `measure` yields of this checkout and of those to compare it with."""
     options = parser.parse_args()
     folders = {"this": REPOSITORY} | {str(folder): folder for folder in options.against}
     compare({name: partial(measure, folder, options) for name, folder in folders.items()}, options, **how)
@@ -102,7 +101,6 @@ def _number(value: float) -> str:
 
 
 def seconds_of(action: Callable[[], object]) -> float:
-    """Return the seconds an action takes."""
     started = time.perf_counter()
     action()
     return time.perf_counter() - started

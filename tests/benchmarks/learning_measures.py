@@ -23,8 +23,6 @@ CLASSES = ("marks", "content", "nouns", "articles", "exchanged")
 
 @dataclass(frozen=True)
 class MeasuredValue:
-    """Value of one measure."""
-
     value: float
     count: int
     """Number of links, pairs of neighbours or sentences that it averages over."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import compress
 from pathlib import Path
 
-from attnviz.errors import AttnvizError
+from attnviz import AttnvizError
 from attnviz.evaluation.alignment import read_gold
 from attnviz.evaluation.measurement_tables import markdown_table
 from attnviz.files import replace_text
@@ -78,7 +78,6 @@ def lines_of(paths: Iterable[Path]) -> Iterable[str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print a Markdown table, one row for each test file; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     tests, output = "with source<TAB>target, or .jsonl with gold links", "folder for the .tsv tests without such pairs"
     parser.add_argument("tests", nargs="+", type=Path, metavar="TEST", help=f".tsv {tests}")

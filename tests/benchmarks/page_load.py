@@ -76,7 +76,6 @@ def visit(context: BrowserContext, address: str, process: int, kind: str, starte
 
 
 def measure(folder: Path, options: argparse.Namespace) -> Iterator[Sample]:
-    """Yield each visit to the server of a checkout."""
     with new_browser() as context:
         started = time.time()
         with server_of(folder, options.models) as (address, process):

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
+from attnviz import AttnvizError, TrainingConfig, Translator
 from attnviz.analysis.measures import error_rate, links
 from attnviz.commands.shared import progress
-from attnviz.errors import AttnvizError
 from attnviz.evaluation.alignment import GoldAlignment, read_gold
 from attnviz.evaluation.bleu import corpus_scores
 from attnviz.evaluation.forced import force_pairs, likelihoods, total_likelihood
@@ -26,9 +26,7 @@ from attnviz.trace.snapshots import Curve, Snapshots, join_snapshots
 from attnviz.training.log import read_curves
 from attnviz.training.loop import MOMENTS
 from attnviz.training.preparation import SETTINGS
-from attnviz.training.training_config import TrainingConfig
 from attnviz.training.validation import fixed_pairs, take_snapshot, validation_pairs
-from attnviz.translator import Translator
 from tests.benchmarks.harness import exit_status
 from tests.benchmarks.learning_measures import learning_baselines, learning_measures
 
@@ -105,7 +103,6 @@ def was_measured_on(known: Snapshots, data: EvaluationData) -> bool:
 
 
 def _measure(translator: Translator, data: EvaluationData, update: int) -> Snapshots:
-    """Return one moment with all its measurements."""
     snapshots = take_snapshot(translator, data.fixed, update, data.name, data.guidance)
     targets = [target for _, target in data.pairs]
     likely = total_likelihood(likelihoods(force_pairs(translator, data.pairs), targets))
@@ -130,7 +127,6 @@ def _with_baselines(snapshots: Snapshots, data: EvaluationData, training: Curve)
 
 
 def measurement_table(snapshots: Snapshots) -> str:
-    """Return the measurements as a text table, one line for each saved model."""
     names = [name for name in snapshots.curves if name != "training"]
     rows = [["update", *names]]
     for update in snapshots.updates:
@@ -141,7 +137,6 @@ def measurement_table(snapshots: Snapshots) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure each saved model, write the file after each, and print a table; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run_folder", metavar="RUN", type=Path, help="folder of a run made with train --keep-at")
     output = ".json file to write; models that it already contains are not measured again"

@@ -64,7 +64,6 @@ def soak(address: str, process: int, options: argparse.Namespace, mistakes: list
 
 
 def measure(folder: Path, options: argparse.Namespace) -> Iterator[Sample]:
-    """Yield the measurements of the server of a checkout."""
     mistakes, kept = list[str](), {"STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL": str(options.session_seconds)}
     with server_of(folder, options.models, mistakes, **kept) as server:
         time.sleep(TIDIED)  # its warm-up

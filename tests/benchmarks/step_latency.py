@@ -1,9 +1,9 @@
-"""Benchmark of the time from a key press to the painted step: `python -m tests.benchmarks.step_latency`.
+"""Benchmark of the time from a key press or a what-if to what is painted: `python -m tests.benchmarks.step_latency`.
 
-The sentence has twenty words or so. A part counts as painted with the last change that the key press makes to it. One
-press measures all parts: what is in the window, the pictures, the equations, the server's verification badge, and the
-last change of any stage (what is out of sight waits until 600 milliseconds pass without another key). Then the diagram
-shows some steps, and the time between two of the browser's frames is measured: 33 milliseconds are fluent.
+A part counts as painted with the last change that the key press makes to it. One press measures all parts: what is in
+the window, the pictures, the equations, the server's verification badge, and the last change of any stage (what is out
+of sight waits until 600 milliseconds pass without another key). A what-if is a dragged bar of the step; the search is
+greedy.
 """
 
 import argparse
@@ -12,11 +12,12 @@ from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
-from playwright.sync_api import Page
-
 from tests.benchmarks.harness import QUIET, Sample, compare_checkouts, count, opened_page, options_of, painted
+from tests.browser.settled import settled
+from tests.browser.test_what_if import grasp
 
-SENTENCE = "Two men in blue shirts are playing guitar on a busy street while a small child looks at them and laughs."
+STEPPED = "Two men in blue shirts are playing guitar on a busy street while a small child looks at them and laughs."
+CHANGED = "The two young men in blue shirts play guitar on the street while a child laughs."
 PICTURES = ("heatmap", "facts", "energy", "softmax", "growth", "state", "maxout", "candidates")
 """Keys of what the browser has for every step; the first two are in the window."""
 PARTS = {
@@ -26,50 +27,27 @@ PARTS = {
     "badge": "[class*='st-key-verification']",
     "last change of a stage": ".st-key-stages",
 }
-# Presses the button, and resolves with the milliseconds between the frames until the show has ended.
-_SHOW = """
-() => new Promise((resolve) => {
-  const run = document.querySelector(".diagram .run"), times = [];
-  let before = null;
-  run.click();
-  const look = (now) => {
-    if (before !== null) times.push(now - before);
-    before = now;
-    if (run.dataset.state === "playing") requestAnimationFrame(look);
-    else resolve(times);
-  };
-  requestAnimationFrame(look);
-})
-"""
-
-
-def press(page: Page, times: int, keys: tuple[str, str], kind: str) -> Iterator[Sample]:
-    """Yield what each of so many key presses takes: from the first step ten of the first key, ten of the second ..."""
-    page.keyboard.press("Home")
-    page.wait_for_timeout(2 * QUIET)
-    for number in range(times):
-        key = keys[number // 10 % 2]
-        yield painted(page, kind, "keydown", partial(page.keyboard.press, key), PARTS)
+TRANSLATION = {"translation": ".st-key-player", "cards": ".st-key-what_if_cards", "heatmap": ".st-key-heatmap"}
 
 
 def measure(folder: Path, options: argparse.Namespace) -> Iterator[Sample]:
-    """Yield what each key press takes on the page of a checkout, and the frames of the shows."""
-    address = f"?sentence={quote(SENTENCE)}&depth=everything"
-    with opened_page(folder, options.models, address) as page:
-        yield from press(page, options.steps, ("ArrowRight", "ArrowLeft"), "step")
-        yield from press(page, options.steps // 2, ("ArrowDown", "ArrowUp"), "source piece")
-        for show in range(options.shows):
-            if show == 0:
-                page.locator(".diagram .run").scroll_into_view_if_needed()
-                page.wait_for_timeout(3000)
-            yield {"frames of the diagram's show, ms": page.evaluate(_SHOW)}
-            page.locator(".diagram .close").click()
-            page.keyboard.press("ArrowRight")
-            page.wait_for_timeout(1500)
+    with opened_page(folder, options.models, f"?sentence={quote(STEPPED)}&depth=everything") as page:
+        page.keyboard.press("Home")
+        page.wait_for_timeout(2 * QUIET)
+        for number in range(options.steps):
+            press = partial(page.keyboard.press, ("ArrowRight", "ArrowLeft")[number // 10 % 2])
+            yield painted(page, "step", "keydown", press, PARTS)
+    query = f"?search={quote(options.search)}&sentence={quote(CHANGED)}&step=3&depth=everything"
+    with opened_page(folder, options.models, query) as page:
+        for number in range(options.what_ifs):
+            settled(page)
+            grasp(page, 1 + number % (page.locator(".player .source .piece").count() - 1), 0.9)
+            yield painted(page, "bar let go", "pointerup", page.mouse.up, TRANSLATION)
 
 
 if __name__ == "__main__":
     parser = options_of(__doc__, server=True)
     parser.add_argument("--steps", type=count, default=40)
-    parser.add_argument("--shows", type=int, default=3, help="0 for checkouts whose diagram has no show")
+    parser.add_argument("--what-ifs", type=count, default=12)
+    parser.add_argument("--search", default="greedy", help="of the what-ifs")
     compare_checkouts(parser, measure)

@@ -39,7 +39,6 @@ Batches = list[tuple[Rows, Rows]]
 
 
 def add_sizes(parser: argparse.ArgumentParser) -> None:
-    """Give a benchmark the options of the batches that a network learns from."""
     parser.add_argument("--embedding", type=int, default=256, help="m")
     parser.add_argument("--vocabulary", type=int, default=8000, help="K, of either language")
     parser.add_argument("--batch", type=int, default=80, help="sentence pairs a batch")
@@ -74,7 +73,6 @@ def make_rows(options: argparse.Namespace) -> Batches:
 
 
 def as_batch(source: Rows, target: Rows) -> Batch:
-    """Return one batch as the training loop has it."""
     sources = [[*ids, EOS] for ids in source]
     return Batch(
         source=padded(sources),
@@ -98,7 +96,6 @@ class Ours:
         self.pieces = sum(batch.target_tokens for batch in self.batches)
 
     def sizes(self) -> dict[str, int]:
-        """Return the number of weights, and of those outside the two embeddings."""
         total = sum(weight.numel() for weight in self.network.parameters())
         tables = (self.network.encoder.embedding.weight, self.network.decoder.embedding.weight)
         return {"weights": total, "body": total - sum(table.numel() for table in tables)}
@@ -127,7 +124,6 @@ def peer_turn(ask: Ask, pieces: int) -> float:
 
 
 def contenders(size: int, options: argparse.Namespace, stack: ExitStack) -> dict[str, Measure]:
-    """Return the contenders at this size by name, ours first."""
     rows = make_rows(options)
     ours = Ours(size, options, rows)
     # Without bfloat16 instructions a turn in bfloat16 takes minutes.

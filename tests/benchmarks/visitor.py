@@ -29,7 +29,6 @@ class Visitor:
     """One session of the app. Each action ends once the server has sent all of its results."""
 
     def __init__(self, address: str, socket: ClientConnection) -> None:
-        """Take the address of the server, and an open connection to it."""
         self._address, self._socket = address, socket
         self._widgets: dict[str, str] = {}
         self._states: dict[str, WidgetState] = {}
@@ -50,7 +49,6 @@ class Visitor:
 
     @property
     def source(self) -> str:
-        """The displayed source words, without blanks."""
         return "".join(word["text"] for word in self._shown["source"])
 
     @classmethod
@@ -60,7 +58,6 @@ class Visitor:
         return cls(address, await connect(stream, subprotocols=["streamlit"], max_size=None))
 
     async def leave(self) -> None:
-        """Close the connection."""
         await self._socket.close()
 
     async def open(self, path: str = "", query: str = "") -> float:
@@ -143,7 +140,6 @@ class Visitor:
         return payload
 
     def _heard(self, message: ForwardMsg, what: str) -> bool:
-        """Process a message; return whether it was the last of a run."""
         if message.metadata.cacheable and message.hash:
             self._hashes.add(message.hash)
         if message.HasField("navigation"):

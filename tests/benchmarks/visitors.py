@@ -49,8 +49,6 @@ _FACTS = (
 
 
 class Turn(defaultdict[str, list[float]]):
-    """Measurements of one turn of a checkout, and what the server failed to do."""
-
     def __init__(self) -> None:
         super().__init__(list)
         self.mistakes: list[str] = []
@@ -141,7 +139,6 @@ async def visit(address: str, process: int, options: argparse.Namespace) -> Turn
 
 
 def measure(folder: Path, options: argparse.Namespace) -> Iterator[Sample]:
-    """Yield the measurements of a turn of a checkout."""
     mistakes = list[str]()
     kept = {"STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL": str(KEPT)}
     with server_of(folder, options.models, mistakes, **kept) as server:

@@ -12,7 +12,7 @@ from typing import Any, get_args, get_type_hints
 
 import pytest
 
-from attnviz import read_attention
+from attnviz import TrainingConfig, read_attention
 from attnviz.analysis.neighbours import MOST_VECTORS
 from attnviz.analysis.posterior import POSTERIOR_KINDS
 from attnviz.checkpoint import save_model
@@ -22,7 +22,6 @@ from attnviz.commands.main import attnviz_app, main
 from attnviz.commands.options import HeadOptions, ReadingOptions
 from attnviz.corpora import Settings
 from attnviz.text import LONGEST_SENTENCE
-from attnviz.training import TrainingConfig
 from attnviz.training.training_config import TRAINING_GROUPS, TRAINING_PRESETS
 from tests.conftest import REPOSITORY, SENTENCES
 from tests.snapshots import plain
@@ -37,7 +36,7 @@ def _parsed(*arguments: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_help_fits_and_names_real_defaults(command: str, capsys, monkeypatch) -> None:
+def test_help_fits_and_names_real_defaults(command, capsys, monkeypatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     assert main([command, "--help"]) == 0
     shown = capsys.readouterr().out
@@ -257,7 +256,7 @@ def test_options_have_the_spellings_numbers_and_defaults_of_python() -> None:
 
 
 @pytest.mark.parametrize("preset", TRAINING_PRESETS)
-def test_preset_gives_way_to_options(preset: str) -> None:
+def test_preset_gives_way_to_options(preset) -> None:
     files = {"data": ("a", "b"), "validation": ("c",), "output": "d"}
     arguments = ["train", "--data", "a", "b", "--validation", "c", "--output", "d", "--preset", preset]
     assert _parsed(*arguments)["config"] == TrainingConfig(**files, **TRAINING_PRESETS[preset])

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from attnviz import Trace, export
+from attnviz import Trace, Translator, export, read_attention
 from attnviz.analysis.gold import pharaoh
 from attnviz.analysis.measures import links
 from attnviz.analysis.posterior import posterior_words
@@ -21,9 +21,9 @@ from attnviz.evaluation.alignment import between_tokens
 from attnviz.lessons import LessonSentence, read_lesson
 from attnviz.model_folder import read_weights
 from attnviz.text import LONGEST_SENTENCE
-from attnviz.translator import Translator
 from attnviz.ui.lesson_view import answered, lesson_html
 from tests.conftest import REPOSITORY, SENTENCES
+from tests.importing.attention_files import CONTENTS, LINKS, SOURCES, TARGETS, TEXTS
 from tests.saved_pages import saved_view
 from tests.snapshots import plain
 
@@ -42,7 +42,7 @@ def _one_sentence(errors: str) -> bool:
         ("translate --model nowhere 'A dog.' 2>&-", {}, ""),
     ],
 )
-def test_closed_and_full_streams_of_a_shell(command: str, variables: dict[str, str], said: str, model_folder) -> None:
+def test_closed_and_full_streams_of_a_shell(command, variables, said, model_folder) -> None:
     program = f"'{sys.executable}' -m attnviz {command.replace('MODEL', str(model_folder))}"
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     how = {"cwd": REPOSITORY, "env": kept | variables, "capture_output": True, "encoding": "utf-8", "timeout": 120}
@@ -79,7 +79,7 @@ PATHS = {
         pytest.param("s3://bucket/x", id="address", marks=pytest.mark.nightly),
     ],
 )
-def test_impossible_path_is_refused_in_one_sentence(name: str, path: str, tmp_path, monkeypatch, capfd) -> None:
+def test_impossible_path_is_refused_in_one_sentence(name, path, tmp_path, monkeypatch, capfd) -> None:
     monkeypatch.chdir(tmp_path)
     assert main([argument.format(path=path) for argument in PATHS[name]]) == 2
     errors = re.sub(r"\r[^\r\n]*\n?", "", capfd.readouterr().err).splitlines()
@@ -129,7 +129,7 @@ def test_unknown_words_are_those_of_the_source_vocabulary(run, tmp_path, capfd) 
 
 
 @pytest.mark.parametrize("tokenised", [(), ("--tokenised",)])
-def test_escapes_of_moses_are_reported_and_decoded(run, tokenised: tuple[str, ...]) -> None:
+def test_escapes_of_moses_are_reported_and_decoded(run, tokenised) -> None:
     given, plainly = "a man &apos;s well @-@ known dog &amp; cat", "a man 's well-known dog & cat"
     _, expected, unknown = run("translate", *tokenised, given=f"A dog .\n{plainly}\n")
     assert unknown.endswith("<unk>: &\n")
@@ -152,7 +152,7 @@ PAIRS = f"{SENTENCES[0]}\t{SENTENCES[1]}\n{SENTENCES[2]}\t{SENTENCES[3]}\n"
 
 
 @pytest.mark.parametrize("when", [[], ["--before"]])
-def test_align_prints_pharaoh_links_over_words(run, when: list[str], translator, model_folder) -> None:
+def test_align_prints_pharaoh_links_over_words(run, when, translator, model_folder) -> None:
     code, out, _ = run("align", *when, given=PAIRS)
     assert code == 0
     _, linked, _ = run("align", *when, "--threshold", "0.05", "--words", given=PAIRS)
@@ -318,7 +318,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_fault_is_one_sentence(name: str, tmp_path, model_folder, capsys, monkeypatch, snapshot) -> None:
+def test_fault_is_one_sentence(name, tmp_path, model_folder, capsys, monkeypatch, snapshot) -> None:
     monkeypatch.setenv("ATTNVIZ_MODELS", str(model_folder.parent))
     file, page, content = FAULTS[name]
     if content:
@@ -328,3 +328,101 @@ def test_fault_is_one_sentence(name: str, tmp_path, model_folder, capsys, monkey
     errors = plain(capsys.readouterr().err, tmp_path)
     assert re.sub(r"“[^”]*” has steps 1 to \d+", "“…” has steps 1 to #", errors) == snapshot
     assert not (tmp_path / page).exists()
+
+
+@pytest.fixture
+def folder(tmp_path) -> Path:
+    for name in ("from-1.txt", "nematus.txt", "sockeye-matrix.txt", "moses.nbest"):
+        (tmp_path / name).write_bytes(CONTENTS[name])
+    (tmp_path / "src.txt").write_text("\n".join(SOURCES), encoding="utf-8")
+    (tmp_path / "tgt.txt").write_text("\n".join(TARGETS), encoding="utf-8")
+    return tmp_path
+
+
+def _sides(folder: Path) -> list[str]:
+    return ["--source-file", str(folder / "src.txt"), "--target-file", str(folder / "tgt.txt")]
+
+
+def test_attention_reports_format_and_converts_all_pairs(folder, capsys, snapshot) -> None:
+    assert main(["attention", str(folder / "from-1.txt"), *_sides(folder)]) == 0
+    captured = capsys.readouterr()
+    pairs = zip(SOURCES, TARGETS, TEXTS, strict=True)
+    assert captured.out == "".join(f"{s}\t{t}\t{links}\n" for s, t, links in pairs)
+    assert captured.err == snapshot
+    path = folder / "from-1.txt"
+    assert main(["attention", str(path), *_sides(folder), "-o", str(folder / "a.parquet")]) == 0
+    assert [record.links for record in read_attention(folder / "a.parquet")] == [*LINKS]
+    assert main(["attention", str(path), *_sides(folder), "--sentence", "2", "-o", str(folder / "one.json")]) == 0
+    assert json.loads((folder / "one.json").read_text(encoding="utf-8"))["links"] == [[0, 0], [1, 1]]
+
+
+def test_attention_draws_one_pair(folder, capsys, snapshot) -> None:
+    command = ["attention", str(folder / "sockeye-matrix.txt"), "-o", str(folder / "a.csv")]
+    assert main(command) == 0
+    assert "rains" not in (folder / "a.csv").read_text(encoding="utf-8-sig")
+    assert capsys.readouterr().err == snapshot(name="the first")
+    assert main([*command, "--sentence", "2"]) == 0
+    assert "rains" in (folder / "a.csv").read_text(encoding="utf-8-sig")
+    capsys.readouterr()
+    assert main([*command, "--sentence", "3"]) == 2
+    assert plain(capsys.readouterr().err, folder) == snapshot(name="no such pair")
+    assert main([*command[:-1], str(folder / "a.xyz")]) == 2
+    assert plain(capsys.readouterr().err, folder) == snapshot(name="no such ending")
+
+
+def test_gold_links_are_drawn_on_the_picture_of_their_pair(folder, capsys, snapshot) -> None:
+    links, gold, page = folder / "links.txt", folder / "gold.jsonl", folder / "made.html"
+    links.write_text("0-0 1-1\n0-0 1-1\n", encoding="utf-8")
+    pairs = [(source.split(), target.split()) for source, target in zip(SOURCES, TARGETS, strict=True)]
+    objects = [{"source": source, "target": target, "S": [[0, 0]], "P": [[0, 1]]} for source, target in pairs]
+    gold.write_text("".join(json.dumps(one) + "\n" for one in objects), encoding="utf-8")
+    drawn = list[str]()
+    for command in (
+        ["attention", str(links), "--gold", str(gold)],
+        ["attention", str(links), *_sides(folder), "--gold", "0-0 0?1"],
+        ["figure", "--attention", str(links), "--gold", str(gold)],
+    ):
+        assert main([*command, "--sentence", "2", "-o", str(page)]) == 0
+        drawn.append(page.read_text(encoding="utf-8"))
+    heatmap = saved_view(drawn[0]).heatmap()
+    assert SOURCES[1].split()[0] in heatmap["layout"]["xaxis"]["ticktext"]
+    assert {"sure core", "possible edge"} <= {one["name"] for one in heatmap["data"] if "name" in one}
+    assert drawn == drawn[:1] * 3
+    assert main(["attention", str(links), *_sides(folder), "--level", "idea", "-o", str(page)]) == 0
+    assert saved_view(page.read_text(encoding="utf-8")).mounted("view_state")[0]["level"] == "idea"
+    capsys.readouterr()
+
+    def refusal(*given: str, output: Path = page) -> str:
+        assert main([*given, "-o", str(output)]) == 2
+        return plain(capsys.readouterr().err, folder).splitlines()[-1]
+
+    attention = ("attention", str(links), *_sides(folder))
+    assert refusal(*attention, "--gold", "gold.json") == snapshot(name="not given")
+    assert refusal(*attention, "--gold", "0-9") == snapshot(name="out of range")
+    assert refusal(*attention, "--gold", str(gold), output=folder / "a.json") == snapshot(name="not drawn")
+    gold.write_text('{"source": ["x"], "target": ["y"], "S": [[0, 0]]}\n', encoding="utf-8")
+    one = ("figure", "--attention", str(folder / "sockeye-matrix.txt"))
+    assert refusal(*one, "--gold", str(gold)) == snapshot(name="other words")
+
+
+FAULTY: dict[str, object] = {
+    "no tokens": [[0.5, 0.5], [0, 1]],
+    "transposed": {"source": ["a", "b"], "target": ["c", "d", "e"], "matrix": [[0.2, 0.3, 0.5], [0.8, 0.7, 0.5]]},
+    "columns add up to 1": {"source": ["a", "b"], "target": ["c", "d"], "matrix": [[0.2, 0.1], [0.8, 0.9]]},
+    "scores": {"source": ["a", "b"], "target": ["c", "d"], "matrix": [[2, 3], [4, 5]]},
+    "no number": {"source": ["a", "b"], "target": ["c", "d"], "matrix": [[0.5, 0.5], [0.5, "x"]]},
+    "not finite": {"source": ["a", "b"], "target": ["c", "d"], "matrix": [[0.5, 0.5], [0.5, None]]},
+}
+
+
+def test_messages_name_the_options_that_help(tmp_path, capsys, snapshot) -> None:
+    said = {}
+    path = tmp_path / "given.json"
+    for name, fields in FAULTY.items():
+        path.write_text(json.dumps(fields if isinstance(fields, dict) else {"matrix": fields}), encoding="utf-8")
+        assert main(["attention", str(path), "-o", str(tmp_path / "made.html")]) == 2
+        said[name] = capsys.readouterr().err.splitlines()[-1]
+        for option in ("--transpose", "--normalise"):
+            if option in said[name]:
+                assert main(["attention", str(path), option, "-o", str(tmp_path / "made.html")]) == 0
+    assert said == snapshot

@@ -86,7 +86,6 @@ def serving(root: Path, how: str = "well") -> Iterator[tuple[str, type[_Handler]
 
 @pytest.fixture
 def served(tmp_path_factory) -> Iterator[tuple[str, Path]]:
-    """Serve a copy of a shipped model; yield the address and the folder."""
     root = tmp_path_factory.mktemp("served")
     shutil.copytree(REPOSITORY / "models" / NAME, root / NAME)
     with serving(root) as (address, _):
@@ -117,7 +116,6 @@ def test_fetched_model_translates(empty, served, capsys) -> None:
 
 
 def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    """Return the sentence that a refused command prints."""
     assert main(["models", *arguments]) == 2
     return capsys.readouterr().err
 
@@ -141,7 +139,7 @@ def test_changed_and_absent_files_are_refused(empty, served, capsys, snapshot) -
 
 
 @pytest.mark.parametrize("how", ["endless", "packed", "dripping", "slow head", "cut"])
-def test_hostile_server_is_refused_and_fetching_goes_on_later(how: str, empty, tmp_path, monkeypatch, capsys) -> None:
+def test_hostile_server_is_refused_and_fetching_goes_on_later(how, empty, tmp_path, monkeypatch, capsys) -> None:
     with serving(REPOSITORY / "models", how) as (address, handler):
 
         def deadline(_: float, call: functools.partial[bytes]) -> bytes:

@@ -56,7 +56,7 @@ def _assert_refused(run: Run, command: str, content: bytes, snapshot: SnapshotAs
 
 
 @every_command
-def test_text_in_another_encoding_is_refused(run, command: str, snapshot) -> None:
+def test_text_in_another_encoding_is_refused(run, command, snapshot) -> None:
     """Those that are told from UTF-8 are in the tests of files of pairs."""
     text = _content(command, "Un \u00e9t\u00e9.\tA summer.\n" * 4)
     _assert_refused(run, command, text.encode("iso-8859-1"), snapshot)
@@ -85,7 +85,7 @@ MALFORMED = FEW + "A house.\t \n"
 
 
 @pytest.mark.parametrize("command", [one for one in COMMANDS if one != "translate"])
-def test_more_than_one_malformed_line_in_a_hundred_needs_the_option(run, command: str, snapshot) -> None:
+def test_more_than_one_malformed_line_in_a_hundred_needs_the_option(run, command, snapshot) -> None:
     _assert_refused(run, command, MALFORMED.encode(), snapshot)
     for content, options, numbers in ((MALFORMED, ["--skip-malformed"], [1, 61, 101]), (FEW, [], [1, 61])):
         code, output, errors = run(command, content.encode(), *options)
@@ -94,7 +94,6 @@ def test_more_than_one_malformed_line_in_a_hundred_needs_the_option(run, command
 
 
 def _skipped(command: str, output: str) -> list[int]:
-    """Return the numbers of the skipped lines in the result of a command."""
     if command == "align":  # a blank line stands for each
         return [number for number, line in enumerate(output.split("\n")[:-1], 1) if not line]
     if command == "evaluate":
@@ -102,7 +101,6 @@ def _skipped(command: str, output: str) -> list[int]:
     if command == "corpus":
         assert parquet.read_table("table.parquet").num_rows
         found = table_metadata(Path("table.parquet"))
-        assert found is not None
         Path("table.parquet").unlink()
         return [number for number, _ in found.named]
     (report,) = json.loads((Path("run") / DATA).read_text(encoding="utf-8"))

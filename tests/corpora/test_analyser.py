@@ -4,22 +4,20 @@ import numpy as np
 import pytest
 import torch
 
-from attnviz import Translator
-from attnviz.analysis import load_weights
+from attnviz import AttnvizError, Translator
+from attnviz.analysis import load_weights, posterior
 from attnviz.analysis.findings import finding_sentence, findings_of
 from attnviz.analysis.likelihood import Readouts
 from attnviz.analysis.measures import coverage, entropy, error_rate, links
 from attnviz.analysis.neighbours import VECTOR_KINDS, Vectors, vectors_path
-from attnviz.analysis.posterior import POSTERIOR_KINDS, PosteriorKind, posterior, posterior_of, posterior_words
+from attnviz.analysis.posterior import POSTERIOR_KINDS, PosteriorKind, posterior_of, posterior_words
 from attnviz.analysis.why_attention import LEAST_PROBABILITY
 from attnviz.analysis.word_classes import content_words
 from attnviz.commands.main import main
-from attnviz.corpora import SCHEMA, Line, Settings
-from attnviz.corpora.analyser import Analyser
+from attnviz.corpora import SCHEMA, Analyser, Line, Settings
 from attnviz.corpora.batch_posterior import BatchPosterior
 from attnviz.corpora.judging import judge
 from attnviz.corpora.vectors import vectors_of_pairs, write_vectors
-from attnviz.errors import AttnvizError
 from attnviz.evaluation.alignment import GoldAlignment
 from attnviz.evaluation.bleu import sentence_bleu, sentence_chrf
 from attnviz.evaluation.example_sentences import REFERENCE_TRANSLATIONS, TECHNOLOGY
@@ -111,7 +109,7 @@ def test_gold_links_are_mapped_to_the_words_of_the_model(translator) -> None:
 
 
 @pytest.mark.parametrize("wrong", [{"beam": 0}, {"kind": "erased"}, {"threshold": 0}, {"batch_size": 0}])
-def test_invalid_settings_are_refused(translator, wrong: dict) -> None:
+def test_invalid_settings_are_refused(translator, wrong) -> None:
     with pytest.raises(AttnvizError):
         Analyser(translator, Settings(**wrong))
 
@@ -141,7 +139,7 @@ def estimated(readouts: Readouts, likely: np.ndarray, kind: PosteriorKind) -> tu
 @pytest.mark.parametrize("readout_state", ["previous", "current"])
 @pytest.mark.parametrize("kind", POSTERIOR_KINDS)
 def test_slight_shares_are_estimated_by_the_mean_gap_of_the_others(
-    make_network, tokenizer, kind: PosteriorKind, readout_state: str, scale: float
+    make_network, tokenizer, kind, readout_state, scale
 ) -> None:
     network = make_network(readout_state=readout_state)
     with torch.no_grad():

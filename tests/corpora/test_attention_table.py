@@ -21,7 +21,7 @@ OFF = " ".join(f"{max(k - 1, 0)}-{k}" for k in range(7))
 
 
 @given(st.integers(1, 6), st.integers(1, 6), st.integers(0, 2**32 - 1))
-def test_measures_equal_their_definitions(source, target: int, seed: int) -> None:
+def test_measures_equal_their_definitions(source, target, seed) -> None:
     chance = np.random.default_rng(seed)
     weights = chance.random((target, source + 1)) * (chance.random((target, 1)) < 0.8)
     weights /= np.where(weights.any(axis=1, keepdims=True), weights.sum(axis=1, keepdims=True), 1)
@@ -103,5 +103,4 @@ def test_command_writes_one_table_of_all_files(parts) -> None:
     stored = [Attention.from_json(text) for text in written["record"].to_pylist()]
     assert [one.fingerprint for one in stored] == [one.fingerprint for one in read_attention(parts)]
     about = table_metadata(table)
-    assert about is not None
     assert about.rows == 3

@@ -26,7 +26,6 @@ pytestmark = [pytest.mark.nightly, pytest.mark.filterwarnings("ignore::Deprecati
 def analyse_on_cluster(
     folder: Path, output: Path, model: Path, advance: Callable[[Progress], object] | None = None
 ) -> dict[Path, TableMetadata]:
-    """Return the metadata of the table of each file in a folder."""
     tables = {Path(file): table for file, table in table_files(source_files([str(folder)]), output).items()}
     settings, cluster = Settings(beam=1), Cluster(actors=2)
     return analyse_files(tables, model, settings, cluster=cluster, window=4, skip_malformed=True, advance=advance)
@@ -47,7 +46,6 @@ def cluster(tmp_path_factory) -> Iterator[str]:
 
 @pytest.fixture
 def folder(tmp_path, pairs_file) -> Path:
-    """Return a folder with two files of pairs, and others."""
     folder = tmp_path / "in"
     folder.mkdir()
     shutil.copy(pairs_file, folder / "many.2014.tsv")
@@ -57,7 +55,6 @@ def folder(tmp_path, pairs_file) -> Path:
 
 
 def actor_ids(word: str) -> list[int]:
-    """Return the ids of the processes that are actors with a model."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):

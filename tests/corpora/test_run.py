@@ -7,8 +7,7 @@ import pytest
 from pyarrow import parquet
 
 from attnviz.commands.main import main
-from attnviz.corpora import Progress, Settings, analyse_file
-from attnviz.corpora.analyser import Analyser
+from attnviz.corpora import Analyser, Progress, Settings, analyse_file
 from attnviz.corpora.table_metadata import table_metadata
 from tests.snapshots import plain, refusal
 
@@ -114,7 +113,7 @@ def test_files_of_others_among_the_parts_stay(pairs_file, model_folder, tmp_path
 
 
 @pytest.mark.parametrize("content", [b"", b"\n\n", b"a\tb\tc\n"], ids=["empty", "blank lines", "three cells"])
-def test_command_fails_when_no_line_is_usable(model_folder, tmp_path, capsys, content: bytes, snapshot) -> None:
+def test_command_fails_when_no_line_is_usable(model_folder, tmp_path, capsys, content, snapshot) -> None:
     pairs, output = tmp_path / "pairs.tsv", tmp_path / "out.parquet"
     pairs.write_bytes(content)
     for _ in range(2):  # the second finds the table of the first

@@ -9,14 +9,13 @@ import pytest
 import torch
 from torch import Tensor
 
-from attnviz import Translator
+from attnviz import ExcludePosition, ReplaceWeights, Temperature, Translator
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.decoding.attribution import erased_embeddings, gradient_times_input, gradients_by_route, log_likelihoods
 from attnviz.network import RNNsearch
 from attnviz.network.model_config import READOUT_STATES
 from attnviz.network.rnnsearch import StepDecoder
 from attnviz.text import BOS, EOS
-from attnviz.trace.interventions import ExcludePosition, ReplaceWeights, Temperature
 from tests.conftest import SENTENCES, ModelFactory
 from tests.snapshots import refusal
 
@@ -26,7 +25,6 @@ CHANGES = (ExcludePosition(1, step=2), Temperature(2.0, step=1))
 
 
 def double_network(make_network: ModelFactory, kind: tuple[str, str]) -> tuple[RNNsearch, StepDecoder]:
-    """Return a new network in double precision, and its decoder."""
     network = make_network(*kind).double()
     return network, StepDecoder(network)
 

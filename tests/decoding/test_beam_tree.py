@@ -8,14 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from attnviz import Temperature, Trace, Translator
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.decoding import force, longest_target
 from attnviz.network import TransformerConfig
 from attnviz.network.model_config import READOUT_STATES
 from attnviz.text import EOS
-from attnviz.trace import BeamTree, Trace
-from attnviz.trace.interventions import Temperature
-from attnviz.translator import Translator
+from attnviz.trace import BeamTree
 from tests.analysis.given import drawn_interventions
 from tests.conftest import SENTENCES
 from tests.snapshots import refusal
@@ -28,7 +27,7 @@ PENALTIES = st.sampled_from([0.0, 0.5, 1.0, 1.4])
 
 @settings(max_examples=FEW)
 @given(data=st.data())
-def test_tree_matches_search_on_random_networks(make_network, tokenizer, data: st.DataObject) -> None:
+def test_tree_matches_search_on_random_networks(make_network, tokenizer, data) -> None:
     """On random networks: the hypotheses of `translate`, the numbers of forced decoding, the rules of the search."""
     kind, readout = data.draw(st.sampled_from(ATTENTION_KINDS)), data.draw(st.sampled_from(READOUT_STATES))
     size = 2 * data.draw(st.integers(3, 6))  # another size, other weights; even, for Luong's dot

@@ -3,26 +3,17 @@
 import dataclasses
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pytest
 
+from attnviz import AttnvizError, ExcludePosition, ForceWords, ReplaceEnergies, ReplaceWeights, Temperature, Translator
 from attnviz.analysis.transformer_verification import TransformerVerifier
 from attnviz.analysis.verification import RecurrentVerifier
-from attnviz.errors import AttnvizError
 from attnviz.network import TransformerConfig
 from attnviz.text import EOS
 from attnviz.trace import TransformerTrace
-from attnviz.trace.interventions import (
-    ExcludePosition,
-    ForceWords,
-    Intervention,
-    ReplaceEnergies,
-    ReplaceWeights,
-    Temperature,
-)
-from attnviz.translator import Translator
+from attnviz.trace.interventions import Intervention
 from tests.conftest import SENTENCES
 from tests.snapshots import refusal
 from tests.transformers import random_transformer
@@ -31,7 +22,7 @@ TEXT, TARGET = SENTENCES[0], SENTENCES[1]
 
 
 @pytest.mark.parametrize("attention", ["additive", "general"])
-def test_false_interventions_are_not_verified(make_network, tokenizer, attention: str) -> None:
+def test_false_interventions_are_not_verified(make_network, tokenizer, attention) -> None:
     translator = Translator(make_network(attention), tokenizer)
     done = (Temperature(0.5, 0), ExcludePosition(1, 2))
     trace = translator.translate(TEXT, target=TARGET, interventions=[*done, ForceWords((40,), 3)])
@@ -52,7 +43,6 @@ def test_false_interventions_are_not_verified(make_network, tokenizer, attention
 
 
 def refused(n: int) -> dict[str, list[Intervention]]:
-    """Return interventions that do not fit a source of `n` pieces."""
     return {
         "too few weights": [ReplaceWeights((1.0,) * (n - 1))],
         "too many energies": [ReplaceEnergies((0.0,) * (n + 1), 0)],
@@ -69,7 +59,7 @@ def refused(n: int) -> dict[str, list[Intervention]]:
 
 
 @pytest.mark.parametrize("how", [{"beam": 1}, {"beam": 3}, {"target": TARGET}], ids=["greedy", "beam", "forced"])
-def test_interventions_that_do_not_fit_are_refused(translator, how: dict[str, Any], snapshot) -> None:
+def test_interventions_that_do_not_fit_are_refused(translator, how, snapshot) -> None:
     trace = translator.translate(TEXT, **how)
     last = [ForceWords((40,), len(trace.target_ids) - 1)]
     of_given = {"end of a given translation": last} if "target" in how else {}

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from attnviz import Translator
+from attnviz import ExcludePosition, ReplaceEnergies, ReplaceWeights, Temperature, Trace, Translator
 from attnviz import translator as translator_module
 from attnviz.analysis.measures import coverage, entropy
 from attnviz.analysis.recomputation import softmax
@@ -19,16 +19,7 @@ from attnviz.analysis.verification import RecurrentVerifier
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.network.model_config import READOUT_STATES
 from attnviz.text import EOS
-from attnviz.trace import Trace
-from attnviz.trace.interventions import (
-    ExcludePosition,
-    Intervention,
-    ReplaceEnergies,
-    ReplaceWeights,
-    Temperature,
-    forced_words,
-    interventions_at,
-)
+from attnviz.trace.interventions import Intervention, forced_words, interventions_at
 from attnviz.trace.trace import QUANTITIES, RECORDED
 from tests.analysis.given import deviation, drawn_interventions
 from tests.conftest import SENTENCES
@@ -59,7 +50,6 @@ def changed_weights(energies: np.ndarray, acting: tuple[Intervention, ...]) -> n
 
 
 def assert_recomputed(trace: Trace, weights: dict[str, np.ndarray]) -> None:
-    """Assert that all arrays of a trace are those of a whole recomputation."""
     exact = recompute(weights, trace.config, trace.source_ids, trace.target_ids, trace.interventions)
     likely, ids = exact["distributions"], trace.top_ids.astype(np.int64)
     exact["top_probabilities"] = np.take_along_axis(likely, ids, axis=1)

@@ -1,8 +1,8 @@
-"""Greedy search equals beam search of width 1, and beam search a plain one: one sentence and prefix after another."""
+"""Greedy search equals beam search of width 1, and beam search a plain one; ids and batches of sentences."""
 
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -11,18 +11,29 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from attnviz import AttnvizError, ForceWords, Temperature, Translator
 from attnviz.attention_kinds import ATTENTION_KINDS
-from attnviz.decoding import SearchStep, check_search, force, greedy, search
+from attnviz.decoding import (
+    SearchStep,
+    all_sentence_ids,
+    all_target_ids,
+    batches,
+    check_search,
+    force,
+    greedy,
+    largest,
+    padded,
+    search,
+    sentence_ids,
+    target_ids,
+)
 from attnviz.decoding.applied_interventions import check_limit
-from attnviz.decoding.search import largest
-from attnviz.errors import AttnvizError
 from attnviz.network import ModelConfig, RNNsearch, TransformerConfig
 from attnviz.network.encoder import PreparedEncoder
 from attnviz.network.model_config import READOUT_STATES
 from attnviz.network.rnnsearch import Memory, StepDecoder
-from attnviz.text import EOS, UNK, Tokenizer
-from attnviz.trace.interventions import ForceWords, Temperature, forced_words
-from attnviz.translator import Translator
+from attnviz.text import BOS, EOS, PAD, UNK, Tokenizer
+from attnviz.trace.interventions import forced_words
 from tests.conftest import SENTENCES
 from tests.strategies import FEW
 from tests.transformers import random_transformer
@@ -48,11 +59,10 @@ def encoded(
     seed: int,
     ending: float,
     lengths: list[int],
-    change: Callable[[RNNsearch], RNNsearch] = lambda network: network,
     **_: object,
 ) -> tuple[StepDecoder, Memory, list[int]]:
     """Return the decoder of a random network, the memory of random sentences, and their lengths."""
-    network, generator = change(random_network(kind, seed, ending)), torch.Generator().manual_seed(seed)
+    network, generator = random_network(kind, seed, ending), torch.Generator().manual_seed(seed)
     ids = torch.randint(EOS + 1, 60, (len(lengths), max(lengths)), generator=generator)
     decoder, pieces = StepDecoder(network), torch.tensor(lengths)
     return decoder, decoder.memory(PreparedEncoder(network.encoder)(ids, pieces), pieces), lengths
@@ -71,7 +81,7 @@ SEARCHES: dict[str, st.SearchStrategy[Any]] = {
 
 
 @given(drawn=st.fixed_dictionaries(SEARCHES))
-def test_greedy_search_equals_beam_of_one(drawn: dict[str, Any]) -> None:
+def test_greedy_search_equals_beam_of_one(drawn) -> None:
     decoder, memory, lengths = encoded(**drawn)
     interventions, unk = drawn["interventions"], drawn["unk"]
     limits = [length + 4 for length in lengths]
@@ -118,7 +128,7 @@ def plain_search(
 
 @settings(max_examples=FEW)
 @given(beam=st.integers(1, 4), penalty=st.sampled_from([0.0, 0.6, 1.0]), drawn=st.fixed_dictionaries(SEARCHES))
-def test_beam_search_equals_plain_search_of_each_sentence(beam: int, penalty: float, drawn: dict[str, Any]) -> None:
+def test_beam_search_equals_plain_search_of_each_sentence(beam, penalty, drawn) -> None:
     decoder, memory, lengths = encoded(**drawn)
     interventions, unk = drawn["interventions"], drawn["unk"]
     limits = [length + 4 for length in lengths]
@@ -146,32 +156,14 @@ def test_width_and_length_penalty_have_bounds() -> None:
 
 
 @pytest.mark.parametrize(("word", "pieces"), [(9, 2), (EOS, 1)], ids=["with the end after it", "the end"])
-def test_forced_word_is_within_the_limit(word: int, pieces: int) -> None:
+def test_forced_word_is_within_the_limit(word, pieces) -> None:
     for step in range(5):
         with nullcontext() if step + pieces <= 4 else pytest.raises(AttnvizError):
             check_limit({0: 9, step: word}, 4)
 
 
-@given(kind=st.sampled_from(KINDS), seed=st.integers(0, 2**31), nearness=st.sampled_from([0.0, 1e-7, 1e-6, 1e-4]))
-def test_greedy_search_chooses_most_probable_piece(kind: tuple[str, str], seed: int, nearness: float) -> None:
-    """Also where every piece has a near copy, so that rounding decides between the two."""
-
-    def copied(network: RNNsearch) -> RNNsearch:
-        output = network.decoder.output
-        output.weight[32:] = output.weight[4:32] + nearness * torch.randn(28, 7)
-        output.bias[32:] = output.bias[4:32]
-        return network
-
-    decoder, memory, _ = encoded(kind, seed, 0.0, [7], change=copied)
-    history: list[SearchStep] = []
-    ids = greedy(decoder, memory, [20], history)[0]
-    likely = decoder.output.log_probabilities(torch.cat([one.step.readout[0] for one in history]))
-    chosen = likely[range(len(ids)), list(ids)][:-1]
-    assert (chosen >= likely[: len(chosen), EOS:].amax(1) - 1e-5).all()
-
-
 @given(columns=st.integers(1, 40), more=st.sampled_from([0, 1]), count=st.integers(1, 9), seed=st.integers(0, 99))
-def test_largest_numbers_are_those_of_topk(columns: int, more: int, count: int, seed: int) -> None:
+def test_largest_numbers_are_those_of_topk(columns, more, count, seed) -> None:
     """Also of rows that are too short, or of a length that cannot be arranged in columns."""
     scores = torch.rand(2, 16 * columns + more, generator=torch.Generator().manual_seed(seed))
     best, indices = largest(scores, count)
@@ -180,7 +172,7 @@ def test_largest_numbers_are_those_of_topk(columns: int, more: int, count: int, 
 
 
 @pytest.mark.parametrize("kind", [*ATTENTION_KINDS, "transformer"])
-def test_batched_translations_equal_single_ones(make_network, tokenizer, kind: str) -> None:
+def test_batched_translations_equal_single_ones(make_network, tokenizer, kind) -> None:
     """Of few sentences and of many, which are computed in another way."""
     if kind == "transformer":
         network = random_transformer(TransformerConfig(len(tokenizer), 16, 4, 2, 12), 6)
@@ -208,3 +200,61 @@ def test_beam_wider_than_vocabulary_and_words_that_do_not_depend_on_others(make_
     for _ in range(2):
         assert torch.equal(together.words(ids), by_one)
     torch.testing.assert_close(together.words(ids), together.words_of(ids))
+
+
+LONGEST = 1200
+
+
+@given(st.lists(st.integers(1, 50)), st.integers(1, 100))
+def test_every_sentence_is_in_one_batch_within_the_limit(lengths, most) -> None:
+    found = batches(lengths, most)
+    assert sorted(place for batch in found for place in batch) == list(range(len(lengths)))
+    for batch in found:
+        assert [lengths[place] for place in batch] == sorted((lengths[place] for place in batch), reverse=True)
+        assert len(batch) == 1 or len(batch) * max(lengths[place] for place in batch) <= most
+    for batch, (*_, next_shortest) in pairwise(found):
+        assert max(lengths[place] for place in batch) <= lengths[next_shortest]
+        assert (len(batch) + 1) * lengths[next_shortest] > most, "the next sentence does not fit"
+
+
+@given(st.lists(st.lists(st.integers(EOS, 99), min_size=1, max_size=9), min_size=1))
+def test_shorter_rows_of_a_batch_are_filled_with_padding(rows) -> None:
+    found = padded(rows)
+    assert [[piece for piece in row if piece != PAD] for row in found.tolist()] == rows
+    assert found.shape[1] == max(map(len, rows))
+
+
+@given(st.data(), st.sampled_from([[], [EOS]]))
+def test_ids_are_a_translation_if_all_have_text_and_the_last_is_the_end(tokenizer, data, end) -> None:
+    known, unknown = (UNK, EOS + 1, len(tokenizer) - 1), (-1, PAD, BOS, EOS, len(tokenizer))
+    ids = [*data.draw(st.lists(st.sampled_from([*known * 4, *unknown]), max_size=5)), *end]
+    for given_ids in (ids, np.array(ids, dtype=np.int64)):
+        with nullcontext() if ids[-1:] == [EOS] and {*ids[:-1]} <= {*known} else pytest.raises(AttnvizError):
+            assert target_ids(tokenizer, given_ids) == ids
+
+
+def test_longest_sentence_and_translation_have_1200_pieces(tokenizer) -> None:
+    text = next(text for count in range(LONGEST) if len(tokenizer.encode(text := "#a" * 500 + "b" * count)) == LONGEST)
+    ids = [UNK] * LONGEST + [EOS]
+    for encode, longest, longer in (
+        (sentence_ids, text, text + "b"),
+        (target_ids, text, text + "b"),
+        (target_ids, ids, [UNK, *ids]),
+    ):
+        assert len(encode(tokenizer, longest)) == LONGEST + 1
+        with pytest.raises(AttnvizError, match=rf"\b{LONGEST + 1}\b.*\b{LONGEST}\b"):
+            encode(tokenizer, longer)
+
+
+@pytest.mark.parametrize("wrong", ["", "x" * 4001, 3, [3.5], None], ids=str)
+def test_wrong_text_of_several_is_named_by_its_number(tokenizer, wrong) -> None:
+    for given_texts in (["a b", wrong, "c"], ["a", "c", wrong]):
+        number = given_texts.index(wrong) + 1
+        with pytest.raises(AttnvizError, match=f"Translation {number}: "):
+            all_target_ids(tokenizer, given_texts, 3)
+        if isinstance(wrong, str):
+            with pytest.raises(AttnvizError, match=f"Sentence {number}: "):
+                all_sentence_ids(tokenizer, given_texts)
+    for count, targets in ((2, ["a"]), (1, ["a", "b"]), (2, "ab"), (1, 3)):
+        with pytest.raises(AttnvizError, match=f"{count}: one"):
+            all_target_ids(tokenizer, targets, count)

@@ -8,7 +8,6 @@ from tests.documentation.pages import FORMATS_PAGE, GUIDES, blocks, prepare, run
 
 
 def main() -> None:
-    """Rewrite the output of every block that has one."""
     for page in [Path(name).resolve() for name in sys.argv[1:]] or GUIDES:
         text = page.read_text(encoding="utf-8")
         runnable = [block for block in blocks(text) if block.reason is None]

@@ -15,8 +15,6 @@ SKIPPED = ("localhost",)
 
 
 class _Links(HTMLParser):
-    """The links of a page."""
-
     def __init__(self, text: str) -> None:
         super().__init__()
         self.found: list[str] = []

@@ -42,7 +42,6 @@ def build_notebook() -> Any:
 
 
 def _cells(text: str) -> list[Any]:
-    """Return the cells of a page: its text, its Python, and its shell code that runs."""
     cells, place = [], 0
     for block in blocks(text):
         if block.reason is not None:
@@ -91,12 +90,10 @@ def _stays(output: Any) -> bool:
 
 
 def printed_text(cell: Any) -> str:
-    """Return what a cell printed."""
     return "".join(output["text"] for output in cell.get("outputs", []) if output["output_type"] == "stream")
 
 
 def main() -> None:
-    """Write the notebook with its outputs."""
     notebook = build_notebook()
     with tempfile.TemporaryDirectory() as folder:
         run(notebook, prepare(Path(folder)))

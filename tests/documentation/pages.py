@@ -55,8 +55,6 @@ json.dump(outputs, sys.stdout)
 
 @dataclass(frozen=True)
 class Block:
-    """A block of code of a page."""
-
     language: str
     code: str
     output: str | None
@@ -73,7 +71,6 @@ class Block:
 
 
 def blocks(text: str) -> list[Block]:
-    """Return the blocks of Python and shell code of a page, in order."""
     return [
         Block(found["language"], found["code"], found["output"], found["reason"], found.span())
         for found in _BLOCK.finditer(text)

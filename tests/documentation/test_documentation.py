@@ -1,4 +1,4 @@
-"""Pages, recipes, docstrings and the site of the documentation."""
+"""Pages, recipes, docstrings, the site of the documentation, and the guide of contributors."""
 
 import importlib
 import inspect
@@ -48,13 +48,13 @@ def _name(page: Path) -> str:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("page", sorted({page for page, one in BLOCKS if one.reason is None} - {*RECIPES}), ids=_name)
-def test_page_code_runs_and_prints_the_shown_output(tmp_path, shipped_model, page: Path) -> None:
+def test_page_code_runs_and_prints_the_shown_output(tmp_path, shipped_model, page) -> None:
     """`test_recipe_runs_and_prints_the_shown_output` runs the other pages, with the installed package."""
     assert_printed(prepare(tmp_path), page)
 
 
 @pytest.mark.parametrize("command", [line for line in COMMANDS if "-m attnviz" in line])
-def test_command_line_options_exist(command: str) -> None:
+def test_command_line_options_exist(command) -> None:
     given = re.split(r" [<>|]", command.partition("-m attnviz ")[2])[0]
     arguments = shlex.split(given, comments=True)
     attnviz_app().parse_args(
@@ -63,7 +63,7 @@ def test_command_line_options_exist(command: str) -> None:
 
 
 @pytest.mark.parametrize("page", [*GUIDES, *OTHERS, REPOSITORY / ".github" / "CONTRIBUTING.md"], ids=_name)
-def test_links_within_the_repository_are_valid(page: Path) -> None:
+def test_links_within_the_repository_are_valid(page) -> None:
     broken = []
     # The building of the site tests links to what it makes of docstrings.
     for name, anchor in re.findall(
@@ -128,7 +128,7 @@ def _functions(one: object) -> Iterator[object]:
 
 
 @pytest.mark.parametrize("path", sorted(REFERENCE))
-def test_every_parameter_in_the_reference_is_documented(path: str) -> None:
+def test_every_parameter_in_the_reference_is_documented(path) -> None:
     missing = [
         f"{function.__qualname__}: {name}"
         for function in _functions(_object(path))
@@ -170,7 +170,6 @@ def installed(tmp_path_factory) -> Path:
 
 
 def assert_printed(folder: Path, page: Path, python: Path = PYTHON) -> None:
-    """Assert that the blocks of a page print what it shows."""
     runnable = [block for block in blocks(page.read_text(encoding="utf-8")) if block.reason is None]
     for block, found in zip(runnable, run_blocks(folder, runnable, python), strict=True):
         if block.output is not None:
@@ -179,7 +178,7 @@ def assert_printed(folder: Path, page: Path, python: Path = PYTHON) -> None:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("page", RECIPES, ids=lambda page: page.stem)
-def test_recipe_runs_and_prints_the_shown_output(tmp_path, installed, page: Path) -> None:
+def test_recipe_runs_and_prints_the_shown_output(tmp_path, installed, page) -> None:
     assert_printed(tmp_path, page, installed)
 
 
@@ -219,3 +218,41 @@ def test_documentation_builds_without_warnings(tmp_path) -> None:
     loaded = {link for page in tmp_path.rglob("*.html") for link in LOADED.findall(page.read_text(encoding="utf-8"))}
     assert [link for link in loaded if "//" in link] == [], "nothing is loaded from other machines"
     assert "<math" in (tmp_path / "how-it-works.html").read_text(encoding="utf-8")
+
+
+GITHUB = REPOSITORY / ".github"
+GUIDE = (GITHUB / "CONTRIBUTING.md").read_text(encoding="utf-8")
+TO_WRITE = ("NAME", "THE/FILE", "locales/de.po", "<module>")
+"""Parts of paths that the reader fills in."""
+
+
+def test_every_path_in_guide_exists() -> None:
+    named = {text.removeprefix("./") for text in re.findall(r"`([\w./-]+(?:/|\.(?:py|md|js|toml|txt|yml)))`", GUIDE)}
+    named |= {f".github/{link}" for link in re.findall(r"\]\(([^)#:]+)\)", GUIDE)}
+    paths = {path for path in named if not any(part in path for part in TO_WRITE)}
+    assert len(paths) > 20
+    roots = (REPOSITORY, REPOSITORY / "attnviz", REPOSITORY / "attnviz" / "ui", REPOSITORY / "attnviz" / "importing")
+    assert sorted(path for path in paths if not any((root / path).exists() for root in roots)) == []
+
+
+def test_every_name_in_guide_exists() -> None:
+    names = {name for name in re.findall(r"`(\w*[a-z]_\w*|[A-Z_]{3,})`", GUIDE) if "NAME" not in name}
+    assert len(names) > 20
+    files = [path for folder in ("attnviz", "tests", ".docs") for path in (REPOSITORY / folder).rglob("*.py")]
+    words = set(re.findall(r"\w+", " ".join(path.read_text(encoding="utf-8") for path in files)))
+    assert sorted(names - words) == []
+
+
+def test_every_module_in_guide_commands_exists() -> None:
+    modules = re.findall(r"python -m ((?:tests|attnviz)[\w.]*)", GUIDE)
+    assert {"tests", "tests.catalogs", "attnviz"} <= {*modules}
+    for module in modules:
+        path = REPOSITORY.joinpath(*module.split("."))
+        assert path.with_suffix(".py").is_file() or (path / "__main__.py").is_file(), module
+
+
+def test_newest_changelog_version_is_package_version() -> None:
+    changes = (GITHUB / "CHANGELOG.md").read_text(encoding="utf-8")
+    versions = re.findall(r"^## (\d+\.\d+\.\d+) \((?:\d{4}-\d\d-\d\d|unreleased)\)$", changes, re.MULTILINE)
+    assert versions[0] == attnviz.__version__
+    assert versions == sorted(versions, reverse=True)

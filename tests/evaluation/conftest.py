@@ -7,14 +7,12 @@ import pytest
 
 from attnviz.checkpoint import save_model
 from attnviz.network import TransformerConfig
-from attnviz.text import Tokenizer
-from attnviz.translator import Translator
 from tests.conftest import SENTENCES
 from tests.transformers import random_transformer
 
 
 @pytest.fixture
-def own_pairs(tmp_path: Path, translator: Translator) -> Path:
+def own_pairs(tmp_path, translator) -> Path:
     """Return a file whose references are the model's own greedy translations, and one line that is no pair."""
     path = tmp_path / "own" / "pairs.tsv"
     path.parent.mkdir()
@@ -24,8 +22,7 @@ def own_pairs(tmp_path: Path, translator: Translator) -> Path:
 
 
 @pytest.fixture
-def gold_links(tmp_path: Path) -> Path:
-    """Return a file of gold links, counted from 0."""
+def gold_links(tmp_path) -> Path:
     path = tmp_path / "gold.jsonl"
     records = [
         {"id": "1", "en": ["A", "girl", "."], "fr": ["Une", "fille", "."], "S": [[0, 0], [1, 1]], "P": [[2, 2]]},
@@ -36,8 +33,7 @@ def gold_links(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def transformer(tmp_path: Path, tokenizer: Tokenizer) -> Path:
-    """Return the folder of a transformer."""
+def transformer(tmp_path, tokenizer) -> Path:
     folder = tmp_path / "a-transformer"
     save_model(folder, random_transformer(TransformerConfig(len(tokenizer), 16, 4, 2, 12), 2), tokenizer)
     return folder

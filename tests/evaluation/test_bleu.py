@@ -1,4 +1,4 @@
-"""BLEU and chrF of a corpus, also by length and by search, compared with hand-computed values, and their tables."""
+"""BLEU, chrF and perplexity of a corpus, by length and by search: by hand and in NumPy; and their tables."""
 
 import math
 import shlex
@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from syrupy.assertion import SnapshotAssertion
 
+from attnviz import Translator
 from attnviz.evaluation.bleu import (
     BUCKETS,
     bleu_of,
@@ -20,24 +20,17 @@ from attnviz.evaluation.bleu import (
     sentence_counts,
 )
 from attnviz.evaluation.compared_models import best_trial, tune
-from attnviz.evaluation.forced import Likelihood
+from attnviz.evaluation.forced import Likelihood, force_pairs, likelihoods, total_likelihood
 from attnviz.evaluation.measurement_tables import command_line, table_number
-from attnviz.translator import Translator
+from attnviz.network import TransformerConfig
+from attnviz.text import EOS
 from tests.conftest import SENTENCES
-
-
-def test_bleu_of_small_example() -> None:
-    """Of its 6, 5, 4 and 3 n-grams, 5, 3, 2 and 1 are in the reference, which is as long."""
-    bleu, chrf = corpus_scores(["the cat sat on the mat"], ["the cat sat on a mat"])
-    assert bleu.value == pytest.approx(100 * (5 / 6 * 3 / 5 * 2 / 4 * 1 / 3) ** 0.25, abs=1e-6)
-    assert (bleu.metric, chrf.metric) == ("BLEU", "chrF2")
-    assert 50 < chrf.value < 100
+from tests.transformers import random_transformer
+from tests.whole_recomputation import recompute
 
 
 @pytest.mark.parametrize(("translations", "references"), [([], []), (["a"], []), (["a"], ["a", "b"])])
-def test_scoring_without_pairs_is_refused(
-    translations: list[str], references: list[str], snapshot: SnapshotAssertion
-) -> None:
+def test_scoring_without_pairs_is_refused(translations, references, snapshot) -> None:
     with pytest.raises(ValueError, match="scored") as error:
         corpus_scores(translations, references)
     assert str(error.value) == snapshot
@@ -61,7 +54,7 @@ def test_resampling_is_paired_and_repeatable() -> None:
     ("words", "label"),
     [(1, "1-10"), (10, "1-10"), (11, "11-20"), (20, "11-20"), (21, "21-30"), (50, "41-50"), (51, ">50"), (199, ">50")],
 )
-def test_bucket_bounds(words: int, label: str) -> None:
+def test_bucket_bounds(words, label) -> None:
     assert BUCKETS[bucket(" word" * words)] == label
 
 
@@ -93,7 +86,7 @@ def test_each_bucket_is_scored_by_itself() -> None:
 SOURCES, REFERENCES = SENTENCES[::2], SENTENCES[1::2]
 
 
-def test_rescoring_equals_searching(translator: Translator) -> None:
+def test_rescoring_equals_searching(translator) -> None:
     corpora = {"a": list(zip(SOURCES, REFERENCES, strict=True)), "b": [(SOURCES[0], REFERENCES[1])]}
     trials = tune(translator, corpora, (1, 3), (0.0, 0.7, 1.4))
     assert [(trial.beam, trial.length_penalty) for trial in trials] == [*product((1, 3), (0.0, 0.7, 1.4))]
@@ -121,3 +114,44 @@ def test_command_line_shortens_paths() -> None:
     words = shlex.split(command.replace("\\\n", " "))
     assert words[:5] == ["python", "-m", "attnviz", "evaluate", "test/file-0.tsv"]
     assert words[-6:] == ["--model", "models/en-fr", "--model", "models/a model", "--limit", "10"]
+
+
+PAIRS = list(zip(SENTENCES[::2], SENTENCES[1::2], strict=True))
+
+
+@pytest.mark.parametrize("kind", ["additive", "transformer"])
+def test_batched_forced_decoding_equals_single(make_network, tokenizer, kind) -> None:
+    transformer = random_transformer(TransformerConfig(len(tokenizer), 16, 4, 2, 12), 2)
+    translator = Translator(make_network() if kind == "additive" else transformer, tokenizer)
+    counted: list[int] = []
+    forced = force_pairs(translator, PAIRS * 9, counted.append)
+    assert sum(counted) == len(forced) == 9 * len(PAIRS)
+    for place in (0, 1, 2, 3, 4, 5, 52):
+        source, target = PAIRS[place % len(PAIRS)]
+        trace = translator.translate(source, target=target)
+        assert forced[place].log_likelihood == pytest.approx(float(trace.log_probabilities.sum()), rel=1e-4)
+        np.testing.assert_allclose(forced[place].alignment, trace.alignment, atol=1e-5)
+        assert forced[place].target_pieces == trace.target_pieces
+
+
+def test_perplexity_equals_numpy_recomputation(make_network, tokenizer) -> None:
+    network, surprises = make_network(), []
+    weights = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
+    for source, target in PAIRS:
+        source_ids, target_ids = ([*tokenizer.encode(text), EOS] for text in (source, target))
+        found = recompute(weights, network.config.to_dict(), source_ids, target_ids)
+        surprises += [-math.log(row[piece]) for row, piece in zip(found["distributions"], target_ids, strict=True)]
+    forced = force_pairs(Translator(network, tokenizer), PAIRS)
+    measured = total_likelihood(likelihoods(forced, [target for _, target in PAIRS]))
+    assert measured.pieces == len(surprises)
+    assert measured.perplexity == pytest.approx(math.exp(np.mean(surprises)), rel=1e-4)
+
+
+def test_characters_count_normalised_text_and_sentence_end(translator) -> None:
+    """The blank is one however wide, an apostrophe one however curly; the end of each sentence counts."""
+    targets = ["C’est  ici !", "Non."]
+    forced = force_pairs(translator, [("It's here!", targets[0]), ("No.", targets[1])])
+    found = total_likelihood(likelihoods(forced, targets))
+    assert found.characters == len("C'est ici !") + 1 + len("Non.") + 1
+    assert found.pieces == sum(len(translator.tokenizer.encode(target)) + 1 for target in targets)
+    assert found.nats == pytest.approx(-sum(pair.log_likelihood for pair in forced))

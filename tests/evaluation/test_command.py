@@ -1,4 +1,4 @@
-"""`attnviz evaluate`: tables, JSON, Markdown, CSV and figures, run through the command line."""
+"""`attnviz evaluate` of translators and detectors: tables, JSON, Markdown, CSV and figures."""
 
 import csv
 import json
@@ -6,24 +6,35 @@ import re
 from itertools import product
 from pathlib import Path
 
+import numpy as np
 import plotly.io
 import pytest
-from syrupy.assertion import SnapshotAssertion
 
+from attnviz import Translator
 from attnviz.analysis.measures import error_rate, links, mutual_links
 from attnviz.checkpoint import save_model
 from attnviz.commands.main import main
+from attnviz.detector import Detector
 from attnviz.evaluation.alignment import best_threshold, read_gold
 from attnviz.evaluation.example_sentences import FIGURE_3, LONG
-from attnviz.evaluation.model_alignments import posterior_alignments, word_alignments
-from attnviz.text import LONGEST_SENTENCE, Tokenizer
-from attnviz.translator import Translator
-from tests.conftest import ModelFactory
+from attnviz.evaluation.model_alignments import (
+    detected_alignments,
+    head_alignments,
+    posterior_alignments,
+    word_alignments,
+)
+from attnviz.network import DecomposableConfig
+from attnviz.text import EOS, LONGEST_SENTENCE, Tokenizer
+from attnviz.trace import TransformerTrace
+from attnviz.trace.parts import Heads
+from attnviz.training.negatives import NEGATIVE_KINDS, SWAPPED, WordFinder, learn_exchanges, save_exchanges
+from tests.detectors import random_detector
 from tests.snapshots import plain
+from tests.training.detection import make_pairs, write_pairs
 
 
 @pytest.fixture
-def fixed_context(tmp_path: Path, make_network: ModelFactory, tokenizer: Tokenizer) -> Path:
+def fixed_context(tmp_path, make_network, tokenizer) -> Path:
     """Return the model folder of a run, without attention, with the log of its training."""
     folder = tmp_path / "fixed" / "model"
     save_model(folder, make_network("none"), tokenizer)
@@ -32,7 +43,7 @@ def fixed_context(tmp_path: Path, make_network: ModelFactory, tokenizer: Tokeniz
 
 
 @pytest.fixture
-def evaluate(capfd: pytest.CaptureFixture[str]):
+def evaluate(capfd):
     """Return a function that runs the command and gives what it printed; it must succeed."""
 
     def run(*arguments: object) -> str:
@@ -42,9 +53,7 @@ def evaluate(capfd: pytest.CaptureFixture[str]):
     return run
 
 
-def test_model_scores_100_on_its_own_translations(
-    evaluate, own_pairs: Path, model_folder: Path, tmp_path: Path, capfd, snapshot: SnapshotAssertion
-) -> None:
+def test_model_scores_100_on_its_own_translations(evaluate, own_pairs, model_folder, tmp_path, capfd, snapshot) -> None:
     """Greedy, it has a BLEU and chrF of 100 by definition."""
     command = ["evaluate", str(own_pairs), "--skip-malformed", "--model", str(model_folder)]
     assert main([*command, "--limit", "10", "--beam", "1,2"]) == 0
@@ -59,7 +68,7 @@ def test_model_scores_100_on_its_own_translations(
 
 
 def test_json_output_contains_all_measures(
-    evaluate, own_pairs, gold_links, model_folder: Path, fixed_context, transformer: Path, translator: Translator
+    evaluate, own_pairs, gold_links, model_folder, fixed_context, transformer, translator
 ) -> None:
     models = ("--model", model_folder, "--model", fixed_context, "--model", transformer)
     options = ("--json", "--by-length", "--sentences", "--beam", "2,1", "--threshold-from", gold_links)
@@ -108,9 +117,7 @@ def test_json_output_contains_all_measures(
     assert own["translation"] == translator.translate(FIGURE_3[0], beam=2).translation
 
 
-def test_markdown_shows_command_above_each_table(
-    evaluate, own_pairs: Path, gold_links: Path, model_folder, snapshot: SnapshotAssertion
-) -> None:
+def test_markdown_shows_command_above_each_table(evaluate, own_pairs, gold_links, model_folder, snapshot) -> None:
     out = evaluate(own_pairs, gold_links, "--model", model_folder, "--markdown", "--by-length", "--beam", "1")
     parts = [one.split("\n", 1) for one in re.split(r"^### ", out, flags=re.MULTILINE)[1:]]
     titles, sections = zip(*parts, strict=True)
@@ -122,7 +129,7 @@ def test_markdown_shows_command_above_each_table(
     assert "pairs.tsv" not in sections[3]
 
 
-def test_scores_by_length_as_csv_and_figure(evaluate, own_pairs: Path, model_folder, fixed_context, tmp_path) -> None:
+def test_scores_by_length_as_csv_and_figure(evaluate, own_pairs, model_folder, fixed_context, tmp_path) -> None:
     table, figure = tmp_path / "lengths.csv", tmp_path / "lengths.json"
     models = ("--model", model_folder, "--model", fixed_context)
     evaluate(own_pairs, *models, "--by-length", "--csv", table, "--figure", figure)
@@ -135,9 +142,7 @@ def test_scores_by_length_as_csv_and_figure(evaluate, own_pairs: Path, model_fol
         assert list(line.y) == [float(row["bleu"]) for row in rows if row["model"] == model]
 
 
-def test_tune_marks_best_beam_and_length_penalty(
-    evaluate, own_pairs: Path, model_folder: Path, snapshot: SnapshotAssertion
-) -> None:
+def test_tune_marks_best_beam_and_length_penalty(evaluate, own_pairs, model_folder, snapshot) -> None:
     out = evaluate(own_pairs, "--model", model_folder, "--tune", "--limit", "3")
     assert out.count("**") == 2
     assert out.splitlines()[-1] == snapshot
@@ -145,9 +150,100 @@ def test_tune_marks_best_beam_and_length_penalty(
     assert [len(row) for row in rows if row] == [8] * 6, "beam widths and length penalties"
 
 
-def test_too_long_sentence_is_reported_by_number(own_pairs: Path, model_folder: Path, capfd) -> None:
+def test_too_long_sentence_is_reported_by_number(own_pairs, model_folder, capfd) -> None:
     with own_pairs.open("a", encoding="utf-8") as file:
         file.write(f"{'word ' * (LONGEST_SENTENCE + 1)}\tmot\n")
     assert main(["evaluate", str(own_pairs), "--skip-malformed", "--model", str(model_folder), "--device", "cpu"]) == 2
     errors = capfd.readouterr().err.splitlines()
     assert errors[-1].startswith("attnviz: Translating own/pairs.tsv failed after 0 pairs: Sentence 13: ")
+
+
+@pytest.mark.usefixtures("transformer")
+def test_heads_are_scored_and_written(own_pairs, gold_links, tmp_path, capfd, snapshot) -> None:
+    transformer = tmp_path / "a-transformer"
+    command = ["evaluate", str(gold_links), "--model", str(transformer), "--device", "cpu"]
+    place, gold = tmp_path / "heads.csv", read_gold(gold_links)
+    assert main([*command, "--json", "--heads", "--heads-csv", str(place)]) == 0
+    found = {(one["model"], one["links"]): one["aer"] for one in json.loads(capfd.readouterr().out)["alignment"]}
+    translator: Translator[TransformerTrace] = Translator.load(transformer, "cpu")
+    assert len(found) == 2 * (1 + 2 + 2 * 4)  # by two rules, the mean of all, the means of two layers and their heads
+    assert [model for model, rule in found if rule == "mutual argmax"] == snapshot
+    own = error_rate(map(mutual_links, head_alignments(translator, Heads(), gold)), gold)
+    assert found["a-transformer", "mutual argmax"] == pytest.approx(own.aer)
+    with place.open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    assert {row["weights"] for row in rows} == {translator.weights_digest[:12]}
+    rates = sorted(aer for (model, _), aer in found.items() if model != "a-transformer")
+    assert sorted(float(row["aer"]) for row in rows) == pytest.approx(rates, abs=1e-4)
+    for row in rows:
+        heads = Heads(int(row["layer"]) - 1, int(row["head"]) - 1 if row["head"] else None)
+        if row["links"] == "mutual argmax":
+            rate = error_rate(map(mutual_links, head_alignments(translator, heads, gold)), gold)
+            assert float(row["aer"]) == pytest.approx(rate.aer, abs=1e-4)
+    assert main([*command, "--heads-csv", str(place)]) != 0
+    assert main(["evaluate", str(own_pairs), *command[2:], "--heads"]) != 0
+    assert "--heads needs" in capfd.readouterr().err
+
+
+PAIRS = make_pairs()[:60]
+
+
+@pytest.fixture(scope="module")
+def words() -> Tokenizer:
+    return Tokenizer.train([side for pair in make_pairs() for side in pair], 190)
+
+
+@pytest.fixture(scope="module")
+def folder(words, tmp_path_factory) -> Path:
+    run = tmp_path_factory.mktemp("detector") / "judge"
+    folder = run / "model"
+    save_model(folder, random_detector(DecomposableConfig(len(words), 8, 10), 4), words)
+    finder, none = WordFinder(words), np.full((len(words), 1), -1, dtype=np.int32)
+    sides = ([[*words.encode(pair[side]), EOS] for pair in make_pairs()] for side in (0, 1))
+    save_exchanges(folder / "exchanges.npz", [learn_exchanges(side, finder, none) for side in sides])
+    (run / "log.csv").write_text("update,tokens,seconds\n50,900,1.5\n100,2000,3600\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def pairs(tmp_path_factory) -> Path:
+    return write_pairs(tmp_path_factory.mktemp("own") / "pairs.tsv", PAIRS)
+
+
+def test_accuracy_for_each_kind_of_negative(folder, pairs, capfd) -> None:
+    assert main(["evaluate", str(pairs), "--model", str(folder), "--device", "cpu", "--json"]) == 0
+    found = json.loads(capfd.readouterr().out)
+    assert list(found) == ["detectors", "detection"]
+    (sizes,), (record,) = found["detectors"], found["detection"]
+    assert sizes["parameters"] - sizes["parameters_outside_embeddings"] == sizes["vocabulary_size"] * 8
+    assert (sizes["training_updates"], sizes["training_pieces"]) == (100, 2000)
+    assert record["model"] == "judge"
+    kinds = {kind["kind"]: kind for kind in record["kinds"]}
+    assert list(kinds) == ["translation", *NEGATIVE_KINDS]
+    assert {kind["pairs"] for kind in kinds.values()} == {len(PAIRS)}
+    probabilities = Detector.load(folder, "cpu").judge_batch(PAIRS)
+    assert kinds["translation"]["accuracy"] == pytest.approx(float((probabilities > 0.5).mean()))
+    # Swapped clauses have the same pieces.
+    assert kinds[SWAPPED]["accuracy"] == pytest.approx(1 - kinds["translation"]["accuracy"])
+    assert record["seconds_per_pair"] > 0
+
+
+def test_alignment_error_of_detector(folder, tmp_path, capfd) -> None:
+    gold, words = tmp_path / "gold.jsonl", {"en": ["Tom", "liked", "singing"], "fr": ["Tom", "aimait", "chanter"]}
+    gold.write_text(json.dumps({"id": 1, **words, "S": [[0, 0], [1, 1], [2, 2]], "P": []}) + "\n")
+    assert main(["evaluate", str(gold), "--model", str(folder), "--device", "cpu", "--json"]) == 0
+    found = {(record["word"], record["links"]): record for record in json.loads(capfd.readouterr().out)["alignment"]}
+    assert {word for word, _ in found} == {"target looks", "both look"}
+    detector, sentences = Detector.load(folder, "cpu"), read_gold(gold)
+    for both in (False, True):
+        (matrix,) = detected_alignments(detector, sentences, both)
+        assert matrix.shape == (3, 3)
+        assert both or (matrix.sum(axis=1) <= 1 + 1e-6).all()
+        rate = error_rate([mutual_links(matrix)], sentences)
+        assert found["both look" if both else "target looks", "mutual argmax"]["aer"] == pytest.approx(rate.aer)
+
+
+def test_folder_without_exchanges_is_refused(folder, pairs, tmp_path, words, capfd) -> None:
+    save_model(tmp_path / "bare", random_detector(DecomposableConfig(len(words), 8, 10), 4), words)
+    assert main(["evaluate", str(pairs), "--model", str(tmp_path / "bare"), "--device", "cpu"]) == 2
+    assert "exchanges.npz" in capfd.readouterr().err

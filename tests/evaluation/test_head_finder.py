@@ -2,12 +2,10 @@
 
 import json
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Attention, AttnvizError, alignment_error, attention, find_heads
 from attnviz.commands.main import main
@@ -38,7 +36,7 @@ def records() -> list[Attention]:
     return [planted(seed, *pair, gold) for seed, (pair, gold) in enumerate(zip(PAIRS, GOLD, strict=True))]
 
 
-def test_a_planted_head_is_first(records: list[Attention]) -> None:
+def test_a_planted_head_is_first(records) -> None:
     for by in ("aer", "erased", None):
         found = find_heads(records, GOLD, by=by)
         assert (found.by, found.alignment_heads, found.tied, len(found.table)) == (by or "aer", [list(PLANTED)], 1, 6)
@@ -47,7 +45,7 @@ def test_a_planted_head_is_first(records: list[Attention]) -> None:
     assert "<table" in found._repr_html_()
 
 
-def test_the_error_rate_is_that_of_alignment_error(records: list[Attention]) -> None:
+def test_the_error_rate_is_that_of_alignment_error(records) -> None:
     table = find_heads(records, GOLD).table
     assert list(table["aer"]) == sorted(table["aer"])
     for _, row in table.iterrows():
@@ -67,7 +65,7 @@ def test_a_decoder_is_compared_one_token_earlier() -> None:
     assert found.table["erased"].iloc[0] == 1
 
 
-def test_alignment_heads_go_into_a_config(records: list[Attention], tmp_path: Path) -> None:
+def test_alignment_heads_go_into_a_config(records, tmp_path) -> None:
     found, path, heads = find_heads(records, GOLD), tmp_path / "generation_config.json", [list(PLANTED)]
     for before in ({}, {"num_beams": 4}):
         path.write_text(json.dumps(before)) if before else None
@@ -78,7 +76,7 @@ def test_alignment_heads_go_into_a_config(records: list[Attention], tmp_path: Pa
         found.save(path)
 
 
-def test_refusals_are_sentences(records: list[Attention], snapshot: SnapshotAssertion) -> None:
+def test_refusals_are_sentences(records, snapshot) -> None:
     plain, other = attention("a b", "c d", np.eye(2)), attention("a b", "c d", np.full((2, 2, 2, 2), 0.5))
     refused: dict[str, tuple[object, ...]] = {
         "no record": ([],),
@@ -94,9 +92,7 @@ def test_refusals_are_sentences(records: list[Attention], snapshot: SnapshotAsse
         assert refusal(partial(find_heads, found, **more)) == snapshot(name=name)
 
 
-def test_the_command_ranks_the_heads_of_a_file(
-    records: list[Attention], tmp_path: Path, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
-) -> None:
+def test_the_command_ranks_the_heads_of_a_file(records, tmp_path, capsys, snapshot) -> None:
     path, gold = tmp_path / "heads.json", tmp_path / "gold.txt"
     path.write_text("".join(record.to_json() + "\n" for record in records), encoding="utf-8")
     gold.write_text("\n".join(GOLD) + "\n", encoding="utf-8")

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from syrupy.assertion import SnapshotAssertion
 
 import attnviz
 from attnviz import AttnvizError, alignment_error, attention, link_agreement, read_attention, symmetrise
@@ -46,7 +45,7 @@ def _renumbered(text: str, base: int, turned: bool = False) -> str:
 @pytest.mark.parametrize("links_base", [0, 1])
 @pytest.mark.parametrize("gold_base", [0, 1])
 @pytest.mark.parametrize("turned", [False, True])
-def test_index_base_and_direction_are_detected(links_base: int, gold_base: int, turned: bool, tmp_path: Path) -> None:
+def test_index_base_and_direction_are_detected(links_base, gold_base, turned, tmp_path) -> None:
     links = _write(tmp_path / "links", [_renumbered(one, links_base, turned) for one in LINKS])
     gold = _write(tmp_path / "gold", [_renumbered(one, gold_base) for one in GOLD])
     scored = score(links, gold)
@@ -56,12 +55,12 @@ def test_index_base_and_direction_are_detected(links_base: int, gold_base: int, 
         assert re.findall(r"\d", scored.remarks[-1]) == [str(links_base), str(gold_base)]
 
 
-def test_a_link_of_word_0_shows_that_its_file_counts_from_0(tmp_path: Path) -> None:
+def test_a_link_of_word_0_shows_that_its_file_counts_from_0(tmp_path) -> None:
     scored = score(_write(tmp_path / "links", ["0-0 2-2 4-4 6-6"]), ["1-1 3-3 5-5"])
     assert (scored.convention.links_base, scored.error.aer) == (0, 1)
 
 
-def test_naacl_gold_counts_from_1_and_may_lack_last_pairs(tmp_path: Path) -> None:
+def test_naacl_gold_counts_from_1_and_may_lack_last_pairs(tmp_path) -> None:
     lines = []
     for number, one in enumerate(GOLD, 1):
         for link in _renumbered(one, 1).split():
@@ -72,7 +71,7 @@ def test_naacl_gold_counts_from_1_and_may_lack_last_pairs(tmp_path: Path) -> Non
     assert (scored.error.aer, len(scored.remarks)) == (pytest.approx(EXPECTED.aer), 2)
 
 
-def test_pieces_are_mapped_to_gold_words(tmp_path: Path) -> None:
+def test_pieces_are_mapped_to_gold_words(tmp_path) -> None:
     gold = tmp_path / "gold.jsonl"
     record = {"id": 1, "en": ["bicycle", "red"], "fr": ["vélo", "rouge"], "S": [[0, 0], [1, 1]], "P": []}
     gold.write_text(json.dumps(record), encoding="utf-8")
@@ -87,7 +86,7 @@ def test_pieces_are_mapped_to_gold_words(tmp_path: Path) -> None:
     assert alignment_error([matrix], gold).aer == 0
 
 
-def test_gold_links_in_a_record_are_gold_only_where_gold_is_read(tmp_path: Path) -> None:
+def test_gold_links_in_a_record_are_gold_only_where_gold_is_read(tmp_path) -> None:
     gold = [(0, 0), (1, 1)]
     record = attention("a dog", "un chien", np.eye(2)[[0, 0]], sure=gold)
     record.save(tmp_path / "record.json")
@@ -96,7 +95,7 @@ def test_gold_links_in_a_record_are_gold_only_where_gold_is_read(tmp_path: Path)
         assert alignment_error(gold, links).aer == 0
 
 
-def test_incomparable_links_and_gold_are_refused(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+def test_incomparable_links_and_gold_are_refused(tmp_path, snapshot) -> None:
     gold, other = attention("bi cycle", "x", [[0.5, 0.5]], sure=[(0, 0)]), attention("a red bus", "x", [[1, 0, 0]])
     refused = {"other numbers of pairs": (LINKS[:2], GOLD), "no gold links": (LINKS, ["", "", ""])}
     refused |= {"no links": ([3], ["0-0"]), "other words": ([other], [gold])}
@@ -104,9 +103,7 @@ def test_incomparable_links_and_gold_are_refused(tmp_path: Path, snapshot: Snaps
         assert refusal(partial(alignment_error, *pair), tmp_path) == snapshot(name=name)
 
 
-def test_score_prints_and_writes_scores(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
-) -> None:
+def test_score_prints_and_writes_scores(tmp_path, capsys, snapshot) -> None:
     links = _write(tmp_path / "links", [_renumbered(one, 0, turned=True) for one in LINKS])
     gold = _write(tmp_path / "gold", [*GOLD])
     for ending in ("csv", "json"):
@@ -129,9 +126,7 @@ BEYOND = ("0-0 1-1 2-2", "0-0 1-1 9-9 8-8 2-3", "0-0 1-1")
 WITHIN = ("0-0 1-1 2-2", "0-0 1-2 2-1", "0-0 1-1")
 
 
-def test_links_out_of_range_count_as_wrong_with_and_without_sentences(
-    tmp_path: Path, snapshot: SnapshotAssertion
-) -> None:
+def test_links_out_of_range_count_as_wrong_with_and_without_sentences(tmp_path, snapshot) -> None:
     links, gold = _write(tmp_path / "links", [*BEYOND]), _write(tmp_path / "gold", [*WITHIN])
     plain_score = score(links, gold)
     with_sentences = score(read_attention(links, SOURCE, TARGET), gold)
@@ -151,7 +146,7 @@ def test_links_out_of_range_count_as_wrong_with_and_without_sentences(
     assert refusal(lambda: read_attention(many, SOURCE, TARGET)[0]) == snapshot(name="read")
 
 
-def test_sentences_show_that_links_name_the_target_first(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+def test_sentences_show_that_links_name_the_target_first(tmp_path, snapshot) -> None:
     links = _write(tmp_path / "links", ["0-0 1-2 2-3", "0-0 1-1"])
     read = read_attention(links, ["the house is red", "a b"], ["la maison rouge", "c d"])
     scored = score(read, ["0-0 2-1 3-2", "0-0 1-1"])
@@ -160,15 +155,13 @@ def test_sentences_show_that_links_name_the_target_first(tmp_path: Path, snapsho
 
 
 def _numbered(links: dict[int, str], first: int | None = None) -> AttentionRecords:
-    """Return a file of links whose pairs have these numbers, from 1."""
-
     def read(number: int) -> SentencePair:
         return SentencePair(links=parse_links(links[number]), line=number - (first or 1))
 
     return AttentionRecords(Sentences([*links], read, base=0, first=first))
 
 
-def test_pairs_are_matched_by_their_numbers(snapshot: SnapshotAssertion) -> None:
+def test_pairs_are_matched_by_their_numbers(snapshot) -> None:
     gold = ["0-0 1-1", "0-0", "0-0 1-2 2-1", "0-0 1-1"]
     lost = _numbered({1: "0-0 1-1", 3: "0-0 1-2 2-1", 4: "0-0 1-1"})
     scored = score(lost, gold)
@@ -186,13 +179,13 @@ def test_pairs_are_matched_by_their_numbers(snapshot: SnapshotAssertion) -> None
 
 
 @pytest.mark.parametrize(("lines", "numbers"), [([0, 2], [1, 3]), ([0, 0], None), ([0, None], None), ([None, 0], None)])
-def test_pairs_have_numbers_only_where_all_differ(lines: list[int | None], numbers: list[int] | None) -> None:
+def test_pairs_have_numbers_only_where_all_differ(lines, numbers) -> None:
     pairs = Sentences(lines, lambda line: SentencePair(links=parse_links("0-0"), line=line))
     assert pair_numbers(AttentionRecords(pairs)) == numbers
 
 
 @given(first=st.integers(1, 9), count=st.integers(1, 9), lines=st.integers(1, 12), gap=st.booleans())
-def test_numbers_of_pairs_count_lines_or_all_pairs_in_order(first: int, count: int, lines: int, gap: bool) -> None:
+def test_numbers_of_pairs_count_lines_or_all_pairs_in_order(first, count, lines, gap) -> None:
     numbers = [*range(first, first + count)]
     numbers[1:] = numbers[1 + gap :]
     for own, theirs in ((numbers, None), (None, numbers)):
@@ -211,18 +204,18 @@ def test_numbers_of_pairs_count_lines_or_all_pairs_in_order(first: int, count: i
 
 
 @pytest.mark.parametrize(("turned", "swapped"), [(1, False), (3, True)])
-def test_another_direction_must_lower_the_error_rate_by_a_tenth(turned: int, swapped: bool) -> None:
+def test_another_direction_must_lower_the_error_rate_by_a_tenth(turned, swapped) -> None:
     links, gold = (["0-0"] * (20 - turned) + [link] * turned for link in ("1-0", "0-1"))
     scored = score(links, gold)
     assert (scored.convention.swapped, scored.error.aer) == (swapped, pytest.approx(0 if swapped else turned / 20))
 
 
-def test_links_of_the_ends_of_blank_sentences_link_no_words(tmp_path: Path) -> None:
+def test_links_of_the_ends_of_blank_sentences_link_no_words(tmp_path) -> None:
     links = _write(tmp_path / "links", ["0-0 1-1 2-2", "0-0"])
     assert alignment_error(read_attention(links, ["a b", ""], ["x y", ""]), ["0-0 1-1", ""]).aer == 0
 
 
-def test_damaged_pairs_count_as_lost(snapshot: SnapshotAssertion) -> None:
+def test_damaged_pairs_count_as_lost(snapshot) -> None:
     read = [
         SentencePair({"source": "a b", "target": "c d", "matrix": [[1, 0], [0, 1]]}),
         SentencePair({}, Links(frozenset()), problem="The row is cut short."),
@@ -254,7 +247,7 @@ def test_page_finds_the_gold_links_of_numbered_pairs() -> None:
     assert pair_place(numbered, 2, whole, numbered[1]) is None
 
 
-def test_word_errors_are_counted(tmp_path: Path) -> None:
+def test_word_errors_are_counted(tmp_path) -> None:
     links = _write(tmp_path / "links", ["0-0 2-0", "0-0 2-0", "1-1"])
     read = read_attention(links, ["the big cat", "the big cat", "the Cat"], ["le chat", "le chat", "le chat"])
     gold = ["0-0 2-1", "0-0 2-1", "0-0 1?1"]
@@ -267,7 +260,7 @@ def test_word_errors_are_counted(tmp_path: Path) -> None:
     assert alignment_error(links, ["0-0 2-0", "0-0 2-0", "1-1"]).word_errors == ()
 
 
-def test_words_decide_on_the_direction(snapshot: SnapshotAssertion) -> None:
+def test_words_decide_on_the_direction(snapshot) -> None:
     sure = [(0, 0), (1, 2), (2, 1)]
     gold = attention("the black cat", "le chat noir", np.eye(3)[[0, 2, 1]], sure=sure)
     for sides, swapped in ((("le chat noir", "the black cat"), True), (("The black cat", "Le chat noir"), False)):

@@ -40,10 +40,9 @@ from attnviz.browser_programs import PLOTLY
 from attnviz.environment import BROWSER_PATH
 from attnviz.errors import MissingFontWarning
 from attnviz.export import FigureOptions, images, save
-from attnviz.export.images import ImageFormat, find_browser, for_print, image
+from attnviz.export.images import find_browser, for_print, image
 from attnviz.export.saved_files import contents, heading
-from attnviz.figures.registry import step_figure
-from attnviz.figures.subject import Subject
+from attnviz.figures import Subject, step_figure
 from attnviz.languages import LANGUAGES, set_language
 from attnviz.model_folder import read_weights
 from attnviz.palette import palette
@@ -71,7 +70,6 @@ def trace() -> Trace:
 
 
 def _compiled(source: str, folder: Path, engine: str = "pdflatex") -> str:
-    """Compile `source`; return the text of the PDF."""
     for program in (engine, "pdftotext"):
         if not shutil.which(program):
             pytest.skip(f"there is no {program} on this machine")
@@ -85,7 +83,7 @@ def _compiled(source: str, folder: Path, engine: str = "pdflatex") -> str:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("engine", ["pdflatex", "xelatex", "lualatex"])
-def test_latex_sets_letters_of_other_scripts_or_their_numbers(engine: str, tmp_path) -> None:
+def test_latex_sets_letters_of_other_scripts_or_their_numbers(engine, tmp_path) -> None:
     words = ["русский", "a字b", f"x{WITHOUT_FONT}", "a\x1bb"]
     text = _compiled(export.heatmap_tikz(attention(["Œuvre"], words, [[1.0]] * 4)), tmp_path, engine)
     assert "U+2FE0" in text
@@ -126,7 +124,7 @@ def test_tikz_csv_json_and_pharaoh_files_have_the_values(trace, tmp_path) -> Non
 
 
 @pytest.mark.parametrize("attention", ["additive", "none"])
-def test_page_has_every_figure_in_each_language_and_theme(attention: str, snapshot) -> None:
+def test_page_has_every_figure_in_each_language_and_theme(attention, snapshot) -> None:
     trace = synthetic.trace(HARD, attention=attention)
     text = export.page_html(trace, step=2, margins=True, level="everything")
     assert PLOTLY.text in text
@@ -148,7 +146,7 @@ def test_page_has_every_figure_in_each_language_and_theme(attention: str, snapsh
 
 
 @pytest.mark.parametrize("level", get_args(DetailLevel))
-def test_a_page_has_the_payloads_that_it_draws_and_no_other(trace, level: DetailLevel) -> None:
+def test_a_page_has_the_payloads_that_it_draws_and_no_other(trace, level) -> None:
     view = saved_view(export.page_html(trace, level=level))
     drawn = {
         at.format_map({"face": "before", "by": by, "step": step})
@@ -270,7 +268,7 @@ def test_images_are_saved_in_every_format(trace, tmp_path, browser) -> None:
 
 @pytest.mark.browser
 @pytest.mark.parametrize("answers", [False, True], ids=["silent", "closed twice"])
-def test_image_is_saved_when_the_browser_cannot_be_closed(answers, trace, tmp_path, browser: str, monkeypatch) -> None:
+def test_image_is_saved_when_the_browser_cannot_be_closed(answers, trace, tmp_path, browser, monkeypatch) -> None:
     close = kaleido.Kaleido.close
 
     async def fail(renderer: kaleido.Kaleido) -> None:
@@ -306,7 +304,7 @@ def test_image_export_is_refused_without_a_browser_that_answers(trace, tmp_path,
 
 
 @pytest.mark.parametrize("ending", [pytest.param("png", marks=pytest.mark.nightly), "pdf"])
-def test_image_export_names_characters_without_a_font(ending: ImageFormat, trace) -> None:
+def test_image_export_names_characters_without_a_font(ending, trace) -> None:
     figure = for_print(figures.heatmap(trace))
     figure.update_layout(title={"text": f"été {WITHOUT_FONT} é"})
     with pytest.warns(MissingFontWarning, match=f": {WITHOUT_FONT}[.] "):
@@ -330,7 +328,7 @@ UNSAVEABLE = {
 
 
 @pytest.mark.parametrize(("name", "options"), UNSAVEABLE.values(), ids=UNSAVEABLE.keys())
-def test_invalid_exports_are_refused(trace, tmp_path, name: str, options: FigureOptions, snapshot) -> None:
+def test_invalid_exports_are_refused(trace, tmp_path, name, options, snapshot) -> None:
     assert refusal(lambda: save(trace, tmp_path / name, options), tmp_path) == snapshot
     assert list(tmp_path.iterdir()) == []
 

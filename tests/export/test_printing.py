@@ -20,9 +20,8 @@ from attnviz import Attention, attention
 from attnviz.export import FigureOptions
 from attnviz.export.images import close, find_browser, for_print, translation_sheet
 from attnviz.export.saved_files import heading, picture
-from attnviz.figures.registry import step_figures
-from attnviz.figures.spec import _WIDTHS, Spec, width
-from attnviz.figures.subject import Subject
+from attnviz.figures import Spec, Subject, step_figures
+from attnviz.figures.spec import _WIDTHS, width
 from attnviz.palette import FONT
 from attnviz.text import without_isolates
 from attnviz.trace.drawing import LONGEST_LABEL
@@ -51,7 +50,6 @@ TITLE_HEIGHT = 76
 
 
 def words_only(source: str, target: str) -> Attention:
-    """Return attention of another program between whole words."""
     rows, columns = target.split(), source.split()
     return attention(columns, rows, np.random.default_rng(0).dirichlet(np.ones(len(columns)), len(rows)))
 
@@ -67,7 +65,6 @@ def heatmap_sheets(source: str, target: str) -> Iterator[go.Figure]:
 
 
 def step_sheets(source: str, target: str) -> Iterator[go.Figure]:
-    """Yield the figures of a step as printed."""
     subject = Subject(synthetic.trace(source, target), 1, longest=LONGEST_LABEL)
     for figure in step_figures(subject).values():
         yield translation_sheet(figure.draw(subject), subject.trace, figure.headline(subject))
@@ -108,7 +105,6 @@ def labels(figure: go.Figure) -> list[str]:
 
 
 def letters(texts: list[str]) -> Counter[str]:
-    """Return how often each letter occurs, in its plain form."""
     return Counter(normalize("NFKC", "".join(texts)).replace(" ", ""))
 
 

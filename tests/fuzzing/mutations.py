@@ -47,12 +47,10 @@ def flip_early(content: bytearray, chance: random.Random) -> bytearray:
 
 
 def cut(content: bytearray, chance: random.Random) -> bytearray:
-    """Cut off the end."""
     return content[: chance.randrange(len(content))]
 
 
 def repeat(content: bytearray, chance: random.Random) -> bytearray:
-    """Repeat a part."""
     start, end = sorted(chance.randrange(len(content)) for _ in range(2))
     return content[:end] + content[start:]
 
@@ -74,7 +72,6 @@ def replace_value(content: bytearray, chance: random.Random) -> bytearray:
 
 
 def replace_line(content: bytearray, chance: random.Random) -> bytearray:
-    """Replace, drop or add a line."""
     lines = content.split(b"\n")
     place = chance.randrange(len(lines))
     new = [bytearray(text(chance).encode("utf-8", "surrogatepass"))]

@@ -16,11 +16,10 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from attnviz import AttnvizError, Translator
+from attnviz import AttnvizError, Trace, Translator
 from attnviz.analysis.neighbours import VECTOR_KINDS, Vectors, nearest, principal_map
 from attnviz.checkpoint import save_model
-from attnviz.corpora import MEASURES, Analyser, Settings, analyse_file
-from attnviz.corpora.corpus_lines import read_lines
+from attnviz.corpora import MEASURES, Analyser, Settings, analyse_file, read_lines
 from attnviz.corpora.table_metadata import table_metadata
 from attnviz.corpora.vectors import vectors_of_pairs
 from attnviz.environment import ATTNVIZ_CORPORA, ATTNVIZ_MODELS, ATTNVIZ_RUNS
@@ -30,7 +29,6 @@ from attnviz.installed_models import ADDITIVE_MODEL, FIXED_CONTEXT_MODEL, GENERA
 from attnviz.model_folder import FILES as MODEL_FILES
 from attnviz.network import AnyNetwork, DecomposableConfig, TransformerConfig
 from attnviz.text import Tokenizer
-from attnviz.trace import Trace
 from attnviz.trace.snapshots import FOLDER, Snapshots
 from attnviz.ui.pages import PAGE_NAMES
 from attnviz.ui.pages.corpus_table import (
@@ -84,7 +82,6 @@ class Bench:
 
     @cached_property
     def analyser(self) -> Analyser:
-        """What makes tables with that model."""
         return Analyser(self.translator, Settings(kind=None))
 
     @cached_property
@@ -167,7 +164,6 @@ def lines(bench: Bench, chance: random.Random) -> None:
 
 
 def models(bench: Bench, chance: random.Random) -> None:
-    """Load a damaged model folder and translate with it."""
     name = chance.choice(MODEL_FILES)
     folder = bench.folder / "damaged"
     shutil.rmtree(folder, ignore_errors=True)
@@ -182,7 +178,6 @@ SENTENCE = "der hund schläft im park ."
 
 
 def checkpoints(bench: Bench, chance: random.Random) -> None:
-    """Import a damaged checkpoint, and translate with what comes of it."""
     source = FIXTURES / chance.choice(("tutorial", "joey", "d2l", "fairseq", "opennmt"))
     name = chance.choice([path.name for path in sorted(source.iterdir()) if path.suffix != ".npz"])
     folder = bench.folder / "checkpoint"
@@ -244,7 +239,6 @@ def _value(name: str, chance: random.Random) -> str:
 
 
 def tables(bench: Bench, chance: random.Random) -> None:
-    """Show a damaged table of a corpus, and open a pair of it."""
     path = bench.damaged(bench.table("drawn").read_bytes(), "shelved.parquet", ANY, chance)
     table_metadata(path)
     whole = load_table(path)
@@ -255,7 +249,6 @@ def tables(bench: Bench, chance: random.Random) -> None:
 
 
 def vectors(bench: Bench, chance: random.Random) -> None:
-    """Search the damaged vectors of a corpus."""
     whole = bench.folder / "whole.npz"
     if not whole.exists():
         vectors_of_pairs(bench.translator, [(1, *SENTENCES[:2]), (2, *SENTENCES[2:])]).save(whole)
@@ -267,7 +260,6 @@ def vectors(bench: Bench, chance: random.Random) -> None:
 
 
 def snapshots(bench: Bench, chance: random.Random) -> None:
-    """Draw the damaged snapshots of a training."""
     path = chance.choice(sorted(Path(SNAPSHOTS).glob("*.json")))
     several = (*JSON, *[replace_value] * 9)
     found = Snapshots.load(bench.damaged(path.read_bytes(), "snapshots.json", several, chance))
@@ -311,7 +303,7 @@ def bench(tmp_path_factory, make_network, tokenizer) -> Bench:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_input_is_used_or_refused(bench, kind: str) -> None:
+def test_input_is_used_or_refused(bench, kind) -> None:
     function, tried = KINDS[kind]
     count = sum(refused(function, bench, random.Random(f"{kind} {seed}")) for seed in range(tried))
     if kind != "addresses":  # a link opens what it can

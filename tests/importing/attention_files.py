@@ -15,11 +15,10 @@ import torch
 from numpy.typing import NDArray
 from pyarrow import parquet
 
-from attnviz import attention
+from attnviz import Attention, attention
 from attnviz.corpora.measured_attention import table_of_attention
 from attnviz.export.attention_files import attention_file_content
 from attnviz.text import SPACE
-from attnviz.trace import Attention
 
 SOURCE = ("The", "economic", "area", "was", "signed", ".")
 TARGET = ("La", "zone", "économ@@", "ique", "a", "été", "signée", ".")
@@ -51,7 +50,6 @@ def logged(rows: Sequence[str], columns: Sequence[str], weights: NDArray[np.floa
 
 
 def stored(write: Callable[[Any], object]) -> bytes:
-    """Return what a function writes to a file."""
     file = io.BytesIO()
     write(file)
     return file.getvalue()
@@ -86,8 +84,6 @@ SCORES = ("-1.512345", "nan", "-inf")
 
 
 class Pair(NamedTuple):
-    """A sentence pair with links and weights."""
-
     source: Sequence[str]
     target: Sequence[str]
     links: Links
@@ -99,7 +95,6 @@ class Pair(NamedTuple):
         return counts / counts.sum(axis=1, keepdims=True)
 
     def sides(self) -> list[list[str]]:
-        """Return the tokens of both sides, with `</s>`."""
         return [[*self.source, "</s>"], [*self.target, "</s>"]]
 
     def fill(self, form: str, n: int, ends: bool) -> str:
@@ -184,7 +179,6 @@ class File:
         return {name: side for name, side in sides.items() if name[0] in self.needs}
 
     def content(self, pairs: Pairs) -> bytes:
-        """Return the file of these pairs."""
         if isinstance(self.write, bytes):
             return self.write
         found = each(self.write, pairs, self.ends) if isinstance(self.write, str) else self.write(pairs)
@@ -219,7 +213,6 @@ def _objects(make: Callable[[Pair], object], lines: bool = False) -> Callable[[P
 
 
 def saved(value: Any) -> bytes:
-    """Return a file of PyTorch."""
     return stored(lambda file: torch.save(value, file))
 
 

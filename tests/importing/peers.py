@@ -1,10 +1,10 @@
-"""The translators of other programs in NumPy float64: their tensors by name, equations and files, to write checkpoints.
+"""The translators of other programs in PyTorch float64: their modules by name, equations and files of checkpoints.
 
-Each forward pass follows the program's own code, without torch and without code of attnviz.
+Each forward pass follows the program's own code, without code of attnviz.
 """
 
 from argparse import Namespace
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -12,87 +12,43 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from safetensors.torch import save_file
+from torch import Tensor, cat, nn, tanh
 
-Array = NDArray[np.float64]
-Shapes = dict[str, tuple[int, ...]]
-Outputs = tuple[Array, Array]
-"""Logits (Ty, K) and attention weights (Ty, Tx) of each step."""
-RNN = "{gate}_l{layer}{way}"
-
-
-def sigmoid(x: Array) -> Array:
-    return 1 / (1 + np.exp(-x))
+Modules = Mapping[str, Any]
+Step = tuple[Tensor, Tensor]
+"""Logits (K,) and attention weights (Tx,) of a step."""
 
 
-def softmax(x: Array) -> Array:
-    exponentials = np.exp(x - x.max())
-    return exponentials / exponentials.sum()
+def ends_of(ends: Tensor | tuple[Tensor, Tensor]) -> Tensor:
+    """Return the last states of a GRU as (1, L D, n), or those of an LSTM with its cells as (2, L D, n)."""
+    return torch.stack(ends) if isinstance(ends, tuple) else ends[None]
 
 
-def step(w: Mapping[str, Array], name: str, x: Array, state: Array, layer: int = 0, way: str = "") -> Array:
-    """Return the state (1, n) of a GRU, or state and cell (2, n) of an LSTM, after one input, as torch computes it."""
-    ih, hh, bias_ih, bias_hh = (
-        w[name.format(gate=gate, layer=layer, way=way)] for gate in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
-    )
-    given, kept = ih @ x + bias_ih, hh @ state[0] + bias_hh
-    if len(state) == 2:
-        i, f, g, o = np.split(given + kept, 4)
-        cell = sigmoid(f) * state[1] + sigmoid(i) * np.tanh(g)
-        return np.stack([sigmoid(o) * np.tanh(cell), cell])
-    (r, z, n), (r_kept, z_kept, n_kept) = np.split(given, 3), np.split(kept, 3)
-    reset, update = sigmoid(r + r_kept), sigmoid(z + z_kept)
-    return ((1 - update) * np.tanh(n + reset * n_kept) + update * state[0])[None]
+def stepper(rnn: nn.Module) -> Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]:
+    """Return a function of an input (m,) and the states (1 or 2, L, n): the highest state (n,), and those after it."""
+
+    def step(x: Tensor, states: Tensor) -> tuple[Tensor, Tensor]:
+        if isinstance(rnn, nn.RNNBase):
+            found = ends_of(rnn(x[None], tuple(states) if len(states) == 2 else states[0])[1])
+            return found[0, -1], found
+        after = []
+        for cell, state in zip(rnn, states.unbind(1), strict=True):
+            after.append(ends_of(cell(x, tuple(state) if len(state) == 2 else state[0])))
+            x = after[-1][0]
+        return x, torch.stack(after, dim=1)
+
+    return step
 
 
-def stacked(w: Mapping[str, Array], name: str, x: Array, states: Sequence[Array]) -> tuple[Array, list[Array]]:
-    """Return the highest layer's state (n,) and the states of all layers after one input."""
-    after = []
-    for layer, state in enumerate(states):
-        after.append(step(w, name, x, state, layer))
-        x = after[-1][0]
-    return x, after
-
-
-def encode(w: Mapping[str, Array], name: str, words: Array, layers: int, two: bool, lstm: bool) -> tuple[Array, Array]:
-    """Return annotations (Tx, D n), and the last states (1 or 2, L D, n): of each layer forwards, then backwards."""
-    ends = list[Array]()
-    for layer in range(layers):
-        sides = []
-        for way in ("", "_reverse")[: 1 + two]:
-            size = w[name.format(gate="weight_hh", layer=layer, way=way)].shape[1]
-            state, outputs = np.zeros((1 + lstm, size)), []
-            for word in words[::-1] if way else words:
-                state = step(w, name, word, state, layer, way)
-                outputs.append(state[0])
-            ends.append(state)
-            sides.append(outputs[::-1] if way else outputs)
-        words = np.concatenate(sides, axis=1)
-    return words, np.stack(ends, axis=1)
-
-
-def linear(name: str, out: int, into: int, bias: bool = True) -> Shapes:
-    return {f"{name}.weight": (out, into)} | ({f"{name}.bias": (out,)} if bias else {})
-
-
-def apply(w: Mapping[str, Array], name: str, x: Array) -> Array:
-    """Return a linear layer of `x`, (in,) or (rows, in)."""
-    return x @ w[f"{name}.weight"].T + w.get(f"{name}.bias", 0)
-
-
-def rnn(name: str, given: int, size: int, layers: int = 1, two: bool = False, lstm: bool = False) -> Shapes:
-    gates, found = 3 + lstm, Shapes()
-    for layer in range(layers):
-        for way in ("", "_reverse")[: 1 + two]:
-            into = given if layer == 0 else (1 + two) * size
-            for gate, columns in (("weight_ih", (into,)), ("weight_hh", (size,)), ("bias_ih", ()), ("bias_hh", ())):
-                found[name.format(gate=gate, layer=layer, way=way)] = (gates * size, *columns)
-    return found
+def cells(given: int, size: int, layers: int, lstm: bool) -> nn.ModuleList:
+    kind = nn.LSTMCell if lstm else nn.GRUCell
+    return nn.ModuleList(kind(given if layer == 0 else size, size) for layer in range(layers))
 
 
 class Peer:
     """A translator of a program, with random weights.
 
-    Each program has the `shapes` of its weights, `force_decode`, which returns the outputs where the decoder reads
+    Each program has its `modules` by their names, `force_decode`, which yields the outputs where the decoder reads
     `target`, ids that begin with the start token, and `write` for a checkpoint with its vocabularies.
     """
 
@@ -108,11 +64,12 @@ class Peer:
     def __init__(self, seed: int = 0, **kind: Any) -> None:
         self.chosen = kind
         self.kind = Namespace(**self.KIND | kind)
-        chance = np.random.default_rng(seed)
-        self.state = {
-            name: torch.tensor(chance.normal(0, 0.5, shape), dtype=torch.float32)
-            for name, shape in self.shapes().items()
-        }
+        self.made: Modules = {name: module.double().requires_grad_(False) for name, module in self.modules().items()}
+        chance, self.state = np.random.default_rng(seed), dict[str, Tensor]()
+        for name, module in self.made.items():
+            for part, tensor in module.state_dict().items():
+                tensor.copy_(torch.tensor(chance.normal(0, 0.5, tensor.shape), dtype=torch.float32))
+                self.state[f"{name}.{part}"] = tensor.float()
 
     def __str__(self) -> str:
         return ", ".join([type(self).__name__, *(f"{name}={value}" for name, value in self.chosen.items())])
@@ -122,20 +79,17 @@ class Peer:
         tokens = [self.START] * self.OPENED + source.split() + [self.END] * self.CLOSED
         return [*map(self.SOURCE.index, tokens)], [*map(self.TARGET.index, [*target.split(), self.END])]
 
-    def outputs(self, source: str, target: str) -> Outputs:
+    def outputs(self, source: str, target: str) -> list[NDArray[np.float64]]:
+        """Return the logits (Ty, K) and the attention weights (Ty, Tx)."""
         read, written = self.ids(source, target)
-        weights = {name: tensor.double().numpy() for name, tensor in self.state.items()}
-        return self.force_decode(weights, read, [self.TARGET.index(self.START), *written[:-1]])
+        previous = [self.TARGET.index(self.START), *written[:-1]]
+        steps = self.force_decode(self.made, torch.tensor(read), torch.tensor(previous))
+        return [torch.stack(side).numpy() for side in zip(*steps, strict=True)]
 
 
 def write_tokens(folder: Path, **files: Sequence[str]) -> None:
     for name, tokens in files.items():
         (folder / f"{name}.txt").write_text("\n".join(tokens) + "\n", encoding="utf-8")
-
-
-def joined(rows: Sequence[tuple[Array, Array]]) -> Outputs:
-    logits, weights = (np.stack(side) for side in zip(*rows, strict=True))
-    return logits, weights
 
 
 class Tutorial(Peer):
@@ -147,30 +101,27 @@ class Tutorial(Peer):
     START, END = "<sos>", "<eos>"
     OPENED = True
 
-    def shapes(self) -> Shapes:
+    def modules(self) -> Modules:
         return {
-            "encoder.embedding.weight": (len(self.SOURCE), 8),
-            **rnn(f"encoder.rnn.{RNN}", 8, 10, two=True),
-            **linear("encoder.fc", 12, 20),
-            **linear("decoder.attention.attn_fc", 12, 20 + 12),
-            **linear("decoder.attention.v_fc", 1, 12, bias=False),
-            "decoder.embedding.weight": (len(self.TARGET), 6),
-            **rnn(f"decoder.rnn.{RNN}", 20 + 6, 12),
-            **linear("decoder.fc_out", len(self.TARGET), 20 + 12 + 6),
+            "encoder.embedding": nn.Embedding(len(self.SOURCE), 8),
+            "encoder.rnn": nn.GRU(8, 10, bidirectional=True),
+            "encoder.fc": nn.Linear(20, 12),
+            "decoder.attention.attn_fc": nn.Linear(20 + 12, 12),
+            "decoder.attention.v_fc": nn.Linear(12, 1, bias=False),
+            "decoder.embedding": nn.Embedding(len(self.TARGET), 6),
+            "decoder.rnn": nn.GRU(20 + 6, 12),
+            "decoder.fc_out": nn.Linear(20 + 12 + 6, len(self.TARGET)),
         }
 
-    def force_decode(self, w: Mapping[str, Array], source: Sequence[int], target: Sequence[int]) -> Outputs:
-        words = w["encoder.embedding.weight"][source]
-        annotations, ends = encode(w, f"encoder.rnn.{RNN}", words, 1, two=True, lstm=False)
-        state, rows = np.tanh(apply(w, "encoder.fc", ends[0].ravel())), []
-        for word in w["decoder.embedding.weight"][target]:
-            asked = np.stack([np.concatenate([state, annotation]) for annotation in annotations])
-            energies = apply(w, "decoder.attention.v_fc", np.tanh(apply(w, "decoder.attention.attn_fc", asked)))
-            weights = softmax(energies[:, 0])
+    def force_decode(self, m: Modules, source: Tensor, target: Tensor) -> Iterator[Step]:
+        annotations, ends = m["encoder.rnn"](m["encoder.embedding"](source))
+        state = tanh(m["encoder.fc"](ends.flatten()))
+        for word in m["decoder.embedding"](target):
+            asked = cat([state.expand(len(annotations), -1), annotations], dim=1)
+            weights = m["decoder.attention.v_fc"](tanh(m["decoder.attention.attn_fc"](asked)))[:, 0].softmax(0)
             context = weights @ annotations
-            state = step(w, f"decoder.rnn.{RNN}", np.concatenate([word, context]), state[None])[0]
-            rows.append((apply(w, "decoder.fc_out", np.concatenate([state, context, word])), weights))
-        return joined(rows)
+            state = m["decoder.rnn"](cat([word, context])[None], state[None])[0][0]
+            yield m["decoder.fc_out"](cat([state, context, word])), weights
 
     def write(self, folder: Path) -> None:
         torch.save(self.state, folder / "tut3-model.pt")
@@ -186,30 +137,26 @@ class Tutorial2017(Peer):
     START, END = "SOS", "EOS"
     KIND: ClassVar = {"positions": 10, "size": 8}
 
-    def shapes(self) -> Shapes:
+    def modules(self) -> Modules:
         size, positions = self.kind.size, self.kind.positions
         return {
-            "encoder.embedding.weight": (len(self.SOURCE), size),
-            **rnn(f"encoder.gru.{RNN}", size, size),
-            "decoder.embedding.weight": (len(self.TARGET), size),
-            **linear("decoder.attn", positions, 2 * size),
-            **linear("decoder.attn_combine", size, 2 * size),
-            **rnn(f"decoder.gru.{RNN}", size, size),
-            **linear("decoder.out", len(self.TARGET), size),
+            "encoder.embedding": nn.Embedding(len(self.SOURCE), size),
+            "encoder.gru": nn.GRU(size, size),
+            "decoder.embedding": nn.Embedding(len(self.TARGET), size),
+            "decoder.attn": nn.Linear(2 * size, positions),
+            "decoder.attn_combine": nn.Linear(2 * size, size),
+            "decoder.gru": nn.GRU(size, size),
+            "decoder.out": nn.Linear(size, len(self.TARGET)),
         }
 
-    def force_decode(self, w: Mapping[str, Array], source: Sequence[int], target: Sequence[int]) -> Outputs:
-        words = w["encoder.embedding.weight"][source]
-        read, ends = encode(w, f"encoder.gru.{RNN}", words, 1, two=False, lstm=False)
-        annotations = np.zeros((self.kind.positions, self.kind.size))
-        annotations[: len(read)] = read
-        state, rows = ends[:, 0], []
-        for word in w["decoder.embedding.weight"][target]:
-            weights = softmax(apply(w, "decoder.attn", np.concatenate([word, state[0]])))
-            given = np.maximum(apply(w, "decoder.attn_combine", np.concatenate([word, weights @ annotations])), 0)
-            state = step(w, f"decoder.gru.{RNN}", given, state)
-            rows.append((apply(w, "decoder.out", state[0]), weights))
-        return joined(rows)
+    def force_decode(self, m: Modules, source: Tensor, target: Tensor) -> Iterator[Step]:
+        read, state = m["encoder.gru"](m["encoder.embedding"](source))
+        annotations = nn.functional.pad(read, (0, 0, 0, self.kind.positions - len(read)))
+        for word in m["decoder.embedding"](target):
+            weights = m["decoder.attn"](cat([word, state[0]])).softmax(0)
+            given = m["decoder.attn_combine"](cat([word, weights @ annotations])).relu()
+            _, state = m["decoder.gru"](given[None], state)
+            yield m["decoder.out"](state[0]), weights
 
     def write(self, folder: Path) -> None:
         for half in ("encoder", "decoder"):
@@ -223,54 +170,43 @@ class Joey(Peer):
 
     SOURCE = ("<unk>", "<pad>", "<s>", "</s>", "der", "hund", "schläft", "im", "park", ".")
     TARGET = ("<unk>", "<pad>", "<s>", "</s>", "the", "dog", "sleeps", "in", "park", ".", "is")
-    KIND: ClassVar = {
-        "rnn": "gru",
-        "attention": "bahdanau",
-        "start": "bridge",
-        "layers": (1, 1),
-        "feeding": True,
-        "scale": False,
-    }
+    KIND: ClassVar = {"rnn": "gru", "attention": "bahdanau", "start": "bridge", "layers": (1, 1)}
+    KIND |= {"feeding": True, "scale": False}
 
-    def shapes(self) -> Shapes:
-        kind, size, lstm = self.kind, 8, self.kind.rnn == "lstm"
-        additive = kind.attention == "bahdanau"
-        return {
-            "src_embed.lut.weight": (len(self.SOURCE), 6),
-            "trg_embed.lut.weight": (len(self.TARGET), 5),
-            **rnn(f"encoder.rnn.{RNN}", 6, size, kind.layers[0], two=True, lstm=lstm),
-            **rnn(f"decoder.rnn.{RNN}", 5 + kind.feeding * size, size, kind.layers[1], lstm=lstm),
-            **linear("decoder.att_vector_layer", size, 3 * size),
-            **linear("decoder.output_layer", len(self.TARGET), size, bias=False),
-            **linear("decoder.attention.key_layer", size, 2 * size, bias=False),
-            **(linear("decoder.attention.query_layer", size, size, bias=False) if additive else {}),
-            **(linear("decoder.attention.energy_layer", 1, size, bias=False) if additive else {}),
-            **(linear("decoder.bridge_layer", size, 2 * size) if kind.start == "bridge" else {}),
+    def modules(self) -> Modules:
+        kind, size = self.kind, 8
+        rnn = nn.LSTM if kind.rnn == "lstm" else nn.GRU
+        found = {
+            "src_embed.lut": nn.Embedding(len(self.SOURCE), 6),
+            "trg_embed.lut": nn.Embedding(len(self.TARGET), 5),
+            "encoder.rnn": rnn(6, size, kind.layers[0], bidirectional=True),
+            "decoder.rnn": rnn(5 + kind.feeding * size, size, kind.layers[1]),
+            "decoder.att_vector_layer": nn.Linear(3 * size, size),
+            "decoder.output_layer": nn.Linear(size, len(self.TARGET), bias=False),
+            "decoder.attention.key_layer": nn.Linear(2 * size, size, bias=False),
         }
+        if kind.attention == "bahdanau":
+            found["decoder.attention.query_layer"] = nn.Linear(size, size, bias=False)
+            found["decoder.attention.energy_layer"] = nn.Linear(size, 1, bias=False)
+        return found | ({"decoder.bridge_layer": nn.Linear(2 * size, size)} if kind.start == "bridge" else {})
 
-    def force_decode(self, w: Mapping[str, Array], source: Sequence[int], target: Sequence[int]) -> Outputs:
-        kind, lstm = self.kind, self.kind.rnn == "lstm"
-        factors = (6**0.5, 5**0.5) if kind.scale else (1, 1)
-        words = w["src_embed.lut.weight"][source] * factors[0]
-        annotations, ends = encode(w, f"encoder.rnn.{RNN}", words, kind.layers[0], two=True, lstm=lstm)
-        last = ends[0, -2:].ravel()  # forwards and backwards, of the last layer
-        if kind.start == "bridge":
-            first = np.tanh(apply(w, "decoder.bridge_layer", last))
-        else:
-            first = last[:8] * (kind.start == "last")
-        states, fed, rows = [np.stack([first] * (1 + lstm))] * kind.layers[1], np.zeros(8), []
-        keys = apply(w, "decoder.attention.key_layer", annotations)
-        for word in w["trg_embed.lut.weight"][target] * factors[1]:
-            given = np.concatenate([word, fed]) if kind.feeding else word
-            state, states = stacked(w, f"decoder.rnn.{RNN}", given, states)
+    def force_decode(self, m: Modules, source: Tensor, target: Tensor) -> Iterator[Step]:
+        kind, factors = self.kind, (6**0.5, 5**0.5) if self.kind.scale else (1, 1)
+        annotations, ends = m["encoder.rnn"](m["src_embed.lut"](source) * factors[0])
+        last = ends_of(ends)[0, -2:].flatten()  # forwards and backwards, of the last layer
+        first = last[:8] * (kind.start == "last")
+        first = tanh(m["decoder.bridge_layer"](last)) if kind.start == "bridge" else first
+        states, fed = first.expand(1 + (kind.rnn == "lstm"), kind.layers[1], -1), torch.zeros(8)
+        keys, step = m["decoder.attention.key_layer"](annotations), stepper(m["decoder.rnn"])
+        for word in m["trg_embed.lut"](target) * factors[1]:
+            state, states = step(cat([word, fed]) if kind.feeding else word, states.contiguous())
             if kind.attention == "bahdanau":
-                inner = np.tanh(apply(w, "decoder.attention.query_layer", state) + keys)
-                weights = softmax(apply(w, "decoder.attention.energy_layer", inner)[:, 0])
+                inner = tanh(m["decoder.attention.query_layer"](state) + keys)
+                weights = m["decoder.attention.energy_layer"](inner)[:, 0].softmax(0)
             else:
-                weights = softmax(keys @ state)
-            fed = np.tanh(apply(w, "decoder.att_vector_layer", np.concatenate([state, weights @ annotations])))
-            rows.append((apply(w, "decoder.output_layer", fed), weights))
-        return joined(rows)
+                weights = (keys @ state).softmax(0)
+            fed = tanh(m["decoder.att_vector_layer"](cat([state, weights @ annotations])))
+            yield m["decoder.output_layer"](fed), weights
 
     def write(self, folder: Path) -> None:
         content = {"model_state": self.state, "optimizer_state": {}, "stats_state": {"steps": 3}}
@@ -296,33 +232,30 @@ class D2l(Peer):
 
     @property
     def encoder(self) -> str:
-        return f"encoder.rnn.rnn.{RNN}" if self.kind.newer else f"encoder.rnn.{RNN}"
+        return "encoder.rnn.rnn" if self.kind.newer else "encoder.rnn"
 
-    def shapes(self) -> Shapes:
+    def modules(self) -> Modules:
         return {
-            "encoder.embedding.weight": (len(self.SOURCE), 6),
-            **rnn(self.encoder, 6, 8, self.kind.layers),
-            **linear("decoder.attention.W_k", 8, 8, self.kind.biased),
-            **linear("decoder.attention.W_q", 8, 8, self.kind.biased),
-            **linear("decoder.attention.w_v", 1, 8, self.kind.biased),
-            "decoder.embedding.weight": (len(self.TARGET), 5),
-            **rnn(f"decoder.rnn.{RNN}", 5 + 8, 8, self.kind.layers),
-            **linear("decoder.dense", len(self.TARGET), 8),
+            "encoder.embedding": nn.Embedding(len(self.SOURCE), 6),
+            self.encoder: nn.GRU(6, 8, self.kind.layers),
+            "decoder.attention.W_k": nn.Linear(8, 8, self.kind.biased),
+            "decoder.attention.W_q": nn.Linear(8, 8, self.kind.biased),
+            "decoder.attention.w_v": nn.Linear(8, 1, self.kind.biased),
+            "decoder.embedding": nn.Embedding(len(self.TARGET), 5),
+            "decoder.rnn": nn.GRU(5 + 8, 8, self.kind.layers),
+            "decoder.dense": nn.Linear(8, len(self.TARGET)),
         }
 
-    def force_decode(self, w: Mapping[str, Array], source: Sequence[int], target: Sequence[int]) -> Outputs:
-        padded = [*source, *[self.SOURCE.index("<pad>")] * (self.kind.length - len(source))]
-        words = w["encoder.embedding.weight"][padded]
-        annotations, ends = encode(w, self.encoder, words, self.kind.layers, two=False, lstm=False)
-        states, rows = [ends[:, layer] for layer in range(self.kind.layers)], []
-        for word in w["decoder.embedding.weight"][target]:
-            query = apply(w, "decoder.attention.W_q", states[-1][0])
-            inner = np.tanh(query + apply(w, "decoder.attention.W_k", annotations[: len(source)]))
-            weights = softmax(apply(w, "decoder.attention.w_v", inner)[:, 0])
-            given = np.concatenate([weights @ annotations[: len(source)], word])
-            state, states = stacked(w, f"decoder.rnn.{RNN}", given, states)
-            rows.append((apply(w, "decoder.dense", state), weights))
-        return joined(rows)
+    def force_decode(self, m: Modules, source: Tensor, target: Tensor) -> Iterator[Step]:
+        padding = max(self.kind.length - len(source), 0)
+        padded = nn.functional.pad(source, (0, padding), value=self.SOURCE.index("<pad>"))
+        annotations, states = m[self.encoder](m["encoder.embedding"](padded))
+        annotations = annotations[: len(source)]
+        for word in m["decoder.embedding"](target):
+            inner = tanh(m["decoder.attention.W_q"](states[-1]) + m["decoder.attention.W_k"](annotations))
+            weights = m["decoder.attention.w_v"](inner)[:, 0].softmax(0)
+            _, states = m["decoder.rnn"](cat([weights @ annotations, word])[None], states)
+            yield m["decoder.dense"](states[-1]), weights
 
     def write(self, folder: Path) -> None:
         torch.save(self.state, folder / "model.pt")
@@ -337,41 +270,37 @@ class Fairseq(Peer):
     START = "</s>"
     KIND: ClassVar = {"bidirectional": False, "layers": 1, "state": 8, "out": 8, "shared": False, "newer": True}
 
-    def shapes(self) -> Shapes:
+    def modules(self) -> Modules:
         kind, annotation = self.kind, 8 * (1 + self.kind.bidirectional)
-        embedding, projected = kind.out if kind.shared else 5, annotation != kind.state
+        embedding = kind.out if kind.shared else 5
         found = {
-            "encoder.embed_tokens.weight": (len(self.SOURCE), 6),
-            **rnn(f"encoder.lstm.{RNN}", 6, 8, kind.layers, kind.bidirectional, lstm=True),
-            "decoder.embed_tokens.weight": (len(self.TARGET), embedding),
-            **rnn("decoder.layers.{layer}.{gate}{way}", kind.state + embedding, kind.state, kind.layers, lstm=True),
-            **linear("decoder.attention.input_proj", annotation, kind.state, bias=False),
-            **linear("decoder.attention.output_proj", kind.state, kind.state + annotation, bias=False),
+            "encoder.embed_tokens": nn.Embedding(len(self.SOURCE), 6),
+            "encoder.lstm": nn.LSTM(6, 8, kind.layers, bidirectional=kind.bidirectional),
+            "decoder.embed_tokens": nn.Embedding(len(self.TARGET), embedding),
+            "decoder.layers": cells(kind.state + embedding, kind.state, kind.layers, lstm=True),
+            "decoder.attention.input_proj": nn.Linear(kind.state, annotation, bias=False),
+            "decoder.attention.output_proj": nn.Linear(kind.state + annotation, kind.state, bias=False),
         }
-        for name in ("decoder.encoder_hidden_proj", "decoder.encoder_cell_proj"):
-            found |= linear(name, kind.state, annotation) if projected else {}
-        found |= linear("decoder.additional_fc", kind.out, kind.state) if kind.out != kind.state else {}
-        return found | ({} if kind.shared else linear("decoder.fc_out", len(self.TARGET), kind.out))
+        if annotation != kind.state:
+            for name in ("decoder.encoder_hidden_proj", "decoder.encoder_cell_proj"):
+                found[name] = nn.Linear(annotation, kind.state)
+        found |= {"decoder.additional_fc": nn.Linear(kind.state, kind.out)} if kind.out != kind.state else {}
+        return found | ({} if kind.shared else {"decoder.fc_out": nn.Linear(kind.out, len(self.TARGET))})
 
-    def force_decode(self, w: Mapping[str, Array], source: Sequence[int], target: Sequence[int]) -> Outputs:
-        kind, words = self.kind, w["encoder.embed_tokens.weight"][source]
-        annotations, ends = encode(w, f"encoder.lstm.{RNN}", words, kind.layers, kind.bidirectional, lstm=True)
-        hidden, cells = (one.reshape(kind.layers, -1) for one in ends)
-        if "decoder.encoder_hidden_proj.weight" in w:
-            hidden, cells = (
-                apply(w, "decoder.encoder_hidden_proj", hidden),
-                apply(w, "decoder.encoder_cell_proj", cells),
-            )
-        states, fed, rows = [*np.stack([hidden, cells], axis=1)], np.zeros(kind.state), []
-        for word in w["decoder.embed_tokens.weight"][target]:
-            state, states = stacked(w, "decoder.layers.{layer}.{gate}{way}", np.concatenate([word, fed]), states)
-            weights = softmax(annotations @ apply(w, "decoder.attention.input_proj", state))
-            read = np.concatenate([weights @ annotations, state])
-            fed = np.tanh(apply(w, "decoder.attention.output_proj", read))
-            out = apply(w, "decoder.additional_fc", fed) if kind.out != kind.state else fed
-            logits = w["decoder.embed_tokens.weight"] @ out if kind.shared else apply(w, "decoder.fc_out", out)
-            rows.append((logits, weights))
-        return joined(rows)
+    def force_decode(self, m: Modules, source: Tensor, target: Tensor) -> Iterator[Step]:
+        kind, same = self.kind, nn.Identity()
+        annotations, ends = m["encoder.lstm"](m["encoder.embed_tokens"](source))
+        hidden, memory = ends_of(ends).reshape(2, kind.layers, -1)
+        hidden = m.get("decoder.encoder_hidden_proj", same)(hidden)
+        memory = m.get("decoder.encoder_cell_proj", same)(memory)
+        states, fed, step = torch.stack([hidden, memory]), torch.zeros(kind.state), stepper(m["decoder.layers"])
+        for word in m["decoder.embed_tokens"](target):
+            state, states = step(cat([word, fed]), states)
+            weights = (annotations @ m["decoder.attention.input_proj"](state)).softmax(0)
+            fed = tanh(m["decoder.attention.output_proj"](cat([weights @ annotations, state])))
+            out = m.get("decoder.additional_fc", same)(fed)
+            logits = m["decoder.embed_tokens"].weight @ out if kind.shared else m["decoder.fc_out"](out)
+            yield logits, weights
 
     def write(self, folder: Path) -> None:
         languages = Namespace(source_lang="de", target_lang="en")
@@ -387,24 +316,17 @@ class Fairseq(Peer):
             write_tokens(folder, **{f"dict.{language}": lines})
 
 
+EMBEDDINGS = "embeddings.make_embedding.emb_luts.0"
+
+
 class Opennmt(Peer):
     """OpenNMT-py; an `older` version names the output layer otherwise, and has vocabularies as files, here of lists."""
 
     SOURCE = ("<unk>", "<blank>", "<s>", "</s>", "der", "hund", "schläft", "im", "park", ".")
     TARGET = ("<unk>", "<blank>", "<s>", "</s>", "the", "dog", "sleeps", "in", "park", ".", "is")
     CLOSED = False
-    KIND: ClassVar = {
-        "rnn": "LSTM",
-        "bidirectional": True,
-        "layers": 1,
-        "attention": "general",
-        "feeding": True,
-        "bridge": False,
-        "coverage": False,
-        "older": False,
-        "start": "<s>",
-        "safe": False,
-    }
+    KIND: ClassVar = {"rnn": "LSTM", "bidirectional": True, "layers": 1, "attention": "general", "feeding": True}
+    KIND |= {"bridge": False, "coverage": False, "older": False, "start": "<s>", "safe": False}
 
     def __init__(self, seed: int = 0, **kind: Any) -> None:
         if kind.get("older"):
@@ -413,56 +335,52 @@ class Opennmt(Peer):
         super().__init__(seed, **kind)
 
     @property
-    def decoder(self) -> str:
-        return "decoder.rnn.layers.{layer}.{gate}{way}" if self.kind.feeding else f"decoder.rnn.{RNN}"
-
-    @property
     def generator(self) -> str:
         return "generator.0" if self.kind.older else "generator"
 
-    def shapes(self) -> Shapes:
-        kind, lstm, embeddings = self.kind, self.kind.rnn == "LSTM", "embeddings.make_embedding.emb_luts.0.weight"
-        size, additive = 8 // (1 + self.kind.bidirectional), self.kind.attention == "mlp"
+    def modules(self) -> Modules:
+        kind, lstm, additive = self.kind, self.kind.rnn == "LSTM", self.kind.attention == "mlp"
+        size, rnn = 8 // (1 + kind.bidirectional), nn.LSTM if lstm else nn.GRU
         found = {
-            f"encoder.{embeddings}": (len(self.SOURCE), 6),
-            **rnn(f"encoder.rnn.{RNN}", 6, size, kind.layers, kind.bidirectional, lstm),
-            f"decoder.{embeddings}": (len(self.TARGET), 5),
-            **rnn(self.decoder, 5 + 8 * kind.feeding, 8, kind.layers, lstm=lstm),
-            **linear("decoder.attn.linear_out", 8, 16, bias=additive),
-            **linear(self.generator, len(self.TARGET), 8),
+            f"encoder.{EMBEDDINGS}": nn.Embedding(len(self.SOURCE), 6),
+            "encoder.rnn": rnn(6, size, kind.layers, bidirectional=kind.bidirectional),
+            f"decoder.{EMBEDDINGS}": nn.Embedding(len(self.TARGET), 5),
+            **({"decoder.rnn.layers": cells(5 + 8, 8, kind.layers, lstm)} if kind.feeding else {}),
+            **({} if kind.feeding else {"decoder.rnn": rnn(5, 8, kind.layers)}),
+            "decoder.attn.linear_out": nn.Linear(16, 8, bias=additive),
+            self.generator: nn.Linear(8, len(self.TARGET)),
         }
         for place in range((1 + lstm) * kind.bridge):
-            found |= linear(f"encoder.bridge.{place}", size * kind.layers, size * kind.layers)
+            found[f"encoder.bridge.{place}"] = nn.Linear(size * kind.layers, size * kind.layers)
         if additive:
-            found |= linear("decoder.attn.linear_context", 8, 8, bias=False) | linear("decoder.attn.linear_query", 8, 8)
-            found |= linear("decoder.attn.v", 1, 8, bias=False)
-        found |= linear("decoder.attn.linear_in", 8, 8, bias=False) if kind.attention == "general" else {}
-        return found | ({"decoder.attn.linear_cover.weight": (8, 1)} if kind.coverage else {})
+            found["decoder.attn.linear_context"] = nn.Linear(8, 8, bias=False)
+            found["decoder.attn.linear_query"] = nn.Linear(8, 8)
+            found["decoder.attn.v"] = nn.Linear(8, 1, bias=False)
+        if kind.attention == "general":
+            found["decoder.attn.linear_in"] = nn.Linear(8, 8, bias=False)
+        return found | ({"decoder.attn.linear_cover": nn.Linear(1, 8, bias=False)} if kind.coverage else {})
 
-    def force_decode(self, w: Mapping[str, Array], source: Sequence[int], target: Sequence[int]) -> Outputs:
-        kind, lstm, embeddings = self.kind, self.kind.rnn == "LSTM", "embeddings.make_embedding.emb_luts.0.weight"
-        words = w[f"encoder.{embeddings}"][source]
-        annotations, ends = encode(w, f"encoder.rnn.{RNN}", words, kind.layers, kind.bidirectional, lstm)
+    def force_decode(self, m: Modules, source: Tensor, target: Tensor) -> Iterator[Step]:
+        kind = self.kind
+        annotations, ends = m["encoder.rnn"](m[f"encoder.{EMBEDDINGS}"](source))
+        states = ends_of(ends)
         if kind.bridge:
             width = 8 // (1 + kind.bidirectional) * kind.layers
-            rows = [apply(w, f"encoder.bridge.{place}", one.reshape(-1, width)) for place, one in enumerate(ends)]
-            ends = np.maximum(np.stack(rows), 0).reshape(ends.shape)
-        states = [*ends.reshape(len(ends), kind.layers, -1).swapaxes(0, 1)]
-        fed, steps = np.zeros(8), []
-        for word in w[f"decoder.{embeddings}"][target]:
-            given = np.concatenate([word, fed]) if kind.feeding else word
-            state, states = stacked(w, self.decoder, given, states)
+            rows = [m[f"encoder.bridge.{place}"](one.reshape(-1, width)) for place, one in enumerate(states)]
+            states = torch.stack(rows).relu()
+        states, fed = states.reshape(len(states), kind.layers, -1), torch.zeros(8)
+        step = stepper(m["decoder.rnn.layers" if kind.feeding else "decoder.rnn"])
+        for word in m[f"decoder.{EMBEDDINGS}"](target):
+            state, states = step(cat([word, fed]) if kind.feeding else word, states)
             if kind.attention == "mlp":
-                keys = apply(w, "decoder.attn.linear_context", annotations)
-                inner = np.tanh(apply(w, "decoder.attn.linear_query", state) + keys)
-                weights = softmax(apply(w, "decoder.attn.v", inner)[:, 0])
+                inner = tanh(m["decoder.attn.linear_query"](state) + m["decoder.attn.linear_context"](annotations))
+                weights = m["decoder.attn.v"](inner)[:, 0].softmax(0)
             else:
-                asked = apply(w, "decoder.attn.linear_in", state) if kind.attention == "general" else state
-                weights = softmax(annotations @ asked)
-            read = apply(w, "decoder.attn.linear_out", np.concatenate([weights @ annotations, state]))
-            fed = read if kind.attention == "mlp" else np.tanh(read)
-            steps.append((apply(w, self.generator, fed), weights))
-        return joined(steps)
+                asked = m["decoder.attn.linear_in"](state) if kind.attention == "general" else state
+                weights = (annotations @ asked).softmax(0)
+            read = m["decoder.attn.linear_out"](cat([weights @ annotations, state]))
+            fed = read if kind.attention == "mlp" else tanh(read)
+            yield m[self.generator](fed), weights
 
     def write(self, folder: Path) -> None:
         model, generator = (

@@ -23,10 +23,10 @@ import attnviz.export
 from attnviz import Attention, AttnvizError, attention, from_huggingface, read_attention
 from attnviz.analysis.gold import linkable_words, links_text
 from attnviz.commands.main import main
-from attnviz.export.saved_files import FigureOptions
+from attnviz.export import FigureOptions
 from attnviz.importing.attention_reader import read_bytes, records_of
 from attnviz.importing.formats import FORMATS
-from attnviz.importing.formats.line_formats import LAYOUTS, Layout
+from attnviz.importing.formats.line_formats import LAYOUTS
 from attnviz.importing.records import format_sentence
 from attnviz.importing.sentence_pair import SentencePair, Sentences, join_sentences
 from attnviz.reading import content_of
@@ -42,7 +42,6 @@ from tests.importing.attention_files import (
     SOURCES,
     TARGET,
     TARGETS,
-    File,
     arrays_of_one_pair,
     logged,
     matrix,
@@ -62,7 +61,7 @@ def _json(value: object) -> bytes:
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
-def test_example_file_is_read_with_its_format_and_content(file: File, tmp_path) -> None:
+def test_example_file_is_read_with_its_format_and_content(file, tmp_path) -> None:
     path = tmp_path / file.name
     path.write_bytes(CONTENTS[file.name])
     records = read_attention(path, **file.given)
@@ -94,7 +93,7 @@ def test_every_format_has_two_example_files_and_stands_in_the_guide() -> None:
 @pytest.mark.parametrize(
     "layout", [one for one in LAYOUTS if not one.body and not one.further], ids=lambda one: one.form
 )
-def test_the_example_of_a_layout_is_read(layout: Layout) -> None:
+def test_the_example_of_a_layout_is_read(layout) -> None:
     sentence = "x x" if "," in layout.example else "x x x x"
     content = content_of(layout.example.replace("⇥", "\t").encode() + b"\n", "file")
     records = records_of([content], [[sentence], [sentence]])
@@ -133,7 +132,6 @@ def _zipped(file: Any, members: Mapping[str, bytes]) -> None:
 
 
 def _compressed(content: bytes) -> bytes:
-    """Return a zip archive whose members are compressed."""
     with zipfile.ZipFile(io.BytesIO(content)) as old:
         return stored(lambda file: _zipped(file, {name: old.read(name) for name in old.namelist()}))
 
@@ -276,7 +274,7 @@ ARRAYS: Refused = {
 
 
 @pytest.mark.parametrize("refused", [TEXTS, ARRAYS], ids=["texts", "arrays"])
-def test_what_is_refused_is_named(refused: Refused, tmp_path, snapshot) -> None:
+def test_what_is_refused_is_named(refused, tmp_path, snapshot) -> None:
     said = {}
     for name, (value, given) in refused.items():
         path = tmp_path / "file"
@@ -309,7 +307,7 @@ def test_sentences_and_options_that_do_not_fit_are_refused(tmp_path, snapshot) -
         "no file": lambda: read_attention(tmp_path / "none.txt"),
         "no sentence 3": lambda: read_attention(path, **BOTH).pair_numbered(3),
         "no sentence 0": lambda: read_attention(path, **BOTH).pair_numbered(0),
-        "steps of generate as a matrix": lambda: attention("a b c d", "e f g", GENERATED),  # type: ignore[arg-type]
+        "steps of generate as a matrix": lambda: attention("a b c d", "e f g", GENERATED),
         "steps of generate as a model": lambda: from_huggingface(GENERATED, None, "a b c d"),
         "files of two formats": lambda: read_attention([path, _file(tmp_path / "b", ["a ||| 0-0"])]),
         "files that count differently": lambda: read_attention(
@@ -340,7 +338,7 @@ def _stored_as(ending: str, arrays: dict[str, Any], folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("ending", ["npz", "pt"])
-def test_links_words_and_heads_of_arrays_are_read(ending: str, tmp_path, capsys) -> None:
+def test_links_words_and_heads_of_arrays_are_read(ending, tmp_path, capsys) -> None:
     arrays: dict[str, Any] = arrays_of_one_pair()
     path = _stored_as(ending, arrays, tmp_path)
     (record,) = read_attention(path)
@@ -418,7 +416,7 @@ PADDED = {
 
 
 @pytest.mark.parametrize("name", PADDED)
-def test_empty_rows_and_columns_at_the_end_are_padding(name: str) -> None:
+def test_empty_rows_and_columns_at_the_end_are_padding(name) -> None:
     source, target, size = PADDED[name]
     rows, columns = len(target.split()), len(source.split())
     heads = np.random.default_rng(3).dirichlet(np.ones(columns), (2, 3, rows))  # (L, H, Ty, Tx)
@@ -458,7 +456,7 @@ class Output(Namespace):
     ],
     ids=str,
 )
-def test_output_without_weights_names_eager_attention(value: Any) -> None:
+def test_output_without_weights_names_eager_attention(value) -> None:
     with pytest.raises(AttnvizError, match='attn_implementation="eager"'):
         read_attention(value, source=[SOURCES[0]], target=[TARGETS[0]])
 
@@ -546,7 +544,7 @@ READ: dict[str, tuple[object, dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("name", READ)
-def test_other_spellings_of_a_pair_are_read(name: str) -> None:
+def test_other_spellings_of_a_pair_are_read(name) -> None:
     content, expected = READ[name]
     (record,) = read_bytes(content.encode() if isinstance(content, str) else _json(content))
     words = record.words()
@@ -557,7 +555,7 @@ def test_other_spellings_of_a_pair_are_read(name: str) -> None:
 
 
 @pytest.mark.parametrize("endian", ["little", "big"])
-def test_inseq_attributions_of_part_of_a_target_are_read(endian: str) -> None:
+def test_inseq_attributions_of_part_of_a_target_are_read(endian) -> None:
     packed = base64.b64encode(np.array(ROWS).T.astype(">f4" if endian == "big" else "<f4").tobytes()).decode()
     stored = {"__ndarray__": f"b64:{packed}", "dtype": "float32", "shape": [2, 2], "Corder": True, "endian": endian}
     fields = {"source": ["a", "b"], "target": ["<pad>", "c", "d", "e"], "attr_pos_start": 1, "attr_pos_end": 3}
@@ -582,7 +580,7 @@ def test_inseq_attributions_of_part_of_a_target_are_read(endian: str) -> None:
         pytest.param({"matrix": matrix(), "kind": 3, "format": 2}, id="numbers as kind and format"),
     ],
 )
-def test_names_with_another_kind_of_value_are_passed_over(other: dict[str, Any]) -> None:
+def test_names_with_another_kind_of_value_are_passed_over(other) -> None:
     (record,) = read_attention({"source": SOURCE, "target": TARGET, **other})
     assert "one-of-several" not in record.remarks
     assert np.allclose(record.alignment, matrix(), atol=1e-7)
@@ -592,7 +590,7 @@ def test_names_with_another_kind_of_value_are_passed_over(other: dict[str, Any])
 
 @pytest.mark.parametrize("ending", ["json", "npz"])
 @pytest.mark.parametrize("other", ["attention", "links"])
-def test_one_of_several_matrices_is_read_and_said(other: str, ending: str, tmp_path) -> None:
+def test_one_of_several_matrices_is_read_and_said(other, ending, tmp_path) -> None:
     fields = {**TOKENS, "cross_attentions": ROWS, other: [[1, 0], [0, 1]]}
     path = tmp_path / f"pair.{ending}"
     path.write_text(json.dumps(fields)) if ending == "json" else np.savez(path, **fields)
@@ -603,7 +601,7 @@ def test_one_of_several_matrices_is_read_and_said(other: str, ending: str, tmp_p
 
 
 @pytest.mark.parametrize("starred", [False, True])
-def test_names_of_tables_in_logs_are_cut_unless_the_log_has_the_sentences(starred: bool) -> None:
+def test_names_of_tables_in_logs_are_cut_unless_the_log_has_the_sentences(starred) -> None:
     rows, columns = (*TARGET, "</s>"), (*SOURCE, "</s>")
     table = logged(rows, columns, matrix(), starred=starred)
     file = read_bytes(f"[2026-11-22 10:00:01,123 INFO] {table}\nPRED SCORE: -0.1\n{table}".encode())
@@ -658,12 +656,6 @@ def test_lines_of_several_files_count_on(files) -> None:
     assert [pair.line for pair in join_sentences(parts)] == expected
 
 
-def test_numbers_that_continue_in_several_files_stay() -> None:
-    head = "# Sentence pair ({}) source length 1 target length 1 alignment score : 0.5"
-    parts = [f"{head.format(number)}\nx\nNULL ({{ }}) a ({{ 1 }})\n".encode() for number in (3, 1, 2)]
-    assert [pair.line for pair in records_of([*map(content_of, parts)]).pairs] == [2, 0, 1]
-
-
 def test_links_of_any_spelling_numbering_and_count_are_read() -> None:
     found = read_bytes(b"La zone ||| 0-0 2-1 1-1 3-2").attention(0, "The economic area")
     assert found.target_pieces[-1] == found.source_pieces[-1] == "</s>", "Marian links the ends of both sentences"
@@ -694,7 +686,7 @@ def test_links_of_any_spelling_numbering_and_count_are_read() -> None:
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1)])
 @pytest.mark.parametrize("first", [0, 1])
-def test_numbered_links_are_those_of_their_lines(order: Sequence[int], first: int) -> None:
+def test_numbered_links_are_those_of_their_lines(order, first) -> None:
     links = ["0-0 1p2", "", "0-1 1-0"]
     lines = "".join(f"{number + first}\t{links[number]}\n" for number in order)
     sides = [["a b c", "p", "d e"], ["x y z", "q", "u v"]]
@@ -711,7 +703,7 @@ BLANKS = ["\u00a0", "\u202f", "\u3000", "\u2028", "\u2009", "\u0085", "\u000b", 
 
 
 @pytest.mark.parametrize("blank", BLANKS, ids=[f"U+{ord(blank):04X}" for blank in BLANKS])
-def test_only_blanks_of_ascii_end_a_token(blank: str, tmp_path) -> None:
+def test_only_blanks_of_ascii_end_a_token(blank, tmp_path) -> None:
     source, target, links = f"wait{blank}! come here", f"attends{blank}! viens{blank}là", "0-0 1-1 2-1"
     of_json = json.dumps({"source": source, "target": target, "matrix": [[0.8, 0.1, 0.1], [0.1, 0.5, 0.4]]})
     for line, sides in (
@@ -731,7 +723,7 @@ def test_only_blanks_of_ascii_end_a_token(blank: str, tmp_path) -> None:
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("pad", ["", "0000"])
-def test_tags_of_the_shared_tasks_are_no_tokens(end: str, pad: str, tmp_path) -> None:
+def test_tags_of_the_shared_tasks_are_no_tokens(end, pad, tmp_path) -> None:
     path = _file(tmp_path / "test.wa", [f"{pad}1 1 1 S", f"{pad}1 2 3 P", f"{pad}1 3 2 S", f"{pad}2 2 2 S"], end)
     sides = [
         _file(tmp_path / name, [f"<s snum={pad}{n}> {line} </s>" for n, line in enumerate(lines, 1)], end)
@@ -743,7 +735,7 @@ def test_tags_of_the_shared_tasks_are_no_tokens(end: str, pad: str, tmp_path) ->
 
 
 @pytest.mark.parametrize("lost", [[1], [2], [2, 3], [1, 4]])
-def test_numbers_of_giza_pairs_are_read_and_missing_ones_said(lost: list[int]) -> None:
+def test_numbers_of_giza_pairs_are_read_and_missing_ones_said(lost) -> None:
     words = ["a", "b", "c", "d", "e"]
     kept = [number for number in range(1, 6) if number not in lost]
     lines = [
@@ -763,7 +755,7 @@ def test_numbers_of_giza_pairs_are_read_and_missing_ones_said(lost: list[int]) -
 @pytest.mark.parametrize("side", ["source", "target", "both"])
 @pytest.mark.parametrize("place", [0, 1, 2])
 @pytest.mark.parametrize("shape", ["nematus", "bars", "tab"])
-def test_pair_with_an_empty_side_is_named_and_the_others_read(shape: str, place, side: str, tmp_path, capsys) -> None:
+def test_pair_with_an_empty_side_is_named_and_the_others_read(shape, place, side, tmp_path, capsys) -> None:
     sides = [["a b", "c", "d e f"], ["u v", "w", "x y z"]]
     for number, name in enumerate(("source", "target")):
         sides[number][place] = "" if side in (name, "both") else sides[number][place]
@@ -821,7 +813,7 @@ LISTED = "(0-0) (1-2) (2-1)|(0,0) (1,2) (2,1)|[(0, 0), (1, 2), (2, 1)]|[[0, 0], 
 @pytest.mark.parametrize(
     ("sure", "possible"), [("0-0 1-1", "2-1"), ("0-0 1-1", ""), ("", "0-0 2-2")], ids=["both", "sure", "possible"]
 )
-def test_column_of_possible_links_is_not_dropped(sure: str, possible: str, base: int) -> None:
+def test_column_of_possible_links_is_not_dropped(sure, possible, base) -> None:
     def text(links: str) -> str:
         return " ".join("-".join(str(int(place) + base) for place in link.split("-")) for link in links.split())
 

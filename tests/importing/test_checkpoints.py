@@ -23,10 +23,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from attnviz import AttnvizError, Translator
+from attnviz import AttnvizError, ExcludePosition, ForceWords, Translator
+from attnviz.analysis import posterior
 from attnviz.analysis.diagram import diagram_terms
 from attnviz.analysis.logit_attribution import logit_attribution, logit_attributions
-from attnviz.analysis.posterior import posterior
 from attnviz.architectures import architecture_of, could_be_of, narrate, step_texts, verifier_of
 from attnviz.checkpoint import load_model, save_model
 from attnviz.commands.main import main
@@ -39,7 +39,6 @@ from attnviz.model_folder import model_folders, read_weights
 from attnviz.reading import Limits
 from attnviz.text import BOS, EOS, PAD, UNK
 from attnviz.trace import WhatIfs
-from attnviz.trace.interventions import ExcludePosition, ForceWords
 from tests.analysis.given import verified_names, verified_quantities
 from tests.analysis.test_equations import ALWAYS, drawn
 from tests.conftest import REPOSITORY
@@ -59,8 +58,6 @@ every_program = pytest.mark.parametrize("peer", PROGRAMS, ids=str)
 
 @dataclasses.dataclass
 class Imported:
-    """A model folder made of a checkpoint."""
-
     peer: Peer
     given: Path
     made: Path
@@ -91,8 +88,6 @@ Import = Callable[[Peer], Imported]
 
 @pytest.fixture(scope="session")
 def imported(tmp_path_factory) -> Import:
-    """Return a function that imports the checkpoint of a peer, once."""
-
     @functools.cache
     def make(peer: Peer) -> Imported:
         folder = tmp_path_factory.mktemp("peer")
@@ -123,7 +118,7 @@ def _columns(tokens: Sequence[str], count: int) -> list[int]:
 
 
 @every_peer
-def test_every_number_is_that_of_the_program_verified_and_saved(imported, peer: Peer) -> None:
+def test_every_number_is_that_of_the_program_verified_and_saved(imported, peer) -> None:
     found = imported(peer)
     logits, weights = peer.outputs(*peer.PAIR)
     assert len([place for place in found.trace.source_ids if place != PAD]) == len(peer.ids(*peer.PAIR)[0])
@@ -156,7 +151,7 @@ def test_every_number_is_that_of_the_program_verified_and_saved(imported, peer: 
 
 
 @every_program
-def test_greedy_search_writes_the_likeliest_allowed_token(imported, peer: Peer) -> None:
+def test_greedy_search_writes_the_likeliest_allowed_token(imported, peer) -> None:
     order = _order(peer.TARGET)
     added = len(imported(peer).translator.tokenizer) - len(order)
     trace = imported(peer).translator.translate(peer.PAIR[0], beam=1)
@@ -173,7 +168,7 @@ def test_greedy_search_writes_the_likeliest_allowed_token(imported, peer: Peer) 
 
 
 @pytest.mark.parametrize("name", TRAINED)
-def test_numbers_and_translations_equal_those_of_the_training_program(name: str, tmp_path) -> None:
+def test_numbers_and_translations_equal_those_of_the_training_program(name, tmp_path) -> None:
     assert main(["import", str(FIXTURES / name), "-o", str(tmp_path / "mine")]) == 0
     found = Imported(PEERS[0], FIXTURES / name, tmp_path / "mine")
     with np.load(FIXTURES / name / "peer.npz") as arrays:
@@ -205,7 +200,7 @@ ORDERS = {
 
 
 @every_program
-def test_altered_number_is_detected_and_a_step_described(imported, peer: Peer, snapshot) -> None:
+def test_altered_number_is_detected_and_a_step_described(imported, peer, snapshot) -> None:
     found = imported(peer)
     for name in ("initial_states", "energies", "alignment", "contexts", "layer_states", "readouts", "annotations"):
         array = getattr(found.trace, name).copy()
@@ -222,7 +217,7 @@ def test_altered_number_is_detected_and_a_step_described(imported, peer: Peer, s
 
 
 @pytest.mark.parametrize("peer", [PROGRAMS[0], Opennmt()], ids=str)
-def test_imported_model_works_in_every_command(imported, peer: Peer, tmp_path, capsys) -> None:
+def test_imported_model_works_in_every_command(imported, peer, tmp_path, capsys) -> None:
     found = imported(peer)
     assert [folder.name for folder in model_folders(found.made.parent)] == ["mine"]
     pairs, model, source = str(tmp_path / "pairs.tsv"), ["--model", str(found.made)], peer.PAIR[0]
@@ -299,7 +294,7 @@ def test_what_an_imported_model_cannot_do_is_said(tutorial, imported, snapshot) 
 
 
 @pytest.mark.parametrize("beam", [1, 3])
-def test_no_search_ends_before_the_first_word_and_unknown_words_may_be_forbidden(tmp_path, beam: int, capsys) -> None:
+def test_no_search_ends_before_the_first_word_and_unknown_words_may_be_forbidden(tmp_path, beam, capsys) -> None:
     Joey().write(tmp_path)
     write_checkpoint(load_checkpoint(tmp_path), tmp_path / "mine")
     translator = Translator.load(tmp_path / "mine", device="cpu")
@@ -328,10 +323,10 @@ def test_half_option_rounds_weights_to_float16(tutorial, tmp_path) -> None:
     trace = Translator.load(tmp_path / "mine", device="cpu").translate("ein mann", beam=1)
     assert verifier_of(trace, weights).verify(0).holds
     large = load_checkpoint(tutorial.given)
-    large.weights["decoder.output.bias"][0] = -1e5  # type: ignore[index]
+    large.weights["decoder.output.bias"][0] = -1e5
     with pytest.raises(AttnvizError, match=r"decoder\.output\.bias"):
         write_checkpoint(large, tmp_path / "large", half=True)
-    large.weights["decoder.output.bias"][0] = 65504  # type: ignore[index]
+    large.weights["decoder.output.bias"][0] = 65504
     write_checkpoint(large, tmp_path / "large", half=True)
 
 
@@ -402,7 +397,7 @@ WRAPPED: Mapping[str, Callable[[State], State]] = {
 
 
 @pytest.mark.parametrize("name", WRAPPED)
-def test_wrapped_checkpoints_are_read(name: str, tmp_path) -> None:
+def test_wrapped_checkpoints_are_read(name, tmp_path) -> None:
     peer = Tutorial()
     peer.write(tmp_path)
     expected = load_checkpoint(tmp_path)
@@ -462,7 +457,7 @@ def test_renamed_attributes_are_compared_with_the_nearest_program_and_can_be_map
 
 
 @pytest.mark.parametrize("name", TRAINED)
-def test_unknown_entry_of_state_dict_is_never_ignored(name: str, tmp_path) -> None:
+def test_unknown_entry_of_state_dict_is_never_ignored(name, tmp_path) -> None:
     shutil.copytree(FIXTURES / name, tmp_path, dirs_exist_ok=True)
     path = next(path for path in sorted(tmp_path.iterdir()) if path.suffix in CHECKPOINT_ENDINGS)
     values = {
@@ -634,7 +629,7 @@ def test_other_structures_and_damage_are_refused(tmp_path, snapshot) -> None:
         ("quant_layers", ["linear_in"], "decoder.attn.linear_in.qweight"),
     ],
 )
-def test_option_that_changes_the_computation_is_refused_by_name(tmp_path, option, value, tensor: str | None) -> None:
+def test_option_that_changes_the_computation_is_refused_by_name(tmp_path, option, value, tensor) -> None:
     Opennmt().write(tmp_path)
     path = tmp_path / "model_step_3.pt"
     content = torch.load(path, weights_only=False)
@@ -678,7 +673,7 @@ def field_of(monkeypatch) -> Callable[[Sequence[str]], Any]:
 
 @pytest.mark.parametrize("zipped", [True, False], ids=["zip", "before-torch-1.6"])
 def test_pickled_vocabularies_are_named_and_saved_as_lists_by_the_lines_given(
-    tmp_path, zipped: bool, field_of, monkeypatch, snapshot
+    tmp_path, zipped, field_of, monkeypatch, snapshot
 ) -> None:
     peer = Opennmt(rnn="GRU", bidirectional=False, feeding=False, older=True)
     peer.write(tmp_path)

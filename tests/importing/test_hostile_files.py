@@ -27,7 +27,7 @@ from attnviz.importing.attention_reader import read_bytes, records_of
 from attnviz.importing.formats import FORMATS
 from attnviz.reading import content_of
 from tests.fuzzing.mutations import ANY, JSON, LINES
-from tests.importing.attention_files import CONTENTS, FILES, File, Pair, npy, saved, stored, tokens_of
+from tests.importing.attention_files import CONTENTS, FILES, Pair, npy, saved, stored, tokens_of
 from tests.snapshots import plain
 
 FIXTURES = Path(__file__).parent / "fixtures"
@@ -125,7 +125,7 @@ EXPENSIVE: dict[str, tuple[str, Callable[[], bytes]]] = {
 
 
 @pytest.mark.parametrize("name", EXPENSIVE)
-def test_expensive_files_are_refused_cheaply(name: str, tmp_path, snapshot) -> None:
+def test_expensive_files_are_refused_cheaply(name, tmp_path, snapshot) -> None:
     """Also while another thread works: no call holds the interpreter's lock for long."""
     ending, make = EXPENSIVE[name]
     path, counted, done = tmp_path / f"file.{ending}", [0], threading.Event()
@@ -180,7 +180,7 @@ the target, or begin the line of a hypothesis.
 
 @pytest.mark.parametrize("file", [file for file in FILES if file.general], ids=lambda file: file.name)
 @given(data=st.data())
-def test_file_of_any_pairs_is_read_back_equal_or_refused(file: File, data: st.DataObject) -> None:
+def test_file_of_any_pairs_is_read_back_equal_or_refused(file, data) -> None:
     """The example pairs are read back from each, in `test_attention_reader.py`."""
     pairs = data.draw(pairs_of(3 if file.count > 1 else 1))
     # Where no pair has a link, "a ||| 0-0 |||  ||| -1.5" of fast_align may as well be Marian's.
@@ -227,14 +227,14 @@ def _open(file: Any, content: bytes) -> None:
 
 @given(st.integers(0, 2**32))
 @settings(max_examples=300)
-def test_damaged_file_is_read_or_refused(seed: int) -> None:
+def test_damaged_file_is_read_or_refused(seed) -> None:
     _open(*_mutated(random.Random(seed)))
 
 
 @given(
     st.binary(max_size=200) | st.text(st.sampled_from("|0123-.,:?p \t\nSHAab{}[]\"'#()="), max_size=80).map(str.encode)
 )
-def test_any_bytes_are_read_or_refused(content: bytes) -> None:
+def test_any_bytes_are_read_or_refused(content) -> None:
     with contextlib.suppress(AttnvizError):
         for record in read_bytes(content)[:3]:
             assert record.alignment.size

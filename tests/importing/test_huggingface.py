@@ -91,44 +91,36 @@ class Framing(transformers.PreTrainedTokenizerFast):
         self._frame(self.frames[1])
 
 
+SIDES = ("encoder", "decoder")
+SMALL = {"hidden_size": 16, "num_hidden_layers": LAYERS, "num_attention_heads": HEADS, "initializer_range": 1.0}
+
+
+def of_sides(**sizes: int) -> dict[str, int]:
+    return {f"{side}_{name}": size for side in SIDES for name, size in sizes.items()}
+
+
 def tiny_model(kind: str, **changes: Any) -> Any:
     """Return a model of this kind with two layers of two heads, whose weights are random but large."""
     torch.manual_seed(3)
+    wide = of_sides(layers=LAYERS, attention_heads=HEADS, ffn_dim=32) | {"d_model": 16, "bos_token_id": None}
+    wide |= {"max_position_embeddings": 48, "forced_eos_token_id": None, "init_std": 1.0}
+    sizes = {
+        "t5": {"d_model": 16, "d_kv": 8, "d_ff": 32, "num_layers": LAYERS, "num_heads": HEADS},
+        "bart": wide,
+        "marian": wide | {"scale_embedding": True, "forced_eos_token_id": 2},
+        "m2m_100": wide | {"scale_embedding": True},
+        "mbart": wide | {"scale_embedding": True},
+        "gpt2": {"n_embd": 16, "n_layer": LAYERS, "n_head": HEADS, "n_positions": 48, "initializer_range": 1.0},
+        "llama": SMALL | {"num_key_value_heads": 1, "intermediate_size": 32},
+        "bert": SMALL | {"intermediate_size": 32},
+    }[kind]
     common = {"vocab_size": len(WORDS), "pad_token_id": 0, "eos_token_id": 2}
     # The position embeddings of M2M-100 do not count padding, so its decoder must not begin with this token.
-    pair = common | {"decoder_start_token_id": 2 if kind in ("m2m_100", "mbart") else 0, "d_model": 16} | changes
-    sides = {
-        f"{side}_{what}": n
-        for side in ("encoder", "decoder")
-        for what, n in (("layers", LAYERS), ("attention_heads", HEADS), ("ffn_dim", 32))
-    }
-    wide = {"max_position_embeddings": 48, "forced_eos_token_id": None, "init_std": 1.0, **sides}
-    wide |= {} if "bos_token_id" in changes else {"bos_token_id": None}
-    small = {"hidden_size": 16, "num_hidden_layers": LAYERS, "num_attention_heads": HEADS, "intermediate_size": 32}
-    large = {"initializer_range": 1.0, "bos_token_id": 2}
-    models = {
-        "t5": lambda: transformers.T5ForConditionalGeneration(
-            transformers.T5Config(d_kv=8, d_ff=32, num_layers=LAYERS, num_heads=HEADS, **pair)
-        ),
-        "bart": lambda: transformers.BartForConditionalGeneration(transformers.BartConfig(**wide, **pair)),
-        "marian": lambda: transformers.MarianMTModel(
-            transformers.MarianConfig(scale_embedding=True, **wide | {"forced_eos_token_id": 2}, **pair)
-        ),
-        "m2m_100": lambda: transformers.M2M100ForConditionalGeneration(
-            transformers.M2M100Config(scale_embedding=True, **wide, **pair)
-        ),
-        "mbart": lambda: transformers.MBartForConditionalGeneration(
-            transformers.MBartConfig(scale_embedding=True, **wide, **pair)
-        ),
-        "gpt2": lambda: transformers.GPT2LMHeadModel(
-            transformers.GPT2Config(n_embd=16, n_layer=LAYERS, n_head=HEADS, n_positions=48, **large, **common)
-        ),
-        "llama": lambda: transformers.LlamaForCausalLM(
-            transformers.LlamaConfig(num_key_value_heads=1, **large, **small, **common)
-        ),
-        "bert": lambda: transformers.BertForMaskedLM(transformers.BertConfig(initializer_range=1.0, **small, **common)),
-    }
-    return models[kind]().eval()
+    common |= {"decoder_start_token_id": 2 if kind in ("m2m_100", "mbart") else 0} if kind in SEQ2SEQ else {}
+    common |= {"bos_token_id": 2} if kind in DECODERS else {}
+    auto = transformers.AutoModelForSeq2SeqLM if kind in SEQ2SEQ else transformers.AutoModelForCausalLM
+    auto = transformers.AutoModelForMaskedLM if kind == "bert" else auto
+    return auto.from_config(transformers.AutoConfig.for_model(kind, **common | sizes | changes)).eval()
 
 
 def tiny_translator(kind: str) -> tuple[Any, Any]:
@@ -155,8 +147,7 @@ def tiny_translator(kind: str) -> tuple[Any, Any]:
         changes = shared | {"decoder_start_token_id": names.index(end)}
         return tiny_model("m2m_100" if kind == "nllb" else kind, **changes), tokenizer
     torch.manual_seed(5)
-    small = {"hidden_size": 16, "num_hidden_layers": LAYERS, "num_attention_heads": HEADS, "intermediate_size": 16}
-    encoder, decoder = (transformers.BertConfig(initializer_range=1.0, **small, **shared) for _ in range(2))
+    encoder, decoder = (transformers.BertConfig(intermediate_size=16, **SMALL, **shared) for _ in SIDES)
     config = transformers.EncoderDecoderConfig.from_encoder_decoder_configs(encoder, decoder)
     config.decoder_start_token_id, config.pad_token_id = names.index(begin), 0
     return transformers.EncoderDecoderModel(config).eval(), tokenizer
@@ -202,7 +193,7 @@ def target_of(kind: str) -> str | None:
 
 
 @pytest.mark.parametrize("kind", SEQ2SEQ)
-def test_every_head_of_an_encoder_decoder_model_is_in_one_record(kind: str, tokenizer) -> None:
+def test_every_head_of_an_encoder_decoder_model_is_in_one_record(kind, tokenizer) -> None:
     own = outputs_of(kind, tokenizer)
     record = from_huggingface(tiny_model(kind), tokenizer, TEXT, target=TARGET)
     expected = stacked(own.cross_attentions)
@@ -228,7 +219,7 @@ def test_every_head_of_an_encoder_decoder_model_is_in_one_record(kind: str, toke
 
 
 @pytest.mark.parametrize("kind", [*DECODERS, "bert"])
-def test_self_attention_is_of_one_sequence(kind: str, tokenizer) -> None:
+def test_self_attention_is_of_one_sequence(kind, tokenizer) -> None:
     record = from_huggingface(tiny_model(kind), tokenizer, TEXT)
     expected = stacked(outputs_of(kind, tokenizer).attentions)
     assert np.abs(record.head_weights - expected).max() < 1e-6
@@ -261,7 +252,7 @@ def log_probabilities(kind: str, model: Any, ids: torch.Tensor, labels: torch.Te
 
 
 @pytest.mark.parametrize("kind", [*SEQ2SEQ, *DECODERS, "bert"])
-def test_attributions_equal_brute_force(kind: str, tokenizer) -> None:
+def test_attributions_equal_brute_force(kind, tokenizer) -> None:
     model = tiny_model(kind).double()  # the large weights of the tiny models amplify rounding
     record = from_huggingface(model, tokenizer, TEXT, target=target_of(kind), attributions=True)
     ids = ids_of(tokenizer, TEXT)
@@ -300,7 +291,7 @@ def test_attributions_equal_brute_force(kind: str, tokenizer) -> None:
 
 
 @pytest.mark.parametrize("kind", ["t5", "gpt2", "bert"])
-def test_a_folder_is_read_as_its_objects_are(kind: str, tokenizer, tmp_path) -> None:
+def test_a_folder_is_read_as_its_objects_are(kind, tokenizer, tmp_path) -> None:
     model, target = tiny_model(kind), target_of(kind)
     model.save_pretrained(tmp_path)
     tokenizer.save_pretrained(tmp_path)
@@ -338,7 +329,7 @@ def test_a_folder_reads_the_sentences_of_the_gold_file(tmp_path, capsys, snapsho
 @pytest.mark.parametrize("implementation", ["sdpa", "eager"])
 @pytest.mark.parametrize("beam", [1, 2])
 def test_generated_text_is_attended_as_if_given_and_the_model_is_left_as_it_was(
-    implementation: str, beam: int, tokenizer
+    implementation, beam, tokenizer
 ) -> None:
     model = tiny_model("bart")
     model.set_attn_implementation(implementation)
@@ -367,9 +358,7 @@ def test_language_codes_are_no_words_and_a_head_changes_no_attention(tokenizer) 
 def test_refusals_are_sentences(tokenizer, tmp_path, snapshot, monkeypatch) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)  # no retries
     model, gpt2, bert = tiny_model("bart"), tiny_model("gpt2"), tiny_model("bert")
-    sides = {
-        f"{side}_{what}": 1 for side in ("encoder", "decoder") for what in ("layers", "attention_heads", "ffn_dim")
-    }
+    sides = of_sides(layers=1, attention_heads=1, ffn_dim=1)
     ids = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "decoder_start_token_id": 1}
     whisper = transformers.WhisperForConditionalGeneration(
         transformers.WhisperConfig(d_model=8, vocab_size=16, **sides, **ids)
@@ -424,7 +413,7 @@ def test_refusals_are_sentences(tokenizer, tmp_path, snapshot, monkeypatch) -> N
 
 
 @pytest.mark.parametrize(("kind", "first"), [("mbart", None), ("bart", 2)])
-def test_a_target_begins_as_the_model_would_where_no_start_token_is_set(kind, first: int | None, tokenizer) -> None:
+def test_a_target_begins_as_the_model_would_where_no_start_token_is_set(kind, first, tokenizer) -> None:
     model = tiny_model(kind)
     for one in (model.config, model.generation_config):
         one.decoder_start_token_id, one.bos_token_id = None, first
@@ -456,7 +445,7 @@ def tokens_of(tokenizer: Any, ids: torch.Tensor) -> list[str]:
 
 @pytest.mark.parametrize("beams", [1, 3])
 @pytest.mark.parametrize("kind", ["t5", "bart", "m2m_100"])
-def test_the_output_of_generate_is_read_right(kind: str, beams: int, tokenizer) -> None:
+def test_the_output_of_generate_is_read_right(kind, beams, tokenizer) -> None:
     """The weights are those of a forward pass over the translation that was chosen, of each sentence of a batch."""
     texts = [TEXT, "▁the ▁house"]
     output = generated(kind, tokenizer, texts, num_beams=beams)
@@ -470,7 +459,7 @@ def test_the_output_of_generate_is_read_right(kind: str, beams: int, tokenizer) 
 
 
 @pytest.mark.parametrize("beams", [1, 2])
-def test_the_self_attention_of_generate_is_read_right(beams: int) -> None:
+def test_the_self_attention_of_generate_is_read_right(beams) -> None:
     tokenizer = tiny_tokenizer(end=False)
     output = generated("gpt2", tokenizer, [TEXT], num_beams=beams)
     tokens = tokens_of(tokenizer, output.sequences[0])
@@ -486,7 +475,6 @@ def test_the_self_attention_of_generate_is_read_right(beams: int) -> None:
 
 
 def _ids(tokenizer: Any, text: str = "the green house", target: str = "la maison verte") -> tuple[list[int], list[int]]:
-    """Return the ids that the model reads and writes."""
     return tokenizer(text)["input_ids"], tokenizer(text_target=target)["input_ids"]
 
 
@@ -502,7 +490,7 @@ def _links(weights: NDArray[np.float64], sides: Sequence[Sequence[str]]) -> str:
 
 
 @pytest.mark.parametrize("kind", FRAMES)
-def test_words_are_counted_as_the_tokenizer_does(kind: str) -> None:
+def test_words_are_counted_as_the_tokenizer_does(kind) -> None:
     model, tokenizer = tiny_translator(kind)
     source, target = _ids(tokenizer)
     read = [model.generation_config.decoder_start_token_id, *target[:-1]]
@@ -532,7 +520,7 @@ PAIRS = [
 
 
 @pytest.mark.parametrize("kind", ["nllb", "bert2bert"])
-def test_folder_and_commands_count_the_same_words(kind: str, tmp_path) -> None:
+def test_folder_and_commands_count_the_same_words(kind, tmp_path) -> None:
     folder, gold, table = tmp_path / "model", tmp_path / "gold", tmp_path / "heads.csv"
     for one in tiny_translator(kind):
         one.save_pretrained(folder)
@@ -569,7 +557,7 @@ def test_folder_and_commands_count_the_same_words(kind: str, tmp_path) -> None:
 
 
 @pytest.mark.parametrize("separate", [False, True])
-def test_marian_spells_each_side_with_its_own_vocabulary(separate: bool, tmp_path) -> None:
+def test_marian_spells_each_side_with_its_own_vocabulary(separate, tmp_path) -> None:
     texts = {"source": "the green house is old", "target": "la maison verte est vieille"}
     pieces = {}
     for side, line in texts.items():

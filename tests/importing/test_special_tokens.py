@@ -10,13 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnviz import AttnvizError, alignment_error, attention, find_heads, read_attention
+from attnviz import Attention, AttnvizError, alignment_error, attention, find_heads, read_attention
 from attnviz.analysis.alignment_summary import summarise
 from attnviz.analysis.findings import findings_of
 from attnviz.analysis.gold import linkable_words, links_text, parse_gold_links
 from attnviz.commands.main import main
 from attnviz.export.attention_files import attention_file_content
-from attnviz.trace import Attention
 from attnviz.trace.tokens import to_pieces
 
 SOURCE, TARGET = ["the", "green", "house", "."], ["la", "maison", "verte", "."]
@@ -63,7 +62,7 @@ def saved(source: str, target: str, path: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", SPELLINGS)
-def test_words_and_links_count_words_alone(name: str, tmp_path, capsys) -> None:
+def test_words_and_links_count_words_alone(name, tmp_path, capsys) -> None:
     file, made = saved(*SPELLINGS[name], tmp_path / "file.json"), tmp_path / "made.pharaoh"
     (record,) = read_attention(file)
     words = record.words()
@@ -92,7 +91,7 @@ def test_words_and_links_count_words_alone(name: str, tmp_path, capsys) -> None:
 
 
 @pytest.mark.parametrize("name", ["mBART", "none"])
-def test_measures_and_figures_count_words_alone(name: str, tmp_path, capsys) -> None:
+def test_measures_and_figures_count_words_alone(name, tmp_path, capsys) -> None:
     file, gold = saved(*SPELLINGS[name], tmp_path / "file.json"), tmp_path / "gold"
     (record,) = read_attention(file)
     words = record.words()
@@ -118,7 +117,6 @@ def test_measures_and_figures_count_words_alone(name: str, tmp_path, capsys) -> 
     assert all(one.source is None or one.source in words.places[0] for one in findings_of(record))
     assert all(one.target is None or one.target in words.places[1] for one in findings_of(record))
     summary = summarise(record)
-    assert summary is not None
     assert (summary.moves, summary.identical) == (3, 0), "no special token is a word that was copied"
 
 
@@ -141,7 +139,7 @@ MARKS = ["<s>", "</s>", "[CLS]", "<pad>", "<|x|>"]
 
 
 @given(st.lists(st.sampled_from([*MARKS, "a", "b@@", "c"]), min_size=1, max_size=12))
-def test_words_are_numbered_without_special_tokens(tokens: list[str]) -> None:
+def test_words_are_numbered_without_special_tokens(tokens) -> None:
     found = to_pieces(tokens)
     assert [word == -1 for word in found.words] == [token in MARKS for token in tokens]
     numbers = [word for word in found.words if word >= 0]

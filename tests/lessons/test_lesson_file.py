@@ -5,14 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz import AttnvizError
-from attnviz.lessons import Lesson, LessonSentence, Question, parse_lesson, shipped_lessons
+from attnviz.lessons import parse_lesson, shipped_lessons
 from attnviz.lessons.lesson_file import (
-    HEATMAP,
     ChoicePrediction,
-    NextWordPrediction,
-    NumberPrediction,
-    SourceWordPrediction,
-    Text,
 )
 from tests.snapshots import refusal
 
@@ -45,38 +40,12 @@ sentences:
 """
 
 
-def test_every_field_of_a_lesson_is_read() -> None:
-    def text(en: str, fr: str) -> Text:
-        return Text({"en": en, "fr": fr})
-
-    q, choices = text("Q", "Q"), (text("a", "b"), text("c", "d"))
-    first = Question(
-        text("Where", "Où"),
-        SourceWordPrediction(),
-        text("N", "M"),
-        "maison",
-        "numbers",
-        ("candidates",),
-        (HEATMAP, "softmax"),
-        1,
-        2,
-    )
-    others = (
-        Question(q, NextWordPrediction(("maison", "porte")), step=2),
-        Question(q, NumberPrediction("attention", 5, 3), step=2),
-        Question(q, NumberPrediction("probability", 0.5), step="verte"),
-        Question(q, ChoicePrediction(choices, 2)),
-    )
-    sentences = (
-        LessonSentence("A green house.", (first, *others), "small-additive", 1, "Une maison verte."),
-        LessonSentence("A house.", (Question(text("Q", "R"), None),), "", 5, None),
-    )
-    title, about = text('The "house": #1', "La maison\u00a0!"), text("What it is about", "De quoi il s'agit")
-    assert parse_lesson(WHOLE.encode()) == Lesson(title, sentences, about, 5)
+def test_every_field_of_a_lesson_is_read(snapshot) -> None:
+    assert repr(parse_lesson(WHOLE.encode())).split("Question(") == snapshot
 
 
 @given(st.sampled_from(sorted(shipped_lessons())), st.data())
-def test_damaged_lesson_is_read_or_refused_with_a_sentence(name: str, data: st.DataObject) -> None:
+def test_damaged_lesson_is_read_or_refused_with_a_sentence(name, data) -> None:
     content = shipped_lessons()[name].read_bytes()
     lines = content.split(b"\n")
     line, other = (data.draw(st.integers(0, len(lines) - 1)) for _ in range(2))
@@ -148,7 +117,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_faulty_lesson_gets_a_sentence(name: str, each_language, snapshot) -> None:
+def test_faulty_lesson_gets_a_sentence(name, each_language, snapshot) -> None:
     assert refusal(lambda: parse_lesson(FAULTS[name].encode("utf-8"))) == snapshot
 
 
@@ -184,6 +153,6 @@ REPEATING = {
 
 
 @pytest.mark.parametrize("name", REPEATING)
-def test_aliases_never_multiply_a_lesson(name: str, snapshot) -> None:
+def test_aliases_never_multiply_a_lesson(name, snapshot) -> None:
     assert len(REPEATING[name]) < 200_000
     assert refusal(lambda: parse_lesson(REPEATING[name])) == snapshot

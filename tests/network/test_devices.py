@@ -19,16 +19,17 @@ from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from attnviz import ExcludePosition, ReplaceEnergies, ReplaceWeights, Temperature
 from attnviz.attention_kinds import ATTENTION_KINDS
+from attnviz.decoding import DecodingPath
 from attnviz.decoding.applied_interventions import constrained, energy_change
 from attnviz.decoding.by_architecture import PreparedTransformer
-from attnviz.decoding.search import DecodingPath, _continuations
+from attnviz.decoding.search import _continuations
 from attnviz.network import ModelConfig, RNNsearch, Transformer, TransformerConfig
 from attnviz.network.encoder import PreparedEncoder
 from attnviz.network.recurrence import AttentiveGRUSequence, GRUSequence
 from attnviz.network.rnnsearch import StepDecoder
 from attnviz.text import EOS
-from attnviz.trace.interventions import ExcludePosition, ReplaceEnergies, ReplaceWeights, Temperature
 from attnviz.training.encoded_pairs import Batch
 from attnviz.training.objective import Objective, SmoothedCrossEntropy
 
@@ -90,7 +91,7 @@ def on_fake_gpu(made: nn.Module) -> Iterator[None]:
 
 
 @pytest.fixture
-def network(attention: str) -> Iterator[RNNsearch]:
+def network(attention) -> Iterator[RNNsearch]:
     made = RNNsearch(ModelConfig(K, 8, 12, 10, 6, attention, dropout=0.1))
     with on_fake_gpu(made):
         yield made
@@ -194,7 +195,7 @@ def test_transformer_stays_on_the_device(transformer) -> None:
         step, state = decoder.step(memory, state, _ids(2, 2))
         # Without its inference mode, in which there are no fake tensors.
         path = DecodingPath((7, EOS), [], [])
-        arrays = PreparedTransformer.recorded_arrays.__wrapped__(prepared, [5, 6, EOS], memory, path)  # type: ignore[attr-defined]
+        arrays = PreparedTransformer.recorded_arrays.__wrapped__(prepared, [5, 6, EOS], memory, path)
     found = (memory.annotations, memory.mask, *memory.keys, *memory.values, *step, *state.keys, *state.values)
     assert _devices(*found, *arrays.values()) == {"cuda"}
     with pytest.raises(RuntimeError, match="device"):

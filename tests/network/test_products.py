@@ -20,7 +20,7 @@ def small_matrices_count_as_large(monkeypatch) -> None:
 
 @pytest.mark.parametrize("onednn_is_faster", [True, False])
 @pytest.mark.parametrize("rows", [1, 4, 5, 40, 41])
-def test_product_equals_double_precision_product(onednn_is_faster: bool, rows: int, monkeypatch) -> None:
+def test_product_equals_double_precision_product(onednn_is_faster, rows, monkeypatch) -> None:
     """Of weights in float16 and float32, and of many or few rows, which may lie apart."""
     if onednn_is_faster and not torch.backends.mkldnn.is_available():
         pytest.skip("torch was built without oneDNN")
@@ -35,7 +35,7 @@ def test_product_equals_double_precision_product(onednn_is_faster: bool, rows: i
 
 
 @pytest.mark.parametrize("value", [1e-3, 1e5, float("nan")], ids=["rounded", "too large", "not a number"])
-def test_weights_that_float16_would_change_stay_in_float32(value: float) -> None:
+def test_weights_that_float16_would_change_stay_in_float32(value) -> None:
     weight = torch.ones(3, 2)
     weight[1, 1] = value
     found = FixedProduct(weight, torch.zeros(3))(torch.tensor([[0.0, 1.0]]))
@@ -73,7 +73,7 @@ def measured_anew() -> Iterator[None]:
     ids=str,
 )
 def test_bfloat16_is_chosen_where_measured_faster_or_by_the_instructions_of_x86(
-    monkeypatch, machine: str, speed: float | None, instructions: dict[str, bool], chosen: str
+    monkeypatch, machine, speed, instructions, chosen
 ) -> None:
     monkeypatch.setattr(products.platform, "machine", lambda: machine)
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: instructions)

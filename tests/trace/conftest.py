@@ -4,12 +4,11 @@ from typing import Any
 
 import pytest
 
-from attnviz import Translator
+from attnviz import ForceWords, Temperature, Trace, Translator
 from attnviz.detector import Detector
 from attnviz.network import DecomposableConfig, TransformerConfig
 from attnviz.text import EOS
-from attnviz.trace import Judgement, Trace, TransformerTrace
-from attnviz.trace.interventions import ForceWords, Temperature
+from attnviz.trace import Judgement, TransformerTrace
 from tests.conftest import SENTENCES
 from tests.detectors import random_detector
 from tests.transformers import random_transformer

@@ -44,7 +44,7 @@ def test_attention_keeps_given_numbers_also_in_files() -> None:
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_tensors_with_gradients_are_read(dtype: torch.dtype) -> None:
+def test_tensors_with_gradients_are_read(dtype) -> None:
     weights = torch.tensor([[0.25, 0.75], [1.0, 0.0]], dtype=dtype, requires_grad=True)
     assert attention("a b", "c d", weights).alignment.tolist() == [[0.25, 0.75], [1, 0]]
 
@@ -65,7 +65,7 @@ def test_tensors_with_gradients_are_read(dtype: torch.dtype) -> None:
         ("Hello ĠçĮ « Ġd Ã©jÃł", ("Hello", "猫", "déjà")),
     ],
 )
-def test_word_marks_of_many_tokenizers(tokens: str, words: tuple[str, ...]) -> None:
+def test_word_marks_of_many_tokenizers(tokens, words) -> None:
     split = tokens.split()
     found = attention(split, "x", np.full((1, len(split)), 1 / len(split)))
     assert found.words().source == words
@@ -110,7 +110,7 @@ UNFIT: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("given", UNFIT.values(), ids=UNFIT.keys())
-def test_mismatched_arguments_are_refused(given: dict[str, Any], snapshot) -> None:
+def test_mismatched_arguments_are_refused(given, snapshot) -> None:
     assert refusal(lambda: attention(**{"source": SOURCE, "target": TARGET, "matrix": matrix(), **given})) == snapshot
 
 
@@ -123,7 +123,7 @@ NAMES = ("format", "version", "source", "target", "matrix", "energies", "states"
 
 
 @given(st.dictionaries(st.sampled_from(NAMES), JSON, max_size=5))
-def test_any_object_is_opened_or_refused(fields: dict[str, Any]) -> None:
+def test_any_object_is_opened_or_refused(fields) -> None:
     whole = {"source": ["a", "b"], "target": ["c"], "matrix": [[0.25, 0.75]]} | fields
     try:
         found = Attention.from_json(json.dumps(whole))
@@ -133,7 +133,7 @@ def test_any_object_is_opened_or_refused(fields: dict[str, Any]) -> None:
 
 
 @given(st.lists(texts.filter(lambda text: text.strip() and len(text) <= 200), min_size=1, max_size=8))
-def test_every_piece_belongs_to_a_word_in_order(tokens: list[str]) -> None:
+def test_every_piece_belongs_to_a_word_in_order(tokens) -> None:
     try:
         found = to_pieces(tokens)
     except AttnvizError:

@@ -12,11 +12,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnviz import AttnvizError, Trace, attention, figures
+from attnviz import (
+    Attention,
+    AttnvizError,
+    ExcludePosition,
+    ForceWords,
+    ReplaceEnergies,
+    ReplaceWeights,
+    Temperature,
+    Trace,
+    attention,
+    figures,
+)
 from attnviz.analysis.findings import findings_of
 from attnviz.export import saved_files
-from attnviz.trace import Attention, Judgement, TransformerTrace, WhatIf, WhatIfs
-from attnviz.trace.interventions import ExcludePosition, ForceWords, ReplaceEnergies, ReplaceWeights, Temperature
+from attnviz.trace import Judgement, TransformerTrace, WhatIf, WhatIfs
 from attnviz.trace.snapshots import Snapshots
 from tests.analysis.given import equations
 from tests.damaged_json import with_one_wrong_field
@@ -28,7 +38,6 @@ CLASSES = (WhatIfs, TransformerTrace, Judgement, Attention, Snapshots)
 
 
 def packed(array: np.ndarray) -> dict[str, Any]:
-    """Return an array in the encoding of a record's JSON."""
     content = base64.b64encode(zlib.compress(array.tobytes())).decode()
     return {"dtype": array.dtype.name, "shape": array.shape, "zlib": content}
 
@@ -199,7 +208,7 @@ def test_damaged_file_is_refused_by_name(contents, kind, tmp_path) -> None:
 
 
 @given(place=st.integers(0, 10**6), value=st.integers(0, 255))
-def test_changed_byte_is_harmless_or_refused(contents, place: int, value: int) -> None:
+def test_changed_byte_is_harmless_or_refused(contents, place, value) -> None:
     for kind in (WhatIfs, TransformerTrace, Judgement):
         content = bytearray(contents[kind].encode())
         content[place % len(content)] = value
@@ -212,7 +221,6 @@ REPLACEMENTS = SCALARS | st.lists(SCALARS, max_size=3) | st.dictionaries(st.text
 
 
 def draw(trace: Trace) -> None:
-    """Draw the figures of a trace and its first step, write its equations and findings, and export it."""
     subject = figures.Subject(trace, 0)
     for picture in figures.step_figures(subject).values():
         with contextlib.suppress(AttnvizError):  # some need the weights of the model
@@ -232,7 +240,7 @@ def drawn(records) -> None:
 
 @pytest.mark.usefixtures("drawn")
 @given(st.data())
-def test_any_field_value_is_refused_or_drawn(contents, data: st.DataObject) -> None:
+def test_any_field_value_is_refused_or_drawn(contents, data) -> None:
     record = json.loads(contents[WhatIfs])
     record.pop("what_ifs")
     holder = record

@@ -1,4 +1,4 @@
-"""Saved records of every class, the attention of heads, and snapshots: tables, round trips and immutability."""
+"""Saved records of every class, the attention of heads, frames and snapshots: tables, round trips, immutability."""
 
 import copy
 import dataclasses
@@ -12,6 +12,7 @@ import sys
 import types
 import typing
 from dataclasses import replace
+from functools import partial
 from typing import Any, get_args
 
 import numpy as np
@@ -20,19 +21,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from attnviz import AttnvizError, Trace, attention
+from attnviz import Attention, AttnvizError, Trace, attention, export, figures
 from attnviz.analysis.energy_equations import energy_decomposition
-from attnviz.analysis.verification import RecurrentVerifier, quantity_names
+from attnviz.analysis.gold import pharaoh
 from attnviz.figures.heads_figure import thumbnail
-from attnviz.trace import Attention, Judgement, TransformerTrace
+from attnviz.trace import Computation, Judgement, TransformerTrace
 from attnviz.trace.parts import HeadKind
 from attnviz.trace.quantity import plain_equation
-from attnviz.trace.saved import Computation
 from attnviz.trace.snapshots import Sentence, Snapshots, join_snapshots, load_folder
 from attnviz.trace.storage import element_type
-from attnviz.trace.trace import QUANTITIES, RECORDED
-from attnviz.trace.transformer_trace import TRANSFORMER_QUANTITIES as of_transformers
-from tests.conftest import REPOSITORY, SENTENCES
+from attnviz.trace.trace import RECORDED
+from tests.conftest import REPOSITORY
 from tests.snapshots import refusal, without_numbers
 
 CLASSES = (Trace, TransformerTrace, Judgement)
@@ -134,17 +133,8 @@ def test_records_open_without_torch(records, tmp_path) -> None:
     assert float(printed[0][1]) == pytest.approx(len(records[Trace].words().target), abs=1e-3)
 
 
-def test_page_names_every_verified_quantity(translator) -> None:
-    weights = {name: tensor.numpy() for name, tensor in translator.network.state_dict().items()}
-    verified = {
-        check.quantity
-        for check in RecurrentVerifier(translator.translate(SENTENCES[0], beam=1), weights).verify(0).checks
-    }
-    assert verified <= set(quantity_names()) <= {*QUANTITIES, *of_transformers}
-
-
 @pytest.mark.parametrize("kind", [Trace, TransformerTrace, Judgement, Attention])
-def test_help_documents_every_quantity(kind: typing.Any) -> None:
+def test_help_documents_every_quantity(kind) -> None:
     shown = [line.strip(" |") for line in pydoc.plain(pydoc.render_doc(kind)).splitlines()]
     for quantity in (*kind.arrays, *kind.derived):
         symbol, equation = plain_equation(quantity.symbol), plain_equation(quantity.equation)
@@ -191,7 +181,7 @@ def test_element_type_of_an_array_is_found_also_behind_a_type_alias() -> None:
         (r"\operatorname{softmax}_j(W_a s) \text{ or } \log p(y \mid x)", "softmax_j(W_a s) or log p(y | x)"),
     ],
 )
-def test_plain_text_of_equations(latex: str, plain: str) -> None:
+def test_plain_text_of_equations(latex, plain) -> None:
     assert plain_equation(latex) == plain
 
 
@@ -232,7 +222,7 @@ def test_seen_by_selects_alignment_of_heads(trace) -> None:
 
 
 @pytest.mark.parametrize("kind", get_args(HeadKind))
-def test_heads_have_query_rows_key_columns_and_decomposable_energies(trace, kind: HeadKind) -> None:
+def test_heads_have_query_rows_key_columns_and_decomposable_energies(trace, kind) -> None:
     for one in trace.heads_of(kind):
         shape = (len(one.target_pieces), len(one.source_pieces))
         assert one.alignment.shape == shape
@@ -255,7 +245,7 @@ def test_heads_have_query_rows_key_columns_and_decomposable_energies(trace, kind
 
 
 @given(st.integers(1, 200), st.integers(1, 200))
-def test_a_thumbnail_keeps_the_brightest_cell(rows: int, columns: int) -> None:
+def test_a_thumbnail_keeps_the_brightest_cell(rows, columns) -> None:
     matrix = np.random.default_rng(rows * 1000 + columns).random((rows, columns))
     small = thumbnail(matrix)
     assert small.shape == (min(rows, 48), min(columns, 48))
@@ -305,7 +295,7 @@ def test_file_and_folder_are_read_back(tmp_path) -> None:
 
 
 @given(st.sets(st.integers(0, 40), min_size=2, max_size=8), st.integers(1, 6))
-def test_parts_are_joined_in_any_order(updates: set[int], parts) -> None:
+def test_parts_are_joined_in_any_order(updates, parts) -> None:
     whole = snapshots(tuple(sorted(updates)))
     places = [list(range(len(updates)))[k::parts] for k in range(parts)]
     cut = [
@@ -327,3 +317,77 @@ def test_value_and_moment_are_last_at_or_before_update() -> None:
     assert [found.moment(update) for update in (0, 10, 49, 50, 99)] == [0, 0, 0, 1, 1]
     assert [found.value("loss", update) for update in (9, 10, 49, 50)] == [None, 9 / 11, 9 / 11, 9 / 51]
     assert found.value("bleu", 50) is None
+
+
+@pytest.fixture(scope="module")
+def translated(translator) -> Trace:
+    return translator.translate("A girl is riding a red \U0001f6b2 bicycle.", beam=3)
+
+
+def test_rows_hold_the_numbers_of_the_arrays(translated) -> None:
+    frame = translated.to_frame()
+    assert list(frame) == ["i", "j", "target", "source", "energy", "weight", "probability"]
+    assert len(frame) == translated.alignment.size
+    for row in frame.itertuples():
+        assert row.target == translated.target_pieces[row.i]
+        assert row.source == translated.source_pieces[row.j]
+        assert row.energy == translated.energies[row.i, row.j]
+        assert row.weight == translated.alignment[row.i, row.j]
+        assert row.probability == translated.probabilities[row.i]
+
+
+def test_transformer_has_rows_of_each_head(trace) -> None:
+    frame = trace.to_frame()
+    assert list(frame) == ["layer", "head", "i", "j", "target", "source", "energy", "weight", "probability"]
+    assert len(frame) == trace.cross_alignment.size
+    last = frame.iloc[-1]
+    at = tuple(size - 1 for size in trace.cross_alignment.shape)
+    assert (last["layer"], last["head"], last["i"], last["j"]) == at
+    assert last["energy"] == trace.cross_energies[at]
+    mean = frame.groupby(["i", "j"])["weight"].mean().to_numpy().reshape(trace.alignment.shape)
+    np.testing.assert_allclose(mean, trace.alignment, atol=1e-6)
+
+
+@pytest.mark.parametrize("threshold", [None, 0.1])
+def test_links_are_those_of_pharaoh_files(translated, threshold) -> None:
+    frame = translated.links_frame(threshold)
+    pairs = [f"{j}-{i}" for i, j in zip(frame["i"], frame["j"], strict=True)]
+    assert sorted(pairs) == sorted(pharaoh(translated.words(), threshold).split())
+    words = translated.words()
+    for row in frame.itertuples():
+        assert (row.target, row.source) == (words.target[row.i], words.source[row.j])
+        assert row.weight == words.alignment[row.i, row.j]
+        assert not row.possible
+
+
+def test_links_of_a_file_keep_its_marks() -> None:
+    pair = {"source": ["a", "b"], "target": ["x", "y"], "matrix": [[1, 0], [0.5, 0.5]]}
+    links = {"links": [[0, 0], [0, 1], [1, 1]], "gold": {"sure": [[0, 0]], "possible": [[1, 1]]}}
+    record = Attention.from_json(json.dumps({"format": "attnviz-attention", "version": 1} | pair | links))
+    frame = record.links_frame()
+    rows = frame[["source", "target", "possible"]].values.tolist()
+    assert rows == [["a", "x", False], ["a", "y", False], ["b", "y", True]]
+    assert frame["i"].is_monotonic_increasing
+
+
+def test_notebook_representation_is_the_heatmap(translated, snapshot) -> None:
+    assert translated.heatmap(by="steps", step=1) == figures.heatmap(translated, by="steps", step=1).figure()
+    assert translated.step_figure(0) == translated.step_figure(0, "attention")
+    last = len(translated.target_pieces) - 1
+    assert translated.step_figure(-1, "candidates", theme="dark") == translated.step_figure(
+        last, "candidates", theme="dark"
+    )
+    with pytest.raises(AttnvizError):
+        translated.step_figure(last + 1)
+    assert refusal(lambda: translated.step_figure(0, "pie")) == snapshot
+    assert translated._repr_html_() == export.heatmap_html(translated)
+
+
+def test_top_pieces_of_a_step(translated, snapshot) -> None:
+    candidates = translated.top(0, 5)
+    assert len(candidates) == 5
+    assert candidates[0] == (translated.top_pieces[0][0], pytest.approx(translated.top_probabilities[0, 0]))
+    for bad in (0, -1, 101):
+        assert refusal(partial(translated.top, 0, bad)) == snapshot
+    with pytest.raises(AttnvizError):
+        translated.top(len(translated.target_pieces))

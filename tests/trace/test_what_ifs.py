@@ -14,17 +14,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attnviz.errors import AttnvizError
-from attnviz.text import EOS
-from attnviz.trace import Search, Trace, WhatIf, WhatIfs
-from attnviz.trace.interventions import (
+from attnviz import (
+    AttnvizError,
     ExcludePosition,
     ForceWords,
-    Intervention,
     ReplaceEnergies,
     ReplaceWeights,
     Temperature,
+    Trace,
+    Translator,
 )
+from attnviz.text import EOS
+from attnviz.trace import Search, WhatIf, WhatIfs
+from attnviz.trace.interventions import Intervention
 from attnviz.trace.what_ifs import (
     MOST_WHAT_IFS,
     StoredWhatIfs,
@@ -35,7 +37,6 @@ from attnviz.trace.what_ifs import (
     what_ifs_identity,
     whole_weights,
 )
-from attnviz.translator import Translator
 from tests.conftest import SENTENCES
 from tests.figures import synthetic
 from tests.strategies import FEW
@@ -53,7 +54,6 @@ def random_translator(request, make_network, tokenizer) -> Translator:
 
 
 def made(translator: Translator, parent: Trace, change: Intervention, *, held: bool = False, beam: int = 1) -> Trace:
-    """Return the translation that a change makes of `parent`."""
     how = translator_arguments(parent, change, held=held)
     width = beam if how.target is None else 1
     return translator.translate(parent.source_text, beam=width, target=how.target, interventions=how.interventions)
@@ -66,7 +66,7 @@ def assert_same(one: Trace, other: Trace, **tolerance: float) -> None:
 
 
 @given(rows)
-def test_whole_weights_are_within_one_with_the_right_sum(row: list[float]) -> None:
+def test_whole_weights_are_within_one_with_the_right_sum(row) -> None:
     whole, exact = whole_weights(row), np.array(row) / sum(row) * 4000
     assert sum(whole) == 4000
     assert np.abs(np.array(whole) - exact).max() < 1
@@ -76,7 +76,7 @@ def test_whole_weights_are_within_one_with_the_right_sum(row: list[float]) -> No
 @settings(max_examples=FEW)
 @given(sentence=st.sampled_from(SENTENCES), place=st.floats(0, 0.999), held=st.booleans(), beam=st.sampled_from([1, 3]))
 def test_neutral_changes_change_nothing_and_a_frozen_context_is_that_of_every_step(
-    random_translator, sentence: str, place: float, held: bool, beam: int
+    random_translator, sentence, place, held, beam
 ) -> None:
     """Neutral are a temperature of 1, of a step and of all, and the weights that were there."""
     first = random_translator.translate(sentence, beam=beam)
@@ -145,7 +145,6 @@ def test_hypotheses_are_force_decoded_and_impossible_changes_refused(translator)
 
 
 def nested_what_ifs(translator: Translator) -> WhatIfs:
-    """Return a translation with a what-if, and a what-if of that."""
     first = translator.translate(SENTENCES[4], beam=3)
     row = ReplaceWeights(whole_weights(np.arange(len(first.source_ids))), 1)
     one = made(translator, first, row)
@@ -196,8 +195,6 @@ CHANGES = (
 
 @dataclass(eq=False)
 class Node:
-    """A what-if of `Tree`."""
-
     parent: "Node | None"
     change: Intervention
     held: bool
@@ -218,7 +215,6 @@ class Tree:
 
     def sets_again(self, change: Intervention, held: bool) -> bool:
         last = self.shown
-        assert last is not None
         pair = (last.change, change)
         same = last.change.step == change.step and last.held == held and self.is_leaf(last)
         return same and (all(one in BY_HAND for one in pair) or all(isinstance(one, Temperature) for one in pair))
@@ -263,7 +259,7 @@ others = st.tuples(st.sampled_from(["showing", "removing"]), st.integers(-1, 3) 
 
 @settings(max_examples=150)
 @given(st.lists(adding | adding | adding | others, max_size=40))
-def test_stored_what_ifs_are_a_tree(actions: list[tuple[Any, ...]]) -> None:
+def test_stored_what_ifs_are_a_tree(actions) -> None:
     stored, tree = StoredWhatIfs(), Tree()
     for name, *arguments in actions:
         if arguments[:1] == [None]:

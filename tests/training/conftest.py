@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from attnviz.training import train
+from attnviz import train
 from tests.small_run import Files, tiny, write_texts
 
 MOMENTS = (0, 20, 300)
@@ -12,13 +12,12 @@ MOMENTS = (0, 20, 300)
 
 
 @pytest.fixture(scope="session")
-def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
-    """Return the paths of a training and a validation file."""
+def files(tmp_path_factory) -> Files:
     return write_texts(tmp_path_factory.mktemp("text"))
 
 
 @pytest.fixture(scope="session")
-def learned(files: Files, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def learned(files, tmp_path_factory) -> Path:
     """Return the folder of a finished run, with markup in its name."""
     output, updates = tmp_path_factory.mktemp("learned") / "<run>", MOMENTS[-1]
     train(tiny(files, output, updates=updates, validate_every=100, dropout=0.0, keep_at=MOMENTS))

@@ -4,7 +4,7 @@ import itertools
 from pathlib import Path
 from typing import Any
 
-from attnviz.training import TrainingConfig
+from attnviz import TrainingConfig
 from tests.small_run import Files, tiny
 
 _NAMES = ("Tom", "Anna", "Paul", "Rosa")
@@ -14,7 +14,6 @@ _YEARS = ("1984", "2007", "1995", "1848")
 
 
 def make_pairs() -> list[tuple[str, str]]:
-    """Return 512 pairs."""
     found = []
     for place, (one, other, first) in enumerate(itertools.product(_VERBS, _VERBS, range(8))):
         name, year = _NAMES[first % 4], _YEARS[(place + place // 7) % 4]
@@ -31,7 +30,6 @@ def write_pairs(path: Path, pairs: list[tuple[str, str]]) -> Path:
 
 
 def make_config(files: Files, output: Path, **changes: Any) -> TrainingConfig:
-    """Return the config of a run of a detector in `output`, with changes."""
     settings: dict[str, Any] = {
         "vocabulary_size": 190,
         "architecture": "decomposable",

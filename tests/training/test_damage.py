@@ -6,24 +6,21 @@ import shutil
 from pathlib import Path
 
 import pytest
-from syrupy.assertion import SnapshotAssertion
 
-from attnviz.errors import AttnvizError
-from attnviz.training import TrainingConfig
+from attnviz import AttnvizError, TrainingConfig
 from attnviz.training.encoded_pairs import Corpus
 from attnviz.training.preparation import prepare_training
 from tests.damaged_json import with_one_wrong_field
-from tests.small_run import Files, tiny
+from tests.small_run import tiny
 
 
 @pytest.fixture
-def config(files: Files, learned: Path, tmp_path: Path) -> TrainingConfig:
-    """Return the config of a copy of the finished run."""
+def config(files, learned, tmp_path) -> TrainingConfig:
     shutil.copytree(learned, tmp_path / "run")
     return tiny(files, tmp_path / "run", updates=320, validate_every=100, dropout=0.0)
 
 
-def test_damaged_settings_are_named(config: TrainingConfig, snapshot: SnapshotAssertion) -> None:
+def test_damaged_settings_are_named(config, snapshot) -> None:
     """But for the fields of the snapshot, which have a default; others left out are other settings than this run's."""
     path = Path(config.output) / "training.json"
     whole = path.read_text(encoding="utf-8")
@@ -43,7 +40,7 @@ def test_damaged_settings_are_named(config: TrainingConfig, snapshot: SnapshotAs
     assert accepted == snapshot
 
 
-def test_mutated_corpus_is_read_or_named(config: TrainingConfig) -> None:
+def test_mutated_corpus_is_read_or_named(config) -> None:
     path, size = Path(config.output) / "corpus.npz", 80
     content, refused = path.read_bytes(), 0
     for seed in range(150):
@@ -89,6 +86,6 @@ def test_mutated_corpus_is_read_or_named(config: TrainingConfig) -> None:
         ("batch_tokens", 10**18),
     ],
 )
-def test_values_out_of_bounds_are_refused(files: Files, tmp_path: Path, name: str, value: object) -> None:
+def test_values_out_of_bounds_are_refused(files, tmp_path, name, value) -> None:
     with pytest.raises(AttnvizError, match=name):
         tiny(files, tmp_path, **{name: value})

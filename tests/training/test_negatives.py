@@ -1,13 +1,11 @@
 """Negatives for a detector: each kind changes a pair by its rule, and words are exchanged within their kind."""
 
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz.text import EOS, Tokenizer
 from attnviz.training.negatives import (
@@ -35,12 +33,12 @@ def tokenizer() -> Tokenizer:
 
 
 @pytest.fixture(scope="module")
-def encoded(tokenizer: Tokenizer) -> list[EncodedSentences]:
+def encoded(tokenizer) -> list[EncodedSentences]:
     return [tuple([*tokenizer.encode(side), EOS] for side in pair) for pair in PAIRS]
 
 
 @pytest.fixture(scope="module")
-def sides(tokenizer: Tokenizer, encoded: list[EncodedSentences]) -> tuple[Exchanges, Exchanges]:
+def sides(tokenizer, encoded) -> tuple[Exchanges, Exchanges]:
     links = np.full((len(tokenizer), 2), -1, dtype=np.int32)
     for place, verb in enumerate(("\u2581singing", "\u2581eating")):  # as though both could mean piece 7
         links[tokenizer.encode(verb.strip("\u2581"))[-1], place] = 7
@@ -51,13 +49,13 @@ def sides(tokenizer: Tokenizer, encoded: list[EncodedSentences]) -> tuple[Exchan
 
 
 @pytest.fixture(scope="module")
-def negatives(sides: tuple[Exchanges, Exchanges], tokenizer: Tokenizer) -> Negatives:
+def negatives(sides, tokenizer) -> Negatives:
     return Negatives(sides, tokenizer)
 
 
 @given(place=st.integers(0, len(PAIRS) - 1), seed=st.integers(0, 10_000))
 def test_exchanged_word_is_of_the_same_kind_and_a_dropped_clause_leaves_the_rest(
-    negatives: Negatives, encoded: list[EncodedSentences], place: int, seed: int
+    negatives, encoded, place, seed
 ) -> None:
     finder, sides = negatives.finder, {}
     for kind in (EXCHANGED, DROPPED):
@@ -79,7 +77,7 @@ def test_exchanged_word_is_of_the_same_kind_and_a_dropped_clause_leaves_the_rest
     assert len(list(finder.words(other))) >= 3
 
 
-def test_draws_depend_on_seed_and_have_expected_shares(negatives: Negatives, encoded: list[EncodedSentences]) -> None:
+def test_draws_depend_on_seed_and_have_expected_shares(negatives, encoded) -> None:
     one, other = (negatives.draw(encoded, np.random.default_rng(3)) for _ in range(2))
     assert one == other
     shares = Counter(negative.kind for negative in one)
@@ -90,9 +88,7 @@ def test_draws_depend_on_seed_and_have_expected_shares(negatives: Negatives, enc
         assert negative.pair != pair
 
 
-def test_round_trip(
-    sides: tuple[Exchanges, Exchanges], tokenizer: Tokenizer, tmp_path: Path, snapshot: SnapshotAssertion
-) -> None:
+def test_round_trip(sides, tokenizer, tmp_path, snapshot) -> None:
     save_exchanges(tmp_path / "x.npz", sides)
     for one, other in zip(sides, load_exchanges(tmp_path / "x.npz", len(tokenizer)), strict=True):
         for name in ("words", "kinds", "counterparts"):

@@ -1,7 +1,5 @@
 """The objective and the optimizer against torch's own, guidance of attention by a lexicon, and batches."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
@@ -20,9 +18,7 @@ from attnviz.training.run_state import Muon, orthogonalised
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
 @pytest.mark.parametrize("chunk", [4, 512])
-def test_loss_and_gradients_equal_torch_cross_entropy(
-    smoothing: float, chunk: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_loss_and_gradients_equal_torch_cross_entropy(smoothing, chunk, monkeypatch) -> None:
     monkeypatch.setattr(objective, "_CHUNK", chunk)
     torch.manual_seed(0)
     inputs = [torch.randn(*shape, dtype=torch.float64, requires_grad=True) for shape in ((11, 6), (9, 6), (9,))]
@@ -56,7 +52,7 @@ def made_up_corpus(pairs: int) -> tuple[Corpus, list[list[int]]]:
     return Corpus(flat[0], starts[0], flat[1], starts[1], np.ones(pairs, dtype=np.float32)), origins
 
 
-def test_lexicon_links_reordered_words(tmp_path: Path) -> None:
+def test_lexicon_links_reordered_words(tmp_path) -> None:
     corpus, origins = made_up_corpus(300)
     Lexicon.learn(corpus, FIRST + 2 * WORDS, seed=1).save(tmp_path / "lexicon.npy")
     lexicon = Lexicon.load(tmp_path / "lexicon.npy", FIRST + 2 * WORDS)
@@ -80,7 +76,7 @@ def small_network() -> tuple[RNNsearch, Batch]:
     return RNNsearch(config).double(), make_batch(made_up_corpus(6)[0], np.arange(6))
 
 
-def test_guidance_adds_the_cross_entropy_of_links_and_attention(small_network: tuple[RNNsearch, Batch]) -> None:
+def test_guidance_adds_the_cross_entropy_of_links_and_attention(small_network) -> None:
     network, batch = small_network
     links = torch.rand(*batch.target.shape, batch.source.shape[1], dtype=torch.float64)
     links *= (batch.target != PAD)[:, :, None] * (batch.source != PAD)[:, None, :]
@@ -94,7 +90,7 @@ def test_guidance_adds_the_cross_entropy_of_links_and_attention(small_network: t
 
 
 @pytest.mark.parametrize("shape", [(6, 6), (5, 12), (12, 5)])
-def test_bfloat16_steps_of_muon_equal_those_of_pytorch(shape: tuple[int, int]) -> None:
+def test_bfloat16_steps_of_muon_equal_those_of_pytorch(shape) -> None:
     generator = torch.Generator().manual_seed(0)
     begin, *gradients = (torch.randn(shape, generator=generator) for _ in range(5))
     ours, theirs = nn.Parameter(begin.clone()), nn.Parameter(begin.clone())
@@ -107,7 +103,7 @@ def test_bfloat16_steps_of_muon_equal_those_of_pytorch(shape: tuple[int, int]) -
 
 
 @pytest.mark.parametrize("shape", [(8, 8), (8, 40), (40, 8)])
-def test_orthogonalised_has_unit_singular_values_and_same_vectors(shape: tuple[int, int]) -> None:
+def test_orthogonalised_has_unit_singular_values_and_same_vectors(shape) -> None:
     matrix = torch.randn(shape, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
     found = orthogonalised(matrix, torch.float64)
     left, _, right = torch.linalg.svd(matrix, full_matrices=False)
@@ -128,9 +124,7 @@ sizes = st.lists(st.tuples(st.integers(1, 40), st.integers(1, 40)), min_size=1, 
 
 
 @given(sizes, st.integers(1, 200), st.integers(0, 3), st.integers(0, 3))
-def test_epoch_contains_every_pair_once_in_batches_that_fit(
-    lengths: list[tuple[int, int]], batch_tokens: int, seed: int, epoch: int
-) -> None:
+def test_epoch_contains_every_pair_once_in_batches_that_fit(lengths, batch_tokens, seed, epoch) -> None:
     corpus = make_corpus(lengths)
     batches = epoch_batches(corpus, batch_tokens, seed, epoch)
     assert sorted(np.concatenate(batches)) == list(range(len(lengths)))

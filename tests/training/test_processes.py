@@ -1,7 +1,10 @@
-"""Training runs stopped by a signal: what they save, and that they resume unchanged."""
+"""Training runs stopped by a signal or killed: what they save, and that they resume unchanged."""
 
+import contextlib
 import os
+import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,15 +15,14 @@ from pathlib import Path
 import pytest
 import torch
 import torch.distributed as dist
-from syrupy.assertion import SnapshotAssertion
 
+from attnviz import TrainingConfig, train
 from attnviz.commands.main import main
-from attnviz.training import TrainingConfig, train
 from attnviz.training.loop import _Run
 from attnviz.training.processes import Interrupted, ProcessGroup, Stopped, StopRequest
 from attnviz.training.run_state import read_progress
 from tests.conftest import REPOSITORY
-from tests.small_run import Files, assert_same_run, tiny, train_command
+from tests.small_run import assert_same_run, tiny, train_command
 
 SHORT = {"updates": 17, "validate_every": 10, "average": 2, "matrix_rate": 0.5, "bleu_sentences": 2}
 
@@ -42,17 +44,14 @@ def stopping_at(config: TrainingConfig, moment: Callable[[], bool], monkeypatch:
 
 
 @pytest.fixture(scope="module")
-def whole(files: Files, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of a run that was not stopped."""
+def whole(files, tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("whole")
     train(tiny(files, folder, **SHORT))
     return folder
 
 
 @pytest.mark.parametrize("last", [1, 10, 15])  # 10 validates; 15 is after a checkpoint
-def test_stopped_run_saves_and_resumes_unchanged(
-    files: Files, whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, last: int, snapshot: SnapshotAssertion
-) -> None:
+def test_stopped_run_saves_and_resumes_unchanged(files, whole, tmp_path, monkeypatch, last, snapshot) -> None:
     config = tiny(files, tmp_path / "stopped", **SHORT)
     counted = iter(range(1, 100))
     handler = signal.getsignal(signal.SIGTERM)
@@ -87,9 +86,7 @@ def test_second_signal_interrupts_and_stop_cuts_short() -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.nightly)])
-def test_train_stops_on_signal_with_code_130_and_resumes(
-    files: Files, tmp_path: Path, number: signal.Signals, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_train_stops_on_signal_with_code_130_and_resumes(files, tmp_path, number, capsys) -> None:
     arguments = train_command(tiny(files, tmp_path / "run", snapshots=0))
     how = {"cwd": REPOSITORY, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     process = subprocess.Popen([sys.executable, "-m", "attnviz", *arguments], **how)
@@ -106,7 +103,7 @@ def test_train_stops_on_signal_with_code_130_and_resumes(
     assert Path(capsys.readouterr().out.strip()).is_dir()
 
 
-def test_pieces_are_counted_exactly_over_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pieces_are_counted_exactly_over_processes(monkeypatch) -> None:
     sent = []
 
     def reduce(tensor: torch.Tensor) -> None:
@@ -124,3 +121,65 @@ def test_pieces_are_counted_exactly_over_processes(monkeypatch: pytest.MonkeyPat
     assert set(sent) == {torch.int64, torch.float32}
     alone = ProcessGroup(0, 1, torch.device("cpu"))
     assert (alone.count(2**24 + 1), alone.total(amounts).tolist()) == (2**24 + 1, [[0.5, 3.0]])
+
+
+def state_of(folder: Path) -> dict[str, int]:
+    found = {}
+    with contextlib.suppress(OSError):  # a file that disappears meanwhile changes the state, too
+        for path in folder.rglob("*"):
+            found[str(path)] = path.stat().st_mtime_ns
+    return found
+
+
+def moment(folder: Path, seconds: float, chance: random.Random) -> Iterator[bool]:
+    """Yield False until the time to kill has come, then True: at a random time, or soon after a file changes."""
+    if at_file := chance.random() < 0.5:
+        changes, seen = chance.randint(1, 6), state_of(folder)
+        while changes:
+            if (now := state_of(folder)) != seen:
+                changes, seen = changes - 1, now
+            yield False
+    end = time.monotonic() + chance.uniform(0, 0.02 if at_file else seconds)
+    while time.monotonic() < end:
+        yield False
+    yield True
+
+
+def run(arguments: list[str], until: Iterator[bool] | None = None) -> bool:
+    """Run the command until it ends or `until` yields True; return whether it was killed."""
+    how = {"cwd": REPOSITORY, "env": os.environ | {"OMP_NUM_THREADS": "1"}, "start_new_session": True, "text": True}
+    command = [sys.executable, "-m", "attnviz", *arguments]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **how)
+    while until is not None and process.poll() is None:
+        if next(until):
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+            return True
+        time.sleep(0.001)
+    _, errors = process.communicate()
+    assert process.returncode == 0, f"the command ended with {process.returncode}: {errors[-2000:]}"
+    return False
+
+
+@pytest.mark.nightly
+def test_command_killed_twice_ends_with_same_bytes(files, tmp_path) -> None:
+    """The command `corpus` is interrupted in `tests/corpora`, and the writer of one file in `tests/test_reading.py`."""
+    whole, killed = (tmp_path / name / "run" for name in ("whole", "killed"))  # snapshots have the folder's name
+    chance, kills = random.Random("train 2"), 0
+    commands = [train_command(tiny(files, output, average=2)) for output in (whole, killed)]
+    started = time.monotonic()
+    run(commands[0])
+    seconds = time.monotonic() - started
+    while kills < 2:
+        if run(commands[1], moment(killed, seconds, chance)):
+            kills += 1
+        else:  # it was too quick
+            shutil.rmtree(killed)
+    run(commands[1])
+    assert_same_run(whole, killed)
+    saved = []
+    for output in (whole, killed):
+        paths = [output / "model" / "model.safetensors", *sorted((output / "model" / "snapshots").rglob("*"))]
+        saved.append({path.name: path.read_bytes() for path in paths if path.is_file()})
+    assert len(saved[0]) > 1
+    assert saved[0] == saved[1]

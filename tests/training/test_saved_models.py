@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Translator
 from attnviz.evaluation.alignment import read_gold
@@ -20,7 +19,7 @@ from tests.training.conftest import MOMENTS
 
 
 @pytest.fixture(scope="module")
-def links(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def links(tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("gold") / "links.jsonl"
     path.write_text(LINKS, encoding="utf-8")
     return path
@@ -31,13 +30,13 @@ def arguments(run: Path, links: Path, output: Path) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def series(learned: Path, links: Path) -> Path:
+def series(learned, links) -> Path:
     output = links.with_name("series.json")
     assert main(arguments(learned, links, output)) == 0
     return output
 
 
-def test_series_equals_measures_of_saved_models(learned: Path, links: Path, series: Path) -> None:
+def test_series_equals_measures_of_saved_models(learned, links, series) -> None:
     found, gold = Snapshots.load(series), read_gold(links)
     assert (found.name, found.updates) == ("small", MOMENTS)
     translator = Translator.load(learned / "moments" / f"{MOMENTS[-1]:06}", "cpu")
@@ -51,9 +50,7 @@ def test_series_equals_measures_of_saved_models(learned: Path, links: Path, seri
     assert found.counts["bleu"] == 6
 
 
-def test_measured_moments_are_not_measured_again(
-    learned: Path, links: Path, series: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_measured_moments_are_not_measured_again(learned, links, series, monkeypatch, tmp_path) -> None:
     loaded: list[Path] = []
     load = Translator.load
     monkeypatch.setattr(Translator, "load", lambda folder, **more: loaded.append(folder) or load(folder, **more))
@@ -63,16 +60,14 @@ def test_measured_moments_are_not_measured_again(
     assert main([*again[:-1], "other"]) == 2  # of another name
 
 
-def test_invalid_run_or_output_is_refused(
-    learned: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
-) -> None:
+def test_invalid_run_or_output_is_refused(learned, tmp_path, capsys, snapshot) -> None:
     for name, run, output in (("no run", tmp_path, "x.json"), ("no JSON", learned, "x.csv")):
         assert main([str(run), "-o", str(tmp_path / output)]) == 2
         assert plain(capsys.readouterr().err, tmp_path, learned.parent) == snapshot(name=name)
 
 
 @pytest.mark.parametrize("name", ["unguided", "guided"])
-def test_readme_of_the_small_model_has_the_numbers_of_its_runs(name: str, shipped_model: Path) -> None:
+def test_readme_of_the_small_model_has_the_numbers_of_its_runs(name, shipped_model) -> None:
     folder = shipped_model.with_name(ADDITIVE_MODEL)
     run = Snapshots.load(folder / f"snapshots/{name}.json")
     assert measurement_table(run) in (folder / "README.md").read_text(encoding="utf-8")

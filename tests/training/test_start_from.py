@@ -6,23 +6,20 @@ from pathlib import Path
 
 import pytest
 import torch
-from syrupy.assertion import SnapshotAssertion
 
+from attnviz import AttnvizError, TrainingConfig, train
 from attnviz.checkpoint import load_model, save_model
-from attnviz.errors import AttnvizError
 from attnviz.text import SPACE, UNK, Tokenizer
-from attnviz.training import TrainingConfig, train
 from attnviz.training.loop import _Run
 from attnviz.training.preparation import start_from
 from attnviz.training.processes import join_process_group
 from attnviz.training.validation import Validation
-from tests.conftest import SENTENCES, ModelFactory
-from tests.small_run import Files, log_of, tiny
+from tests.conftest import SENTENCES
+from tests.small_run import log_of, tiny
 
 
 @pytest.fixture
-def model(learned: Path) -> Path:
-    """Return a finished model of the made-up language."""
+def model(learned) -> Path:
     return learned / "model"
 
 
@@ -31,7 +28,7 @@ def start_run(config: TrainingConfig) -> _Run:
         return _Run(config, members, kill=False)
 
 
-def test_run_with_same_tokenizer_starts_at_the_model(files: Files, tmp_path: Path, model: Path) -> None:
+def test_run_with_same_tokenizer_starts_at_the_model(files, tmp_path, model) -> None:
     config = tiny(files, tmp_path / "run", start_from=str(model), vocabulary_size=0, hidden_size=8)
     started = start_run(config)
     network, tokenizer = load_model(model)
@@ -41,9 +38,7 @@ def test_run_with_same_tokenizer_starts_at_the_model(files: Files, tmp_path: Pat
     assert started.validation.measure(started.network.eval()) == expected
 
 
-def test_config_records_whether_attention_was_ever_guided(
-    tmp_path: Path, make_network: ModelFactory, tokenizer: Tokenizer
-) -> None:
+def test_config_records_whether_attention_was_ever_guided(tmp_path, make_network, tokenizer) -> None:
     old = make_network()
     for before, now, expected in ((0.5, 0.0, 0.5), (0.5, 0.25, 0.25), (0.0, 0.5, 0.5), (None, 0.0, None)):
         old.config = dataclasses.replace(old.config, guidance=before)
@@ -52,9 +47,7 @@ def test_config_records_whether_attention_was_ever_guided(
         assert load_model(tmp_path / "new")[0].config.guidance == expected
 
 
-def test_known_rows_are_copied_and_others_averaged(
-    tmp_path: Path, make_network: ModelFactory, tokenizer: Tokenizer
-) -> None:
+def test_known_rows_are_copied_and_others_averaged(tmp_path, make_network, tokenizer) -> None:
     old = make_network()
     save_model(tmp_path, old, tokenizer, dtype=torch.float32)
     other = Tokenizer.train([*SENTENCES, "bicycle bicycle station station ärä ☃☃ ä ☃"], 190)
@@ -80,7 +73,7 @@ def test_known_rows_are_copied_and_others_averaged(
             torch.testing.assert_close(after[index], before[parts].mean(0), msg=piece)
 
 
-def test_missing_model_folder_is_named_before_any_work(files: Files, tmp_path: Path) -> None:
+def test_missing_model_folder_is_named_before_any_work(files, tmp_path) -> None:
     config = tiny(files, tmp_path / "run", start_from=str(tmp_path / "nowhere"))
     with pytest.raises(AttnvizError, match="nowhere"):
         train(config)
@@ -89,13 +82,7 @@ def test_missing_model_folder_is_named_before_any_work(files: Files, tmp_path: P
         tiny(files, tmp_path / "run", start_from=str(tmp_path / "run" / "model"))
 
 
-def test_finished_model_averages_last_checkpoints(
-    files: Files,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture,
-    snapshot: SnapshotAssertion,
-) -> None:
+def test_finished_model_averages_last_checkpoints(files, tmp_path, monkeypatch, capfd, snapshot) -> None:
     config = tiny(files, tmp_path / "run", updates=30, average=3, validate_every=10, snapshots=0)
     seen: dict[int, dict[str, torch.Tensor]] = {}
     true = _Run._checkpoint

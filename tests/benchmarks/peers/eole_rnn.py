@@ -24,8 +24,6 @@ SPECIAL = ("<unk>", "<blank>", "<s>", "</s>")
 
 
 class Eole:
-    """An eole model that trains or translates."""
-
     def __init__(self, vocabulary: int, embedding: int, hidden: int, precision: str, threads: int) -> None:
         """Build the network: `hidden` is the decoder's size, its attention's, its readout's and the encoder's total."""
         for name in ("spacy", "fasttext"):  # imported by parts of eole that are not used here
@@ -62,7 +60,6 @@ class Eole:
         )
 
     def sizes(self) -> dict[str, int]:
-        """Return the number of weights, and those outside the two embeddings."""
         total = sum(weight.numel() for weight in self.model.parameters())
         tables = (self.model.src_emb, self.model.tgt_emb)
         return {"weights": total, "body": total - sum(w.numel() for table in tables for w in table.parameters())}

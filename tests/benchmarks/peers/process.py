@@ -17,7 +17,6 @@ KEEP_MEMORY = {"MALLOC_TRIM_THRESHOLD_": str(2**31 - 1), "MALLOC_TOP_PAD_": str(
 
 
 def add_peer(parser: argparse.ArgumentParser) -> None:
-    """Give a benchmark the options of a peer."""
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--peer", choices=sorted(DRIVERS))
     parser.add_argument("--peer-python", default="python", help="interpreter of the peer's environment")
