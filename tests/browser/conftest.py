@@ -45,13 +45,13 @@ def script() -> str:
 
 
 @pytest.fixture(scope="session")
-def corpora_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def corpora_folder(tmp_path_factory) -> Path:
     """Return the folder of tables of the page *Corpus*, empty at first."""
     return tmp_path_factory.mktemp("corpora")
 
 
 @pytest.fixture(scope="session")
-def start_page(tmp_path_factory: pytest.TempPathFactory, corpora_folder: Path) -> Iterator[Callable[[str], str]]:
+def start_page(tmp_path_factory, corpora_folder) -> Iterator[Callable[[str], str]]:
     """Return a function that runs a program once, with shipped models or ATTNVIZ_MODELS, and returns its address."""
     models = Path(os.environ.get("ATTNVIZ_MODELS", SHIPPED_MODEL.parent)).resolve()
     if not (models / "en-fr").is_dir():
@@ -70,7 +70,7 @@ def start_page(tmp_path_factory: pytest.TempPathFactory, corpora_folder: Path) -
 
 
 @pytest.fixture
-def address(start_page: Callable[[str], str], script: str) -> str:
+def address(start_page, script) -> str:
     """Return the address of the app that the tests of a module open."""
     return start_page(script)
 
@@ -88,7 +88,7 @@ def started_chromium() -> Iterator[tuple[Browser, asyncio.AbstractEventLoop]]:
 
 
 @pytest.fixture(scope="module")
-def chromium(started_chromium: tuple[Browser, asyncio.AbstractEventLoop]) -> Iterator[Browser]:
+def chromium(started_chromium) -> Iterator[Browser]:
     """Return the worker's browser; hide Playwright's event loop from other modules, whose tests run their own."""
     browser, loop = started_chromium
     asyncio._set_running_loop(loop)
@@ -97,7 +97,7 @@ def chromium(started_chromium: tuple[Browser, asyncio.AbstractEventLoop]) -> Ite
 
 
 @pytest.fixture(scope="session")
-def shared_profile(started_chromium: tuple[Browser, asyncio.AbstractEventLoop]) -> BrowserContext:
+def shared_profile(started_chromium) -> BrowserContext:
     """Return the browser profile of a worker, with a cache as a returning visitor has it."""
     browser, loop = started_chromium
     asyncio._set_running_loop(loop)
@@ -107,13 +107,13 @@ def shared_profile(started_chromium: tuple[Browser, asyncio.AbstractEventLoop]) 
 
 
 @pytest.fixture
-def profile(shared_profile: BrowserContext, chromium: Browser) -> BrowserContext:
+def profile(shared_profile, chromium) -> BrowserContext:
     """Return the browser profile of a worker; its cookies and storage are cleared as a page is opened."""
     return shared_profile
 
 
 @pytest.fixture
-def open_page(request: pytest.FixtureRequest, profile: BrowserContext, address: str) -> Iterator[Opener]:
+def open_page(request, profile, address) -> Iterator[Opener]:
     """Return a function that opens a page with an empty storage, and waits until it is `ready`, a selector.
 
     `query` has the parameters of a link; without others, the sentence is EXAMPLE and the level *Everything*, whose
@@ -170,7 +170,7 @@ def _leaves(url: str, address: str) -> bool:
 
 
 @pytest.fixture
-def open_from_disk(chromium: Browser, tmp_path: Path) -> Iterator[Opener]:
+def open_from_disk(chromium, tmp_path) -> Iterator[Opener]:
     """Return a function that opens a text as a page from disk, offline; assert that it needs nothing and none fails."""
     faults: list[str] = []
     with ExitStack() as contexts:
@@ -198,12 +198,12 @@ def translator() -> Translator[Trace]:
 
 
 @pytest.fixture(scope="session")
-def greedy_trace(translator: Translator[Trace]) -> Trace:
+def greedy_trace(translator) -> Trace:
     """Return EXAMPLE as it is translated by greedy search, with nothing changed."""
     return translator.translate(EXAMPLE, beam=1)
 
 
 @pytest.fixture(scope="session")
-def opening(translator: Translator[Trace]) -> Trace:
+def opening(translator) -> Trace:
     """Return EXAMPLE as the page opens with it."""
     return translator.translate(EXAMPLE, beam=5)

@@ -9,7 +9,6 @@ from playwright.sync_api import Page
 
 from attnviz.trace.drawing import DetailLevel
 from attnviz.ui.view import DETAIL_LEVELS
-from tests.browser.conftest import Opener
 from tests.browser.server import READY
 from tests.browser.views import EXAMPLE
 
@@ -58,9 +57,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("path", "level", "lang", "window"), CASES)
-def test_axe_finds_nothing_serious(
-    open_page: Opener, path: str, level: DetailLevel, lang: str, window: dict[str, Any]
-) -> None:
+def test_axe_finds_nothing_serious(open_page, path: str, level: DetailLevel, lang: str, window: dict[str, Any]) -> None:
     page = open_page(f"?sentence={quote(EXAMPLE)}&depth={level}&lang={lang}", path=path, ready=READY_OF[path], **window)
     page.evaluate("document.querySelectorAll('summary:has(h2)').forEach((label) => label.parentElement.open = true)")
     assert violations(page) == []

@@ -7,7 +7,6 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from attnviz.ui.examples import DEFAULT_SENTENCE
-from tests.browser.conftest import Opener
 from tests.browser.server import READY
 from tests.browser.settled import settled
 from tests.browser.test_page import query
@@ -41,7 +40,7 @@ def expect_parts(page: Page, **counts: int) -> None:
 @pytest.mark.parametrize(
     ("lang", "width", "height"), [("fr", 1280, 720), at_night("en", 1440, 900), at_night("en", 1280, 720)]
 )
-def test_idea_is_one_screen_in_which_a_stage_opens(open_page: Opener, width: int, height: int, lang: str) -> None:
+def test_idea_is_one_screen_in_which_a_stage_opens(open_page, width: int, height: int, lang: str) -> None:
     page = open_page(f"?depth=idea&lang={lang}&sentence={quote(DEFAULT_SENTENCE)}", width=width, height=height)
     settled(page, ".st-key-heatmap")
     diagram = page.locator(".st-key-diagram .drawing")
@@ -77,7 +76,7 @@ def test_idea_is_one_screen_in_which_a_stage_opens(open_page: Opener, width: int
 
 
 @within(WIDE._replace(width=1280, height=720), NARROW)
-def test_frozen_context_is_a_what_if_that_moves_nothing_and_can_be_left(open_page: Opener) -> None:
+def test_frozen_context_is_a_what_if_that_moves_nothing_and_can_be_left(open_page) -> None:
     page = open_page(f"?depth=idea&sentence={quote(DEFAULT_SENTENCE)}")
     settled(page, ".st-key-heatmap")
     french, choice = page.locator(".player .target"), page.locator(".st-key-context_choice")
@@ -103,7 +102,7 @@ def test_frozen_context_is_a_what_if_that_moves_nothing_and_can_be_left(open_pag
     expect(french).to_have_text(before, use_inner_text=True)
 
 
-def test_dragged_bar_shows_beside_the_hand_what_would_change(open_page: Opener) -> None:
+def test_dragged_bar_shows_beside_the_hand_what_would_change(open_page) -> None:
     page = open_page(f"?depth=idea&stage=2&step=3&sentence={quote(DEFAULT_SENTENCE)}")
     settled(page, ".st-key-attention")
     french, beside = page.locator(".player .target"), page.locator(".st-key-attention .consequence")
@@ -151,7 +150,7 @@ def test_dragged_bar_shows_beside_the_hand_what_would_change(open_page: Opener) 
     expect(undo).to_be_hidden()
 
 
-def test_new_visitor_starts_at_idea_and_the_choice_is_remembered(open_page: Opener, address: str) -> None:
+def test_new_visitor_starts_at_idea_and_the_choice_is_remembered(open_page, address) -> None:
     page = open_page(None)
     settled(page, ".st-key-heatmap")
     assert "depth" not in query(page)
@@ -187,7 +186,7 @@ CUT = """
 @pytest.mark.nightly
 @pytest.mark.parametrize("lang", ["en", "fr"])
 @pytest.mark.parametrize("level", ["idea", "everything"])
-def test_windows_between_phone_and_desktop_cut_nothing(open_page: Opener, level: str, lang: str) -> None:
+def test_windows_between_phone_and_desktop_cut_nothing(open_page, level: str, lang: str) -> None:
     """A window of 1440 pixels at 200 % zoom is one of 720."""
     page = open_page(f"?depth={level}&lang={lang}&sentence={quote(DEFAULT_SENTENCE)}", width=1440)
     settled(page, ".st-key-heatmap")

@@ -381,7 +381,7 @@ def faults_of(seed: int, count: int, kinds: Sequence[str], folder: Path) -> list
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
-def test_fast_actions_leave_the_page_consistent(seed: int, tmp_path: Path) -> None:
+def test_fast_actions_leave_the_page_consistent(seed: int, tmp_path) -> None:
     assert faults_of(seed, 100, [*KINDS], tmp_path) == []
 
 

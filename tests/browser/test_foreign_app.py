@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from attnviz import Trace
 from attnviz.translator import Translator
@@ -39,7 +39,7 @@ def running(script: str, folder: Path) -> Iterator[str]:
 
 
 @pytest.fixture
-def open_app(chromium: Browser, tmp_path: Path) -> Iterator[Opener]:
+def open_app(chromium, tmp_path) -> Iterator[Opener]:
     """Return a function that runs an app, opens it and waits for its first view; no script may fail."""
     errors: list[str] = []
     with ExitStack() as stack:
@@ -57,7 +57,7 @@ def open_app(chromium: Browser, tmp_path: Path) -> Iterator[Opener]:
     assert errors == []
 
 
-def test_view_is_stepped_replaced_and_played_and_leaves_the_app_alone(open_app: Opener) -> None:
+def test_view_is_stepped_replaced_and_played_and_leaves_the_app_alone(open_app) -> None:
     trace = Translator[Trace].load("small-additive", device="cpu").translate(SENTENCE)
     page = open_app("foreign_app.py", "/?step=4&lang=fr", color_scheme="dark")
     address = page.url
@@ -102,7 +102,7 @@ def test_view_is_stepped_replaced_and_played_and_leaves_the_app_alone(open_app: 
     expect(page).to_have_title("My translator")
 
 
-def test_view_is_drawn_in_an_element_that_the_host_attaches_later(open_from_disk: Opener) -> None:
+def test_view_is_drawn_in_an_element_that_the_host_attaches_later(open_from_disk) -> None:
     script = StepView._esm.replace("export default", "globalThis.guest =")
     page = open_from_disk(f"<body style='background: black'><script type=module>{script}</script>")
     page.wait_for_function("() => globalThis.guest")
@@ -122,7 +122,7 @@ def test_view_is_drawn_in_an_element_that_the_host_attaches_later(open_from_disk
 
 
 @pytest.mark.nightly
-def test_two_views_of_a_trace_keep_apart(open_app: Opener) -> None:
+def test_two_views_of_a_trace_keep_apart(open_app) -> None:
     page = open_app("two_foreign_views.py")
     rooms = page.locator(ROOM)
     page.locator(DRAWN).nth(-1).wait_for()

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz.text import LONGEST_SENTENCE
 from tests.browser.conftest import skip_or_fail
@@ -48,9 +47,7 @@ COUNT_DIALOGS = """() => {
 
 
 @pytest.mark.nightly
-def test_page_link_without_a_server_says_that_the_page_waits_and_opens_it_later(
-    chromium: Browser, tmp_path: Path, snapshot: SnapshotAssertion
-) -> None:
+def test_page_link_without_a_server_says_that_the_page_waits_and_opens_it_later(chromium, tmp_path, snapshot) -> None:
     port = str(free_port())
     with ExitStack() as stack:
         with run_app(tmp_path, PORT=port) as (address, _):
@@ -76,7 +73,7 @@ def test_page_link_without_a_server_says_that_the_page_waits_and_opens_it_later(
 
 
 @pytest.mark.nightly
-def test_visitor_queues_while_all_seats_are_taken(chromium: Browser, tmp_path: Path) -> None:
+def test_visitor_queues_while_all_seats_are_taken(chromium, tmp_path) -> None:
     with ExitStack() as stack:
         settings = {"ATTNVIZ_VISITORS": "1", "STREAMLIT_SERVER_BASE_URL_PATH": "lab"}  # the name of a page
         address, log = stack.enter_context(run_app(tmp_path, **settings))
@@ -102,7 +99,7 @@ def test_visitor_queues_while_all_seats_are_taken(chromium: Browser, tmp_path: P
 
 
 @pytest.mark.nightly
-def test_user_can_sign_in_and_out(chromium: Browser, tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+def test_user_can_sign_in_and_out(chromium, tmp_path, snapshot) -> None:
     port, provider, secrets = free_port(), free_port(), tmp_path / "secrets.toml"
     command = [sys.executable, str(Path(__file__).with_name("provider.py")), str(provider)]
     keys, log = f"http://127.0.0.1:{provider}/keys", tmp_path / "provider.log"
@@ -125,7 +122,7 @@ def test_user_can_sign_in_and_out(chromium: Browser, tmp_path: Path, snapshot: S
 
 
 @pytest.mark.nightly
-def test_app_works_without_a_network(tmp_path: Path) -> None:
+def test_app_works_without_a_network(tmp_path) -> None:
     """In a network namespace that has nothing but its own loopback, the page opens and translates."""
     if subprocess.run(["unshare", "--net", "true"], check=False, capture_output=True).returncode:
         skip_or_fail("this machine lets nobody make a network namespace")

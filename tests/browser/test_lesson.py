@@ -3,8 +3,6 @@
 import csv
 import io
 import re
-from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -12,7 +10,6 @@ from playwright.sync_api import Page, expect
 from attnviz.lessons import LessonSentence, parse_lesson
 from attnviz.trace import Trace
 from attnviz.ui.lesson_view import answered, lesson_html
-from tests.browser.conftest import Opener
 from tests.browser.views import NARROW_DARK, WIDE, View, at_night, download, on_both
 
 FILE = """
@@ -44,7 +41,7 @@ sentences:
 
 
 @pytest.fixture(scope="module")
-def lesson(translator: Any) -> str:
+def lesson(translator) -> str:
     """Return the page of FILE."""
 
     def translate(sentence: LessonSentence) -> tuple[Trace, None]:
@@ -72,9 +69,7 @@ def answer_sheet(page: Page) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("view", [WIDE, at_night(NARROW_DARK)], ids=str)
-def test_lesson_from_the_start_to_the_answer_sheet(
-    open_from_disk: Opener, lesson: str, translator: Any, view: View
-) -> None:
+def test_lesson_from_the_start_to_the_answer_sheet(open_from_disk, lesson, translator, view: View) -> None:
     trace = translator.translate("The green house near the river is old.", beam=1)
     page = open_from_disk(lesson, "", view)
     assert "Where, at verte?" not in page.content(), "the questions and their answers are packed"
@@ -139,7 +134,7 @@ def test_lesson_from_the_start_to_the_answer_sheet(
 
 
 @on_both
-def test_teacher_makes_a_lesson_from_the_template(open_page: Opener, tmp_path: Path) -> None:
+def test_teacher_makes_a_lesson_from_the_template(open_page, tmp_path) -> None:
     """Template, a mistake, its repair, a reload, and the page for students."""
     page = open_page("?depth=idea")
     menu = page.get_by_role("button", name="Lessons")

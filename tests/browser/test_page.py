@@ -8,7 +8,6 @@ from playwright.sync_api import Page, expect
 
 from attnviz.text import LONGEST_SENTENCE
 from attnviz.ui.examples import DEFAULT_SENTENCE
-from tests.browser.conftest import Opener
 from tests.browser.settled import settled, wait_until_still
 from tests.browser.test_accessibility import BOX, close_box
 from tests.browser.test_axe import violations
@@ -54,7 +53,7 @@ MARKUP = "%{x} <br> ${1+1} {{7*7}} </script><script>alert(1)</script>"
 EXAMPLE_BUTTON = "In 2004, Barack Obama lived in Chicago."
 
 
-def test_first_visit_from_the_question_to_own_sentences_and_an_example(open_page: Opener) -> None:
+def test_first_visit_from_the_question_to_own_sentences_and_an_example(open_page) -> None:
     page = open_page(None)
     box, source = page.locator(".st-key-sentence textarea"), page.locator(".player .source")
     expect(box).to_have_value(DEFAULT_SENTENCE)
@@ -103,7 +102,7 @@ def test_first_visit_from_the_question_to_own_sentences_and_an_example(open_page
     expect(page.locator(".st-key-example_list")).to_have_count(0)  # the box is closed
 
 
-def test_step_is_chosen_by_keys_slider_cells_and_words_and_played(open_page: Opener) -> None:
+def test_step_is_chosen_by_keys_slider_cells_and_words_and_played(open_page) -> None:
     page = open_page()
     for key, step in (("ArrowRight", 2), ("ArrowRight", 3), ("ArrowLeft", 2), ("End", steps(page)), ("Home", 1)):
         page.keyboard.press(key)
@@ -135,7 +134,7 @@ def test_step_is_chosen_by_keys_slider_cells_and_words_and_played(open_page: Ope
     assert heading(page).startswith(f"Step {stopped} of")
 
 
-def test_reload_keeps_search_step_and_given_translation(open_page: Opener) -> None:
+def test_reload_keeps_search_step_and_given_translation(open_page) -> None:
     page = open_page(f"?sentence={quote(NEW)}")
     status, french = page.locator(".st-key-status"), page.locator(".player .target")
     expect(page.locator(".st-key-facts p")).to_contain_text("the decoder wrote")
@@ -193,7 +192,7 @@ CUT_TEXTS = """
 
 
 @pytest.mark.parametrize("lang", ["fr", at_night("en")])
-def test_controls_on_a_phone_are_apart_large_enough_and_hold_their_texts(open_page: Opener, lang: str) -> None:
+def test_controls_on_a_phone_are_apart_large_enough_and_hold_their_texts(open_page, lang: str) -> None:
     page = open_page(f"?lang={lang}", width=390, height=844)
     settled(page)
     widths = page.evaluate("[document.documentElement.scrollWidth, document.querySelector('.stMain').scrollWidth]")
@@ -210,7 +209,7 @@ def test_controls_on_a_phone_are_apart_large_enough_and_hold_their_texts(open_pa
 
 
 @pytest.mark.parametrize("dark", [False, at_night(True)])
-def test_theme_switch_recolours_text_and_charts(open_page: Opener, dark: bool) -> None:
+def test_theme_switch_recolours_text_and_charts(open_page, dark: bool) -> None:
     page = open_page("?step=2&depth=numbers", dark=dark)
     expect_step(page, 2)
     tick = page.locator(".st-key-energy .ytick text").first

@@ -1,12 +1,8 @@
 """The position of a sentence among those that wait for their translation, in two tabs and a slow translator."""
 
-from pathlib import Path
-
 import pytest
 from playwright.sync_api import expect
-from syrupy.assertion import SnapshotAssertion
 
-from tests.browser.conftest import Opener
 from tests.browser.test_page import type_sentence
 
 pytestmark = pytest.mark.nightly
@@ -18,9 +14,7 @@ def script() -> str:
     return "tests/browser/slow_app.py"
 
 
-def test_waiting_visitor_sees_the_position_and_may_ask_otherwise(
-    open_page: Opener, tmp_path: Path, snapshot: SnapshotAssertion
-) -> None:
+def test_waiting_visitor_sees_the_position_and_may_ask_otherwise(open_page, tmp_path, snapshot) -> None:
     first, second = open_page(), open_page()
     type_sentence(first, f"It takes until {tmp_path / 'one'} is there.")
     expect(first.get_by_test_id("stSpinner")).to_be_visible()

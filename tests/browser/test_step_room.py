@@ -7,10 +7,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from attnviz import Trace
 from attnviz.analysis.measures import weight_order
 from attnviz.architectures import narrate
-from tests.browser.conftest import Opener
 from tests.browser.settled import settled
 from tests.browser.test_page import expect_step
 from tests.browser.views import on_both, on_screen, parameters_of
@@ -72,7 +70,7 @@ LIT = """([piece]) => {
 
 
 @on_both
-def test_each_stage_is_complete_and_follows_steps_and_the_pointer_offline(open_page: Opener, opening: Trace) -> None:
+def test_each_stage_is_complete_and_follows_steps_and_the_pointer_offline(open_page, opening) -> None:
     page = open_page("?step=3", motion=True)
     expect_step(page, 3)
     for stage in narrate(opening, 2):
@@ -125,7 +123,7 @@ def test_each_stage_is_complete_and_follows_steps_and_the_pointer_offline(open_p
 
 
 @on_both
-def test_source_piece_is_selected_held_and_released_everywhere(open_page: Opener, opening: Trace) -> None:
+def test_source_piece_is_selected_held_and_released_everywhere(open_page, opening) -> None:
     page = open_page("?step=3&source=5&word=9&stage=4")
     expect_step(page, 3)
     expect_source(page, 5)
@@ -170,7 +168,7 @@ def test_source_piece_is_selected_held_and_released_everywhere(open_page: Opener
 
 
 @pytest.mark.nightly
-def test_each_sentence_is_one_tab_stop_that_arrow_keys_move_in(open_page: Opener) -> None:
+def test_each_sentence_is_one_tab_stop_that_arrow_keys_move_in(open_page) -> None:
     page = open_page("?step=2&depth=idea")
     settled(page, ".st-key-heatmap")
     english, french = page.locator(".player .source .word"), page.locator(".player .target .word")

@@ -4,7 +4,6 @@ from playwright.sync_api import Locator, Page, expect
 
 from attnviz.analysis.why_attention import prefixes
 from attnviz.evaluation.example_sentences import TECHNOLOGY
-from tests.browser.conftest import Opener
 from tests.browser.settled import bring_into_sight, wait_until_idle
 from tests.browser.test_axe import violations
 from tests.browser.test_page import query
@@ -43,7 +42,7 @@ def wait_for_step(page: Page, step: int, view: str = "why") -> None:
 
 
 @on_both
-def test_three_translations_step_together(open_page: Opener) -> None:
+def test_three_translations_step_together(open_page) -> None:
     page = open_page(f"?{SENTENCE}", path="why", ready=SECTIONS)
     use_translations(page)
     three = lanes(page).locator(".lane")
@@ -68,7 +67,7 @@ def test_three_translations_step_together(open_page: Opener) -> None:
 
 
 @on_both
-def test_page_opens_short_on_a_whole_sentence_and_shortens_it(open_page: Opener) -> None:
+def test_page_opens_short_on_a_whole_sentence_and_shortens_it(open_page) -> None:
     page = open_page("", path="why", ready=f"{GROWN} .target")
     wide = page.viewport_size["width"] > 1000
     page.wait_for_selector(SECTIONS)

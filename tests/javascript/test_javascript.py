@@ -33,7 +33,7 @@ CHECKS = {
 
 
 @pytest.mark.parametrize("check", CHECKS)
-def test_every_module_passes_the_checks_of_deno(check: str, tmp_path: Path) -> None:
+def test_every_module_passes_the_checks_of_deno(check: str, tmp_path) -> None:
     cache = {"NO_COLOR": "1", "DENO_NO_UPDATE_CHECK": "1", "DENO_DIR": str(tmp_path / ".deno")}
     arguments, files = CHECKS[check]
     command = [find_deno_bin(), *arguments.split(), "--config", CONFIG, *files]
@@ -70,7 +70,7 @@ def test_comments_that_the_bundle_leaves_out_are_in_no_template_literal() -> Non
             assert ticks % 2 == 0, f"{module.name}: {comment[0]}"
 
 
-def test_module_that_throws_at_its_first_run_is_run_again(tmp_path: Path) -> None:
+def test_module_that_throws_at_its_first_run_is_run_again(tmp_path) -> None:
     module = '"one": (exports) => { runs += 1; if (runs === 1) throw new Error(); exports.runs = runs; }'
     begin = f"let runs = 0, thrown = 0;\n{_BUNDLE.replace('FUNCTIONS', module)}"
     twice = 'try { attnvizModule("one"); } catch { thrown += 1; }\n' * 2

@@ -35,7 +35,7 @@ def _acted(folder: Path, **given: Any) -> dict[str, Any]:
     return made_by(PROGRAM, "JSON.stringify(await act(given))", given, folder)
 
 
-def test_unknown_request_is_sent_once_for_all_its_payloads(tmp_path: Path) -> None:
+def test_unknown_request_is_sent_once_for_all_its_payloads(tmp_path) -> None:
     addresses = [f"attnviz-payload/aa/{name}?steps=all" for name in ("energy", "softmax", "facts")]
     done = _acted(tmp_path, requests={"aa": '{"one":1}', "bb": "{}"}, fetched=addresses, visitor="me")
     assert done["texts"] == [f"payload of /app/{at.partition('?')[0]}" for at in addresses]
@@ -47,15 +47,13 @@ def test_unknown_request_is_sent_once_for_all_its_payloads(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(("requests", "posts"), [({}, 0), ({"aa": "forged"}, 1)], ids=["lost", "refused"])
-def test_request_that_is_lost_or_refused_leaves_the_payload_unknown(
-    requests: dict[str, str], posts: int, tmp_path: Path
-) -> None:
+def test_request_that_is_lost_or_refused_leaves_the_payload_unknown(requests, posts, tmp_path) -> None:
     done = _acted(tmp_path, requests=requests, fetched=["attnviz-payload/aa/energy"])
     assert done["codes"] == [428]
     assert [entry[0] for entry in done["log"]] == ["GET", *["POST"] * posts]
 
 
-def test_newest_requests_are_kept(tmp_path: Path) -> None:
+def test_newest_requests_are_kept(tmp_path) -> None:
     many = {f"{number:04x}": "{}" for number in range(600)}
     done = _acted(tmp_path, requests=many, fetched=["attnviz-payload/0000/a", "attnviz-payload/0257/a"])
     assert done["codes"] == [428, 200]

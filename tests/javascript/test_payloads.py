@@ -53,7 +53,7 @@ for (const step of [0, 1, 1, 0, 1]) {{
 
 
 @pytest.mark.parametrize(("status", "reason"), [(422, REASON), (404, ""), (0, REASON)], ids=["422", "404", "embedded"])
-def test_payload_that_is_refused_or_missing_is_asked_for_once(status: int, reason: str, tmp_path: Path) -> None:
+def test_payload_that_is_refused_or_missing_is_asked_for_once(status: int, reason: str, tmp_path) -> None:
     given = {"status": status, "reason": reason}
     done: dict[str, Any] = made_by(PROGRAM, "JSON.stringify({ asked, drawn, seen })", given, tmp_path)
     assert done["asked"] == [0, 1, 1], "drawn twice in turn, it is asked for once; after another step, again"

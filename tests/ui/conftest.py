@@ -24,14 +24,14 @@ def _scan_components_once() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def _short_translations(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def _short_translations(request, monkeypatch) -> None:
     """Let random models write 12 pieces: they never end a sentence, and each step has its figures and texts."""
     if "shipped_model" not in request.fixturenames:
         monkeypatch.setattr(translator, "longest_target", lambda length: min(12, longest_target(length)))
 
 
 @pytest.fixture
-def models_folder(tmp_path: Path, model_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def models_folder(tmp_path, model_folder, monkeypatch) -> Path:
     """Return the folder where the page looks for models: a tiny random one, `en-fr`, which a test may change."""
     shutil.copytree(model_folder, tmp_path / "en-fr")
     monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
@@ -39,17 +39,17 @@ def models_folder(tmp_path: Path, model_folder: Path, monkeypatch: pytest.Monkey
 
 
 @pytest.fixture
-def en_fr(models_folder: Path) -> Path:
+def en_fr(models_folder) -> Path:
     """Return the folder of the model that the page shows."""
     return models_folder / "en-fr"
 
 
 @pytest.fixture
-def page(models_folder: Path) -> Run:
+def page(models_folder) -> Run:
     """Return a function that opens the first page as a link does."""
     return open_page
 
 
 @pytest.fixture(autouse=True)
-def _show_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+def _show_everything(monkeypatch) -> None:
     monkeypatch.setattr(inputs, "DEFAULT_LEVEL", "everything")

@@ -5,7 +5,6 @@ import gc
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Attention, attention
 from attnviz.analysis.imported_file_texts import missing_values_reason
@@ -57,7 +56,7 @@ def test_attention_file_opens_and_the_page_names_what_is_missing(depth: DetailLe
     assert panel_texts(app, "notice", "missing_values_reason") == []
 
 
-def test_form_asks_for_missing_tokens_and_selects_one_of_several_matrices(snapshot: SnapshotAssertion) -> None:
+def test_form_asks_for_missing_tokens_and_selects_one_of_several_matrices(snapshot) -> None:
     app = open_page(depth="numbers")
     upload(app, "soft.txt", "\n".join([marian(matrix(1)), marian(matrix(2) / 2)]).encode())
     without_source = panel_texts(app, "attention_problem")
@@ -81,7 +80,7 @@ def test_form_asks_for_missing_tokens_and_selects_one_of_several_matrices(snapsh
     assert missing_values_reason() in texts(app)
 
 
-def test_unreadable_attention_file_is_reported_and_can_be_cancelled(snapshot: SnapshotAssertion) -> None:
+def test_unreadable_attention_file_is_reported_and_can_be_cancelled(snapshot) -> None:
     app = open_page()
     upload(app, "soft.txt", b"La zone ||| 1,2 3")
     assert panel_texts(app, "file_problem") == snapshot(name="bad weights")
@@ -100,7 +99,7 @@ def compare_with(app: AppTest, name: str, content: bytes) -> AppTest:
     return app
 
 
-def test_two_attention_files_are_shown_side_by_side(snapshot: SnapshotAssertion) -> None:
+def test_two_attention_files_are_shown_side_by_side(snapshot) -> None:
     record = attention("the green house .", "la maison verte .", np.eye(4)[[0, 2, 1, 3]])
     app = open_file(record)
     assert not mounted_comparison(app)
@@ -124,7 +123,7 @@ def mounted_comparison(app: AppTest) -> list[dict[str, object]]:
     return [*links, *(chart for chart in charts if "fits" in chart)]
 
 
-def test_file_that_cannot_be_compared_is_refused_with_the_reason(snapshot: SnapshotAssertion) -> None:
+def test_file_that_cannot_be_compared_is_refused_with_the_reason(snapshot) -> None:
     record = attention("the house", "la maison", np.eye(2))
     told = []
     for content in (b"no attention\nat all", b"0-0 9-9\n", b"0-0\n1-1\n"):
@@ -142,7 +141,7 @@ def of_heads() -> Attention:
     return attention(SOURCE, TARGET, weights, gradient=drops, erased=drops)
 
 
-def test_heads_of_a_file_are_chosen_on_the_page(snapshot: SnapshotAssertion) -> None:
+def test_heads_of_a_file_are_chosen_on_the_page(snapshot) -> None:
     whole = of_heads()
     app = open_file(whole)
     _, remarks = panel_texts(app, "notice")

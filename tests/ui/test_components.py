@@ -1,14 +1,12 @@
 """Component folders: no asset loads from elsewhere, and a component outlives a late cleanup of the mount before."""
 
-from pathlib import Path
-
 from tests.conftest import REPOSITORY
 from tests.deno_program import made_by
 
 UI = REPOSITORY / "attnviz" / "ui"
 
 
-def test_a_late_cleanup_does_not_end_a_newer_mount(tmp_path: Path) -> None:
+def test_a_late_cleanup_does_not_end_a_newer_mount(tmp_path) -> None:
     """On two quick changes Streamlit cleans up the first mount after the second began: the component stays mounted."""
     mounts = """(() => {
       globalThis.document = Object.assign(new EventTarget(), { adoptedStyleSheets: [] });

@@ -9,7 +9,6 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz.palette import FONT
 from attnviz.ui.examples import EXAMPLES
-from tests.ui.opening import Run
 from tests.ui.shown_payloads import all_payloads, shown_trace
 
 UNSEEN = re.compile(r"\.(id|js_content|css_content|.*path|query_param_key|component_name|tag|type|shortcut)$")
@@ -62,7 +61,7 @@ def prose(app: AppTest) -> set[str]:
     return {text for text in shown if not text.endswith(" …")}
 
 
-def test_french_page_shares_no_prose_with_the_english_page(page: Run) -> None:
+def test_french_page_shares_no_prose_with_the_english_page(page) -> None:
     english, french = prose(page(lang="en")), prose(page(lang="fr"))
     assert len(english) > 100
     assert english & french == NO_LANGUAGE

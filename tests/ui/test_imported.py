@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz.analysis.diagram import no_diagram_reason
 from attnviz.analysis.logit_attribution import no_logit_attribution_reason
@@ -17,7 +16,7 @@ SENTENCES = {"tutorial": "ein mann schläft im park .", "d2l": "he is lost .", "
 
 
 @pytest.fixture(scope="module")
-def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def imported(tmp_path_factory) -> Path:
     """Return a folder with translators of every program."""
     models = tmp_path_factory.mktemp("models")
     for name, peer in zip(SENTENCES, (Tutorial(), D2l(), Fairseq(bidirectional=True)), strict=True):
@@ -27,7 +26,7 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def _models(imported: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _models(imported, monkeypatch) -> None:
     monkeypatch.setenv("ATTNVIZ_MODELS", str(imported))
 
 
@@ -44,6 +43,6 @@ def test_imported_translator_is_shown_and_verified(name: str) -> None:
     assert (r"\tanh m_" in equations) is (name == "fairseq")
 
 
-def test_sentence_that_an_imported_translator_does_not_know(snapshot: SnapshotAssertion) -> None:
+def test_sentence_that_an_imported_translator_does_not_know(snapshot) -> None:
     app = open_page(model="d2l", sentence="xyzzy")
     assert panel_texts(app, "problem") == snapshot

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Trace, Translator
 from attnviz.analysis import posterior
@@ -15,7 +14,7 @@ from attnviz.analysis.what_if_effects import changed_words
 from attnviz.checkpoint import save_model
 from attnviz.languages import format_share
 from attnviz.model_folder import read_weights
-from attnviz.text import EOS, Tokenizer
+from attnviz.text import EOS
 from attnviz.trace.interventions import ReplaceWeights
 from attnviz.trace.what_ifs import TranslatorArguments, translator_arguments
 from attnviz.ui.examples import EXAMPLES
@@ -32,7 +31,7 @@ from attnviz.ui.step.what_if_panel import (
     requested_intervention,
 )
 from attnviz.ui.view import MAIN, View
-from tests.conftest import SENTENCES, SHIPPED_MODEL, ModelFactory
+from tests.conftest import SENTENCES, SHIPPED_MODEL
 from tests.snapshots import refusal
 from tests.ui.opening import Run
 from tests.ui.shown_payloads import mounted, payloads_of
@@ -41,7 +40,7 @@ SENTENCE = "Two dogs play in the snow."
 
 
 @pytest.fixture
-def models_folder(models_folder: Path, make_network: ModelFactory, tokenizer: Tokenizer) -> Path:
+def models_folder(models_folder, make_network, tokenizer) -> Path:
     """Return the folder of three models: two with attention, and one without."""
     save_model(models_folder / "dotted", make_network("general"), tokenizer)
     save_model(models_folder / "fixed", make_network("none"), tokenizer)
@@ -49,12 +48,12 @@ def models_folder(models_folder: Path, make_network: ModelFactory, tokenizer: To
 
 
 @pytest.fixture
-def page(page: Run) -> Run:
+def page(page) -> Run:
     """Return a function that opens the page with a sentence to intervene on."""
     return partial(page, sentence=SENTENCE)
 
 
-def test_other_models_and_the_likeliest_foils_are_offered(page: Run, en_fr: Path) -> None:
+def test_other_models_and_the_likeliest_foils_are_offered(page, en_fr) -> None:
     app = page(search="greedy")
     (controls,) = mounted(app, "intervention_controls")
     assert (controls["models"], controls["undo"]) == (["dotted"], False)
@@ -67,7 +66,7 @@ def test_other_models_and_the_likeliest_foils_are_offered(page: Run, en_fr: Path
         assert [foil["piece"] for foil in offered["foils"]] == expected
 
 
-def test_borrowed_weights_equal_those_of_their_source(models_folder: Path) -> None:
+def test_borrowed_weights_equal_those_of_their_source(models_folder) -> None:
     trace = translate("en-fr", "cpu", SENTENCE, 1, "Deux chiens jouent.")
     np.testing.assert_allclose(borrowed_row(trace, 0, "step", "2"), trace.alignment[2], atol=1e-6)
     after = posterior(trace, read_weights(models_folder / "en-fr"))
@@ -80,7 +79,7 @@ def test_borrowed_weights_equal_those_of_their_source(models_folder: Path) -> No
     assert row[list(trace.words().source_groups[1])].sum() == pytest.approx(1)
 
 
-def test_invalid_source_of_weights_raises_a_readable_error(en_fr: Path, snapshot: SnapshotAssertion) -> None:
+def test_invalid_source_of_weights_raises_a_readable_error(en_fr, snapshot) -> None:
     trace = translate("en-fr", "cpu", SENTENCE, 1, None)
     messages = {}
     steps, links = (("step", "999"), ("step", "²")), (("links", "gold"), ("links", "0-99"))
@@ -90,7 +89,7 @@ def test_invalid_source_of_weights_raises_a_readable_error(en_fr: Path, snapshot
 
 
 @pytest.fixture
-def view(translator: Translator[Trace]) -> View:
+def view(translator) -> View:
     """Return the view of a translation that can be changed."""
     trace = translator.translate(SENTENCES[0], beam=1)
 
@@ -106,7 +105,7 @@ def weights_request(trace: Trace, step: int, piece: int, **more: Any) -> dict[st
     return {"intervention": {"kind": "weights", "weights": weights, "step": step}} | more
 
 
-def test_consequence_is_what_the_change_then_does(view: View, translator: Translator[Trace]) -> None:
+def test_consequence_is_what_the_change_then_does(view, translator) -> None:
     trace = view.trace
     for step in (0, 3, len(trace.target_ids) - 1):
         for piece in (0, len(trace.source_ids) - 1):
@@ -150,7 +149,7 @@ def test_of_two_equal_words_the_changed_one_is_marked(before: str, after: str) -
         {"intervention": {"kind": "temperature", "temperature": 2}},
     ],
 )
-def test_a_request_that_is_no_change_of_a_step_is_refused(view: View, request_: Any) -> None:
+def test_a_request_that_is_no_change_of_a_step_is_refused(view, request_: Any) -> None:
     with pytest.raises(AttnvizError):
         consequence_payload(view, request_)
     asked = PayloadRequest({"view": view}, {"what_if": json.dumps(request_)})
@@ -163,7 +162,7 @@ DOUBTFUL = (*EXAMPLES["Mistakes, and why"], "The squirrel nibbled on a walnut.")
 
 
 def test_cards_of_suspected_errors_say_what_would_change_and_request_it(
-    shipped_translator: Translator[Trace], monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
+    shipped_translator, monkeypatch, snapshot
 ) -> None:
     monkeypatch.setattr(suspected_errors_module, "tokenizer_of", lambda _: shipped_translator.tokenizer)
     texts = {}

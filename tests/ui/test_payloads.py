@@ -2,11 +2,9 @@
 
 import json
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Trace
 from attnviz.architectures import EVERY_TRANSLATION, IMPORTED, RNNSEARCH
@@ -21,7 +19,7 @@ from tests.conftest import SENTENCES
 from tests.figures import synthetic
 from tests.figures.payloads import figure_at
 from tests.snapshots import refusal
-from tests.ui.opening import Run, open_page, upload
+from tests.ui.opening import open_page, upload
 from tests.ui.shown_payloads import blocks, fetched, fetching, forget, sent_requests
 from tests.ui.test_gold import PAIRS
 
@@ -33,12 +31,12 @@ OF_WEIGHTS = {"verification", "logit-attribution", "contrast", "posterior", "equ
 
 
 @pytest.fixture
-def trace(en_fr: Path) -> Trace:
+def trace(en_fr) -> Trace:
     """Return a translation whose model is installed."""
     return resources.translate("en-fr", "cpu", SENTENCES[0], 1, None)
 
 
-def test_payload_has_the_steps_that_its_address_requests(trace: Trace) -> None:
+def test_payload_has_the_steps_that_its_address_requests(trace) -> None:
     every = tuple(range(len(trace.target_pieces)))
     for name in {*OF_ALL, *RECURRENT} - {"context", "changed"}:
         for step in (0, every[-1]):
@@ -57,9 +55,7 @@ def test_payload_has_the_steps_that_its_address_requests(trace: Trace) -> None:
 
 
 @pytest.mark.parametrize("attention", ["additive", "general", "none"])
-def test_payloads_that_need_no_weights_work_without_the_model(
-    attention: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_payloads_that_need_no_weights_work_without_the_model(attention: str, tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
     trace = synthetic.trace(attention=attention)
     names = WITHOUT_ATTENTION if attention == "none" else {*OF_ALL, *RECURRENT} - {"context", "changed"}
@@ -82,7 +78,7 @@ WRONG: list[dict[str, str]] = [
 ]
 
 
-def test_invalid_request_raises_unknown_payload_error(trace: Trace) -> None:
+def test_invalid_request_raises_unknown_payload_error(trace) -> None:
     digest = address(trace, "energy", every=True).split("/")[1]
     for wrong in WRONG:
         asked = {"theme": "light", "lang": "en", "steps": "all", "word": ""} | wrong
@@ -102,9 +98,7 @@ def _request_at(at: str) -> tuple[str, str]:
     return digest, payloads._TEXTS.find(digest) or ""
 
 
-def test_request_makes_the_same_payloads_after_a_restart(
-    page: Run, trace: Trace, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_request_makes_the_same_payloads_after_a_restart(page, trace, monkeypatch) -> None:
     what_ifs = (
         WhatIf(0, ReplaceWeights((1, 0, *[0] * (len(trace.source_ids) - 2)), 1)),
         WhatIf(1, Temperature(2.5), held=True),
@@ -128,14 +122,14 @@ def test_request_makes_the_same_payloads_after_a_restart(
         assert fetched(at) == one, at
 
 
-def test_no_address_contains_the_sentence(page: Run) -> None:
+def test_no_address_contains_the_sentence(page) -> None:
     texts = " ".join(map(json.dumps, blocks(page(sentence="Zebras sing.", target="Des zèbres chantent."))))
     addresses = set(re.findall(rf"{payloads.PAYLOAD_PREFIX}/[^\"]*", texts))
     assert len(addresses) > 25
     assert not [at for at in addresses if re.search("zebra|sing|z%C3%A8bre|chant", at, re.IGNORECASE)]
 
 
-def test_processes_without_a_given_secret_share_that_in_a_file(tmp_path: Path) -> None:
+def test_processes_without_a_given_secret_share_that_in_a_file(tmp_path) -> None:
     path = tmp_path / "state" / "secret"
     first = payloads._stored_secret(path)
     assert payloads._stored_secret(path) == first == path.read_bytes()
@@ -148,9 +142,7 @@ def test_processes_without_a_given_secret_share_that_in_a_file(tmp_path: Path) -
     assert len(payloads._stored_secret(blocked / "secret")) == 32, "it cannot be stored"
 
 
-def test_uploaded_translation_is_named_by_its_content_and_available_while_it_is_open(
-    monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
-) -> None:
+def test_uploaded_translation_is_named_by_its_content_and_available_while_it_is_open(monkeypatch, snapshot) -> None:
     trace = synthetic.trace(seed=77)
     at = address(trace, "energy", every=True)
     assert at == address(synthetic.trace(seed=77), "energy", every=True)

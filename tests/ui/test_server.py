@@ -11,7 +11,6 @@ import socket
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -109,9 +108,7 @@ def test_only_pages_send_preload_links() -> None:
     assert "link" not in get(f"/{PLOTLY.file_name}")[1]
 
 
-def test_warm_up_translates_the_default_sentence(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, model_folder: Path
-) -> None:
+def test_warm_up_translates_the_default_sentence(monkeypatch, tmp_path, model_folder) -> None:
     monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
     folder = shutil.copytree(model_folder, tmp_path / "en-fr")
     server.warm_up()
@@ -120,7 +117,7 @@ def test_warm_up_translates_the_default_sentence(
     assert resources.translate(folder.name, "auto", DEFAULT_SENTENCE, 5, None).source_text == DEFAULT_SENTENCE
 
 
-def test_unknown_paths_lead_to_the_app_also_with_many_idle_connections(tmp_path: Path) -> None:
+def test_unknown_paths_lead_to_the_app_also_with_many_idle_connections(tmp_path) -> None:
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
     with contextlib.ExitStack() as stack:
         stack.callback(resource.setrlimit, resource.RLIMIT_NOFILE, limits)
@@ -151,7 +148,7 @@ def test_unknown_paths_lead_to_the_app_also_with_many_idle_connections(tmp_path:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("start", range(8))
-def test_seven_visitors_open_the_pages_right_after_a_start(start: int, tmp_path: Path) -> None:
+def test_seven_visitors_open_the_pages_right_after_a_start(start: int, tmp_path) -> None:
     """The first visitors of *Corpus* use pandas in the thread of a job, while others draw with Plotly."""
     pages = ("corpus", "", "corpus", "lab", "why", "transformer", "")
 
@@ -209,14 +206,14 @@ def status(host: str, kind: str = "http") -> int:
         ("", False),
     ],
 )
-def test_only_allowed_hosts_are_served(monkeypatch: pytest.MonkeyPatch, host: str, served: bool) -> None:
+def test_only_allowed_hosts_are_served(monkeypatch, host: str, served: bool) -> None:
     option, hosts = st.get_option, ["localhost", "::1", "*.example.org"]
     monkeypatch.setattr(st, "get_option", lambda name: hosts if name == "server.allowedHosts" else option(name))
     assert status(host) == (200 if served else 403)
     assert status(host, kind="websocket") == (0 if served else 403)
 
 
-def test_payload_that_cannot_be_made_is_answered_with_the_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_payload_that_cannot_be_made_is_answered_with_the_sentence(monkeypatch) -> None:
     def refuse(*_: object) -> bytes:
         raise AttnvizError("Pair 3 has no tokens: é.")
 

@@ -8,19 +8,16 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from streamlit.testing.v1 import AppTest
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz.architectures import TRANSFORMER
 from attnviz.checkpoint import save_model
 from attnviz.network import TransformerConfig
-from attnviz.text import Tokenizer
 from attnviz.trace import TransformerTrace
 from attnviz.trace.interventions import ForceWords
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES
 from tests.transformers import random_transformer
 from tests.ui.fields import fields, set_field
-from tests.ui.opening import Run
 from tests.ui.shown_payloads import address, badge, chart_addresses, chart_names, heatmap_of, mounted, panel_texts
 from tests.what_if_links import link
 
@@ -30,7 +27,7 @@ LINK = {"model": NAME, "sentence": SENTENCES[0], "search": "greedy", "depth": "e
 
 
 @pytest.fixture
-def transformer(models_folder: Path, tokenizer: Tokenizer) -> Path:
+def transformer(models_folder, tokenizer) -> Path:
     """Return the folder of a transformer, next to that of a recurrent model."""
     network = random_transformer(TransformerConfig(len(tokenizer), 12, HEADS, LAYERS, 5), 1)
     save_model(models_folder / NAME, network, tokenizer)
@@ -38,7 +35,7 @@ def transformer(models_folder: Path, tokenizer: Tokenizer) -> Path:
 
 
 @pytest.fixture
-def trace(transformer: Path) -> TransformerTrace:
+def trace(transformer) -> TransformerTrace:
     """Return the translation of the sentence in `LINK`."""
     return Translator.load(transformer, "cpu").translate(SENTENCES[0], beam=1)
 
@@ -51,9 +48,7 @@ def weights_in_heatmap(app: AppTest) -> NDArray[np.float64]:
 
 
 @pytest.mark.parametrize(("code", "layer", "head"), [(None, None, None), ("1", 0, None), ("2.3", 1, 2)])
-def test_linked_heads_are_shown(
-    trace: TransformerTrace, page: Run, code: str | None, layer: int | None, head: int | None
-) -> None:
+def test_linked_heads_are_shown(trace, page, code: str | None, layer: int | None, head: int | None) -> None:
     app = page(**LINK, **({"heads": code} if code else {}))
     expected = trace.select_heads(layer, head)
     np.testing.assert_allclose(weights_in_heatmap(app), expected.alignment, atol=2e-5)
@@ -62,7 +57,7 @@ def test_linked_heads_are_shown(
     assert address(app).get("heads") == code
 
 
-def test_unavailable_sections_are_explained(transformer: Path, page: Run, snapshot: SnapshotAssertion) -> None:
+def test_unavailable_sections_are_explained(transformer, page, snapshot) -> None:
     app = page(**LINK, after_word="1")
     panels = {key: panel_texts(app, key) for key in ("inside_energy", "inside_word", "looking_back")}
     assert panels == snapshot
@@ -70,7 +65,7 @@ def test_unavailable_sections_are_explained(transformer: Path, page: Run, snapsh
     assert not mounted(app, "intervention_controls")
 
 
-def test_switching_to_a_recurrent_model_and_back_restores_the_page(trace: TransformerTrace, page: Run) -> None:
+def test_switching_to_a_recurrent_model_and_back_restores_the_page(trace, page) -> None:
     app = page(**LINK, heads="1.1")
     before = weights_in_heatmap(app)
     set_field(app, "model", "en-fr")
@@ -83,7 +78,7 @@ def test_switching_to_a_recurrent_model_and_back_restores_the_page(trace: Transf
     assert badge(app)["holds"]
 
 
-def test_another_word_can_be_written_and_is_verified(trace: TransformerTrace, page: Run) -> None:
+def test_another_word_can_be_written_and_is_verified(trace, page) -> None:
     piece = next(int(one) for one in trace.top_ids[1] if one > 3 and one != trace.target_ids[1])
     app = page(**LINK, what_ifs=link(ForceWords((piece,), 1)), what_if="1", heads="1.2")
     assert not app.exception
