@@ -62,7 +62,6 @@ def drawn_interventions(pieces: int, vocabulary: int, *, attends: bool = True) -
 def forced_trace(
     make_network: ModelFactory, tokenizer: Tokenizer, kind: tuple[str, str], interventions: Any = (), **sizes: int
 ) -> tuple[Trace, Weights]:
-    """Return a forced translation and the weights of its network."""
     network = make_network(*kind, **sizes)
     weights = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
     trace = Translator(network, tokenizer).translate(SENTENCES[2], target=SENTENCES[3], interventions=(*interventions,))

@@ -74,7 +74,6 @@ def test_added_logits_and_erasure_match_their_definitions(make_network, tokenize
 
 
 def kendall_tau_b(one: np.ndarray, other: np.ndarray) -> float:
-    """Kendall's tau-b, pair by pair."""
     pairs = list(combinations(range(len(one)), 2))
     sides = [[np.sign(row[a] - row[b]) for a, b in pairs] for row in (one, other)]
     concordant = sum(a * b for a, b in zip(*sides, strict=True))

@@ -97,7 +97,6 @@ def test_durations_have_two_units_at_most() -> None:
 
 
 def beginning_with(tree: BeamTree, **changes: object) -> BeamTree:
-    """Return the tree with another first node."""
     return dataclasses.replace(tree, nodes=(dataclasses.replace(tree.nodes[0], **changes), *tree.nodes[1:]))
 
 

@@ -103,7 +103,6 @@ def test_sentences_of_stages_have_no_notation(described, snapshot) -> None:
 
 
 def numbers(text: str) -> list[str]:
-    """Return the whole numbers in `text`."""
     return re.findall(r"\d+", text)
 
 

@@ -32,7 +32,6 @@ def skip_or_fail(reason: str) -> NoReturn:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of this folder."""
     for item in items:
         if item.path.is_relative_to(Path(__file__).parent):
             item.add_marker(pytest.mark.browser)
@@ -71,7 +70,6 @@ def start_page(tmp_path_factory, corpora_folder) -> Iterator[Callable[[str], str
 
 @pytest.fixture
 def address(start_page, script) -> str:
-    """Return the address of the app that the tests of a module open."""
     return start_page(script)
 
 
@@ -205,5 +203,4 @@ def greedy_trace(translator) -> Trace:
 
 @pytest.fixture(scope="session")
 def opening(translator) -> Trace:
-    """Return EXAMPLE as the page opens with it."""
     return translator.translate(EXAMPLE, beam=5)

@@ -15,7 +15,6 @@ SET_FLAGS, UP_AND_RUNNING = 0x8914, 0x41
 
 
 def main(folder: Path) -> None:
-    """Raise where the page cannot be opened and used."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:  # a new namespace's loopback is down
         fcntl.ioctl(any_socket, SET_FLAGS, struct.pack("16sh", b"lo", UP_AND_RUNNING))
     with running_server(SHIPPED_MODEL.parent, folder / "page.log") as (address, _), sync_playwright() as playwright:

@@ -18,7 +18,6 @@ def settled(page: Page, last: str = ".st-key-contrast") -> None:
 
 
 def on_page(name: str) -> Callable[[str], bool]:
-    """Return a predicate for URLs of the page with this name."""
     return lambda url: urlsplit(url).path == f"/{WAYS[name]}"
 
 

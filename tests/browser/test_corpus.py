@@ -20,7 +20,6 @@ SOME = re.compile(r"^\D*(?!200)[1-9]\d* of 200 pairs")
 
 
 def click_row(page: Page, number: int) -> None:
-    """Click the box that opens a row of the table."""
     page.locator(ROWS).click(position={"x": 14, "y": 35 * number + 18})
 
 

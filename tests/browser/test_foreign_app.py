@@ -40,7 +40,6 @@ def running(script: str, folder: Path) -> Iterator[str]:
 
 @pytest.fixture
 def open_app(chromium, tmp_path) -> Iterator[Opener]:
-    """Return a function that runs an app, opens it and waits for its first view; no script may fail."""
     errors: list[str] = []
     with ExitStack() as stack:
 

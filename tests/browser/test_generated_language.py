@@ -43,7 +43,6 @@ TRANSLATED = re.compile(r"[áàéèíìóòúùýÿñšÁÀÉÈÍÌÓÒÚÙÝŸ]
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory) -> Iterator[str]:
-    """Run the app with the generated language as an additional one."""
     folder = tmp_path_factory.mktemp("locales")
     write_pseudo(folder)
     with running_server(SHIPPED_MODEL.parent, folder / "page.log", ATTNVIZ_LOCALES=str(folder)) as (address, _):

@@ -21,7 +21,6 @@ SECRET = "Zanzibar keeps 4711 parrots."
 
 @contextmanager
 def run_app(folder: Path, **settings: str) -> Iterator[tuple[str, Path]]:
-    """Run the page; yield its address and its log."""
     log = folder / "page.log"
     with running_server(SHIPPED_MODEL.parent, log, **settings) as (address, _):
         yield address, log

@@ -24,7 +24,6 @@ StepView(trace, translator=translator, level="everything")"""
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
-    """Return a folder with a notebook that has not been run."""
     folder = tmp_path_factory.mktemp("notebooks")
     write_notebook(folder, CHANGEABLE, "trace")
     return folder
@@ -32,7 +31,6 @@ def folder(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def page(chromium, folder) -> Iterator[Page]:
-    """Return the notebook, with both cells run."""
     context = chromium.new_context(viewport={"width": 1500, "height": 1100}, reduced_motion="reduce")
     page = context.new_page()
     errors: list[str] = []

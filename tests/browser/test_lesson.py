@@ -42,8 +42,6 @@ sentences:
 
 @pytest.fixture(scope="module")
 def lesson(translator) -> str:
-    """Return the page of FILE."""
-
     def translate(sentence: LessonSentence) -> tuple[Trace, None]:
         return translator.translate(sentence.sentence, beam=1), None
 

@@ -24,7 +24,6 @@ def middle_of(page: Page, row: int, column: int) -> tuple[float, float]:
 
 
 def marks(page: Page, kind: str) -> list[str]:
-    """Return the links with a mark of this kind on the heatmap."""
     return page.locator(f"{GRID} .marker.{kind}").evaluate_all("(marks) => marks.map(({ dataset }) => dataset.link)")
 
 

@@ -45,7 +45,6 @@ def query(page: Page) -> dict[str, str]:
 
 
 def framed_row(page: Page) -> float:
-    """Return the row that the heatmap frames."""
     return float(page.locator(".st-key-heatmap .js-plotly-plot").evaluate("(chart) => chart.layout.shapes[0].y0 + 0.5"))
 
 

@@ -28,8 +28,6 @@ REASON = "No energies today."
 
 @pytest.fixture
 def open_saved(open_from_disk) -> Opener:
-    """Return a function that opens a page from disk, offline, and waits until its heatmap is drawn."""
-
     def open_page(text: str, *how: Any, **options: Any) -> Page:
         page = open_from_disk(text, *how, **options)
         expect(page.locator(".st-key-heatmap .ytick").first).to_be_visible()

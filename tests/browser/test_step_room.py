@@ -43,7 +43,6 @@ def expect_source(page: Page, piece: int) -> None:
 
 
 def press_on(page: Page, key: str, x: float, y: float) -> None:
-    """Click the picture `key` at a point of its axes."""
     left, top = on_screen(page, key, x, y)
     page.mouse.move(left - 2, top)
     page.mouse.click(left, top)

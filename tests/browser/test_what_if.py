@@ -38,7 +38,6 @@ def bar(page: Page, piece: int) -> Locator:
 
 
 def weights(page: Page) -> list[float]:
-    """Return the weights whose bars are drawn."""
     return page.locator(".st-key-softmax .chart").evaluate("(chart) => Array.from(chart._fullData[1].x)")
 
 
@@ -51,7 +50,6 @@ def expect_weight(page: Page, piece: int, least: float, most: float) -> None:
 
 
 def expect_translation(page: Page, trace: Trace) -> None:
-    """Wait until browser and server show a translation."""
     expect(page.locator(".player .target")).to_contain_text(trace.translation)
     settled(page)
 

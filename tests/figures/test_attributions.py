@@ -209,7 +209,6 @@ def test_columns_and_table_have_the_numbers(make_network, tokenizer, kind) -> No
 
 
 def draw(trace: Trace, found: PosteriorAttention) -> go.Figure:
-    """Return the figure of the first step."""
     return draw_posterior(Subject(trace, 0, known_posterior=found)).figure()
 
 

@@ -66,7 +66,6 @@ both_themes = pytest.mark.parametrize("theme", ["light", "dark"])
 
 
 def rgb(colour: str) -> Colour:
-    """Return a CSS hexadecimal colour as three numbers in [0, 1]."""
     return np.array([int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)])
 
 
@@ -84,7 +83,6 @@ def laid(top: str, below: str, opacity: float) -> Colour:
 
 
 def lab(colour: str, sight: str) -> Colour:
-    """Return a colour in CIELAB, as it is seen with `sight`."""
     x = XYZ @ np.clip(SIGHT[sight] @ linear(rgb(colour)), 0, 1) / WHITE
     f = np.where(x > (6 / 29) ** 3, np.cbrt(x), x / (3 * (6 / 29) ** 2) + 4 / 29)
     return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])

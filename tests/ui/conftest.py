@@ -40,13 +40,11 @@ def models_folder(tmp_path, model_folder, monkeypatch) -> Path:
 
 @pytest.fixture
 def en_fr(models_folder) -> Path:
-    """Return the folder of the model that the page shows."""
     return models_folder / "en-fr"
 
 
 @pytest.fixture
 def page(models_folder) -> Run:
-    """Return a function that opens the first page as a link does."""
     return open_page
 
 

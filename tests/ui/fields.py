@@ -15,12 +15,10 @@ def fields(app: AppTest) -> dict[str, dict[str, Any]]:
 
 
 def field(app: AppTest, key: str) -> dict[str, Any]:
-    """Return what the field with this key shows."""
     return fields(app)[key]
 
 
 def options(app: AppTest, key: str) -> list[str]:
-    """Return the labels of the options of the field with this key."""
     return [label for _, label in field(app, key)["options"]]
 
 
@@ -34,7 +32,6 @@ def set_field(app: AppTest, key: str, value: str | bool) -> AppTest:
 
 
 def press(app: AppTest, key: str) -> AppTest:
-    """Press a button of a view, and run the page."""
     assert key in [given["key"] for given in mounted(app, "button")]
     ask(app, key, None)
     return app.run()

@@ -28,12 +28,10 @@ from tests.ui.shown_payloads import (
 
 
 def open_file(record: Attention, depth: str = "numbers") -> AppTest:
-    """Open the page, and a file of attention on it."""
     return upload(open_page(depth=depth), "mine.json", record.to_json().encode())
 
 
 def key_of(app: AppTest, name: str) -> str:
-    """Return the key of a field of the form for imported attention."""
     return next(key for key in fields(app) if key.startswith(f"attention_{name}"))
 
 

@@ -26,7 +26,6 @@ def links_payload(app: AppTest, **options: str) -> dict[str, Any] | None:
 
 
 def mark_names(app: AppTest) -> set[str]:
-    """Return the names of the marks on the heatmap."""
     figure = json.loads(heatmap_of(app)["template"])
     return {trace["name"] for trace in figure["data"] if trace["type"] == "scatter"}
 
@@ -83,7 +82,6 @@ def bar(app: AppTest) -> dict[str, Any] | None:
 
 
 def draw(app: AppTest, drawn: str, **other: object) -> AppTest:
-    """Send links as the browser draws them."""
     shown = bar(app)
     ask(app, shown["request"], {"identity": shown["identity"], "links": drawn} | other)
     return app.run()
@@ -112,7 +110,6 @@ PAIRS = "the house\tla maison\t0-0 1-1\na dog sleeps\tun chien dort\t0-0 1-1 2-1
 
 
 def go_to_pair(app: AppTest, number: int) -> dict[str, Any]:
-    """Show another pair of the file; return the data of the bar."""
     box = next(box for box in app.number_input if box.key.startswith("attention_number"))
     box.set_value(number).run()
     return bar(app)

@@ -17,7 +17,6 @@ SENTENCES = {"tutorial": "ein mann schläft im park .", "d2l": "he is lost .", "
 
 @pytest.fixture(scope="module")
 def imported(tmp_path_factory) -> Path:
-    """Return a folder with translators of every program."""
     models = tmp_path_factory.mktemp("models")
     for name, peer in zip(SENTENCES, (Tutorial(), D2l(), Fairseq(bidirectional=True)), strict=True):
         peer.write(folder := tmp_path_factory.mktemp(name))

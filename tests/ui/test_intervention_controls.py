@@ -49,7 +49,6 @@ def models_folder(models_folder, make_network, tokenizer) -> Path:
 
 @pytest.fixture
 def page(page) -> Run:
-    """Return a function that opens the page with a sentence to intervene on."""
     return partial(page, sentence=SENTENCE)
 
 
@@ -90,7 +89,6 @@ def test_invalid_source_of_weights_raises_a_readable_error(en_fr, snapshot) -> N
 
 @pytest.fixture
 def view(translator) -> View:
-    """Return the view of a translation that can be changed."""
     trace = translator.translate(SENTENCES[0], beam=1)
 
     def translate(change: TranslatorArguments) -> Trace:

@@ -39,7 +39,6 @@ ATTENDING = ("attributions", "perturbation-tests")
 
 @pytest.fixture
 def lab(models_folder) -> Run:
-    """Return a function that opens the lab as a link does."""
     return partial(open_alone, "lab")
 
 
@@ -90,7 +89,6 @@ def test_link_opens_a_section_which_alone_requests_payloads(lab, snapshot) -> No
 
 @pytest.fixture
 def shown(en_fr) -> Translator:
-    """Return the translator of the model that the page shows."""
     return Translator.load(en_fr, device="cpu")
 
 
@@ -135,7 +133,6 @@ def two_models(models_folder, make_network, tokenizer) -> Any:
 
 
 def picture(app: AppTest, **options: str) -> dict[str, Any]:
-    """Return the payload of the chart of the section, with these display options."""
     assert not app.exception
     (chart,) = mounted(app, "chart")
     return fetched(chart["at"], **options)

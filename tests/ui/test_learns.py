@@ -31,7 +31,6 @@ def moments(whole: Snapshots) -> Iterator[Snapshots]:
 
 @pytest.fixture
 def runs_folder(tmp_path, monkeypatch) -> Path:
-    """Return a folder of two runs with two moments each."""
     for name, whole in RUNS.items():
         folder = tmp_path / "runs" / name / "model/snapshots"
         folder.mkdir(parents=True)

@@ -37,7 +37,6 @@ def page(tmp_path_factory, model_folder) -> Iterator[Run]:
 
 
 def problem(app: AppTest) -> str:
-    """Return the message on the page, or nothing."""
     assert not app.exception
     assert not app.error
     return next((text for text in plain_texts(app) if "Shorten" in text or "empty" in text), "")

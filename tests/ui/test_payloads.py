@@ -32,7 +32,6 @@ OF_WEIGHTS = {"verification", "logit-attribution", "contrast", "posterior", "equ
 
 @pytest.fixture
 def trace(en_fr) -> Trace:
-    """Return a translation whose model is installed."""
     return resources.translate("en-fr", "cpu", SENTENCES[0], 1, None)
 
 

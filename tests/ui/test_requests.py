@@ -90,7 +90,6 @@ def page() -> None:
 
 
 def field_values(app: AppTest) -> dict[str, Any]:
-    """Return the values of all fields, by key."""
     assert not app.exception
     return {key: one["value"] for key, one in fields(app).items()}
 
@@ -141,7 +140,6 @@ run_pages([Page("", lambda: "Test", draw), Page("other", lambda: "Other", draw_o
 
 
 def opened(**linked: str) -> AppTest:
-    """Return the first page, opened by a link with these parameters."""
     return followed(AppTest.from_string(TWO_PAGES, default_timeout=60), linked)
 
 

@@ -71,7 +71,6 @@ def exchange(kind: str, path: str, headers: list[tuple[str, str]], received: Mes
 def get(
     path: str, *headers: tuple[str, str], query: str = "", method: str = "GET", content: bytes = b""
 ) -> tuple[int, dict[str, str], bytes]:
-    """Return status, headers and body of what the server answers."""
     received = {"type": "http.request", "body": content, "more_body": False}
     given = [("host", "localhost"), *headers]
     messages = exchange("http", path, given, received, method=method, query_string=query.encode())

@@ -44,7 +44,6 @@ def test_a_wrong_weight_turns_the_badge_red_and_names_the_number(page, monkeypat
 
 
 def word_boxes(app: AppTest, step: int | None = None, **selection: str) -> dict[str, Any]:
-    """Return the payload of the word and foil boxes, for the selection in these URL parameters."""
     (given,) = mounted(app, "attributed_word")
     return fetched(given["at"], step, **selection)
 

@@ -29,7 +29,6 @@ KINDS = {FIXED_CONTEXT_MODEL: "none", GENERAL_MODEL: "general", ADDITIVE_MODEL: 
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory, make_network, tokenizer) -> Path:
-    """Return a folder with all translators of the page."""
     folder = tmp_path_factory.mktemp("models")
     save_model(folder / LARGE_MODEL, make_network(hidden_size=9), tokenizer)
     for name, kind in KINDS.items():
@@ -49,7 +48,6 @@ def folder(models, tmp_path, monkeypatch) -> Path:
 
 @pytest.fixture
 def page(folder) -> Run:
-    """Return a function that opens the page as a link does, by default for `SENTENCE`."""
     return lambda **linked: open_alone("transformer", **{"sentence": SENTENCE} | linked)
 
 

@@ -28,7 +28,6 @@ LINK = {"model": NAME, "sentence": SENTENCES[0], "search": "greedy", "depth": "e
 
 @pytest.fixture
 def transformer(models_folder, tokenizer) -> Path:
-    """Return the folder of a transformer, next to that of a recurrent model."""
     network = random_transformer(TransformerConfig(len(tokenizer), 12, HEADS, LAYERS, 5), 1)
     save_model(models_folder / NAME, network, tokenizer)
     return models_folder / NAME
@@ -41,7 +40,6 @@ def trace(transformer) -> TransformerTrace:
 
 
 def weights_in_heatmap(app: AppTest) -> NDArray[np.float64]:
-    """Return the numbers of the shown heatmap."""
     cells = json.loads(heatmap_of(app)["template"])["data"][0]["z"]
     integers = np.frombuffer(base64.b64decode(cells["strips"]), dtype="<i2").reshape(-1, cells["size"])
     return integers * cells["scale"]

@@ -32,7 +32,6 @@ SENTENCE = SENTENCES[0]
 
 @pytest.fixture
 def page(page) -> Run:
-    """Return a function that opens the page with a sentence and greedy search."""
     return partial(page, sentence=SENTENCE, search="greedy")
 
 

@@ -22,7 +22,6 @@ SENTENCE = "Two dogs play in the snow."
 
 @pytest.fixture
 def folder(tmp_path, make_network, tokenizer, monkeypatch) -> Path:
-    """Return a folder with the three models and the one that judges them."""
     save_model(tmp_path / JUDGE, make_network(hidden_size=9), tokenizer)
     for name, kind in zip(MODELS, ("none", "general", "additive"), strict=True):
         save_model(tmp_path / name, make_network(kind), tokenizer)
@@ -33,7 +32,6 @@ def folder(tmp_path, make_network, tokenizer, monkeypatch) -> Path:
 
 @pytest.fixture
 def page(folder) -> Run:
-    """Return a function that opens the page as a link does."""
     return functools.partial(open_alone, "why")
 
 
