@@ -1,4 +1,4 @@
-"""Payloads that a component draws, run in Deno: one that is refused or missing is asked for once."""
+"""Payloads as a component fetches and draws them, run in Deno: none is asked for twice, nor its request sent twice."""
 
 from pathlib import Path
 from typing import Any
@@ -61,3 +61,53 @@ def test_payload_that_is_refused_or_missing_is_asked_for_once(status: int, reaso
     shown = {"data-refused": reason} if reason else {}
     assert [one["marks"] for one in done["seen"]] == [{}, shown, shown, {}, shown]
     assert {one["busy"] for one in done["seen"]} == {None}
+
+
+REQUESTS = f"""
+import {{ fetchPayload, keepRequests, setVisitor }} from "{(COMPONENTS / "requests.js").as_uri()}";
+globalThis.document = {{ baseURI: "http://localhost/app/?sentence=x" }};
+const known = new Set(), log = [];
+globalThis.fetch = async (url, {{ method = "GET", headers, body }}) => {{
+  const {{ pathname, search }} = new URL(url), digest = pathname.split("/").at(-2);
+  log.push([method, pathname + search, headers?.["attnviz-visitor"] ?? "", body ?? ""]);
+  await new Promise((soon) => setTimeout(soon, 1));
+  if (method === "POST") known.add(body.startsWith("forged") ? "" : digest);
+  if (method === "POST") return new Response(null, {{ status: known.has(digest) ? 204 : 403 }});
+  return known.has(digest) ? new Response(`payload of ${{pathname}}`) : new Response("", {{ status: 428 }});
+}};
+const act = async ({{ requests, fetched, visitor }}) => {{
+  keepRequests(requests);
+  setVisitor(visitor ?? "");
+  const answers = await Promise.all(fetched.map((at) => fetchPayload(at)));
+  return {{ log, texts: await Promise.all(answers.map((one) => one.text())), codes: answers.map((one) => one.status) }};
+}};
+"""
+
+
+def _acted(folder: Path, **given: Any) -> dict[str, Any]:
+    return made_by(REQUESTS, "JSON.stringify(await act(given))", given, folder)
+
+
+def test_unknown_request_is_sent_once_for_all_its_payloads(tmp_path) -> None:
+    addresses = [f"attnviz-payload/aa/{name}?steps=all" for name in ("energy", "softmax", "facts")]
+    done = _acted(tmp_path, requests={"aa": '{"one":1}', "bb": "{}"}, fetched=addresses, visitor="me")
+    assert done["texts"] == [f"payload of /app/{at.partition('?')[0]}" for at in addresses]
+    posts = [entry for entry in done["log"] if entry[0] == "POST"]
+    assert [(at.rpartition("/")[0], body) for _, at, _, body in posts] == [("/app/attnviz-payload/aa", '{"one":1}')]
+    gets = [entry for entry in done["log"] if entry[0] == "GET"]
+    assert [at for _, at, _, _ in gets] == [f"/app/{at}" for at in addresses * 2]
+    assert {visitor for _, _, visitor, _ in gets} == {"me"}
+
+
+MANY = {f"{number:04x}": "{}" for number in range(600)}
+
+
+@pytest.mark.parametrize(
+    ("requests", "digests", "codes", "posts"),
+    [({}, ["aa"], [428], 0), ({"aa": "forged"}, ["aa"], [428], 1), (MANY, ["0000", "0257"], [428, 200], 1)],
+    ids=["lost", "refused", "older than others"],
+)
+def test_request_that_is_lost_or_refused_leaves_the_payload_unknown(requests, digests, codes, posts, tmp_path) -> None:
+    done = _acted(tmp_path, requests=requests, fetched=[f"attnviz-payload/{digest}/energy" for digest in digests])
+    assert done["codes"] == codes
+    assert [entry[0] for entry in done["log"]].count("POST") == posts
