@@ -1,4 +1,4 @@
-"""A hosted app: lost connections and restarts, visitor limit, sign-in, base URL path, log privacy, and no network."""
+"""A hosted app: lost connections, visitor limit, sign-in, base URL path, log privacy, no network, waiting sentences."""
 
 import os
 import subprocess
@@ -13,9 +13,11 @@ from playwright.sync_api import Browser, Page, expect
 from attnviz.text import LONGEST_SENTENCE
 from tests.browser.conftest import skip_or_fail
 from tests.browser.server import READY, REPOSITORY, free_port, running_server, serving
+from tests.browser.test_page import type_sentence
 from tests.browser.views import text_of
 from tests.conftest import SHIPPED_MODEL
 
+pytestmark = pytest.mark.nightly
 SECRET = "Zanzibar keeps 4711 parrots."
 
 
@@ -45,7 +47,6 @@ COUNT_DIALOGS = """() => {
 """JavaScript that counts in `dialogs` how often Streamlit opens a dialog."""
 
 
-@pytest.mark.nightly
 def test_page_link_without_a_server_says_that_the_page_waits_and_opens_it_later(chromium, tmp_path, snapshot) -> None:
     port = str(free_port())
     with ExitStack() as stack:
@@ -71,7 +72,6 @@ def test_page_link_without_a_server_says_that_the_page_waits_and_opens_it_later(
         expect(page.locator(".st-key-room")).to_have_attribute("data-step", "1")
 
 
-@pytest.mark.nightly
 def test_visitor_queues_while_all_seats_are_taken(chromium, tmp_path) -> None:
     with ExitStack() as stack:
         settings = {"ATTNVIZ_VISITORS": "1", "STREAMLIT_SERVER_BASE_URL_PATH": "lab"}  # the name of a page
@@ -97,7 +97,6 @@ def test_visitor_queues_while_all_seats_are_taken(chromium, tmp_path) -> None:
         assert not [one for one in ("Zanzibar", "Two dogs", "Two+dogs", "Quetzalcoatl") if one in written]
 
 
-@pytest.mark.nightly
 def test_user_can_sign_in_and_out(chromium, tmp_path, snapshot) -> None:
     port, provider, secrets = free_port(), free_port(), tmp_path / "secrets.toml"
     command = [sys.executable, str(Path(__file__).with_name("provider.py")), str(provider)]
@@ -120,11 +119,42 @@ def test_user_can_sign_in_and_out(chromium, tmp_path, snapshot) -> None:
             assert text_of(page.locator(".st-key-sign_in")) == snapshot(name="signed out")
 
 
-@pytest.mark.nightly
-def test_app_works_without_a_network(tmp_path) -> None:
-    """In a network namespace that has nothing but its own loopback, the page opens and translates."""
+WITHOUT_NETWORK = """
+import fcntl, socket, struct, sys, pytest
+with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:  # a new namespace's loopback is down: SIOCSIFFLAGS
+    fcntl.ioctl(any_socket, 0x8914, struct.pack("16sh", b"lo", 0x41))
+sys.exit(pytest.main(["-n0", "-p", "no:cacheprovider", *sys.argv[1:]]))
+"""
+JOURNEY = "tests/browser/test_page.py::test_first_visit_from_the_question_to_own_sentences_and_an_example"
+
+
+def test_app_works_without_a_network() -> None:
+    """In a network namespace that has nothing but its own loopback, a visitor translates."""
     if subprocess.run(["unshare", "--net", "true"], check=False, capture_output=True).returncode:
         skip_or_fail("this machine lets nobody make a network namespace")
-    command = ["unshare", "--net", sys.executable, "-m", "tests.browser.offline", str(tmp_path)]
+    command = ["unshare", "--net", sys.executable, "-c", WITHOUT_NETWORK, JOURNEY]
     done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stderr[-3000:]
+    assert done.returncode == 0, done.stdout[-3000:]
+
+
+@pytest.fixture(scope="module")
+def script() -> str:
+    return "tests/browser/slow_app.py"
+
+
+def test_waiting_visitor_sees_the_position_and_may_ask_otherwise(open_page, tmp_path, snapshot) -> None:
+    """In two tabs, with a slow translator."""
+    first, second = open_page(), open_page()
+    notice = ".st-key-queue_notice .stText"
+    type_sentence(first, f"It takes until {tmp_path / 'one'} is there.")
+    expect(first.get_by_test_id("stSpinner")).to_be_visible()
+    type_sentence(second, f"It takes until {tmp_path / 'another'} is there.")
+    expect(second.locator(notice)).to_be_in_viewport()
+    assert second.locator(notice).inner_text() == snapshot
+    expect(first.locator(notice)).to_have_count(0)  # its sentence does not wait
+    type_sentence(second, "A quick dog.")  # and the sentence before is dropped, which would wait for ever
+    second.wait_for_timeout(3000)  # nothing shows that it is dropped
+    (tmp_path / "one").touch()
+    expect(second.locator(".player .source")).to_contain_text("quick")
+    expect(second.locator(notice)).to_have_count(0)
+    expect(first.locator(".player .source")).to_contain_text("until")
