@@ -14,7 +14,6 @@ from attnviz import AttnvizError, Trace, figures
 from attnviz.analysis.labels import quoted_name
 from attnviz.analysis.numbers import decimal
 from attnviz.analysis.what_if_effects import (
-    Word,
     cards,
     change_alt,
     change_sentence,
@@ -209,22 +208,27 @@ def test_cards_compare_the_words_with_those_of_the_first_translation(snapshot) -
     assert [(word.text, word.kind) for word in found[2].words] == kinds
 
 
-def test_words_left_out_stand_where_they_were() -> None:
+def test_words_stand_where_they_were_and_new_and_left_out_ones_are_marked() -> None:
+    """Mark a new word with a plus, and one that is left out with a minus."""
     pieces = (SPACE + "it", "'", SPACE + "s", ".", "<unk>", SPACE + "b", "!", "</s>")
     (card,) = cards(WhatIfs(with_pieces((SPACE + "a", "</s>"), pieces, 0)))
     assert "".join(" " * word.space + word.text for word in card.words) == "it' s. <unk> b!"
-    old = [(word, True) for word in "abcdbe"]
-    new = [(word, word != "x") for word in "abdbxex"]
-    kinds = [("a", "same"), ("b", "same"), ("c", "gone"), ("d", "same"), ("b", "same")]
-    kinds += [("x", "other"), ("e", "same"), ("x", "other")]
-    assert [*changed_words(new, old)] == [Word(text, kind, text != "x") for text, kind in kinds]
-    assert [*changed_words(new[:2], new[:2])] == [Word("a", "same", True), Word("b", "same", True)]
-    assert [word.kind for word in changed_words(old[1:], old)][:2] == ["gone", "same"]
-    many = [(word, True) for word in "ab" * 150]  # words that are frequent in a long sentence are words all the same
-    assert [word.kind for word in changed_words([("x", True), *many], [("y", True), *many])] == [
-        "other",
-        *["same"] * 300,
-    ]
+    many = " ".join("ab" * 150)  # words that are frequent in a long sentence are words all the same
+    for before, after in (
+        ("a b c d b e", "a b -c d b +x e +x"),
+        ("a b", "a b"),
+        ("a b c", "-a b c"),
+        (f"y {many}", f"+x {many}"),
+        ("à la fin de la rue", "à la +la fin de la rue"),
+        ("très très belle maison", "très -très belle maison"),
+        ("la rue et la place", "la rue et +le place"),
+        ("il est là là", "il est là -là"),
+        ("un chat noir dort", "+le chat noir dort"),
+    ):
+        new = [(word.removeprefix("+"), "+" not in word) for word in after.split() if not word.startswith("-")]
+        changed = [*changed_words(new, [(word, True) for word in before.split()])]
+        assert " ".join({"same": "", "other": "+", "gone": "-"}[word.kind] + word.text for word in changed) == after
+        assert [word.space for word in changed] == ["+" not in word for word in after.split()]
 
 
 def test_pieces_of_a_change_are_the_ten_likeliest_and_the_written_ones() -> None:

@@ -10,7 +10,6 @@ import pytest
 
 from attnviz import AttnvizError, Trace, Translator
 from attnviz.analysis import posterior
-from attnviz.analysis.what_if_effects import changed_words
 from attnviz.checkpoint import save_model
 from attnviz.languages import format_share
 from attnviz.model_folder import read_weights
@@ -33,7 +32,6 @@ from attnviz.ui.step.what_if_panel import (
 from attnviz.ui.view import MAIN, View
 from tests.conftest import SENTENCES, SHIPPED_MODEL
 from tests.snapshots import refusal
-from tests.ui.opening import Run
 from tests.ui.shown_payloads import mounted, payloads_of
 
 SENTENCE = "Two dogs play in the snow."
@@ -47,13 +45,8 @@ def models_folder(models_folder, make_network, tokenizer) -> Path:
     return models_folder
 
 
-@pytest.fixture
-def page(page) -> Run:
-    return partial(page, sentence=SENTENCE)
-
-
 def test_other_models_and_the_likeliest_foils_are_offered(page, en_fr) -> None:
-    app = page(search="greedy")
+    app = page(sentence=SENTENCE, search="greedy")
     (controls,) = mounted(app, "intervention_controls")
     assert (controls["models"], controls["undo"]) == (["dotted"], False)
     trace = translate("en-fr", "auto", SENTENCE, 1, None)
@@ -118,23 +111,6 @@ def test_consequence_is_what_the_change_then_does(view, translator) -> None:
             text = "".join(" " * word["space"] + word["text"] for word in kept)
             assert text == ("" if done.target_ids == trace.target_ids else done.translation)
             assert bool(payload["words"]) == (done.target_ids != trace.target_ids)
-
-
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ("à la fin de la rue", "à la +la fin de la rue"),
-        ("très très belle maison", "très -très belle maison"),
-        ("la rue et la place", "la rue et +le place"),
-        ("il est là là", "il est là -là"),
-        ("un chat noir dort", "+le chat noir dort"),
-    ],
-)
-def test_of_two_equal_words_the_changed_one_is_marked(before: str, after: str) -> None:
-    """Mark a new word with a plus, and one that is left out with a minus."""
-    new = [word.removeprefix("+") for word in after.split() if not word.startswith("-")]
-    changed = changed_words([(word, True) for word in new], [(word, True) for word in before.split()])
-    assert " ".join({"same": "", "other": "+", "gone": "-"}[word.kind] + word.text for word in changed) == after
 
 
 @pytest.mark.parametrize(

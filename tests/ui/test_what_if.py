@@ -76,12 +76,11 @@ def test_impossible_change_shows_a_message_and_changes_nothing(page, snapshot) -
     assert panel_texts(app, "what_if_problem") == []  # gone with the next what-if
 
 
-@pytest.mark.parametrize("held", [False, True])
-@pytest.mark.parametrize("step", [None, 1])
+OUT, EVEN = {"kind": "exclusion", "position": 0}, {"kind": "temperature", "temperature": ENDLESS}
+
+
 @pytest.mark.parametrize(
-    "change",
-    [{"kind": "exclusion", "position": 0}, {"kind": "temperature", "temperature": ENDLESS}],
-    ids=["out", "even"],
+    ("change", "step", "held"), [(OUT, None, False), (OUT, 1, True), (EVEN, None, True), (EVEN, 1, False)]
 )
 def test_change_asked_for_again_adds_nothing(page, change: dict[str, Any], step: int | None, held: bool) -> None:
     app = page()
