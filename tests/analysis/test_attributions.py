@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attnviz import AttnvizError, Translator, analysis
+from attnviz import AttnvizError, ExcludePosition, ReplaceWeights, Trace, Translator, analysis
 from attnviz.analysis import recomputation as again
 from attnviz.analysis.attribution_methods import ATTRIBUTION_METHODS, kendall
 from attnviz.analysis.energy_equations import energy_decomposition, saturated
@@ -19,8 +19,6 @@ from attnviz.analysis.logit_attribution import logit_attribution, logit_attribut
 from attnviz.analysis.posterior import erasure_log_drops, posterior_words
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.network.model_config import READOUT_STATES
-from attnviz.trace import Trace
-from attnviz.trace.interventions import ExcludePosition, ReplaceWeights
 from tests.analysis.given import (
     KINDS,
     SIZES,

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from attnviz import ExcludePosition, ForceWords, Trace
 from attnviz.analysis.alignment_summary import step_attention_sentence, summarise, summary_sentence
 from attnviz.analysis.findings import (
     Finding,
@@ -32,8 +33,7 @@ from attnviz.analysis.suspected_errors import (
 from attnviz.analysis.what_if_effects import foils_of
 from attnviz.architectures import narrate
 from attnviz.text import EOS, SPACE
-from attnviz.trace import Hypothesis, Trace
-from attnviz.trace.interventions import ExcludePosition, ForceWords
+from attnviz.trace import Hypothesis
 from attnviz.trace.what_ifs import translator_arguments
 from attnviz.ui.examples import EXAMPLES
 from tests.figures.synthetic import trace as make_trace

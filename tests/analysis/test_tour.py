@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from attnviz import ExcludePosition, Trace
 from attnviz.analysis.labels import quote
 from attnviz.analysis.numbers import decimal, fine_percent, percent
 from attnviz.analysis.tour import MIXTURE_STOP, POSTERIOR_STOP, QUIZ_STOP, SOFTMAX_STOP, stop_titles, tour_stops
@@ -28,8 +29,7 @@ from attnviz.analysis.tour_data import (
     questions,
     quiz_introduction,
 )
-from attnviz.trace import Search, Trace
-from attnviz.trace.interventions import ExcludePosition
+from attnviz.trace import Search
 from tests.figures.synthetic import trace as make_trace
 
 Array = NDArray[np.float64]

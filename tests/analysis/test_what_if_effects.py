@@ -10,7 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnviz import AttnvizError, Trace, figures
+from attnviz import (
+    AttnvizError,
+    ExcludePosition,
+    ForceWords,
+    ReplaceEnergies,
+    ReplaceWeights,
+    Temperature,
+    Trace,
+    figures,
+)
 from attnviz.analysis.labels import quoted_name
 from attnviz.analysis.numbers import decimal
 from attnviz.analysis.what_if_effects import (
@@ -31,15 +40,7 @@ from attnviz.figures.registry import CHANGED
 from attnviz.figures.subject import Subject
 from attnviz.text import SPACE
 from attnviz.trace import WhatIf, WhatIfs
-from attnviz.trace.interventions import (
-    ExcludePosition,
-    ForceWords,
-    Intervention,
-    ReplaceEnergies,
-    ReplaceWeights,
-    Temperature,
-    forced_prefix,
-)
+from attnviz.trace.interventions import Intervention, forced_prefix
 from attnviz.trace.word_link_text import parse_links
 from tests.figures.synthetic import trace
 from tests.letters import CUTS, shares

@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -13,7 +13,6 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 
 from attnviz import Trace
 from attnviz.environment import ATTNVIZ_CORPORA
-from attnviz.translator import Translator
 from tests.browser.server import CHROMIUM_FLAGS, READY, find_chromium, running_server
 from tests.browser.views import EXAMPLE, WIDE, View, address_with, theme_of
 from tests.conftest import SHIPPED_MODEL
@@ -22,13 +21,6 @@ Opener = Callable[..., Page]
 PATIENCE = 60_000
 """Timeout of an assertion in milliseconds, as of an action: a busy machine draws charts below the window late."""
 expect.set_options(timeout=PATIENCE)
-
-
-def skip_or_fail(reason: str) -> NoReturn:
-    """Skip the browser tests; in CI, which must run them, fail."""
-    if os.environ.get("CI"):
-        pytest.fail(reason)
-    pytest.skip(reason)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -54,7 +46,7 @@ def start_page(tmp_path_factory, corpora_folder) -> Iterator[Callable[[str], str
     """Return a function that runs a program once, with shipped models or ATTNVIZ_MODELS, and returns its address."""
     models = Path(os.environ.get("ATTNVIZ_MODELS", SHIPPED_MODEL.parent)).resolve()
     if not (models / "en-fr").is_dir():
-        skip_or_fail(f"{models} has no model en-fr")
+        pytest.skip(f"{models} has no model en-fr")
     running: dict[str, str] = {}
     with ExitStack() as pages:
 
@@ -74,40 +66,32 @@ def address(start_page, script) -> str:
 
 
 @pytest.fixture(scope="session")
-def started_chromium() -> Iterator[tuple[Browser, asyncio.AbstractEventLoop]]:
-    """Start one Chromium for all tests of a worker; return it with the event loop that Playwright talks to it in."""
+def started_chromium() -> Iterator[tuple[BrowserContext, asyncio.AbstractEventLoop]]:
+    """Start one Chromium for a worker; return a profile of it, and the event loop that Playwright talks to it in."""
     path = find_chromium()
     if path is None:
-        skip_or_fail("there is no Chromium on this machine; name one in CHROMIUM")
+        pytest.skip("there is no Chromium on this machine; name one in CHROMIUM")
     with sync_playwright() as playwright:
         loop = asyncio.get_running_loop()
-        yield playwright.chromium.launch(executable_path=path, args=CHROMIUM_FLAGS), loop
+        profile = playwright.chromium.launch(executable_path=path, args=CHROMIUM_FLAGS).new_context()
+        profile.set_default_timeout(PATIENCE)
+        yield profile, loop
         asyncio._set_running_loop(loop)  # Playwright stops in it, and the browser with it
 
 
 @pytest.fixture(scope="module")
 def chromium(started_chromium) -> Iterator[Browser]:
     """Return the worker's browser; hide Playwright's event loop from other modules, whose tests run their own."""
-    browser, loop = started_chromium
+    profile, loop = started_chromium
     asyncio._set_running_loop(loop)
-    yield browser
+    yield profile.browser
     asyncio._set_running_loop(None)
 
 
-@pytest.fixture(scope="session")
-def shared_profile(started_chromium) -> BrowserContext:
-    """Return the browser profile of a worker, with a cache as a returning visitor has it."""
-    browser, loop = started_chromium
-    asyncio._set_running_loop(loop)
-    context = browser.new_context()
-    context.set_default_timeout(PATIENCE)
-    return context
-
-
 @pytest.fixture
-def profile(shared_profile, chromium) -> BrowserContext:
-    """Return the browser profile of a worker; its cookies and storage are cleared as a page is opened."""
-    return shared_profile
+def profile(started_chromium, chromium) -> BrowserContext:
+    """Return a profile with a cache, as a returning visitor has it; as a page is opened, the rest is cleared."""
+    return started_chromium[0]
 
 
 @pytest.fixture
@@ -188,19 +172,11 @@ def open_from_disk(chromium, tmp_path) -> Iterator[Opener]:
 
 
 @pytest.fixture(scope="session")
-def translator() -> Translator[Trace]:
-    """Return the translator of the model that the page opens with."""
-    if not SHIPPED_MODEL.is_dir():
-        skip_or_fail("models/en-fr is not there")
-    return Translator.load(SHIPPED_MODEL, device="cpu")
-
-
-@pytest.fixture(scope="session")
-def greedy_trace(translator) -> Trace:
+def greedy_trace(shipped_translator) -> Trace:
     """Return EXAMPLE as it is translated by greedy search, with nothing changed."""
-    return translator.translate(EXAMPLE, beam=1)
+    return shipped_translator.translate(EXAMPLE, beam=1)
 
 
 @pytest.fixture(scope="session")
-def opening(translator) -> Trace:
-    return translator.translate(EXAMPLE, beam=5)
+def opening(shipped_translator) -> Trace:
+    return shipped_translator.translate(EXAMPLE, beam=5)

@@ -6,8 +6,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
+from attnviz import Temperature
 from attnviz.corpora import Settings, analyse_file
-from attnviz.trace.interventions import Temperature
 from tests.browser.settled import go_to_page, wait_until_still
 from tests.browser.test_axe import violations
 from tests.browser.views import text_of

@@ -1,15 +1,14 @@
 """Somebody else's Streamlit app with a step view: the view works, and leaves the app alone."""
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from attnviz import Trace
-from attnviz.translator import Translator
+from attnviz import Trace, Translator
 from attnviz.view.notebook import StepView
 from tests.browser.conftest import Opener
 from tests.browser.jupyterlab import DRAWN
@@ -28,23 +27,18 @@ DUPLICATES = """() => {
 """JavaScript that returns the ids of several elements."""
 
 
-@contextmanager
-def running(script: str, folder: Path) -> Iterator[str]:
-    """Run a script of this folder with the default settings of Streamlit; yield its address."""
-    settings = {"PYTHONPATH": str(REPOSITORY), "STREAMLIT_SERVER_HEADLESS": "true", "HOME": str(folder)}
-    settings["STREAMLIT_BROWSER_GATHER_USAGE_STATS"] = "false"
-    path = str(Path(__file__).with_name(script))
-    with running_server(SHIPPED_MODEL.parent, folder / "page.log", path, folder, **settings) as (address, _):
-        yield address
-
-
 @pytest.fixture
 def open_app(chromium, tmp_path) -> Iterator[Opener]:
     errors: list[str] = []
     with ExitStack() as stack:
 
         def open_at(script: str, query: str = "", **how: Any) -> Page:
-            address = stack.enter_context(running(script, tmp_path))
+            # The default settings of Streamlit.
+            settings = {"PYTHONPATH": str(REPOSITORY), "STREAMLIT_SERVER_HEADLESS": "true", "HOME": str(tmp_path)}
+            settings["STREAMLIT_BROWSER_GATHER_USAGE_STATS"] = "false"
+            path, log = str(Path(__file__).with_name(script)), tmp_path / "page.log"
+            server = running_server(SHIPPED_MODEL.parent, log, path, tmp_path, **settings)
+            address, _ = stack.enter_context(server)
             size = {"width": 1440, "height": 1000}
             page = stack.enter_context(chromium.new_context(viewport=size, reduced_motion="reduce", **how)).new_page()
             page.on("pageerror", lambda error: errors.append(str(error)))

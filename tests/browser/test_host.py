@@ -3,15 +3,13 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from attnviz.text import LONGEST_SENTENCE
-from tests.browser.conftest import skip_or_fail
 from tests.browser.server import READY, REPOSITORY, free_port, running_server, serving
 from tests.browser.test_page import type_sentence
 from tests.browser.views import text_of
@@ -21,11 +19,8 @@ pytestmark = pytest.mark.nightly
 SECRET = "Zanzibar keeps 4711 parrots."
 
 
-@contextmanager
-def run_app(folder: Path, **settings: str) -> Iterator[tuple[str, Path]]:
-    log = folder / "page.log"
-    with running_server(SHIPPED_MODEL.parent, log, **settings) as (address, _):
-        yield address, log
+def run_app(stack: ExitStack, folder: Path, **settings: str) -> str:
+    return stack.enter_context(running_server(SHIPPED_MODEL.parent, folder / "page.log", **settings))[0]
 
 
 def open_as_visitor(chromium: Browser, stack: ExitStack, address: str) -> Page:
@@ -50,7 +45,8 @@ COUNT_DIALOGS = """() => {
 def test_page_link_without_a_server_says_that_the_page_waits_and_opens_it_later(chromium, tmp_path, snapshot) -> None:
     port = str(free_port())
     with ExitStack() as stack:
-        with run_app(tmp_path, PORT=port) as (address, _):
+        with ExitStack() as first:
+            address = run_app(first, tmp_path, PORT=port)
             page = open_as_visitor(chromium, stack, f"{address}/#step=2")
             page.wait_for_selector(READY, timeout=120_000)
             page.evaluate(COUNT_DIALOGS)
@@ -66,7 +62,7 @@ def test_page_link_without_a_server_says_that_the_page_waits_and_opens_it_later(
         page.get_by_role("link", name="Lab", exact=True).click()
         expect(notice).not_to_have_text(before)
         assert [before, text_of(notice)] == snapshot
-        stack.enter_context(run_app(tmp_path, PORT=port))
+        run_app(stack, tmp_path, PORT=port)
         expect(page.locator(".page-links [aria-current]")).to_have_text("Lab", timeout=60_000)
         expect(notice).to_be_hidden()
         expect(page.locator(".st-key-room")).to_have_attribute("data-step", "1")
@@ -75,7 +71,7 @@ def test_page_link_without_a_server_says_that_the_page_waits_and_opens_it_later(
 def test_visitor_queues_while_all_seats_are_taken(chromium, tmp_path) -> None:
     with ExitStack() as stack:
         settings = {"ATTNVIZ_VISITORS": "1", "STREAMLIT_SERVER_BASE_URL_PATH": "lab"}  # the name of a page
-        address, log = stack.enter_context(run_app(tmp_path, **settings))
+        address = run_app(stack, tmp_path, **settings)
         first = open_as_visitor(chromium, stack, address)
         first.wait_for_selector(READY, timeout=120_000)
         second = open_as_visitor(chromium, stack, f"{address}/?sentence=Two+dogs+play.&lang=fr")
@@ -93,7 +89,9 @@ def test_visitor_queues_while_all_seats_are_taken(chromium, tmp_path) -> None:
         third.wait_for_selector(READY)
         third.goto(f"{address}/?sentence={'+'.join(['Quetzalcoatl'] * (LONGEST_SENTENCE + 1))}")
         expect(third.locator(".stApp")).to_contain_text(f"at most {LONGEST_SENTENCE}")  # a run that fails
-        written = log.read_text(encoding="utf-8")  # the log contains no sentence that a visitor typed or linked
+        written = (tmp_path / "page.log").read_text(
+            encoding="utf-8"
+        )  # the log contains no sentence that a visitor typed or linked
         assert not [one for one in ("Zanzibar", "Two dogs", "Two+dogs", "Quetzalcoatl") if one in written]
 
 
@@ -108,7 +106,7 @@ def test_user_can_sign_in_and_out(chromium, tmp_path, snapshot) -> None:
     )
     with ExitStack() as stack:
         stack.enter_context(serving(command, keys, log, folder=REPOSITORY, environment=dict(os.environ)))
-        address, _ = stack.enter_context(run_app(tmp_path, STREAMLIT_SECRETS_FILES=str(secrets), PORT=str(port)))
+        address = run_app(stack, tmp_path, STREAMLIT_SECRETS_FILES=str(secrets), PORT=str(port))
         page = open_as_visitor(chromium, stack, address)
         for _ in range(2):  # and once more
             page.get_by_role("button", name="Sign in").click(timeout=120_000)
@@ -131,7 +129,7 @@ JOURNEY = "tests/browser/test_page.py::test_first_visit_from_the_question_to_own
 def test_app_works_without_a_network() -> None:
     """In a network namespace that has nothing but its own loopback, a visitor translates."""
     if subprocess.run(["unshare", "--net", "true"], check=False, capture_output=True).returncode:
-        skip_or_fail("this machine lets nobody make a network namespace")
+        pytest.skip("this machine lets nobody make a network namespace")
     command = ["unshare", "--net", sys.executable, "-c", WITHOUT_NETWORK, JOURNEY]
     done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stdout[-3000:]

@@ -7,8 +7,8 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from attnviz import Trace
 from attnviz.lessons import LessonSentence, parse_lesson
-from attnviz.trace import Trace
 from attnviz.ui.lesson_view import answered, lesson_html
 from tests.browser.views import NARROW_DARK, WIDE, View, at_night, download, on_both
 
@@ -41,9 +41,9 @@ sentences:
 
 
 @pytest.fixture(scope="module")
-def lesson(translator) -> str:
+def lesson(shipped_translator) -> str:
     def translate(sentence: LessonSentence) -> tuple[Trace, None]:
-        return translator.translate(sentence.sentence, beam=1), None
+        return shipped_translator.translate(sentence.sentence, beam=1), None
 
     return lesson_html(answered(parse_lesson(FILE.encode()), translate)).decode()
 
@@ -67,8 +67,8 @@ def answer_sheet(page: Page) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("view", [WIDE, at_night(NARROW_DARK)], ids=str)
-def test_lesson_from_the_start_to_the_answer_sheet(open_from_disk, lesson, translator, view: View) -> None:
-    trace = translator.translate("The green house near the river is old.", beam=1)
+def test_lesson_from_the_start_to_the_answer_sheet(open_from_disk, lesson, shipped_translator, view: View) -> None:
+    trace = shipped_translator.translate("The green house near the river is old.", beam=1)
     page = open_from_disk(lesson, "", view)
     assert "Where, at verte?" not in page.content(), "the questions and their answers are packed"
     move_on(page, 1)

@@ -93,10 +93,10 @@ def test_saved_page_opens_at_its_link_steps_and_switches_face_language_and_theme
 
 
 @pytest.mark.nightly
-def test_cards_of_a_saved_page_show_the_what_ifs(open_saved, translator) -> None:
-    first = translator.translate(EXAMPLE, beam=1)
+def test_cards_of_a_saved_page_show_the_what_ifs(open_saved, shipped_translator) -> None:
+    first = shipped_translator.translate(EXAMPLE, beam=1)
     changes = (ExcludePosition(1), Temperature(4.0))
-    traces = tuple(translator.translate(EXAMPLE, beam=1, interventions=[one]) for one in changes)
+    traces = tuple(shipped_translator.translate(EXAMPLE, beam=1, interventions=[one]) for one in changes)
     what_ifs = WhatIfs(first, tuple(WhatIf(0, one) for one in changes), traces)
     page = open_saved(export.page_html(traces[1], what_ifs=what_ifs, step=2))
     cards = page.locator(".what_ifs .card")

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from attnviz import Trace
+from attnviz import ReplaceWeights, Temperature, Trace
 from attnviz.analysis import load_weights, posterior
-from attnviz.trace.interventions import ReplaceWeights, Temperature, forced_prefix, to_json_dict
+from attnviz.trace.interventions import forced_prefix, to_json_dict
 from attnviz.ui.examples import EXAMPLES
 from tests.browser.settled import settled
 from tests.browser.test_page import expect_step, query, type_sentence
@@ -24,10 +24,12 @@ AT = f"?search=greedy&step={STEP}&sentence={quote(EXAMPLE)}"
 
 
 @pytest.fixture(scope="module")
-def european_only(translator, greedy_trace) -> Trace:
+def european_only(shipped_translator, greedy_trace) -> Trace:
     """Return the translation if STEP attends to EUROPEAN alone."""
     row = ReplaceWeights(tuple(float(j == EUROPEAN) for j in range(len(greedy_trace.source_ids))), STEP - 1)
-    return translator.translate(EXAMPLE, interventions=[*forced_prefix(greedy_trace.target_ids, STEP - 1), row], beam=1)
+    return shipped_translator.translate(
+        EXAMPLE, interventions=[*forced_prefix(greedy_trace.target_ids, STEP - 1), row], beam=1
+    )
 
 
 def bar(page: Page, piece: int) -> Locator:

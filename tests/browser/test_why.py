@@ -16,21 +16,6 @@ GROWN = ".st-key-lanes-length .lane"
 SENTENCE = "sentence=Two+dogs+play+in+the+snow."
 
 
-def use_translations(page: Page) -> None:
-    """Open the three translations, and click there: until then, keys belong to the growing sentence."""
-    page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
-    open_box(page, "section_translations-why")
-    lanes(page).locator(".name").first.click()
-
-
-def open_box(page: Page, key: str) -> None:
-    """Open a box by its label unless it is open."""
-    label = page.locator(f".st-key-{key}:not([open]) > summary")
-    if label.count():
-        label.click()
-    expect(page.locator(f".st-key-{key}")).to_have_attribute("open", "")
-
-
 def lanes(page: Page, view: str = "why") -> Locator:
     return page.locator(f".st-key-lanes-{view} .lanes")
 
@@ -44,7 +29,9 @@ def wait_for_step(page: Page, step: int, view: str = "why") -> None:
 @on_both
 def test_three_translations_step_together(open_page) -> None:
     page = open_page(f"?{SENTENCE}", path="why", ready=SECTIONS)
-    use_translations(page)
+    page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
+    page.locator(".st-key-section_translations-why > summary").click()
+    lanes(page).locator(".name").first.click()  # until then, keys belong to the growing sentence
     three = lanes(page).locator(".lane")
     expect(three).to_have_count(3)
     strips = [three.nth(k).locator("canvas").evaluate("canvas => canvas.toDataURL()") for k in range(3)]

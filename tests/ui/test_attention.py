@@ -1,7 +1,5 @@
 """Imported attention on the page: opening a file, supplying what the file lacks, and closing it."""
 
-import gc
-
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -9,7 +7,6 @@ from streamlit.testing.v1 import AppTest
 from attnviz import Attention, attention
 from attnviz.analysis.imported_file_texts import missing_values_reason
 from attnviz.trace.drawing import DetailLevel
-from attnviz.ui import payloads, resources
 from tests.importing.attention_files import SOURCE, TARGET, marian, matrix
 from tests.ui.fields import fields, options, set_field
 from tests.ui.opening import open_page, upload
@@ -18,7 +15,6 @@ from tests.ui.shown_payloads import (
     chart_addresses,
     chart_names,
     fetched,
-    forget,
     mounted,
     panel_texts,
     shown_at,
@@ -151,14 +147,6 @@ def test_heads_of_a_file_are_chosen_on_the_page(snapshot) -> None:
         numbers = [None if number == "all" else int(number) - 1 for number in chosen.split(".")]
         look = next(one for one in mounted(app, "chart") if "/look" in one["at"])
         assert np.array_equal(shown_at(look["at"])["trace"].alignment, whole.select_heads(*numbers).alignment)
-
-
-def test_attention_stays_when_another_visitor_who_opened_the_same_file_leaves() -> None:
-    first, second = (open_file(attention(SOURCE, TARGET, matrix())) for _ in range(2))
-    del first
-    gc.collect()
-    forget(payloads._SHOWN, payloads._PAYLOADS, resources._UPLOADS)  # as others' files do
-    assert len(list(all_payloads(second))) > 1
 
 
 def test_links_of_another_segmentation_lead_to_their_cells() -> None:

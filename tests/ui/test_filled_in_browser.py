@@ -5,14 +5,13 @@ import json
 import numpy as np
 import pytest
 
-from attnviz import Trace, languages
+from attnviz import Temperature, Trace, languages
 from attnviz.environment import ATTNVIZ_SCORERS
 from attnviz.figures.encoding import to_json
 from attnviz.figures.energy_decomposition_figure import draw_energy_decomposition
 from attnviz.figures.subject import Subject
 from attnviz.languages import set_language
 from attnviz.palette import ThemeName
-from attnviz.trace.interventions import Temperature
 from attnviz.ui.embedding import in_theme
 from attnviz.ui.step.stage_panels import energy_decomposition_payload, equation_payloads
 from tests.analysis.given import equations
@@ -63,12 +62,6 @@ def test_browser_fills_the_same_figure_as_python_for_each_cell(attention, spoken
 
 
 PROGRAM = REPOSITORY / "attnviz" / "ui" / "components" / "equation" / "texts.js"
-
-
-def test_payload_contains_only_the_requested_steps() -> None:
-    records = equation_payloads(synthetic.trace(), [2])
-    assert {tuple(record["steps"]) for record in records.values()} == {(2,)}
-    assert all(len(texts) == 1 for record in records.values() for texts in record["ofStep"].values())
 
 
 @pytest.mark.parametrize(("attention", "theme"), [("general", "light"), ("none", "light"), ("changed", "dark")])

@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attnviz import AttnvizError, Trace, Translator
+from attnviz import AttnvizError, ReplaceWeights, Trace, Translator
 from attnviz.analysis import posterior
 from attnviz.checkpoint import save_model
 from attnviz.languages import format_share
 from attnviz.model_folder import read_weights
 from attnviz.text import EOS
-from attnviz.trace.interventions import ReplaceWeights
 from attnviz.trace.what_ifs import TranslatorArguments, translator_arguments
 from attnviz.ui.examples import EXAMPLES
 from attnviz.ui.payloads import PayloadRequest

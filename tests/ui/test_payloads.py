@@ -6,11 +6,10 @@ import re
 import numpy as np
 import pytest
 
-from attnviz import Trace
+from attnviz import ReplaceWeights, Temperature, Trace
 from attnviz.architectures import EVERY_TRANSLATION, IMPORTED, RNNSEARCH
 from attnviz.lru_cache import LRUCache
 from attnviz.trace import WhatIf
-from attnviz.trace.interventions import ReplaceWeights, Temperature
 from attnviz.trace.what_ifs import encode_what_ifs
 from attnviz.ui import payloads, resources
 from attnviz.ui.embedding import in_theme
@@ -44,6 +43,7 @@ def test_payload_has_the_steps_that_its_address_requests(trace) -> None:
                 assert list(one["values"]) == [str(step)]
             if "steps" in one:
                 assert one["steps"] == [step]
+            assert all(len(texts) == 1 for texts in one.get("ofStep", {}).values())
         if name != "verification":
             whole = fetched(address(trace, name, every=True))
             if "values" in whole and name != "contrast":

@@ -21,10 +21,9 @@ from starlette.responses import HTMLResponse, PlainTextResponse
 from starlette.routing import Route
 from starlette.types import Message
 
-from attnviz import AttnvizError
+from attnviz import AttnvizError, Translator
 from attnviz.browser_modules import APP_MODULES
 from attnviz.browser_programs import KATEX, PLOTLY
-from attnviz.translator import Translator
 from attnviz.ui import payloads, resources, server
 from attnviz.ui.examples import DEFAULT_SENTENCE
 from attnviz.ui.pages import PATHS, all_pages

@@ -1,6 +1,5 @@
-"""First page with a transformer: its heads, stages, verification, files, and texts about what is missing."""
+"""First page with a transformer or an imported translator: heads, verification, and what it says is unavailable."""
 
-import base64
 import json
 from pathlib import Path
 
@@ -9,16 +8,32 @@ import pytest
 from numpy.typing import NDArray
 from streamlit.testing.v1 import AppTest
 
+from attnviz import ForceWords, Translator
+from attnviz.analysis.diagram import no_diagram_reason
+from attnviz.analysis.logit_attribution import no_logit_attribution_reason
 from attnviz.architectures import TRANSFORMER
 from attnviz.checkpoint import save_model
+from attnviz.commands.main import main
 from attnviz.network import TransformerConfig
 from attnviz.trace import TransformerTrace
-from attnviz.trace.interventions import ForceWords
-from attnviz.translator import Translator
 from tests.conftest import SENTENCES
+from tests.figures.payloads import filled
+from tests.importing.peers import D2l, Fairseq, Tutorial
 from tests.transformers import random_transformer
 from tests.ui.fields import fields, set_field
-from tests.ui.shown_payloads import address, badge, chart_addresses, chart_names, heatmap_of, mounted, panel_texts
+from tests.ui.opening import open_page
+from tests.ui.shown_payloads import (
+    address,
+    all_payloads,
+    badge,
+    chart_addresses,
+    chart_names,
+    heatmap_of,
+    mounted,
+    panel_texts,
+    payloads_of,
+    texts,
+)
 from tests.what_if_links import link
 
 LAYERS, HEADS = 2, 3
@@ -40,9 +55,7 @@ def trace(transformer) -> TransformerTrace:
 
 
 def weights_in_heatmap(app: AppTest) -> NDArray[np.float64]:
-    cells = json.loads(heatmap_of(app)["template"])["data"][0]["z"]
-    integers = np.frombuffer(base64.b64decode(cells["strips"]), dtype="<i2").reshape(-1, cells["size"])
-    return integers * cells["scale"]
+    return filled(json.loads(heatmap_of(app)["template"])["data"][0]["z"], [])
 
 
 @pytest.mark.parametrize(("code", "layer", "head"), [(None, None, None), ("1", 0, None), ("2.3", 1, 2)])
@@ -84,3 +97,39 @@ def test_another_word_can_be_written_and_is_verified(trace, page) -> None:
     (cards,) = mounted(app, "what_ifs")
     assert (len(cards["cards"]), cards["current"]) == (2, 1)
     assert badge(app)["holds"]
+
+
+IMPORTED = {"tutorial": "ein mann schläft im park .", "d2l": "he is lost .", "fairseq": "der hund schläft ."}
+"""One with a linear readout that reads in both directions, one of neither kind, and one with LSTMs and a tanh."""
+
+
+@pytest.fixture(scope="module")
+def imported_folder(tmp_path_factory) -> Path:
+    models = tmp_path_factory.mktemp("models")
+    for name, peer in zip(IMPORTED, (Tutorial(), D2l(), Fairseq(bidirectional=True)), strict=True):
+        peer.write(folder := tmp_path_factory.mktemp(name))
+        assert main(["import", str(folder), "-o", str(models / name)]) == 0
+    return models
+
+
+@pytest.fixture
+def imported(imported_folder, monkeypatch) -> None:
+    monkeypatch.setenv("ATTNVIZ_MODELS", str(imported_folder))
+
+
+@pytest.mark.parametrize("name", IMPORTED)
+def test_imported_translator_is_shown_and_verified(imported, name: str) -> None:
+    app = open_page(model=name, sentence=IMPORTED[name], search="greedy", depth="everything")
+    assert badge(app)["holds"]
+    assert list(all_payloads(app))
+    page_texts = texts(app)
+    assert (no_logit_attribution_reason() in page_texts) is (name != "tutorial")
+    assert (no_diagram_reason(app.session_state["last_trace"]) in page_texts) is (name != "tutorial")
+    equations = " ".join(payload["latex"] for payload in payloads_of(app, "equation"))
+    assert (r"\tanh(W_t" in equations) is (name == "fairseq")
+    assert (r"\tanh m_" in equations) is (name == "fairseq")
+
+
+def test_sentence_that_an_imported_translator_does_not_know(imported, snapshot) -> None:
+    app = open_page(model="d2l", sentence="xyzzy")
+    assert panel_texts(app, "problem") == snapshot

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
-from attnviz import Trace
+from attnviz import ExcludePosition, ReplaceWeights, Temperature, Trace
 from attnviz.trace import WhatIfs
-from attnviz.trace.interventions import ENDLESS, ExcludePosition, ReplaceWeights, Temperature
+from attnviz.trace.interventions import ENDLESS
 from attnviz.trace.what_ifs import MOST_WHAT_IFS, StoredWhatIfs, WhatIf, decode_what_ifs, encode_what_ifs
 from attnviz.ui.embedding import in_session
 from attnviz.ui.page_state.linked import SENTENCE_PAGES, clear_entries, follow_link
