@@ -193,12 +193,9 @@ def test_recomputation_imports_nothing_from_the_first_implementation() -> None:
     assert not imported & {"attnviz.analysis.likelihood", "attnviz.analysis.posterior"}
 
 
-ALL_KINDS = list(product(ATTENTION_KINDS, READOUT_STATES))
-
-
 @settings(max_examples=FEW)
 @given(
-    kind=st.sampled_from(ALL_KINDS),
+    kind=st.sampled_from([*product(ATTENTION_KINDS, READOUT_STATES)]),
     hidden_size=st.integers(1, 10).map(lambda half: 2 * half),  # even, for Luong's dot
     maxout_size=st.integers(1, 12),
     alignment_size=st.integers(1, 16),

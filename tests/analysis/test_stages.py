@@ -26,7 +26,6 @@ from tests.transformers import random_transformer
 
 NOTATION = re.compile(r"[αβτΣ=]|\b[cesz]_|softmax|logit|tanh|query|requête", re.IGNORECASE)
 """Symbols and terms that a reader without mathematics does not know."""
-EACH_LANGUAGE = pytest.mark.usefixtures("each_language")
 
 
 @pytest.fixture(scope="module")
@@ -68,8 +67,7 @@ def described(heads) -> dict[str, Record]:
     }
 
 
-@EACH_LANGUAGE
-def test_sentences_of_stages_have_no_notation(described, snapshot) -> None:
+def test_sentences_of_stages_have_no_notation(each_language, described, snapshot) -> None:
     found, known = {name: list[str]() for name in described}, set[str]()
     for name, trace in described.items():
         titles = {stage.number: stage.title() for stage in architecture_of(trace).stages(trace)}
@@ -96,8 +94,7 @@ def numbers(text: str) -> list[str]:
     return re.findall(r"\d+", text)
 
 
-@EACH_LANGUAGE
-def test_sentences_of_both_architectures_have_their_numbers(described, heads) -> None:
+def test_sentences_of_both_architectures_have_their_numbers(each_language, described, heads) -> None:
     trace, step = synthetic.trace(), 2
     energy_stage, attention_stage, context_stage, state_stage, word_stage = narrate(trace, step, simple=True)
     first, second = weight_order(trace, step)[:2]
@@ -152,8 +149,7 @@ def changes(count: int) -> dict[str, AttentionIntervention]:
     }
 
 
-@EACH_LANGUAGE
-def test_softmax_sentence_states_interventions(translator, snapshot) -> None:
+def test_softmax_sentence_states_interventions(each_language, translator, snapshot) -> None:
     count, said = len(translator.translate(SENTENCES[0], beam=1).source_pieces), {}
     for name, one in changes(count).items():
         trace = translator.translate(SENTENCES[0], interventions=[one], beam=1)
@@ -196,8 +192,7 @@ def test_softmax_equation_holds_after_interventions(translator) -> None:
         assert number(float(trace.alignment[STEP].max())) in equation.latex
 
 
-@EACH_LANGUAGE
-def test_forced_word_is_described_as_given(translator, snapshot) -> None:
+def test_forced_word_is_described_as_given(each_language, translator, snapshot) -> None:
     free = translator.translate(SENTENCES[0], beam=1)
     other = next(int(piece) for piece in free.top_ids[0][1:] if piece > EOS)
     trace = translator.translate(SENTENCES[0], interventions=[ForceWords((other,), 0)], beam=1)

@@ -169,9 +169,8 @@ def test_mixing_is_shown_where_a_second_word_counts_most(seed: int) -> None:
     assert percent(float(alpha[stop.step].max())) in without_marks(" ".join(stop.sentences))
 
 
-@pytest.mark.usefixtures("each_language")
 @pytest.mark.parametrize("attention", ["additive", "general", "none"])
-def test_every_stop_has_sentences_or_a_reason_why_it_is_missing(attention: str, snapshot) -> None:
+def test_every_stop_has_sentences_or_a_reason_why_it_is_missing(each_language, attention: str, snapshot) -> None:
     data = tour_data(make_trace(attention=attention))
     assert texts(data) == snapshot
     stops = tour_stops(data)
@@ -209,8 +208,7 @@ def test_sentences_have_the_numbers_of_the_translation(seed: int) -> None:
     assert percent(float(words.alignment[data.posterior_word][after.argmax()])) in stop_texts[POSTERIOR_STOP]
 
 
-@pytest.mark.usefixtures("each_language")
-def test_sentences_about_special_translations(snapshot) -> None:
+def test_sentences_about_special_translations(each_language, snapshot) -> None:
     trace, short = make_trace(), make_trace("The green house .", "La maison verte .")
     changed = tour_stops(tour_data(dataclasses.replace(trace, interventions=(ExcludePosition(0),))))[SOFTMAX_STOP - 1]
     without = tour_stops(tour_data(trace, None))[POSTERIOR_STOP - 1]

@@ -47,7 +47,6 @@ from tests.letters import CUTS, shares
 from tests.snapshots import without_numbers
 
 SENTENCE, STEP = "Two dogs play in the snow.", 1
-EACH_LANGUAGE = pytest.mark.usefixtures("each_language")
 
 
 @pytest.fixture(scope="module")
@@ -90,8 +89,9 @@ def test_context_and_state_changes_are_relative_norms_and_drawn(first, changed) 
     assert quoted_name(change.written.piece) in checked.layout.meta["alt"]
 
 
-@EACH_LANGUAGE
-def test_words_forced_and_translations_that_have_ended_are_compared(first, other_word, snapshot, translator) -> None:
+def test_words_forced_and_translations_that_have_ended_are_compared(
+    each_language, first, other_word, snapshot, translator
+) -> None:
     change = step_change(first, other_word, STEP)
     assert (change.context, change.state) == (pytest.approx(0, abs=1e-6), pytest.approx(0, abs=1e-6))
     assert not change.unchanged
@@ -184,8 +184,7 @@ CHANGES: list[Intervention] = [
 ]
 
 
-@EACH_LANGUAGE
-def test_every_change_and_its_effect_is_a_text(snapshot) -> None:
+def test_every_change_and_its_effect_is_a_text(each_language, snapshot) -> None:
     parent, child = trace(target="Le contrat a été signé ."), trace()
     assert [intervention_text(change, child, parent) for change in CHANGES] == snapshot
     several = dataclasses.replace(child, interventions=(CHANGES[0], CHANGES[14], CHANGES[17]))
@@ -196,8 +195,7 @@ def test_every_change_and_its_effect_is_a_text(snapshot) -> None:
     )
 
 
-@EACH_LANGUAGE
-def test_cards_compare_the_words_with_those_of_the_first_translation(snapshot) -> None:
+def test_cards_compare_the_words_with_those_of_the_first_translation(each_language, snapshot) -> None:
     first, other = trace(), trace(target="L' accord est signé .", seed=1)
     what_ifs = (WhatIf(0, CHANGES[5], held=True), WhatIf(1, CHANGES[6]), WhatIf(2, CHANGES[16], held=True))
     found = cards(WhatIfs(first, what_ifs, (first, other, other)))

@@ -15,14 +15,6 @@ from tests.browser.views import NARROW, WIDE, at_night, within
 LEVEL_CONTROL = ".st-key-depth"
 
 
-def set_detail_level(page: Page, name: str) -> None:
-    """Choose a detail level, and wait until the page shows it."""
-    page.locator(LEVEL_CONTROL).get_by_role("radio", name=name, exact=True).click()
-    page.wait_for_url(re.compile(f"depth={name.lower()}"))
-    expect_parts(page, equations=0 if name == "Idea" else 5)
-    settled(page, ".st-key-heatmap" if name == "Idea" else ".st-key-candidates")
-
-
 PARTS = {
     "equations": "[class*='st-key-stage_'] .katex-display",
     "waterfalls": ".st-key-energy-decomposition .js-plotly-plot, .st-key-logit-attribution .js-plotly-plot",
@@ -157,7 +149,7 @@ def test_new_visitor_starts_at_idea_and_the_choice_is_remembered(open_page, addr
     expect_parts(page, equations=0, waterfalls=0, verification=0, switches=0)
     speed = page.locator(".player .speed [aria-pressed=true]")
     expect(speed).to_have_text("½×")
-    set_detail_level(page, "Numbers")
+    page.locator(LEVEL_CONTROL).get_by_role("radio", name="Numbers", exact=True).click()
     expect(speed).to_have_text("1×")
     expect_parts(page, equations=5, waterfalls=0, verification=0, switches=1)
     page.wait_for_url(re.compile("depth=numbers"))

@@ -60,12 +60,6 @@ def check(page: Page) -> None:
     expect(page.locator(".verdict p").first).to_be_visible()
 
 
-def answer_sheet(page: Page) -> list[list[str]]:
-    saved = download(page, page.get_by_role("button", name=re.compile("CSV")))
-    assert saved.suggested_filename.endswith(".csv")
-    return list(csv.reader(io.StringIO(saved.path().read_bytes().decode("utf-8-sig"))))
-
-
 @pytest.mark.parametrize("view", [WIDE, at_night(NARROW_DARK)], ids=str)
 def test_lesson_from_the_start_to_the_answer_sheet(open_from_disk, lesson, shipped_translator, view: View) -> None:
     trace = shipped_translator.translate("The green house near the river is old.", beam=1)
@@ -116,7 +110,9 @@ def test_lesson_from_the_start_to_the_answer_sheet(open_from_disk, lesson, shipp
     page.locator(".next").click()
     expect(page.locator(".total")).to_contain_text("2 of 4")
     page.locator(".name input").fill("=Zoé")
-    head, *rows = answer_sheet(page)
+    saved = download(page, page.get_by_role("button", name=re.compile("CSV")))
+    assert saved.suggested_filename.endswith(".csv")
+    head, *rows = csv.reader(io.StringIO(saved.path().read_bytes().decode("utf-8-sig")))
     assert len(head) == 5
     assert [row[0] for row in rows] == ["'=Zoé"] * 4
     assert rows[1][1] == "'=How sure?"

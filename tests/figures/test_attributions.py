@@ -29,9 +29,7 @@ from attnviz.figures.spec import Spec
 from attnviz.figures.subject import Subject
 from attnviz.languages import set_language
 from attnviz.palette import palette
-from attnviz.text import Tokenizer
 from tests.analysis.given import KINDS, forced_trace
-from tests.conftest import ModelFactory
 from tests.figures import synthetic
 from tests.figures.synthetic import trace as make_trace
 from tests.snapshots import refusal
@@ -169,9 +167,6 @@ def test_the_operands_of_a_unit_give_its_contribution() -> None:
     )
 
 
-EACH_LANGUAGE = pytest.mark.usefixtures("each_language")
-
-
 def with_likelihood(trace: Trace, likelihood: np.ndarray) -> PosteriorAttention:
     """Return posterior attention for given likelihoods, (Ty, Tx); the heatmap's posterior uses their square roots."""
     prior = trace.alignment.astype(float)
@@ -181,14 +176,10 @@ def with_likelihood(trace: Trace, likelihood: np.ndarray) -> PosteriorAttention:
     )
 
 
-def step_subject(kind: tuple[str, str], make_network: ModelFactory, tokenizer: Tokenizer) -> Subject:
-    trace, weights = forced_trace(make_network, tokenizer, kind)
-    return Subject(trace, 1, weights)
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_columns_and_table_have_the_numbers(make_network, tokenizer, kind) -> None:
-    subject = step_subject(kind, make_network, tokenizer)
+    trace, weights = forced_trace(make_network, tokenizer, kind)
+    subject = Subject(trace, 1, weights)
     figure = step_figure(subject, "posterior").draw(subject).figure()
     prior, prior_numbers, likelihood, _, posterior, mark, posterior_numbers = figure.data
     found = subject.posterior_attention
@@ -212,8 +203,7 @@ def draw(trace: Trace, found: PosteriorAttention) -> go.Figure:
     return draw_posterior(Subject(trace, 0, known_posterior=found)).figure()
 
 
-@EACH_LANGUAGE
-def test_posterior_sentence_matches_the_columns(snapshot) -> None:
+def test_posterior_sentence_matches_the_columns(each_language, snapshot) -> None:
     trace = synthetic.trace()
     count = len(trace.source_pieces)
     row = np.full(count, 0.1 / (count - 2))

@@ -63,8 +63,7 @@ def test_a_face_and_its_hover_text_are_drawn_from_the_posterior(trace, weights, 
         )
 
 
-@pytest.mark.usefixtures("each_language")
-def test_table_and_alt_text_describe_the_face(trace, weights, snapshot) -> None:
+def test_table_and_alt_text_describe_the_face(each_language, trace, weights, snapshot) -> None:
     tables = {one: heatmap(trace, by="words", face=one, weights=weights, margins=True).frame() for one in FACES}
     body = {face: table.to_numpy()[:-1, :-1] for face, table in tables.items()}
     np.testing.assert_allclose(body["after"] - body["before"], body["difference"], atol=1e-6)

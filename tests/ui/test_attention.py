@@ -27,10 +27,6 @@ def open_file(record: Attention, depth: str = "numbers") -> AppTest:
     return upload(open_page(depth=depth), "mine.json", record.to_json().encode())
 
 
-def key_of(app: AppTest, name: str) -> str:
-    return next(key for key in fields(app) if key.startswith(f"attention_{name}"))
-
-
 @pytest.mark.parametrize("depth", ["idea", "everything"])
 def test_attention_file_opens_and_the_page_names_what_is_missing(depth: DetailLevel) -> None:
     opened = attention(SOURCE, TARGET, matrix(), energies=np.log(matrix()), origin="My RNN")
@@ -58,7 +54,7 @@ def test_form_asks_for_missing_tokens_and_selects_one_of_several_matrices(snapsh
     assert panel_texts(app, "notice", "missing_values_reason") == []
 
     def open_with(name: str, value: str | bool) -> None:
-        set_field(app, key_of(app, name), value)
+        set_field(app, next(key for key in fields(app) if key.startswith(f"attention_{name}")), value)
         app.button(key="attention_open").click().run()
 
     open_with("source", " ".join(SOURCE))

@@ -89,21 +89,16 @@ def view(translator) -> View:
     return View(MAIN, trace, translate_again=translate)
 
 
-def weights_request(trace: Trace, step: int, piece: int, **more: Any) -> dict[str, Any]:
-    """Return the browser's request that gives all the weight of a step to one piece."""
-    weights = [float(j == piece) for j in range(len(trace.source_ids))]
-    return {"intervention": {"kind": "weights", "weights": weights, "step": step}} | more
-
-
 def test_consequence_is_what_the_change_then_does(view, translator) -> None:
     trace = view.trace
     for step in (0, 3, len(trace.target_ids) - 1):
         for piece in (0, len(trace.source_ids) - 1):
-            request = weights_request(trace, step, piece)
-            payload = consequence_payload(view, request)
-            change = requested_intervention(view, request["intervention"])
+            weights = [float(j == piece) for j in range(len(trace.source_ids))]
+            intervention = {"kind": "weights", "weights": weights, "step": step}
+            payload = consequence_payload(view, {"intervention": intervention})
+            change = requested_intervention(view, intervention)
             done = view.translate_again(translator_arguments(trace, change, held=False))
-            only = ReplaceWeights(request["intervention"]["weights"], step)
+            only = ReplaceWeights(weights, step)
             alone = translator.translate(trace.source_text, target=tuple(trace.target_ids), interventions=[only])
             assert format_share(float(alone.probabilities[step])) in payload["probability"]
             kept = [word for word in payload["words"] if word["kind"] != "gone"]
