@@ -2,7 +2,6 @@
 
 import json
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,6 @@ import pytest
 
 from attnviz import AttnvizError, ReplaceWeights, Trace, Translator
 from attnviz.analysis import posterior
-from attnviz.checkpoint import save_model
 from attnviz.languages import format_share
 from attnviz.model_folder import read_weights
 from attnviz.text import EOS
@@ -36,15 +34,7 @@ from tests.ui.shown_payloads import mounted, payloads_of
 SENTENCE = "Two dogs play in the snow."
 
 
-@pytest.fixture
-def models_folder(models_folder, make_network, tokenizer) -> Path:
-    """Return the folder of three models: two with attention, and one without."""
-    save_model(models_folder / "dotted", make_network("general"), tokenizer)
-    save_model(models_folder / "fixed", make_network("none"), tokenizer)
-    return models_folder
-
-
-def test_other_models_and_the_likeliest_foils_are_offered(page, en_fr) -> None:
+def test_other_models_and_the_likeliest_foils_are_offered(three_models, page) -> None:
     app = page(sentence=SENTENCE, search="greedy")
     (controls,) = mounted(app, "intervention_controls")
     assert (controls["models"], controls["undo"]) == (["dotted"], False)
@@ -57,20 +47,20 @@ def test_other_models_and_the_likeliest_foils_are_offered(page, en_fr) -> None:
         assert [foil["piece"] for foil in offered["foils"]] == expected
 
 
-def test_borrowed_weights_equal_those_of_their_source(models_folder) -> None:
+def test_borrowed_weights_equal_those_of_their_source(three_models) -> None:
     trace = translate("en-fr", "cpu", SENTENCE, 1, "Deux chiens jouent.")
     np.testing.assert_allclose(borrowed_row(trace, 0, "step", "2"), trace.alignment[2], atol=1e-6)
-    after = posterior(trace, read_weights(models_folder / "en-fr"))
+    after = posterior(trace, read_weights(three_models / "en-fr"))
     np.testing.assert_allclose(borrowed_row(trace, 1, "posterior", ""), after[1], atol=1e-9)
     assert lenders(trace) == ["dotted"]
-    other = Translator.load(models_folder / "dotted", device="cpu").translate(SENTENCE, target=trace.translation)
+    other = Translator.load(three_models / "dotted", device="cpu").translate(SENTENCE, target=trace.translation)
     assert other.target_ids == trace.target_ids
     np.testing.assert_allclose(borrowed_row(trace, 1, "model", "dotted"), other.alignment[1], atol=1e-5)
     row = borrowed_row(trace, 0, "links", "1-0")
     assert row[list(trace.words().source_groups[1])].sum() == pytest.approx(1)
 
 
-def test_invalid_source_of_weights_raises_a_readable_error(en_fr, snapshot) -> None:
+def test_invalid_source_of_weights_raises_a_readable_error(three_models, snapshot) -> None:
     trace = translate("en-fr", "cpu", SENTENCE, 1, None)
     messages = {}
     steps, links = (("step", "999"), ("step", "²")), (("links", "gold"), ("links", "0-99"))

@@ -13,7 +13,6 @@ from attnviz import Translator
 from attnviz.analysis.findings import Finding, FindingKind
 from attnviz.analysis.perturbation_tests import PERTURBATION_REFERENCES
 from attnviz.analysis.suspected_errors import SuspectedError
-from attnviz.checkpoint import save_model
 from attnviz.ui.examples import SAMPLE
 from attnviz.ui.pages import lab_page as lab_script
 from attnviz.ui.pages.lab_page import SECTIONS
@@ -66,14 +65,13 @@ def test_lab_opens_at_the_first_mistake(lab, monkeypatch) -> None:
     assert [len(one["layout"]["meta"]["panels"]) for one in fitting_figures(drawn)] == [6] * 3
 
 
-@pytest.mark.usefixtures("two_models")
-def test_link_opens_a_section_which_alone_requests_payloads(lab, snapshot) -> None:
+def test_link_opens_a_section_which_alone_requests_payloads(three_models, lab, snapshot) -> None:
     opened = {"sentence": "Two dogs play in the snow."}
     for section in SECTIONS:
         app = lab(section=section, **opened)
         assert address(app) == (opened if section == next(iter(SECTIONS)) else opened | {"section": section})
         assert picture_names(app) == snapshot(name=section)
-    without = [panel_texts(lab(section=section, model="plain"), "section_panel") for section in ATTENDING]
+    without = [panel_texts(lab(section=section, model="fixed"), "section_panel") for section in ATTENDING]
     assert without == snapshot(name="without attention")
     app = lab()
     assert len(payloads_of(app, "chart")) == 1
@@ -125,20 +123,13 @@ def test_map_has_a_point_for_each_vector_and_each_step(lab, shown, snapshot) -> 
     assert without_numbers(drawn["captions"]["every"][1]) == snapshot
 
 
-@pytest.fixture
-def two_models(models_folder, make_network, tokenizer) -> Any:
-    save_model(models_folder / "dotted", make_network("general"), tokenizer)
-    save_model(models_folder / "plain", make_network("none"), tokenizer)
-    return models_folder
-
-
 def picture(app: AppTest, **options: str) -> dict[str, Any]:
     assert not app.exception
     (chart,) = mounted(app, "chart")
     return fetched(chart["at"], **options)
 
 
-def test_dropped_and_swapped_words_change_the_other_sentence_and_the_address(two_models, lab, snapshot) -> None:
+def test_dropped_and_swapped_words_change_the_other_sentence_and_the_address(three_models, lab, snapshot) -> None:
     app = lab(section="comparison", compare="sentence", sentence=SENTENCES[0])
     same = panel_texts(app, "compare_told")
     assert same == snapshot

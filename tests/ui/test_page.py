@@ -74,8 +74,7 @@ def test_message_about_a_damaged_model_names_the_file(en_fr) -> None:
     assert "tokenizer.model" in texts(app)
 
 
-def test_only_a_model_with_attention_is_said_to_attend(en_fr, make_network, tokenizer) -> None:
-    save_model(en_fr.parent / "fixed", make_network("none"), tokenizer)
+def test_only_a_model_with_attention_is_said_to_attend(three_models) -> None:
     for model, attends in (("en-fr", True), ("fixed", False)):
         app = open_page(model=model)
         assert {player["attends"] for player in mounted(app, "player")} == {attends}, "it hides what the step looks at"

@@ -1,7 +1,6 @@
 """Page *To the transformer* as Streamlit runs it, without a browser: its row of weights, exhibits and address."""
 
 import base64
-import shutil
 from pathlib import Path
 from typing import Any, cast
 
@@ -11,39 +10,17 @@ from numpy.typing import NDArray
 
 from attnviz import Translator
 from attnviz.checkpoint import save_model
-from attnviz.installed_models import ADDITIVE_MODEL, FIXED_CONTEXT_MODEL, GENERAL_MODEL, LARGE_MODEL, TRANSFORMER_MODEL
+from attnviz.installed_models import ADDITIVE_MODEL, GENERAL_MODEL, TRANSFORMER_MODEL
 from attnviz.model_folder import read_weights, weights_digest
-from attnviz.network import DecomposableConfig, TransformerConfig
+from attnviz.network import DecomposableConfig
 from attnviz.ui.exhibits import LINK_METHOD
 from attnviz.ui.pages.transformer_page import EXHIBITS
-from tests.conftest import REPOSITORY
 from tests.detectors import random_detector
 from tests.snapshots import without_numbers
-from tests.transformers import random_transformer
 from tests.ui.opening import Run, open_alone
 from tests.ui.shown_payloads import fetched, mounted, page_html, picture_names
 
 SENTENCE = "Two dogs play in the snow."
-KINDS = {FIXED_CONTEXT_MODEL: "none", GENERAL_MODEL: "general", ADDITIVE_MODEL: "additive"}
-
-
-@pytest.fixture(scope="module")
-def models(tmp_path_factory, make_network, tokenizer) -> Path:
-    folder = tmp_path_factory.mktemp("models")
-    save_model(folder / LARGE_MODEL, make_network(hidden_size=9), tokenizer)
-    for name, kind in KINDS.items():
-        save_model(folder / name, make_network(kind), tokenizer)
-    transformer = random_transformer(TransformerConfig(len(tokenizer), 16, 4, 2, 12), 2)
-    save_model(folder / TRANSFORMER_MODEL, transformer, tokenizer)
-    return folder
-
-
-@pytest.fixture
-def folder(models, tmp_path, monkeypatch) -> Path:
-    """Return a copy of the folder with all translators of the page, which a test may change."""
-    shutil.copytree(models, tmp_path, dirs_exist_ok=True)
-    monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
-    return tmp_path
 
 
 @pytest.fixture
@@ -136,7 +113,6 @@ def test_error_rates_of_the_heads_are_those_measured_with_these_weights(page, fo
 @pytest.mark.parametrize("exhibit", EXHIBITS)
 def test_each_exhibit_is_verified_and_saved(page, folder, tokenizer, exhibit: str, snapshot) -> None:
     save_model(folder / "detector", random_detector(DecomposableConfig(len(tokenizer), 8, 6), 1), tokenizer)
-    shutil.copy(REPOSITORY / "models" / "by-length.csv", folder)
     app = page(exhibit=exhibit, swap="1.3")
     assert picture_names(app) == snapshot
     assert len(mounted(app, "verification_badge")) == (3 if exhibit == "dot" else 2)

@@ -1,33 +1,19 @@
 """Page *Why attention?* as Streamlit runs it, without a browser: its three models, and what it saves."""
 
 import functools
-import shutil
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from attnviz import Translator
-from attnviz.checkpoint import save_model
 from attnviz.corpora.judging import judge
 from attnviz.evaluation.example_sentences import REFERENCE_TRANSLATIONS
+from attnviz.installed_models import LARGE_MODEL
 from attnviz.ui.pages.why_page import MODELS, translate_trio
-from tests.conftest import REPOSITORY
 from tests.ui.opening import Run, open_alone
 from tests.ui.shown_payloads import address, fetched, mounted, page_html, panel_texts, picture_names
 
-JUDGE = "en-fr"
 SENTENCE = "Two dogs play in the snow."
-
-
-@pytest.fixture
-def folder(tmp_path, make_network, tokenizer, monkeypatch) -> Path:
-    save_model(tmp_path / JUDGE, make_network(hidden_size=9), tokenizer)
-    for name, kind in zip(MODELS, ("none", "general", "additive"), strict=True):
-        save_model(tmp_path / name, make_network(kind), tokenizer)
-    shutil.copy(REPOSITORY / "models" / "by-length.csv", tmp_path)
-    monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
-    return tmp_path
 
 
 @pytest.fixture
@@ -55,7 +41,7 @@ def test_example_is_forced_with_the_translation_of_a_person(page) -> None:
 
 def test_shades_and_strokes_are_the_judgement_of_the_judge(page, folder) -> None:
     fixed = fetched(mounted(page(sentence=SENTENCE, long="own"), "side_by_side")[0]["at"])["lanes"][0]
-    judge_model = Translator.load(folder / JUDGE, "cpu")
+    judge_model = Translator.load(folder / LARGE_MODEL, "cpu")
     for version in (fixed["versions"][0], fixed["versions"][-1]):
         source = "".join(word for word, _ in version["source"])
         text = Translator.load(folder / MODELS[0], "cpu").translate_batch([source], beam=5)[0]
