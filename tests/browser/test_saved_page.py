@@ -19,7 +19,7 @@ from tests.browser.conftest import Opener
 from tests.browser.test_axe import violations
 from tests.browser.test_page import framed_row
 from tests.browser.test_step_show import play
-from tests.browser.views import BAR_LENGTHS, EXAMPLE, NARROW_DARK, WIDE, View, at_night, on_screen, theme_of
+from tests.browser.views import BAR_LENGTHS, EXAMPLE, NARROW_DARK, WIDE, View, at_night, theme_of
 from tests.figures import synthetic
 
 STEP = ".st-key-facts h2"
@@ -69,15 +69,9 @@ def test_saved_page_opens_at_its_link_steps_and_switches_face_language_and_theme
     play(page.locator(".diagram"))
     page.locator(".diagram .close").click()
 
-    # By keys, the slider, a word, a cell and the address.
+    # By a key and the address.
     page.keyboard.press("End")
     expect(page.locator(STEP)).to_have_text(f"Step {steps} of {steps}")
-    page.locator(".player input[type=range]").fill("4")
-    expect(page.locator(STEP)).to_have_text(f"Step 4 of {steps}")
-    page.locator(".player .target button, .player .target [role=button]").first.click()
-    expect(page.locator(STEP)).to_have_text(f"Step 1 of {steps}")
-    page.mouse.click(*on_screen(page, "heatmap", 1, 4))
-    expect(page.locator(STEP)).to_have_text(f"Step 5 of {steps}")
     page.evaluate("location.hash = 'step=2'")
     expect(page.locator(STEP)).to_have_text(f"Step 2 of {steps}")
     page.reload()

@@ -16,7 +16,7 @@ from attnviz.network import TransformerConfig
 from attnviz.ui.page_state import inputs
 from tests.conftest import REPOSITORY
 from tests.transformers import random_transformer
-from tests.ui.opening import Run, open_page
+from tests.ui.opening import open_page
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -77,7 +77,7 @@ def folder(_random_models, tmp_path, monkeypatch) -> Path:
 
 
 @pytest.fixture
-def page(models_folder) -> Run:
+def page(models_folder):
     return open_page
 
 

@@ -8,8 +8,7 @@ from attnviz import Attention, attention
 from attnviz.analysis.imported_file_texts import missing_values_reason
 from attnviz.trace.drawing import DetailLevel
 from tests.importing.attention_files import SOURCE, TARGET, marian, matrix
-from tests.ui.fields import fields, options, set_field
-from tests.ui.opening import open_page, upload
+from tests.ui.opening import fields, open_page, options, set_field, upload
 from tests.ui.shown_payloads import (
     all_payloads,
     chart_addresses,

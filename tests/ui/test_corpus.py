@@ -32,8 +32,7 @@ from attnviz.ui.corpus.table import (
 )
 from attnviz.ui.examples import SAMPLE
 from tests.snapshots import refusal
-from tests.ui.fields import field, set_field
-from tests.ui.opening import Run, open_alone
+from tests.ui.opening import field, open_alone, set_field
 from tests.ui.shown_payloads import panel_texts, plain_texts, texts
 
 
@@ -54,7 +53,7 @@ def _only_the_sample() -> Iterator[None]:
 
 
 @pytest.fixture
-def corpus(models_folder) -> Run:
+def corpus(models_folder):
     return functools.partial(open_alone, "corpus")
 
 

@@ -11,8 +11,7 @@ from attnviz.analysis.gold import GoldLinks, link_errors
 from attnviz.importing.attention_reader import read_bytes
 from tests.conftest import SENTENCES
 from tests.snapshots import without_numbers
-from tests.ui.fields import ask, field, press, set_field
-from tests.ui.opening import upload
+from tests.ui.opening import ask, field, press, set_field, upload
 from tests.ui.shown_payloads import address, fetched, heatmap_of, mounted, panel_texts, texts
 
 SOURCE, TARGET = SENTENCES[0], SENTENCES[1]

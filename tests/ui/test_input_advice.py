@@ -4,7 +4,7 @@ import pytest
 
 from attnviz.ui.examples import EXAMPLES, SAMPLE
 from attnviz.ui.toolbar.input_advice import advice, foreign_language, sentences
-from tests.ui.fields import field, set_field
+from tests.ui.opening import field, set_field
 from tests.ui.shown_payloads import panel_texts
 
 SAMPLES = [line.split("\t") for line in SAMPLE.read_text(encoding="utf-8").splitlines()]

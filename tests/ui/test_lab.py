@@ -19,8 +19,7 @@ from attnviz.ui.pages.lab_page import SECTIONS
 from tests.conftest import SENTENCES
 from tests.figures.payloads import fitting_figures
 from tests.snapshots import without_numbers
-from tests.ui.fields import field, press, set_field
-from tests.ui.opening import Run, open_alone
+from tests.ui.opening import field, open_alone, press, set_field
 from tests.ui.shown_payloads import (
     address,
     fetched,
@@ -37,7 +36,7 @@ ATTENDING = ("attributions", "perturbation-tests")
 
 
 @pytest.fixture
-def lab(models_folder) -> Run:
+def lab(models_folder):
     return partial(open_alone, "lab")
 
 

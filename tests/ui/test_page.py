@@ -3,7 +3,6 @@
 import pkgutil
 import re
 import shutil
-from collections.abc import Iterator
 from importlib import import_module
 from types import SimpleNamespace
 from typing import get_args
@@ -19,13 +18,12 @@ from attnviz.ui.examples import DEFAULT_SENTENCE
 from attnviz.ui.glossary import Topic, glossary
 from attnviz.ui.page_state import inputs
 from tests.strategies import FEW
-from tests.ui.fields import field, fields, set_field
-from tests.ui.opening import Run, first_page, open_page
+from tests.ui.opening import field, fields, first_page, open_page, set_field
 from tests.ui.shown_payloads import address, all_payloads, blocks, mounted, page_html, panel_texts, steps_of, texts
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory, model_folder) -> Iterator[Run]:
+def page(tmp_path_factory, model_folder):
     """Return a function that opens the page afresh, on two models that no test changes."""
     models = tmp_path_factory.mktemp("models")
     for name in ("en-fr", "another"):

@@ -17,8 +17,7 @@ from attnviz.ui.requests import Inbox
 from attnviz.ui.view import MAIN, View
 from tests.conftest import REPOSITORY
 from tests.figures import synthetic
-from tests.ui.fields import ask, field, fields, set_field
-from tests.ui.opening import followed
+from tests.ui.opening import ask, field, fields, followed, set_field
 from tests.ui.shown_payloads import address, mounted
 
 

@@ -17,14 +17,14 @@ from attnviz.ui.exhibits import LINK_METHOD
 from attnviz.ui.pages.transformer_page import EXHIBITS
 from tests.detectors import random_detector
 from tests.snapshots import without_numbers
-from tests.ui.opening import Run, open_alone
+from tests.ui.opening import open_alone
 from tests.ui.shown_payloads import fetched, mounted, page_html, picture_names
 
 SENTENCE = "Two dogs play in the snow."
 
 
 @pytest.fixture
-def page(folder) -> Run:
+def page(folder):
     return lambda **linked: open_alone("transformer", **{"sentence": SENTENCE} | linked)
 
 

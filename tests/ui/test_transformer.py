@@ -20,8 +20,7 @@ from tests.conftest import SENTENCES
 from tests.figures.payloads import filled
 from tests.importing.peers import D2l, Fairseq, Tutorial
 from tests.transformers import random_transformer
-from tests.ui.fields import fields, set_field
-from tests.ui.opening import open_page
+from tests.ui.opening import fields, open_page, set_field
 from tests.ui.shown_payloads import (
     address,
     all_payloads,

@@ -22,8 +22,8 @@ from tests.conftest import SENTENCES
 from tests.figures import synthetic
 from tests.trace.test_interventions import changes
 from tests.trace.test_what_ifs import made
-from tests.ui import fields
-from tests.ui.opening import Run, open_page, upload
+from tests.ui import opening
+from tests.ui.opening import open_page, upload
 from tests.ui.shown_payloads import address, mounted, panel_texts, texts
 from tests.what_if_links import link
 
@@ -31,13 +31,13 @@ SENTENCE = SENTENCES[0]
 
 
 @pytest.fixture
-def page(page) -> Run:
+def page(page):
     return partial(page, sentence=SENTENCE, search="greedy")
 
 
 def ask(app: AppTest, **asked: Any) -> AppTest:
     """Send a request about what-ifs for the current view to the page, and run it."""
-    fields.ask(app, "what_if", {"identity": shown(app)[0], "what_if": asked})
+    opening.ask(app, "what_if", {"identity": shown(app)[0], "what_if": asked})
     assert not app.run().exception
     return app
 

@@ -10,14 +10,14 @@ from attnviz.corpora.judging import judge
 from attnviz.evaluation.example_sentences import REFERENCE_TRANSLATIONS
 from attnviz.installed_models import LARGE_MODEL
 from attnviz.ui.pages.why_page import MODELS, translate_trio
-from tests.ui.opening import Run, open_alone
+from tests.ui.opening import open_alone
 from tests.ui.shown_payloads import address, fetched, mounted, page_html, panel_texts, picture_names
 
 SENTENCE = "Two dogs play in the snow."
 
 
 @pytest.fixture
-def page(folder) -> Run:
+def page(folder):
     return functools.partial(open_alone, "why")
 
 
