@@ -13,7 +13,6 @@ SECTIONS = ".st-key-section_gradients-why > summary"
 """A selector that matches once the page is drawn."""
 GROWN = ".st-key-lanes-length .lane"
 """The rows of the growing sentence."""
-SENTENCE = "sentence=Two+dogs+play+in+the+snow."
 
 
 def lanes(page: Page, view: str = "why") -> Locator:
@@ -26,10 +25,8 @@ def wait_for_step(page: Page, step: int, view: str = "why") -> None:
     expect(lanes(page, view).locator(".at")).to_have_value(str(step - 1))
 
 
-@on_both
-def test_three_translations_step_together(open_page) -> None:
-    page = open_page(f"?{SENTENCE}", path="why", ready=SECTIONS)
-    page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
+def step_three_translations(page: Page) -> None:
+    """Open the translations of three models, and step through them."""
     page.locator(".st-key-section_translations-why > summary").click()
     lanes(page).locator(".name").first.click()  # until then, keys belong to the growing sentence
     three = lanes(page).locator(".lane")
@@ -97,3 +94,4 @@ def test_page_opens_short_on_a_whole_sentence_and_shortens_it(open_page) -> None
     expect(chart.locator(".main-svg").first).to_be_visible()
     assert chart.evaluate("chart => chart._fullLayout.width === chart.clientWidth")
     assert [url for url in asked if "forced-words" in url]
+    step_three_translations(page)
