@@ -123,14 +123,14 @@ with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:  # a new na
     fcntl.ioctl(any_socket, 0x8914, struct.pack("16sh", b"lo", 0x41))
 sys.exit(pytest.main(["-n0", "-p", "no:cacheprovider", *sys.argv[1:]]))
 """
-JOURNEY = "tests/browser/test_page.py::test_first_visit_from_the_question_to_own_sentences_and_an_example"
+JOURNEYS = "tests/browser/test_page.py", "-k", "first_visit or by_keys"
 
 
 def test_app_works_without_a_network() -> None:
     """In a network namespace that has nothing but its own loopback, a visitor translates."""
     if subprocess.run(["unshare", "--net", "true"], check=False, capture_output=True).returncode:
         pytest.skip("this machine lets nobody make a network namespace")
-    command = ["unshare", "--net", sys.executable, "-c", WITHOUT_NETWORK, JOURNEY]
+    command = ["unshare", "--net", sys.executable, "-c", WITHOUT_NETWORK, *JOURNEYS]
     done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stdout[-3000:]
 
