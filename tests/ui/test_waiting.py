@@ -3,14 +3,12 @@
 import asyncio
 import threading
 import time
-import urllib.error
-import urllib.request
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from http.cookies import SimpleCookie
 
 import pytest
+import requests
 from hypothesis import given
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
@@ -127,28 +125,22 @@ def upload_server(tmp_path_factory) -> Iterator[str]:
         yield address
 
 
-PART = b'--edge\r\nContent-Disposition: form-data; name="x"; filename="x"\r\n\r\n%b\r\n--edge--\r\n'
-
-
 async def upload(
     address: str, session: str, file: str, size: int = 0, method: str = "PUT", *, token: bool = True
 ) -> int:
     """Send `size` bytes as the upload of a session; return the status of the answer."""
 
     def send() -> int:
-        with urllib.request.urlopen(f"{address}/_stcore/health") as answer:
-            cookie = SimpleCookie(answer.headers["Set-Cookie"])["_streamlit_xsrf"].value
-        headers = {"Content-Type": "multipart/form-data; boundary=edge"}
-        if token:
-            headers |= {"X-Xsrftoken": cookie, "Cookie": f"_streamlit_xsrf={cookie}"}
-        path = f"{address}/_stcore/upload_file/{session}/{file}"
-        request = urllib.request.Request(path, PART % bytes(size) if size else b"", headers, method=method)
-        try:
-            with urllib.request.urlopen(request, timeout=30) as answer:
-                return int(answer.status)
-        except urllib.error.HTTPError as error:
-            error.close()
-            return error.code
+        cookies = requests.get(f"{address}/_stcore/health", timeout=30).cookies
+        headers = {"X-Xsrftoken": cookies["_streamlit_xsrf"]} if token else {}
+        return requests.request(
+            method,
+            f"{address}/_stcore/upload_file/{session}/{file}",
+            files={"x": bytes(size)} if size else None,
+            headers=headers,
+            cookies=cookies if token else None,
+            timeout=30,
+        ).status_code
 
     return await asyncio.to_thread(send)
 
