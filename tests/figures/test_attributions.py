@@ -31,7 +31,6 @@ from attnviz.languages import set_language
 from attnviz.palette import palette
 from tests.analysis.given import KINDS, forced_trace
 from tests.figures import synthetic
-from tests.figures.synthetic import trace as make_trace
 from tests.snapshots import refusal
 
 LONG = " ".join(["word"] * 30)
@@ -62,7 +61,7 @@ def random_decomposition(size: int, bounded: bool = True) -> EnergyDecomposition
 
 def draw_energy(units: EnergyDecomposition, *, operands: bool = True) -> Spec:
     """Return the figure of an energy that no trace has."""
-    subject = Subject(make_trace(), 0)
+    subject = Subject(synthetic.trace(), 0)
     vars(subject)["energy_decomposition"] = units
     return draw_energy_decomposition(subject, operands=operands)
 
@@ -73,7 +72,7 @@ def trace_named(figure: go.Figure, name: str) -> Any:
 
 @pytest.mark.parametrize("source", ["one two three .", LONG])
 def test_logit_attribution_bars_add_up_to_the_logit(source: str) -> None:
-    trace = make_trace(source)
+    trace = synthetic.trace(source)
     entries = random_attribution(len(trace.source_pieces))
     figure = draw_attribution(trace, entries, title="<b>x</b> $y$")
     bars = trace_named(figure, "sum")
@@ -87,8 +86,19 @@ def test_logit_attribution_bars_add_up_to_the_logit(source: str) -> None:
     assert np.cumsum(bars.x[:-1]).max() <= high
 
 
+@pytest.mark.parametrize("source", ["The agreement was signed .", LONG])
+def test_without_attention_the_sentence_has_one_row(source: str) -> None:
+    trace = synthetic.trace(source, attention="none")
+    figure = draw_attribution(
+        trace, LogitAttribution(1, 7, 0.5, -1.0, 0.25, 1.5 * np.eye(len(trace.source_pieces))[-1])
+    )
+    assert list(figure.data[0].x) == [0.5, -1.0, 0.25, 1.5, 1.25]
+    assert not [one for one in figure.data if one.name == "alpha"]
+    assert "xaxis2" not in figure.to_dict()["layout"]
+
+
 def test_the_chosen_piece_has_a_row_and_the_table_every_entry() -> None:
-    trace = make_trace(LONG)
+    trace = synthetic.trace(LONG)
     entries = random_attribution(len(trace.source_pieces))
     least, largest = int(np.abs(entries.source).argmin()), int(np.abs(entries.source).argmax())
     assert draw_attribution(trace, entries, source=largest).layout.meta["entries"][least] is None
@@ -106,7 +116,7 @@ def test_the_chosen_piece_has_a_row_and_the_table_every_entry() -> None:
 @pytest.mark.parametrize(("rest", "name"), [(1, "1 autre"), (3, "3 autres")])
 def test_the_row_of_the_other_pieces_has_their_number_in_french(rest: int, name: str) -> None:
     set_language("fr")
-    trace = make_trace(" ".join(["word"] * (SOURCES + rest - 1)))
+    trace = synthetic.trace(" ".join(["word"] * (SOURCES + rest - 1)))
     count = len(trace.source_pieces)
     assert count == SOURCES + rest
     figure = draw_attribution(trace, random_attribution(count))

@@ -96,8 +96,11 @@ def test_texts_have_enough_contrast_on_the_page_on_tints_and_on_weights(theme: i
 
 
 @both_themes
-def test_widgets_have_enough_contrast_on_their_backgrounds(theme: inks.ThemeName) -> None:
+def test_widgets_have_the_colours_of_the_palette_and_enough_contrast(theme: inks.ThemeName) -> None:
     config = tomllib.loads((REPOSITORY / ".streamlit" / "config.toml").read_text(encoding="utf-8"))["theme"][theme]
+    keys = [f"{key}Color" for key in ["background", "text", "border", "green", "violet", "orange", "blue", "red"]]
+    pairs = dict(zip(keys, ["paper", "ink", "line", "encoder", "decoder", "context", "plus", "minus"], strict=True))
+    assert {key: config[key] for key in pairs} == {key: getattr(inks.palette(theme), pairs[key]) for key in pairs}
     for ground in ("backgroundColor", "secondaryBackgroundColor"):
         for words in ("textColor", "primaryColor", "linkColor"):
             assert contrast(rgb(config[words]), rgb(config[ground])) >= TEXT, (words, ground)

@@ -20,7 +20,6 @@ from attnviz.figures.subject import Subject
 from attnviz.palette import LIGHT
 from attnviz.trace import TransformerTrace
 from tests.figures import synthetic
-from tests.figures.synthetic import trace as make_trace
 
 LONG = " ".join(f"mot{k}" for k in range(70))
 
@@ -147,7 +146,7 @@ SOURCES = pytest.mark.parametrize("source", [LONG_SENTENCE, "No ."])
 
 
 def trace_and_figure(source: str, step: int) -> tuple[Any, Any]:
-    trace = make_trace(source)
+    trace = synthetic.trace(source)
     return trace, trace.step_figure(step, "units")
 
 
@@ -174,7 +173,7 @@ def test_bars_are_stacked_up_to_the_context_and_weights_to_one(source) -> None:
 
 
 def test_the_table_has_terms_sum_and_mean() -> None:
-    trace = make_trace(LONG_SENTENCE)
+    trace = synthetic.trace(LONG_SENTENCE)
     found, table = context_units(trace, 2), draw_context_units(Subject(trace, 2)).frame()
     numbers = table.to_numpy()
     np.testing.assert_allclose(numbers[2:, :-2].sum(axis=1), numbers[2:, -2], atol=1e-5)

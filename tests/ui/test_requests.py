@@ -105,14 +105,11 @@ def test_field_and_button_requests_are_handled_in_order() -> None:
     assert end["handledByTab"] == {"test": 7}
 
 
-def test_browser_can_set_a_field_only_to_offered_values() -> None:
+def test_field_is_set_or_restored_only_to_an_offered_value() -> None:
     app = AppTest.from_function(page).run()
     for key, value in (("text", 1), ("choice", "c"), ("choice", ["a"]), ("on", "1"), ("inbox", "x"), ("text", None)):
         ask(app, key, value)
         assert field_values(app.run()) == {"text": "at first", "choice": "a", "on": False}, value
-
-
-def test_field_is_restored_only_to_an_offered_value() -> None:
     app = AppTest.from_function(page)
     app.session_state["restored_fields"] = {"text": "typed", "choice": "gone", "on": True, "inbox": None}
     assert field_values(app.run()) == {"text": "typed", "choice": "a", "on": True}
