@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
-from urllib.parse import quote
 
 import numpy as np
 import pytest
@@ -95,7 +94,7 @@ ORDER = (
 @pytest.mark.nightly
 @pytest.mark.parametrize("dark", [False, at_night(True)], ids=["light", "dark"])
 def test_tab_visits_every_control_in_order_with_visible_focus(open_page, dark: bool) -> None:
-    page = open_page(f"?sentence={quote(SHORT)}", dark=dark)
+    page = open_page(f"?sentence={SHORT}", dark=dark)
     page.emulate_media(reduced_motion="reduce")
     settled(page)
     keys, unseen = [], []
@@ -114,7 +113,7 @@ def test_tab_visits_every_control_in_order_with_visible_focus(open_page, dark: b
 
 
 def test_page_is_usable_by_keyboard(open_page) -> None:
-    page = open_page(f"?sentence={quote(SHORT)}")
+    page = open_page(f"?sentence={SHORT}")
     settled(page)
     levels = page.evaluate("""() => [...document.querySelectorAll("h1, h2, h3, h4, h5, h6")]
       .filter((node) => node.checkVisibility()).map((node) => Number(node.tagName[1]))""")
@@ -188,7 +187,7 @@ def test_skip_link_goes_to_the_first_control_after_the_links(open_page, path: st
 
 
 def test_terms_and_bars_of_a_picture_keep_and_give_back_the_focus(open_page) -> None:
-    page = open_page(f"?depth=idea&stage=2&step=2&sentence={quote(DEFAULT_SENTENCE)}")
+    page = open_page(f"?depth=idea&stage=2&step=2&sentence={DEFAULT_SENTENCE}")
     settled(page, ".st-key-attention")
     page.locator(".st-key-attention .hand[tabindex='0']").focus()
     page.keyboard.press("ArrowRight")

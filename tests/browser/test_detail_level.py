@@ -1,7 +1,6 @@
 """The control with three levels of detail (Idea, Numbers, Everything), and the first window of a new visitor."""
 
 import re
-from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -33,7 +32,7 @@ def expect_parts(page: Page, **counts: int) -> None:
     ("lang", "width", "height"), [("fr", 1280, 720), at_night("en", 1440, 900), at_night("en", 1280, 720)]
 )
 def test_idea_is_one_screen_in_which_a_stage_opens(open_page, width: int, height: int, lang: str) -> None:
-    page = open_page(f"?depth=idea&lang={lang}&sentence={quote(DEFAULT_SENTENCE)}", width=width, height=height)
+    page = open_page(f"?depth=idea&lang={lang}&sentence={DEFAULT_SENTENCE}", width=width, height=height)
     settled(page, ".st-key-heatmap")
     diagram = page.locator(".st-key-diagram .drawing")
     page.wait_for_function(
@@ -69,7 +68,7 @@ def test_idea_is_one_screen_in_which_a_stage_opens(open_page, width: int, height
 
 @within(WIDE._replace(width=1280, height=720), NARROW)
 def test_frozen_context_is_a_what_if_that_moves_nothing_and_can_be_left(open_page) -> None:
-    page = open_page(f"?depth=idea&sentence={quote(DEFAULT_SENTENCE)}")
+    page = open_page(f"?depth=idea&sentence={DEFAULT_SENTENCE}")
     settled(page, ".st-key-heatmap")
     french, choice = page.locator(".player .target"), page.locator(".st-key-context_choice")
     before, drawing = french.inner_text(), page.locator(".st-key-diagram .drawing")
@@ -95,7 +94,7 @@ def test_frozen_context_is_a_what_if_that_moves_nothing_and_can_be_left(open_pag
 
 
 def test_dragged_bar_shows_beside_the_hand_what_would_change(open_page) -> None:
-    page = open_page(f"?depth=idea&stage=2&step=3&sentence={quote(DEFAULT_SENTENCE)}")
+    page = open_page(f"?depth=idea&stage=2&step=3&sentence={DEFAULT_SENTENCE}")
     settled(page, ".st-key-attention")
     french, beside = page.locator(".player .target"), page.locator(".st-key-attention .consequence")
     written, before = french.locator(".current").inner_text().strip(), french.inner_text()
@@ -180,7 +179,7 @@ CUT = """
 @pytest.mark.parametrize("level", ["idea", "everything"])
 def test_windows_between_phone_and_desktop_cut_nothing(open_page, level: str, lang: str) -> None:
     """A window of 1440 pixels at 200 % zoom is one of 720."""
-    page = open_page(f"?depth={level}&lang={lang}&sentence={quote(DEFAULT_SENTENCE)}", width=1440)
+    page = open_page(f"?depth={level}&lang={lang}&sentence={DEFAULT_SENTENCE}", width=1440)
     settled(page, ".st-key-heatmap")
     for width in (1250, 1100, 1024, 900, 768, 700, 640):
         page.set_viewport_size({"width": width, "height": 900})

@@ -14,7 +14,6 @@ from tests.browser.views import on_both
 
 PERTURBATION_TESTS = ".st-key-perturbation-tests .js-plotly-plot .xtick"
 """A selector that matches once the page is drawn."""
-PAIR_SENTENCE = "A girl is riding a red bicycle."
 CHART = ".st-key-comparison .js-plotly-plot"
 
 
@@ -36,7 +35,7 @@ def expect_row(page: Page, step: int, row: int) -> None:
 
 @on_both
 def test_one_player_moves_both_translations(open_page) -> None:
-    linked = {"section": "comparison", "sentence": PAIR_SENTENCE, "step": "1"}
+    linked = {"section": "comparison", "sentence": "A girl is riding a red bicycle.", "step": "1"}
     page = open_page(f"?{urlencode(linked)}", path="lab", ready=f"{CHART} .ytick")
     wait_until_idle(page)
     expect_row(page, 0, 0)

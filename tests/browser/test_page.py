@@ -1,7 +1,6 @@
 """Main actions of a visitor on the page *Translate*: type, click, press keys, reload and switch the theme."""
 
 import re
-from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -124,7 +123,7 @@ def test_step_is_chosen_by_keys_slider_cells_and_words_and_played(open_page) -> 
 
 
 def test_reload_keeps_search_step_and_given_translation(open_page) -> None:
-    page = open_page(f"?sentence={quote(NEW)}")
+    page = open_page(f"?sentence={NEW}")
     status, french = page.locator(".st-key-status"), page.locator(".player .target")
     expect(page.locator(".st-key-facts p")).to_contain_text("the decoder wrote")
     open_settings(page)

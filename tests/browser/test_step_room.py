@@ -13,8 +13,6 @@ from tests.browser.settled import settled
 from tests.browser.test_page import expect_step
 from tests.browser.views import on_both, on_screen, parameters_of
 
-PICTURES = ("energy", "softmax", "growth", "state", "maxout", "candidates")
-
 
 def plot(page: Page, key: str) -> Any:
     return page.locator(f".st-key-{key} .js-plotly-plot")
@@ -79,7 +77,7 @@ def test_each_stage_is_complete_and_follows_steps_and_the_pointer_offline(open_p
         expect(room.locator(".katex").first).to_be_visible()
         expect(room.locator(".js-plotly-plot").first).to_be_attached()
         expect(page.locator(".facts .outcome").nth(stage.number - 1)).to_have_text(stage.outcome.replace("\u00a0", " "))
-    for key in PICTURES:
+    for key in ("energy", "softmax", "growth", "state", "maxout", "candidates"):
         assert len(plot(page, key).get_attribute("aria-label")) > 20
 
     # The context grows by one term after the other.

@@ -1,7 +1,6 @@
 """Page *To the transformer*: the row of weights in five forms, and every exhibit behind it, by mouse and keyboard."""
 
 import re
-from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -78,7 +77,7 @@ def test_five_forms_change_the_row_and_ask_nothing_of_the_server(open_page) -> N
 @pytest.mark.nightly
 @pytest.mark.parametrize(("lang", "width", "height"), [("fr", 1280, 720), ("en", 1440, 900)])
 def test_row_fits_one_screen_in_every_form(open_page, width: int, height: int, lang: str) -> None:
-    sentence = f"sentence={quote(DEFAULT_SENTENCE)}"
+    sentence = f"sentence={DEFAULT_SENTENCE}"
     page = open_page(f"?{sentence}&lang={lang}", path="transformer", ready=ROW, width=width, height=height)
     wait_until_idle(page)
     forms = page.locator(".st-key-form-energies").get_by_role("radio")
