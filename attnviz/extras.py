@@ -1,6 +1,7 @@
 """Import what the core does without on first use, and name the extra of pyproject.toml that installs it."""
 
 import contextlib
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from typing import Any
@@ -17,6 +18,13 @@ EXTRAS = {
     "transformers": "huggingface",
 }
 """For each library, the extra that a newcomer installs to get it."""
+
+IMPORTING = threading.RLock()
+"""Held by functions that import a module of this package at its use, where other threads may import, too.
+
+Two threads that import a package and one of its modules may wait for each other. Python then gives one of them half of
+the module (CPython issue 83065, in Python 3.14 and earlier). No module takes this lock while it is imported.
+"""
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""Thread-safe LRU cache, bounded in bytes; decorators that cache, there or for one run; the size of Python values."""
+"""Thread-safe LRU cache, bounded in bytes; decorators that cache, there or for one run; stamps of files."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import threading
 import weakref
 from collections.abc import Callable, Hashable, Mapping
 from contextvars import ContextVar
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import cachetools
@@ -89,11 +90,32 @@ class LRUCache(Generic[Value]):
         return self._cached[key]
 
 
-def cached_in(cache: LRUCache[Any]) -> Callable[[Callable[..., Value]], Callable[..., Value]]:
-    """Return a decorator that caches a function's results in `cache`.
+Stamp = tuple[tuple[int, ...], ...]
+"""Version of files."""
+
+
+def stamp(folder: str | Path, *names: str) -> Stamp:
+    """Return a fingerprint of the named files in `folder` from their metadata, which changes when a file does.
+
+    For each file: modification and status-change time (ns), size in bytes and inode; empty where it is missing.
+    """
+    found: list[tuple[int, ...]] = []
+    for name in names:
+        try:
+            metadata = Path(folder, name).stat()
+        except OSError:
+            found.append(())
+            continue
+        # Models of one config have the same size, and a copy may keep its modification time: these two do not suffice.
+        found.append((metadata.st_mtime_ns, metadata.st_ctime_ns, metadata.st_size, metadata.st_ino))
+    return tuple(found)
+
+
+def cached_in(cache: LRUCache[Any], *files: str) -> Callable[[Callable[..., Value]], Callable[..., Value]]:
+    """Return a decorator that caches a function's results in `cache`, while certain files are the same.
 
     The key is the arguments whose names do not begin with an underscore; they must be hashable. The decorated function
-    takes positional arguments only.
+    takes positional arguments only. The `files` are in the folder that is its first argument; "" is that path itself.
     """
 
     def decorate(function: Callable[..., Value]) -> Callable[..., Value]:
@@ -103,7 +125,8 @@ def cached_in(cache: LRUCache[Any]) -> Callable[[Callable[..., Value]], Callable
 
         @functools.wraps(function)
         def cached(*args: Any) -> Value:
-            value: Value = cache.get((name, *(args[place] for place in places)), lambda: function(*args))
+            key = name, *(args[place] for place in places), files and stamp(args[0], *files)
+            value: Value = cache.get(key, lambda: function(*args))
             return value
 
         return cached

@@ -1,8 +1,7 @@
-"""Model folders, without torch: list translators and detectors; config, weights, parameter count, digest, stamp."""
+"""Model folders, without torch: list translators and detectors; config, weights, parameter count, digest."""
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import json
 import math
@@ -16,6 +15,7 @@ from attnviz import bounds
 from attnviz.arguments import check_version, checked_path
 from attnviz.errors import AttnvizError, user_error
 from attnviz.files import file_errors
+from attnviz.lru_cache import LRUCache, cached_in
 
 MODEL_FORMAT = "attnviz-model"
 MODEL_VERSION = 2
@@ -42,34 +42,13 @@ def model_folders(root: str | Path = "models", architectures: Collection[str] = 
     return [folder for folder in folders if architecture(folder) in architectures]
 
 
-def stamp(folder: str | Path, *names: str) -> tuple[tuple[int, ...], ...]:
-    """Return a fingerprint of the named files in `folder` from their metadata, which changes when a file does.
-
-    For each file: modification and status-change time (ns), size in bytes and inode; empty where it is missing.
-    """
-    return tuple(_stamp(Path(folder) / name) for name in names)
-
-
-def _stamp(path: Path) -> tuple[int, ...]:
-    try:
-        metadata = path.stat()
-    except OSError:
-        return ()
-    # Models of one config have the same size, and a copy may keep its modification time: these two do not suffice.
-    return metadata.st_mtime_ns, metadata.st_ctime_ns, metadata.st_size, metadata.st_ino
-
-
+@cached_in(LRUCache(64, size=lambda _: 1), WEIGHTS_FILE)
 def weights_digest(folder: str | Path) -> str:
     """Return the SHA-256 of the weights file in hexadecimal, cached until the file changes.
 
     Raise AttnvizError, naming the file, where it cannot be read.
     """
     path = Path(folder).resolve() / WEIGHTS_FILE
-    return _digest(path, _stamp(path))
-
-
-@functools.lru_cache(maxsize=64)
-def _digest(path: Path, _: tuple[int, ...]) -> str:
     with file_errors(path), path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -131,18 +110,13 @@ def read_config(folder: str | Path) -> dict[str, Any]:
     return settings
 
 
+@cached_in(LRUCache(64, size=lambda _: 1), CONFIG_FILE)
 def architecture(folder: str | Path) -> str:
     """Return the architecture of the model in `folder`, cached until its config changes.
 
     "rnnsearch" where the config names none or cannot be read.
     """
-    path = Path(folder).resolve() / CONFIG_FILE
-    return _architecture(path, _stamp(path))
-
-
-@functools.lru_cache(maxsize=64)
-def _architecture(path: Path, _: tuple[int, ...]) -> str:
     try:
-        return str(read_config(path.parent).get("architecture", "rnnsearch"))
+        return str(read_config(folder).get("architecture", "rnnsearch"))
     except AttnvizError:
         return "rnnsearch"

@@ -20,14 +20,11 @@ ThemeName = Literal["light", "dark"]
 Colours = Literal["paper", "cividis", "ink", "blues"]
 ColourScale = list[tuple[float, str]]
 
-FONT = "Source Sans, Segoe UI, Helvetica Neue, sans-serif"
+FONT = "Source Sans, Attnviz Sans, Segoe UI, Helvetica Neue, sans-serif"
 """The page's own font first, which Streamlit serves, then common system fonts."""
 
 GREYS: ColourScale = [(0.0, "#000000"), (1.0, "#ffffff")]
 """Colour scale of Fig. 3 of Bahdanau et al.: 0 is black, 1 is white."""
-
-ROOT_GREYS: ColourScale = [((k / 16) ** 2, "#" + 3 * f"{round(255 * k / 16):02x}") for k in range(17)]
-"""Grey scale from black 0 to white 1 by the square root of the weight, so that uniform rows are grey, not black."""
 
 CIVIDIS: ColourScale = [
     (0.0, "#00204c"),
@@ -191,10 +188,14 @@ def palette(theme: ThemeName) -> Palette:
     return LIGHT if theme == "light" else DARK
 
 
-def heatmap_scale(colours: Colours) -> ColourScale:
-    """Return the heatmap's colour scale; raise AttnvizError unless `colours` is one of COLOURS."""
+def heatmap_scale(colours: Colours = DEFAULT_COLOURS, *, root: bool = False) -> ColourScale:
+    """Return a heatmap's colour scale; raise AttnvizError unless `colours` is one of COLOURS.
+
+    With `root`, it follows the square root of the weight, so that uniform rows are grey, not black.
+    """
     check_choice("colours", colours, COLOURS)
-    return SCALES[colours].stops
+    stops = SCALES[colours].stops
+    return [((k / 8) ** 2, colour_at(stops, k / 8)) for k in range(9)] if root else stops
 
 
 def colour_at(scale: ColourScale, share: float) -> str:

@@ -15,7 +15,7 @@ from attnviz.architectures import narrate
 from attnviz.export.tikz import heatmap_tikz
 from attnviz.languages import ngettext, set_language
 from attnviz.model_folder import read_weights
-from attnviz.ui.components.tables import tables_payload
+from attnviz.ui.blocks import tables_payload
 from attnviz.ui.step.gold_panel import findings_payload
 from tests.analysis.given import equations
 

@@ -3,6 +3,7 @@
 import ast
 import re
 from collections import Counter
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -40,16 +41,15 @@ UI_LAYERS = (
     "embedding",
     "examples waiting view",
     "resources",
-    "page_state",
+    "inputs",
+    "selection",
     "payloads",
-    "components",
-    "requests",
-    "fields glossary",
+    "blocks",
+    "controls glossary side_by_side",
     "step",
     "embedded_view",
     "chrome lesson_view",
     "toolbar",
-    "corpus lab exhibits",
     "pages",
     "server",
 )
@@ -167,6 +167,33 @@ def _imported_at_once(module: str) -> set[str]:
 def test_modules_import_no_heavy_libraries(modules: str) -> None:
     for module in modules.split():
         assert {name.partition(".")[0] for name in _imported_at_once(module)} & {*LIGHT[modules].split()} == set()
+
+
+def _imports_at_use(node: ast.AST) -> Iterator[str]:
+    """Yield the modules that functions import without holding `IMPORTING`."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.ImportFrom) and not isinstance(node, ast.Module):
+            yield child.module or ""
+        elif not (
+            isinstance(child, ast.With | ast.If)
+            and ast.unparse(child).startswith(("with IMPORTING:", "if TYPE_CHECKING:"))
+        ):
+            yield from _imports_at_use(child)
+
+
+def test_app_imports_one_module_at_a_time() -> None:
+    pages = [_module_name(path.relative_to(PACKAGE)) for path in PACKAGE.glob("ui/pages/*_page.py")]
+    at_once = set[str]().union(*map(_imported_at_once, pages))
+    assert "attnviz.analysis.stages" in at_once
+    assert "attnviz.network" not in at_once
+    faults = [
+        f"{path} imports {name}"
+        for path, module in _modules().items()
+        if path.is_relative_to(PACKAGE / "ui")
+        for name in _imports_at_use(module)
+        if name.startswith("attnviz.") and name not in at_once
+    ]
+    assert faults == []
 
 
 _FIRST_VISIT = """

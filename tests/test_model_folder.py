@@ -13,7 +13,8 @@ import torch
 from attnviz import AttnvizError, Translator, analysis, model_folder
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.checkpoint import load_model, save_model
-from attnviz.model_folder import stamp, weights_digest
+from attnviz.lru_cache import stamp
+from attnviz.model_folder import weights_digest
 from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer
 from tests.conftest import ModelFactory

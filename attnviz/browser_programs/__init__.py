@@ -1,4 +1,4 @@
-"""Third-party files for the browser: Plotly draws figures, KaTeX typesets equations in its fonts, and a serif font.
+"""Third-party files for the browser: Plotly draws figures, KaTeX typesets equations in its fonts, and fonts of text.
 
 README.md in this folder lists their origin and licence.
 """
@@ -50,7 +50,8 @@ class BrowserFont:
     """A font file."""
 
     name: str
-    style: str
+    style: str = "normal"
+    family: str = ""
 
     @functools.cached_property
     def content(self) -> bytes:
@@ -68,19 +69,22 @@ class BrowserFont:
         return f"data:font/woff2;base64,{base64.b64encode(self.content).decode('ascii')}"
 
 
-SERIF = (BrowserFont("serif", "normal"), BrowserFont("serif-italic", "italic"))
+SERIF_FAMILY = "Attnviz Serif"
+"""Name of the serif font in style sheets and in `.streamlit/config.toml`."""
+
+SERIF = (BrowserFont("serif", family=SERIF_FAMILY), BrowserFont("serif-italic", "italic", SERIF_FAMILY))
 """Variable font of headings and sentences, with weights 400 to 700: a subset of Source Serif, a sixth of its size."""
 
-SERIF_FAMILY = "Attnviz Serif"
-"""Name of the font in style sheets and in `.streamlit/config.toml`."""
+SANS = BrowserFont("sans", family="Attnviz Sans")
+"""Variable font of other text, with weights 400 to 700: a subset of Source Sans, which Streamlit's pages have."""
 
 
-def serif_style(*, embedded: bool = False) -> str:
-    """Return the CSS that declares the font: its files are in the folder of the page, or `embedded`."""
+def font_style(*, embedded: bool = False) -> str:
+    """Return the CSS that declares the fonts of text: files in the folder of a Streamlit page, or `embedded`."""
     return "".join(
-        f'@font-face {{ font-family: "{SERIF_FAMILY}"; font-style: {font.style}; font-weight: 400 700; '
+        f'@font-face {{ font-family: "{font.family}"; font-style: {font.style}; font-weight: 400 700; '
         f'font-display: swap; src: url("{font.data_url if embedded else font.file_name}") format("woff2"); }}\n'
-        for font in SERIF
+        for font in (*SERIF, *([SANS] if embedded else ()))
     )
 
 
@@ -96,5 +100,5 @@ def katex_style() -> tuple[str, str]:
         described, _, source = declarations.partition("src:")
         name = source.removeprefix("url(fonts/").partition(".woff2")[0]
         if name in used:
-            faces.append(f'@font-face{{{described}src:url("{BrowserFont(name, "").data_url}") format("woff2")}}')
+            faces.append(f'@font-face{{{described}src:url("{BrowserFont(name).data_url}") format("woff2")}}')
     return "\n".join(faces), _FONT_FACE.sub("", style)

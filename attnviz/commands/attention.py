@@ -407,7 +407,7 @@ def _draw(records: tuple[Attention, Attention], names: tuple[str, str], path: Pa
     from attnviz.analysis.comparison import compare
     from attnviz.export.images import image, translation_sheet
     from attnviz.export.saved_files import IMAGES
-    from attnviz.figures.comparison_figure import comparison
+    from attnviz.figures.side_by_side_figure import comparison
 
     spec = comparison(compare(*records), names)
     heading = f"{names[0]} and {names[1]} side by side"

@@ -1,6 +1,6 @@
 """The command `attnviz evaluate`: measure models on files, and print the sections of a report.
 
-`attnviz.evaluation` measures, `attnviz.figures.sentence_length_figure` draws the figure. This module chooses files,
+`attnviz.evaluation` measures, `attnviz.figures.why_attention_figure` draws the figure. This module chooses files,
 models, sections and the output form: text, Markdown or JSON.
 """
 
@@ -286,7 +286,7 @@ def _write(records: Sequence[TableRow], options: _Options) -> None:
     if options.csv:
         write_rows(options.csv, records, list(records[0]))
     if options.figure:
-        from attnviz.figures.sentence_length_figure import bleu_by_length
+        from attnviz.figures.why_attention_figure import bleu_by_length
 
         figure = bleu_by_length(records).figure()
         is_json = options.figure.suffix.lower() == ".json"

@@ -308,8 +308,8 @@ def _bars(trace: Part, gap: str) -> Part:
     )
     known = np.isfinite(numbers)
     rows, columns = np.nonzero(known)
-    scale = {"coloraxis": "coloraxis", "zmin": "cmin", "zmax": "cmax", "colorscale": "colorscale"}
-    colours: Part = {"color": numbers[known]} | {scale[name]: trace[name] for name in scale if name in trace}
+    colours: Part = {"color": numbers[known], "cmin": trace["zmin"], "cmax": trace["zmax"]}
+    colours["colorscale"] = trace["colorscale"]
     outline: Part = {"width": 1, "color": gap} if trace.get("xgap") else colours | {"width": 0.4}
     bar = {name: trace[name] for name in ("name", "xaxis", "yaxis") if name in trace}
     return bar | {

@@ -1,22 +1,24 @@
-"""Save the heatmap or a figure of a step as image or table, or the whole translation; the extension decides."""
+"""Save the heatmap or a figure of a step as image, table or page, or the whole translation; the extension decides."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from html import escape
 from pathlib import Path
-from typing import Any
-
-import plotly.graph_objects as go
+from typing import Any, Unpack, get_args
 
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.gold import links_text, pharaoh, recorded_gold_links
-from attnviz.analysis.labels import heatmap_heading
+from attnviz.analysis.grid import Bracket, grid
+from attnviz.analysis.labels import heatmap_heading, shorten
+from attnviz.analysis.numbers import decimal
 from attnviz.analysis.posterior import posterior, posterior_words
 from attnviz.analysis.recomputation import Weights
 from attnviz.architectures import step_texts
+from attnviz.arguments import check_choice
 from attnviz.errors import AttnvizError
-from attnviz.export.html_page import page_html
 from attnviz.export.images import ImageFormat, for_print, image, translation_sheet
 from attnviz.export.tikz import heatmap_tikz
 from attnviz.figures.heatmap import heatmap
@@ -26,9 +28,9 @@ from attnviz.figures.subject import Subject
 from attnviz.files import replace_bytes
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
-from attnviz.text import without_isolates
+from attnviz.text import isolated, without_isolates
 from attnviz.trace import Aligned, WhatIfs
-from attnviz.trace.drawing import DetailLevel, HeatmapChoices
+from attnviz.trace.drawing import By, DetailLevel, HeatmapChoices, HeatmapOptions, drawing, heatmap_choices, step_index
 
 _HEATMAP = "heatmap"
 _LOGIT_ATTRIBUTION = (LOGIT_ATTRIBUTION.name, CONTRAST.name)
@@ -112,7 +114,11 @@ def contents(
         return csv(table(trace, options, weights))
     _check_available(trace, ending, options, weights)
     if ending in IMAGES:
-        return image(_print_figure(trace, options, weights), IMAGES[ending])
+        spec = picture(trace, options, weights)
+        if not options.title:
+            return image(for_print(spec, options.theme), IMAGES[ending])
+        sheet = translation_sheet(spec, trace, heading(trace, options, weights), theme=options.theme)
+        return image(sheet, IMAGES[ending])
     if ending == "json":
         text = trace.to_json() if what_ifs is None else what_ifs.to_json()
     elif ending == "pharaoh":
@@ -136,14 +142,6 @@ def heading(trace: Aligned, options: FigureOptions, weights: Weights | None = No
     return ", ".join(
         filter(None, (heatmap_heading(unit, options.root, options.face), step_texts(trace).heads_text(trace)))
     )
-
-
-def _print_figure(trace: Aligned, options: FigureOptions, weights: Weights | None) -> go.Figure:
-    """Return the figure as an image contains it."""
-    spec = picture(trace, options, weights)
-    if options.title:
-        return translation_sheet(spec, trace, heading(trace, options, weights), theme=options.theme)
-    return for_print(spec, options.theme)
 
 
 def _subject(trace: Aligned, options: FigureOptions, weights: Weights | None) -> Subject:
@@ -232,3 +230,98 @@ def _check_available(trace: Any, ending: str, options: FigureOptions, weights: W
             f"A .{ending} file always shows the whole translation, but the picture {options.picture!r} shows a part "
             "of it."
         )
+
+
+def page_html(
+    trace: Aligned,
+    choices: HeatmapChoices | None = None,
+    *,
+    level: DetailLevel = "numbers",
+    weights: Weights | None = None,
+    what_ifs: WhatIfs | None = None,
+    **named: Unpack[HeatmapOptions],
+) -> str:
+    """Return an HTML page with the step view of a trace, which needs no network.
+
+    It is the view of the app, in every language; its theme is that of the browser.
+
+    Args:
+        trace: The record.
+        choices: How the heatmap is drawn. The page opens at its `step`, 0-based, and its `face`.
+        level: Level of detail: "idea", "numbers" or "everything".
+        weights: Weights of the model that made the trace (`load_weights`). With them, posterior attention and logit
+            attributions are shown, and numbers are verified. None uses those of the installed model of that name, if
+            they made the trace.
+        what_ifs: The what-ifs that `trace` belongs to; each gets a card that displays it. Their heatmaps have no `gold`
+            links, since their words may differ.
+        **named: As in `figures.heatmap`.
+
+    Returns:
+        The page.
+
+    Raises:
+        AttnvizError: There is no such step or level, or the heatmap cannot be drawn with these choices.
+    """
+    check_choice("level", level, get_args(DetailLevel))
+    chosen = heatmap_choices(choices, **named)
+    step = None if chosen.step is None else step_index(trace, chosen.step)
+    heatmap(trace, chosen, weights=weights)  # raises where a choice is invalid
+    chosen = replace(chosen, step=step)
+    return str(drawing().draw_page(trace, chosen, level=level, weights=weights, what_ifs=what_ifs))
+
+
+_CELL_STYLE = "width:1.4em;min-width:1.4em;height:1.4em;padding:0;border:1px solid #3b3935"
+_COLUMN_LABEL_STYLE = (
+    "writing-mode:vertical-rl;transform:rotate(180deg);text-align:left;padding:0.3em 0;font-weight:normal"
+)
+_ROW_LABEL_STYLE = "text-align:right;padding:0 0.4em;font-weight:normal;white-space:nowrap"
+_TABLE_STYLE = "border-collapse:collapse;width:auto;font:13px/1.2 sans-serif"
+
+
+def heatmap_html(trace: Aligned, *, by: By = "steps", end: bool = False) -> str:
+    """Return the heatmap as a table element, black 0 and white 1, with each weight as a tooltip.
+
+    All styles are inline, and labels inherit their colours, so that it fits light and dark pages.
+
+    Args:
+        trace: The record.
+        by: As in `figures.heatmap`. By steps, the name of a word spans the rows of its steps, or columns of its pieces.
+        end: Whether to draw `</s>`.
+
+    Returns:
+        HTML; without attention, a sentence that says so.
+    """
+    if not trace.attends:
+        sentence = gettext("This model has no attention and no alignment: every step gets the same context vector.")
+        return f"<p>{escape(trace.translation)}</p><p>{escape(sentence)}</p>"
+    cells = grid(trace, by, end)
+    header = "".join(_headings(cells.source, cells.source_brackets, "col", _COLUMN_LABEL_STYLE))
+    row_headings = _headings(cells.target, cells.target_brackets, "row", _ROW_LABEL_STYLE)
+    rows = "".join(
+        f"<tr>{heading}"
+        + "".join(_cell(word, name, alpha) for name, alpha in zip(cells.source, row, strict=True))
+        + "</tr>"
+        for heading, word, row in zip(row_headings, cells.target, cells.alpha.tolist(), strict=True)
+    )
+    return (
+        f'<table style="{_TABLE_STYLE}"><caption style="text-align:left">{escape(trace.translation)}</caption>'
+        f'<thead><tr style="vertical-align:bottom"><td></td>{header}</tr></thead><tbody>{rows}</tbody></table>'
+    )
+
+
+def _headings(names: Sequence[str], brackets: Sequence[Bracket], scope: str, style: str) -> list[str]:
+    """Return the heading of each row or column; one of several has its text at the first, and the others have none."""
+    spans = {first: (last - first + 1, word) for first, last, word in brackets}
+    inner = {place for first, last, _ in brackets for place in range(first + 1, last + 1)}
+    headings = []
+    for place, name in enumerate(names):
+        count, label = spans.get(place, (1, name))
+        group = f'scope="{scope}group" {scope}span="{count}"' if count > 1 else f'scope="{scope}"'
+        headings.append("" if place in inner else f'<th {group} style="{style}">{escape(shorten(label))}</th>')
+    return headings
+
+
+def _cell(word: str, name: str, alpha: float) -> str:
+    grey = f"{round(255 * min(max(alpha, 0), 1)):02x}" * 3
+    tip = escape(f"{isolated(word)} ← {isolated(name)}: {decimal(alpha, 4)}")
+    return f'<td title="{tip}" style="background:#{grey};{_CELL_STYLE}"></td>'

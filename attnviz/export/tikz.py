@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from attnviz.analysis.grid import Grid, grid, places_of_pieces
 from attnviz.analysis.labels import shorten
-from attnviz.figures.heatmap_parts import axis_names
+from attnviz.figures.heatmap import axis_names
 from attnviz.palette import ColourScale, colour_at, heatmap_scale, letter_colour, palette
 from attnviz.text import with_symbols, without_isolates
 from attnviz.trace import Aligned

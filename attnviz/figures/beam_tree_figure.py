@@ -14,8 +14,20 @@ from attnviz.analysis.beam_sentences import fate_label, fate_sentence, search_se
 from attnviz.analysis.labels import shorten
 from attnviz.analysis.numbers import decimal
 from attnviz.arguments import check_each, check_piece_ids
-from attnviz.figures.grammar import band, bare_axis, blank_axis, path, sized_layout, text_at, texts_at
-from attnviz.figures.spec import Part, Spec, Table, escape, width
+from attnviz.figures.spec import (
+    Part,
+    Spec,
+    Table,
+    band,
+    bare_axis,
+    blank_axis,
+    escape,
+    path,
+    sized_layout,
+    text_at,
+    texts_at,
+    width,
+)
 from attnviz.languages import gettext
 from attnviz.text import EOS, SPACE, piece_name
 from attnviz.trace import BeamTree
@@ -24,12 +36,8 @@ _LABEL, _TAIL = 14, 48
 """Characters of a piece's label, and of the text before it in a hover text."""
 _ROW, _TOP, _BOTTOM, _LEFT, _RIGHT = 19, 28, 12, 40, 16
 """Pixels of a row and of the margins; the left one holds `<s>`."""
-_MIN_GAP, _MAX_GAP, _FULL_WIDTH = 22, 64, 760
-"""Pixels between two columns, at least and at most, and pixels that the columns of a short search fill."""
-_MIN_COLUMN, _SCORE = 34, 68
-"""Pixels of the narrowest column, and of a column with a score."""
-_FONT_RATIO = 0.86
-"""Width of the page's font, as a share of the estimated width."""
+_MIN_GAP = 22
+"""Least number of pixels between two columns."""
 _LINK_X = np.linspace(0, 1, 9)
 _LINK_Y = 3 * _LINK_X**2 - 2 * _LINK_X**3
 """Horizontal and vertical positions along the bend of a link between two rows, from 0 to 1."""
@@ -77,17 +85,18 @@ def beam_tree(tree: BeamTree, *, step: int | None = None, shown: Sequence[int] =
     nodes, (rows, parts) = tree.nodes, rows_and_kinds(tree)
     colours = dict.fromkeys(_STYLES, "quiet") | {"finished": "ink", "winner": "decoder"}
     labels, halves = [shorten(piece_name(node.piece), _LABEL) for node in nodes], np.zeros(len(nodes))
+    # The page's font is 0.86 times as wide as estimated.
     for index, (label, part) in enumerate(zip(labels, parts, strict=True)):
         size, _, _, letter_width = _STYLES[part]
-        halves[index] = _FONT_RATIO * letter_width * width(label, size) / 2
+        halves[index] = 0.86 * letter_width * width(label, size) / 2
     steps = np.array([node.step for node in nodes])
     parents = np.array([-1 if node.parent is None else node.parent for node in nodes])
 
-    # Each column is as wide as its widest label; one more holds the last scores.
-    widths = np.full(tree.steps + 1, float(_MIN_COLUMN))
+    # Each column is as wide as its widest label, or that of a score; one more holds the last scores.
+    widths = np.full(tree.steps + 1, 34.0)
     np.maximum.at(widths, steps, 2 * (halves + _LABEL_GAP))
-    np.maximum.at(widths, steps[list(tree.finished)] + 1, _SCORE)
-    gap = float(np.clip((_FULL_WIDTH - widths.sum()) / tree.steps, _MIN_GAP, _MAX_GAP))
+    np.maximum.at(widths, steps[list(tree.finished)] + 1, 68)
+    gap = np.clip((760 - widths.sum()) / tree.steps, _MIN_GAP, 64)  # a short search has 760 pixels
     starts = gap + np.concatenate([[0.0], np.cumsum(widths + gap)[:-1]])
     middles, ends = starts + widths / 2, np.concatenate([[0.0], starts + widths])  # the first end is that of `<s>`
     right = int(np.ceil(ends[-1]))
@@ -124,7 +133,7 @@ def beam_tree(tree: BeamTree, *, step: int | None = None, shown: Sequence[int] =
     for rank, index in enumerate(tree.finished, 1):
         text, colour = f"{rank}.  {decimal(tree.score(index), 3)}", colours[parts[index]]
         text = f"<b>{text}</b>" if parts[index] == "winner" else text
-        notes.append(text_at(text, starts[steps[index] + 1], int(rows[index]), colour, xref="x", yanchor="middle"))
+        notes.append(text_at(text, starts[steps[index] + 1], rows[index], colour, xref="x", yanchor="middle"))
     spans = np.stack([starts - _MIN_GAP / 2, ends[1:] + _MIN_GAP / 2], axis=1)[:-1].tolist()
     height, full_width = int(rows.max()) + 1, _LEFT + right + _RIGHT
     numbered = [str(number) for number in range(1, tree.steps + 1)]
@@ -136,7 +145,7 @@ def beam_tree(tree: BeamTree, *, step: int | None = None, shown: Sequence[int] =
         spans=spans,
         selection_colour="decoder",
         tree={
-            "parents": parents.tolist(),
+            "parents": parents,
             "pieces": [node.piece_id for node in nodes],
             "inner": [int(node.fate == "continued") for node in nodes],
             "winner": tree.winner,
@@ -159,7 +168,7 @@ def _hover(tree: BeamTree, index: int, name: str) -> str:
     """Return the numbers of a hypothesis, and what happened to it."""
     node, text = tree.nodes[index], "".join(tree.pieces(index)).replace(SPACE, " ").strip()
     tail = text if len(text) <= _TAIL else "…" + text[-_TAIL:]
-    p = decimal(float(np.exp(node.log_probability)), 3)
+    p = decimal(np.exp(node.log_probability), 3)
     return "<br>".join(
         [
             f"<b>{name}</b>",
@@ -194,10 +203,6 @@ def _numbers(places: Sequence[int | None]) -> NDArray[np.object_]:
     return np.array([None if place is None else place + 1 for place in places], dtype=object)
 
 
-_SHORT_BRANCH = 3
-"""Steps of the longest branch that may use any row; longer branches use every second, which leaves space for twigs."""
-
-
 def rows_and_kinds(tree: BeamTree) -> tuple[NDArray[np.int64], list[BranchKind]]:
     """Return for each node its row from the top, (N,), and the kind of its branch; the winner's path is in row 0.
 
@@ -218,9 +223,9 @@ def rows_and_kinds(tree: BeamTree) -> tuple[NDArray[np.int64], list[BranchKind]]
     for part, leaf in ((part, leaf) for part, ends in leaves.items() for leaf in ends):
         branch = [index for index in tree.path(leaf) if index not in parts]
         first, last = tree.nodes[branch[0]], tree.nodes[branch[-1]]
-        near = 0 if first.parent is None else int(rows[first.parent])
+        near = 0 if first.parent is None else rows[first.parent]
         end = tree.steps if part == "winner" else last.step + (part == "finished")
-        every = 2 if len(branch) > _SHORT_BRANCH else 1
+        every = 2 if len(branch) > 3 else 1  # a longer branch uses every second row, which leaves space for twigs
         row = next(
             row
             for distance in count()

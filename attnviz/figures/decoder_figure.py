@@ -1,25 +1,33 @@
-"""Figures of the decoder at one step: its state, the maxout, and the likeliest next pieces."""
+"""Figures of the decoder at one step: its state, the maxout, the likeliest next pieces, and what a change did."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from attnviz.analysis.labels import shorten, subscript
 from attnviz.analysis.numbers import percent
-from attnviz.figures.grammar import (
+from attnviz.analysis.what_if_effects import change_alt
+from attnviz.figures.spec import (
+    STRIP,
+    TRANSPARENT,
+    Part,
+    Spec,
+    axis_labels,
     bars,
     blank_axis,
     colour_limit,
+    emphasise,
     label_axis,
+    numbered_rows,
     numbers,
     rows_layout,
     strip_shapes,
     strips,
     text_at,
 )
-from attnviz.figures.spec import STRIP, Part, Spec, Table, axis_labels, emphasise, numbered_rows
 from attnviz.figures.subject import Subject
 from attnviz.languages import format_share, gettext
 from attnviz.palette import LOSER_OPACITY, PALE
@@ -57,7 +65,23 @@ def draw_state(subject: Subject) -> Spec:
     units = len(keep)
     table = numbered_rows(gates | states, gettext("unit"))
     if subject.simple:
-        return _draw_shares(subject, table)
+        kept = trace.kept_shares[step].mean()
+        shares = {"kept": percent(kept), "new": percent(1 - kept)}
+        bar = bars(
+            [kept, 1 - kept],
+            "decoder",
+            marker={"opacity": [1, 0.25]},
+            base=[0, kept],
+            y=[0, 0],
+            text=[gettext("kept {kept}", **shares), gettext("new {new}", **shares)],
+            textposition="inside",
+            insidetextanchor="middle",
+            textfont={"size": 14, "color": ["paper", "ink"]},
+            textangle=0,
+        )
+        layout = rows_layout(blank_axis(0.5, -0.5), 46, (2, 2, 8, 8), 240, blank_axis(0, 1)) | {"bargap": 0}
+        alt = gettext("Step {step}: {kept} of the state is kept, {new} is new.", step=step + 1, **shares)
+        return Spec([bar], layout, alt, table)
 
     order, names, count = np.argsort(keep, kind="stable"), axis_labels([*gates, *states], 20), len(gates)
     names[-1] = emphasise(names[-1], "decoder")
@@ -65,7 +89,7 @@ def draw_state(subject: Subject) -> Spec:
     sorted_units = (order + 1).astype(str)
     gate_colours = {"zmin": 0, "zmax": 1, "colorscale": [[0, "paper"], [1, "decoder"]]}
     # Cell states are unbounded, states are in (-1, 1).
-    limit = float(np.abs(trace.memories).max(initial=1))
+    limit = np.abs(trace.memories).max(initial=1)
     rows = np.stack([*gates.values(), *states.values()])[:, order]
     parts = [
         strips(rows[:count], 1, x=sorted_units, **gate_colours),
@@ -80,48 +104,21 @@ def draw_state(subject: Subject) -> Spec:
             text_at(gettext("kept →"), 1, 1, "quiet", yref="paper", xanchor="right"),
         ],
     }
-    fields = {"step": step + 1, "count": units, "kept": f"{float(keep.mean()):.0%}"}
-    if is_lstm:
-        alt = gettext(
-            "Strips of {count} units at step {step}: the gates, the memory before the step, the candidate, the kept "
-            "part and the new part of the memory, the memory after the step, the state after the step. The forget "
-            "gate keeps {kept} of the memory on average.",
-            **fields,
-        )
-    else:
-        alt = gettext(
-            "Strips of {count} units at step {step}: the gates, the state before the step, the candidate, the kept "
-            "part, the new part, the state after the step. The update gate keeps {kept} of the previous state on "
-            "average.",
-            **fields,
-        )
+    alt = gettext(
+        "Strips of {count} units at step {step}: the gates, the memory before the step, the candidate, the kept part "
+        "and the new part of the memory, the memory after the step, the state after the step. The forget gate keeps "
+        "{kept} of the memory on average."
+        if is_lstm
+        else "Strips of {count} units at step {step}: the gates, the state before the step, the candidate, the kept "
+        "part, the new part, the state after the step. The update gate keeps {kept} of the previous state on "
+        "average.",
+        step=step + 1,
+        count=units,
+        kept=f"{keep.mean():.0%}",
+    )
     return Spec(parts, layout, alt, table)
 
 
-def _draw_shares(subject: Subject, table: Table) -> Spec:
-    """Draw the mean of the gate that keeps, and the rest, as one bar."""
-    step = subject.step
-    kept = float(subject.trace.kept_shares[step].mean())
-    shares = {"kept": percent(kept), "new": percent(1 - kept)}
-    bar = bars(
-        [kept, 1 - kept],
-        "decoder",
-        marker={"opacity": [1, 0.25]},
-        base=[0, kept],
-        y=[0, 0],
-        text=[gettext("kept {kept}", **shares), gettext("new {new}", **shares)],
-        textposition="inside",
-        insidetextanchor="middle",
-        textfont={"size": 14, "color": ["paper", "ink"]},
-        textangle=0,
-    )
-    layout = rows_layout(blank_axis(0.5, -0.5), 46, (2, 2, 8, 8), 240, blank_axis(0, 1)) | {"bargap": 0}
-    alt = gettext("Step {step}: {kept} of the state is kept, {new} is new.", step=step + 1, **shares)
-    return Spec([bar], layout, alt, table)
-
-
-_CANDIDATE_ROW = 20
-"""Height of a row in pixels."""
 _LABEL = 13
 """Characters of a label, the same at every step, so that the bars begin at one position."""
 _SHOWN = 10
@@ -136,10 +133,10 @@ def draw_candidates(subject: Subject) -> Spec:
     """
     trace, step = subject.trace, subject.step
     chosen, recorded = int(trace.target_ids[step]), trace.top_ids[step].tolist()
-    candidates = zip(recorded, trace.top_pieces[step], trace.top_probabilities[step].tolist(), strict=True)
+    candidates = zip(recorded, trace.top_pieces[step], trace.top_probabilities[step], strict=True)
     rows = [(rank, *row) for rank, row in enumerate(candidates, 1) if rank <= _SHOWN or row[0] == chosen]
     if chosen not in recorded:
-        rows.append((0, chosen, trace.target_pieces[step], float(trace.probabilities[step])))
+        rows.append((0, chosen, trace.target_pieces[step], trace.probabilities[step]))
     ranks, words, pieces, probabilities = map(list, zip(*rows, strict=True))
     ends = np.array(probabilities)
     count, own, names = len(rows), words.index(chosen), list(map(piece_name, pieces))
@@ -150,7 +147,7 @@ def draw_candidates(subject: Subject) -> Spec:
     opacity = {"opacity": opacities}
     likeliest = bars(ends, colours, axis_labels(names, 60), marker=opacity, hovertemplate=hover)
     rows_axis = label_axis(labels, "ink", size=13)
-    layout = rows_layout(rows_axis, _CANDIDATE_ROW, (110, 56, 6, 6), 280, blank_axis(0, 1), words=words)
+    layout = rows_layout(rows_axis, 20, (110, 56, 6, 6), 280, blank_axis(0, 1), words=words)
     layout["hovermode"] = "y"
     listed = [f"{shorten(name, 30)} {share}" for name, share in zip(names, shares, strict=True)]
     listed[own] += gettext(", chosen")
@@ -194,3 +191,67 @@ def draw_maxout(subject: Subject) -> Spec:
     )
     table |= {gettext("larger"): larger}
     return Spec([part | hover for part in parts], layout, alt, numbered_rows(table, gettext("pair")))
+
+
+_VECTORS = 0.72
+"""Where the vectors begin, as a share of the width."""
+
+
+def draw_change(subject: Subject) -> Spec:
+    """Draw the likeliest pieces of a step, in [0, 1], before and after an intervention, and the change of the vectors.
+
+    Hollow bars are before the intervention. Changes of context and state are relative to their length.
+    """
+    change = subject.change
+    pieces, has_before, step = change.pieces, change.moment != "none", subscript(change.step + 1)
+    count, written = len(pieces), [piece.piece_id == change.written.piece_id for piece in pieces]
+    sides = gettext("before"), gettext("after")
+    # nan where the probability was too small to be recorded, (2, pieces).
+    shares = np.array([[piece.before for piece in pieces], [piece.after for piece in pieces]], dtype=float)
+    ends, rows = np.nan_to_num(shares).ravel(), np.add.outer([-0.19, 0.19], np.arange(count)).ravel()
+    fills = [TRANSPARENT] * count + ["decoder" if is_written else "bar" for is_written in written]
+    outline = {"color": "quiet", "width": [1.5] * count + [0] * count}
+    texts = [
+        f" <\u00a0{format_share(max(least, 0.001), 1)} " if math.isnan(p) else f" {format_share(p, 1)} "
+        for side, least in zip(shares, change.least, strict=True)
+        for p in side
+    ]
+    if not has_before:
+        texts[:count] = [""] * count
+    font = {"size": 11, "color": ["quiet"] * count + ["ink"] * count}
+    moved = [change.context, change.state]
+    data = [
+        bars(ends, fills, marker={"line": outline}, y=rows, width=0.34),
+        numbers(ends, texts, y=rows, textfont=font),
+        bars(moved, ["context", "decoder"], y=[1.2, 3.2], width=0.5, xaxis="x2"),
+    ]
+
+    names = axis_labels([piece_name(piece.piece) for piece in pieces], subject.longest or 13)
+    labels = [emphasise(name, "decoder") if bold else name for name, bold in zip(names, written, strict=True)]
+    heading = {"yref": "paper", "yshift": 6}
+    notes = [text_at("□ {}   ■ {}".format(*sides), 0, 1, "quiet", **heading)]
+    if has_before:
+        notes += [
+            text_at(gettext("moved by"), _VECTORS, 1, "quiet", **heading),
+            text_at(f"c{step} {format_share(change.context)}", _VECTORS, 0.9, "context"),
+            text_at(f"s{step} {format_share(change.state)}", _VECTORS, 2.9, "decoder"),
+        ]
+    layout = rows_layout(
+        label_axis(labels, "ink", size=13),
+        30,
+        (110, 10, 30, 8),
+        340,
+        blank_axis(0, 1.3, domain=[0, 0.64]),  # with space for a number right of a bar of probability 1
+        blank_axis(0, max(1, *moved), domain=[_VECTORS, 1]),
+        widest=1200,
+    ) | {"annotations": notes}
+    writers = dict(zip(sides, (change.written_before, change.written), strict=True))
+    columns = {
+        gettext("piece"): [piece.piece for piece in pieces],
+        **dict(zip(sides, shares, strict=True)),
+        gettext("written"): [
+            ", ".join(name for name, wrote in writers.items() if wrote and wrote.piece_id == piece.piece_id)
+            for piece in pieces
+        ],
+    }
+    return Spec(data, layout, change_alt(change), numbered_rows(columns))

@@ -1,26 +1,38 @@
-"""Figures of a transformer's heads: the residual stream of one, and the weights of all as small heatmaps."""
+"""Figures of a transformer's heads and of forms of attention: residual stream, weights, multiplications."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from attnviz.analysis.attention_forms import AttentionForm, Multiplications
 from attnviz.analysis.labels import quote, shorten
 from attnviz.analysis.measures import entropy, strongest_words, word_weights_of_heads
-from attnviz.analysis.numbers import decimal, percent
+from attnviz.analysis.numbers import decimal, percent, thousands
 from attnviz.analysis.transformer_steps import added_name, block_name, head_kind_name
-from attnviz.figures.grammar import (
+from attnviz.figures.heatmap import font_size
+from attnviz.figures.spec import (
+    APART,
     FRAMED,
     LABEL_LENGTH,
+    Numbers,
+    Part,
+    Spec,
+    Table,
+    axis_labels,
     bare_axis,
     bars,
     blank_axis,
     cells,
     colour_limit,
+    emphasise,
     label_axis,
+    label_height,
+    label_width,
+    legend_above,
     line,
+    numbered_rows,
     numbers,
     row_frame,
     rows_layout,
@@ -28,22 +40,16 @@ from attnviz.figures.grammar import (
     strip_shapes,
     strips,
     text_at,
+    titled_axis,
     units_table,
     value_axis,
 )
-from attnviz.figures.heatmap_parts import font_size
-from attnviz.figures.spec import Numbers, Part, Spec, axis_labels, emphasise, label_height, label_width, numbered_rows
 from attnviz.figures.subject import Subject
-from attnviz.languages import gettext, ngettext
-from attnviz.palette import GREYS
+from attnviz.languages import format_share, gettext, ngettext
+from attnviz.palette import GREYS, colour_at, heatmap_scale, letter_colour
+from attnviz.text import piece_name
 from attnviz.trace import TransformerTrace
 from attnviz.trace.parts import HEAD_KINDS
-
-_STREAM_ROW = 22
-"""Height of a row in pixels."""
-_STRIPS_SPAN = [0, 0.68]
-_LENGTHS_SPAN = [0.72, 0.92]
-"""Shares of the width for the strips of units and for the bars of their lengths."""
 
 
 def draw_stream(subject: Subject) -> Spec:
@@ -65,10 +71,10 @@ def draw_stream(subject: Subject) -> Spec:
     labels, colours = axis_labels(names, label_length), [colour] * len(names)
     labels[displayed], colours[displayed] = emphasise(labels[displayed], "context"), "context"
     lengths = np.linalg.norm(rows, axis=1)[: len(names)]
-    longest = float(np.linalg.norm(np.concatenate([streams, head.added]), axis=-1).max()) or 1.0
+    longest = np.linalg.norm(np.concatenate([streams, head.added]), axis=-1).max() or 1.0
 
     if subject.simple:
-        layout = rows_layout(label_axis(labels, "quiet"), _STREAM_ROW, (148, 8, 8, 8), 260, blank_axis(0, longest))
+        layout = rows_layout(label_axis(labels, "quiet"), 22, (148, 8, 8, 8), 260, blank_axis(0, longest))
         alt = gettext(
             "What the residual stream of step {step} is made of, one bar for each part. The largest parts: {told}.",
             step=step + 1,
@@ -77,7 +83,7 @@ def draw_stream(subject: Subject) -> Spec:
         return Spec([bars(lengths, colours)], layout, alt, table)
 
     labels[-1], colours[-1] = emphasise(labels[-1], "decoder"), "decoder"
-    texts = [decimal(length) for length in lengths.tolist()]
+    texts = [decimal(length) for length in lengths]
     hover = gettext("length %{x:.3f}") + "<extra></extra>"
     on_lengths = [
         bars(lengths, colours, texts, hovertemplate=hover, xaxis="x2"),
@@ -87,11 +93,11 @@ def draw_stream(subject: Subject) -> Spec:
     rows_axis = label_axis(labels, "quiet")
     layout = rows_layout(
         rows_axis,
-        _STREAM_ROW,
+        22,
         (132, 6, 44, 8),
         340,
-        value_axis(gettext("{count} units", count=units), [0.5, units + 0.5], domain=_STRIPS_SPAN, **hidden),
-        value_axis(gettext("length"), [0, longest], domain=_LENGTHS_SPAN, **hidden),
+        value_axis(gettext("{count} units", count=units), [0.5, units + 0.5], domain=[0, 0.68], **hidden),
+        value_axis(gettext("length"), [0, longest], domain=[0.72, 0.92], **hidden),
     ) | {"shapes": strip_shapes(rows_axis, displayed, "context")}
     alt = gettext(
         "Terms of the residual stream of step {step}, with their lengths: {told}.",
@@ -101,13 +107,6 @@ def draw_stream(subject: Subject) -> Spec:
     return Spec([strips(rows, limit), *on_lengths], layout, alt, table)
 
 
-Rates = Mapping[tuple[int, int], float]
-"""Alignment error rates of the cross-attention heads, by 0-based layer and head."""
-_ROW, _GAP, _NAME = 120, 0.012, 34
-"""Pixels of a row; share of the width between panels; pixels of the name of a kind of attention."""
-
-_HEAD_ROW = 21
-"""Pixels of the row of a head, with the other heads of one step."""
 _LARGEST = 48
 """Largest number of rows and columns of a thumbnail."""
 
@@ -130,7 +129,7 @@ def draw_all_heads(subject: Subject) -> Spec:
     )
     texts = [
         [f"{name}<br>{word} {percent(share)}" for word, share in zip(long_words, row, strict=True)]
-        for name, row in zip(names, shares.tolist(), strict=True)
+        for name, row in zip(names, shares, strict=True)
     ]
     names[displayed_row] = emphasise(names[displayed_row], "context")
     size = font_size(columns)
@@ -139,9 +138,7 @@ def draw_all_heads(subject: Subject) -> Spec:
     top = label_height(longest, size, angle) + 10
     narrowest, widest = max(260, 110 + 12 * columns), 110 + 44 * max(columns, 6)
     word_axis = label_axis(labels, "encoder", size=size, across=True, side="top", tickangle=angle)
-    layout = rows_layout(
-        label_axis(names, "quiet"), _HEAD_ROW, (84, 26, top, 8), narrowest, word_axis, widest=widest
-    ) | {
+    layout = rows_layout(label_axis(names, "quiet"), 21, (84, 26, top, 8), narrowest, word_axis, widest=widest) | {
         "plot_bgcolor": "line",
         "shapes": [
             *(line((0, 1), [heads * layer - 0.5] * 2, "quiet", 2) for layer in range(1, layers)),
@@ -149,21 +146,18 @@ def draw_all_heads(subject: Subject) -> Spec:
         ],
     }
     counts = np.bincount(strongest_words(trace, step).ravel())
-    most_attended = int(counts.argmax())
+    most_attended = counts.argmax()
     alt = ngettext(
         "The {all} attention distributions of step {step}, a row each. {count} distribution attends most to {word}.",
         "The {all} attention distributions of step {step}, a row each. {count} distributions attend most to {word}.",
-        int(counts[most_attended]),
+        counts[most_attended],
         all=count,
         step=step + 1,
         word=quote(shorten(words[most_attended], 30)),
     )
-    return Spec([_image(shares, xgap=1, ygap=1, text=texts, hoverinfo="text")], layout, alt)
-
-
-def _image(weights: Numbers, **more: Any) -> Part:
-    """Return a heatmap of `weights`, whose brightness is the square root of the weight, with properties `more`."""
-    return cells(np.sqrt(weights), 0, 1, GREYS, **more)
+    return Spec(
+        [cells(shares, 0, 1, heatmap_scale(root=True), xgap=1, ygap=1, text=texts, hoverinfo="text")], layout, alt
+    )
 
 
 def thumbnail(matrix: Numbers) -> Numbers:
@@ -178,10 +172,11 @@ def thumbnail(matrix: Numbers) -> Numbers:
     return matrix
 
 
-def head_gallery(trace: TransformerTrace, rates: Rates) -> Spec:
+def head_gallery(trace: TransformerTrace, rates: Mapping[tuple[int, int], float]) -> Spec:
     """Draw the weights of every head, queries down and keys across, with its number and its alignment error rate.
 
-    Brightness is the square root of the weight. Heads without an entry in `rates` have only a number. The table has the
+    Brightness is the square root of the weight. `rates` are alignment error rates of cross-attention heads, by 0-based
+    layer and head; heads without one have only a number. The table has the
     mean entropy of each head in bits and its mean largest weight.
     """
     (layers, heads) = trace.cross_alignment.shape[:2]
@@ -193,7 +188,7 @@ def head_gallery(trace: TransformerTrace, rates: Rates) -> Spec:
     notes = [
         text_at(head_kind_name(kind), 0, 1 - k * third, "ink", 14, yref="paper") for k, kind in enumerate(HEAD_KINDS)
     ]
-    layout = sized_layout(_NAME + len(HEAD_KINDS) * (layers * _ROW + _NAME), (8, 8, _NAME, 8), 560)
+    layout = sized_layout(34 + len(HEAD_KINDS) * (layers * 120 + 34), (8, 8, 34, 8), 560)
     for number, (head, rate) in enumerate(zip(every, known_rates, strict=True), 1):
         row, left = third / (layers + 0.3), head.head / heads
         high = 1 - HEAD_KINDS.index(head.kind) * third - (head.layer + 0.28) * row
@@ -202,15 +197,17 @@ def head_gallery(trace: TransformerTrace, rates: Rates) -> Spec:
             name += "  " + gettext("AER {rate}", rate=decimal(rate))
         notes.append(text_at(name, left, high, "quiet", yref="paper"))
         x, y = f"x{number}", f"y{number}"
-        panels.append(_image(thumbnail(head.alignment), hoverinfo="skip", xaxis=x, yaxis=y))
-        layout[f"xaxis{number}"] = axis | {"domain": (left, left + 1 / heads - _GAP), "anchor": y}
+        panels.append(
+            cells(thumbnail(head.alignment), 0, 1, heatmap_scale(root=True), hoverinfo="skip", xaxis=x, yaxis=y)
+        )
+        layout[f"xaxis{number}"] = axis | {"domain": (left, left + 1 / heads - 0.012), "anchor": y}
         layout[f"yaxis{number}"] = axis | {"domain": (high - 0.78 * row, high), "anchor": x, "autorange": "reversed"}
     columns = {
         gettext("attention"): [head_kind_name(head.kind) for head in every],
         gettext("layer"): [head.layer + 1 for head in every],
         gettext("head"): [head.head + 1 for head in every],
-        gettext("mean entropy, bits"): [float(entropy(head.alignment).mean()) for head in every],
-        gettext("mean largest weight"): [float(head.alignment.max(axis=1).mean()) for head in every],
+        gettext("mean entropy, bits"): [entropy(head.alignment).mean() for head in every],
+        gettext("mean largest weight"): [head.alignment.max(axis=1).mean() for head in every],
         gettext("alignment error rate"): [np.nan if rate is None else rate for rate in known_rates],
     }
     alt = gettext(
@@ -227,3 +224,83 @@ def head_gallery(trace: TransformerTrace, rates: Rates) -> Spec:
             rate=decimal(rates[layer, best]),
         )
     return Spec(panels, layout | {"annotations": notes}, alt, numbered_rows(columns))
+
+
+def weights_row(form: AttentionForm, step: int, pieces: Sequence[str], alt: str) -> Spec:
+    """Draw the weights of 0-based `step` over the source `pieces`: 0 black, 1 white, as in the heatmap.
+
+    With several heads, each has a row above their mean. An energy stands below the name of its piece. `alt` is the text
+    alternative. The table has the energies and weights, a row for each source piece.
+    """
+    names = [piece_name(piece) for piece in pieces]
+    if form.heads is None:
+        rows = {gettext("weight α"): form.weights[step]}
+    else:
+        rows = {gettext("head {n}", n=number): head[step] for number, head in enumerate(form.heads, 1)}
+        rows[gettext("mean")] = form.weights[step]
+    labels, energies = axis_labels(names, 10), {}
+    if form.energies is not None:
+        energies = {gettext("energy e"): form.energies[step]}
+        labels = [f"{label}<br>{decimal(energy, 1)}" for label, energy in zip(labels, form.energies[step], strict=True)]
+    top, middle = 36 + 24 * len(energies), {"xref": "x", "xanchor": "center", "yanchor": "middle"}
+    layout = rows_layout(
+        label_axis(list(rows), "quiet", size=11, ticks=""),
+        44,
+        (84, 12, top, 12),
+        330,
+        label_axis(labels, "encoder", size=13, across=True, side="top"),
+    ) | {
+        "width": 96 + 74 * len(pieces),
+        "annotations": [
+            text_at(format_share(weight), j, row, letter_colour(colour_at(GREYS, weight)), **middle)
+            for row, weights in enumerate(rows.values())
+            for j, weight in enumerate(weights)
+        ],
+    }
+    table = numbered_rows({gettext("piece"): names} | energies | rows, gettext("position"))
+    return Spec([cells(list(rows.values()), 0, 1, GREYS, xgap=3, ygap=3, hoverinfo="skip")], layout, alt, table)
+
+
+def multiplications(works: Mapping[str, Multiplications]) -> Spec:
+    """Draw a stacked bar for each name: multiplications for keys, queries and pairs.
+
+    The table has these numbers, a row for each name, with the sum and the number of tanh.
+    """
+    names, counts = list(works), list(works.values())
+    parts = {
+        gettext("keys, once per piece"): [work.keys for work in counts],
+        gettext("query, once per step"): [work.queries for work in counts],
+        gettext("every pair"): [work.pairs for work in counts],
+    }
+    colours = "encoder", "decoder", "bar"
+    stacked = [
+        bars(amounts, colour, y=names, name=name, hoverinfo="all", hovertemplate=f"{name}: %{{x:,d}}<extra></extra>")
+        for (name, amounts), colour in zip(parts.items(), colours, strict=True)
+    ]
+    layout = (
+        sized_layout(110 + 54 * len(names), (112, 36, 34, 52), 320, widest=900)
+        | {
+            "barmode": "stack",
+            "bargap": 0.35,
+            "xaxis": titled_axis(gettext("multiplications"), zeroline=False, nticks=5, tickformat=",d"),
+            "yaxis": bare_axis(autorange="reversed", tickfont={"size": 13, "color": "ink"}) | APART,
+        }
+        | legend_above(1, traceorder="normal")
+    )
+    listed = "; ".join(
+        gettext(
+            "{name}: {total} multiplications and {tanh} tanh",
+            name=name,
+            total=thousands(work.total),
+            tanh=thousands(work.tanh),
+        )
+        for name, work in works.items()
+    )
+    table: Table = {
+        gettext("attention"): names,
+        **parts,
+        gettext("sum"): [work.total for work in counts],
+        "tanh": [work.tanh for work in counts],
+    }
+    alt = gettext("Multiplications for all energies of this sentence. {listed}.", listed=listed)
+    return Spec(stacked, layout, alt, table)

@@ -9,9 +9,19 @@ import numpy as np
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.labels import shorten
 from attnviz.analysis.numbers import decimal
-from attnviz.figures.grammar import colour_limit, label_axis, sized_layout, strips, titled_axis
 from attnviz.figures.heatmap import heatmap
-from attnviz.figures.spec import Part, Spec, axis_labels, frame_of, numbered_rows
+from attnviz.figures.spec import (
+    Part,
+    Spec,
+    axis_labels,
+    colour_limit,
+    frame_of,
+    label_axis,
+    numbered_rows,
+    sized_layout,
+    strips,
+    titled_axis,
+)
 from attnviz.languages import gettext
 from attnviz.text import piece_name
 from attnviz.trace import FloatArray, Judgement
@@ -46,7 +56,7 @@ def compared_figure(judgement: Judgement, step: int) -> Spec:
         count=rows.shape[1],
         number=step + 1,
         name=name,
-        length=decimal(float(np.linalg.norm(rows[2]))),
+        length=decimal(np.linalg.norm(rows[2])),
     )
     return Spec(data, layout, alt, numbered_rows(vectors, gettext("unit")))
 
@@ -70,19 +80,15 @@ def bag_figure(judgement: Judgement, other: Judgement | None = None) -> Spec:
     data, axes = _strips(panels, judgement.source_comparisons)
     count = max(len(labels) for _, labels, *_ in panels)
     layout = sized_layout(48 + 17 * (count + 1), (104, 6, 36, 8), 640 if other else 320) | axes
-    fields = {"count": count - 1, "units": units}
-    if other:
-        alt = gettext(
-            "Comparisons of {count} English pieces with French pieces, as strips of {units} units, before and "
-            "after two words were swapped. Below the strips of each word order, one more strip shows their sum.",
-            **fields,
-        )
-    else:
-        alt = gettext(
-            "The comparisons of {count} English pieces with French pieces, as strips of {units} units, with their "
-            "sum below.",
-            **fields,
-        )
+    alt = gettext(
+        "Comparisons of {count} English pieces with French pieces, as strips of {units} units, before and after two "
+        "words were swapped. Below the strips of each word order, one more strip shows their sum."
+        if other
+        else "The comparisons of {count} English pieces with French pieces, as strips of {units} units, with their sum "
+        "below.",
+        count=count - 1,
+        units=units,
+    )
     rows = np.concatenate([rows for *_, rows in panels])
     columns = {
         gettext("order"): [title for title, _ in names],

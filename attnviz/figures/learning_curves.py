@@ -5,14 +5,14 @@ from __future__ import annotations
 import itertools
 import textwrap
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from attnviz import lazy_pandas as pd
-from attnviz.analysis.grid import Grid
-from attnviz.analysis.labels import capitalised, size_text
+from attnviz.analysis.labels import LONGEST, capitalised
 from attnviz.analysis.learning import (
     LINK_MEASURES,
     QUALITY_MEASURES,
@@ -21,25 +21,25 @@ from attnviz.analysis.learning import (
     learning_measure_names,
     run_name,
 )
-from attnviz.analysis.measures import coverage, entropy
-from attnviz.analysis.numbers import decimal, significant
-from attnviz.figures.grammar import (
+from attnviz.analysis.numbers import decimal
+from attnviz.figures.heatmap import heatmap
+from attnviz.figures.spec import (
+    Part,
+    Spec,
+    Table,
     bare_axis,
-    cell_names,
     curve,
+    escape,
     line,
+    numbered_rows,
     numbers,
     sized_layout,
     spaced,
-    strips,
     text_at,
     titled_axis,
 )
-from attnviz.figures.heatmap import cells_layout, colour_bar
-from attnviz.figures.heatmap_parts import cell_sizes, numbered_labels, strongest_cells
-from attnviz.figures.spec import Part, Spec, Table, axis_labels, escape, numbered_rows
 from attnviz.languages import gettext, ngettext
-from attnviz.palette import ROOT_GREYS
+from attnviz.trace.aligned import AttentionView
 from attnviz.trace.snapshots import Curve, Snapshots
 
 _LINEAR_UPDATES = 20
@@ -165,7 +165,7 @@ def _stacked(
     places = places[places <= last * 1.001]
     ticks = spaced(places.tolist(), _MIN_TICK_DISTANCE * last)
     data: list[Part] = []
-    spans = [[at - half, at + half] for at in update_positions(moments).tolist()]
+    spans = [[at - half, at + half] for at in update_positions(moments)]
     layout = sized_layout(
         _TOP + inner + bottom, (52, right, _TOP, bottom), 320, spans=spans, selection_colour="context"
     ) | {
@@ -259,39 +259,21 @@ def baselines_table(run: Snapshots) -> pd.DataFrame:
     return table.rename(index=learning_measure_names(), columns=columns).rename_axis(gettext("measure"))
 
 
-_COLOUR_BAR_TICKS = (0.25, 0.5, 1)
-
-
 def learning_heatmap(run: Snapshots, sentence: int, moment: int) -> Spec:
     """Draw alpha_ij of `sentence` at `moment`, both 0-based: a row for each target word, a column for each source word.
 
     The decoder is forced to write the sentence's fixed translation.
     """
-    words = run.sentences[sentence].words(run.alignments[sentence][moment])
-    alpha = words.alignment  # (target words, source words)
-    groups = words.target_groups, words.source_groups
-    cells = Grid(words.source, words.target, alpha, "before", alpha, *groups, coverage(alpha), entropy(alpha))
-    rows, columns = (axis_labels(side, 40) for side in (words.target, words.source))
-    image = strips(
-        alpha.astype(np.float64),
-        1,
-        x0=0,
-        zmin=0,
-        colorscale=ROOT_GREYS,
-        xgap=1,
-        ygap=1,
-        text=cell_names(rows, columns),
-        hovertemplate="%{text}<br>α = %{z:.4f}<extra></extra>",
-        showscale=True,
-        colorbar=colour_bar([0, *_COLOUR_BAR_TICKS], ["α = 0", *map(significant, _COLOUR_BAR_TICKS)]),
+    pieces = run.sentences[sentence]
+    view = AttentionView(
+        record=run,
+        name=f"{sentence}-{moment}",
+        source_pieces=pieces.source_pieces,
+        source_surfaces=pieces.source_pieces,
+        target_pieces=pieces.target_pieces,
+        alignment=run.alignments[sentence][moment],
     )
-    alt = ngettext(
-        "Alignment after {count} training update, a matrix of {size}. Largest weights: {shown}.",
-        "Alignment after {count} training updates, a matrix of {size}. Largest weights: {shown}.",
-        run.updates[moment],
-        size=size_text("words", *alpha.shape),
-        shown=strongest_cells(words.target, words.source, alpha),
-    )
-    table = {gettext("target \\ source"): numbered_labels(words.target)}
-    table |= dict(zip(numbered_labels(words.source), alpha.T, strict=True))
-    return Spec([image], cells_layout(cells, cell_sizes(cells)), alt, table)
+    drawn = heatmap(view, by="words", end=True, root=True, longest=LONGEST)
+    updates = run.updates[moment]
+    after = ngettext("After {count} training update:", "After {count} training updates:", updates)
+    return replace(drawn, alt=f"{after} {drawn.alt}")

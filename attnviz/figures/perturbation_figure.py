@@ -14,13 +14,20 @@ from attnviz.analysis.perturbation_tests import (
     shuffled_sentence,
 )
 from attnviz.analysis.step_evaluation import MinimalChange, PerturbedStep, Spelling
-from attnviz.figures.grammar import (
+from attnviz.figures.spec import (
     TOP,
+    Part,
+    Spec,
+    axis_labels,
     bars,
     blank_axis,
+    escape,
+    frame_of,
+    in_colour,
     label_axis,
     label_size,
     line,
+    numbered_rows,
     numbers,
     points,
     row_frames,
@@ -32,7 +39,6 @@ from attnviz.figures.grammar import (
     titled_axis,
     value_axis,
 )
-from attnviz.figures.spec import Part, Spec, axis_labels, escape, frame_of, in_colour, numbered_rows
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext
 from attnviz.palette import PALE, ROW_FRAME
@@ -103,7 +109,7 @@ def perturbation_tests_figure(
     ]
     visible = np.flatnonzero(real.weights >= _VISIBLE)
     dash = {"symbol": "line-ew-open", "size": max(5, min(12, 180 // count)), **_stroke("encoder", 2)}
-    permuted = [float(test.probabilities[word]) for test in tests.permuted]
+    permuted = [test.probabilities[word] for test in tests.permuted]
     # Jitter by multiples of the golden ratio, which separate neighbours and are reproducible.
     jitter = bar_places["permuted"] + 0.26 * ((np.arange(len(permuted)) * 0.618) % 1 - 0.5)
     tick = {"symbol": "line-ns-open", "size": 12, **_stroke("ink", 3)}
@@ -261,7 +267,7 @@ def shuffled_figure(trace: Trace, shuffled: PermutationEffects, *, step: int | N
             text=_point_labels(shuffled, names),
             textposition="middle right",
             textfont={"size": 12, "color": "decoder"},
-            customdata=[[i, escape(names[i]), percent(float(kept[i]))] for i in steps],
+            customdata=[[i, escape(names[i]), percent(kept[i])] for i in steps],
             hovertemplate=hover + "<extra></extra>",
         )
     ]
@@ -380,7 +386,7 @@ def minimal_change_figure(
             "At {count} of the steps, no change was found that gives another piece.", count=unreachable.sum()
         )
     if not unreachable.all():
-        smallest = int(distances.argmin())
+        smallest = distances.argmin()
         alt += " " + gettext(
             "Step {step}, {name}, needs the smallest change: {distance}.",
             step=smallest + 1,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from attnviz.analysis.diagram import context_sentence, context_units, displayed_units_caption
 from attnviz.analysis.energy_equations import score_vector
@@ -14,23 +14,32 @@ from attnviz.analysis.logit_attribution import no_logit_attribution_reason
 from attnviz.analysis.numpy_scorers import scorer_of
 from attnviz.analysis.stages import sum_sentence
 from attnviz.errors import AttnvizError, user_error
-from attnviz.figures.attention_figure import draw_attention, draw_energy, draw_imported, draw_posterior, draw_softmax
-from attnviz.figures.context import draw_context, draw_context_units
-from attnviz.figures.decoder_figure import draw_candidates, draw_maxout, draw_state
-from attnviz.figures.energy_decomposition_figure import draw_energy_decomposition
+from attnviz.figures.attention_figure import (
+    draw_attention,
+    draw_context,
+    draw_context_units,
+    draw_energy,
+    draw_imported,
+    draw_posterior,
+    draw_softmax,
+)
+from attnviz.figures.decoder_figure import draw_candidates, draw_change, draw_maxout, draw_state
 from attnviz.figures.heads_figure import draw_stream
-from attnviz.figures.logit_attribution_figure import contrast_names, draw_contrast, draw_logit_attribution
 from attnviz.figures.perturbation_figure import draw_perturbation_tests
 from attnviz.figures.spec import Spec
-from attnviz.figures.step_change import draw_change
 from attnviz.figures.subject import Subject
+from attnviz.figures.waterfall_figure import (
+    contrast_names,
+    draw_contrast,
+    draw_energy_decomposition,
+    draw_logit_attribution,
+)
 from attnviz.languages import gettext
 from attnviz.trace import Record
 from attnviz.trace.drawing import DetailLevel, shows
 
 Number = Literal["energy", "weight", "word"]
 """What a question of a lesson may ask for."""
-_EVERYTHING: frozenset[Number] = frozenset({"energy", "weight", "word"})
 
 
 @dataclass(frozen=True)
@@ -175,13 +184,13 @@ class StepFigure:
     as their heading.
     """
     caption: Callable[[Subject], str] | None = None
-    """Returns the explanation below the figure on the page, if there is one."""
+    """Returns the explanation below the figure on the page, if there is one; the level *Idea* has none."""
     control: Literal["", "weights", "sum", "word"] = ""
     """What the page adds to it: sliders of the weights, the growing sum instead of the figure, or the choice of another
     word."""
     on_page: bool = True
     """Whether the page offers it among the figures of the step; others combine several, or take long."""
-    gives_away: frozenset[Number] = frozenset()
+    gives_away: Set[Number] = frozenset(get_args(Number))
     """What it shows, so that a lesson cannot ask for it."""
     uses_weights: bool = False
     """Whether the figure needs the model's weights or shows more with them."""
@@ -222,14 +231,6 @@ class StepFigure:
         return step_heading(subject.trace, subject.step, self.title(subject))
 
 
-def _context_title(subject: Subject) -> str:
-    return gettext("Values") if subject.trace.has_heads else gettext("Context vector")
-
-
-def _energy_decomposition_heading(subject: Subject) -> str:
-    return step_heading(subject.trace, subject.step, gettext("Energy decomposition"), subject.source_piece)
-
-
 def _logit_attribution_heading(subject: Subject) -> str:
     title = gettext("Logit attribution")
     if subject.word_id != subject.trace.target_ids[subject.step]:
@@ -242,24 +243,16 @@ def _contrast_title(subject: Subject) -> str:
     return gettext("Why {name} and not {against}", name=name, against=against)
 
 
-def _units_sentence(subject: Subject) -> str:
-    trace, step = subject.trace, subject.step
-    return context_sentence(trace, context_units(trace, step), step)
-
-
 def _state_caption(subject: Subject) -> str:
-    if subject.simple:
-        return ""
-    if subject.trace.form["cell"] == "lstm":
-        order = gettext("One column for each unit, sorted by rising value of the forget gate.")
-    else:
-        order = gettext("One column for each unit, sorted by rising value of the update gate.")
+    order = gettext(
+        "One column for each unit, sorted by rising value of the forget gate."
+        if subject.trace.form["cell"] == "lstm"
+        else "One column for each unit, sorted by rising value of the update gate."
+    )
     return f"{order} {colour_legend()}"
 
 
-def _stream_caption(subject: Subject) -> str:
-    if subject.simple:
-        return ""
+def _stream_caption(_: Subject) -> str:
     rows = gettext(
         "The first row is the embedding, the next rows are the vectors that the blocks add, and the last row is the "
         "sum of all other rows. A frame marks the block of the head shown."
@@ -268,16 +261,11 @@ def _stream_caption(subject: Subject) -> str:
 
 
 def _candidates_caption(subject: Subject) -> str:
-    if subject.simple:
-        return ""
-    if subject.trace.search.method == "forced":
-        return gettext(
-            "The chart shows the likeliest pieces. Violet marks the forced piece. A piece starting with · continues a "
-            "word."
-        )
     return gettext(
-        "The chart shows the likeliest pieces. Violet marks the piece that this step wrote. A piece starting with · "
-        "continues a word."
+        "The chart shows the likeliest pieces. Violet marks the forced piece. A piece starting with · continues a word."
+        if subject.trace.search.method == "forced"
+        else "The chart shows the likeliest pieces. Violet marks the piece that this step wrote. A piece starting with "
+        "· continues a word."
     )
 
 
@@ -295,7 +283,6 @@ POSTERIOR = StepFigure(
     draw_posterior,
     (*_SINGLE_ATTENTION, _ATTENTION, _WEIGHTS),
     level="everything",
-    gives_away=_EVERYTHING,
     uses_weights=True,
 )
 ENERGY_DECOMPOSITION = StepFigure(
@@ -304,9 +291,11 @@ ENERGY_DECOMPOSITION = StepFigure(
     draw_energy_decomposition,
     (COMPUTED, _ATTENTION, _DECOMPOSABLE_SCORER, _SCORE_VECTOR),
     level="everything",
-    gives_away=frozenset({"energy"}),
+    gives_away={"energy"},
     uses_weights=True,
-    heading=_energy_decomposition_heading,
+    heading=lambda subject: step_heading(
+        subject.trace, subject.step, gettext("Energy decomposition"), subject.source_piece
+    ),
 )
 LOGIT_ATTRIBUTION = StepFigure(
     "logit-attribution",
@@ -314,7 +303,6 @@ LOGIT_ATTRIBUTION = StepFigure(
     draw_logit_attribution,
     (*_LINEAR_READOUT, _WEIGHTS),
     level="everything",
-    gives_away=_EVERYTHING,
     uses_weights=True,
     heading=_logit_attribution_heading,
 )
@@ -324,7 +312,6 @@ CONTRAST = StepFigure(
     draw_contrast,
     (*_LINEAR_READOUT, _WEIGHTS, _FOIL),
     level="everything",
-    gives_away=_EVERYTHING,
     uses_weights=True,
 )
 PERTURBATION_TESTS = StepFigure(
@@ -333,7 +320,6 @@ PERTURBATION_TESTS = StepFigure(
     draw_perturbation_tests,
     (*_SINGLE_ATTENTION, _ATTENTION, _WEIGHTS),
     on_page=False,
-    gives_away=_EVERYTHING,
     uses_weights=True,
 )
 CHANGED = StepFigure(
@@ -341,7 +327,6 @@ CHANGED = StepFigure(
     lambda _: gettext("What changed"),
     draw_change,
     (*_MAXOUT, INTERVENTION),
-    gives_away=_EVERYTHING,
 )
 SOFTMAX = StepFigure(
     "softmax",
@@ -351,7 +336,7 @@ SOFTMAX = StepFigure(
     stages=(2,),
     level="numbers",
     control="weights",
-    gives_away=frozenset({"energy", "weight"}),
+    gives_away={"energy", "weight"},
 )
 
 
@@ -366,7 +351,7 @@ FIGURES: tuple[StepFigure, ...] = (
         sentence=lambda subject: sum_sentence(subject.attention, subject.step),
         control="weights",
         on_page=False,
-        gives_away=frozenset({"energy", "weight"}),
+        gives_away={"energy", "weight"},
     ),
     StepFigure(
         "look",
@@ -374,7 +359,7 @@ FIGURES: tuple[StepFigure, ...] = (
         draw_imported,
         (_IMPORTED_ATTENTION,),
         stages=(2,),
-        gives_away=frozenset({"weight"}),
+        gives_away={"weight"},
     ),
     StepFigure(
         "energy",
@@ -383,17 +368,17 @@ FIGURES: tuple[StepFigure, ...] = (
         (_ENERGIES, _ATTENTION),
         stages=(1,),
         level="numbers",
-        gives_away=frozenset({"energy"}),
+        gives_away={"energy"},
     ),
     SOFTMAX,
     StepFigure(
         "context",
-        _context_title,
+        lambda subject: gettext("Values" if subject.trace.has_heads else "Context vector"),
         draw_context,
         (COMPUTED,),
         stages=(3,),
         control="sum",
-        gives_away=frozenset({"weight"}),
+        gives_away={"weight"},
     ),
     StepFigure(
         "units",
@@ -403,9 +388,11 @@ FIGURES: tuple[StepFigure, ...] = (
         stages=(3,),
         level="numbers",
         covers="context",
-        sentence=_units_sentence,
+        sentence=lambda subject: context_sentence(
+            subject.trace, context_units(subject.trace, subject.step), subject.step
+        ),
         caption=lambda subject: displayed_units_caption(subject.trace),
-        gives_away=frozenset({"weight"}),
+        gives_away={"weight"},
     ),
     StepFigure(
         "state",
@@ -414,6 +401,7 @@ FIGURES: tuple[StepFigure, ...] = (
         _RECURRENT,
         stages=(4,),
         caption=_state_caption,
+        gives_away=frozenset(),
     ),
     StepFigure(
         "maxout",
@@ -422,7 +410,7 @@ FIGURES: tuple[StepFigure, ...] = (
         _MAXOUT,
         stages=(5,),
         level="numbers",
-        gives_away=frozenset({"word"}),
+        gives_away={"word"},
         uses_weights=True,
     ),
     StepFigure(
@@ -432,7 +420,7 @@ FIGURES: tuple[StepFigure, ...] = (
         _HEADS,
         stages=(4,),
         caption=_stream_caption,
-        gives_away=frozenset({"word"}),
+        gives_away={"word"},
     ),
     StepFigure(
         "candidates",
@@ -442,7 +430,7 @@ FIGURES: tuple[StepFigure, ...] = (
         stages=(5,),
         caption=_candidates_caption,
         control="word",
-        gives_away=frozenset({"word"}),
+        gives_away={"word"},
     ),
     POSTERIOR,
     ENERGY_DECOMPOSITION,
@@ -478,11 +466,10 @@ def step_figure(subject: Subject, name: str) -> StepFigure:
     """
     figure = figure_named(name)
     if figure is None:
-        offered = ", ".join(step_figures(subject))
         raise user_error(
             "There is no figure “{name}” for the steps of this translation. Choose from: {names}.",
             name=name,
-            names=offered,
+            names=", ".join(step_figures(subject)),
         )
     if reason := figure.missing(subject):
         raise AttnvizError(reason)

@@ -166,7 +166,7 @@ SENTENCE_FIELDS = ("sentence", "model", "beam", "target", "questions")
 COMMON_FIELDS = ("question", "predict", "note", "level", "show", "reveal", "layer", "head")
 SPECIAL_FIELDS = ("step", "source", "tolerance", "choices", "answer")
 
-_GIVES_AWAY = {HEATMAP: frozenset({"weight", "energy"})} | {figure.name: figure.gives_away for figure in FIGURES}
+_GIVES_AWAY = {HEATMAP: {"weight", "energy"}} | {figure.name: figure.gives_away for figure in FIGURES}
 """The pictures of a question, each with the numbers that it shows."""
 _ASKS_FOR = {
     "attends": {"energy", "weight"},

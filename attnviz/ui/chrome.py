@@ -1,7 +1,7 @@
 """Run the app: handle the browser's requests, then draw title, navigation, language switch and the current page.
 
 If sign-in or a limit of visitors is configured, others see only the sign-in button or their position in the queue.
-The browser requests another page through the queue of `attnviz.ui.requests`, so that all earlier clicks and keys are
+The browser requests another page through the queue of `attnviz.ui.controls`, so that all earlier clicks and keys are
 handled before Streamlit opens it. Widgets have the same keys on all pages.
 """
 
@@ -14,15 +14,23 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.browser_programs import PLOTLY, serif_style
+from attnviz.browser_programs import PLOTLY, font_style
 from attnviz.languages import LANGUAGES, gettext, gettexts, language
 from attnviz.palette import ThemeName, palette
-from attnviz.ui.components.component import component, view_blocks
+from attnviz.ui.blocks import component, view_blocks
+from attnviz.ui.controls import (
+    RESUME,
+    begin_page,
+    drop_restored_values,
+    end_page,
+    inbox,
+    restore_values,
+    segmented_control,
+)
 from attnviz.ui.embedded_view import PAGE_STYLE, share_properties_css
 from attnviz.ui.embedding import page_session, theme_name
-from attnviz.ui.fields import drop_restored_values, restore_values, segmented_control
-from attnviz.ui.page_state.inputs import LANGUAGE, use_chosen_language
-from attnviz.ui.page_state.linked import (
+from attnviz.ui.inputs import (
+    LANGUAGE,
     PAGE,
     SENTENCE_PAGES,
     begin_link,
@@ -33,8 +41,8 @@ from attnviz.ui.page_state.linked import (
     open_address,
     page_payload,
     parse_query,
+    use_chosen_language,
 )
-from attnviz.ui.requests import RESUME, begin_page, end_page, inbox
 from attnviz.ui.waiting import admitted, in_turn, translating_for
 
 ICON = str(PAGE_STYLE.with_name("icon.svg"))
@@ -47,49 +55,12 @@ def _apply_style(theme: ThemeName) -> None:
     When the browser's theme differs from `theme`, the page is run again: figures contain their colours. The style sheet
     uses the browser's live colours.
     """
-    st.html(f"<style>{serif_style()}{share_properties_css()}\n{PAGE_STYLE.read_text(encoding='utf-8')}</style>")
+    st.html(f"<style>{font_style()}{share_properties_css()}\n{PAGE_STYLE.read_text(encoding='utf-8')}</style>")
     with view_blocks("scripts", height=1, on_changed_change=lambda: None):
         component("popover_focus", "focus")
         component("plotly", "library", PLOTLY.file_name)
         texts = {"language": language(), "skip": gettext("Skip to main content")}
         component("theme", "theme", {"background": palette(theme).paper, **texts})
-
-
-def page_links(titles: Mapping[str, str], current: str) -> None:
-    """Draw a link to each page, given the titles by path, and mark the `current` one.
-
-    One component draws all of them: separate ones change one after another, and two pages are marked in between.
-    """
-    pages = [{"path": path, "title": title} for path, title in titles.items()]
-    data = {"pages": pages, "current": current, "label": gettext("Pages")}
-    component("page_links", "pages", data, width="content")
-
-
-def _link_messages(problems: Mapping[str, Mapping[str, Any]]) -> None:
-    """Draw messages about the `problems` of the link, by the names of its parameters, and those that views report."""
-    words = gettexts(
-        {
-            "number": "In this link “{name}” is “{value}”, but it must be a whole number from {first} to {last}.",
-            "choice": "In this link “{name}” is “{value}”, but it must be one of these: {listed}.",
-        }
-    )
-    component("link_messages", "link_messages", {"problems": problems, "words": words})
-
-
-def lecture_mode(page: str) -> None:
-    """Draw the button of lecture mode on `page`, by its path, and in the mode those that leave it and go black."""
-    words = gettexts(
-        {
-            "present": "Present",
-            "leave": "Leave lecture mode",
-            "escape": "Esc",
-            "blacken": "Black screen",
-            "entered": "Lecture mode is on; Escape leaves it.",
-            "left": "Lecture mode is off.",
-        }
-    )
-    payload = {"page": page, "language": language(), "words": words}
-    component("lecture_mode", "lecture_mode", payload, width="content")
 
 
 @dataclass(frozen=True)
@@ -143,13 +114,14 @@ def run_pages(pages: Sequence[Page]) -> None:
     """
     session = page_session()
     use_chosen_language()
-    begin_page(
-        {
-            "page": lambda path: go_to(str(path)),
-            "follow": partial(_follow, pages),
-            RESUME: partial(_resume, pages),
-        }
-    )
+    follow = partial(_follow, pages)
+
+    def resume(payload: Any) -> None:  # the server has restarted
+        if isinstance(payload, Mapping) and payload.get("memory") not in ("", inbox().memory):
+            follow(payload.get("address"))
+            restore_values(payload.get("values"))
+
+    begin_page({"page": lambda path: go_to(str(path)), "follow": follow, RESUME: resume})
     offered = {
         page.path: st.Page(page.draw, title=page.title(), url_path=page.path, default=page is pages[0])
         for page in pages
@@ -176,20 +148,19 @@ def run_pages(pages: Sequence[Page]) -> None:
         position = st.empty()
     with translating_for(inbox().memory, position):
         opened.run()
+    words = gettexts(
+        {
+            "number": "In this link “{name}” is “{value}”, but it must be a whole number from {first} to {last}.",
+            "choice": "In this link “{name}” is “{value}”, but it must be one of these: {listed}.",
+        }
+    )
     with messages:
-        _link_messages(link_problems())
+        component("link_messages", "link_messages", {"problems": link_problems(), "words": words})
     end_page(page_payload())
 
 
 def _page_at(pages: Sequence[Page], path: str) -> Page:
     return next((page for page in pages if page.path == path), pages[0])
-
-
-def _resume(pages: Sequence[Page], payload: Any) -> None:
-    """Follow the address that the browser sends to a restarted server, and restore the values of its fields."""
-    if isinstance(payload, Mapping) and payload.get("memory") not in ("", inbox().memory):
-        _follow(pages, payload.get("address"))
-        restore_values(payload.get("values"))
 
 
 def _follow(pages: Sequence[Page], address: Any) -> None:
@@ -218,10 +189,23 @@ def _masthead(pages: Sequence[Page], current: Page) -> None:
     tagline = "" if current.path else f'<span class="about">{about}</span>'
     with st.container(horizontal=True, vertical_alignment="center", key="masthead"):
         st.html(f'<div class="masthead"><h1 class="title">attnviz</h1>{tagline}</div>')
-        if len(pages) > 1:
-            page_links({page.path: page.title() for page in pages}, current.path)
+        if len(pages) > 1:  # separate components change one after another: two pages would be marked in between
+            links = [{"path": page.path, "title": page.title()} for page in pages]
+            data = {"pages": links, "current": current.path, "label": gettext("Pages")}
+            component("page_links", "pages", data, width="content")
         codes = {code: code for code in LANGUAGES}
         segmented_control(gettext("Language"), codes, key=LANGUAGE, default=language())
         if _asks_to_sign_in() and st.user.is_logged_in:
             st.button(gettext("Sign out"), on_click=st.logout, type="tertiary", key="sign_out")
-        lecture_mode(current.path)
+        words = gettexts(
+            {
+                "present": "Present",
+                "leave": "Leave lecture mode",
+                "escape": "Esc",
+                "blacken": "Black screen",
+                "entered": "Lecture mode is on; Escape leaves it.",
+                "left": "Lecture mode is off.",
+            }
+        )
+        payload = {"page": current.path, "language": language(), "words": words}
+        component("lecture_mode", "lecture_mode", payload, width="content")

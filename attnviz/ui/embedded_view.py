@@ -20,7 +20,7 @@ from attnviz.analysis.labels import shorten
 from attnviz.analysis.recomputation import Weights
 from attnviz.architectures import step_texts
 from attnviz.browser_modules import COMPONENTS, modules_script
-from attnviz.browser_programs import KATEX, PLOTLY, SERIF_FAMILY, katex_style, serif_style
+from attnviz.browser_programs import KATEX, PLOTLY, SERIF_FAMILY, font_style, katex_style
 from attnviz.errors import AttnvizError
 from attnviz.figures.encoding import to_json
 from attnviz.languages import LANGUAGES, gettext, language, set_language
@@ -29,12 +29,11 @@ from attnviz.text import Tokenizer
 from attnviz.trace import WhatIfs
 from attnviz.trace.drawing import DetailLevel, HeatmapChoices
 from attnviz.trace.what_ifs import TranslatorArguments
-from attnviz.ui.components.component import collected
+from attnviz.ui.blocks import collected
 from attnviz.ui.embedding import Embedding, embedded_in
-from attnviz.ui.page_state.gold_state import take_links
-from attnviz.ui.page_state.selection import OPTIONS, PAGE_CHOICES, POSTERIOR_OPEN
 from attnviz.ui.payloads import PayloadRequest, made
 from attnviz.ui.resources import has_posterior
+from attnviz.ui.selection import OPTIONS, PAGE_CHOICES, POSTERIOR_OPEN, take_links
 from attnviz.ui.step.step_view import step_view
 from attnviz.ui.step.what_if_panel import current_view, handle_what_if
 from attnviz.ui.view import MAIN, View
@@ -86,16 +85,8 @@ class EmbeddedView:
         if self.choices.gold is not None:
             gold = validated(as_gold_links(self.choices.gold), self.trace.words())
         drawn_as = [_text(getattr(self.choices, name)) for name in OPTIONS if name != POSTERIOR_OPEN]
-        given = (
-            view.trace.fingerprint,
-            self.level,
-            view.first_step,
-            drawn_as,
-            gold and gold.text(),
-            self.weights is None,
-            language(),
-            theme,
-        )
+        chosen = self.level, view.first_step, drawn_as, gold and gold.text(), self.weights is None
+        given = (view.trace.fingerprint, *chosen, language(), theme)
         name = hashlib.sha256(repr(given).encode()).hexdigest()[:16]
         host = self._host(name, theme)
         with embedded_in(host):
@@ -123,23 +114,20 @@ class EmbeddedView:
         return Embedding(name, theme, {}, self.translate_again is not None, weights, self.tokenizer, self.session)
 
     @property
-    def numbers(self) -> range:
-        """Numbers of the what-ifs, 0 for the original translation."""
-        return range(1 if self.what_ifs is None else len(self.what_ifs.what_ifs) + 1)
+    def traces(self) -> tuple[Any, ...]:
+        """The original translation and its what-ifs, by their numbers."""
+        return (self.what_ifs.first, *self.what_ifs.traces) if self.what_ifs else (self.trace,)
 
     @property
     def number(self) -> int:
         """Number of the what-if that the trace is."""
-        if self.what_ifs is None:
-            return 0
-        traces = {number: self.what_ifs.trace(number) for number in self.numbers}
-        return next(number for number, one in traces.items() if one.fingerprint == self.trace.fingerprint)
+        return [one.fingerprint for one in self.traces].index(self.trace.fingerprint)
 
     def showing(self, number: int) -> EmbeddedView:
         """Return the view of another what-if, at the same step where it has that; its words have no gold links."""
-        if number == self.number or self.what_ifs is None:
+        if number == self.number:
             return self
-        trace = self.what_ifs.trace(number)
+        trace = self.traces[number]
         step, choices = min(self.step, len(trace.target_pieces) - 1), replace(self.choices, gold=None)
         return replace(self, trace=trace, step=step, choices=choices, session={})
 
@@ -207,7 +195,9 @@ def view_html(view: EmbeddedView) -> str:
     def footer() -> str:
         return gettext("{how}; made with attnviz.", how=step_texts(view.trace).made_by_search(view.trace))
 
-    return html_page(f"attnviz: {shorten(view.trace.source_text, 80)}", draw, footer, view.numbers, view.number)
+    return html_page(
+        f"attnviz: {shorten(view.trace.source_text, 80)}", draw, footer, range(len(view.traces)), view.number
+    )
 
 
 def html_page(
@@ -249,9 +239,10 @@ def html_page(
     }
     typeset = katex_style() if kinds & _TYPESET else ()
     style = [
-        serif_style(embedded=True),
+        font_style(embedded=True),
         *typeset,
-        _theme_css(),
+        f":root {{ {_FONTS} {_colours('light')} }}",
+        f"@media (prefers-color-scheme: dark) {{ :root {{ {_colours('dark')} }} }}",
         share_properties_css(),
         PAGE_STYLE.read_text(encoding="utf-8"),
     ]
@@ -311,7 +302,7 @@ def guest_script() -> str:
     # Neither program is a module: one declares its name, the other looks for a loader of modules first.
     plotly = f"globalThis.Plotly ??= (() => {{\n{PLOTLY.text}\nreturn Plotly;\n}})();\n"
     katex = f"(() => {{\nlet define, exports, module;\n{KATEX.text}\n}})();\n"
-    faces = json.dumps(serif_style(embedded=True) + katex_fonts)
+    faces = json.dumps(font_style(embedded=True) + katex_fonts)
     fonts = f"const fonts = new CSSStyleSheet();\nfonts.replaceSync({faces});\n"
     applied = "document.adoptedStyleSheets.push(fonts);\n"
     modules = modules_script("guest.js", page_style=page, change=partial(_WIDTH_QUERY.sub, "@container attnviz"))
@@ -337,14 +328,6 @@ def _kinds(blocks: Sequence[Mapping[str, Any]]) -> set[str]:
 
 _WIDTH_QUERY = re.compile(r"@media(?=(?: (?:and )?\((?:min|max)-width: [\w.]+\))+ \{)")
 """A media query for the width of the window; in a page of others it asks for the width of the view."""
-
-
-def _theme_css() -> str:
-    """Return the CSS of the colours and fonts that Streamlit gives a page."""
-    return (
-        f":root {{ {_FONTS} {_colours('light')} }}\n"
-        f"@media (prefers-color-scheme: dark) {{ :root {{ {_colours('dark')} }} }}"
-    )
 
 
 def _colours(theme: ThemeName) -> str:

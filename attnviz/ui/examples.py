@@ -12,6 +12,7 @@ from pathlib import Path
 
 from attnviz.environment import ATTNVIZ_CORPORA
 from attnviz.evaluation.example_sentences import FIGURE_3, TABLE_3
+from attnviz.extras import IMPORTING
 from attnviz.languages import gettext, gettexts
 from attnviz.trace import Record, Trace
 
@@ -149,7 +150,8 @@ SAMPLE_LINKS = SAMPLE.with_name("sample-links.txt")
 
 def offered_tables() -> dict[str, Path]:
     """Return the non-empty tables that the server's owner offers, by file name without the ending."""
-    from attnviz.corpora.table_metadata import table_metadata
+    with IMPORTING:
+        from attnviz.corpora.table_metadata import table_metadata
 
     folder = os.environ.get(ATTNVIZ_CORPORA)
     paths = sorted(Path(folder).glob("*.parquet")) if folder else []

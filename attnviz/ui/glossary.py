@@ -12,7 +12,7 @@ from typing import Literal
 from attnviz.analysis.page_texts import TextSection
 from attnviz.browser_programs import KATEX
 from attnviz.languages import gettext, language
-from attnviz.ui.components.component import box, component, details, html, popover_box, view_blocks
+from attnviz.ui.blocks import box, component, details, html, popover_box, view_blocks
 
 
 def text_section(section: TextSection, french: str = "", *, heading: bool = True) -> None:

@@ -20,8 +20,7 @@ from attnviz.languages import format_number, format_share, gettext, gettexts, la
 from attnviz.lessons import AskedQuestion, Lesson, LessonSentence, asked_questions
 from attnviz.lessons.lesson_file import HEATMAP, NextWordPrediction, NumberPrediction
 from attnviz.trace.aligned import first_words
-from attnviz.ui.components.chart import steady_payload
-from attnviz.ui.components.component import box, component, hidden_box
+from attnviz.ui.blocks import box, component, hidden_box, steady_payload
 from attnviz.ui.embedded_view import drawn_page, made_with_attnviz
 from attnviz.ui.payloads import Payload
 

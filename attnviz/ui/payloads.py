@@ -39,13 +39,8 @@ from attnviz.languages import LANGUAGES, language, set_language
 from attnviz.lru_cache import LRUCache, once_in_run
 from attnviz.palette import ThemeName
 from attnviz.ui.embedding import embedding, in_session, in_theme, theme_name
-from attnviz.ui.page_state.selection import Selection, linked_selection
-from attnviz.ui.resources import (
-    bytes_of,
-    call_of,
-    weights_digest_of,
-    weights_of,
-)
+from attnviz.ui.resources import bytes_of, call_of, weights_digest_of, weights_of
+from attnviz.ui.selection import Selection, linked_selection
 from attnviz.ui.view import FilePair, View
 
 PAYLOAD_PREFIX = "attnviz-payload"
@@ -287,13 +282,10 @@ def _results(value: Any) -> Iterator[Any]:
             yield from _results(getattr(value, field.name))
 
 
-def _bytes_of(shown: Shown) -> int:
-    """Return the approximate size of what is shown: of its results, each counted once."""
-    return 2000 + sum(map(bytes_of, {id(one): one for one in _results(shown)}.values()))
-
-
-_SHOWN: LRUCache[Shown] = LRUCache(96 << 20, size=_bytes_of)
-"""LRU cache of what requests show, by their digests."""
+_SHOWN: LRUCache[Shown] = LRUCache(
+    96 << 20, size=lambda shown: 2000 + sum(map(bytes_of, {id(one): one for one in _results(shown)}.values()))
+)
+"""LRU cache of what requests show, by their digests; each of its results counts once."""
 _PAYLOADS: LRUCache[tuple[bytes, str]] = LRUCache(32 << 20, size=lambda payload: len(payload[0]))
 """LRU cache of compressed payloads and their media types. Those of one translation take 150 to 300 kB."""
 

@@ -25,10 +25,11 @@ from attnviz.analysis.posterior import PosteriorAttention, posterior_attention
 from attnviz.analysis.recomputation import Weights
 from attnviz.architectures import could_be_of
 from attnviz.errors import AttnvizError, user_error
+from attnviz.extras import IMPORTING
 from attnviz.files import check_regular
 from attnviz.installed_models import check_installed, installed_detectors, installed_models
 from attnviz.languages import gettext, language
-from attnviz.lru_cache import LRUCache, cached_in, once_in_run
+from attnviz.lru_cache import LRUCache, cached_in, once_in_run, stamp
 from attnviz.model_folder import (
     EVERY_FILE,
     IMPORTED_ARCHITECTURE,
@@ -38,7 +39,6 @@ from attnviz.model_folder import (
     architecture,
     read_config,
     read_weights,
-    stamp,
     weights_digest,
 )
 from attnviz.text import Tokenizer
@@ -75,13 +75,13 @@ Rows = tuple[Mapping[str, str], ...]
 def table_rows(folder: Path, name: str) -> Rows:
     """Return the rows of the CSV file `name` in a folder; none where it is missing or unreadable."""
     try:
-        return _read(folder / name, stamp(str(folder), name))
+        return _read(folder / name)
     except (OSError, ValueError, csv.Error, AttnvizError):
         return ()
 
 
-@cached_in(LRUCache(1 << 20))
-def _read(path: Path, file: Stamp) -> Rows:  # noqa: ARG001  part of the key
+@cached_in(LRUCache(1 << 20), "")
+def _read(path: Path) -> Rows:
     check_regular(path)
     with path.open(encoding="utf-8", newline="") as lines:
         return tuple(csv.DictReader(lines))
@@ -112,9 +112,6 @@ def bleu_scores(rows: Rows) -> dict[str, dict[str, float]]:
         scores.setdefault(row["model"], {})[row["words"]] = float(row["bleu"])
     return scores
 
-
-Stamp = tuple[tuple[int, ...], ...]
-"""Version of a model's files (`model_folder.stamp`), part of every cache key, since a model can be replaced."""
 
 FIGURE_CACHE: LRUCache[object] = LRUCache(24 << 20)
 """LRU cache of 24 MiB; a translation takes 0.5 to 1 MB of it."""
@@ -153,6 +150,16 @@ def _content(value: Any) -> Any:
     return tuple(map(_content, value)) if isinstance(value, (list, tuple)) else value
 
 
+def bytes_of(result: Aligned | Judgement | FilePair) -> int:
+    """Return the approximate bytes of a result in memory: of its arrays (90 % of them), or of the files of a pair.
+
+    What is read from a file takes 4 times (JSON) to 10 times (word links) its size.
+    """
+    if isinstance(result, FilePair):
+        return 10 * result.size
+    return sum(int(getattr(result, quantity.name).nbytes) for quantity in result.arrays)
+
+
 def detector_folder() -> Path | None:
     """Return the folder of the translation detector named `detector`, else the first one, else None."""
     folders = installed_detectors()
@@ -164,40 +171,41 @@ def judgement_of(folder: Path, device: str, source: str, target: str) -> Judgeme
 
     It is cached, the same object for every visitor. Raise AttnvizError on bad input.
     """
-    files, device_name = stamp(str(folder), *EVERY_FILE), _device_name(device)
+    files, device_name = stamp(folder, *EVERY_FILE), _device_name(device)
     from attnviz.ui.waiting import TURNS  # it imports the server, which a view in a file does not need
 
     with TURNS.released():
         judgement = _JUDGEMENTS.get(
             (str(folder), device_name, files, source, target),
-            lambda: _detector(str(folder), device_name, files).judge(source, target),
+            lambda: _detector(str(folder), device_name).judge(source, target),
         )
     _note(judgement, folder.name, device_name, source, target)
     return judgement
 
 
-_JUDGEMENTS: LRUCache[Judgement] = LRUCache(
-    4 << 20, size=lambda one: sum(getattr(one, each.name).nbytes for each in one.arrays)
-)
+_JUDGEMENTS: LRUCache[Judgement] = LRUCache(4 << 20, size=bytes_of)
 
 
-@cached_in(LRUCache(2, size=lambda _: 1))
-def _detector(folder: str, device: str, files: Stamp) -> Detector:  # noqa: ARG001  part of the key
-    from attnviz.detector import Detector
+@cached_in(LRUCache(2, size=lambda _: 1), *EVERY_FILE)
+def _detector(folder: str, device: str) -> Detector:
+    with IMPORTING:
+        from attnviz.detector import Detector
 
     return Detector.load(folder, device=device)
 
 
 def devices() -> list[str]:
     """Return the choices of device: "auto", then the available ones."""
-    from attnviz.devices import available_devices
+    with IMPORTING:
+        from attnviz.devices import available_devices
 
     return ["auto", *available_devices()]
 
 
 def _device_name(device: str) -> str:
     """Return the full name of a device, such as that of "auto"; raise AttnvizError for one that is missing."""
-    from attnviz.devices import resolve_device
+    with IMPORTING:
+        from attnviz.devices import resolve_device
 
     return str(resolve_device(device))
 
@@ -220,16 +228,15 @@ def translate(
     if (known := installed_models().get(model)) is None:
         raise _removed(model)
     folder, device = str(known), _device_name(device)
-    files = stamp(folder, *EVERY_FILE)
     from attnviz.ui.waiting import TRANSLATING_FOR, TURNS, show_position
 
     visitor, place = TRANSLATING_FOR.get()
-    key = (folder, device, files, text, beam, target, interventions)
+    key = (folder, device, stamp(folder, *EVERY_FILE), text, beam, target, interventions)
     # Not `get`: the page of a visitor who waits for the translation of another must show the position, and stop.
     trace = _TRACES.find(key)
     if trace is None:
         with TURNS.released():
-            made = _shared_translator(folder, device, files).translate(
+            made = _shared_translator(folder, device).translate(
                 text,
                 beam=beam,
                 target=target,
@@ -252,24 +259,15 @@ def force_decoded(models: Sequence[str], device: str, text: str, translation: st
     return tuple(translate(name, device, text, 1, translation) for name in models)
 
 
-def bytes_of(result: Aligned | FilePair) -> int:
-    """Return the approximate bytes of a result in memory: of its arrays (90 % of them), or of the files of a pair.
-
-    What is read from a file takes 4 times (JSON) to 10 times (word links) its size.
-    """
-    if isinstance(result, FilePair):
-        return 10 * result.size
-    return sum(int(getattr(result, quantity.name).nbytes) for quantity in result.arrays)
-
-
 _TRACES: LRUCache[Trace] = LRUCache(32 << 20, size=bytes_of)
 """LRU cache of translations of all visitors. A sentence of twenty pieces takes half a megabyte."""
 
 
-@cached_in(LRUCache(6, size=lambda _: 1))
-def _shared_translator(folder: str, device: str, files: Stamp) -> SharedTranslator:  # noqa: ARG001  part of the key
-    from attnviz.shared_translator import SharedTranslator
-    from attnviz.translator import Translator
+@cached_in(LRUCache(6, size=lambda _: 1), *EVERY_FILE)
+def _shared_translator(folder: str, device: str) -> SharedTranslator:
+    with IMPORTING:
+        from attnviz.shared_translator import SharedTranslator
+        from attnviz.translator import Translator
 
     return SharedTranslator(Translator.load(folder, device=device))
 
@@ -373,14 +371,12 @@ def weights_of(trace: Record | Judgement) -> Weights | None:
 
     All are float64, which verification needs, except the embeddings, of which a step reads one row.
     """
-    installed = _installed_weights(trace)
-    return None if installed is None else installed[1]
+    return (_installed_weights(trace) or (None, None))[1]
 
 
 def weights_digest_of(trace: Trace) -> str | None:
     """Return the digest of what `weights_of` returns, for use in cache keys."""
-    installed = _installed_weights(trace)
-    return None if installed is None else installed[0]
+    return (_installed_weights(trace) or (None, None))[0]
 
 
 def has_posterior(trace: Trace) -> bool:
@@ -407,20 +403,12 @@ def posterior_attention_of(trace: Trace) -> PosteriorAttention | None:
     return cast("PosteriorAttention", found)
 
 
-def cached_translations(folder: str, device: str, texts: Sequence[str], beam: int) -> list[str]:
-    """Return the translations of `texts`, in batches and without traces; raise AttnvizError on bad input."""
-    from attnviz.ui.waiting import TURNS
-
-    with TURNS.released():
-        return translator_in(folder, device).translate_batch(texts, beam=beam)
-
-
 def translator_in(folder: str, device: str) -> Translator:
     """Return the translator of the model in `folder`, with its current files, for background work.
 
     Raise AttnvizError where it cannot be loaded.
     """
-    return _shared_translator(folder, _device_name(device), stamp(folder, *EVERY_FILE)).translator
+    return _shared_translator(folder, _device_name(device)).translator
 
 
 def translator_of(trace: Trace) -> Translator:
@@ -473,9 +461,9 @@ def tokenizer_of(trace: Record) -> Tokenizer | None:
     if (host := embedding()) is not None and host.tokenizer is not None:
         return host.tokenizer
     folder = _folder_of(trace)
-    if folder is None or _installed_weights(trace) is None:
+    if folder is None or weights_of(trace) is None:
         return None
-    return _tokenizer(str(folder), stamp(folder, TOKENIZER_FILE, VOCABULARIES))
+    return _tokenizer(folder)
 
 
 def _folder_of(result: Any) -> Path | None:
@@ -499,7 +487,7 @@ def _search_weights(trace: Record | Judgement) -> tuple[str, Weights] | None:
     if (folder := _folder_of(trace)) is None:
         return None
     try:
-        digest, weights = _weights(str(folder), stamp(folder, WEIGHTS_FILE))
+        digest, weights = _weights(folder)
     except AttnvizError:
         return None
     if trace.weights_digest and trace.weights_digest != digest:
@@ -508,16 +496,16 @@ def _search_weights(trace: Record | Judgement) -> tuple[str, Weights] | None:
     return (digest, weights) if could_be_of(trace, weights) else None
 
 
-@cached_in(LRUCache(512 << 20))
-def _weights(folder: str, file: Stamp) -> tuple[str, dict[str, NDArray[np.floating]]]:  # noqa: ARG001  part of the key
+@cached_in(LRUCache(512 << 20), WEIGHTS_FILE)
+def _weights(folder: Path) -> tuple[str, dict[str, NDArray[np.floating]]]:
     """Return the SHA-256 of the weights file, and the weights."""
     weights = read_weights(folder)
     exact = {n: value if n.endswith("embedding.weight") else value.astype(np.float64) for n, value in weights.items()}
     return weights_digest(folder), exact
 
 
-@cached_in(LRUCache(8 << 20, size=lambda tokenizer: len(tokenizer.model)))
-def _tokenizer(folder: str, file: Stamp) -> Tokenizer:  # noqa: ARG001  part of the key
+@cached_in(LRUCache(8 << 20, size=lambda tokenizer: len(tokenizer.model)), TOKENIZER_FILE, VOCABULARIES)
+def _tokenizer(folder: Path) -> Tokenizer:
     if architecture(folder) == IMPORTED_ARCHITECTURE:
-        return WordTokenizer.load(Path(folder) / VOCABULARIES)
-    return Tokenizer.load(Path(folder) / TOKENIZER_FILE)
+        return WordTokenizer.load(folder / VOCABULARIES)
+    return Tokenizer.load(folder / TOKENIZER_FILE)

@@ -10,7 +10,6 @@ import functools
 import gc
 import gzip
 import hashlib
-import importlib
 import os
 import sys
 import threading
@@ -110,7 +109,9 @@ UNKNOWN_REQUEST = 428
 
 async def _request(request: Request) -> Response:
     """Keep a request that the browser sends, or refuse it where no page made it; to HEAD, say whether it is known."""
-    payloads = await asyncio.to_thread(importlib.import_module, "attnviz.ui.payloads")
+    await asyncio.to_thread(all_pages)
+    from attnviz.ui import payloads
+
     digest, body = request.path_params["digest"], b""
     if request.method == "HEAD":
         return Response(status_code=200 if payloads.is_known(digest) else UNKNOWN_REQUEST)
@@ -126,9 +127,8 @@ def _payload(request: Request) -> Response:
 
     Files are sent as attachments, whatever they contain.
     """
-    from attnviz.ui.payloads import FILE, UnknownPayloadError, UnknownRequestError, payload
-
     all_pages()
+    from attnviz.ui.payloads import FILE, UnknownPayloadError, UnknownRequestError, payload
 
     path, no_store = request.path_params, {"Cache-Control": "no-store"}
     try:
@@ -181,12 +181,8 @@ _LOW_PRIORITY = ThreadPoolExecutor(1, thread_name_prefix="when there is time")
 """One thread, for requests with the header `LATER`."""
 
 
-@functools.cache
-def _preload_header() -> str:
-    """Return the Link header that preloads the scripts that a page needs first."""
-    return f"<{PLOTLY.file_name}>; rel=preload; as=script, <{APP_MODULES.file_name}>; rel=modulepreload"
-
-
+_PRELOADED = "<{}>; rel=preload; as=script, <{}>; rel=modulepreload"
+"""Link header that preloads the scripts that a page needs first."""
 POLICY = {
     "default-src": "'self'",
     # The inline script of Streamlit's own page, and component scripts, which Streamlit runs from blob: addresses.
@@ -237,17 +233,6 @@ _FOREIGN_HOST = PlainTextResponse(
 )
 
 
-class _AllowedHosts:
-    """Middleware that refuses requests under host names that are not the app's own."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        is_allowed = scope["type"] == "lifespan" or _is_host_allowed(Headers(scope=scope).get("host", ""))
-        await (self._app if is_allowed else _FOREIGN_HOST)(scope, receive, send)
-
-
 def _address_of_app(scope: Scope) -> str:
     """Return the address of the app relative to that of a request, with its query; empty if it is one of its pages."""
     below = scope["path"].removeprefix("/" + st.get_option("server.baseUrlPath").strip("/")).strip("/")
@@ -255,36 +240,38 @@ def _address_of_app(scope: Scope) -> str:
     return f"./{'../' * below.count('/')}{query}" if below not in PATHS else ""
 
 
-class _PageHeaders:
-    """Middleware that adds preload links and security headers to HTML pages, and knows the addresses of our pages.
+def _own_pages(app: ASGIApp) -> ASGIApp:
+    """Return middleware that refuses other host names, adds headers to HTML pages, and knows the addresses of ours.
 
-    Without preload links, Streamlit's own script runs for a second before it requests anything. Streamlit 1.67 answers
-    every unknown path with its page, which below a folder finds neither its scripts nor the server: a browser that
-    opens such a path is redirected to the app, and a script that is missing is not found.
+    The headers are preload links and those of security. Without preload links, Streamlit's own script runs for a second
+    before it requests anything. Streamlit 1.67 answers every unknown path with its page, which below a folder finds
+    neither its scripts nor the server: a browser that opens such a path is redirected to the app, and a script that is
+    missing is not found.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "lifespan" and not _is_host_allowed(Headers(scope=scope).get("host", "")):
+            await _FOREIGN_HOST(scope, receive, send)
+            return
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def add_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(raw=message["headers"])
                 if headers.get("content-type", "").startswith("text/html"):
-                    if isinstance(scope.get("endpoint"), StaticFiles) and (app := _address_of_app(scope)):
+                    if isinstance(scope.get("endpoint"), StaticFiles) and (address := _address_of_app(scope)):
                         is_opened = "text/html" in Headers(scope=scope).get("accept", "")
                         message["status"] = 307 if is_opened else 404
-                        headers["Location"] = app
-                    for name in ("ETag", "Last-Modified"):  # those of Streamlit's page, whatever we preload
-                        if name in headers:
-                            del headers[name]
-                    headers.append("Link", _preload_header())
+                        headers["Location"] = address
+                    del headers["ETag"], headers["Last-Modified"]  # those of Streamlit's page, whatever we preload
+                    headers.append("Link", _PRELOADED.format(PLOTLY.file_name, APP_MODULES.file_name))
                     headers["Content-Security-Policy"] = _policy()
                     headers["Referrer-Policy"] = "same-origin"  # the address contains the sentence
                     headers["X-Content-Type-Options"] = "nosniff"
             await send(message)
 
-        await self._app(scope, receive, add_headers if scope["type"] == "http" else send)
+        await app(scope, receive, add_headers if scope["type"] == "http" else send)
+
+    return answer
 
 
 ROUTES = [
@@ -297,7 +284,7 @@ ROUTES = [
 ]
 """Routes beside Streamlit's own."""
 
-MIDDLEWARE = [Middleware(one) for one in (_AllowedHosts, UploadQuota, SessionExpiry, _PageHeaders)]
+MIDDLEWARE = [Middleware(one) for one in (_own_pages, UploadQuota, SessionExpiry)]
 
 
 @asynccontextmanager

@@ -25,7 +25,7 @@ from attnviz.analysis.labels import capitalised, quoted_name, shorten
 from attnviz.analysis.numbers import NO_BREAK, decimal, duration
 from attnviz.analysis.tour_data import coloured, coloured_name
 from attnviz.architectures import narrate
-from attnviz.export.html_page import heatmap_html
+from attnviz.export.saved_files import heatmap_html
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.spec import escape
 from attnviz.text import EOS, piece_name, with_symbols, without_isolates

@@ -224,6 +224,8 @@ def test_saved_page_escapes_markup_and_closes_its_glossary(open_saved) -> None:
     sentence = "</script><script>window.broken=1</script> <b>bold</b> <!-- &amp;"
     page = open_saved(export.page_html(synthetic.trace(sentence), step=2))
     assert page.evaluate("window.broken") is None
+    loaded = page.evaluate("[...document.fonts].filter((one) => one.status === 'loaded').map((one) => one.family)")
+    assert {"Attnviz Serif", "Attnviz Sans"} <= set(loaded)
     assert page.title() == f"attnviz: {sentence}"
     expect(page.locator(".player .source")).to_contain_text("</script><script>window.broken=1</script> <b>bold</b>")
     page.locator(".st-key-glossary .opener").click()

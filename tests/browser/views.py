@@ -9,12 +9,12 @@ from _pytest.mark import ParameterSet
 from playwright.sync_api import Download, Locator, Page
 
 from attnviz.evaluation.example_sentences import FIGURE_3
-from attnviz.ui.page_state.selection import VIEW_PARAMETERS
+from attnviz.ui.selection import BROWSER_PARAMETERS
 from tests.browser.settled import wait_until_still
 
 EXAMPLE = FIGURE_3[0]
 """Sentence of most tests: words of one and of several pieces, an elision, and reordered words."""
-_IN_FRAGMENT = {"lecture", "update", *(one.name for one in VIEW_PARAMETERS if one.owner == "browser")}
+_IN_FRAGMENT = {"lecture", "update", *(one.name for one in BROWSER_PARAMETERS)}
 """Parameters of an address that only the browser reads."""
 
 

@@ -22,11 +22,16 @@ from attnviz.analysis.posterior import (
 )
 from attnviz.export.saved_files import FigureOptions, contents
 from attnviz.figures.attention_figure import draw_posterior
-from attnviz.figures.energy_decomposition_figure import SATURATION_MARK, SHOWN_ENERGY_UNITS, draw_energy_decomposition
-from attnviz.figures.logit_attribution_figure import SOURCES, draw_logit_attribution
 from attnviz.figures.registry import POSTERIOR, step_figure
 from attnviz.figures.spec import Spec
 from attnviz.figures.subject import Subject
+from attnviz.figures.waterfall_figure import (
+    SATURATION_MARK,
+    SHOWN_ENERGY_UNITS,
+    SOURCES,
+    draw_energy_decomposition,
+    draw_logit_attribution,
+)
 from attnviz.languages import set_language
 from attnviz.palette import palette
 from tests.analysis.given import KINDS, forced_trace

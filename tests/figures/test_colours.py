@@ -12,14 +12,13 @@ from numpy.typing import NDArray
 
 from attnviz import palette as inks
 from attnviz.figures.encoding import MISSING
-from attnviz.figures.energy_decomposition_figure import OPERANDS_WIDTH
-from attnviz.figures.grammar import MOST_ROWS
 from attnviz.figures.registry import step_figures
-from attnviz.figures.spec import TRANSPARENT
+from attnviz.figures.spec import MOST_ROWS, TRANSPARENT
 from attnviz.figures.subject import Subject
+from attnviz.figures.waterfall_figure import OPERANDS_WIDTH
 from attnviz.trace.drawing import HeatmapChoices
 from attnviz.ui.embedded_view import SHARES, share_properties_css
-from attnviz.ui.page_state.selection import OPTIONS
+from attnviz.ui.selection import OPTIONS
 from tests.conftest import REPOSITORY
 from tests.figures import synthetic
 

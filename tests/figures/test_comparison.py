@@ -27,10 +27,10 @@ def test_panels_share_axes_and_log_probabilities_are_joined_by_lines() -> None:
     np.testing.assert_array_equal(panels["other"].z, compared.other)
     np.testing.assert_array_equal(panels["difference"].z, compared.difference)
     layout = figure.layout
-    assert [panels[name].coloraxis for name in panels] == ["coloraxis", "coloraxis", "coloraxis2"]
-    assert (layout.coloraxis.cmin, layout.coloraxis.cmax) == (0, 1)
-    assert layout.coloraxis2.cmin == -layout.coloraxis2.cmax
-    assert np.nanmax(np.abs(compared.difference)) <= layout.coloraxis2.cmax
+    assert [(one.zmin, one.zmax, one.showscale) for one in panels.values()][:2] == [(0, 1, True), (0, 1, False)]
+    assert panels["first"].colorscale == panels["other"].colorscale
+    assert panels["difference"].zmin == -panels["difference"].zmax
+    assert np.nanmax(np.abs(compared.difference)) <= panels["difference"].zmax
     for axes in [*layout.meta["panels"].values(), *layout.meta["beside"]]:
         assert layout[axes["yaxis"].replace("y", "yaxis")].range == (len(compared.target.names) - 0.5, -0.5)
     names = [layout[panels[name].xaxis.replace("x", "xaxis")].ticktext for name in panels]

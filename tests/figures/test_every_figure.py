@@ -18,20 +18,16 @@ from attnviz.analysis.judgement import pair_attention, with_words_swapped
 from attnviz.analysis.logit_attribution import LogitAttribution
 from attnviz.browser_programs import PLOTLY_TRACES
 from attnviz.detector import Detector
-from attnviz.figures.attention_forms_figure import multiplications, weights_row
-from attnviz.figures.context import context_frame
-from attnviz.figures.corpus_figure import histogram, scatter
-from attnviz.figures.energy_decomposition_figure import draw_energy_decomposition
-from attnviz.figures.heads_figure import head_gallery
+from attnviz.figures.attention_figure import context_frame
+from attnviz.figures.corpus_figure import histogram, scatter, vector_map, with_star
+from attnviz.figures.heads_figure import head_gallery, multiplications, weights_row
 from attnviz.figures.judgement_figure import attend_figure, bag_figure, compared_figure
 from attnviz.figures.learning_curves import attention_curves, learning_heatmap, quality_curves
-from attnviz.figures.logit_attribution_figure import draw_logit_attribution
 from attnviz.figures.perturbation_figure import minimal_change_figure, perturbation_tests_figure, shuffled_figure
-from attnviz.figures.sentence_length_figure import bleu_by_length, sentence_growth
 from attnviz.figures.spec import Spec
 from attnviz.figures.subject import Subject
-from attnviz.figures.three_models_figure import forced_words_figure, gradient_norms
-from attnviz.figures.vector_map import vector_map, with_star
+from attnviz.figures.waterfall_figure import draw_energy_decomposition, draw_logit_attribution
+from attnviz.figures.why_attention_figure import bleu_by_length, forced_words_figure, gradient_norms, sentence_growth
 from attnviz.languages import set_language
 from attnviz.palette import ThemeName, palette
 from attnviz.trace import TransformerTrace

@@ -23,8 +23,7 @@ from attnviz.figures.learning_curves import (
     quality_curves,
     update_positions,
 )
-from attnviz.figures.sentence_length_figure import bleu_by_length, sentence_growth
-from attnviz.figures.three_models_figure import forced_words_figure, gradient_norms
+from attnviz.figures.why_attention_figure import bleu_by_length, forced_words_figure, gradient_norms, sentence_growth
 from attnviz.trace import Judgement
 from attnviz.trace.snapshots import Sentence, Snapshots
 from tests.figures.conftest import ENGLISH, FRENCH, THREE
@@ -60,7 +59,7 @@ def test_heatmap_and_table_have_the_weights_of_the_snapshot() -> None:
     spec = learning_heatmap(found, 0, 2)
     drawn = spec.figure().data[0]
     np.testing.assert_allclose(np.array(drawn.z), words.alignment, rtol=1e-6)
-    assert "after 100 training updates" in spec.alt
+    assert spec.alt.startswith("After 100 training updates: ")
     table = spec.frame()
     np.testing.assert_array_equal(table.to_numpy(), words.alignment)
     assert table.columns[1] == "2 green"

@@ -14,8 +14,7 @@ from attnviz.analysis.measures import coverage, entropy
 from attnviz.analysis.numbers import decimal, signed
 from attnviz.export.images import for_print, translation_sheet
 from attnviz.export.saved_files import FigureOptions, save, table
-from attnviz.figures.heatmap import heatmap
-from attnviz.figures.heatmap_parts import ASPECT
+from attnviz.figures.heatmap import ASPECT, heatmap
 from attnviz.languages import language
 from attnviz.palette import MARKER, MARKER_EDGE, SCALES, colour_at, letter_colour, palette
 from attnviz.trace.drawing import Face

@@ -23,7 +23,7 @@ from attnviz.analysis.perturbation_tests import (
 )
 from attnviz.analysis.step_evaluation import minimal_change_sentence
 from attnviz.languages import format_share
-from attnviz.palette import ROOT_GREYS
+from attnviz.palette import heatmap_scale
 from tests.analysis.given import KINDS
 from tests.figures.conftest import STEP, Lab
 from tests.snapshots import without_numbers
@@ -42,7 +42,7 @@ def test_panels_of_methods_and_perturbation_tests_have_their_numbers(lab) -> Non
     unsigned = {attribution_method_texts()[name].name for name in UNSIGNED_METHODS}
     assert {(panel.zmin, panel.zmax) for panel in figure.data if panel.name not in unsigned} == {(-1, 1)}
     greys = [(panel.zmin, panel.zmax, panel.colorscale) for panel in figure.data if panel.name in unsigned]
-    assert greys == [(0, 1, tuple(map(tuple, ROOT_GREYS)))] * len(unsigned)
+    assert greys == [(0, 1, tuple(map(tuple, heatmap_scale(root=True))))] * len(unsigned)
     for axis in ("xaxis", "yaxis"):
         names = [panel[axis].replace(axis[0], axis) for panel in figure.data]
         assert len({figure.layout[name].range for name in names}) == 1

@@ -11,11 +11,10 @@ from attnviz.analysis.diagram import context_units
 from attnviz.analysis.measures import word_weights_of_heads
 from attnviz.analysis.numbers import decimal, percent, times
 from attnviz.analysis.stages import energy_and_ratio
-from attnviz.figures.attention_figure import draw_energy, draw_softmax
-from attnviz.figures.context import context_frame, draw_context, draw_context_units
+from attnviz.figures.attention_figure import context_frame, draw_context, draw_context_units, draw_energy, draw_softmax
 from attnviz.figures.decoder_figure import draw_maxout, draw_state
-from attnviz.figures.grammar import THINNED_ROWS
 from attnviz.figures.registry import step_figure
+from attnviz.figures.spec import THINNED_ROWS
 from attnviz.figures.subject import Subject
 from attnviz.palette import LIGHT
 from attnviz.trace import TransformerTrace
@@ -131,7 +130,7 @@ def test_rows_are_heads_and_bars_the_norms_of_added_vectors(heads) -> None:
     step, opened = 2, heads.displayed
     figure = simple(heads, step, "context")
     (image,) = figure.data
-    np.testing.assert_allclose(np.square(image.z), word_weights_of_heads(heads, step).reshape(8, -1), atol=1e-6)
+    np.testing.assert_allclose(image.z, word_weights_of_heads(heads, step).reshape(8, -1), atol=1e-6)
     frame = figure.layout.shapes[-1]
     assert frame.y0 == opened.layer * 4 + opened.head - 0.5
     (bars,) = simple(heads, 2, "stream").data

@@ -10,8 +10,7 @@ from attnviz import Translator, figures
 from attnviz.analysis.gold import pharaoh
 from attnviz.checkpoint import save_model
 from attnviz.commands.main import main
-from attnviz.figures.attention_figure import draw_softmax
-from attnviz.figures.context import draw_context
+from attnviz.figures.attention_figure import draw_context, draw_softmax
 from attnviz.figures.heads_figure import draw_stream, head_gallery
 from attnviz.figures.heatmap import heatmap
 from attnviz.network import TransformerConfig

@@ -32,12 +32,20 @@ from attnviz.network import AnyNetwork, DecomposableConfig, TransformerConfig
 from attnviz.text import Tokenizer
 from attnviz.trace import Trace
 from attnviz.trace.snapshots import FOLDER, Snapshots
-from attnviz.ui.corpus.table import PRESETS, Choice, corpus_pair, known_measures, listed_rows, load_table, matching_rows
-from attnviz.ui.page_state.selection import VIEW_PARAMETERS
 from attnviz.ui.pages import PAGE_NAMES
+from attnviz.ui.pages.corpus_table import (
+    PRESETS,
+    Choice,
+    corpus_pair,
+    known_measures,
+    listed_rows,
+    load_table,
+    matching_rows,
+)
 from attnviz.ui.pages.lab_page import SECTIONS
 from attnviz.ui.pages.learns_page import has_link_measures
 from attnviz.ui.pages.transformer_page import EXHIBITS
+from attnviz.ui.selection import BROWSER_PARAMETERS, SERVER_PARAMETERS
 from tests.conftest import ModelFactory
 from tests.detectors import random_detector
 from tests.fuzzing.mutations import ANY, JSON, LINES, LONG, Mutation, replace_value, text
@@ -220,7 +228,7 @@ _VALUES = (
 def addresses(bench: Bench, chance: random.Random) -> None:
     """Follow a link with anything in some parameters of any page."""
     page = chance.choice(PAGE_NAMES)
-    known = sorted({*_MEANT, *(one.name for one in VIEW_PARAMETERS)})
+    known = sorted({*_MEANT, *(one.name for one in BROWSER_PARAMETERS + SERVER_PARAMETERS)})
     names = set(chance.sample(known, chance.randint(1, 12)))
     if page == "corpus" and chance.random() < 0.7:  # without a table it shows nothing
         names.add("table")

@@ -115,3 +115,22 @@ def test_request_that_is_lost_or_refused_leaves_the_payload_unknown(requests, di
     done = _acted(tmp_path, requests=requests, fetched=[f"attnviz-payload/{digest}/energy" for digest in digests])
     assert done["codes"] == codes
     assert " ".join(entry[0] for entry in done["log"]) == log
+
+
+WEIGHTS = f"""
+await import("{STAGE.as_uri()}");
+const {{ writeWeights }} = await import("{(COMPONENTS / "diagram" / "pose.js").as_uri()}");
+const weightNumbers = given.weights.map(() => ({{ classList: {{ toggle() {{}} }} }}));
+const columns = given.weights.map((_, j) => ({{ middle: given.distance * j }}));
+writeWeights({{ plan: {{ dense: true, vertical: false, columns }}, parts: {{ weightNumbers }} }}, given.weights);
+"""
+
+
+@pytest.mark.parametrize(("distance", "written"), [(18, ["0.43", "", "0.11", "", "0.20", ""]), (30, None)])
+def test_weight_in_a_narrow_column_is_written_where_no_larger_one_is_beside(
+    distance: int, written: list[str] | None, tmp_path
+) -> None:
+    weights = [0.43, 0.1, 0.11, 0.06, 0.2, 0.2]
+    written = written or ["0.43", "0.10", "0.11", "", "0.20", "0.20"]
+    given = {"weights": weights, "distance": distance}
+    assert made_by(WEIGHTS, "JSON.stringify(weightNumbers.map((one) => one.textContent))", given, tmp_path) == written

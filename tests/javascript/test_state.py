@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from attnviz.ui.embedding import in_session
-from attnviz.ui.page_state.linked import set_page_address
+from attnviz.ui.inputs import set_page_address
 from attnviz.ui.step.step_controls import view_payload
 from attnviz.ui.view import MAIN, View
 from tests.conftest import REPOSITORY

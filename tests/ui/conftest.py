@@ -13,7 +13,7 @@ from attnviz.checkpoint import save_model
 from attnviz.decoding.search import longest_target
 from attnviz.installed_models import ADDITIVE_MODEL, FIXED_CONTEXT_MODEL, GENERAL_MODEL, LARGE_MODEL, TRANSFORMER_MODEL
 from attnviz.network import TransformerConfig
-from attnviz.ui.page_state import inputs
+from attnviz.ui import inputs
 from tests.conftest import REPOSITORY
 from tests.transformers import random_transformer
 from tests.ui.opening import open_page

@@ -4,8 +4,8 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
+from attnviz.ui.controls import BrowserRequest, inbox
 from attnviz.ui.embedding import in_session
-from attnviz.ui.requests import BrowserRequest, inbox
 from tests.conftest import REPOSITORY
 from tests.ui.shown_payloads import mounted
 

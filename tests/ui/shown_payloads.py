@@ -14,8 +14,8 @@ from attnviz.figures.subject import Subject
 from attnviz.lru_cache import LRUCache
 from attnviz.trace.drawing import DetailLevel
 from attnviz.ui import payloads
-from attnviz.ui.page_state.selection import OPTIONS, Selection, linked_selection
 from attnviz.ui.pages import all_pages
+from attnviz.ui.selection import OPTIONS, Selection, linked_selection
 from tests.saved_pages import SavedView, flattened, saved_view
 
 

@@ -17,9 +17,11 @@ from hypothesis import strategies as st
 
 from attnviz import AttnvizError
 from attnviz.corpora import MEASURES
-from attnviz.ui.corpus import corpus_sections, jobs
-from attnviz.ui.corpus.jobs import MOST_MEGABYTES, UPLOAD_LIMITS, begin, job_of
-from attnviz.ui.corpus.table import (
+from attnviz.ui.examples import SAMPLE
+from attnviz.ui.pages import corpus_jobs as jobs
+from attnviz.ui.pages import corpus_sections
+from attnviz.ui.pages.corpus_jobs import MOST_MEGABYTES, UPLOAD_LIMITS, begin, job_of
+from attnviz.ui.pages.corpus_table import (
     COPIED,
     ERRORS,
     PRESETS,
@@ -30,7 +32,6 @@ from attnviz.ui.corpus.table import (
     listed_rows,
     matching_rows,
 )
-from attnviz.ui.examples import SAMPLE
 from tests.snapshots import refusal
 from tests.ui.opening import field, open_alone, set_field
 from tests.ui.shown_payloads import panel_texts, plain_texts, texts

@@ -8,9 +8,9 @@ from attnviz import AttnvizError, Trace
 from attnviz.export.saved_files import file_name
 from attnviz.figures.heatmap import heatmap
 from attnviz.ui import payloads
-from attnviz.ui.components import picture_files
 from attnviz.ui.payloads import PayloadRequest
 from attnviz.ui.step import logit_attribution_panel
+from attnviz.ui.toolbar import downloads
 from attnviz.ui.toolbar.downloads import OfferedFigure, diagram_file, picture_file, pictures
 from attnviz.ui.view import MAIN, View
 from tests.conftest import SENTENCES
@@ -48,15 +48,15 @@ def test_server_makes_one_pdf_at_a_time_and_refuses_what_it_cannot_draw(trace, m
     asked, missing = {"pdf": file_name(trace, "heatmap")}, ""
 
     def refused(wanted: dict[str, str]) -> str:
-        return refusal(lambda: picture_files.picture_files(files, wanted))
+        return refusal(lambda: downloads.picture_files(files, wanted))
 
     def draw(figure: go.Figure, image_format: str) -> tuple[bytes, str]:
         assert (figure.layout.width > 0, image_format) == (True, "pdf")
         assert refused(asked) == snapshot(name="meanwhile")
         return b"%PDF", missing
 
-    monkeypatch.setattr(picture_files, "drawn", draw)
-    assert picture_files.picture_files(files, asked) == b"%PDF"
+    monkeypatch.setattr(downloads, "drawn", draw)
+    assert downloads.picture_files(files, asked) == b"%PDF"
     missing = "\u2fe0"
     assert refused(asked) == snapshot(name="without a font")
     for other in ("machine", "unknown"):  # the browser's own drawing, and no picture
@@ -66,8 +66,8 @@ def test_server_makes_one_pdf_at_a_time_and_refuses_what_it_cannot_draw(trace, m
         raise AttnvizError("none")
 
     for find, has_pdf in ((lambda: "chromium", True), (find_none, False)):
-        monkeypatch.setattr(picture_files, "find_browser", find)
-        payload = picture_files.picture_files(files, {})
+        monkeypatch.setattr(downloads, "find_browser", find)
+        payload = downloads.picture_files(files, {})
         assert isinstance(payload, dict)
         assert [picture["pdf"] for picture in payload["pictures"]] == [has_pdf, False]
 

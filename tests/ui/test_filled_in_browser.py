@@ -8,12 +8,13 @@ import pytest
 from attnviz import Temperature, Trace, languages
 from attnviz.environment import ATTNVIZ_SCORERS
 from attnviz.figures.encoding import to_json
-from attnviz.figures.energy_decomposition_figure import draw_energy_decomposition
 from attnviz.figures.subject import Subject
+from attnviz.figures.waterfall_figure import draw_energy_decomposition
 from attnviz.languages import set_language
 from attnviz.palette import ThemeName
 from attnviz.ui.embedding import in_theme
-from attnviz.ui.step.stage_panels import energy_decomposition_payload, equation_payloads
+from attnviz.ui.payloads import PayloadRequest
+from attnviz.ui.step.stage_panels import cells_payload, equation_payloads
 from tests.analysis.given import equations
 from tests.conftest import REPOSITORY
 from tests.deno_program import made_by
@@ -48,8 +49,10 @@ def test_browser_fills_the_same_figure_as_python_for_each_cell(attention, spoken
     weights = {"decoder.attention.score": np.linspace(-0.7, 1.1, trace.queries.shape[1])}
     cells = [(0, 0), (1, 2), (len(trace.target_pieces) - 1, len(trace.source_pieces) - 1)]
     set_language(spoken)
+    request = PayloadRequest({"trace": trace}, {})
+    vars(request)["weights"] = weights  # of no installed model
     with in_theme(theme):
-        given = [energy_decomposition_payload(trace, weights), cells]
+        given = [cells_payload(request), cells]
     filled = made_by(FILL, "JSON.stringify(all(given))", given, tmp_path)
     subjects = [Subject(trace, step, weights, source) for step, source in cells]
     drawn = [draw_energy_decomposition(one, operands=wide) for one in subjects for wide in (True, False)]

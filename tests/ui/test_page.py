@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 
 from attnviz.checkpoint import save_model
 from attnviz.text import EOS, LONGEST_SENTENCE
-from attnviz.ui import pages
+from attnviz.ui import inputs, pages
 from attnviz.ui.examples import DEFAULT_SENTENCE
 from attnviz.ui.glossary import Topic, glossary
-from attnviz.ui.page_state import inputs
 from tests.strategies import FEW
 from tests.ui.opening import field, fields, first_page, open_page, set_field
 from tests.ui.shown_payloads import address, all_payloads, blocks, mounted, page_html, panel_texts, steps_of, texts
@@ -106,7 +105,7 @@ def test_no_typed_sentence_raises_or_is_read_as_markdown(tmp_path, monkeypatch, 
 
 
 def test_server_knows_the_path_of_every_page() -> None:
-    names = [name for _, name, _ in pkgutil.iter_modules(pages.__path__)]
+    names = [name for _, name, _ in pkgutil.iter_modules(pages.__path__) if name.endswith("_page")]
     found = {vars(import_module(f"{pages.__name__}.{name}"))[name.upper()].path for name in names}
     assert found == {*pages.PATHS}
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
+from attnviz.ui.controls import Inbox
 from attnviz.ui.embedding import in_session
-from attnviz.ui.page_state.linked import follow_link, link_problems, read_link
-from attnviz.ui.page_state.selection import offered_in
-from attnviz.ui.requests import Inbox
+from attnviz.ui.inputs import follow_link, link_problems, read_link
+from attnviz.ui.selection import offered_in
 from attnviz.ui.view import MAIN, View
 from tests.conftest import REPOSITORY
 from tests.figures import synthetic
@@ -73,8 +73,8 @@ def test_requests_to_a_previous_server_are_not_repeated() -> None:
 def page() -> None:
     import streamlit as st
 
-    from attnviz.ui import fields
-    from attnviz.ui.requests import begin_page, end_page, request_button
+    from attnviz.ui import controls as fields
+    from attnviz.ui.controls import begin_page, end_page, request_button
 
     begin_page({})
     fields.text_box("Box", key="text", default="at first")
@@ -118,7 +118,7 @@ def test_field_is_set_or_restored_only_to_an_offered_value() -> None:
 
 TWO_PAGES = """
 from attnviz.ui.chrome import Page, run_pages
-from attnviz.ui.fields import segmented_control, select_box, switch, text_box
+from attnviz.ui.controls import segmented_control, select_box, switch, text_box
 
 
 def draw():

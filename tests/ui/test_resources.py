@@ -85,7 +85,7 @@ def test_expired_sessions_are_dropped_although_nobody_comes(tmp_path) -> None:
 
 SERVER = """
 import os, signal, sys
-from attnviz.ui.corpus.jobs import temporary_folder
+from attnviz.ui.pages.corpus_jobs import temporary_folder
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts background processes with SIGINT ignored
 children = []
 for end in sys.argv[1:]:

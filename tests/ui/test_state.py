@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from attnviz.analysis.diagram import drawn_units
 from attnviz.architectures import narrate
 from attnviz.trace.drawing import HeatmapChoices
+from attnviz.ui import selection
 from attnviz.ui.embedding import in_session
-from attnviz.ui.page_state import selection
-from attnviz.ui.page_state.linked import begin_link, clear_entries, follow_link, is_given, link_problems, linked_entry
-from attnviz.ui.page_state.selection import browser_parameters, linked_selection
+from attnviz.ui.inputs import begin_link, clear_entries, follow_link, is_given, link_problems, linked_entry
+from attnviz.ui.selection import browser_parameters, linked_selection
 from attnviz.ui.step.diagram_panel import diagram_payload, diagram_table
 from attnviz.ui.step.step_controls import player_payload
 from attnviz.ui.view import MAIN, View

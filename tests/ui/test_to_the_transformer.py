@@ -13,7 +13,7 @@ from attnviz.checkpoint import save_model
 from attnviz.installed_models import ADDITIVE_MODEL, GENERAL_MODEL, TRANSFORMER_MODEL
 from attnviz.model_folder import read_weights, weights_digest
 from attnviz.network import DecomposableConfig
-from attnviz.ui.exhibits import LINK_METHOD
+from attnviz.ui.pages.exhibits import LINK_METHOD
 from attnviz.ui.pages.transformer_page import EXHIBITS
 from tests.detectors import random_detector
 from tests.snapshots import without_numbers

@@ -15,8 +15,8 @@ from attnviz.trace import WhatIfs
 from attnviz.trace.interventions import ENDLESS
 from attnviz.trace.what_ifs import MOST_WHAT_IFS, StoredWhatIfs, WhatIf, decode_what_ifs, encode_what_ifs
 from attnviz.ui.embedding import in_session
-from attnviz.ui.page_state.linked import SENTENCE_PAGES, clear_entries, follow_link
-from attnviz.ui.page_state.selection import WHAT_IFS, open_what_ifs, stored_what_ifs
+from attnviz.ui.inputs import SENTENCE_PAGES, clear_entries, follow_link
+from attnviz.ui.selection import WHAT_IFS, open_what_ifs, stored_what_ifs
 from attnviz.ui.view import MAIN
 from tests.conftest import SENTENCES
 from tests.figures import synthetic

@@ -1,4 +1,4 @@
-// Draws the blocks of a view: boxes, texts and components. A host (Streamlit's script in `component.py`, a notebook, a
+// Draws the blocks of a view: boxes, texts and components. A host (Streamlit's script in `blocks.py`, a notebook, a
 // file) calls what `host` returns with each change.
 
 import { embedPayloads, keepRequests } from "./requests.js";

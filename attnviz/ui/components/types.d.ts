@@ -61,7 +61,7 @@ interface StoredSelection {
   left?: boolean;
 }
 
-/** A parameter of the address that belongs to the browser: see `attnviz/ui/page_state/selection.py`. */
+/** A parameter of the address that belongs to the browser: see `attnviz/ui/selection.py`. */
 interface ViewParameter {
   name: string;
   /** Its name in the address. */
@@ -380,7 +380,7 @@ interface ComponentFiles {
   isolated: boolean;
 }
 
-/** A block of a view, as `component.py` writes it: a box, a text, or a component with its data. */
+/** A block of a view, as `blocks.py` writes it: a box, a text, or a component with its data. */
 interface Block {
   kind: string;
   key: string;

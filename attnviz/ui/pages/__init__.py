@@ -1,7 +1,8 @@
-"""The pages of the app, one module each. No page imports another."""
+"""The pages of the app, each in a module `*_page`, and their sections. No page imports another."""
 
 from __future__ import annotations
 
+import threading
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,13 @@ PATHS = ("", *PAGE_NAMES[1:])
 """Their paths in the address."""
 
 
+_IMPORTING = threading.Lock()
+
+
 def all_pages() -> list[Page]:
-    """Import the pages, whose modules register the payloads that they make, and return them."""
-    return [getattr(import_module(f"{__name__}.{name}_page"), f"{name.upper()}_PAGE") for name in PAGE_NAMES]
+    """Import the pages, whose modules register the payloads that they make, and return them.
+
+    What draws a page calls this before it imports anything else: see `attnviz.extras.IMPORTING`.
+    """
+    with _IMPORTING:
+        return [getattr(import_module(f"{__name__}.{name}_page"), f"{name.upper()}_PAGE") for name in PAGE_NAMES]

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
+from attnviz.extras import IMPORTING
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.ui.chrome import Page
@@ -17,8 +18,9 @@ from attnviz.ui.toolbar.shown_translation import current_request
 
 
 def _draw() -> None:
-    from attnviz.ui.corpus.corpus_sections import corpus_page
-    from attnviz.ui.corpus.table import open_choices
+    with IMPORTING:
+        from attnviz.ui.pages.corpus_sections import corpus_page
+        from attnviz.ui.pages.corpus_table import open_choices
 
     open_choices()
     if request := current_request():
@@ -28,7 +30,8 @@ def _draw() -> None:
 
 
 def _keeps_choices(linked: Mapping[str, str]) -> bool:
-    from attnviz.ui.corpus.table import has_no_table
+    with IMPORTING:
+        from attnviz.ui.pages.corpus_table import has_no_table
 
     return has_no_table(linked)
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import streamlit as st
 
@@ -16,19 +15,17 @@ from attnviz.analysis.page_texts import TextSection
 from attnviz.analysis.suspected_errors import least_sure_step
 from attnviz.languages import gettext
 from attnviz.trace import Record
+from attnviz.ui.blocks import box, chart_tables, plain_text, view_blocks
 from attnviz.ui.chrome import Page
-from attnviz.ui.components.component import box, plain_text, view_blocks
-from attnviz.ui.components.tables import chart_tables
-from attnviz.ui.fields import segmented_control
+from attnviz.ui.controls import segmented_control
 from attnviz.ui.glossary import opening
-from attnviz.ui.lab import LabSection
-from attnviz.ui.lab.analyses import ATTRIBUTIONS_SECTION, PERTURBATION_SECTION, TREE_SECTION
-from attnviz.ui.lab.comparison_section import COMPARISON, COMPARISON_SECTION, SECTION
-from attnviz.ui.lab.neighbours_section import NEIGHBOURS_SECTION
+from attnviz.ui.pages.analyses import ATTRIBUTIONS_SECTION, PERTURBATION_SECTION, TREE_SECTION
+from attnviz.ui.pages.comparison_section import COMPARISON, COMPARISON_SECTION, SECTION
+from attnviz.ui.pages.neighbours_section import NEIGHBOURS_SECTION
 from attnviz.ui.payloads import Shown
 from attnviz.ui.step.step_controls import key_help, shown_suspected_errors, step_controls
-from attnviz.ui.toolbar.downloads import copy_link, offers, page_downloads
-from attnviz.ui.toolbar.shown_translation import current_request, open_view, shown_translation, status
+from attnviz.ui.toolbar.downloads import LabSection, copy_link, offers, page_downloads
+from attnviz.ui.toolbar.shown_translation import current_request, shown_translation, status
 
 SECTIONS: Mapping[str, LabSection] = {
     "perturbation-tests": PERTURBATION_SECTION,
@@ -38,15 +35,16 @@ SECTIONS: Mapping[str, LabSection] = {
     "neighbours": NEIGHBOURS_SECTION,
 }
 """By their names in the address, in the order of the page; the first is the default."""
-offers("lab", {name: section.offered for name, section in SECTIONS.items()})
+offers("lab", SECTIONS)
 
 
 def _draw() -> None:
-    shown = shown_translation(current_request())
-    if shown.view is None:
+    view, request = shown_translation(current_request())
+    if view is None:
         return
-    view = replace(shown.view, first_step=_doubtful_step(shown.view.trace))
-    open_view(view, shown.request)
+    if isinstance(trace := view.trace, Record):
+        mistakes = (mark.step for mark in shown_suspected_errors(trace) if mark.strong)
+        view = replace(view, first_step=next(mistakes, least_sure_step(trace)))
     waiting = st.empty()  # above the view, so that a spinner in it does not mount the view again
     with view_blocks(view.key("view")), box(view.key("room")):  # components/view.js stores its state on this element
         question = gettext("What does each French word depend on? Each tab answers this question in its own way.")
@@ -56,13 +54,13 @@ def _draw() -> None:
             titles = {name: section.title() for name, section in SECTIONS.items()}
             chosen = segmented_control(gettext("Section"), titles, key=SECTION, parameter=SECTION)
             files = box("section_files", width="content")
-            if shown.request:
+            if request:
                 status(view)
             copy_link(view.key("copy_link"))
         section = SECTIONS[chosen]
         shown_here: Shown = {}
         with box(view.key("section_panel")), waiting:
-            if reason := section.offered.missing(view.trace):
+            if reason := section.missing(view.trace):
                 plain_text(reason)
             else:
                 shown_here = section.draw(view)
@@ -72,16 +70,6 @@ def _draw() -> None:
             step_controls(view)  # after the choice of the section, which is part of the address
         chart_tables(view, "lab-tables", shown_here, part=chosen)
         key_help(view, "signs", "attention", "heads", "writing", "scores", common_only=True)
-
-
-def _doubtful_step(trace: Any) -> int:
-    """Return the 0-based step of the first mistake, or of the content word that the model is least sure of.
-
-    Imported attention and other pairs of sentences have neither; for them it is the first step.
-    """
-    if not isinstance(trace, Record):
-        return 0
-    return next((mark.step for mark in shown_suspected_errors(trace) if mark.strong), least_sure_step(trace))
 
 
 LAB_PAGE = Page("lab", lambda: gettext("Lab"), _draw, shows_sentence=True)

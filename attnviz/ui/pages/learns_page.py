@@ -45,36 +45,43 @@ from attnviz.figures.learning_curves import (
 from attnviz.figures.spec import Spec
 from attnviz.installed_models import model_roots
 from attnviz.languages import gettext, gettexts, language, ngettext
-from attnviz.lru_cache import LRUCache, cached_in
+from attnviz.lru_cache import LRUCache, stamp
 from attnviz.model_folder import TRAINING_LOG
 from attnviz.trace.snapshots import FOLDER, Snapshots, load_folder
 from attnviz.training.log import read_curves
-from attnviz.ui.chrome import Page
-from attnviz.ui.components.chart import chart_payload, inline_figure
-from attnviz.ui.components.component import (
+from attnviz.ui.blocks import (
     box,
     caption,
+    chart_payload,
     columns,
     component,
     details,
     explanation,
     html,
+    inline_figure,
     plain_text,
     section_heading,
+    tables,
+    tables_payload,
     view_blocks,
 )
-from attnviz.ui.components.picture_files import PictureFile, followed_picture_files, picture_files
-from attnviz.ui.components.tables import tables, tables_payload
+from attnviz.ui.chrome import Page
+from attnviz.ui.controls import begin_fragment, segmented_control, select_box
 from attnviz.ui.embedded_view import drawn_page
 from attnviz.ui.embedding import embedding
-from attnviz.ui.fields import segmented_control, select_box
 from attnviz.ui.glossary import glossary_box, opening, references
-from attnviz.ui.page_state.inputs import language_address
-from attnviz.ui.page_state.linked import set_page_address
+from attnviz.ui.inputs import language_address, set_page_address
 from attnviz.ui.payloads import Payload, PayloadRequest, makes_payload, shown_address
-from attnviz.ui.requests import begin_fragment
 from attnviz.ui.resources import cached_for_all, model_configs
-from attnviz.ui.toolbar.downloads import NamedTables, copy_link, download_box, lecture_link
+from attnviz.ui.toolbar.downloads import (
+    NamedTables,
+    PictureFile,
+    copy_link,
+    download_box,
+    followed_picture_files,
+    lecture_link,
+    picture_files,
+)
 from attnviz.ui.view import Keyed
 from attnviz.ui.waiting import in_turn
 
@@ -86,8 +93,6 @@ _TRAINING, _RUNS, _SENTENCE = "training", "runs", "pair"
 _ALL_RUNS = "all"
 _WATCHED_PREFIX = "run:"
 """Before the name of a run that may be in progress."""
-FolderVersion = tuple[tuple[str, int, int], ...]
-"""Names, modification times (ns) and sizes of the files in a folder."""
 
 
 def trainings() -> dict[str, Path]:
@@ -107,7 +112,11 @@ def watched_run_folders() -> dict[str, Path]:
     if not root:
         return {}
     folders = [path for path in Path(root).glob("*") if _model_runs(path / "model" / FOLDER)]
-    return {path.name: path for path in sorted(folders, key=_modification_time, reverse=True)}
+
+    def modified(folder: Path) -> float:
+        return max((path.stat().st_mtime for path in (folder / "log.csv", folder) if path.exists()), default=0.0)
+
+    return {path.name: path for path in sorted(folders, key=modified, reverse=True)}
 
 
 def _model_runs(folder: Path) -> list[Snapshots]:
@@ -115,7 +124,7 @@ def _model_runs(folder: Path) -> list[Snapshots]:
 
     A run without measurements has the curves of the model's log.
     """
-    runs = sorted(_read(folder, _version(folder)), key=lambda run: (run.guidance, run.name))
+    runs = sorted(_read(folder), key=lambda run: (run.guidance, run.name))
     return [run if run.curves else replace(run, curves=read_curves(folder.parent / TRAINING_LOG)) for run in runs]
 
 
@@ -132,29 +141,17 @@ def _comparable_runs(training: str) -> list[Snapshots]:
         runs = _model_runs(folder)
         return [run for run in runs if run.sentences == runs[0].sentences]
     snapshots, curves = folder / "model" / FOLDER, read_curves(folder / "log.csv")
-    runs = _read(snapshots, _version(snapshots))[-1:]
-    return [replace(run, name=folder.name, curves={**curves, **run.curves}) for run in runs]
+    return [replace(run, name=folder.name, curves={**curves, **run.curves}) for run in _read(snapshots)[-1:]]
 
 
-def _version(folder: Path) -> FolderVersion:
-    """Return the version of the files of `folder`, which changes when one of them does."""
-    files = []
-    for path in sorted(folder.glob("*.json")):
-        try:
-            status = path.stat()
-        except OSError:  # it has just been deleted
-            continue
-        files.append((path.name, status.st_mtime_ns, status.st_size))
-    return tuple(files)
+def _read(folder: Path) -> list[Snapshots]:
+    names = sorted(path.name for path in folder.glob("*.json"))
+    return _RUNS_READ.get((folder, *names, stamp(folder, *names)), lambda: load_folder(folder))
 
 
-@cached_in(LRUCache(16 << 20, size=lambda runs: sum(a.nbytes for run in runs for a in run.alignments) + 50_000))
-def _read(folder: Path, version: FolderVersion) -> list[Snapshots]:  # noqa: ARG001  part of the cache key
-    return load_folder(folder)
-
-
-def _modification_time(folder: Path) -> float:
-    return max((path.stat().st_mtime for path in (folder / "log.csv", folder) if path.exists()), default=0.0)
+_RUNS_READ: LRUCache[list[Snapshots]] = LRUCache(
+    16 << 20, size=lambda runs: sum(a.nbytes for run in runs for a in run.alignments) + 50_000
+)
 
 
 @dataclass(frozen=True)

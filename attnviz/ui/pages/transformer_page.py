@@ -1,7 +1,7 @@
 """The page *To the transformer*: sentence, row of attention weights, the open exhibit, its tables and downloads.
 
 The visitor chooses the form of attention of the row, from additive attention to several heads. An exhibit is a section
-of figures: on dot products (here), or one of `ui.exhibits`. The server computes only the open one.
+of figures: on dot products (here), or one of `pages.exhibits`. The server computes only the open one.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from attnviz.analysis.page_texts import (
 from attnviz.analysis.why_attention import attention_name, short_kind_name
 from attnviz.browser_programs import KATEX
 from attnviz.export.saved_files import file_name
-from attnviz.figures.attention_forms_figure import multiplications, weights_row
+from attnviz.figures.heads_figure import multiplications, weights_row
 from attnviz.figures.registry import ENERGY_DECOMPOSITION, SOFTMAX
 from attnviz.figures.subject import Subject
 from attnviz.installed_models import (
@@ -60,22 +60,27 @@ from attnviz.installed_models import (
 from attnviz.languages import gettext, gettexts, language
 from attnviz.text import follows_space, join_pieces, piece_name
 from attnviz.trace.drawing import LONGEST_LABEL
-from attnviz.ui.chrome import Page
-from attnviz.ui.components.chart import chart, inline_figure
-from attnviz.ui.components.component import (
+from attnviz.ui import inputs
+from attnviz.ui.blocks import (
     box,
+    chart,
+    chart_tables,
     columns,
     component,
+    inline_figure,
     message,
     packed,
     plain_text,
     section_heading,
     view_blocks,
 )
-from attnviz.ui.components.tables import chart_tables
+from attnviz.ui.chrome import Page
+from attnviz.ui.controls import on_request, option_field, request_button
 from attnviz.ui.embedded_view import drawn_page
 from attnviz.ui.embedding import page_session, theme_name
-from attnviz.ui.exhibits import (
+from attnviz.ui.glossary import glossary_box, opening, references, text_section
+from attnviz.ui.inputs import linked_entry
+from attnviz.ui.pages.exhibits import (
     FIVE_MODELS,
     FRENCH,
     HEADS_EXHIBIT,
@@ -84,20 +89,14 @@ from attnviz.ui.exhibits import (
     SentenceRequest,
     best_head,
 )
-from attnviz.ui.fields import option_field
-from attnviz.ui.glossary import glossary_box, opening, references, text_section
-from attnviz.ui.page_state import linked
-from attnviz.ui.page_state.linked import linked_entry
-from attnviz.ui.page_state.selection import source_of
 from attnviz.ui.payloads import Payload, PayloadRequest, Shown, UnknownPayloadError, address, makes_payload
-from attnviz.ui.requests import on_request, request_button
 from attnviz.ui.resources import force_decoded, weights_of
+from attnviz.ui.selection import source_of
 from attnviz.ui.step.stage_panels import inline_equation
 from attnviz.ui.step.step_controls import player, view_state
 from attnviz.ui.step.verification_badge import verification
 from attnviz.ui.toolbar.downloads import (
     OfferedFigure,
-    OfferedPart,
     copy_link,
     download_box,
     offer_pictures,
@@ -105,7 +104,7 @@ from attnviz.ui.toolbar.downloads import (
     offers,
     page_downloads,
 )
-from attnviz.ui.toolbar.shown_translation import current_request, open_view, sentence_box, shown_translation
+from attnviz.ui.toolbar.shown_translation import current_request, sentence_box, shown_translation
 from attnviz.ui.view import View
 
 
@@ -118,8 +117,15 @@ def row_payload(request: PayloadRequest) -> Payload:
     return {
         "language": language(),
         "katex": KATEX.file_name,
-        "sources": [_piece_text(piece) for piece in trace.source_pieces],
-        "targets": [_target_payload(trace.target_pieces, step) for step in steps],
+        "sources": [shorten(join_pieces([piece]) or piece_name(piece)) for piece in trace.source_pieces],
+        "targets": [
+            {
+                "text": join_pieces([piece]) or "\u00a0",
+                "space": step > 0 and follows_space(piece),
+                "name": quoted_name(piece),
+            }
+            for step, piece in enumerate(trace.target_pieces)
+        ],
         "forms": {
             name: {
                 "model": form_model(name, sources),
@@ -152,27 +158,8 @@ def row_payload(request: PayloadRequest) -> Payload:
     }
 
 
-def _piece_text(piece: str) -> str:
-    return shorten(join_pieces([piece]) or piece_name(piece))
-
-
-def _target_payload(pieces: tuple[str, ...], step: int) -> Payload:
-    """Return a French piece with the blank before it, and its name."""
-    piece = pieces[step]
-    space = step > 0 and follows_space(piece)
-    return {"text": join_pieces([piece]) or "\u00a0", "space": space, "name": quoted_name(piece)}
-
-
 def _make_row(request: SentenceRequest) -> tuple[View, Shown]:
-    """Return the view of the row, and the sources of its forms; raise AttnvizError if it cannot be drawn."""
-    sources = _sources(request)
-    forms = _forms(sources)
-    view = View("energies", sources.additive, first_step=instructive_step(forms), forms=tuple(forms))
-    return view, {"sources": sources}
-
-
-def _sources(request: SentenceRequest) -> FormSources:
-    """Return the models' translations, all forced to be the additive model's translation.
+    """Return the view of the row, and the sources of its forms: translations forced to be the additive model's.
 
     The transformer's is left out where the model is missing or has other pieces. Raise AttnvizError where the other two
     cannot be compared.
@@ -187,7 +174,10 @@ def _sources(request: SentenceRequest) -> FormSources:
     if not missing_models(TRANSFORMER_MODEL):
         (transformer,) = force_decoded([TRANSFORMER_MODEL], request.device, request.sentence, translation)
         head = best_head(transformer) if _have_same_pieces(additive, transformer) else None
-    return FormSources(additive, general, head)
+    sources = FormSources(additive, general, head)
+    forms = _forms(sources)
+    view = View("energies", additive, first_step=instructive_step(forms), forms=tuple(forms))
+    return view, {"sources": sources}
 
 
 def _have_same_pieces(one: Any, other: Any) -> bool:
@@ -236,16 +226,10 @@ def _row_pictures(request: PayloadRequest) -> Iterator[OfferedFigure]:
     forms, pieces = _forms(sources), sources.additive.source_pieces
     for name, form in forms.items():
         asking = sources.additive.target_pieces[step] if form.askers is None else pieces[form.askers[step]]
-        heading = gettext(
-            "Attention of {piece} in {model}",
-            piece=quoted_name(asking),
-            model=form_model(name, sources),
-        )
+        piece, model = quoted_name(asking), form_model(name, sources)
+        heading = gettext("Attention of {piece} in {model}", piece=piece, model=model)
         draw = partial(weights_row, form, step, pieces, f"{heading}. {form_sentence(name, forms, sources, step)}")
         yield OfferedFigure(form_names()[name], f"step-{step + 1}-{name}", draw, heading, form_trace(name, sources))
-
-
-_FIGURES = (ENERGY_DECOMPOSITION, SOFTMAX)
 
 
 def _draw_energies(view: View, shown: Shown) -> None:
@@ -295,7 +279,7 @@ def _energy_pictures(asked: PayloadRequest) -> Iterator[OfferedFigure]:
     source = source_of(asked.selection, asked.view.trace)
     for trace in (sources.additive, sources.general):
         subject = Subject(trace, step, weights_of(trace), source, longest=LONGEST_LABEL)
-        for figure in _FIGURES:
+        for figure in (ENERGY_DECOMPOSITION, SOFTMAX):
             yield OfferedFigure(
                 f"{figure.title(subject)}, {attention_name(str(trace.config['attention']))}",
                 f"{trace.model}-{step + 1}-{figure.name}",
@@ -305,7 +289,7 @@ def _energy_pictures(asked: PayloadRequest) -> Iterator[OfferedFigure]:
     yield OfferedFigure(gettext("Multiplications"), "multiplications", partial(multiplications, _work(sources)))
 
 
-ATTENTION_ROW = Exhibit(_make_row, _draw_energies, OfferedPart(_energy_pictures))
+ATTENTION_ROW = Exhibit(_energy_pictures, make=_make_row, draw=_draw_energies)
 
 
 EXHIBIT_PARAMETER = "exhibit"
@@ -317,7 +301,7 @@ EXHIBITS: Mapping[str, Exhibit] = {
     "answers": FIVE_MODELS,
 }
 """By their names in the address, in the order of the page."""
-offers("exhibit", {name: exhibit.offered for name, exhibit in EXHIBITS.items()})
+offers("exhibit", EXHIBITS)
 
 
 def _open_exhibit_name() -> str:
@@ -326,7 +310,7 @@ def _open_exhibit_name() -> str:
     parameters = [exhibit.parameter for exhibit in EXHIBITS.values() if exhibit.parameter]
     for name in parameters:
         linked_entry(name, None)
-    linked.add_parameters(dict.fromkeys((*parameters, FRENCH)))
+    inputs.add_parameters(dict.fromkeys((*parameters, FRENCH)))
     on_request(EXHIBIT_PARAMETER, _store_exhibit_name)
     chosen = page_session()[EXHIBIT_PARAMETER]
     return str(chosen) if chosen in EXHIBITS else ""
@@ -336,11 +320,7 @@ def _store_exhibit_name(name: object) -> None:
     page_session()[EXHIBIT_PARAMETER] = name if name in EXHIBITS else None
 
 
-_Made = tuple[View, Shown]
-"""The view of an exhibit, and what else it shows."""
-
-
-def _made(exhibit: Exhibit, request: SentenceRequest, name: str, main: View | None) -> _Made | None:
+def _made(exhibit: Exhibit, request: SentenceRequest, name: str, main: View | None) -> tuple[View, Shown] | None:
     """Return what an exhibit makes, in place of the page's `main` view, or draw the reason why it cannot."""
     try:
         with st.spinner(gettext("Translating…")):
@@ -373,10 +353,10 @@ def _exhibit_figures(view: View, shown: Shown, name: ExhibitName) -> None:
 def _write_address(view: View, exhibit_name: str) -> None:
     """Write the parameters of the page into the address, which `view` provides; each exhibit has its history entry."""
     main_identity, exhibit = view.main.identity if view.main else "", EXHIBITS.get(exhibit_name)
-    parameters: linked.Parameters = {EXHIBIT_PARAMETER: exhibit_name or None}
+    parameters: inputs.Parameters = {EXHIBIT_PARAMETER: exhibit_name or None}
     if exhibit and exhibit.parameter:
         parameters[exhibit.parameter] = page_session()[exhibit.parameter]
-    linked.set_page_address(f"{main_identity} {exhibit_name} {view.identity}", parameters)
+    inputs.set_page_address(f"{main_identity} {exhibit_name} {view.identity}", parameters)
 
 
 @makes_payload("exhibit-lecture")
@@ -405,13 +385,12 @@ def _draw() -> None:
         with st.container(key="transformer_sentence"):
             sentence_box(available)
     request = current_request()
-    shown = shown_translation(request)
-    if shown.view is None:
+    view, _ = shown_translation(request)
+    if view is None:
         return
-    open_view(shown.view, shown.request)
     settings = (request.device, request.beam) if request else ()
     with view_blocks("transformer_view"), box("transformer_blocks"):
-        _row_and_exhibit(SentenceRequest(shown.view, *settings))
+        _row_and_exhibit(SentenceRequest(view, *settings))
 
 
 def _row_and_exhibit(request: SentenceRequest) -> None:

@@ -1,13 +1,12 @@
 """The page *Translate*: a sentence, the step view of its translation or of imported attention, or a lesson.
 
-Its controls: sentence, examples, own translation, model, device, search, level of detail (`page_state.inputs`) and the
+Its controls: sentence, examples, own translation, model, device, search, level of detail (`ui.inputs`) and the
 button of the tour, which the browser runs (`components/tour`).
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import streamlit as st
@@ -15,13 +14,12 @@ import streamlit as st
 from attnviz.analysis.page_texts import additive_and_general
 from attnviz.installed_models import SHIPPED_MODELS, installed_models
 from attnviz.languages import gettext, gettexts
+from attnviz.ui import inputs
+from attnviz.ui.blocks import component, view_blocks
 from attnviz.ui.chrome import Page
-from attnviz.ui.components.component import component, view_blocks
-from attnviz.ui.examples import EXAMPLES, example_kind_name
-from attnviz.ui.fields import close_popover, popover, segmented_control, select_box
-from attnviz.ui.lab.comparison_section import show_beside
-from attnviz.ui.page_state import inputs
-from attnviz.ui.page_state.inputs import (
+from attnviz.ui.controls import close_popover, popover, request_button, segmented_control, select_box, uploader
+from attnviz.ui.examples import DEFAULT_SENTENCE, EXAMPLES, example_kind_name
+from attnviz.ui.inputs import (
     DEFAULT_LEVEL,
     DETAIL_LEVEL,
     choose_detail_level,
@@ -30,7 +28,7 @@ from attnviz.ui.page_state.inputs import (
     detail_level_address,
     page_detail_level,
 )
-from attnviz.ui.requests import request_button
+from attnviz.ui.pages.comparison_section import show_beside
 from attnviz.ui.resources import devices, tokenizer_of, translate, weights_of
 from attnviz.ui.step.step_view import step_view
 from attnviz.ui.toolbar import opened_file
@@ -38,8 +36,6 @@ from attnviz.ui.toolbar.downloads import share_and_save
 from attnviz.ui.toolbar.open_lesson import current_lesson, draw_lesson, lessons_menu
 from attnviz.ui.toolbar.shown_translation import (
     current_request,
-    default_request,
-    open_view,
     own_translation,
     run_summary,
     sentence_box,
@@ -54,9 +50,8 @@ _EXAMPLES_WIDTH, _MORE_WIDTH = 620, 740
 
 def cache_default_translation() -> None:
     """Translate the default sentence, so that it is cached before a visitor comes; raise AttnvizError if it fails."""
-    if available := installed_models():
-        request = default_request(available)
-        trace = translate(request.model, request.device, request.text, request.beam, request.target)
+    for name in [*installed_models()][:1]:
+        trace = translate(name, devices()[0], DEFAULT_SENTENCE, inputs.beam_of(inputs.DEFAULT_SEARCH), None)
         weights_of(trace)
         tokenizer_of(trace)
 
@@ -82,7 +77,13 @@ def _draw() -> None:
             titles = gettext("Settings"), gettext("Open a file"), gettext("Share and save")
             settings, open_box, share_box = st.tabs(titles)
             with open_box:
-                opened_file.open_file_uploader()
+                label = gettext(
+                    "Open a trace file (JSON) saved by attnviz; no model is needed. You can also open the attention or "
+                    "the word links of another program: the output of a toolkit or aligner, or a JSON, CSV, NumPy, "
+                    "PyTorch or Parquet file. A lesson file (YAML) opens as a lesson."
+                )
+                most = opened_file.LARGEST_MEGABYTES
+                uploader(label, opened_file.open_file, key=opened_file.BOX, megabytes=most)
             with settings:
                 if models:
                     target = own_translation()
@@ -91,17 +92,17 @@ def _draw() -> None:
                     request = current_request()
                 run_box = st.container(key="ran")
         status_box = st.container(key="beside", width="stretch", horizontal=True, vertical_alignment="center")
-    shown = shown_translation(request, steps=True)
-    if shown.view is None:
+    shown, request = shown_translation(request, steps=True)
+    if shown is None:
         return
-    view = replace(shown.view, detail_level=page_detail_level(), show_beside=show_beside)
-    open_view(view, shown.request)
+    view = replace(shown, detail_level=page_detail_level(), show_beside=show_beside)
     if view.trace.translated:
-        with tour_box:
-            _tour_button()
+        # The browser stores the choice of a level, and that the tour was taken.
+        is_new = detail_level_address()[DETAIL_LEVEL] is None and inputs.remembered("tour") != "taken"
+        tour_box.button(gettext("Tour (3 min)"), type="secondary" if is_new else "tertiary", key="tour_button")
     with share_box:
         share_and_save(view)
-    if shown.request:
+    if request:
         run_box.caption(run_summary(view))
         if view.shows("numbers"):
             with status_box:
@@ -116,18 +117,16 @@ def _example_box() -> None:
         popover(gettext("Examples"), key=_EXAMPLES, type="tertiary", width="content"),
         st.container(key="example_list", width=_EXAMPLES_WIDTH, gap=None),
     ):
-        for kind, sentences in EXAMPLES.items():
+        for number, (kind, sentences) in enumerate(EXAMPLES.items()):
             st.html(f'<p class="kind">{example_kind_name(kind)}</p>')
-            for position, sentence in enumerate(sentences):
-                key = f"example_{list(EXAMPLES).index(kind)}_{position}"
-                request_button(
-                    sentence, partial(_choose_example, sentence), type="tertiary", key=key, width="stretch", wrap=True
-                )
+            for place, sentence in enumerate(sentences):
 
+                def choose(sentence: str = sentence) -> None:
+                    inputs.set_request(sentence)
+                    close_popover(_EXAMPLES)
 
-def _choose_example(sentence: str) -> None:
-    inputs.set_request(sentence)
-    close_popover(_EXAMPLES)
+                key = f"example_{number}_{place}"
+                request_button(sentence, choose, type="tertiary", key=key, width="stretch", wrap=True)
 
 
 def _choices(models: dict[str, Path], forced: bool) -> None:
@@ -171,32 +170,12 @@ def _choices(models: dict[str, Path], forced: bool) -> None:
     )
 
 
-def _tour_button() -> None:
-    """Draw the button that starts the tour; it has a border for new visitors.
-
-    They have no level of detail from a link or an earlier choice, and have not taken the tour; the browser stores both.
-    """
-    is_new = detail_level_address()[DETAIL_LEVEL] is None and inputs.remembered("tour") != "taken"
-    st.button(gettext("Tour (3 min)"), type="secondary" if is_new else "tertiary", key="tour_button")
-
-
 def _detail_level_switch() -> None:
     """Draw the switch of the level of detail, and store its choice in the browser."""
     page_detail_level()
-    names = gettexts(
-        {
-            "idea": "Idea",
-            "numbers": "Numbers",
-            "everything": "Everything",
-        }
-    )
-    segmented_control(
-        gettext("Level of detail"),
-        names,
-        key=DETAIL_LEVEL,
-        default=DEFAULT_LEVEL,
-        then=choose_detail_level,
-    )
+    names = gettexts({"idea": "Idea", "numbers": "Numbers", "everything": "Everything"})
+    label = gettext("Level of detail")
+    segmented_control(label, names, key=DETAIL_LEVEL, default=DEFAULT_LEVEL, then=choose_detail_level)
     stored = {"name": cookie(DETAIL_LEVEL), "value": chosen_detail_level()}
     component("stored_choice", f"remembered_{DETAIL_LEVEL}", stored, height=1)
 

@@ -43,8 +43,8 @@ from attnviz.analysis.why_attention import (
 )
 from attnviz.evaluation.example_sentences import REFERENCE_TRANSLATIONS, TABLE_3, TECHNOLOGY
 from attnviz.export.saved_files import file_name
-from attnviz.figures.sentence_length_figure import bucket_of, sentence_growth
-from attnviz.figures.three_models_figure import forced_words_figure, gradient_norms
+from attnviz.extras import IMPORTING
+from attnviz.figures.why_attention_figure import bucket_of, forced_words_figure, gradient_norms, sentence_growth
 from attnviz.installed_models import (
     ADDITIVE_MODEL,
     FIXED_CONTEXT_MODEL,
@@ -53,24 +53,30 @@ from attnviz.installed_models import (
     installed_models,
 )
 from attnviz.languages import gettext, ngettext
-from attnviz.lru_cache import LRUCache, cached_in
-from attnviz.model_folder import EVERY_FILE, architecture, read_config, stamp
+from attnviz.lru_cache import LRUCache, cached_in, stamp
+from attnviz.model_folder import EVERY_FILE, architecture, read_config
 from attnviz.text import LONGEST_SENTENCE, LONGEST_TEXT
 from attnviz.trace.parts import GradientNorms
-from attnviz.ui.chrome import Page
-from attnviz.ui.components.chart import (
+from attnviz.ui.blocks import (
+    Box,
+    box,
     caption_payload,
     chart,
+    chart_tables,
+    columns,
     computed_chart,
+    details,
+    explanation,
     fitting_payload,
     inline_figure,
+    message,
+    plain_text,
     steady_payload,
+    view_blocks,
 )
-from attnviz.ui.components.component import Box, box, columns, details, explanation, message, plain_text, view_blocks
-from attnviz.ui.components.side_by_side import lane, lanes, lanes_payload, translations_payload, version
-from attnviz.ui.components.tables import chart_tables
+from attnviz.ui.chrome import Page
+from attnviz.ui.controls import segmented_control
 from attnviz.ui.embedded_view import drawn_page
-from attnviz.ui.fields import segmented_control
 from attnviz.ui.glossary import glossary_box, opening, references, text_section
 from attnviz.ui.payloads import Payload, PayloadRequest, address, makes_payload
 from attnviz.ui.resources import (
@@ -79,13 +85,13 @@ from attnviz.ui.resources import (
     bleu_scores,
     cached_analysis,
     cached_for_all,
-    cached_translations,
     device_of,
     force_decoded,
     translate,
     translator_in,
     translator_of,
 )
+from attnviz.ui.side_by_side import lane, lanes, lanes_payload, translations_payload, version
 from attnviz.ui.step.step_controls import view_state
 from attnviz.ui.toolbar.downloads import (
     NamedTables,
@@ -98,7 +104,6 @@ from attnviz.ui.toolbar.downloads import (
 )
 from attnviz.ui.toolbar.shown_translation import (
     current_request,
-    open_view,
     own_translation,
     sentence_box,
     shown_translation,
@@ -129,11 +134,6 @@ class Trio:
         given = REFERENCE_TRANSLATIONS.get(self.reference.source_text)
         return "reference" if given and given.french == self.reference.translation else "visitor"
 
-    @property
-    def longest(self) -> Trace:
-        """The one of the models' own translations with the most steps."""
-        return max(self.own, key=lambda trace: len(trace.target_pieces))
-
 
 def _other_models() -> list[str]:
     """Return the names of the installed models except the three, the preferred reference model first."""
@@ -145,9 +145,10 @@ def _judge_model() -> str | None:
 
     None where no other model has one attention distribution a step, which `corpora.judging` needs.
     """
-    folders = installed_models()
-    recurrent = (name for name in _other_models() if architecture(folders[name]) == "rnnsearch")
-    return next((name for name in recurrent if read_config(folders[name])["attention"] != "none"), None)
+    for name, folder in installed_models().items():
+        if name not in MODELS and architecture(folder) == "rnnsearch" and read_config(folder)["attention"] != "none":
+            return name
+    return None
 
 
 def translate_trio(text: str, target: str | None, device: str = "auto", beam: int = 5) -> Trio:
@@ -173,8 +174,8 @@ def _trio_stamp() -> str:
     """Return a digest of the models' current files, for the addresses of payloads."""
     folders = installed_models()
     names = [*MODELS, *_other_models()[:1]]
-    text = repr([stamp(str(folders[name]), *EVERY_FILE) for name in names if name in folders])
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
+    stamps = [stamp(str(folders[name]), *EVERY_FILE) for name in names if name in folders]
+    return hashlib.sha256(repr(stamps).encode()).hexdigest()[:12]
 
 
 @cached_for_all
@@ -324,7 +325,8 @@ def _growing_sentence(trace: Trace) -> None:
 @makes_payload("growing")
 def length_growth_payload(request: PayloadRequest) -> Payload:
     """Return the payload of the translations of every prefix."""
-    from attnviz.evaluation.bleu import sentence_chrf  # imports sacrebleu
+    with IMPORTING:
+        from attnviz.evaluation.bleu import sentence_chrf  # imports sacrebleu
 
     growth = _growth_of(request.trace)
     total, reference, rows = growth.counts[-1], REFERENCE_TRANSLATIONS.get(growth.sentence), []
@@ -408,10 +410,11 @@ def _no_judge_reason() -> str:
 
 @cached_in(LRUCache(8 << 20))
 def _compute_growth(sentence: str, judge_name: str, device: str, stamp: str) -> PrefixTranslations:  # noqa: ARG001  part of the key
-    from attnviz.corpora.judging import judge
+    with IMPORTING:
+        from attnviz.corpora.judging import judge
 
     texts, folders = prefixes(sentence), installed_models()
-    outputs = [cached_translations(str(folders[name]), device, texts, 5) for name in MODELS]
+    outputs = [translator_in(str(folders[name]), device).translate_batch(texts, beam=5) for name in MODELS]
     # A model that repeats itself may write more than can be forced.
     starts = [" ".join(one.split()[:LONGEST_SENTENCE])[:LONGEST_TEXT] for translated in outputs for one in translated]
     pairs = list(zip(texts * len(MODELS), starts, strict=True))
@@ -439,7 +442,6 @@ def _by_length_panel(view: View, trio: Trio) -> None:
             )
         )
         return
-    sentence = trio.reference.source_text
     models = {str(trace.config["attention"]): bleu_scores(rows).get(trace.model, {}) for trace in trio.own}
     buckets = list(dict.fromkeys(row["words"] for row in rows))
     ends = buckets[0], buckets[-1]
@@ -453,6 +455,7 @@ def _by_length_panel(view: View, trio: Trio) -> None:
             for text in filter(None, (*section.paragraphs, harder)):
                 explanation(escape(text))
         with chart_column:
+            sentence = trio.reference.source_text
             word_count = len(sentence.split())
             bucket = bucket_of(word_count, buckets)
             scores = {kind: bleu[bucket] for kind, bleu in models.items() if bucket in bleu}
@@ -554,19 +557,18 @@ def _draw() -> None:
         request = current_request()
         with view_blocks("terms", width="content"):
             glossary_box("signs", "attention", "learning", "scores")
-    shown = shown_translation(request)
-    if shown.view is None:
+    main, _ = shown_translation(request)
+    if main is None:
         return
-    open_view(shown.view, shown.request)
-    trace, settings = shown.view.trace, (request.device, request.beam) if request else ()
-    forced = shown.view.number == 0 and trace.search.method == "forced"
+    trace, settings = main.trace, (request.device, request.beam) if request else ()
+    forced = main.number == 0 and trace.search.method == "forced"
     try:
         with st.spinner(gettext("Translating…")):
             trio = translate_trio(trace.source_text, trace.translation if forced else None, *settings)
     except AttnvizError as error:
         message(str(error), "why_problem")
         return
-    view = View("why", trio.longest, main=shown.view)
+    view = View("why", max(trio.own, key=lambda one: len(one.target_pieces)), main=main)
     with result, view_blocks("why_growth_view"), box("why_growth"):
         growth = _growth_section(trio)
     with view_blocks(view.key("view")), box(view.key("room")):  # components/view.js stores its state on this element

@@ -28,13 +28,13 @@ from attnviz.analysis.labels import quote, shorten, subscript
 from attnviz.analysis.numbers import percent
 from attnviz.analysis.stages import Narration, diagram_alt, lead_texts
 from attnviz.analysis.what_if_effects import foils_of
-from attnviz.figures.grammar import energy_range, finite_energies
+from attnviz.figures.spec import energy_range, finite_energies
 from attnviz.languages import gettext, language
 from attnviz.palette import STRONGEST
 from attnviz.text import SPECIAL_PIECES, join_pieces, piece_name
 from attnviz.trace import Trace
 from attnviz.trace.interventions import interventions_at
-from attnviz.ui.components.component import component, html, packed, plain_text
+from attnviz.ui.blocks import component, html, packed, plain_text
 from attnviz.ui.payloads import Payload, PayloadRequest, UnknownPayloadError, makes_payload, payload_address
 from attnviz.ui.step.stage_panels import narration, stage_names
 from attnviz.ui.view import View
@@ -72,10 +72,15 @@ def diagram_payload(trace: Trace, steps: Sequence[int], narration: Narration) ->
 
 def _outline(trace: Trace) -> Payload:
     """Return what the height of the diagram depends on."""
+    inner = {j for group in trace.words().source_groups for j in group[1:]}
     return {
         "attention": trace.config["attention"],
-        "sources": [_surface(piece) for piece in trace.source_surfaces],
-        "joined": _joined(trace),
+        "sources": [
+            shorten(piece if piece in SPECIAL_PIECES else join_pieces([piece]) or "␣", LETTERS)
+            for piece in trace.source_surfaces
+        ],
+        # whether each source piece continues the previous word
+        "joined": [j in inner for j in range(len(trace.source_pieces))],
     }
 
 
@@ -91,28 +96,13 @@ def _numbers(trace: Trace, units: DrawnUnits, steps: NDArray[np.intp]) -> Payloa
         "before": packed(states[steps]),
         "after": packed(states[steps + 1]),
         "readouts": packed(readouts[steps]),
-        "squares": {
-            "annotation": len(units.annotation),
-            "context": len(units.context),
-            "state": len(units.state),
-            "readout": len(units.readout),
-        },
+        "squares": {name: len(getattr(units, name)) for name in ("annotation", "context", "state", "readout")},
         "limits": {"annotation": _limit(annotations), "state": _limit(states), "readout": _limit(readouts)},
     }
 
 
 def _limit(values: NDArray[np.float32]) -> float:
     return float(np.quantile(np.abs(values), STRONGEST)) or 1.0
-
-
-def _surface(piece: str) -> str:
-    return shorten(piece if piece in SPECIAL_PIECES else join_pieces([piece]) or "␣", LETTERS)
-
-
-def _joined(trace: Trace) -> list[bool]:
-    """Return for each source piece whether it continues the previous word."""
-    inner = {j for group in trace.words().source_groups for j in group[1:]}
-    return [j in inner for j in range(len(trace.source_pieces))]
 
 
 def _foils(trace: Trace, step: int) -> str:

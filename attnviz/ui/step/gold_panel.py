@@ -1,6 +1,6 @@
 """Gold links in the step view: box to enter them, drawing on the heatmap, download, and findings of the alignment.
 
-The browser edits the links and sends each edit as a request (`page_state.gold_state.set_drawn_links`).
+The browser edits the links and sends each edit as a request (`ui.selection.set_drawn_links`).
 """
 
 from __future__ import annotations
@@ -34,10 +34,13 @@ from attnviz.export.saved_files import file_name
 from attnviz.languages import gettext, language
 from attnviz.trace import Attention, Trace
 from attnviz.trace.drawing import Face
-from attnviz.ui.components.component import box, component, html, message, plain_text
+from attnviz.ui.blocks import box, component, html, message, plain_text
+from attnviz.ui.controls import popover, request_button, switch, text_box, uploader
 from attnviz.ui.embedding import embedding, page_session
-from attnviz.ui.fields import popover, switch, text_box, uploader
-from attnviz.ui.page_state.gold_state import (
+from attnviz.ui.inputs import linked_entry
+from attnviz.ui.payloads import Payload, PayloadRequest, UnknownPayloadError, makes_payload, shown_address
+from attnviz.ui.resources import cached_for_all, cached_posterior, has_posterior
+from attnviz.ui.selection import (
     LINKS_OF_PAIRS,
     TEXT,
     drawn_identity,
@@ -50,10 +53,6 @@ from attnviz.ui.page_state.gold_state import (
     set_links,
     take_links,
 )
-from attnviz.ui.page_state.linked import linked_entry
-from attnviz.ui.payloads import Payload, PayloadRequest, UnknownPayloadError, makes_payload, shown_address
-from attnviz.ui.requests import request_button
-from attnviz.ui.resources import cached_for_all, cached_posterior, has_posterior
 from attnviz.ui.view import View
 
 _MOST_MEGABYTES = 16
@@ -68,35 +67,26 @@ def gold_box(view: View) -> None:
     with popover(gettext("Links marked by hand"), key=key_of_box):
         html(f'<p class="explanation">{escape(links_help(of_file=not view.trace.translated))}</p>')
         for name, side in zip((gettext("Source"), gettext("Target")), linkable_words(view.trace.words()), strict=True):
-            html(f'<p class="explanation"><b>{escape(name)}</b> {_numbered(side)}</p>')
-        links = gold_of(view)
-        text_box(
-            gettext("Links"),
-            key=key,
-            default=links.text() if links else "",
-            height=90,
-            placeholder="0-0 1-2 2?1",
-            labelled=False,
-        )
+            numbered = " ".join(
+                f'<span style="white-space:nowrap"><small>{number}</small>\u00a0{escape(word)}</span>'
+                for number, word in enumerate(side)
+            )
+            html(f'<p class="explanation"><b>{escape(name)}</b> {numbered}</p>')
+        text = links.text() if (links := gold_of(view)) else ""
+        text_box(gettext("Links"), key=key, default=text, height=90, placeholder="0-0 1-2 2?1", labelled=False)
         with box(view.key("gold_buttons"), row=True):
-            request_button(gettext("Show them"), partial(_store_links, view), type="primary", key=view.key("gold_show"))
+            request_button(
+                gettext("Show them"),
+                lambda: set_links(view, str(page_session().get(key) or "")),
+                type="primary",
+                key=view.key("gold_show"),
+            )
             request_button(gettext("Take them off"), partial(take_links, view, GoldLinks()), key=view.key("gold_off"))
         if problem := problem_of(view):
             message(problem, view.key("gold_problem_within"))
         if view.open_gold:
             label = gettext("Or open a file of links, in any format")
             uploader(label, partial(view.open_gold, view), key=key_of_box, megabytes=_MOST_MEGABYTES)
-
-
-def _numbered(words: tuple[str, ...]) -> str:
-    return " ".join(
-        f'<span style="white-space:nowrap"><small>{number}</small>\u00a0{escape(word)}</span>'
-        for number, word in enumerate(words)
-    )
-
-
-def _store_links(view: View) -> None:
-    set_links(view, str(page_session().get(view.key(TEXT)) or ""))
 
 
 def gold_panel(view: View, *, listed: bool) -> None:
@@ -315,6 +305,5 @@ def findings_payload(trace: Trace) -> Payload:
     ]
     has_errors = any(finding.kind is not FindingKind.IDENTICAL for finding in ranked)
     summary = summary_sentence(summarise(trace)) + ("" if has_errors else f" {nothing_found_text(trace)}")
-    return links_payload(
-        summary, links, AT_ONCE, [step_attention_sentence(trace, i) for i in range(len(trace.target_pieces))]
-    )
+    steps = [step_attention_sentence(trace, step) for step in range(len(trace.target_pieces))]
+    return links_payload(summary, links, AT_ONCE, steps)

@@ -1,4 +1,7 @@
-"""Draw the alignment heatmap of the step view, with an introduction, display options and gold links."""
+"""Draw the alignment heatmap of the step view, with an introduction, display options and gold links.
+
+Imported attention has that of another program beside it: both heatmaps, their difference, links that only one has.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,15 @@ from typing import Literal
 
 from attnviz import figures
 from attnviz import lazy_streamlit as st
+from attnviz.analysis.comparison import (
+    ComparedSide,
+    Comparison,
+    SharedAxis,
+    agreement_sentences,
+    attention_at_step,
+    compare,
+    only_one_sentence,
+)
 from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.grid import FACES, grid
 from attnviz.analysis.imported_file_texts import self_attention_sentences
@@ -25,20 +37,37 @@ from attnviz.analysis.learning import guidance_sentence, unguided_model
 from attnviz.analysis.measures import is_uniform
 from attnviz.analysis.transformer_steps import heads_name
 from attnviz.architectures import step_texts
+from attnviz.errors import AttnvizError
+from attnviz.evaluation.two_files import LinkAgreement, link_agreement
+from attnviz.figures.side_by_side_figure import comparison
+from attnviz.figures.spec import Spec
 from attnviz.languages import gettext, gettexts, ngettext
 from attnviz.palette import SCALES
 from attnviz.trace import Aligned, Attention, Record, Trace
 from attnviz.trace.drawing import HeatmapChoices
 from attnviz.trace.parts import head_choices
-from attnviz.ui.components.chart import chart, steady_payload
-from attnviz.ui.components.component import Box, Width, box, caption, columns, details, html
+from attnviz.ui.blocks import (
+    Box,
+    Width,
+    box,
+    caption,
+    chart,
+    columns,
+    component,
+    details,
+    fitting_payload,
+    html,
+    message,
+    steady_payload,
+)
+from attnviz.ui.controls import by_unit, option_field, request_button, select_box, shown_if
 from attnviz.ui.embedding import embedding
-from attnviz.ui.fields import by_unit, option_field, select_box, shown_if
-from attnviz.ui.page_state.selection import HEADS
-from attnviz.ui.payloads import Payload, PayloadRequest, makes_payload, shown_address
-from attnviz.ui.requests import request_button
+from attnviz.ui.payloads import Payload, PayloadRequest, UnknownPayloadError, makes_payload, shown_address
 from attnviz.ui.resources import cached_for_all, cached_posterior, has_posterior, model_configs, weights_digest_of
+from attnviz.ui.selection import HEADS
 from attnviz.ui.step.gold_panel import (
+    SHOWN_LINKS,
+    cell_link,
     drawn_gold,
     draws_links,
     gold_box,
@@ -47,8 +76,9 @@ from attnviz.ui.step.gold_panel import (
     link_drawing,
     link_drawing_switch,
     link_entries,
+    links_payload,
 )
-from attnviz.ui.view import View
+from attnviz.ui.view import Compared, View
 
 MOST_EQUAL = 32
 """Largest number of columns with which the heatmap is about as wide as the panel of the step; beyond, it is wider."""
@@ -74,8 +104,11 @@ def heatmap_panel(view: View) -> None:
             html('<div class="drawn-score"></div>')
         if view.shows("numbers"):
             _heads_box(view)
-        sent = heatmap_payload(PayloadRequest(shown, {})) if embedding() is None else None
-        chart(view, at, "heatmap", sent=sent)
+        data = {}
+        if embedding() is None:
+            payload = heatmap_payload(PayloadRequest(shown, {}))
+            data["sent"] = {"at": at.replace("{options}", ""), "payload": payload}
+        chart(view, at, "heatmap", **data)
     if view.simple:
         return
     with box(view.key("link_drawing")):  # always present: otherwise the parts below are mounted again
@@ -125,16 +158,8 @@ def _heads_box(view: View) -> None:
         caption(gettext("Shown: {heads}.", heads=heads_name(view.trace.heads)))
         return
     names = {code: capitalised(heads_name(heads)) for code, heads in choices.items()}
-    current = view.trace.heads.name
-    chosen = select_box(
-        gettext("Heads"),
-        names,
-        key=view.key(HEADS),
-        default=current,
-        labelled=False,
-        width=260,
-    )
-    if chosen != current:
+    label, current = gettext("Heads"), view.trace.heads.name
+    if select_box(label, names, key=view.key(HEADS), default=current, labelled=False, width=260) != current:
         st.rerun()
 
 
@@ -165,7 +190,7 @@ def _heatmap_payload(
 
 
 def display_options(view: View, *names: str) -> None:
-    """Draw the choices of these options of the heatmap (`page_state.selection.OPTIONS`)."""
+    """Draw the choices of these options of the heatmap (`ui.selection.OPTIONS`)."""
     fields: dict[str, tuple[Literal["segments", "select", "switch"], str, Mapping[str, str], str]] = {
         "face": ("segments", gettext("Attention before or after the word"), face_names(), ""),
         "by": ("segments", gettext("Rows and columns"), gettexts({"steps": "steps", "words": "words"}), ""),
@@ -225,10 +250,16 @@ def _introduction(view: View, *, only_words: bool) -> str:
     """
     if not view.trace.translated:
         return _imported_introduction(view.trace, only_words=only_words)
-    start = gettext("Press Play, or click a French word.")
-    if not view.trace.attends:
-        return f"{_one_vector_sentence(view.trace)} {start}"
-    trace = view.trace
+    trace, start = view.trace, gettext("Press Play, or click a French word.")
+    if not trace.attends:
+        one_vector = gettext(
+            'This model has no attention. The model reads the <span class="encoder">English sentence</span> in '
+            'order. The encoder’s state after the last piece, <span class="context">one vector of {units} numbers'
+            '</span>, must hold the whole sentence. Every step that writes a <span class="decoder">French piece</span> '
+            "gets this same vector, so no step looks at one word more than at another.",
+            units=trace.contexts.shape[1],
+        )
+        return f"{one_vector} {start}"
     uniform = trace.attends_once and all(is_uniform(trace, step) for step in range(len(trace.target_pieces)))
     alike = gettext("All cells are alike: each French word looked equally at all English words.") if uniform else ""
     if view.simple:
@@ -260,15 +291,10 @@ def _has_pieces(trace: Aligned) -> bool:
 
 def _piece_sentences(trace: Aligned, *, only_words: bool) -> list[str]:
     """Return what a bracket is, or the number of a word of several pieces; and why there are only words."""
-    found = [_unit_text(merged_words_sentence(), bracket_sentence(), only_words)] if _has_pieces(trace) else []
+    found = [by_unit(merged_words_sentence(), bracket_sentence(), only_words)] if _has_pieces(trace) else []
     if only_words:
         found.append(gettext("Links join words, so the heatmap shows words."))
     return found
-
-
-def _unit_text(words: str, steps: str, only_words: bool) -> str:
-    """Return as HTML the text for words and that for steps, of which one is shown, or the first where that is sure."""
-    return words if only_words else by_unit(words, steps)
 
 
 def _details(trace: Trace) -> str:
@@ -296,15 +322,14 @@ def _details(trace: Trace) -> str:
         )
         sentences.append(shown_if("words", several_steps))
     sentences.append(_row_sum_sentences())
-    if not trace.translated:
-        return " ".join(sentences)
-    sentences.append(
-        gettext(
-            "Click a word, a cell or a bar to show its step; the numbers beside and below the heatmap change "
-            "with the step. In the English sentence at the top, the stronger the shade of a word, the more the "
-            "chosen step looked at it."
+    if trace.translated:
+        sentences.append(
+            gettext(
+                "Click a word, a cell or a bar to show its step; the numbers beside and below the heatmap change "
+                "with the step. In the English sentence at the top, the stronger the shade of a word, the more the "
+                "chosen step looked at it."
+            )
         )
-    )
     return " ".join(sentences)
 
 
@@ -329,7 +354,7 @@ def grid_sentences(only_words: bool = False) -> str:
         'Each <span class="decoder">row</span> is a French piece, written in one step; each <span '
         'class="encoder">column</span> is an English piece.'
     )
-    return _unit_text(words, steps, only_words)
+    return by_unit(words, steps, only_words)
 
 
 def _brightness_sentences(only_words: bool = False) -> str:
@@ -344,7 +369,7 @@ def _brightness_sentences(only_words: bool = False) -> str:
             "The {brighter} a cell, the more attention the piece of its row gave to the piece of its column.",
             brighter=brighter,
         )
-        return _unit_text(words, steps, only_words)
+        return by_unit(words, steps, only_words)
 
     return shown_if("bright", sentence(gettext("brighter"))) + shown_if("dark", sentence(gettext("darker")))
 
@@ -362,20 +387,9 @@ def _imported_introduction(trace: Attention, *, only_words: bool) -> str:
         'Each <span class="decoder">row</span> is a target piece; each <span class="encoder">column</span> is a '
         "source piece."
     )
-    sentences = [_unit_text(words, steps, only_words), _brightness_sentences(only_words)]
+    sentences = [by_unit(words, steps, only_words), _brightness_sentences(only_words)]
     sentences += _piece_sentences(trace, only_words=only_words)
     return " ".join([*sentences, gettext("Press Play, or click a target word.")])
-
-
-def _one_vector_sentence(trace: Trace) -> str:
-    """Return what a model without attention has instead of an alignment."""
-    return gettext(
-        'This model has no attention. The model reads the <span class="encoder">English sentence</span> in '
-        'order. The encoder’s state after the last piece, <span class="context">one vector of {units} numbers</span>, '
-        'must hold the whole sentence. Every step that writes a <span class="decoder">French piece</span> gets this '
-        "same vector, so no step looks at one word more than at another.",
-        units=trace.contexts.shape[1],
-    )
 
 
 def heatmap_with_columns(view: View) -> Sequence[Box]:
@@ -391,3 +405,86 @@ def heatmap_with_columns(view: View) -> Sequence[Box]:
     with left:
         heatmap_panel(view)
     return left, right
+
+
+def compared_attention_panel(view: View) -> None:
+    """Draw the comparison of `view`, or why it cannot be made."""
+    compared = view.compared
+    if compared is None:
+        return
+    with box(view.key("compared_attention")):
+        html(f'<h2 class="section">{gettext("Side by side")}</h2>')
+        try:
+            agreement = link_agreement([view.trace], [compared.other])
+        except AttnvizError as error:
+            message(str(error), view.key("compare_told_files"))
+            return
+        for remark in agreement.remarks:
+            caption(remark)
+        caption(gettext("Links join words, so both heatmaps show words."))
+        component("findings", view.key("compared_links"), _links_payload(view, compared, agreement))
+        at = shown_address("compared", {"view": view}, "{options}")
+        chart(view, at, "compared", waiting=gettext("Computing…"))
+
+
+def _links_payload(view: View, compared: Compared, agreement: LinkAgreement) -> Payload:
+    """Return the payload of a summary, and of the links that only one has, each a link to its cell."""
+    (pair,) = agreement.pairs
+    words, theirs, both = view.trace.words(), compared.other.words(), compare(view.trace, compared.other)
+    source_words, target_words = _own_words(both.source), _own_words(both.target)
+    found = [
+        cell_link(
+            only_one_sentence(theirs.source[j], theirs.target[i], (j, i), name),
+            kind,
+            words.target_groups[target_words[i]][0] if i in target_words else None,
+            words.source_groups[source_words[j]][0] if j in source_words else None,
+        )
+        for links, name, kind in (
+            (pair.only_first, compared.names[0], "only-first"),
+            (pair.only_other, compared.names[1], "only-other"),
+        )
+        for j, i in sorted(links, key=lambda link: link[::-1])
+    ]
+    return links_payload(" ".join(agreement_sentences([pair], compared.names)), found, SHOWN_LINKS)
+
+
+def _own_words(axis: SharedAxis) -> dict[int, int]:
+    """Return the word of the first by the same word of the other, between whose words links are compared."""
+    pairs = zip(axis.other, axis.first, strict=True)
+    return {other: first for other, first in pairs if other is not None and first is not None}
+
+
+@makes_payload("compared")
+def compared_payload(request: PayloadRequest) -> Payload:
+    """Return the payload of both heatmaps and their difference; raise UnknownPayloadError where there is one file."""
+    view, compared = request.view, request.view.compared
+    if compared is None:
+        raise UnknownPayloadError("compared")
+    both = compare(view.trace, compared.other)
+    captions = {step: ("", attention_at_step(both, compared.names, step)) for step in range(view.steps)}
+    layouts = comparison_layouts(both, compared.names, request.selection.choices)
+    return fitting_payload(layouts, captions)
+
+
+_LAYOUTS = {4: 1380, 2: 900, 1: 390}
+"""Panels side by side, and the width in pixels they are laid out for, the widest first."""
+
+
+def comparison_layouts(
+    compared: Comparison,
+    names: tuple[str, str],
+    choices: HeatmapChoices,
+    leads: ComparedSide = "first",
+) -> list[Spec]:
+    """Return the figure in each layout, the widest first."""
+    draw = drawn_comparison(compared, names, choices, leads)
+    return [draw(across=across, width=width) for across, width in _LAYOUTS.items()]
+
+
+def drawn_comparison(
+    compared: Comparison, names: tuple[str, str], choices: HeatmapChoices, leads: ComparedSide = "first"
+) -> partial[Spec]:
+    """Return what draws the figure with these display options."""
+    return partial(
+        comparison, compared, names, end=bool(choices.end), root=choices.root, colours=choices.colours, leads=leads
+    )

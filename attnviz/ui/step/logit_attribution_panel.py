@@ -20,18 +20,24 @@ from attnviz.analysis.logit_attribution import (
 )
 from attnviz.analysis.measures import weight_order
 from attnviz.analysis.recomputation import Weights
-from attnviz.figures.logit_attribution_figure import contrast_names
 from attnviz.figures.registry import CONTRAST, LOGIT_ATTRIBUTION, StepFigure
 from attnviz.figures.subject import Subject
+from attnviz.figures.waterfall_figure import contrast_names
 from attnviz.languages import gettext, gettexts
 from attnviz.lru_cache import LRUCache, cached_in
 from attnviz.text import CONTINUES, SPACE, UNK, Tokenizer, piece_name
 from attnviz.trace import Trace
-from attnviz.ui.components.chart import chart, figure_payload
-from attnviz.ui.components.component import columns, component, html, plain_text
-from attnviz.ui.components.tables import table_box, tables_payload
+from attnviz.ui.blocks import (
+    chart,
+    columns,
+    component,
+    figure_payload,
+    html,
+    plain_text,
+    table_box,
+    tables_payload,
+)
 from attnviz.ui.embedding import embedding
-from attnviz.ui.page_state.selection import source_of
 from attnviz.ui.payloads import (
     Payload,
     PayloadRequest,
@@ -41,6 +47,7 @@ from attnviz.ui.payloads import (
     shown_address,
 )
 from attnviz.ui.resources import cached_for_all, posterior_attention_of, tokenizer_of, weights_digest_of
+from attnviz.ui.selection import source_of
 from attnviz.ui.view import View
 
 _FIGURES = (LOGIT_ATTRIBUTION, CONTRAST)
@@ -58,7 +65,7 @@ def logit_attribution_panel(view: View, weights: Weights | None) -> None:
     for column, figure in zip(columns([1, 1], gap="large"), _FIGURES, strict=True):
         with column:
             chosen_address = shown_address(f"{figure.name}-chosen", {"view": view}, "{selection}")
-            chart(view, payload_address(view, figure.name), figure.name, chosen_address)
+            chart(view, payload_address(view, figure.name), figure.name, chosen=chosen_address)
     html(f'<p class="explanation">{_legend(trace)}</p>')
     table_box(view, gettext("All entries as a table"), "logit_attribution_table", "logit-attribution-tables")
 

@@ -29,15 +29,8 @@ from attnviz.analysis.step_equations import Equation
 from attnviz.analysis.verification import misfit_text
 from attnviz.architectures import architecture_of, narrate, stage_numbered, step_texts
 from attnviz.browser_programs import KATEX
-from attnviz.figures.context import context_frame
+from attnviz.figures.attention_figure import context_frame
 from attnviz.figures.encoding import to_json
-from attnviz.figures.energy_decomposition_figure import (
-    SATURATION_MARK,
-    SHOWN_ENERGY_UNITS,
-    draw_energy_decomposition,
-    unit_texts,
-)
-from attnviz.figures.grammar import MOST_ROWS
 from attnviz.figures.registry import (
     ENERGY_DECOMPOSITION,
     FIGURES,
@@ -47,20 +40,36 @@ from attnviz.figures.registry import (
     colour_legend,
     figure_named,
 )
+from attnviz.figures.spec import MOST_ROWS
 from attnviz.figures.subject import Subject
+from attnviz.figures.waterfall_figure import (
+    SATURATION_MARK,
+    SHOWN_ENERGY_UNITS,
+    draw_energy_decomposition,
+    unit_texts,
+)
 from attnviz.languages import gettext, gettexts, language
 from attnviz.text import piece_name
 from attnviz.trace import Record, Trace
 from attnviz.trace.drawing import DetailLevel
-from attnviz.trace.transformer_trace import Head
-from attnviz.ui.components.chart import chart, figure_payload
-from attnviz.ui.components.component import box, caption, columns, component, html, packed, plain_text
-from attnviz.ui.components.tables import table_box, tables_payload
+from attnviz.ui.blocks import (
+    box,
+    caption,
+    chart,
+    columns,
+    component,
+    figure_payload,
+    html,
+    packed,
+    plain_text,
+    table_box,
+    tables_payload,
+)
+from attnviz.ui.controls import option_field
 from attnviz.ui.embedding import embedding, theme_name
-from attnviz.ui.fields import option_field
-from attnviz.ui.page_state.selection import POSTERIOR_OPEN, source_of
 from attnviz.ui.payloads import Payload, PayloadRequest, UnknownPayloadError, address, makes_payload, payload_address
 from attnviz.ui.resources import cached_for_all, has_posterior, posterior_attention_of, weights_of
+from attnviz.ui.selection import POSTERIOR_OPEN, source_of
 from attnviz.ui.step.what_if_panel import intervention_panel, other_word_panel, weights_chart
 from attnviz.ui.view import View
 
@@ -162,19 +171,20 @@ def growth_payload(request: PayloadRequest) -> Payload:
     It has the values of the source pieces, (Tx, units), once, as `annotations`, and the weights, (Ty, Tx), as `alpha`;
     the browser computes every step from them.
     """
-    attention, sentences = request.trace.displayed, _sentences(request, 3)
-    vectors = attention.values
+    attention, vectors = request.trace.displayed, request.trace.displayed.values
+
+    def frame(**options: bool) -> str:
+        return to_json(context_frame(attention, **options).plotly(theme_name()))
+
     return {
-        "figure": to_json(context_frame(attention).plotly(theme_name())),
-        "thinned": to_json(context_frame(attention, thinned=True).plotly(theme_name()))
-        if len(vectors) > MOST_ROWS
-        else None,
+        "figure": frame(),
+        "thinned": frame(thinned=True) if len(vectors) > MOST_ROWS else None,
         "symbol": attention.context_symbol,
         "annotations": packed(vectors),
         "alpha": packed(attention.alignment),
         "units": vectors.shape[1],
         "language": language(),
-        "captions": {str(i): sentence for i, sentence in sentences.items()},
+        "captions": {str(step): sentence for step, sentence in _sentences(request, 3).items()},
         "words": gettexts(
             {
                 "build": "Build it up",
@@ -236,16 +246,12 @@ def inline_equation(view: View, template: Equation, name: str) -> None:
 
 @makes_payload(ENERGY_DECOMPOSITION.name, of_step=True)
 def cells_payload(request: PayloadRequest) -> Payload:
-    """Return the payload from which the browser draws the energy of every cell."""
-    return energy_decomposition_payload(request.trace.displayed, request.weights)
-
-
-def energy_decomposition_payload(attention: Trace | Head, weights: Weights | None) -> Payload:
     """Return the payload that serves every cell: queries, keys and v_a, and a figure of one cell to fill.
 
-    It is the same at every step, so it is sent once. `weights` are needed only for a trace that lacks v_a.
+    It is the same at every step, so it is sent once. Weights are needed only for a trace that lacks v_a.
     """
-    subject = Subject(attention, 0, weights, 0)
+    attention = request.trace.displayed
+    subject = Subject(attention, 0, request.weights, 0)
     decomposition = subject.energy_decomposition
     words = gettexts(
         {
@@ -262,6 +268,17 @@ def energy_decomposition_payload(attention: Trace | Head, weights: Weights | Non
             "{c}.",
         }
     ) | {"mark": SATURATION_MARK, "hover": unit_texts(decomposition)[0]}
+    if attention.has_heads:
+        words["heading"] = gettext(
+            "Energy, unit by unit: query of “{target}”, key of “{word}”"
+            if attention.kind == "encoder"
+            else "Energy, unit by unit: query of the step that writes “{target}”, key of “{word}”"
+        )
+        words["product"] = gettext(
+            "The energy q · k / √d is {energy}. This energy is the sum of {n} products, each divided by √d: {for} "
+            "positive and {against} negative. The {named} contributions of largest absolute value, named below, add "
+            "up to {part}. Unit {largest} contributes most: {c}."
+        )
     return {
         "queries": packed(attention.queries),
         "keys": packed(attention.keys),
@@ -276,22 +293,8 @@ def energy_decomposition_payload(attention: Trace | Head, weights: Weights | Non
         "bounded": decomposition.bounded,
         "saturated": SATURATED,
         "named": SHOWN_ENERGY_UNITS,
-        "words": words | (_head_words(attention) if attention.has_heads else {}),
+        "words": words,
     }
-
-
-def _head_words(head: Any) -> dict[str, str]:
-    """Return the texts that differ for a transformer's head, whose energy is a scaled dot product."""
-    if head.kind == "encoder":
-        heading = gettext("Energy, unit by unit: query of “{target}”, key of “{word}”")
-    else:
-        heading = gettext("Energy, unit by unit: query of the step that writes “{target}”, key of “{word}”")
-    product = gettext(
-        "The energy q · k / √d is {energy}. This energy is the sum of {n} products, each divided by √d: {for} "
-        "positive and {against} negative. The {named} contributions of largest absolute value, named below, add "
-        "up to {part}. Unit {largest} contributes most: {c}."
-    )
-    return {"heading": heading, "product": product}
 
 
 @makes_payload("energy-decomposition-tables")
@@ -378,7 +381,7 @@ def stage_boxes(view: View) -> list[tuple[int, Stage, str]]:
 def _chart(view: View, figure: StepFigure, hint: str = "") -> None:
     """Draw a figure with its caption, to which `hint` is added."""
     chart(view, payload_address(view, figure.name), figure.name)
-    text = figure.caption(Subject(view.trace, 0, level=view.detail_level)) if figure.caption else ""
+    text = figure.caption(Subject(view.trace, 0)) if figure.caption and not view.simple else ""
     if text or hint:
         caption(f"{text} {hint}".strip())
 
@@ -409,25 +412,19 @@ def _sum(view: View, figure: StepFigure) -> None:
 
 def _word(view: View, figure: StepFigure) -> None:
     """Draw the likeliest pieces, and the choice of another."""
-    has_attribution = (
-        embedding() is None and view.shows(LOGIT_ATTRIBUTION.level) and view.trace.recurrent and view.trace.linear
-    )
-    _chart(view, figure, _click_hint(view.trace) if has_attribution else "")
+    trace, hint = view.trace, ""
+    if embedding() is None and view.shows(LOGIT_ATTRIBUTION.level) and trace.recurrent and trace.linear:
+        hint = gettext(
+            "Click a piece to see its logit attribution below: which English words raised its logit."
+            if trace.attends
+            else "Click a piece to see its logit attribution below: what raised its logit."
+        )
+    _chart(view, figure, hint)
     if not view.simple:
         other_word_panel(view)
 
 
-def _click_hint(trace: Trace) -> str:
-    if trace.attends:
-        return gettext("Click a piece to see its logit attribution below: which English words raised its logit.")
-    return gettext("Click a piece to see its logit attribution below: what raised its logit.")
-
-
-_CONTROLS: Mapping[str, Callable[[View, StepFigure], None]] = {
-    "weights": _weights,
-    "sum": _sum,
-    "word": _word,
-}
+_CONTROLS: Mapping[str, Callable[[View, StepFigure], None]] = {"weights": _weights, "sum": _sum, "word": _word}
 """Functions that draw a figure with a control; others are only charts."""
 
 
@@ -437,8 +434,7 @@ def energy_decomposition_panel(view: View, weights: Weights | None) -> None:
     `weights` are needed only for a trace that lacks v_a.
     """
     trace = view.trace
-    reason = ENERGY_DECOMPOSITION.missing(Subject(trace, 0, weights))
-    if reason:
+    if reason := ENERGY_DECOMPOSITION.missing(Subject(trace, 0, weights)):
         plain_text(reason)
         return
     # Each step then has its own keys, and the component supports one key for each piece.
@@ -450,17 +446,11 @@ def energy_decomposition_panel(view: View, weights: Weights | None) -> None:
                 "annotation of the source piece and f has the features computed from the previous step’s weights."
             )
         )
-        _table(view)
-        return
-    at = address(trace, ENERGY_DECOMPOSITION.name)
-    component("energy_decomposition", view.key("energy-decomposition"), {"at": at})
-    if trace.recurrent:
-        html(f'<p class="explanation">{texts_of(trace.config["attention"]).units}</p>')
-    _table(view)
-
-
-def _table(view: View) -> None:
-    """Offer all units of the current cell as a table, computed only while its box is open."""
+    else:
+        at = address(trace, ENERGY_DECOMPOSITION.name)
+        component("energy_decomposition", view.key("energy-decomposition"), {"at": at})
+        if trace.recurrent:
+            html(f'<p class="explanation">{texts_of(trace.config["attention"]).units}</p>')
     title = gettext("All units of this energy as a table")
     table_box(view, title, "energy_decomposition_table", "energy-decomposition-tables")
 

@@ -24,22 +24,22 @@ from attnviz.analysis.suspected_errors import (
 )
 from attnviz.analysis.what_if_effects import foils_of, what_ifs_payload
 from attnviz.architectures import step_texts
-from attnviz.figures.grammar import MOST_ROWS
+from attnviz.figures.spec import MOST_ROWS
 from attnviz.languages import gettext, gettexts, language
 from attnviz.text import EOS, SPACE, follows_space, join_pieces
 from attnviz.trace import Aligned, Record, WhatIfs
 from attnviz.trace.interventions import ExcludePosition, ForceWords, Intervention, ReplaceWeights, to_json_dict
 from attnviz.trace.what_ifs import with_descendants
-from attnviz.ui.components.component import box, component, html, popover_box
+from attnviz.ui import inputs
+from attnviz.ui.blocks import box, component, html, popover_box
+from attnviz.ui.controls import by_unit
 from attnviz.ui.embedding import embedding
 from attnviz.ui.examples import question
-from attnviz.ui.fields import by_unit
 from attnviz.ui.glossary import Topic, definitions, glossary
-from attnviz.ui.page_state import inputs, linked
-from attnviz.ui.page_state.inputs import is_listed_pair
-from attnviz.ui.page_state.selection import WHAT_IF, browser_parameters, own_parameters, stored_what_ifs
+from attnviz.ui.inputs import is_listed_pair
 from attnviz.ui.payloads import Payload
 from attnviz.ui.resources import cached_for_all, has_posterior, tokenizer_of
+from attnviz.ui.selection import WHAT_IF, browser_parameters, own_parameters, stored_what_ifs
 from attnviz.ui.step.what_if_panel import slider_labels
 from attnviz.ui.view import MAIN, View
 
@@ -275,7 +275,7 @@ def player_payload(trace: Aligned, pair: PlayedLanguages | None = None) -> Paylo
         {
             "text": _surface(trace.source_surfaces, group),
             "space": _opens_with_space(trace.source_surfaces, group),
-            "end": _is_end(trace.source_pieces, group),
+            "end": trace.source_pieces[group[0]] == "</s>",
             "pieces": list(group),
             # the text of each piece of a word; a leading blank is left out
             "parts": [join_pieces([trace.source_surfaces[i]]) for i in group]
@@ -288,9 +288,9 @@ def player_payload(trace: Aligned, pair: PlayedLanguages | None = None) -> Paylo
     target = [
         {
             "steps": list(group),
-            "parts": [_surface(trace.target_pieces, (i,)) for i in group],
             "space": _opens_with_space(trace.target_pieces, group) and trace.target_pieces[group[0]] != SPACE,
-            "end": _is_end(trace.target_pieces, group),
+            "end": trace.target_pieces[group[0]] == "</s>",
+            "parts": [_surface(trace.target_pieces, (i,)) for i in group],
         }
         for group in words.target_groups
     ]
@@ -318,10 +318,6 @@ def _opens_with_space(pieces: tuple[str, ...], group: tuple[int, ...]) -> bool:
     return group[0] > 0 and follows_space(pieces[group[0]])
 
 
-def _is_end(pieces: tuple[str, ...], group: tuple[int, ...]) -> bool:
-    return pieces[group[0]] == "</s>"
-
-
 def view_state(view: View, *, tour: bool = False) -> None:
     """Send the browser the state of `view`; with `tour`, the tour can be started there."""
     component("view_state", view.key("view_state"), view_payload(view, tour=tour), height=1)
@@ -331,7 +327,7 @@ def view_payload(view: View, *, tour: bool = False) -> Payload:
     """Return the state of `view` for the browser."""
     # In a page of others, the address is not ours.
     is_address_view = embedding() is None and (view.id == MAIN or view.main is not None)
-    page = linked.page_payload()
+    page = inputs.page_payload()
     shown = view.main or view
     family = stored_what_ifs(view.id).identity or view.trace.source_text
     cards = [] if view.shows("numbers") else step_texts(view.trace).terms(view.trace)

@@ -1,6 +1,7 @@
 """The step view of a translation or of imported attention, as blocks: player, heatmap, diagram, stages, tables, tour.
 
-The browser changes the step by itself, from payloads that it fetches; the server does not know the current step.
+The browser changes the step by itself, from payloads that it fetches; the server does not know the current step. The
+tour is a payload, too: its stops, and a quiz on the current translation.
 
 `context_choice` lets the visitor give all steps the same context vector, which adds a what-if.
 """
@@ -12,31 +13,46 @@ from collections.abc import Iterator
 from functools import partial
 from html import escape
 
+import numpy as np
+from numpy.typing import NDArray
+
 from attnviz.analysis.attribution_methods import colours_sentence, recorded_attributions
 from attnviz.analysis.imported_file_texts import missing_values_reason, side_names
-from attnviz.analysis.what_if_effects import mean_context_name, words_with_changes
-from attnviz.figures.attribution_figure import attributions
+from attnviz.analysis.labels import punctuation_name, quote, quoted_name, shorten
+from attnviz.analysis.numbers import percent
+from attnviz.analysis.stages import ENERGY_STAGE, SOFTMAX_STAGE
+from attnviz.analysis.tour import POSTERIOR_STOP, QUIZ_STOP, SOFTMAX_STOP, Stop, stop_titles, tour_stops
+from attnviz.analysis.tour_data import (
+    LONGEST_WORD,
+    QuizQuestion,
+    TourData,
+    answer_explanation,
+    chance_score,
+    chance_sentence,
+    coloured_parts,
+    questions,
+    quiz_introduction,
+    quiz_labels,
+)
+from attnviz.analysis.what_if_effects import mean_context_name, spaced_words, words_with_changes
 from attnviz.figures.registry import ENERGY_DECOMPOSITION, LOGIT_ATTRIBUTION, POSTERIOR
-from attnviz.languages import gettext
-from attnviz.trace import Trace, WhatIf
+from attnviz.figures.side_by_side_figure import attributions
+from attnviz.languages import gettext, gettexts, language
+from attnviz.trace import WhatIf
 from attnviz.trace.interventions import ReplaceWeights, Temperature
 from attnviz.trace.parts import head_choices
 from attnviz.trace.what_ifs import whole_weights
-from attnviz.ui.components.chart import steady_payload
-from attnviz.ui.components.component import box, component, html, message
-from attnviz.ui.components.tables import chart_tables
+from attnviz.ui.blocks import box, chart_tables, component, html, message, steady_payload
+from attnviz.ui.controls import request_button, segmented_control
 from attnviz.ui.embedding import embedding, page_session
 from attnviz.ui.examples import question, step_of_word
-from attnviz.ui.fields import segmented_control
 from attnviz.ui.glossary import Topic
-from attnviz.ui.page_state.selection import WHAT_IFS, stored_what_ifs
-from attnviz.ui.payloads import all_at_once, payload_address
-from attnviz.ui.requests import request_button
-from attnviz.ui.resources import weights_of
-from attnviz.ui.step.compared_attention import compared_attention_panel
+from attnviz.ui.payloads import Payload, PayloadRequest, address, all_at_once, makes_payload, payload_address
+from attnviz.ui.resources import cached_posterior, weights_of
+from attnviz.ui.selection import WHAT_IFS, stored_what_ifs
 from attnviz.ui.step.diagram_panel import diagram_panel
 from attnviz.ui.step.gold_panel import cell_link, findings_panel, link_entries, links_payload
-from attnviz.ui.step.heatmap_panel import heatmap_with_columns
+from attnviz.ui.step.heatmap_panel import compared_attention_panel, heatmap_with_columns
 from attnviz.ui.step.logit_attribution_panel import logit_attribution_panel
 from attnviz.ui.step.stage_panels import (
     draw_figures,
@@ -49,10 +65,9 @@ from attnviz.ui.step.stage_panels import (
     stages_of,
 )
 from attnviz.ui.step.step_controls import PlayedLanguages, key_help, step_controls, what_if_cards
-from attnviz.ui.step.tour_panel import tour
 from attnviz.ui.step.verification_badge import verification_badge
 from attnviz.ui.step.what_if_panel import slider_labels, what_changed
-from attnviz.ui.view import View
+from attnviz.ui.view import MAIN, View
 
 _EXACT = 10**6
 """Sum of the weights of the first step for all steps: so many that the first step itself does not change."""
@@ -121,28 +136,18 @@ def context_choice(view: View) -> None:
                 gettext("Try it"), partial(_choose, view, "first"), key=view.key("same_context"), type="tertiary"
             )
             return
-        html(f'<p class="label">{gettext("The decoder gets")}</p>', width="content")
-        segmented_control(
-            gettext("The decoder gets"),
-            names,
-            key=key,
-            default="each",
-            then=lambda: _choose(view, page_session()[key]),
-        )
+        label = gettext("The decoder gets")
+        html(f'<p class="label">{label}</p>', width="content")
+        segmented_control(label, names, key=key, default="each", then=lambda: _choose(view, page_session()[key]))
     if view.parent is not None and page_session()[key] != "each":
+        tags = {"same": "span", "other": "ins", "gone": "del"}
+        words = "".join(
+            f"{' ' if word.space else ''}<{tags[word.kind]}>{escape(word.text)}</{tags[word.kind]}>"
+            for word in words_with_changes(view.trace, view.parent)
+        )
+        name = gettext("Resulting translation")
         with box(view.key("context_outcome")):
-            html(_outcome_html(view.trace, view.parent))
-
-
-def _outcome_html(trace: Trace, parent: Trace) -> str:
-    """Return the translation with one vector for all steps, with the words marked that differ from `parent`."""
-    tags = {"same": "span", "other": "ins", "gone": "del"}
-    words = "".join(
-        f"{' ' if word.space else ''}<{tags[word.kind]}>{escape(word.text)}</{tags[word.kind]}>"
-        for word in words_with_changes(trace, parent)
-    )
-    name = gettext("Resulting translation")
-    return f'<div class="compared"><p><span class="name">{name}</span><span lang="fr">{words}</span></p></div>'
+            html(f'<div class="compared"><p><span class="name">{name}</span><span lang="fr">{words}</span></p></div>')
 
 
 def _current(view: View) -> str:
@@ -270,3 +275,128 @@ def _stages(view: View) -> None:
     if view.parent is not None:  # last, so that nothing else is mounted again; page.css places it below the weights
         with box(view.key("what_changed")):
             what_changed(view)
+
+
+PULLED_PIECES, COMPARED_WORDS = 5, 4
+"""Number of pieces whose energies can be changed, and of words whose prior and posterior are compared."""
+
+
+def tour(view: View) -> None:
+    """Mount the tour, hidden until it begins; only a page's own view has one."""
+    if view.id == MAIN:
+        at = address(view.trace, "tour", simple=view.simple)
+        component("tour", view.key("tour_card"), {"at": at}, height=1)
+
+
+@makes_payload("tour", of_step=True)
+def tour_stops_payload(request: PayloadRequest) -> Payload:
+    """Return the payload of all stops; for the level *Idea* without posterior attention."""
+    trace, posterior = request.trace, not request.simple
+    weights = cached_posterior(trace) if posterior else None
+    data = TourData(trace, None if weights is None else trace.words().merged(weights))
+    stops = [_stop_payload(data, stop) for stop in tour_stops(data, posterior=posterior)]
+    words = gettexts(
+        {
+            "count": "Stop {n} of {count}",
+            "close": "Close the tour",
+            "back": "Back",
+            "next": "Next",
+            "finish": "Finish",
+            "stops": "Stops",
+            "stop": "Stop {n}: {title}",
+            "keys": "Press ← or → to go from stop to stop, and Esc to close the tour. While the tour is open, the "
+            "arrow keys control only the tour.",
+            "own": "← → choose a word, Enter confirms it, Esc closes the tour.",
+            "astray": "Show this word again",
+            "reset": "As it was",
+            "before": "before the word",
+            "after": "after the word",
+        }
+    ) | {"fit": ENERGY_STAGE.title(), "share": SOFTMAX_STAGE.title()}
+    return {
+        "identity": trace.fingerprint,
+        "language": language(),
+        "words": words,
+        "stops": [*stops, _quiz_payload(data) | {"number": len(stops) + 1}],
+    }
+
+
+def _stop_payload(data: TourData, stop: Stop) -> Payload:
+    payload = {
+        "number": stop.number,
+        "title": stop.title,
+        "texts": [coloured_parts(text) for text in stop.sentences],
+        "place": stop.place,
+        "step": stop.step,
+        "missing": stop.missing,
+    }
+    trace, words = data.record, data.record.words()
+    if stop.number == SOFTMAX_STOP and not stop.missing:  # the pieces whose energies can be changed
+        payload["pull"] = {
+            "energies": data.energies.astype(float).tolist(),
+            "rows": [
+                {"piece": j, "name": quoted_name(trace.source_pieces[j])}
+                for j in _largest(trace.displayed.alignment[data.word.step], PULLED_PIECES)
+            ],
+            "shown": trace.attends_once,
+        }
+    if stop.number == POSTERIOR_STOP and not stop.missing:  # the words whose prior or posterior is largest
+        rows = words.alignment, words.alignment if data.posterior_weights is None else data.posterior_weights
+        prior, posterior = (one[data.posterior_word].astype(float).tolist() for one in rows)
+        payload["after"] = [
+            {
+                "name": _display_name(words.source[k]),
+                "before": prior[k],
+                "after": posterior[k],
+                "texts": [percent(prior[k]), percent(posterior[k])],
+            }
+            for k in _largest(np.maximum(prior, posterior), COMPARED_WORDS)
+        ]
+    return payload
+
+
+def _largest(numbers: NDArray[np.floating], count: int) -> list[int]:
+    """Return the places of the largest numbers, in order."""
+    return sorted(np.argsort(-numbers, kind="stable")[:count].tolist())
+
+
+def _quiz_payload(data: TourData) -> Payload:
+    """Return the questions of the last stop, with the correct answers and explanations."""
+    record, words = data.record, data.record.words()
+    quiz_questions = questions(record, data.posterior_weights, answered=data.explained_words) if record.attends else ()
+    quiz = {
+        "source": list(words.source),
+        "names": [_display_name(word) for word in words.source],
+        "target": [{"word": word, "space": space} for word, space in spaced_words(record)],
+        "questions": [_question_payload(data, question) for question in quiz_questions],
+        "words": quiz_labels(data),
+        "chance": chance_sentence(
+            chance_score(record, quiz_questions), len(quiz_questions), after=data.posterior_weights is not None
+        ),
+    }
+    return {
+        "title": stop_titles(record)[QUIZ_STOP],
+        "texts": [coloured_parts(quiz_introduction(data, quiz_questions))],
+        "place": "heatmap" if quiz_questions else "",
+        "step": data.word.step,
+        "missing": not quiz_questions,
+        **({"quiz": quiz} if quiz_questions else {}),
+    }
+
+
+def _display_name(word: str) -> str:
+    """Return the name of a word in a sentence."""
+    return punctuation_name(word) or quote(shorten(word, LONGEST_WORD))
+
+
+def _question_payload(data: TourData, question: QuizQuestion) -> Payload:
+    shares, later = data.record.words().alignment[question.word].astype(float).tolist(), data.posterior_weights
+    return {
+        "word": question.word,
+        "attended": list(question.attended),
+        "meant": list(question.meant),
+        "shares": shares,
+        "later": None if later is None else later[question.word].astype(float).tolist(),
+        "texts": list(map(percent, shares)),
+        "explained": coloured_parts(answer_explanation(data, question)),
+    }

@@ -24,11 +24,11 @@ from attnviz.analysis.weight_shapes import MisfitError
 from attnviz.architectures import verifier_of
 from attnviz.languages import gettext
 from attnviz.lru_cache import LRUCache
-from attnviz.ui.components.component import component, plain_text
+from attnviz.ui.blocks import component, plain_text
 from attnviz.ui.embedding import embedding
-from attnviz.ui.page_state.selection import POSTERIOR_OPEN
 from attnviz.ui.payloads import Payload, PayloadRequest, UnknownPayloadError, address, makes_payload
 from attnviz.ui.resources import bytes_of, weights_digest_of, weights_of
+from attnviz.ui.selection import POSTERIOR_OPEN
 from attnviz.ui.view import View
 
 _VERIFIERS: LRUCache[Verifier] = LRUCache(12 << 20, size=lambda verifier: 2 * bytes_of(verifier.trace))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import orjson
@@ -50,11 +50,9 @@ from attnviz.trace.what_ifs import (
     whole_weights,
 )
 from attnviz.trace.word_link_text import parse_links
-from attnviz.ui.components.chart import chart, figure_payload
-from attnviz.ui.components.component import component
+from attnviz.ui.blocks import chart, component, figure_payload
 from attnviz.ui.embedding import embedding, page_session
 from attnviz.ui.examples import first_step
-from attnviz.ui.page_state.selection import WHAT_IFS, open_what_ifs, stored_what_ifs, with_chosen_heads
 from attnviz.ui.payloads import (
     Payload,
     PayloadRequest,
@@ -66,6 +64,7 @@ from attnviz.ui.payloads import (
     shown_address,
 )
 from attnviz.ui.resources import cached_posterior, devices, has_posterior, model_configs, tokenizer_of, translate
+from attnviz.ui.selection import WHAT_IFS, open_what_ifs, stored_what_ifs, with_chosen_heads
 from attnviz.ui.view import MAIN, View
 
 _LONGEST_TYPED = 80
@@ -79,12 +78,11 @@ def _requested_view(view: View, request: Any) -> View | None:
     """
     if not isinstance(request, Mapping) or not isinstance(request.get("what_if"), Mapping):
         return None
-    what_ifs = view.what_ifs
-    traces = {number: what_ifs.trace(number) for number in range(len(what_ifs.what_ifs) + 1)} if what_ifs else {}
-    traces[view.number] = view.trace
-    numbers = (number for number, trace in traces.items() if trace.fingerprint == request.get("identity"))
-    number = next(numbers, None)
-    return None if number is None else replace(view, trace=traces[number], number=number)
+    every = dict(enumerate((view.what_ifs.first, *view.what_ifs.traces))) if view.what_ifs else {}
+    for number, trace in (every | {view.number: view.trace}).items():
+        if trace.fingerprint == request.get("identity"):
+            return replace(view, trace=trace, number=number)
+    return None
 
 
 def handle_what_if(current: View, request: Any) -> None:
@@ -230,7 +228,10 @@ def _computed_what_ifs(
     With `same_original`, a what-if that fails is the visitor's latest change; otherwise it comes from a link, and the
     error says that it is left out.
     """
-    saved_traces = _traces_by_what_if(saved) if saved else {}
+    saved_traces: dict[Any, Trace] = {}  # by the fingerprint of the parent and the what-if
+    if saved:
+        for number, what_if in enumerate(saved.what_ifs, 1):
+            saved_traces[saved.parent(number).fingerprint, what_if] = saved.trace(number)
     traces: dict[int, Trace] = {0: first}
     problems = []
     stored = stored_what_ifs(MAIN)
@@ -246,15 +247,6 @@ def _computed_what_ifs(
         stored = stored.without(removed, (*stored.problems, *problems))
         page_session()[WHAT_IFS] = stored
     return WhatIfs(first, stored.what_ifs, tuple(traces.values())[1:])
-
-
-def _traces_by_what_if(saved: WhatIfs) -> dict[tuple[str, WhatIf], Trace]:
-    """Return the traces of a file, by the fingerprint of the parent and the what-if."""
-    traces = {}
-    for number, what_if in enumerate(saved.what_ifs, 1):
-        parent = cast("Trace", saved.parent(number))
-        traces[parent.fingerprint, what_if] = saved.trace(number)
-    return traces
 
 
 def what_changed(view: View) -> None:
@@ -319,13 +311,7 @@ def foils_payload(request: PayloadRequest) -> Payload:
     """Return the payload of the choices of another word at each requested step."""
     trace = request.trace
     return {
-        "words": gettexts(
-            {
-                "write": "Write this instead",
-                "typed": "or type a word",
-                "foils": "Likeliest other pieces",
-            }
-        )
+        "words": gettexts({"write": "Write this instead", "typed": "or type a word", "foils": "Likeliest other pieces"})
         | {
             "then": gettext(
                 "The choice “Then”, beside the weights, decides whether the decoder rewrites the rest of the "
@@ -352,40 +338,9 @@ def foils_payload(request: PayloadRequest) -> Payload:
 @makes_payload("weight_controls", of_step=True)
 def weight_controls_payload(request: PayloadRequest) -> Payload:
     """Return the payload of the controls below the bars, for all steps."""
-    trace = request.trace
+    trace, changes = request.trace, request.trace.interventions
     steps = range(len(trace.target_pieces))
-    return {
-        "language": language(),
-        "pieces": [quote(shorten(piece_name(piece), 30)) for piece in trace.source_pieces],
-        "written": [shorten(piece_name(piece), 30) for piece in trace.target_pieces],
-        "temperatures": [_temperature(trace, step) for step in steps],
-        "temperature": _temperature(trace, None),
-        "set": [_is_set(trace, step) for step in steps],
-        "posterior": has_posterior(trace),
-        "words": _words(),
-    }
-
-
-def _temperature(trace: Trace, step: int | None) -> float | str:
-    """Return the last temperature of 0-based `step` alone, or for None that of all steps, JSON-serialisable."""
-    changes = [one for one in trace.interventions if isinstance(one, Temperature) and one.step == step]
-    temperature = changes[-1].temperature if changes else 1.0
-    return ENDLESS if temperature == math.inf else temperature
-
-
-def _is_set(trace: Trace, step: int) -> bool:
-    """Return whether interventions have replaced the weights or energies of 0-based `step`."""
-    return any(
-        isinstance(one, (ReplaceWeights, ReplaceEnergies)) and one.step in (None, step) for one in trace.interventions
-    )
-
-
-def _outdated() -> str:
-    return gettext("Faded parts still show the step before the change.")
-
-
-def _words() -> dict[str, str]:
-    return gettexts(
+    words = gettexts(
         {
             "hint": "Drag a bar, and the other bars adjust. On the keyboard, ← → move the selected bar, ↑ ↓ select "
             "another bar, and Enter applies the new weights. Selected piece: {name}.",
@@ -415,7 +370,31 @@ def _words() -> dict[str, str]:
             "from another model, the other model first writes the translation shown (forced decoding). The current "
             "model then uses the weights of the other model.",
         }
-    ) | {"outdated": _outdated()}
+    )
+    return {
+        "language": language(),
+        "pieces": [quote(shorten(piece_name(piece), 30)) for piece in trace.source_pieces],
+        "written": [shorten(piece_name(piece), 30) for piece in trace.target_pieces],
+        "temperatures": [_temperature(trace, step) for step in steps],
+        "temperature": _temperature(trace, None),
+        "set": [
+            any(isinstance(one, ReplaceWeights | ReplaceEnergies) and one.step in (None, step) for one in changes)
+            for step in steps
+        ],
+        "posterior": has_posterior(trace),
+        "words": words | {"outdated": _outdated()},
+    }
+
+
+def _temperature(trace: Trace, step: int | None) -> float | str:
+    """Return the last temperature of 0-based `step` alone, or for None that of all steps, JSON-serialisable."""
+    changes = [one for one in trace.interventions if isinstance(one, Temperature) and one.step == step]
+    temperature = changes[-1].temperature if changes else 1.0
+    return ENDLESS if temperature == math.inf else temperature
+
+
+def _outdated() -> str:
+    return gettext("Faded parts still show the step before the change.")
 
 
 def can_be_changed(trace: Record) -> bool:

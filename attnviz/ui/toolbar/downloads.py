@@ -1,11 +1,15 @@
 """Draw the button that copies the page's link and the downloads in *More*, and the downloads of other pages.
 
-The downloads are figures as they are drawn now, files of the whole translation, and pages for lectures.
+The downloads are figures as they are drawn now, files of the whole translation, and pages for lectures. The browser
+makes PNG, SVG and CSV of a figure, the server its PDF. Where it has no browser for that, and for drawings of the page,
+the visitor prints it.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
@@ -19,31 +23,137 @@ from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.labels import face_names, step_heading
 from attnviz.analysis.stages import diagram_alt
 from attnviz.architectures import narrate, step_texts
-from attnviz.export.images import for_print, shortened_to_fit, translation_sheet
+from attnviz.errors import AttnvizError, user_error
+from attnviz.export.images import drawn, find_browser, for_print, shortened_to_fit, translation_sheet
 from attnviz.export.saved_files import FigureOptions, contents, file_name, heading
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.registry import CONTRAST, ENERGY_DECOMPOSITION, LOGIT_ATTRIBUTION, StepFigure, step_figures
-from attnviz.figures.sentence_length_figure import bleu_by_length
-from attnviz.figures.spec import Spec
+from attnviz.figures.spec import Spec, figure_json
+from attnviz.figures.why_attention_figure import bleu_by_length
 from attnviz.languages import gettext, gettexts
 from attnviz.palette import palette
-from attnviz.text import with_symbols
+from attnviz.text import with_symbols, without_isolates
 from attnviz.trace import Trace
 from attnviz.trace.drawing import HeatmapChoices
-from attnviz.ui.components.component import Box, box, caption, columns, component, popover_box, view_blocks
-from attnviz.ui.components.picture_files import PageDrawing, PictureFile, followed_picture_files, picture_files
-from attnviz.ui.components.tables import tables_payload
+from attnviz.ui.blocks import (
+    Box,
+    box,
+    caption,
+    columns,
+    component,
+    popover_box,
+    tables_payload,
+    view_blocks,
+)
+from attnviz.ui.controls import switch
 from attnviz.ui.embedding import page_session
-from attnviz.ui.fields import switch
-from attnviz.ui.page_state.gold_state import gold_entries, gold_of
 from attnviz.ui.payloads import Payload, PayloadRequest, Shown, UnknownPayloadError, makes_payload, shown_address
 from attnviz.ui.resources import Rows, cached_posterior, has_posterior
-from attnviz.ui.step.compared_attention import drawn_comparison
+from attnviz.ui.selection import gold_entries, gold_of
 from attnviz.ui.step.diagram_panel import diagram_table
 from attnviz.ui.step.gold_panel import DRAW
-from attnviz.ui.step.heatmap_panel import shown_choices
+from attnviz.ui.step.heatmap_panel import drawn_comparison, shown_choices
 from attnviz.ui.step.logit_attribution_panel import subject_of
 from attnviz.ui.view import Keyed, View
+
+
+@dataclass(frozen=True)
+class PageDrawing:
+    """A drawing in the browser's page that is saved as a file."""
+
+    box: str
+    """CSS selector of its container."""
+    narrowest: int
+    """Width that the title needs, in pixels."""
+    colours: dict[str, str]
+    """Light-theme colours, by the names of their CSS variables."""
+    title: list[tuple[str, str, int, int]]
+    """Lines of the title, each with colour, size in pixels and weight."""
+    alt: str
+
+
+@dataclass(frozen=True)
+class PictureFile:
+    """A figure that is saved as PNG, SVG and PDF, and its numbers as CSV."""
+
+    title: str
+    """Its name in the list."""
+    file: str
+    """Name of its files, without an ending."""
+    draw: Callable[[], tuple[go.Figure | PageDrawing, pd.DataFrame]]
+    """Returns the figure as printed, with its title, or a drawing that the browser copies from the page and prints,
+    and the numbers."""
+
+
+def followed_picture_files(view: Keyed, at: str, key: str) -> None:
+    """Offer figures as PNG and SVG, made in the visitor's browser, as PDF, and as CSV.
+
+    They are those of the current selection in `view`; `picture_files` is at the address `at`.
+    """
+    payload = {"at": at, "container": view.key("room"), "words": _words()}
+    component("picture_files", key, payload)
+
+
+def picture_files(files: Iterable[PictureFile], parameters: Mapping[str, str], caption: str = "") -> Payload | bytes:
+    """Return the payload of the files, or the PDF of the file that the parameter `pdf` of its address names.
+
+    Args:
+        files: The figures.
+        parameters: The parameters of the address.
+        caption: Says which figures they are of.
+
+    Raises:
+        AttnvizError: There is no such file, the server is drawing another PDF, or it cannot draw this one.
+    """
+    if "pdf" in parameters:
+        return _pdf(next((item.draw()[0] for item in files if item.file == parameters["pdf"]), None))
+    has_browser = False
+    with suppress(AttnvizError):
+        has_browser = bool(find_browser())
+    return {"pictures": [_file_payload(item, has_browser) for item in files], "of": caption or _words()["of"]}
+
+
+_DRAWING = threading.Lock()
+"""Held while a PDF is drawn: each takes a browser of its own."""
+
+
+def _pdf(figure: go.Figure | PageDrawing | None) -> bytes:
+    """Return a figure as PDF; raise AttnvizError where there is no figure, or the server cannot draw it now."""
+    if not isinstance(figure, go.Figure):
+        raise user_error("There is no picture to save.")
+    if not _DRAWING.acquire(blocking=False):
+        raise user_error("The server is drawing another PDF. Try again in a few seconds.")
+    try:
+        content, missing = drawn(figure, "pdf")
+    finally:
+        _DRAWING.release()
+    if missing:
+        raise user_error(
+            "The server has no font with these characters: {characters}. Save SVG instead.", characters=missing
+        )
+    return content
+
+
+def _file_payload(item: PictureFile, has_browser: bool) -> Payload:
+    figure, numbers = item.draw()
+    payload = {"title": item.title, "file": item.file, "table": without_isolates(numbers.to_csv())}
+    if isinstance(figure, PageDrawing):
+        return payload | {"figure": "", "drawing": asdict(figure), "pdf": False}
+    return payload | {"figure": figure_json(figure), "pdf": has_browser}
+
+
+def _words() -> dict[str, str]:
+    return gettexts(
+        {
+            "of": "These are the pictures that the page shows.",
+            "none": "There is no picture to save.",
+            "drawing": "Drawing…",
+            "failed": "Your browser could not make this file. Try again; if it fails again, reload the page.",
+            "boxes": "Your computer has no font with these characters: {characters}. In the picture, boxes replace "
+            "these characters.",
+        }
+    )
+
 
 POSTERIOR_LINKS, PRIOR_LINKS = "links.pharaoh", "links-by-attention.pharaoh"
 """Endings of the names of files with word links, by posterior attention and by attention."""
@@ -137,6 +247,16 @@ class OfferedPart:
     """Returns why a translation has no such part, as a sentence; empty where it has."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class LabSection(OfferedPart):
+    """A section of the page *Lab*: a question and its analyses."""
+
+    title: Callable[[], str]
+    """Title in the current language."""
+    draw: Callable[[View], Shown]
+    """Draws the section, where it is not missing, and returns what of the visitor's choices it shows."""
+
+
 def offers(page: str, parts: Mapping[str, OfferedPart]) -> None:
     """Make the payloads of the figures (`offer_pictures`) and of all tables (`table_box`) of the `parts` of a page."""
 
@@ -161,15 +281,6 @@ def offered_files(request: PayloadRequest, pictures: Iterable[OfferedFigure]) ->
     return picture_files((picture_file(request.trace, one) for one in pictures), request.parameters)
 
 
-def downloads(view: View) -> None:
-    """Offer the figures as currently drawn, and the files of the whole translation."""
-    titled = switch(gettext("Title and sentences above the pictures"), key=view.key("titled"), default=True)
-    shown = {"session": gold_entries(view) | {view.key(DRAW): page_session().get(view.key(DRAW))}}
-    offer_pictures(view, "translation-pictures", shown, part="titled" if titled else "")
-    caption(gettext("The whole translation"))
-    _translation_downloads(view, shown)
-
-
 @makes_payload("translation-pictures", needs_server=True)
 def translation_pictures(request: PayloadRequest) -> Payload | bytes:
     """Return the payload of the figures as currently drawn, as files."""
@@ -178,25 +289,10 @@ def translation_pictures(request: PayloadRequest) -> Payload | bytes:
         "The files contain the pictures as they are shown now. Each picture of a single step shows step {step}.",
         step=step + 1,
     )
-    return picture_files(_translation_pictures(request, step), request.parameters, caption)
-
-
-def _translation_pictures(request: PayloadRequest, step: int) -> Iterator[PictureFile]:
-    for one in pictures(request):
-        yield picture_file(request.trace, one, titled=request.part == "titled")
+    files = [picture_file(request.trace, one, titled=request.part == "titled") for one in pictures(request)]
     if has_diagram(request.trace):
-        yield diagram_file(request.view, step, file_name(request.trace, f"step-{step + 1}-diagram"))
-
-
-def _translation_downloads(view: View, shown: Shown) -> None:
-    """Offer the files of the whole translation, in two columns."""
-    files = list(_translation_files(view.trace).items())
-    for start in range(0, len(files), 2):
-        for column, (name_ending, label) in zip(columns((1, 1), gap="medium"), files[start : start + 2], strict=False):
-            key = "whole_before" if name_ending == PRIOR_LINKS else f"whole_{name_ending.split('.')[1]}"
-            at = shown_address("translation-file", {"view": view, **shown}, "{selection}", part=name_ending)
-            with column:
-                file_link(view, label, at, file_name(view.trace, name_ending), key)
+        files.append(diagram_file(request.view, step, file_name(request.trace, f"step-{step + 1}-diagram")))
+    return picture_files(files, request.parameters, caption)
 
 
 def _translation_files(trace: Any) -> dict[str, str]:
@@ -305,7 +401,17 @@ def share_and_save(view: View) -> None:
         with box("share", row=True):
             caption(gettext("The link opens the page as it is shown now."))
             copy_link(view.key("copy_link"))
-        downloads(view)
+        titled = switch(gettext("Title and sentences above the pictures"), key=view.key("titled"), default=True)
+        shown = {"session": gold_entries(view) | {view.key(DRAW): page_session().get(view.key(DRAW))}}
+        offer_pictures(view, "translation-pictures", shown, part="titled" if titled else "")
+        caption(gettext("The whole translation"))
+        files = list(_translation_files(view.trace).items())
+        for start in range(0, len(files), 2):
+            for column, (ending, label) in zip(columns((1, 1), gap="medium"), files[start : start + 2], strict=False):
+                key = "whole_before" if ending == PRIOR_LINKS else f"whole_{ending.split('.')[1]}"
+                at = shown_address("translation-file", {"view": view, **shown}, "{selection}", part=ending)
+                with column:
+                    file_link(view, label, at, file_name(view.trace, ending), key)
 
 
 def copy_link(key: str, address: str = "") -> None:

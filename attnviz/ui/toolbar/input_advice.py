@@ -19,8 +19,8 @@ from attnviz.languages import gettext
 from attnviz.text import normalise
 from attnviz.trace import Record
 from attnviz.trace.tokens import is_escaped, unescaped_text
-from attnviz.ui.page_state import inputs
-from attnviz.ui.requests import request_button
+from attnviz.ui import inputs
+from attnviz.ui.controls import request_button
 
 MOST_CAPITALS = 0.7
 """Share of the letters from which a text counts as written in capitals."""

@@ -18,9 +18,10 @@ from attnviz.languages import gettext, language
 from attnviz.lessons import Lesson, LessonSentence, parse_lesson, shipped_lesson, shipped_lessons
 from attnviz.lessons.lesson_file import folder_of_model
 from attnviz.trace import Trace
-from attnviz.ui.components.component import box, caption, component, message, view_blocks
+from attnviz.ui.blocks import box, caption, component, message, view_blocks
+from attnviz.ui.controls import close_popover, on_request, popover, request_button, uploader
 from attnviz.ui.embedding import page_session
-from attnviz.ui.fields import close_popover, popover, uploader
+from attnviz.ui.inputs import language_address, linked_entry, set_page_address
 from attnviz.ui.lesson_view import (
     AnsweredLesson,
     answered,
@@ -30,12 +31,9 @@ from attnviz.ui.lesson_view import (
     lesson_view,
     translated_by,
 )
-from attnviz.ui.page_state.inputs import language_address
-from attnviz.ui.page_state.linked import linked_entry, set_page_address
-from attnviz.ui.page_state.selection import LESSON, LESSONS, OWN_LESSON
 from attnviz.ui.payloads import PayloadRequest, makes_payload, shown_address
-from attnviz.ui.requests import on_request, request_button
 from attnviz.ui.resources import translate, weights_of
+from attnviz.ui.selection import LESSON, LESSONS, OWN_LESSON
 from attnviz.ui.toolbar.downloads import copy_link, file_link
 from attnviz.ui.waiting import TURNS
 
@@ -82,11 +80,6 @@ def _reopen(content: Any) -> None:
         session[LESSON] = OpenLesson(OWN_LESSON, problem=problem)
 
 
-def close_lesson() -> None:
-    """Close the lesson and return to translating."""
-    page_session()[LESSON] = None
-
-
 def current_lesson() -> OpenLesson | None:
     """Return the open lesson, at first that of the link; None where there is none."""
 
@@ -128,14 +121,9 @@ def _share(name: str, lesson: Lesson) -> None:
     """Draw the link of a lesson that comes with the program, and the page for students of any."""
     if name != OWN_LESSON:
         copy_link(f"link_{name}", f"./?{urlencode({LESSON: name, 'lang': language()})}")
-    at = shown_address("lesson-page", {LESSON: lesson if name == OWN_LESSON else name})
-    file_link(
-        None,
-        gettext("Save as a page for students"),
-        at,
-        f"{'lesson' if name == OWN_LESSON else name}.html",
-        f"save_{name}",
-    )
+    given, file = (lesson, "lesson") if name == OWN_LESSON else (name, name)
+    at = shown_address("lesson-page", {LESSON: given})
+    file_link(None, gettext("Save as a page for students"), at, f"{file}.html", f"save_{name}")
 
 
 def draw_lesson(opened: OpenLesson) -> None:
@@ -154,7 +142,8 @@ def draw_lesson(opened: OpenLesson) -> None:
             problem = str(error)
     with language_of(given.lesson if given else None), view_blocks("lesson_view"), box("lesson_page"):
         with box("lesson_head", row=True):
-            request_button(gettext("Leave the lesson"), close_lesson, key="leave_lesson")
+            label = gettext("Leave the lesson")
+            request_button(label, lambda: page_session().update({LESSON: None}), key="leave_lesson")
             if given:
                 _share(opened.name, given.lesson)
         if given is None:

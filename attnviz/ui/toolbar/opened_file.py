@@ -25,18 +25,15 @@ from attnviz.evaluation.two_files import (
 )
 from attnviz.importing.attention_reader import read_bytes
 from attnviz.importing.records import AttentionRecords
-from attnviz.importing.sentence_pair import SentencePair
 from attnviz.languages import gettext, gettexts
 from attnviz.lessons.lesson_file import FORMAT_FIELD
 from attnviz.trace import Attention, WhatIfs
 from attnviz.trace.tokens import is_escaped
-from attnviz.ui.components.component import message
+from attnviz.ui.blocks import message
+from attnviz.ui.controls import call_in_rerun, request_button, switch, text_box
 from attnviz.ui.embedding import page_session
-from attnviz.ui.fields import switch, text_box
-from attnviz.ui.fields import uploader as file_uploader
-from attnviz.ui.page_state.gold_state import set_problem, take_links
-from attnviz.ui.page_state.linked import clear_with_link
-from attnviz.ui.requests import call_in_rerun, request_button
+from attnviz.ui.inputs import clear_with_link
+from attnviz.ui.selection import set_problem, take_links
 from attnviz.ui.toolbar.open_lesson import open_lesson
 from attnviz.ui.view import Compared, FilePair, GoldFile, View
 
@@ -73,20 +70,6 @@ class OpenedFile:
     def trace(self) -> Any:
         """The translation in the file, or its imported attention."""
         return self.what_ifs.first if self.what_ifs else None
-
-
-def open_file_uploader() -> None:
-    """Draw the file uploader."""
-    file_uploader(
-        gettext(
-            "Open a trace file (JSON) saved by attnviz; no model is needed. You can also open the attention or "
-            "the word links of another program: the output of a toolkit or aligner, or a JSON, CSV, NumPy, "
-            "PyTorch or Parquet file. A lesson file (YAML) opens as a lesson."
-        ),
-        open_file,
-        key=BOX,
-        megabytes=LARGEST_MEGABYTES,
-    )
 
 
 def open_file(name: str, content: bytes) -> None:
@@ -280,14 +263,6 @@ def current_file(request: object) -> OpenedFile | None:
     return file
 
 
-def cancel_opening() -> None:
-    """Return from a file that was refused to the one that is shown, else to translating."""
-    if _opened().pair:
-        _change(refused=None)
-    else:
-        close()
-
-
 def close() -> None:
     """Close the file and return to translating."""
     session = page_session()
@@ -311,16 +286,10 @@ def attention_form() -> None:
     if len(pair.file) == 1 and not pair.problem and not has_escapes:
         return
     with st.container(key="attention_form", border=bool(pair.problem)):
-        if len(pair.file) > 1:
-            number = st.number_input(
-                gettext("Sentence (1 to {count}) in {name}", count=len(pair.file), name=pair.name),
-                1,
-                len(pair.file),
-                pair.number,
-                key=_field_key(pair, "number"),
-                width=420,
-            )
-            if number != pair.number:
+        if (count := len(pair.file)) > 1:
+            label = gettext("Sentence (1 to {count}) in {name}", count=count, name=pair.name)
+            key = _field_key(pair, "number")
+            if st.number_input(label, 1, count, pair.number, key=key, width=420) != pair.number:
                 call_in_rerun(partial(_open_sentence, pair))
         if has_escapes:
             switch(
@@ -332,25 +301,23 @@ def attention_form() -> None:
         if pair.problem:
             message(gettext("{name} was not opened.", name=pair.name) + " " + pair.problem, "attention_problem")
             if sentence:
-                _token_boxes(pair, sentence)
+                labels = gettexts(
+                    {
+                        "source": "Source tokens, separated by spaces",
+                        "target": "Target tokens, separated by spaces",
+                    }
+                )
+                for side, label in labels.items():  # for missing tokens
+                    own = " ".join(sentence.tokens(side) or ())
+                    text_box(label, key=_field_key(pair, side), default=getattr(pair, side) or own)
+                label, key = gettext("Scale every row to add up to 1"), _field_key(pair, "normalise")
+                switch(label, key=key, default=pair.normalise)
             with st.container(horizontal=True):
                 if sentence:
                     request_button(gettext("Open"), partial(_open_sentence, pair), type="primary", key="attention_open")
-                request_button(gettext("Cancel"), cancel_opening, key="attention_cancel")
-
-
-def _token_boxes(pair: FilePair, sentence: SentencePair) -> None:
-    """Draw the boxes for missing tokens, and the choice of what is done with the weights."""
-    labels = gettexts(
-        {
-            "source": "Source tokens, separated by spaces",
-            "target": "Target tokens, separated by spaces",
-        }
-    )
-    for side, label in labels.items():
-        own = " ".join(sentence.tokens(side) or ())
-        text_box(label, key=_field_key(pair, side), default=getattr(pair, side) or own)
-    switch(gettext("Scale every row to add up to 1"), key=_field_key(pair, "normalise"), default=pair.normalise)
+                # back to the file that is shown, else to translating
+                cancel = partial(_change, refused=None) if _opened().pair else close
+                request_button(gettext("Cancel"), cancel, key="attention_cancel")
 
 
 def _field_key(pair: FilePair, name: str) -> str:

@@ -1,7 +1,6 @@
 """Read what a visitor asks to be translated, choose the translation that a page shows, and draw messages about it.
 
-That is the requested one, one from a file, the previous one, or the example. `open_view` prepares its view: it reads
-the link that the visitor followed, stores the gold links drawn by hand, and sets the page address.
+That is the requested one, one from a file, the previous one, or the example.
 """
 
 from __future__ import annotations
@@ -22,23 +21,23 @@ from attnviz.importing.records import format_sentence
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.text import SPACE, sentence_placeholder
+from attnviz.ui import inputs
+from attnviz.ui.blocks import box, message, plain_text, view_blocks
 from attnviz.ui.chrome import go_to
-from attnviz.ui.components.component import box, message, plain_text, view_blocks
+from attnviz.ui.controls import on_request, popover, request_button, text_box, uploader
 from attnviz.ui.embedding import page_session
 from attnviz.ui.examples import DEFAULT_SENTENCE
-from attnviz.ui.fields import popover, text_box, uploader
-from attnviz.ui.page_state import inputs
-from attnviz.ui.page_state.gold_state import open_gold, set_drawn_links
-from attnviz.ui.page_state.inputs import (
+from attnviz.ui.inputs import (
+    Parameters,
     detail_level_address,
     is_listed_pair,
     language_address,
     page_detail_level,
+    read_link,
+    set_page_address,
 )
-from attnviz.ui.page_state.linked import Parameters, read_link, set_page_address
-from attnviz.ui.page_state.selection import WHAT_IF, offered_in, stored_what_ifs
-from attnviz.ui.requests import on_request, request_button
 from attnviz.ui.resources import TranslateAgain, devices, tokenizer_of, translate
+from attnviz.ui.selection import WHAT_IF, offered_in, open_gold, set_drawn_links, stored_what_ifs
 from attnviz.ui.step.what_if_panel import current_view, handle_what_if
 from attnviz.ui.toolbar import opened_file
 from attnviz.ui.toolbar.input_advice import draw_advice
@@ -76,13 +75,6 @@ def current_request() -> TranslationRequest | None:
         str(session.get(inputs.DEVICE) or devices()[0]),
         inputs.beam_of(session[inputs.SEARCH]),
         target or None,
-    )
-
-
-def default_request(models: dict[str, Path]) -> TranslationRequest:
-    """Return the request of a visitor who has chosen nothing; `models` (by name) must not be empty."""
-    return TranslationRequest(
-        DEFAULT_SENTENCE, next(iter(models)), devices()[0], inputs.beam_of(inputs.DEFAULT_SEARCH), None
     )
 
 
@@ -128,17 +120,13 @@ def own_translation() -> str:
     ).strip()
 
 
-@dataclass(frozen=True)
-class ShownTranslation:
-    """What a page shows; `view` is None if there is nothing to show."""
+def shown_translation(
+    request: TranslationRequest | None, *, steps: bool = False
+) -> tuple[View | None, TranslationRequest | None]:
+    """Return the view to show for `request`, and `request` if the view shows that; draw messages about it.
 
-    view: View | None
-    request: TranslationRequest | None
-    """What was requested, if the view shows that."""
-
-
-def shown_translation(request: TranslationRequest | None, *, steps: bool = False) -> ShownTranslation:
-    """Return the translation to show for `request`, which is None if there is no model; draw messages about it.
+    There is no view where there is nothing to show, and no request where there is no model. A view begins with its
+    link, stores links drawn in it, and sets the address parameters to those of `request`, or leaves the previous ones.
 
     With `steps`, for the page Translate, imported attention is shown too, and a button closes an open file; on the
     other pages a message says that Translate shows the file.
@@ -164,7 +152,7 @@ def shown_translation(request: TranslationRequest | None, *, steps: bool = False
         elif (first := request and _requested_trace(request)) is None:
             first, request = _fallback_trace(request), None
         if first is None:
-            return ShownTranslation(None, None)
+            return None, None
         again = TranslateAgain(first, request.device, request.beam) if request else TranslateAgain(first)
         view = current_view(first, again, opened.what_ifs if opened else None)
         on_request(view.key(WHAT_IF), partial(handle_what_if, view))
@@ -177,14 +165,6 @@ def shown_translation(request: TranslationRequest | None, *, steps: bool = False
                 draw_advice(request.text, first)
     of_file = (opened.compared, opened.pair) if opened else (None, None)
     view = replace(view, open_gold=opened_file.open_gold_file, compared=of_file[0], file=of_file[1])
-    return ShownTranslation(view, request)
-
-
-def open_view(view: View, request: TranslationRequest | None) -> None:
-    """Initialise `view` from its link, store links drawn in it, and set the address parameters to those of `request`.
-
-    Where `request` is None, the previous parameters stay.
-    """
     session = page_session()
     page_detail_level()
     read_link(offered_in(view))
@@ -194,6 +174,7 @@ def open_view(view: View, request: TranslationRequest | None) -> None:
         session[_ASKED] = request_address(request)
     parameters: Parameters = session.get(_ASKED, {}) | language_address() | detail_level_address()
     set_page_address(view.identity, parameters)
+    return view, request
 
 
 def status(view: View) -> None:
@@ -214,11 +195,6 @@ def run_summary(view: View) -> str:
     return " · ".join((*what_if, model, search))
 
 
-def is_all_unknown(trace: Trace) -> bool:
-    """Return whether all pieces of the source sentence are unknown, except blanks and the end."""
-    return not {*trace.source_pieces} - {"<unk>", SPACE, "</s>"}
-
-
 def _requested_trace(request: TranslationRequest) -> Trace | None:
     """Return the requested trace; on bad input show the error and return None."""
     try:
@@ -227,7 +203,7 @@ def _requested_trace(request: TranslationRequest) -> Trace | None:
     except AttnvizError as error:
         message(str(error), "problem")
         return None
-    if is_all_unknown(trace):
+    if not {*trace.source_pieces} - {"<unk>", SPACE, "</s>"}:
         message(
             gettext(
                 "The model knows no word of this sentence and reads every word as <unk>. The translation of unknown "

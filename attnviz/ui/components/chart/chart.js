@@ -244,13 +244,13 @@ export default component(".chart-box", {
     if ("at" in data && data.visited) keepInWindow(root, "nearest");
   },
   /** @param {ChartState} state
-   * @param {ChartPayload | PayloadAddress & { waiting: string, visited: boolean, prefetch: number, hand?: Words, consequence?: string }} data
+   * @param {ChartPayload | PayloadAddress & { waiting?: string, visited?: boolean, prefetch?: number, hand?: Words, consequence?: string }} data
    */
   take(state, data) {
     const { root } = state, fetching = "at" in data, undo = find(root, ".undo");
     const { prefetch: steps = 0, hand: words = null, consequence: consequenceAddress = null } = fetching ? data : {};
     Object.assign(state, { steps, words, consequenceAddress });
-    root.dataset.message = fetching ? data.waiting : "";
+    root.dataset.message = (fetching && data.waiting) || "";
     undo.hidden = !state.words?.undo;
     write(undo, state.words?.undo ?? "");
     return !fetching || Boolean(data.sent); // the heatmap first: IntersectionObserver reports late

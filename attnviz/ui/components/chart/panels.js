@@ -10,7 +10,7 @@ import { axisOf } from "./selection.js";
 function numberAt(chart, xaxis, row, column) {
   /** @type {any} */
   const panel = chart._fullData?.find((trace) => trace.type === "heatmap" && trace.xaxis === xaxis);
-  const value = panel?.customdata?.[row]?.[column];
+  const value = (panel?.customdata ?? panel?.z)?.[row]?.[column];
   return Number.isFinite(value) ? value : null; // NaN in a masked cell
 }
 

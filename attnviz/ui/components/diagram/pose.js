@@ -7,6 +7,7 @@ import { meanPosition, ribbonEnds, ribbonPath } from "./ribbons.js";
 import { area, colour, roundedPath, spot } from "./svg.js";
 
 const ANIMATION_TIME = 650; // milliseconds at speed 1
+const NUMBER_WIDTH = 28; // pixels of a weight with its space
 
 /** Unpacks the numbers of a payload. @param {DiagramPayload} payload @returns {DiagramNumbers} */
 export function unpackNumbers(payload) {
@@ -88,12 +89,18 @@ export function placeBar(bar, place) {
   }
 }
 
-/** @param {DiagramDrawing} drawing @param {Float32Array} weights */
+/** Writes the weights; in narrow columns only large ones, of which a larger one beside takes the room.
+ * @param {DiagramDrawing} drawing @param {Float32Array} weights */
 export function writeWeights({ plan, parts }, weights) {
-  const narrow = plan.dense && !plan.vertical; // only large ones have room
+  const narrow = plan.dense && !plan.vertical, places = plan.columns.map(({ middle }) => middle);
   parts.weightNumbers.forEach((node, j) => {
     const weight = weights[j], isStrong = weight >= 0.1;
-    write(node, weight < 0.005 && !narrow ? "·" : narrow && !isStrong ? "" : number(weight, 2));
+    const hasRoom = !narrow ||
+      isStrong &&
+        places.every((place, k) =>
+          Math.abs(place - places[j]) > NUMBER_WIDTH || k === j || weights[k] < weight || weights[k] === weight && k > j
+        );
+    write(node, weight < 0.005 && !narrow ? "·" : hasRoom ? number(weight, 2) : "");
     node.classList.toggle("strong", isStrong);
   });
 }

@@ -11,7 +11,7 @@ import { pageDrawing, printSvg } from "./page_drawing.js";
 
 const PNG_SCALE = 3; // pixels of a PNG per pixel of the figure
 const MOST_NAMED = 20; // characters without a font that a message names
-const FONT_FAMILY = "Source Sans";
+const FONT_FAMILIES = ["Source Sans", "Attnviz Sans"]; // Streamlit's, and that of files and notebooks
 const SVG_ADDRESS = "data:image/svg+xml,"; // beginning of an SVG data URL
 
 /** The figure of a picture, parsed at the first call. @param {Picture} picture @returns {Figure} */
@@ -31,7 +31,7 @@ async function svgOf(picture) {
 
 // The address of the page's own font, or null.
 function fontAddress() {
-  const rules = [...document.styleSheets].flatMap((sheet) => {
+  const rules = [...document.styleSheets, ...document.adoptedStyleSheets].flatMap((sheet) => {
     try {
       return [...sheet.cssRules];
     } catch {
@@ -39,7 +39,7 @@ function fontAddress() {
     } // another origin's
   });
   const rule = rules.filter((one) => one instanceof CSSFontFaceRule).find((one) =>
-    one.style.getPropertyValue("font-family").replace(/["']/g, "") === FONT_FAMILY &&
+    FONT_FAMILIES.includes(one.style.getPropertyValue("font-family").replace(/["']/g, "")) &&
     !/italic/.test(one.style.getPropertyValue("font-style"))
   );
   const path = rule?.style.getPropertyValue("src").match(/url\(["']?([^"')]+)/)?.[1];
@@ -51,7 +51,7 @@ async function fontRule(address) {
   const answer = await fetch(address);
   if (!answer.ok) throw new Error(`${address}: ${answer.status}`);
   const url = `data:font/woff2;base64,${(await answer.bytes()).toBase64()}`;
-  return `@font-face { font-family: "${FONT_FAMILY}"; font-weight: 100 900; src: url(${url}); }`;
+  return `@font-face { font-family: "${FONT_FAMILIES[0]}"; font-weight: 100 900; src: url(${url}); }`;
 }
 
 // An SVG that is drawn as an image (as for a PNG) cannot use the page's fonts, so it gets the font as a data URL. If that

@@ -14,7 +14,7 @@ let opener = null;
 /** Holds the opener and what replaces it. @type {Element | null} */
 let container = null;
 
-/** Focuses the button that replaces the opener, which closes the popover (`close_popover` in fields.py). */
+/** Focuses the button that replaces the opener, which closes the popover (`close_popover` in controls.py). */
 const replacing = new MutationObserver(() => {
   const button = container?.querySelector(BUTTON);
   if (opener?.isConnected || !(button instanceof HTMLElement)) return;

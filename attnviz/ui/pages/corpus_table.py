@@ -22,11 +22,10 @@ from attnviz.corpora.columns import ATTENTION_SCHEMA
 from attnviz.errors import user_error
 from attnviz.importing.attention_reader import read_bytes
 from attnviz.importing.records import AttentionRecords
-from attnviz.lru_cache import LRUCache
+from attnviz.lru_cache import LRUCache, cached_in
+from attnviz.ui import inputs
 from attnviz.ui.embedding import page_session
-from attnviz.ui.page_state import inputs
-from attnviz.ui.page_state.inputs import DETAIL_LEVEL, language_address
-from attnviz.ui.page_state.linked import link, linked_entry, set_page_address
+from attnviz.ui.inputs import DETAIL_LEVEL, language_address, link, linked_entry, set_page_address
 
 ERRORS = ("omitted", "repeated", "unsure", "copied", "drifted")
 """Names of the predefined filters that each find one kind of likely error."""
@@ -68,11 +67,10 @@ class Choice:
     brush: Brush = ()
 
 
+@cached_in(LRUCache(128 << 20, size=lambda table: int(table.nbytes)), "")
 def load_table(path: Path) -> Any:
     """Return number, texts and measures of all rows (pyarrow.Table), cached; raise AttnvizError if unreadable."""
-    status = path.stat()
-    version = str(path), status.st_mtime_ns, status.st_size
-    return _TABLES.get(version, lambda: _read(path, _COLUMNS))
+    return _read(path, _COLUMNS)
 
 
 def _read(path: Path, columns: Sequence[str], **arguments: Any) -> Any:
@@ -89,9 +87,6 @@ def _read(path: Path, columns: Sequence[str], **arguments: Any) -> Any:
     except (OSError, ValueError, KeyError, pa.ArrowException) as error:
         raise user_error("The table {name} cannot be read: {error}.", name=path.stem, error=str(error)[:80]) from error
     return table
-
-
-_TABLES: LRUCache[Any] = LRUCache(128 << 20, size=lambda table: int(table.nbytes))
 
 
 @dataclass(frozen=True)
@@ -185,26 +180,15 @@ def _preset_mask(table: Any, preset: str) -> Any:
     if preset in ("omitted", "repeated", "drifted"):
         return pc.greater(table[preset], 0)
     if preset == "unsure":
-        return pc.less_equal(
-            table["log_probability_per_word"],
-            pc.quantile(table["log_probability_per_word"], q=UNLIKELY, interpolation="lower")[0].cast(pa.float32()),
-        )
+        logs = table["log_probability_per_word"]
+        return pc.less_equal(logs, pc.quantile(logs, q=UNLIKELY, interpolation="lower")[0].cast(pa.float32()))
     if preset == "copied":
         return pc.greater_equal(table["copied_share"], COPIED)
     return pa.array([True] * len(table))
 
 
-TABLE, PRESET, QUERY, SORT, DESCENDING, X, Y, BRUSH, PART = (
-    "table",
-    "show",
-    "find",
-    "sort",
-    "descending",
-    "x",
-    "y",
-    "brush",
-    "part",
-)
+TABLE, PRESET, QUERY = "table", "show", "find"
+SORT, DESCENDING, X, Y, BRUSH, PART = "sort", "descending", "x", "y", "brush", "part"
 """Names in the address; in the session state with the prefix `corpus_`."""
 _MEASURE_NAMES = [measure.name for measure in MEASURES]
 _CHOICES: Mapping[str, tuple[str, Sequence[str]]] = {

@@ -31,22 +31,18 @@ from attnviz.analysis.labels import quote, shorten
 from attnviz.analysis.learning import compared_guidance_sentence
 from attnviz.analysis.what_if_effects import SpacedWords, cards, spaced_words
 from attnviz.errors import user_error
-from attnviz.figures.comparison_figure import compared_words_table
+from attnviz.figures.side_by_side_figure import compared_words_table
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext, gettexts
 from attnviz.text import sentence_placeholder
 from attnviz.trace.drawing import HeatmapChoices
+from attnviz.ui import inputs
+from attnviz.ui.blocks import box, chart, explanation, fitting_payload, html, message, plain_text
 from attnviz.ui.chrome import go_to
-from attnviz.ui.components.chart import chart, fitting_payload
-from attnviz.ui.components.component import box, explanation, html, message, plain_text
+from attnviz.ui.controls import request_button, segmented_control, select_box, switch, text_box
 from attnviz.ui.embedding import page_session
-from attnviz.ui.fields import segmented_control, select_box, switch, text_box
-from attnviz.ui.lab import LabSection
-from attnviz.ui.page_state import inputs
-from attnviz.ui.page_state.linked import keep_for
-from attnviz.ui.page_state.selection import WHAT_IFS, Selection, stored_what_ifs
+from attnviz.ui.inputs import keep_for
 from attnviz.ui.payloads import Payload, PayloadRequest, Shown, makes_payload, shown_address
-from attnviz.ui.requests import request_button
 from attnviz.ui.resources import (
     cached_posterior,
     devices,
@@ -55,9 +51,9 @@ from attnviz.ui.resources import (
     model_configs,
     translate,
 )
-from attnviz.ui.step.compared_attention import comparison_layouts
-from attnviz.ui.step.heatmap_panel import display_options
-from attnviz.ui.toolbar.downloads import NamedTables, OfferedFigure, OfferedPart, offered_comparison
+from attnviz.ui.selection import WHAT_IFS, Selection, stored_what_ifs
+from attnviz.ui.step.heatmap_panel import comparison_layouts, display_options
+from attnviz.ui.toolbar.downloads import LabSection, NamedTables, OfferedFigure, offered_comparison
 from attnviz.ui.toolbar.shown_translation import unknown_characters_text
 from attnviz.ui.view import View
 
@@ -228,7 +224,7 @@ def _draw(view: View) -> Shown:
         return {}
     if pair.other.unknown_characters and pair.other.source_text != pair.first.source_text:
         message(unknown_characters_text(pair.other), "compare_told_unread")
-    if sentences := _differing_sentences_html(pair):
+    if sentences := _lines(pair, gettext("English"), True) + _lines(pair, gettext("French"), False):
         html(f'<div class="compared">{sentences}</div>')
     _switches(view, pair)
     shown = {"pair": pair}
@@ -306,12 +302,8 @@ def _sentence_editor(view: View) -> tuple[str, bool]:
 
     Return the sentence, and whether its translation is held.
     """
-    session, source, key, word_key = (
-        page_session(),
-        view.trace.source_text,
-        view.key(_SENTENCE),
-        view.key("edited_word"),
-    )
+    session, source = page_session(), view.trace.source_text
+    key, word_key = view.key(_SENTENCE), view.key("edited_word")
     sentence = text_box(
         gettext("The other sentence"),
         key=key,
@@ -326,10 +318,11 @@ def _sentence_editor(view: View) -> tuple[str, bool]:
     word = int(chosen) if chosen else 0
     following = next_word(sentence, word) if chosen else None
     drop, swap = gettext("Drop"), gettext("Swap with the next word")
+    quoted = [quote(shorten(one, 20)) for one in words]
     if chosen:
-        drop = gettext("Drop {word}", word=_quoted(words[word]))
+        drop = gettext("Drop {word}", word=quoted[word])
     if following is not None:
-        swap = gettext("Swap {word} and {next}", word=_quoted(words[word]), next=_quoted(words[following]))
+        swap = gettext("Swap {word} and {next}", word=quoted[word], next=quoted[following])
 
     def change_by(change: Callable[[str, int], str]) -> Callable[[], object]:
         return lambda: session.update({word_key: "", key: change(sentence, word)})
@@ -356,18 +349,8 @@ def _sentence_editor(view: View) -> tuple[str, bool]:
     return sentence, is_held
 
 
-def _quoted(word: str) -> str:
-    return quote(shorten(word, 20))
-
-
-def _differing_sentences_html(pair: ComparedPair) -> str:
-    """Return the sentences of a pair and its translations as HTML, each only where they differ."""
-    return "".join(
-        _lines(pair, title, source) for title, source in ((gettext("English"), True), (gettext("French"), False))
-    )
-
-
 def _lines(pair: ComparedPair, title: str, source: bool) -> str:
+    """Return the source sentences of a pair, or its translations, as HTML, where they differ."""
     first, second = (spaced_words(trace, source=source) for trace in pair.both)
     axis = shared_axis([word for word, _ in first], [word for word, _ in second])
     if axis.same:
@@ -375,13 +358,11 @@ def _lines(pair: ComparedPair, title: str, source: bool) -> str:
     removed = [place for place, other in zip(axis.first, axis.other, strict=True) if other is None]
     added = [place for place, other in zip(axis.other, axis.first, strict=True) if other is None]
     css_class, language = ("encoder", "en") if source else ("decoder", "fr")
+    rows = ((first, removed, "del"), (second, added, "ins"))
     return "".join(
         f'<p><span class="name">{escape(title)}, {escape(name)}</span> '
-        f'<span class="{css_class}" lang="{language}">{_highlighted(words, highlighted, tag)}</span></p>'
-        for name, words, highlighted, tag in (
-            (pair.names[0], first, removed, "del"),
-            (pair.names[1], second, added, "ins"),
-        )
+        f'<span class="{css_class}" lang="{language}">{_highlighted(*row)}</span></p>'
+        for name, row in zip(pair.names, rows, strict=True)
     )
 
 
@@ -392,4 +373,4 @@ def _highlighted(words: SpacedWords, highlighted: list[int | None], tag: str) ->
     )
 
 
-COMPARISON_SECTION = LabSection(lambda: gettext("Side by side"), _draw, OfferedPart(_pictures, _tables))
+COMPARISON_SECTION = LabSection(_pictures, _tables, title=lambda: gettext("Side by side"), draw=_draw)

@@ -125,7 +125,8 @@ class CorpusJob:
         self.agreement: LinkAgreement | None = None
         """The links of both."""
         self.done = False
-        self._cancelled = threading.Event()
+        self.cancelled = threading.Event()
+        """Set to stop the job soon, without a table."""
         self._start_time = 0.0
 
     @property
@@ -134,23 +135,13 @@ class CorpusJob:
         return self.done or bool(self.problem)
 
     @property
-    def failed(self) -> bool:
-        """Whether there will be no table."""
-        return bool(self.problem) or (self._cancelled.is_set() and not self.done)
-
-    @property
     def seconds_left(self) -> float | None:
         """Estimated seconds until the job is done, or None while unknown."""
         progress = self.progress
         if progress is None or progress.done <= progress.before:
             return None
-        return (
-            (time.monotonic() - self._start_time) / (progress.done - progress.before) * (progress.total - progress.done)
-        )
-
-    def cancel(self) -> None:
-        """Stop the job soon, without a table."""
-        self._cancelled.set()
+        passed = time.monotonic() - self._start_time
+        return passed / (progress.done - progress.before) * (progress.total - progress.done)
 
     def run(self, make: Callable[[CorpusJob], None], code: str) -> None:
         """Let `make` write the table, with messages in the language `code`.
@@ -176,7 +167,7 @@ class CorpusJob:
 
     def check_cancelled(self) -> None:
         """Raise Cancelled if the visitor has cancelled the job."""
-        if self._cancelled.is_set():
+        if self.cancelled.is_set():
             raise Cancelled
 
     def report_progress(self, progress: Progress | None) -> None:
@@ -186,7 +177,7 @@ class CorpusJob:
 
     def forget(self) -> None:
         """Cancel the job and delete its files; a running job deletes them when it ends."""
-        self.cancel()
+        self.cancelled.set()
         if self.ended:
             self._delete_files()
 
@@ -250,7 +241,7 @@ def _begin(visitor: str, name: str, parts: Sequence[bytes], make: Callable[[Corp
     identity = hashlib.sha256(b"\0".join((name.encode(), *parts))).hexdigest()[:16]
     with _JOBS_LOCK:
         job = _JOBS.get(identity)
-        if job is not None and not job.failed:
+        if job is not None and not job.problem and (job.done or not job.cancelled.is_set()):
             _hold(job, visitor)
             return job
         folder = _folder() / f"{identity}-{time.monotonic_ns()}"
@@ -277,7 +268,7 @@ def cancel(visitor: str, job: CorpusJob) -> None:
     with _JOBS_LOCK:
         job.visitors.discard(visitor)
         if not job.visitors:
-            job.cancel()
+            job.cancelled.set()
 
 
 def leave(visitor: str) -> None:

@@ -33,19 +33,26 @@ from attnviz.analysis.neighbours import (
 )
 from attnviz.architectures import architecture_of
 from attnviz.errors import user_error
+from attnviz.extras import IMPORTING
+from attnviz.figures.corpus_figure import vector_map, with_star
 from attnviz.figures.spec import Spec
-from attnviz.figures.vector_map import vector_map, with_star
 from attnviz.languages import gettext
-from attnviz.lru_cache import LRUCache, cached_in
+from attnviz.lru_cache import LRUCache, cached_in, stamp
 from attnviz.text import SPACE, piece_name
-from attnviz.ui.components.chart import chart_payload, computed_chart
-from attnviz.ui.components.component import box, columns, component, explanation, section_heading
+from attnviz.ui.blocks import (
+    box,
+    chart_payload,
+    columns,
+    component,
+    computed_chart,
+    explanation,
+    section_heading,
+)
+from attnviz.ui.controls import segmented_control, select_box
 from attnviz.ui.examples import SAMPLE, offered_tables
-from attnviz.ui.fields import segmented_control, select_box
-from attnviz.ui.lab import LabSection
 from attnviz.ui.payloads import Payload, PayloadRequest, Shown, address, makes_payload
 from attnviz.ui.resources import missing_model, translator_of, weights_digest_of
-from attnviz.ui.toolbar.downloads import NamedTables, OfferedFigure, OfferedPart
+from attnviz.ui.toolbar.downloads import LabSection, NamedTables, OfferedFigure
 from attnviz.ui.view import View
 from attnviz.ui.waiting import TURNS
 
@@ -66,7 +73,8 @@ class VectorSearch:
     @property
     def version(self) -> str:
         """Version of the file of vectors."""
-        return _version(_vectors_file(self.corpus))
+        path = _vectors_file(self.corpus)
+        return str(stamp(path, "")) if path else ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,11 +107,11 @@ def _corpora(trace: Trace) -> dict[str, str]:
     """Return the display names of the corpora with vectors of the model that made `trace`, by corpus name."""
     digest, files = weights_digest_of(trace), {name: _vectors_file(name) for name in offered_tables()}
     sample = {_SAMPLE_NAME: gettext("The sample pairs of the page Corpus")}
-    return sample | {name: name for name, path in files.items() if path and _digest_in(path, _version(path)) == digest}
+    return sample | {name: name for name, path in files.items() if path and _digest_in(path) == digest}
 
 
-@cached_in(LRUCache(1 << 16, size=len))
-def _digest_in(path: Path, version: str) -> str:  # noqa: ARG001  part of the key
+@cached_in(LRUCache(1 << 16, size=len), "")
+def _digest_in(path: Path) -> str:
     """Return the digest of the weights that made the vectors in a file; empty where it cannot be read."""
     try:
         return Vectors.digest_in(path)
@@ -118,17 +126,12 @@ def _vectors_file(name: str) -> Path | None:
     return path if path is not None and path.is_file() else None
 
 
-def _version(path: Path | None) -> str:
-    """Return modification time and size of a file, for use in cache keys; empty without a file."""
-    status = path and path.stat()
-    return f"{status.st_mtime_ns:x}-{status.st_size:x}" if status else ""
-
-
 @cached_in(LRUCache(64 << 20, size=lambda vectors: sum(int(array.nbytes) for array in vectors.arrays.values())))
 def _vectors(name: str, version: str, digest: str, _trace: Trace) -> Vectors:  # noqa: ARG001  part of the key
     """Return the vectors of a corpus; raise AttnvizError where they are not of the model with this digest."""
     if name == _SAMPLE_NAME:
-        from attnviz.corpora.vectors import vectors_of_pairs  # imports pyarrow
+        with IMPORTING:
+            from attnviz.corpora.vectors import vectors_of_pairs  # imports pyarrow
 
         sentence_pairs = [line.split("\t") for line in SAMPLE.read_text(encoding="utf-8").splitlines()]
         pairs = [(number, source, target) for number, (source, target) in enumerate(sentence_pairs, 1)]
@@ -163,18 +166,10 @@ _COLOUR_NAMES: dict[VectorKind, str] = {"state": "decoder", "context": "context"
 def _draw(view: View) -> Shown:
     """Draw the choices, the neighbours of the current step, and the map; return the choices."""
     with box("neighbour_choices", row=True):
-        label, names = gettext("Which vectors"), vector_kind_names()
-        kind = segmented_control(label, names, key=_KIND, parameter=_KIND)
+        kind = segmented_control(gettext("Which vectors"), vector_kind_names(), key=_KIND, parameter=_KIND)
         metric = segmented_control(gettext("Measure"), metric_names(), key=_METRIC, parameter=_METRIC)
-        corpus = select_box(
-            gettext("Corpus"),
-            _corpora(view.trace),
-            key=_CORPUS,
-            default=_SAMPLE_NAME,
-            labelled=False,
-            parameter=_CORPUS,
-            width=280,
-        )
+        label, corpora = gettext("Corpus"), _corpora(view.trace)  # the sample is the first
+        corpus = select_box(label, corpora, key=_CORPUS, labelled=False, parameter=_CORPUS, width=280)
     explanation(escape(neighbours_caption()))
     search = VectorSearch(cast("VectorKind", kind), cast("Metric", metric), corpus)
     left, right = columns((1, 1), gap="large")
@@ -220,7 +215,8 @@ def _neighbours(
     request: PayloadRequest, index: VectorIndex, step: int
 ) -> Iterator[tuple[Neighbour, VectorPair, int, Sequence[str]]]:
     """Yield each neighbour of a step, with its pair, and its place among the pieces of its sentence, and these."""
-    from attnviz.corpora.vectors import to_float32  # imports pyarrow
+    with IMPORTING:
+        from attnviz.corpora.vectors import to_float32  # imports pyarrow
 
     excluded = index.vectors.rows_of(index.kind, request.trace.source_text)
     query, metric = _step_vectors(request.trace, index.kind)[step], request.shown["search"].metric
@@ -341,4 +337,4 @@ def _tables(request: PayloadRequest) -> NamedTables:
     yield _vector_name(request.trace, index.kind, step), pd.DataFrame(rows, index=pd.RangeIndex(1, len(rows) + 1))
 
 
-NEIGHBOURS_SECTION = LabSection(lambda: gettext("Neighbours"), _draw, OfferedPart(_pictures, _tables, _missing))
+NEIGHBOURS_SECTION = LabSection(_pictures, _tables, _missing, title=lambda: gettext("Neighbours"), draw=_draw)

@@ -47,9 +47,8 @@ from attnviz.analysis.step_evaluation import (
 )
 from attnviz.analysis.weight_shapes import MisfitError, check_fit
 from attnviz.architectures import architecture_of
-from attnviz.figures.attribution_figure import agreement_table, attributions
 from attnviz.figures.beam_tree_figure import beam_tree
-from attnviz.figures.heatmap_parts import PHONE
+from attnviz.figures.heatmap import PHONE
 from attnviz.figures.perturbation_figure import (
     PERTURBATION_WIDTH,
     minimal_change_figure,
@@ -58,30 +57,33 @@ from attnviz.figures.perturbation_figure import (
     shuffled_figure,
 )
 from attnviz.figures.registry import PERTURBATION_TESTS
+from attnviz.figures.side_by_side_figure import agreement_table, attributions
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext
 from attnviz.lru_cache import LRUCache
 from attnviz.trace import BeamTree
 from attnviz.trace.drawing import LONGEST_LABEL, By
 from attnviz.trace.interventions import ForceWords
-from attnviz.ui.components.chart import chart, computed_chart, fitting_payload, steady_payload
-from attnviz.ui.components.component import (
+from attnviz.ui.blocks import (
     box,
+    chart,
     columns,
     component,
+    computed_chart,
     details,
     explanation,
+    fitting_payload,
     plain_text,
     section_heading,
+    steady_payload,
 )
-from attnviz.ui.fields import disclosure, segmented_control
+from attnviz.ui.controls import disclosure, segmented_control
 from attnviz.ui.glossary import definitions, references
-from attnviz.ui.lab import LabSection
 from attnviz.ui.payloads import Payload, PayloadRequest, Shown, UnknownPayloadError, address, makes_payload
 from attnviz.ui.resources import cached_analysis, missing_model, tokenizer_of, translator_of, weights_of
 from attnviz.ui.step.heatmap_panel import display_options, grid_sentences
 from attnviz.ui.step.logit_attribution_panel import draw_word_choice, subject_of
-from attnviz.ui.toolbar.downloads import NamedTables, OfferedFigure, OfferedPart
+from attnviz.ui.toolbar.downloads import LabSection, NamedTables, OfferedFigure
 from attnviz.ui.view import View
 
 _Result = TypeVar("_Result")
@@ -189,15 +191,19 @@ def _attribution_tables(request: PayloadRequest) -> NamedTables:
 
 
 ATTRIBUTIONS_SECTION = LabSection(
-    lambda: gettext("Attributions"),
-    _draw_attributions,
-    OfferedPart(_attribution_pictures, _attribution_tables, unavailable_reason),
+    _attribution_pictures,
+    _attribution_tables,
+    unavailable_reason,
+    title=lambda: gettext("Attributions"),
+    draw=_draw_attributions,
 )
 
 
 def _draw_perturbation_tests(view: View) -> Shown:
     """Draw the perturbation tests of the current step, and a button that opens the rest of the section."""
-    computed_chart(view, view.trace, "perturbation-tests", every=False, query="word={word}", prefetch=True)
+    name = "perturbation-tests"
+    at = address(view.trace, name, "word={word}", every=False)
+    chart(view, at, name, waiting=gettext("Computing…"), prefetch=view.steps)
     if disclosure(gettext("Explanations, and the tests of all steps"), key=view.key("all_steps")):
         _explanations(view)
         _all_steps(view)
@@ -326,9 +332,11 @@ def _perturbation_tables(request: PayloadRequest) -> NamedTables:
 
 
 PERTURBATION_SECTION = LabSection(
-    lambda: gettext("Perturbation tests"),
-    _draw_perturbation_tests,
-    OfferedPart(_perturbation_pictures, _perturbation_tables, unavailable_reason),
+    _perturbation_pictures,
+    _perturbation_tables,
+    unavailable_reason,
+    title=lambda: gettext("Perturbation tests"),
+    draw=_draw_perturbation_tests,
 )
 
 
@@ -345,23 +353,12 @@ def _draw_tree(view: View) -> Shown:
         label = gettext("Width of the beam")
         plain_text(label)
         default = str(search.beam) if search.method != "forced" and str(search.beam) in _WIDTHS else "5"
-        options = dict(zip(_WIDTHS, _WIDTHS, strict=True))
-        beam = int(segmented_control(label, options, key=_WIDTH, default=default, parameter=_WIDTH))
+        widths = {width: width for width in _WIDTHS}
+        beam = int(segmented_control(label, widths, key=_WIDTH, default=default, parameter=_WIDTH))
     if reason := _no_tree_reason(view.trace, beam):
         plain_text(reason)
         return {}
-    explanation(_how_to_read(beam))
-    tree_address, hypotheses_address = (address(view.trace, name, beam=beam) for name in ("tree", "hypotheses"))
-    chart(view, tree_address, "tree")
-    section_heading(gettext("Finished hypotheses"))
-    component("hypotheses", view.key("hypotheses"), {"at": hypotheses_address})
-    return {"beam": beam}
-
-
-def _how_to_read(beam: int) -> str:
-    if beam == 1:
-        return gettext("Greedy search takes the likeliest piece at each step: its tree is a single line.")
-    return gettext(
+    how_to_read = gettext(
         "Each column is a step. Each path from the left is a hypothesis, a translation made of the pieces on the "
         'path. At each step, the search keeps the {beam} likeliest hypotheses. <span class="decoder">The chosen '
         "hypothesis is on top</span>; the other finished hypotheses show their rank and score. Small print on dotted "
@@ -370,6 +367,13 @@ def _how_to_read(beam: int) -> str:
         "dropped, the search first finishes it. Click a piece that does not end a hypothesis to go to its step.",
         beam=beam,
     )
+    if beam == 1:
+        how_to_read = gettext("Greedy search takes the likeliest piece at each step: its tree is a single line.")
+    explanation(how_to_read)
+    chart(view, address(view.trace, "tree", beam=beam), "tree")
+    section_heading(gettext("Finished hypotheses"))
+    component("hypotheses", view.key("hypotheses"), {"at": address(view.trace, "hypotheses", beam=beam)})
+    return {"beam": beam}
 
 
 def _tree(trace: Trace, beam: int) -> BeamTree:
@@ -437,5 +441,5 @@ def _tree_pictures(request: PayloadRequest) -> Iterator[OfferedFigure]:
 
 
 TREE_SECTION = LabSection(
-    lambda: gettext("The beam as a tree"), _draw_tree, OfferedPart(_tree_pictures, missing=missing_model)
+    _tree_pictures, missing=missing_model, title=lambda: gettext("The beam as a tree"), draw=_draw_tree
 )

@@ -11,7 +11,7 @@ from attnviz.analysis.models_side_by_side import model_name, step_caption
 from attnviz.languages import gettext, gettexts, language, ngettext
 from attnviz.text import SPACE, follows_space, join_pieces
 from attnviz.trace import Trace
-from attnviz.ui.components.component import component, packed
+from attnviz.ui.blocks import component, packed
 from attnviz.ui.payloads import Payload
 from attnviz.ui.view import View
 

@@ -26,19 +26,28 @@ from attnviz.analysis.page_texts import TextSection, corpus_measure_names, prese
 from attnviz.evaluation.scoring import by_record
 from attnviz.figures.corpus_figure import MOST_POINTS, histogram, scatter
 from attnviz.languages import gettext, ngettext
+from attnviz.ui import inputs
+from attnviz.ui.blocks import component, message, view_blocks
 from attnviz.ui.chrome import go_to
-from attnviz.ui.components.component import component, message, view_blocks
-from attnviz.ui.corpus import jobs, table
-from attnviz.ui.corpus.jobs import MOST_LINES, MOST_MEGABYTES, CorpusJob, Uploads
-from attnviz.ui.corpus.table import choose, chosen, clear_brush, key, show_pairs
+from attnviz.ui.controls import (
+    begin_fragment,
+    multiple_uploader,
+    popover,
+    request_button,
+    segmented_control,
+    select_box,
+    text_box,
+    uploader,
+)
 from attnviz.ui.embedding import page_session, theme_name
 from attnviz.ui.examples import SAMPLE, SAMPLE_LINKS, offered_tables
-from attnviz.ui.fields import multiple_uploader, popover, segmented_control, select_box, text_box, uploader
 from attnviz.ui.glossary import glossary_box, text_section
-from attnviz.ui.page_state import inputs
-from attnviz.ui.page_state.gold_state import set_gold
-from attnviz.ui.page_state.linked import SENTENCE_PAGES, clear_entries, follow_link
-from attnviz.ui.requests import begin_fragment, request_button
+from attnviz.ui.inputs import SENTENCE_PAGES, clear_entries, follow_link
+from attnviz.ui.pages import corpus_jobs as jobs
+from attnviz.ui.pages import corpus_table as table
+from attnviz.ui.pages.corpus_jobs import MOST_LINES, MOST_MEGABYTES, CorpusJob, Uploads
+from attnviz.ui.pages.corpus_table import choose, chosen, clear_brush, key, show_pairs
+from attnviz.ui.selection import set_gold
 from attnviz.ui.toolbar import opened_file
 from attnviz.ui.view import FilePair, GoldFile
 from attnviz.ui.waiting import in_turn
@@ -69,8 +78,14 @@ def corpus_page(model: str) -> None:
     if job is not None and not running:
         job = _store_result(job)
     with st.container(key="corpus_opening"):
+        text = gettext(
+            "This page computes statistics of many sentence pairs at once. For each pair, the model must write "
+            "exactly the given French sentence (forced decoding). Sort and search the pairs, select a region of the "
+            "plot, or open a pair to see every step of its translation. The sample has 200 pairs; some of its "
+            "translations are wrong on purpose."
+        )
         with view_blocks("corpus_introduction"):
-            text_section(TextSection(gettext("Corpus"), (_introduction(),)))
+            text_section(TextSection(gettext("Corpus"), (text,)))
         _table_sources(model)
         with view_blocks("terms"):
             glossary_box("signs", "attention", "writing", "scores")
@@ -108,15 +123,6 @@ def _store_result(ended: CorpusJob) -> CorpusJob | None:
         choose(table.TABLE, session[_LAST_TABLE])
         _store_error(ended.problem)
     return _current_job()
-
-
-def _introduction() -> str:
-    return gettext(
-        "This page computes statistics of many sentence pairs at once. For each pair, the model must write "
-        "exactly the given French sentence (forced decoding). Sort and search the pairs, select a region of the "
-        "plot, or open a pair to see every step of its translation. The sample has 200 pairs; some of its "
-        "translations are wrong on purpose."
-    )
 
 
 def _table_sources(model: str) -> None:
@@ -212,6 +218,12 @@ def _progress(job: CorpusJob) -> None:
     begin_fragment()
     if job.ended:
         st.rerun()
+
+    def cancel() -> None:  # and show the previous table
+        jobs.cancel(_visitor(), job)
+        choose(table.TABLE, page_session().get(_LAST_TABLE, ""))
+        _store_error(gettext("Cancelled."))
+
     progress, seconds_left = job.progress, job.seconds_left
     with st.container(horizontal=True, vertical_alignment="center", key="corpus_progress"):
         if progress is None:
@@ -220,14 +232,7 @@ def _progress(job: CorpusJob) -> None:
             time_text = "" if seconds_left is None else gettext("{seconds} s left", seconds=round(seconds_left))
             count = ngettext("{count} of {all} pairs", "{count} of {all} pairs", progress.done, all=progress.total)
             st.progress(progress.done / max(progress.total, 1), " · ".join(filter(None, (count, time_text))))
-        request_button(gettext("Cancel"), partial(_cancel, job), key="corpus_cancel")
-
-
-def _cancel(job: CorpusJob) -> None:
-    """Cancel a table, and show the previous one."""
-    jobs.cancel(_visitor(), job)
-    choose(table.TABLE, page_session().get(_LAST_TABLE, ""))
-    _store_error(gettext("Cancelled."))
+        request_button(gettext("Cancel"), cancel, key="corpus_cancel")
 
 
 def _open_row(job: CorpusJob, row: dict[str, Any]) -> None:
@@ -260,7 +265,7 @@ def _score_box(job: CorpusJob) -> None:
     if job.scored:
         error, (low, high) = job.scored.error, job.scored.error.interval
         shares = {"aer": error.aer, "low": low, "high": high}
-        shares |= {"precision": error.precision, "recall": error.recall, "f1": error.f1}
+        shares |= {name: getattr(error, name) for name in ("precision", "recall", "f1")}
         sentence = gettext(
             "Alignment error rate {aer} (95\u00a0% confidence interval, by resampling the pairs: {low} to {high}), "
             "precision {precision}, recall {recall}, F1 {f1}.",
@@ -269,9 +274,8 @@ def _score_box(job: CorpusJob) -> None:
         st.text(sentence, width="content")
         st.caption(" ".join(job.scored.remarks))
     else:
-        _further_file(
-            "gold", gettext("Evaluate with gold links"), gettext("Gold links of this table’s pairs, in any format")
-        )
+        label = gettext("Gold links of this table’s pairs, in any format")
+        _further_file("gold", gettext("Evaluate with gold links"), label)
 
 
 def _comparison_box(job: CorpusJob) -> None:
@@ -365,11 +369,18 @@ def _plot(rows: Any, choice: table.Choice, measures: Mapping[str, str]) -> None:
     else:
         spec = scatter(values[0], values[1], (names[0], names[1]), selected_region=region)
     plot_key = f"corpus_plot_{choice.x}_{choice.y}_{choice.preset}"
+
+    def store_brush() -> None:
+        if boxes := page_session()[plot_key].selection.box:  # an empty selection is ignored
+            bounds = [(min(boxes[0][axis]), max(boxes[0][axis])) for axis in ("x", "y")]
+            choose(table.BRUSH, table.brush_text(tuple(bounds[: len(axes)])))
+            choose(table.PART, "1")
+
     st.plotly_chart(
         spec.figure(theme_name()),
         alt=spec.alt,
         key=plot_key,
-        on_select=lambda: _store_brush(plot_key, len(axes)),
+        on_select=store_brush,
         selection_mode="box",
         theme=None,
         config={"displayModeBar": False},
@@ -381,14 +392,6 @@ def _plot(rows: Any, choice: table.Choice, measures: Mapping[str, str]) -> None:
             most=MOST_POINTS,
         )
     )
-
-
-def _store_brush(plot_key: str, axes: int) -> None:
-    """Store the selected region of a plot with so many axes; an empty selection is ignored."""
-    if boxes := page_session()[plot_key].selection.box:
-        bounds = [(min(boxes[0][axis]), max(boxes[0][axis])) for axis in ("x", "y")]
-        choose(table.BRUSH, table.brush_text(tuple(bounds[:axes])))
-        choose(table.PART, "1")
 
 
 def _summary(job: CorpusJob, table_rows: Any, listed: table.SortedRows, choice: table.Choice) -> None:
@@ -404,21 +407,15 @@ def _summary(job: CorpusJob, table_rows: Any, listed: table.SortedRows, choice: 
             ),
             width="content",
         )
-        if job.progress and job.progress.skipped:
-            _skipped(job, job.progress.skipped)
+        if job.progress and (count := job.progress.skipped):
+            label = gettext("Lines that could not be used: {count}", count=count)
+            reasons = [gettext("Line {number}: {reason}.", number=line, reason=reason) for line, reason in job.skipped]
+            more = [gettext("{n} more", n=count - len(reasons))] if count > len(reasons) else []
+            with st.popover(label, type="tertiary", key="corpus_skipped"):
+                st.text("\n".join(reasons + more))
         if choice.brush:
             st.text(gettext("The list shows only the pairs in the selected region."), width="content")
             request_button(gettext("Show all again"), clear_brush, type="tertiary", key="corpus_unbrush")
-
-
-def _skipped(job: CorpusJob, count: int) -> None:
-    """Draw how many lines were skipped and, in a popover, which and why."""
-    with st.popover(
-        gettext("Lines that could not be used: {count}", count=count), type="tertiary", key="corpus_skipped"
-    ):
-        lines = [gettext("Line {number}: {reason}.", number=number, reason=reason) for number, reason in job.skipped]
-        remaining = count - len(lines)
-        st.text("\n".join([*lines, *([gettext("{n} more", n=remaining)] if remaining > 0 else [])]))
 
 
 def _order(measures: Mapping[str, str]) -> None:

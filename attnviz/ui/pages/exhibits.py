@@ -47,9 +47,9 @@ from attnviz.figures.judgement_figure import (
     verdict_table,
 )
 from attnviz.figures.registry import ENERGY_DECOMPOSITION
-from attnviz.figures.sentence_length_figure import bucket_of
 from attnviz.figures.spec import Spec
 from attnviz.figures.subject import Subject
+from attnviz.figures.why_attention_figure import bucket_of
 from attnviz.installed_models import (
     ADDITIVE_MODEL,
     LARGE_MODEL,
@@ -65,24 +65,22 @@ from attnviz.trace.aligned import AttentionView
 from attnviz.trace.drawing import LONGEST_LABEL
 from attnviz.trace.parts import HEAD_KINDS
 from attnviz.trace.transformer_trace import Head
-from attnviz.ui.components.chart import chart_payload, inline_figure
-from attnviz.ui.components.component import (
+from attnviz.ui.blocks import (
     box,
+    chart_payload,
     columns,
     component,
     explanation,
     html,
+    inline_figure,
     packed,
     plain_text,
     section_heading,
 )
-from attnviz.ui.components.side_by_side import lanes, translations_payload
+from attnviz.ui.controls import on_request, request_button, select_box, text_box
 from attnviz.ui.embedding import embedding, page_session, theme_name
-from attnviz.ui.fields import select_box, text_box
-from attnviz.ui.page_state.linked import keep_for
-from attnviz.ui.page_state.selection import source_of
+from attnviz.ui.inputs import keep_for
 from attnviz.ui.payloads import Payload, PayloadRequest, Shown, address
-from attnviz.ui.requests import on_request, request_button
 from attnviz.ui.resources import (
     Rows,
     bleu_rows,
@@ -95,6 +93,8 @@ from attnviz.ui.resources import (
     weights_digest_of,
     weights_of,
 )
+from attnviz.ui.selection import source_of
+from attnviz.ui.side_by_side import lanes, translations_payload
 from attnviz.ui.step.stage_panels import draw_stage, inline_equation, stage_figures
 from attnviz.ui.step.step_controls import PlayedLanguages, step_controls, view_state
 from attnviz.ui.step.verification_badge import badge_payload, verification, verification_rows
@@ -121,16 +121,14 @@ class SentenceRequest:
         return translate(model, self.device, self.sentence, self.beam, None)
 
 
-@dataclass(frozen=True)
-class Exhibit:
+@dataclass(frozen=True, kw_only=True)
+class Exhibit(OfferedPart):
     """One part of the page."""
 
     make: Callable[[SentenceRequest], tuple[View, Shown]]
     """Returns the view of the exhibit, and what else it shows; raises AttnvizError where that cannot be computed."""
     draw: Callable[[View, Shown], None]
     """Draws what `make` has returned."""
-    offered: OfferedPart
-    """What it offers to save of that."""
     parameter: str = ""
     """Name of its choice that has history entries, in the session state and in the address; empty without one."""
 
@@ -275,10 +273,7 @@ def _verdict_tables(asked: PayloadRequest) -> NamedTables:
     yield gettext("The verdict"), verdict_table(judgement)
 
 
-PAIR_EXHIBIT = Exhibit(_make_pair, _draw_pair, OfferedPart(_pair_pictures, _verdict_tables), SWAP)
-
-
-_FIRST_WORD, _SECOND_WORD = "swap_one", "swap_other"
+PAIR_EXHIBIT = Exhibit(_pair_pictures, _verdict_tables, make=_make_pair, draw=_draw_pair, parameter=SWAP)
 
 
 def _chosen_swap(sentence: str) -> tuple[int, int] | None:
@@ -300,7 +295,7 @@ def _choose_swap(sentence: str) -> None:
     with box("swap_words", row=True):
         labels = gettext("This word"), gettext("and this one")
         indices = []
-        for name, default, label in zip((_FIRST_WORD, _SECOND_WORD), defaults, labels, strict=True):
+        for name, default, label in zip(("swap_one", "swap_other"), defaults, labels, strict=True):
             key = f"{name}_{len(words)}"
             if chosen:
                 session[key] = str(default)
@@ -316,43 +311,23 @@ def _choose_swap(sentence: str) -> None:
 
 
 def _gallery(view: View, groups: Sequence[Payload], chosen: str = "", request: str = "") -> None:
-    """Draw the `groups` of small heatmaps, which `_group` returns, with the cell `chosen` marked.
+    """Draw the `groups` of small heatmaps, with the cell `chosen` marked.
 
-    When a visitor chooses another, the browser sends a `request` with its code.
+    Each has a name, a `caption` and `cells` (`_cell`), so many `across` in a row. When a visitor chooses another cell,
+    the browser sends a `request` with its code.
     """
     payload = {"language": language(), "groups": groups, "chosen": chosen, "request": request}
     component("gallery", view.key("gallery"), payload)
 
 
-def _group(name: str, caption: str, cells: Sequence[Payload], across: int) -> Payload:
-    """Return a group of `cells`, `across` in a row, with its name and `caption`."""
-    return {"name": name, "caption": caption, "across": across, "cells": list(cells)}
-
-
-def _cell(
-    code: str,
-    weights: NDArray[np.floating],
-    name: str,
-    note: str,
-    label: str,
-    words: tuple[Sequence[str], Sequence[str]] = ((), ()),
-) -> Payload:
+def _cell(weights: NDArray[np.floating], **texts: Any) -> Payload:
     """Return a small heatmap of `weights`, (rows, columns), in [0, 1], shaded by their square roots.
 
-    `name` and `note` are below it, and `label` is its text alternative. The `words` of rows and columns name the cell
-    under the pointer.
+    Its `texts` are its `code`, `name` and `note` below it, its text alternative as `label`, and the words of its rows
+    and columns, `rows_of` and `columns_of`, which name the cell under the pointer.
     """
     shades = np.round(255 * np.sqrt(np.clip(thumbnail(weights), 0, 1)))
-    return {
-        "code": code,
-        "name": name,
-        "note": note,
-        "label": label,
-        "columns": shades.shape[1],
-        "rows_of": list(words[0]),
-        "columns_of": list(words[1]),
-        "bytes": packed(shades, "u1"),
-    }
+    return {"columns": shades.shape[1], "bytes": packed(shades, "u1"), "rows_of": (), "columns_of": (), **texts}
 
 
 HEAD = "head"
@@ -374,7 +349,20 @@ def _draw_heads(view: View, shown: Shown) -> None:  # noqa: ARG001  same signatu
     errors = _head_errors(opened_head.record)
     _gallery(view, _head_groups(opened_head.record, errors), opened_head.name, HEAD)
     if errors:
-        explanation(_error_rate_sentence(errors))
+        layer, head = min(errors.rates, key=errors.rates.__getitem__)
+        explanation(
+            gettext(
+                "The layer and the head are named below each heatmap. Below a cross-attention head, you also see the "
+                "head’s alignment error rate (AER). The AER compares the head’s word links with manual word alignments "
+                "of {sentences} sentences: it is 0 if all links agree, 1 if no link agrees. Head {head} of layer "
+                "{layer} aligns best, with an error rate of {rate}. This transformer was trained without word "
+                "alignments.",
+                sentences=errors.sentences,
+                layer=layer + 1,
+                head=head + 1,
+                rate=decimal(errors.rates[layer, head]),
+            )
+        )
     html(
         f'<h2 class="section opened">{head_title(opened_head)}</h2>'
         f'<p class="explanation">{kind_sentence(opened_head.kind)}</p>'
@@ -401,29 +389,15 @@ def _head_groups(trace: TransformerTrace, errors: HeadErrors | None) -> list[Pay
     for kind in HEAD_KINDS:
         rates = errors.rates if errors and kind == "cross" else {}
         heads = trace.heads_of(kind)
-        cells = [_head_cell(head, rates.get((head.layer, head.head))) for head in heads]
-        groups.append(_group(head_kind_name(kind), kind_sentence(kind), cells, len(heads) // (heads[-1].layer + 1)))
+        cells = []
+        for head in heads:
+            rate, name = rates.get((head.layer, head.head)), f"{head.layer + 1}.{head.head + 1}"
+            note = "" if rate is None else gettext("AER {rate}", rate=decimal(rate))
+            label = ", ".join(filter(None, (head_title(head), note)))
+            cells.append(_cell(head.alignment, code=head.name, name=name, note=note, label=label))
+        name, across = head_kind_name(kind), len(heads) // (heads[-1].layer + 1)
+        groups.append({"name": name, "caption": kind_sentence(kind), "across": across, "cells": cells})
     return groups
-
-
-def _head_cell(head: Head, rate: float | None) -> Payload:
-    note = "" if rate is None else gettext("AER {rate}", rate=decimal(rate))
-    label = ", ".join(filter(None, (head_title(head), note)))
-    return _cell(head.name, head.alignment, f"{head.layer + 1}.{head.head + 1}", note, label)
-
-
-def _error_rate_sentence(errors: HeadErrors) -> str:
-    layer, head = min(errors.rates, key=errors.rates.__getitem__)
-    return gettext(
-        "The layer and the head are named below each heatmap. Below a cross-attention head, you also see the head’s "
-        "alignment error rate (AER). The AER compares the head’s word links with manual word alignments of "
-        "{sentences} sentences: it is 0 if all links agree, 1 if no link agrees. Head {head} of layer {layer} aligns "
-        "best, with an error rate of {rate}. This transformer was trained without word alignments.",
-        sentences=errors.sentences,
-        layer=layer + 1,
-        head=head + 1,
-        rate=decimal(errors.rates[layer, head]),
-    )
 
 
 def _head_pictures(asked: PayloadRequest) -> Iterator[OfferedFigure]:
@@ -440,7 +414,7 @@ def _head_pictures(asked: PayloadRequest) -> Iterator[OfferedFigure]:
         yield OfferedFigure(title, file, partial(figure.draw, subject), heading)
 
 
-HEADS_EXHIBIT = Exhibit(_make_heads, _draw_heads, OfferedPart(_head_pictures), HEAD)
+HEADS_EXHIBIT = Exhibit(_head_pictures, make=_make_heads, draw=_draw_heads, parameter=HEAD)
 
 _ERRORS_FILE = "heads.csv"
 """File in the model's folder that `attnviz evaluate --heads --heads-csv` writes."""
@@ -510,18 +484,33 @@ def _draw_models(view: View, shown: Shown) -> None:
     if absent := [name for name in SHIPPED_MODELS if name not in installed_models()]:
         plain_text(gettext("Models not installed: {absent}.", absent=", ".join(absent)))
     rows = bleu_rows(SHIPPED_MODELS)
-    if sentence := _bleu_gap_sentence(rows):
-        explanation(sentence)
+    scores, folders, compared = bleu_scores(rows), installed_models(), (ADDITIVE_MODEL, TRANSFORMER_MODEL)
+    if {*compared} <= folders.keys():
+        additive, transformer = (scores.get(name, {}) for name in compared)
+        parameters = count_parameters(folders[ADDITIVE_MODEL]), count_parameters(folders[TRANSFORMER_MODEL])
+        if sentence := bleu_gap_sentence(additive, transformer, parameters):
+            explanation(sentence)
     lanes(view, translations_payload(traces, lambda trace: (facts_text(_model_facts(trace, rows)), "")))
     view_state(view)
     verification(view, traces)
     section_heading(gettext("Where the models look"), heatmaps_caption())
-    cells = [_model_cell(trace) for trace in traces if trace.attends]
-    _gallery(view, [_group("", "", cells, len(cells))])
+    cells = []
+    for trace in traces:
+        if trace.attends:
+            words, model = trace.words(), trace.model
+            label = gettext(
+                "{model}: alignment of {target} and {source}",
+                model=model,
+                target=ngettext("{count} French word", "{count} French words", len(words.target)),
+                source=ngettext("{count} English word", "{count} English words", len(words.source)),
+            )
+            sides: dict[str, Any] = {"rows_of": words.target, "columns_of": words.source}
+            cells.append(_cell(words.alignment, code=model, name=model, note="", label=label, **sides))
+    _gallery(view, [{"name": "", "caption": "", "across": len(cells), "cells": cells}])
     if rows:
         by_length = offered_bleu(rows, view.trace.source_text)
         section_heading(by_length.title)
-        unmeasured = [name for name in SHIPPED_MODELS if name not in bleu_scores(rows)]
+        unmeasured = [name for name in SHIPPED_MODELS if name not in scores]
         inline_figure(view, "by_length", by_length.draw, by_length_sentence(unmeasured, LARGE_MODEL))
 
 
@@ -530,25 +519,6 @@ def _model_facts(trace: Any, rows: Rows) -> ModelFacts:
     bleu = bleu_scores(rows).get(trace.model, {})
     bucket = bucket_of(len(trace.source_text.split()), list(bleu)) or ""
     return ModelFacts(count_parameters(installed_models()[trace.model]), 1000 * trace.seconds, bucket, bleu.get(bucket))
-
-
-def _model_cell(trace: Any) -> Payload:
-    words = trace.words()
-    label = gettext(
-        "{model}: alignment of {target} and {source}",
-        model=trace.model,
-        target=ngettext("{count} French word", "{count} French words", len(words.target)),
-        source=ngettext("{count} English word", "{count} English words", len(words.source)),
-    )
-    return _cell(trace.model, words.alignment, trace.model, "", label, (words.target, words.source))
-
-
-def _bleu_gap_sentence(rows: Rows) -> str:
-    scores, folders = bleu_scores(rows), installed_models()
-    if not {ADDITIVE_MODEL, TRANSFORMER_MODEL} <= folders.keys():
-        return ""
-    parameters = count_parameters(folders[ADDITIVE_MODEL]), count_parameters(folders[TRANSFORMER_MODEL])
-    return bleu_gap_sentence(scores.get(ADDITIVE_MODEL, {}), scores.get(TRANSFORMER_MODEL, {}), parameters)
 
 
 def _model_pictures(asked: PayloadRequest) -> Iterator[OfferedFigure]:
@@ -579,4 +549,4 @@ def _model_tables(asked: PayloadRequest) -> NamedTables:
     yield gettext("The translations"), pd.DataFrame(frame).set_index(gettext("model"))
 
 
-FIVE_MODELS = Exhibit(_make_models, _draw_models, OfferedPart(_model_pictures, _model_tables))
+FIVE_MODELS = Exhibit(_model_pictures, _model_tables, make=_make_models, draw=_draw_models)

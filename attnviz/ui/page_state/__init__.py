@@ -1,1 +1,0 @@
-"""Store what a visitor chose, in the session state and in the address. Plain functions on a mapping."""
