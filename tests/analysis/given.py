@@ -9,22 +9,14 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from attnviz import Translator
+from attnviz import ExcludePosition, ForceWords, ReplaceEnergies, ReplaceWeights, Temperature, Trace, Translator
 from attnviz.analysis.logit_attribution import LogitAttribution, logit_attributions
 from attnviz.analysis.recomputation import RecurrentEquations, RecurrentState, softmax
 from attnviz.analysis.step_equations import Equation, equation_templates, texts_of_cells, texts_of_source, texts_of_step
 from attnviz.network.model_config import READOUT_STATES
 from attnviz.palette import ThemeName
 from attnviz.text import EOS, Tokenizer
-from attnviz.trace import Trace
-from attnviz.trace.interventions import (
-    ExcludePosition,
-    ForceWords,
-    Intervention,
-    ReplaceEnergies,
-    ReplaceWeights,
-    Temperature,
-)
+from attnviz.trace.interventions import Intervention
 from attnviz.trace.trace import GATES
 from tests.conftest import SENTENCES, ModelFactory
 
@@ -62,7 +54,6 @@ def drawn_interventions(pieces: int, vocabulary: int, *, attends: bool = True) -
 def forced_trace(
     make_network: ModelFactory, tokenizer: Tokenizer, kind: tuple[str, str], interventions: Any = (), **sizes: int
 ) -> tuple[Trace, Weights]:
-    """Return a forced translation and the weights of its network."""
     network = make_network(*kind, **sizes)
     weights = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
     trace = Translator(network, tokenizer).translate(SENTENCES[2], target=SENTENCES[3], interventions=(*interventions,))

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attnviz import AttnvizError, Translator, analysis
+from attnviz import AttnvizError, ExcludePosition, ReplaceWeights, Trace, Translator, analysis
 from attnviz.analysis import recomputation as again
 from attnviz.analysis.attribution_methods import ATTRIBUTION_METHODS, kendall
 from attnviz.analysis.energy_equations import energy_decomposition, saturated
@@ -19,8 +19,6 @@ from attnviz.analysis.logit_attribution import logit_attribution, logit_attribut
 from attnviz.analysis.posterior import erasure_log_drops, posterior_words
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.network.model_config import READOUT_STATES
-from attnviz.trace import Trace
-from attnviz.trace.interventions import ExcludePosition, ReplaceWeights
 from tests.analysis.given import (
     KINDS,
     SIZES,
@@ -74,7 +72,6 @@ def test_added_logits_and_erasure_match_their_definitions(make_network, tokenize
 
 
 def kendall_tau_b(one: np.ndarray, other: np.ndarray) -> float:
-    """Kendall's tau-b, pair by pair."""
     pairs = list(combinations(range(len(one)), 2))
     sides = [[np.sign(row[a] - row[b]) for a, b in pairs] for row in (one, other)]
     concordant = sum(a * b for a, b in zip(*sides, strict=True))
@@ -196,12 +193,9 @@ def test_recomputation_imports_nothing_from_the_first_implementation() -> None:
     assert not imported & {"attnviz.analysis.likelihood", "attnviz.analysis.posterior"}
 
 
-ALL_KINDS = list(product(ATTENTION_KINDS, READOUT_STATES))
-
-
 @settings(max_examples=FEW)
 @given(
-    kind=st.sampled_from(ALL_KINDS),
+    kind=st.sampled_from([*product(ATTENTION_KINDS, READOUT_STATES)]),
     hidden_size=st.integers(1, 10).map(lambda half: 2 * half),  # even, for Luong's dot
     maxout_size=st.integers(1, 12),
     alignment_size=st.integers(1, 16),

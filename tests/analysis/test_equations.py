@@ -65,8 +65,7 @@ def test_a_piece_of_latex_never_enters_an_equation(piece: str) -> None:
     assert named.sub("", injected) == named.sub("", clean)
 
 
-@pytest.mark.usefixtures("each_language")
-def test_note_names_the_readout_state(snapshot) -> None:
+def test_note_names_the_readout_state(each_language, snapshot) -> None:
     base = synthetic.trace()
     current = dataclasses.replace(base, config=base.config | {"readout_state": "current"})
     assert "s_{2}" in equations(current, 1)[-1].latex

@@ -78,8 +78,7 @@ def test_multiplications_are_those_of_the_products(n: int, units: int, source: i
         assert found.total == found.keys + found.queries + found.pairs
 
 
-@pytest.mark.usefixtures("each_language")
-def test_sentences_follow_from_the_scores_and_describe_forgetting(snapshot) -> None:
+def test_sentences_follow_from_the_scores_and_describe_forgetting(each_language, snapshot) -> None:
     sizes = 4_854_848, 4_819_520
     additive = {"1-10": 30.0, "11-20": 22.0, "21-30": 15.0}
     sentence = bleu_gap_sentence(additive, {"1-10": 31.0, "11-20": 20.5, "21-30": 12.0}, sizes)
@@ -122,8 +121,7 @@ CONFIGS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.usefixtures("each_language")
-def test_sentences_about_measured_values_and_guidance(snapshot) -> None:
+def test_sentences_about_measured_values_and_guidance(each_language, snapshot) -> None:
     found = replace(run(), curves={"loss": ((10, 7.251),), "bleu": ((100, 3.14),), "training": ((50, 6.5),)})
     curves = {"content": ((0, 0.0), (100, 0.5)), "articles": ((0, 0.0), (60, 0.3), (100, 0.4)), "marks": ((0, 0.1),)}
     halfway, names = halfway_sentence(replace(run(), curves=curves)), learning_measure_names()

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from attnviz import ExcludePosition, ForceWords, Trace
 from attnviz.analysis.alignment_summary import step_attention_sentence, summarise, summary_sentence
 from attnviz.analysis.findings import (
     Finding,
@@ -32,8 +33,7 @@ from attnviz.analysis.suspected_errors import (
 from attnviz.analysis.what_if_effects import foils_of
 from attnviz.architectures import narrate
 from attnviz.text import EOS, SPACE
-from attnviz.trace import Hypothesis, Trace
-from attnviz.trace.interventions import ExcludePosition, ForceWords
+from attnviz.trace import Hypothesis
 from attnviz.trace.what_ifs import translator_arguments
 from attnviz.ui.examples import EXAMPLES
 from tests.figures.synthetic import trace as make_trace
@@ -198,11 +198,7 @@ def test_cell_of_returns_step_and_source_piece_or_the_least_likely_piece() -> No
     assert (finding.target, cell_of(trace, finding)) == (0, (1, None))  # "extr" + "aordinaire"
 
 
-EACH_LANGUAGE = pytest.mark.usefixtures("each_language")
-
-
-@EACH_LANGUAGE
-def test_findings_uniform_attention_and_improbable_foils_have_sentences(snapshot) -> None:
+def test_findings_uniform_attention_and_improbable_foils_have_sentences(each_language, snapshot) -> None:
     trace = make_trace("In Paris about 42% agree", "À Paris extraordinaire 400 sont")  # "extr" + "aordinaire"
     found = [
         Finding(FindingKind.OMITTED, 0.05, source=2),
@@ -236,7 +232,6 @@ def test_findings_uniform_attention_and_improbable_foils_have_sentences(snapshot
 
 
 JUDGED = json.loads(Path(__file__).with_name("findings.json").read_text(encoding="utf-8"))
-LEAST_PRECISION = 0.9
 
 
 def finding_key(trace: Trace, finding: Finding) -> tuple[str, str, str]:
@@ -262,17 +257,16 @@ def test_nine_in_ten_strong_findings_are_right(shipped_translator) -> None:
     assert not unjudged, "To judge, for findings.json:\n" + "\n".join(unjudged)
     for kind in (OMITTED, OVERUSED, REPEATED):
         right = verdicts[kind]
-        assert sum(right) >= LEAST_PRECISION * len(right), kind
+        assert sum(right) >= 0.9 * len(right), kind
 
 
-RIGHT = [sentence for kind in list(EXAMPLES)[:4] for sentence in EXAMPLES[kind]]
-"""Examples that the model translates without a mistake."""
 BANK, GREETINGS, DEEDS = EXAMPLES["Mistakes, and why"]
 
 
 def test_right_translations_have_no_suspected_errors(shipped_translator) -> None:
+    right = [sentence for kind in list(EXAMPLES)[:4] for sentence in EXAMPLES[kind]]
     for beam in (1, 5):
-        for trace in shipped_translator.translate_together(RIGHT, beam=beam):
+        for trace in shipped_translator.translate_together(right, beam=beam):
             assert suspected_errors_of(trace) == [], trace.source_text
 
 

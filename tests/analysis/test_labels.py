@@ -33,8 +33,7 @@ from attnviz.trace import BeamTree
 from tests.figures.synthetic import ASSIS, CHAT, NOIR, small
 
 
-@pytest.mark.usefixtures("each_language")
-def test_labels_are_capitalised_in_colour_too() -> None:
+def test_labels_are_capitalised_in_colour_too(each_language) -> None:
     comma = quoted_name(",")
     assert capitalised(comma) == comma[0].upper() + comma[1:] != comma
     assert capitalised(coloured_name(",", "source")) == coloured(capitalised(comma), "source")
@@ -97,12 +96,10 @@ def test_durations_have_two_units_at_most() -> None:
 
 
 def beginning_with(tree: BeamTree, **changes: object) -> BeamTree:
-    """Return the tree with another first node."""
     return dataclasses.replace(tree, nodes=(dataclasses.replace(tree.nodes[0], **changes), *tree.nodes[1:]))
 
 
-@pytest.mark.usefixtures("each_language")
-def test_sentences_about_a_search(snapshot) -> None:
+def test_sentences_about_a_search(each_language, snapshot) -> None:
     tree = small()
     by_likelihood = small(length_penalty=0.0)
     assert by_likelihood.text(by_likelihood.winner) == "le"
@@ -127,8 +124,7 @@ def test_sentences_about_a_search(snapshot) -> None:
     assert {name: sentence.replace(NO_BREAK, " ") for name, sentence in sentences.items()} == snapshot
 
 
-@pytest.mark.usefixtures("each_language")
-def test_scores_are_written_out() -> None:
+def test_scores_are_written_out(each_language) -> None:
     for penalty, expected in (
         (1.0, f"{decimal(-3.0)} / 4 = {decimal(-0.75, 3)}"),
         (0.5, f"{decimal(-2.0)} / 2^{decimal(0.5, 1)} = {decimal(-1.414, 3)}"),

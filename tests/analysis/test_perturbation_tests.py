@@ -5,12 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attnviz import analysis
+from attnviz import ReplaceWeights, analysis
 from attnviz.analysis.measures import total_variation
 from attnviz.analysis.perturbation_tests import permuted, without_strongest
 from attnviz.analysis.step_evaluation import StepEvaluation, jensen_shannon, simplex_projection
 from attnviz.text import EOS
-from attnviz.trace.interventions import ReplaceWeights
 from tests.analysis.given import KINDS, SIZES, forced_trace, step_probabilities
 from tests.conftest import SENTENCES
 from tests.strategies import FEW

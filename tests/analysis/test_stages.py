@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from attnviz import Translator
+from attnviz import ExcludePosition, ForceWords, ReplaceEnergies, ReplaceWeights, Temperature, Trace, Translator
 from attnviz.analysis.labels import merged_cell_text, quoted_name, summed_pieces_text
 from attnviz.analysis.measures import is_uniform, strongest_words, weight_order, word_weights_of_heads
 from attnviz.analysis.numbers import fine_percent, number, percent
@@ -16,18 +16,8 @@ from attnviz.analysis.stages import step_sentence, was_forced
 from attnviz.architectures import architecture_of, narrate
 from attnviz.network import TransformerConfig
 from attnviz.text import EOS
-from attnviz.trace import Record, Search, Trace, TransformerTrace
-from attnviz.trace.interventions import (
-    AttentionIntervention,
-    ExcludePosition,
-    ForceWords,
-    Intervention,
-    ReplaceEnergies,
-    ReplaceWeights,
-    Temperature,
-    forced_words,
-)
-from attnviz.trace.what_ifs import translator_arguments
+from attnviz.trace import Record, Search, TransformerTrace
+from attnviz.trace.interventions import AttentionIntervention
 from tests.analysis.given import equations
 from tests.conftest import SENTENCES
 from tests.figures import synthetic
@@ -36,7 +26,6 @@ from tests.transformers import random_transformer
 
 NOTATION = re.compile(r"[αβτΣ=]|\b[cesz]_|softmax|logit|tanh|query|requête", re.IGNORECASE)
 """Symbols and terms that a reader without mathematics does not know."""
-EACH_LANGUAGE = pytest.mark.usefixtures("each_language")
 
 
 @pytest.fixture(scope="module")
@@ -78,8 +67,7 @@ def described(heads) -> dict[str, Record]:
     }
 
 
-@EACH_LANGUAGE
-def test_sentences_of_stages_have_no_notation(described, snapshot) -> None:
+def test_sentences_of_stages_have_no_notation(each_language, described, snapshot) -> None:
     found, known = {name: list[str]() for name in described}, set[str]()
     for name, trace in described.items():
         titles = {stage.number: stage.title() for stage in architecture_of(trace).stages(trace)}
@@ -103,12 +91,10 @@ def test_sentences_of_stages_have_no_notation(described, snapshot) -> None:
 
 
 def numbers(text: str) -> list[str]:
-    """Return the whole numbers in `text`."""
     return re.findall(r"\d+", text)
 
 
-@EACH_LANGUAGE
-def test_sentences_of_both_architectures_have_their_numbers(described, heads) -> None:
+def test_sentences_of_both_architectures_have_their_numbers(each_language, described, heads) -> None:
     trace, step = synthetic.trace(), 2
     energy_stage, attention_stage, context_stage, state_stage, word_stage = narrate(trace, step, simple=True)
     first, second = weight_order(trace, step)[:2]
@@ -163,8 +149,7 @@ def changes(count: int) -> dict[str, AttentionIntervention]:
     }
 
 
-@EACH_LANGUAGE
-def test_softmax_sentence_states_interventions(translator, snapshot) -> None:
+def test_softmax_sentence_states_interventions(each_language, translator, snapshot) -> None:
     count, said = len(translator.translate(SENTENCES[0], beam=1).source_pieces), {}
     for name, one in changes(count).items():
         trace = translator.translate(SENTENCES[0], interventions=[one], beam=1)
@@ -207,8 +192,7 @@ def test_softmax_equation_holds_after_interventions(translator) -> None:
         assert number(float(trace.alignment[STEP].max())) in equation.latex
 
 
-@EACH_LANGUAGE
-def test_forced_word_is_described_as_given(translator, snapshot) -> None:
+def test_forced_word_is_described_as_given(each_language, translator, snapshot) -> None:
     free = translator.translate(SENTENCES[0], beam=1)
     other = next(int(piece) for piece in free.top_ids[0][1:] if piece > EOS)
     trace = translator.translate(SENTENCES[0], interventions=[ForceWords((other,), 0)], beam=1)
@@ -218,19 +202,7 @@ def test_forced_word_is_described_as_given(translator, snapshot) -> None:
 
 @pytest.mark.parametrize("beam", [1, 5])
 def test_only_the_words_that_were_forced_are_described_as_forced(translator, beam: int) -> None:
-    def after(parent: Trace, change: Intervention) -> Trace:
-        interventions, _ = translator_arguments(parent, change, held=False)
-        return translator.translate(SENTENCES[0], beam=beam, interventions=interventions)
-
-    def forced(trace: Trace) -> list[int]:
-        return [step for step in range(len(trace.target_ids)) if was_forced(trace, step)]
-
-    free = translator.translate(SENTENCES[0], beam=beam)
-    weights_changed = after(free, Temperature(2.0, STEP))
-    assert forced_words(weights_changed.interventions), "the words before the changed step are kept"
-    assert forced(weights_changed) == []
-    other = next(int(piece) for piece in free.top_ids[STEP][1:] if piece > EOS)
-    word_changed = after(free, ForceWords((other,), STEP))
-    twice_changed = after(word_changed, Temperature(2.0, STEP + 1))
-    assert twice_changed.target_ids[STEP] == other
-    assert forced(word_changed) == forced(twice_changed) == [STEP], "also before a later change"
+    """Words before a changed step are kept; `tests/trace/test_what_ifs.py` tests how a change says so."""
+    words = (ForceWords((9,), STEP), ForceWords((9,), 0, kept=True))
+    trace = translator.translate(SENTENCES[0], beam=beam, interventions=words)
+    assert [was_forced(trace, step) for step in range(3)] == [False, True, False]

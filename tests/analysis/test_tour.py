@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from attnviz import ExcludePosition, Trace
 from attnviz.analysis.labels import quote
 from attnviz.analysis.numbers import decimal, fine_percent, percent
 from attnviz.analysis.tour import MIXTURE_STOP, POSTERIOR_STOP, QUIZ_STOP, SOFTMAX_STOP, stop_titles, tour_stops
@@ -28,8 +29,7 @@ from attnviz.analysis.tour_data import (
     questions,
     quiz_introduction,
 )
-from attnviz.trace import Search, Trace
-from attnviz.trace.interventions import ExcludePosition
+from attnviz.trace import Search
 from tests.figures.synthetic import trace as make_trace
 
 Array = NDArray[np.float64]
@@ -169,9 +169,8 @@ def test_mixing_is_shown_where_a_second_word_counts_most(seed: int) -> None:
     assert percent(float(alpha[stop.step].max())) in without_marks(" ".join(stop.sentences))
 
 
-@pytest.mark.usefixtures("each_language")
 @pytest.mark.parametrize("attention", ["additive", "general", "none"])
-def test_every_stop_has_sentences_or_a_reason_why_it_is_missing(attention: str, snapshot) -> None:
+def test_every_stop_has_sentences_or_a_reason_why_it_is_missing(each_language, attention: str, snapshot) -> None:
     data = tour_data(make_trace(attention=attention))
     assert texts(data) == snapshot
     stops = tour_stops(data)
@@ -209,8 +208,7 @@ def test_sentences_have_the_numbers_of_the_translation(seed: int) -> None:
     assert percent(float(words.alignment[data.posterior_word][after.argmax()])) in stop_texts[POSTERIOR_STOP]
 
 
-@pytest.mark.usefixtures("each_language")
-def test_sentences_about_special_translations(snapshot) -> None:
+def test_sentences_about_special_translations(each_language, snapshot) -> None:
     trace, short = make_trace(), make_trace("The green house .", "La maison verte .")
     changed = tour_stops(tour_data(dataclasses.replace(trace, interventions=(ExcludePosition(0),))))[SOFTMAX_STOP - 1]
     without = tour_stops(tour_data(trace, None))[POSTERIOR_STOP - 1]

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from attnviz import Trace, Translator
 from attnviz.analysis import verification as module
 from attnviz.analysis.judgement import JudgementVerifier
 from attnviz.analysis.labels import quote
@@ -25,10 +26,9 @@ from attnviz.detector import Detector
 from attnviz.model_folder import read_weights
 from attnviz.network import DecomposableConfig, TransformerConfig
 from attnviz.text import Tokenizer, piece_name
-from attnviz.trace import Trace, TransformerTrace
+from attnviz.trace import TransformerTrace
 from attnviz.trace.trace import GATES
 from attnviz.trace.transformer_trace import TRANSFORMER_ARRAYS
-from attnviz.translator import Translator
 from tests.analysis.given import deviation
 from tests.conftest import SENTENCES
 from tests.detectors import random_detector

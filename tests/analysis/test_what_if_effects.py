@@ -10,11 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnviz import AttnvizError, Trace, figures
+from attnviz import (
+    AttnvizError,
+    ExcludePosition,
+    ForceWords,
+    ReplaceEnergies,
+    ReplaceWeights,
+    Temperature,
+    Trace,
+    figures,
+)
 from attnviz.analysis.labels import quoted_name
 from attnviz.analysis.numbers import decimal
 from attnviz.analysis.what_if_effects import (
-    Word,
     cards,
     change_alt,
     change_sentence,
@@ -32,22 +40,13 @@ from attnviz.figures.registry import CHANGED
 from attnviz.figures.subject import Subject
 from attnviz.text import SPACE
 from attnviz.trace import WhatIf, WhatIfs
-from attnviz.trace.interventions import (
-    ExcludePosition,
-    ForceWords,
-    Intervention,
-    ReplaceEnergies,
-    ReplaceWeights,
-    Temperature,
-    forced_prefix,
-)
+from attnviz.trace.interventions import Intervention, forced_prefix
 from attnviz.trace.word_link_text import parse_links
 from tests.figures.synthetic import trace
 from tests.letters import CUTS, shares
 from tests.snapshots import without_numbers
 
 SENTENCE, STEP = "Two dogs play in the snow.", 1
-EACH_LANGUAGE = pytest.mark.usefixtures("each_language")
 
 
 @pytest.fixture(scope="module")
@@ -90,8 +89,9 @@ def test_context_and_state_changes_are_relative_norms_and_drawn(first, changed) 
     assert quoted_name(change.written.piece) in checked.layout.meta["alt"]
 
 
-@EACH_LANGUAGE
-def test_words_forced_and_translations_that_have_ended_are_compared(first, other_word, snapshot, translator) -> None:
+def test_words_forced_and_translations_that_have_ended_are_compared(
+    each_language, first, other_word, snapshot, translator
+) -> None:
     change = step_change(first, other_word, STEP)
     assert (change.context, change.state) == (pytest.approx(0, abs=1e-6), pytest.approx(0, abs=1e-6))
     assert not change.unchanged
@@ -184,8 +184,7 @@ CHANGES: list[Intervention] = [
 ]
 
 
-@EACH_LANGUAGE
-def test_every_change_and_its_effect_is_a_text(snapshot) -> None:
+def test_every_change_and_its_effect_is_a_text(each_language, snapshot) -> None:
     parent, child = trace(target="Le contrat a été signé ."), trace()
     assert [intervention_text(change, child, parent) for change in CHANGES] == snapshot
     several = dataclasses.replace(child, interventions=(CHANGES[0], CHANGES[14], CHANGES[17]))
@@ -196,8 +195,7 @@ def test_every_change_and_its_effect_is_a_text(snapshot) -> None:
     )
 
 
-@EACH_LANGUAGE
-def test_cards_compare_the_words_with_those_of_the_first_translation(snapshot) -> None:
+def test_cards_compare_the_words_with_those_of_the_first_translation(each_language, snapshot) -> None:
     first, other = trace(), trace(target="L' accord est signé .", seed=1)
     what_ifs = (WhatIf(0, CHANGES[5], held=True), WhatIf(1, CHANGES[6]), WhatIf(2, CHANGES[16], held=True))
     found = cards(WhatIfs(first, what_ifs, (first, other, other)))
@@ -209,22 +207,27 @@ def test_cards_compare_the_words_with_those_of_the_first_translation(snapshot) -
     assert [(word.text, word.kind) for word in found[2].words] == kinds
 
 
-def test_words_left_out_stand_where_they_were() -> None:
+def test_words_stand_where_they_were_and_new_and_left_out_ones_are_marked() -> None:
+    """Mark a new word with a plus, and one that is left out with a minus."""
     pieces = (SPACE + "it", "'", SPACE + "s", ".", "<unk>", SPACE + "b", "!", "</s>")
     (card,) = cards(WhatIfs(with_pieces((SPACE + "a", "</s>"), pieces, 0)))
     assert "".join(" " * word.space + word.text for word in card.words) == "it' s. <unk> b!"
-    old = [(word, True) for word in "abcdbe"]
-    new = [(word, word != "x") for word in "abdbxex"]
-    kinds = [("a", "same"), ("b", "same"), ("c", "gone"), ("d", "same"), ("b", "same")]
-    kinds += [("x", "other"), ("e", "same"), ("x", "other")]
-    assert [*changed_words(new, old)] == [Word(text, kind, text != "x") for text, kind in kinds]
-    assert [*changed_words(new[:2], new[:2])] == [Word("a", "same", True), Word("b", "same", True)]
-    assert [word.kind for word in changed_words(old[1:], old)][:2] == ["gone", "same"]
-    many = [(word, True) for word in "ab" * 150]  # words that are frequent in a long sentence are words all the same
-    assert [word.kind for word in changed_words([("x", True), *many], [("y", True), *many])] == [
-        "other",
-        *["same"] * 300,
-    ]
+    many = " ".join("ab" * 150)  # words that are frequent in a long sentence are words all the same
+    for before, after in (
+        ("a b c d b e", "a b -c d b +x e +x"),
+        ("a b", "a b"),
+        ("a b c", "-a b c"),
+        (f"y {many}", f"+x {many}"),
+        ("à la fin de la rue", "à la +la fin de la rue"),
+        ("très très belle maison", "très -très belle maison"),
+        ("la rue et la place", "la rue et +le place"),
+        ("il est là là", "il est là -là"),
+        ("un chat noir dort", "+le chat noir dort"),
+    ):
+        new = [(word.removeprefix("+"), "+" not in word) for word in after.split() if not word.startswith("-")]
+        changed = [*changed_words(new, [(word, True) for word in before.split()])]
+        assert " ".join({"same": "", "other": "+", "gone": "-"}[word.kind] + word.text for word in changed) == after
+        assert [word.space for word in changed] == ["+" not in word for word in after.split()]
 
 
 def test_pieces_of_a_change_are_the_ten_likeliest_and_the_written_ones() -> None:

@@ -5,15 +5,13 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, NoReturn
-from urllib.parse import quote
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from attnviz import Trace
 from attnviz.environment import ATTNVIZ_CORPORA
-from attnviz.translator import Translator
 from tests.browser.server import CHROMIUM_FLAGS, READY, find_chromium, running_server
 from tests.browser.views import EXAMPLE, WIDE, View, address_with, theme_of
 from tests.conftest import SHIPPED_MODEL
@@ -24,15 +22,7 @@ PATIENCE = 60_000
 expect.set_options(timeout=PATIENCE)
 
 
-def skip_or_fail(reason: str) -> NoReturn:
-    """Skip the browser tests; in CI, which must run them, fail."""
-    if os.environ.get("CI"):
-        pytest.fail(reason)
-    pytest.skip(reason)
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of this folder."""
     for item in items:
         if item.path.is_relative_to(Path(__file__).parent):
             item.add_marker(pytest.mark.browser)
@@ -45,17 +35,17 @@ def script() -> str:
 
 
 @pytest.fixture(scope="session")
-def corpora_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def corpora_folder(tmp_path_factory) -> Path:
     """Return the folder of tables of the page *Corpus*, empty at first."""
     return tmp_path_factory.mktemp("corpora")
 
 
 @pytest.fixture(scope="session")
-def start_page(tmp_path_factory: pytest.TempPathFactory, corpora_folder: Path) -> Iterator[Callable[[str], str]]:
+def start_page(tmp_path_factory, corpora_folder) -> Iterator[Callable[[str], str]]:
     """Return a function that runs a program once, with shipped models or ATTNVIZ_MODELS, and returns its address."""
     models = Path(os.environ.get("ATTNVIZ_MODELS", SHIPPED_MODEL.parent)).resolve()
     if not (models / "en-fr").is_dir():
-        skip_or_fail(f"{models} has no model en-fr")
+        pytest.skip(f"{models} has no model en-fr")
     running: dict[str, str] = {}
     with ExitStack() as pages:
 
@@ -70,50 +60,41 @@ def start_page(tmp_path_factory: pytest.TempPathFactory, corpora_folder: Path) -
 
 
 @pytest.fixture
-def address(start_page: Callable[[str], str], script: str) -> str:
-    """Return the address of the app that the tests of a module open."""
+def address(start_page, script) -> str:
     return start_page(script)
 
 
 @pytest.fixture(scope="session")
-def started_chromium() -> Iterator[tuple[Browser, asyncio.AbstractEventLoop]]:
-    """Start one Chromium for all tests of a worker; return it with the event loop that Playwright talks to it in."""
+def started_chromium() -> Iterator[tuple[BrowserContext, asyncio.AbstractEventLoop]]:
+    """Start one Chromium for a worker; return a profile of it, and the event loop that Playwright talks to it in."""
     path = find_chromium()
     if path is None:
-        skip_or_fail("there is no Chromium on this machine; name one in CHROMIUM")
+        pytest.skip("there is no Chromium on this machine; name one in CHROMIUM")
     with sync_playwright() as playwright:
         loop = asyncio.get_running_loop()
-        yield playwright.chromium.launch(executable_path=path, args=CHROMIUM_FLAGS), loop
+        profile = playwright.chromium.launch(executable_path=path, args=CHROMIUM_FLAGS).new_context()
+        profile.set_default_timeout(PATIENCE)
+        yield profile, loop
         asyncio._set_running_loop(loop)  # Playwright stops in it, and the browser with it
 
 
 @pytest.fixture(scope="module")
-def chromium(started_chromium: tuple[Browser, asyncio.AbstractEventLoop]) -> Iterator[Browser]:
+def chromium(started_chromium) -> Iterator[Browser]:
     """Return the worker's browser; hide Playwright's event loop from other modules, whose tests run their own."""
-    browser, loop = started_chromium
+    profile, loop = started_chromium
     asyncio._set_running_loop(loop)
-    yield browser
+    yield profile.browser
     asyncio._set_running_loop(None)
 
 
-@pytest.fixture(scope="session")
-def shared_profile(started_chromium: tuple[Browser, asyncio.AbstractEventLoop]) -> BrowserContext:
-    """Return the browser profile of a worker, with a cache as a returning visitor has it."""
-    browser, loop = started_chromium
-    asyncio._set_running_loop(loop)
-    context = browser.new_context()
-    context.set_default_timeout(PATIENCE)
-    return context
+@pytest.fixture
+def profile(started_chromium, chromium) -> BrowserContext:
+    """Return a profile with a cache, as a returning visitor has it; as a page is opened, the rest is cleared."""
+    return started_chromium[0]
 
 
 @pytest.fixture
-def profile(shared_profile: BrowserContext, chromium: Browser) -> BrowserContext:
-    """Return the browser profile of a worker; its cookies and storage are cleared as a page is opened."""
-    return shared_profile
-
-
-@pytest.fixture
-def open_page(request: pytest.FixtureRequest, profile: BrowserContext, address: str) -> Iterator[Opener]:
+def open_page(request, profile, address) -> Iterator[Opener]:
     """Return a function that opens a page with an empty storage, and waits until it is `ready`, a selector.
 
     `query` has the parameters of a link; without others, the sentence is EXAMPLE and the level *Everything*, whose
@@ -150,7 +131,7 @@ def open_page(request: pytest.FixtureRequest, profile: BrowserContext, address: 
         page.on("response", lambda one: strays.append(f"{one.status} {one.url}") if missing(one) else None)
         page.on("pageerror", lambda error: strays.append(f"script error: {error}"))
         page.on("console", lambda log: strays.append(log.text) if "Content Security Policy" in log.text else None)
-        for name, value in (("sentence", quote(EXAMPLE)), ("depth", "everything")):
+        for name, value in (("sentence", EXAMPLE), ("depth", "everything")):
             if query is not None and f"{name}=" not in query:
                 query += f"{'&' if query else '?'}{name}={value}"
         page.goto(f"{address}/{path}{address_with(query or '')}")
@@ -170,7 +151,7 @@ def _leaves(url: str, address: str) -> bool:
 
 
 @pytest.fixture
-def open_from_disk(chromium: Browser, tmp_path: Path) -> Iterator[Opener]:
+def open_from_disk(chromium, tmp_path) -> Iterator[Opener]:
     """Return a function that opens a text as a page from disk, offline; assert that it needs nothing and none fails."""
     faults: list[str] = []
     with ExitStack() as contexts:
@@ -190,20 +171,11 @@ def open_from_disk(chromium: Browser, tmp_path: Path) -> Iterator[Opener]:
 
 
 @pytest.fixture(scope="session")
-def translator() -> Translator[Trace]:
-    """Return the translator of the model that the page opens with."""
-    if not SHIPPED_MODEL.is_dir():
-        skip_or_fail("models/en-fr is not there")
-    return Translator.load(SHIPPED_MODEL, device="cpu")
-
-
-@pytest.fixture(scope="session")
-def greedy_trace(translator: Translator[Trace]) -> Trace:
+def greedy_trace(shipped_translator) -> Trace:
     """Return EXAMPLE as it is translated by greedy search, with nothing changed."""
-    return translator.translate(EXAMPLE, beam=1)
+    return shipped_translator.translate(EXAMPLE, beam=1)
 
 
 @pytest.fixture(scope="session")
-def opening(translator: Translator[Trace]) -> Trace:
-    """Return EXAMPLE as the page opens with it."""
-    return translator.translate(EXAMPLE, beam=5)
+def opening(shipped_translator) -> Trace:
+    return shipped_translator.translate(EXAMPLE, beam=5)

@@ -29,7 +29,6 @@ def write_notebook(folder: Path, *cells: str) -> None:
 
 @contextmanager
 def running_jupyterlab(folder: Path) -> Iterator[str]:
-    """Run JupyterLab in `folder`; yield its address."""
     own = {name: str(folder / ".own" / name) for name in (*_FOLDERS, "JUPYTERLAB_WORKSPACES_DIR")}
     environment = os.environ | own | {"PYTHONPATH": str(REPOSITORY), "OMP_WAIT_POLICY": "PASSIVE"}
     settings = folder / _NOTIFICATIONS

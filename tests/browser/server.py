@@ -38,7 +38,6 @@ def find_chromium() -> str | None:
 
 
 def free_port() -> int:
-    """Return a port of this machine that nobody listens on."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return int(listener.getsockname()[1])

@@ -1,6 +1,5 @@
 """Wait until a page, a chart or an element has stopped changing."""
 
-from collections.abc import Callable
 from urllib.parse import urlsplit
 
 from playwright.sync_api import Locator, Page, expect
@@ -17,17 +16,12 @@ def settled(page: Page, last: str = ".st-key-contrast") -> None:
     wait_until_idle(page)
 
 
-def on_page(name: str) -> Callable[[str], bool]:
-    """Return a predicate for URLs of the page with this name."""
-    return lambda url: urlsplit(url).path == f"/{WAYS[name]}"
-
-
 def go_to_page(page: Page, name: str) -> None:
     """Click a page link, and wait until the page is drawn."""
     page.get_by_role("link", name=name, exact=True).click()
     expect(page.locator(".page-links [aria-current]")).to_have_text(name)
     expect(page).to_have_title(f"{name} · attnviz")
-    page.wait_for_url(on_page(name))
+    page.wait_for_url(lambda url: urlsplit(url).path == f"/{WAYS[name]}")
     page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
     expect(page.locator(".stApp")).not_to_contain_text("The sentence is empty")
     expect(page.get_by_test_id("stException")).to_have_count(0)

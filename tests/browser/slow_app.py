@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.translator import Translator
+from attnviz import Translator
 from attnviz.ui.chrome import run_pages
 from attnviz.ui.pages import translate_page
 from attnviz.ui.server import MIDDLEWARE, ROUTES, lifespan

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
-from urllib.parse import quote
 
 import numpy as np
 import pytest
@@ -14,7 +13,6 @@ from PIL import Image
 from playwright.sync_api import Page, expect
 
 from attnviz.ui.examples import DEFAULT_SENTENCE
-from tests.browser.conftest import Opener
 from tests.browser.settled import settled, wait_until_idle
 from tests.browser.views import at_night
 
@@ -95,8 +93,8 @@ ORDER = (
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("dark", [False, at_night(True)], ids=["light", "dark"])
-def test_tab_visits_every_control_in_order_with_visible_focus(open_page: Opener, dark: bool) -> None:
-    page = open_page(f"?sentence={quote(SHORT)}", dark=dark)
+def test_tab_visits_every_control_in_order_with_visible_focus(open_page, dark: bool) -> None:
+    page = open_page(f"?sentence={SHORT}", dark=dark)
     page.emulate_media(reduced_motion="reduce")
     settled(page)
     keys, unseen = [], []
@@ -114,8 +112,8 @@ def test_tab_visits_every_control_in_order_with_visible_focus(open_page: Opener,
     assert places == sorted(places)
 
 
-def test_page_is_usable_by_keyboard(open_page: Opener) -> None:
-    page = open_page(f"?sentence={quote(SHORT)}")
+def test_page_is_usable_by_keyboard(open_page) -> None:
+    page = open_page(f"?sentence={SHORT}")
     settled(page)
     levels = page.evaluate("""() => [...document.querySelectorAll("h1, h2, h3, h4, h5, h6")]
       .filter((node) => node.checkVisibility()).map((node) => Number(node.tagName[1]))""")
@@ -157,7 +155,7 @@ def test_page_is_usable_by_keyboard(open_page: Opener) -> None:
 
 
 @pytest.mark.parametrize(("path", "key"), [("", "sentence"), ("corpus", "corpus_sample")])
-def test_skip_link_goes_to_the_first_control_after_the_links(open_page: Opener, path: str, key: str) -> None:
+def test_skip_link_goes_to_the_first_control_after_the_links(open_page, path: str, key: str) -> None:
     page = open_page(path=path, ready=f".st-key-{key}")
     page.wait_for_selector(".page-links a")
     wait_until_idle(page)
@@ -188,8 +186,8 @@ def test_skip_link_goes_to_the_first_control_after_the_links(open_page: Opener, 
         expect(page.locator(BOX)).to_have_count(0)
 
 
-def test_terms_and_bars_of_a_picture_keep_and_give_back_the_focus(open_page: Opener) -> None:
-    page = open_page(f"?depth=idea&stage=2&step=2&sentence={quote(DEFAULT_SENTENCE)}")
+def test_terms_and_bars_of_a_picture_keep_and_give_back_the_focus(open_page) -> None:
+    page = open_page(f"?depth=idea&stage=2&step=2&sentence={DEFAULT_SENTENCE}")
     settled(page, ".st-key-attention")
     page.locator(".st-key-attention .hand[tabindex='0']").focus()
     page.keyboard.press("ArrowRight")

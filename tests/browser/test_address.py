@@ -6,7 +6,6 @@ from urllib.parse import quote_plus
 import pytest
 from playwright.sync_api import Route, expect
 
-from tests.browser.conftest import Opener
 from tests.browser.server import READY
 from tests.browser.settled import go_to_page, settled
 from tests.browser.test_page import NEW, expect_step, query
@@ -24,7 +23,7 @@ DRAWN = """() => {
 """JavaScript for the parts of the heatmap and the stages that the choices change."""
 
 
-def test_url_stores_every_display_option_and_can_be_copied(open_page: Opener) -> None:
+def test_url_stores_every_display_option_and_can_be_copied(open_page) -> None:
     page = open_page()
     settled(page)
     page.get_by_role("radio", name="words").click()
@@ -58,7 +57,7 @@ def test_url_stores_every_display_option_and_can_be_copied(open_page: Opener) ->
     assert query(page) == chosen
 
 
-def test_steps_display_options_and_boxes_send_no_message_to_the_server(open_page: Opener) -> None:
+def test_steps_display_options_and_boxes_send_no_message_to_the_server(open_page) -> None:
     page = open_page("?step=1")
     settled(page)
     page.evaluate(COUNT_MESSAGES)
@@ -85,7 +84,7 @@ def test_steps_display_options_and_boxes_send_no_message_to_the_server(open_page
 
 
 @on_both
-def test_typed_sentence_is_on_every_page_and_back_restores_the_one_before(open_page: Opener) -> None:
+def test_typed_sentence_is_on_every_page_and_back_restores_the_one_before(open_page) -> None:
     page = open_page("?step=3&depth=numbers")
     box = page.locator(".st-key-sentence textarea")
     for name in ("Why attention?", "Translate", "Lab", "Translate"):  # the first click of a visit
@@ -113,7 +112,7 @@ RELOAD_THEN_TRANSLATE = """async (text) => {
 
 
 @pytest.mark.nightly
-def test_reload_keeps_a_sentence_that_was_handled_after_the_reload_began(open_page: Opener) -> None:
+def test_reload_keeps_a_sentence_that_was_handled_after_the_reload_began(open_page) -> None:
     page = open_page("?step=2")
     held: list[Route] = []
     # The page is answered late, and goes on meanwhile.

@@ -1,16 +1,13 @@
 """Page *Corpus*: the sample, brushing and filters, opening a pair, uploads and tables of the server."""
 
 import re
-from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Page, expect
-from syrupy.assertion import SnapshotAssertion
 
+from attnviz import Temperature
 from attnviz.corpora import Settings, analyse_file
-from attnviz.trace.interventions import Temperature
-from tests.browser.conftest import Opener
 from tests.browser.settled import go_to_page, wait_until_still
 from tests.browser.test_axe import violations
 from tests.browser.views import text_of
@@ -23,12 +20,11 @@ SOME = re.compile(r"^\D*(?!200)[1-9]\d* of 200 pairs")
 
 
 def click_row(page: Page, number: int) -> None:
-    """Click the box that opens a row of the table."""
     page.locator(ROWS).click(position={"x": 14, "y": 35 * number + 18})
 
 
 @pytest.mark.nightly
-def test_sample_can_be_brushed_filtered_and_opened_by_pair(open_page: Opener) -> None:
+def test_sample_can_be_brushed_filtered_and_opened_by_pair(open_page) -> None:
     page = open_page("", path="corpus", ready=".st-key-corpus_sample button")
     page.wait_for_selector(ROWS, timeout=60_000)
     summary = page.locator(".st-key-corpus_said")
@@ -72,7 +68,7 @@ SCROLLED = """(top) => [...document.querySelectorAll(".st-key-corpus_list *")].s
   node.scrollTop === top && getComputedStyle(node).overflowY === "auto")"""
 
 
-def test_uploaded_file_and_server_table_open_in_french(open_page: Opener, corpora_folder: Path, tmp_path: Path) -> None:
+def test_uploaded_file_and_server_table_open_in_french(open_page, corpora_folder, tmp_path) -> None:
     (tmp_path / "pair.tsv").write_text("A dog sleeps.\tUn chien dort.\n", encoding="utf-8")
     small = SHIPPED_MODEL.with_name("small-additive")
     analyse_file(tmp_path / "pair.tsv", corpora_folder / "mine.parquet", small, Settings(kind=None), device="cpu")
@@ -99,7 +95,7 @@ def test_uploaded_file_and_server_table_open_in_french(open_page: Opener, corpor
     assert violations(page) == []
 
 
-def test_a_pair_opens_with_the_model_that_measured_it_and_leads_back_to_its_place(open_page: Opener) -> None:
+def test_a_pair_opens_with_the_model_that_measured_it_and_leads_back_to_its_place(open_page) -> None:
     what_ifs = link(Temperature(2.0, 0))
     page = open_page(f"?model=small-additive&depth=idea&sentence=Two+dogs+play.&what_ifs={what_ifs}&what_if=1")
     expect(page).to_have_url(re.compile("what_if=1"))
@@ -128,9 +124,7 @@ def test_a_pair_opens_with_the_model_that_measured_it_and_leads_back_to_its_plac
 PAIR = "the green house .\tla maison verte ."
 
 
-def test_files_of_links_become_a_table_are_scored_compared_and_opened(
-    open_page: Opener, tmp_path: Path, snapshot: SnapshotAssertion
-) -> None:
+def test_files_of_links_become_a_table_are_scored_compared_and_opened(open_page, tmp_path, snapshot) -> None:
     files = {
         "links-1.txt": f"{PAIR}\t0-0 1-2 2-1 3-3\n",
         "links-2.txt": f"{PAIR}\t0-0 1-1 2-2 3-3\n",

@@ -1,27 +1,17 @@
 """The control with three levels of detail (Idea, Numbers, Everything), and the first window of a new visitor."""
 
 import re
-from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from attnviz.ui.examples import DEFAULT_SENTENCE
-from tests.browser.conftest import Opener
 from tests.browser.server import READY
 from tests.browser.settled import settled
 from tests.browser.test_page import query
 from tests.browser.views import NARROW, WIDE, at_night, within
 
 LEVEL_CONTROL = ".st-key-depth"
-
-
-def set_detail_level(page: Page, name: str) -> None:
-    """Choose a detail level, and wait until the page shows it."""
-    page.locator(LEVEL_CONTROL).get_by_role("radio", name=name, exact=True).click()
-    page.wait_for_url(re.compile(f"depth={name.lower()}"))
-    expect_parts(page, equations=0 if name == "Idea" else 5)
-    settled(page, ".st-key-heatmap" if name == "Idea" else ".st-key-candidates")
 
 
 PARTS = {
@@ -41,8 +31,8 @@ def expect_parts(page: Page, **counts: int) -> None:
 @pytest.mark.parametrize(
     ("lang", "width", "height"), [("fr", 1280, 720), at_night("en", 1440, 900), at_night("en", 1280, 720)]
 )
-def test_idea_is_one_screen_in_which_a_stage_opens(open_page: Opener, width: int, height: int, lang: str) -> None:
-    page = open_page(f"?depth=idea&lang={lang}&sentence={quote(DEFAULT_SENTENCE)}", width=width, height=height)
+def test_idea_is_one_screen_in_which_a_stage_opens(open_page, width: int, height: int, lang: str) -> None:
+    page = open_page(f"?depth=idea&lang={lang}&sentence={DEFAULT_SENTENCE}", width=width, height=height)
     settled(page, ".st-key-heatmap")
     diagram = page.locator(".st-key-diagram .drawing")
     page.wait_for_function(
@@ -77,8 +67,8 @@ def test_idea_is_one_screen_in_which_a_stage_opens(open_page: Opener, width: int
 
 
 @within(WIDE._replace(width=1280, height=720), NARROW)
-def test_frozen_context_is_a_what_if_that_moves_nothing_and_can_be_left(open_page: Opener) -> None:
-    page = open_page(f"?depth=idea&sentence={quote(DEFAULT_SENTENCE)}")
+def test_frozen_context_is_a_what_if_that_moves_nothing_and_can_be_left(open_page) -> None:
+    page = open_page(f"?depth=idea&sentence={DEFAULT_SENTENCE}")
     settled(page, ".st-key-heatmap")
     french, choice = page.locator(".player .target"), page.locator(".st-key-context_choice")
     before, drawing = french.inner_text(), page.locator(".st-key-diagram .drawing")
@@ -103,8 +93,8 @@ def test_frozen_context_is_a_what_if_that_moves_nothing_and_can_be_left(open_pag
     expect(french).to_have_text(before, use_inner_text=True)
 
 
-def test_dragged_bar_shows_beside_the_hand_what_would_change(open_page: Opener) -> None:
-    page = open_page(f"?depth=idea&stage=2&step=3&sentence={quote(DEFAULT_SENTENCE)}")
+def test_dragged_bar_shows_beside_the_hand_what_would_change(open_page) -> None:
+    page = open_page(f"?depth=idea&stage=2&step=3&sentence={DEFAULT_SENTENCE}")
     settled(page, ".st-key-attention")
     french, beside = page.locator(".player .target"), page.locator(".st-key-attention .consequence")
     written, before = french.locator(".current").inner_text().strip(), french.inner_text()
@@ -151,14 +141,14 @@ def test_dragged_bar_shows_beside_the_hand_what_would_change(open_page: Opener) 
     expect(undo).to_be_hidden()
 
 
-def test_new_visitor_starts_at_idea_and_the_choice_is_remembered(open_page: Opener, address: str) -> None:
+def test_new_visitor_starts_at_idea_and_the_choice_is_remembered(open_page, address) -> None:
     page = open_page(None)
     settled(page, ".st-key-heatmap")
     assert "depth" not in query(page)
     expect_parts(page, equations=0, waterfalls=0, verification=0, switches=0)
     speed = page.locator(".player .speed [aria-pressed=true]")
     expect(speed).to_have_text("½×")
-    set_detail_level(page, "Numbers")
+    page.locator(LEVEL_CONTROL).get_by_role("radio", name="Numbers", exact=True).click()
     expect(speed).to_have_text("1×")
     expect_parts(page, equations=5, waterfalls=0, verification=0, switches=1)
     page.wait_for_url(re.compile("depth=numbers"))
@@ -187,9 +177,9 @@ CUT = """
 @pytest.mark.nightly
 @pytest.mark.parametrize("lang", ["en", "fr"])
 @pytest.mark.parametrize("level", ["idea", "everything"])
-def test_windows_between_phone_and_desktop_cut_nothing(open_page: Opener, level: str, lang: str) -> None:
+def test_windows_between_phone_and_desktop_cut_nothing(open_page, level: str, lang: str) -> None:
     """A window of 1440 pixels at 200 % zoom is one of 720."""
-    page = open_page(f"?depth={level}&lang={lang}&sentence={quote(DEFAULT_SENTENCE)}", width=1440)
+    page = open_page(f"?depth={level}&lang={lang}&sentence={DEFAULT_SENTENCE}", width=1440)
     settled(page, ".st-key-heatmap")
     for width in (1250, 1100, 1024, 900, 768, 700, 640):
         page.set_viewport_size({"width": width, "height": 900})

@@ -14,7 +14,6 @@ from playwright.sync_api import Page, expect
 from attnviz import Trace, export
 from attnviz.analysis.gold import pharaoh
 from attnviz.analysis.grid import FACES
-from tests.browser.conftest import Opener
 from tests.browser.settled import settled
 from tests.browser.test_page import NEW, type_sentence
 from tests.browser.views import EXAMPLE, download, on_both, open_share
@@ -43,7 +42,7 @@ def open_trace(page: Page, path: Path) -> None:
 
 
 @on_both
-def test_downloads_match_the_current_step(open_page: Opener, tmp_path: Path) -> None:
+def test_downloads_match_the_current_step(open_page, tmp_path) -> None:
     page = open_page("?step=3")
     open_downloads(page)
     png = fetch(page, "Softmax, PNG", tmp_path)
@@ -75,7 +74,7 @@ def test_downloads_match_the_current_step(open_page: Opener, tmp_path: Path) -> 
 
 
 @pytest.mark.nightly
-def test_diagram_is_printed_as_pdf_on_paper_of_its_size(open_page: Opener, tmp_path: Path) -> None:
+def test_diagram_is_printed_as_pdf_on_paper_of_its_size(open_page, tmp_path) -> None:
     """The frame that the page prints is printed here in its place: a browser without a window has no print dialog."""
     page = open_page("?step=3")
     page.add_init_script("""if (parent !== window) window.print = () => {
@@ -100,7 +99,7 @@ def test_diagram_is_printed_as_pdf_on_paper_of_its_size(open_page: Opener, tmp_p
     assert all(number in text for number in numbers.all_text_contents())
 
 
-def test_files_of_the_whole_translation_are_saved_opened_and_closed(open_page: Opener, tmp_path: Path) -> None:
+def test_files_of_the_whole_translation_are_saved_opened_and_closed(open_page, tmp_path) -> None:
     page = open_page("?step=2&depth=numbers")
     before = page.locator(".player .target").inner_text()
     open_downloads(page)

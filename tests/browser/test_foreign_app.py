@@ -1,15 +1,14 @@
 """Somebody else's Streamlit app with a step view: the view works, and leaves the app alone."""
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
-from attnviz import Trace
-from attnviz.translator import Translator
+from attnviz import Trace, Translator
 from attnviz.view.notebook import StepView
 from tests.browser.conftest import Opener
 from tests.browser.jupyterlab import DRAWN
@@ -28,24 +27,18 @@ DUPLICATES = """() => {
 """JavaScript that returns the ids of several elements."""
 
 
-@contextmanager
-def running(script: str, folder: Path) -> Iterator[str]:
-    """Run a script of this folder with the default settings of Streamlit; yield its address."""
-    settings = {"PYTHONPATH": str(REPOSITORY), "STREAMLIT_SERVER_HEADLESS": "true", "HOME": str(folder)}
-    settings["STREAMLIT_BROWSER_GATHER_USAGE_STATS"] = "false"
-    path = str(Path(__file__).with_name(script))
-    with running_server(SHIPPED_MODEL.parent, folder / "page.log", path, folder, **settings) as (address, _):
-        yield address
-
-
 @pytest.fixture
-def open_app(chromium: Browser, tmp_path: Path) -> Iterator[Opener]:
-    """Return a function that runs an app, opens it and waits for its first view; no script may fail."""
+def open_app(chromium, tmp_path) -> Iterator[Opener]:
     errors: list[str] = []
     with ExitStack() as stack:
 
         def open_at(script: str, query: str = "", **how: Any) -> Page:
-            address = stack.enter_context(running(script, tmp_path))
+            # The default settings of Streamlit.
+            settings = {"PYTHONPATH": str(REPOSITORY), "STREAMLIT_SERVER_HEADLESS": "true", "HOME": str(tmp_path)}
+            settings["STREAMLIT_BROWSER_GATHER_USAGE_STATS"] = "false"
+            path, log = str(Path(__file__).with_name(script)), tmp_path / "page.log"
+            server = running_server(SHIPPED_MODEL.parent, log, path, tmp_path, **settings)
+            address, _ = stack.enter_context(server)
             size = {"width": 1440, "height": 1000}
             page = stack.enter_context(chromium.new_context(viewport=size, reduced_motion="reduce", **how)).new_page()
             page.on("pageerror", lambda error: errors.append(str(error)))
@@ -57,7 +50,7 @@ def open_app(chromium: Browser, tmp_path: Path) -> Iterator[Opener]:
     assert errors == []
 
 
-def test_view_is_stepped_replaced_and_played_and_leaves_the_app_alone(open_app: Opener) -> None:
+def test_view_is_stepped_replaced_and_played_and_leaves_the_app_alone(open_app) -> None:
     trace = Translator[Trace].load("small-additive", device="cpu").translate(SENTENCE)
     page = open_app("foreign_app.py", "/?step=4&lang=fr", color_scheme="dark")
     address = page.url
@@ -102,7 +95,7 @@ def test_view_is_stepped_replaced_and_played_and_leaves_the_app_alone(open_app: 
     expect(page).to_have_title("My translator")
 
 
-def test_view_is_drawn_in_an_element_that_the_host_attaches_later(open_from_disk: Opener) -> None:
+def test_view_is_drawn_in_an_element_that_the_host_attaches_later(open_from_disk) -> None:
     script = StepView._esm.replace("export default", "globalThis.guest =")
     page = open_from_disk(f"<body style='background: black'><script type=module>{script}</script>")
     page.wait_for_function("() => globalThis.guest")
@@ -122,7 +115,7 @@ def test_view_is_drawn_in_an_element_that_the_host_attaches_later(open_from_disk
 
 
 @pytest.mark.nightly
-def test_two_views_of_a_trace_keep_apart(open_app: Opener) -> None:
+def test_two_views_of_a_trace_keep_apart(open_app) -> None:
     page = open_app("two_foreign_views.py")
     rooms = page.locator(ROOM)
     page.locator(DRAWN).nth(-1).wait_for()

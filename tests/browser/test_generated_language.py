@@ -5,7 +5,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.browser.conftest import Opener
 from tests.browser.server import READY, running_server
 from tests.browser.test_lab import PERTURBATION_TESTS
 from tests.catalogs import PSEUDO, pseudo, write_pseudo
@@ -43,8 +42,7 @@ TRANSLATED = re.compile(r"[áàéèíìóòúùýÿñšÁÀÉÈÍÌÓÒÚÙÝŸ]
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Run the app with the generated language as an additional one."""
+def address(tmp_path_factory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("locales")
     write_pseudo(folder)
     with running_server(SHIPPED_MODEL.parent, folder / "page.log", ATTNVIZ_LOCALES=str(folder)) as (address, _):
@@ -53,7 +51,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize(("path", "ready"), [("", READY), ("lab", PERTURBATION_TESTS)])
-def test_no_text_is_clipped_or_untranslated(open_page: Opener, path: str, ready: str, width: int) -> None:
+def test_no_text_is_clipped_or_untranslated(open_page, path: str, ready: str, width: int) -> None:
     page = open_page(f"?lang={PSEUDO}", path=path, ready=ready, width=width, height=900)
     assert page.locator("html").get_attribute("lang") == PSEUDO
     found = page.evaluate(LOOK)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.jupyterlab import command, run_notebook, running_jupyterlab, write_notebook
 from tests.browser.test_axe import violations
@@ -23,16 +23,14 @@ StepView(trace, translator=translator, level="everything")"""
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with a notebook that has not been run."""
+def folder(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("notebooks")
     write_notebook(folder, CHANGEABLE, "trace")
     return folder
 
 
 @pytest.fixture(scope="module")
-def page(chromium: Browser, folder: Path) -> Iterator[Page]:
-    """Return the notebook, with both cells run."""
+def page(chromium, folder) -> Iterator[Page]:
     context = chromium.new_context(viewport={"width": 1500, "height": 1100}, reduced_motion="reduce")
     page = context.new_page()
     errors: list[str] = []
@@ -49,7 +47,7 @@ def step(page: Page, view: int = 0) -> Locator:
     return page.locator(".attnviz-guest [class*='st-key-room']").nth(view)
 
 
-def test_keys_step_only_while_the_focus_is_in_the_view(page: Page) -> None:
+def test_keys_step_only_while_the_focus_is_in_the_view(page) -> None:
     cells = page.locator(".jp-Notebook .jp-CodeCell")
     cells.first.locator(".jp-InputPrompt").click()  # command mode
     page.keyboard.press("ArrowRight")
@@ -66,7 +64,7 @@ def test_keys_step_only_while_the_focus_is_in_the_view(page: Page) -> None:
     expect(step(page)).to_have_attribute("data-step", "0")
 
 
-def test_step_is_played_and_a_what_if_is_made_by_a_click(page: Page) -> None:
+def test_step_is_played_and_a_what_if_is_made_by_a_click(page) -> None:
     page.emulate_media(reduced_motion="no-preference")
     root = page.locator(".attnviz-guest .diagram").first
     play(root)
@@ -82,7 +80,7 @@ def test_step_is_played_and_a_what_if_is_made_by_a_click(page: Page) -> None:
     expect(page.locator(".attnviz-guest").nth(1).locator(".st-key-weight_controls")).to_have_count(0)
 
 
-def test_theme_of_jupyterlab_is_followed(page: Page) -> None:
+def test_theme_of_jupyterlab_is_followed(page) -> None:
     guests = page.locator(".attnviz-guest")
     expect(guests.first).to_have_attribute("data-theme", "light")
     assert violations(page, ".attnviz-guest") == []
@@ -95,7 +93,7 @@ def test_theme_of_jupyterlab_is_followed(page: Page) -> None:
     expect(guests.first).to_have_attribute("data-theme", "light")
 
 
-def test_saved_notebook_converts_to_a_page_with_the_table(page: Page, folder: Path) -> None:
+def test_saved_notebook_converts_to_a_page_with_the_table(page, folder) -> None:
     command(page, "docmanager:save")
     saved = nbformat.read(folder / "view.ipynb", as_version=4)
     assert "<table" in saved.cells[1].outputs[0].data["text/html"]

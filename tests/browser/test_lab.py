@@ -6,7 +6,6 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.conftest import Opener
 from tests.browser.server import READY
 from tests.browser.settled import go_to_page, wait_until_idle, wait_until_still
 from tests.browser.test_axe import violations
@@ -15,7 +14,6 @@ from tests.browser.views import on_both
 
 PERTURBATION_TESTS = ".st-key-perturbation-tests .js-plotly-plot .xtick"
 """A selector that matches once the page is drawn."""
-PAIR_SENTENCE = "A girl is riding a red bicycle."
 CHART = ".st-key-comparison .js-plotly-plot"
 
 
@@ -36,8 +34,8 @@ def expect_row(page: Page, step: int, row: int) -> None:
 
 
 @on_both
-def test_one_player_moves_both_translations(open_page: Opener) -> None:
-    linked = {"section": "comparison", "sentence": PAIR_SENTENCE, "step": "1"}
+def test_one_player_moves_both_translations(open_page) -> None:
+    linked = {"section": "comparison", "sentence": "A girl is riding a red bicycle.", "step": "1"}
     page = open_page(f"?{urlencode(linked)}", path="lab", ready=f"{CHART} .ytick")
     wait_until_idle(page)
     expect_row(page, 0, 0)
@@ -67,7 +65,7 @@ def test_one_player_moves_both_translations(open_page: Opener) -> None:
 
 
 @on_both
-def test_sections_of_the_lab_share_sentence_model_and_step_with_translate(open_page: Opener) -> None:
+def test_sections_of_the_lab_share_sentence_model_and_step_with_translate(open_page) -> None:
     page = open_page("?model=small-dot&search=beam+3&depth=numbers", width=1280, height=720)
     type_sentence(page, NEW, "snow")
     page.keyboard.press("ArrowRight")

@@ -2,9 +2,8 @@
 
 import re
 
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Opener
 from tests.browser.server import READY
 from tests.browser.views import open_share, parameters_of
 
@@ -26,7 +25,7 @@ def expect_french(page: Page, step: int) -> None:
     expect(page.locator(".st-key-verification button")).to_contain_text("sont vérifiés")
 
 
-def test_language_switch_translates_the_page_and_keeps_choices(open_page: Opener) -> None:
+def test_language_switch_translates_the_page_and_keeps_choices(open_page) -> None:
     page = open_page(f"?step=3&sentence={SENTENCE}&search=beam+3")
     expect(page.locator("html")).to_have_attribute("lang", "en")
     expect(page.locator(".facts h2")).to_have_text(re.compile("^Step 3 of "))
@@ -58,7 +57,7 @@ def test_language_switch_translates_the_page_and_keeps_choices(open_page: Opener
     expect(page.locator(".facts h2")).to_have_text(re.compile("^Step 4 of "))
 
 
-def test_browser_locale_sets_the_initial_language(chromium: Browser, address: str) -> None:
+def test_browser_locale_sets_the_initial_language(chromium, address) -> None:
     context = chromium.new_context(locale="fr-CA", viewport={"width": 1440, "height": 900})
     page = context.new_page()
     page.goto(address)

@@ -1,13 +1,11 @@
 """Page *How it learns* with the runs that come with the program: timeline, charts, URL, and its page for a lecture."""
 
 import re
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 
 from attnviz.trace.snapshots import Snapshots
-from tests.browser.conftest import Opener
 from tests.browser.settled import wait_until_idle
 from tests.browser.test_axe import violations
 from tests.browser.test_saved_page import choose_language
@@ -22,7 +20,7 @@ CELLS = """([number, weights]) => {
 
 
 @pytest.fixture(scope="module")
-def runs(shipped_model: Path) -> list[Snapshots]:
+def runs(shipped_model) -> list[Snapshots]:
     """Return the unguided and the guided run that come with the program."""
     folder = shipped_model.parent / "small-additive/snapshots"
     return [Snapshots.load(folder / f"{name}.json") for name in ("unguided", "guided")]
@@ -34,7 +32,7 @@ def words(run: Snapshots, update: int) -> list[list[float]]:
 
 
 @on_both
-def test_keys_slider_and_play_update_charts_and_url(open_page: Opener, runs: list[Snapshots]) -> None:
+def test_keys_slider_and_play_update_charts_and_url(open_page, runs) -> None:
     updates = runs[0].updates
     page = open_page("", path="learns", ready=READY)
     wait_until_idle(page)
@@ -61,9 +59,7 @@ def test_keys_slider_and_play_update_charts_and_url(open_page: Opener, runs: lis
 
 
 @pytest.mark.nightly
-def test_downloaded_lecture_page_works_offline(
-    open_page: Opener, open_from_disk: Opener, runs: list[Snapshots]
-) -> None:
+def test_downloaded_lecture_page_works_offline(open_page, open_from_disk, runs) -> None:
     updates = runs[0].updates
     page = open_page(f"?update={updates[1]}", path="learns", ready=READY)
     wait_until_idle(page)

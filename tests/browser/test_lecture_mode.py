@@ -1,13 +1,11 @@
 """Lecture mode: switched on and off by key, mouse and link, without changing the state of the page."""
 
 import re
-from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from attnviz.ui.examples import DEFAULT_SENTENCE
-from tests.browser.conftest import Opener
 from tests.browser.settled import settled, wait_until_idle
 from tests.browser.test_languages import switch
 from tests.browser.test_page import expect_step
@@ -38,7 +36,7 @@ def expect_off(page: Page, *visible: str) -> None:
     expect(page.locator(".lecture .leave")).to_be_hidden()
 
 
-def test_keys_control_lecture_mode(open_page: Opener) -> None:
+def test_keys_control_lecture_mode(open_page) -> None:
     page = open_page("?step=2&depth=numbers")
     settled(page, ".st-key-candidates")
     letters, height = page.evaluate(LETTERS), page.evaluate(HEIGHT)
@@ -104,8 +102,8 @@ def test_keys_control_lecture_mode(open_page: Opener) -> None:
     ("level", "width", "height"),
     [("idea", 1280, 720), ("numbers", 1280, 720), ("idea", 1920, 1080), ("idea", 1024, 768)],
 )
-def test_one_key_shows_each_picture_alone_in_one_screen(open_page: Opener, level: str, width: int, height: int) -> None:
-    page = open_page(f"?depth={level}&lecture=1&sentence={quote(DEFAULT_SENTENCE)}", width=width, height=height)
+def test_one_key_shows_each_picture_alone_in_one_screen(open_page, level: str, width: int, height: int) -> None:
+    page = open_page(f"?depth={level}&lecture=1&sentence={DEFAULT_SENTENCE}", width=width, height=height)
     wait_until_idle(page)
     stages = [f".st-key-stage_{n} .chart" for n in range(1, 6)]
     if level == "idea":

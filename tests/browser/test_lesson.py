@@ -3,16 +3,13 @@
 import csv
 import io
 import re
-from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
+from attnviz import Trace
 from attnviz.lessons import LessonSentence, parse_lesson
-from attnviz.trace import Trace
 from attnviz.ui.lesson_view import answered, lesson_html
-from tests.browser.conftest import Opener
 from tests.browser.views import NARROW_DARK, WIDE, View, at_night, download, on_both
 
 FILE = """
@@ -44,11 +41,9 @@ sentences:
 
 
 @pytest.fixture(scope="module")
-def lesson(translator: Any) -> str:
-    """Return the page of FILE."""
-
+def lesson(shipped_translator) -> str:
     def translate(sentence: LessonSentence) -> tuple[Trace, None]:
-        return translator.translate(sentence.sentence, beam=1), None
+        return shipped_translator.translate(sentence.sentence, beam=1), None
 
     return lesson_html(answered(parse_lesson(FILE.encode()), translate)).decode()
 
@@ -65,17 +60,9 @@ def check(page: Page) -> None:
     expect(page.locator(".verdict p").first).to_be_visible()
 
 
-def answer_sheet(page: Page) -> list[list[str]]:
-    saved = download(page, page.get_by_role("button", name=re.compile("CSV")))
-    assert saved.suggested_filename.endswith(".csv")
-    return list(csv.reader(io.StringIO(saved.path().read_bytes().decode("utf-8-sig"))))
-
-
 @pytest.mark.parametrize("view", [WIDE, at_night(NARROW_DARK)], ids=str)
-def test_lesson_from_the_start_to_the_answer_sheet(
-    open_from_disk: Opener, lesson: str, translator: Any, view: View
-) -> None:
-    trace = translator.translate("The green house near the river is old.", beam=1)
+def test_lesson_from_the_start_to_the_answer_sheet(open_from_disk, lesson, shipped_translator, view: View) -> None:
+    trace = shipped_translator.translate("The green house near the river is old.", beam=1)
     page = open_from_disk(lesson, "", view)
     assert "Where, at verte?" not in page.content(), "the questions and their answers are packed"
     move_on(page, 1)
@@ -123,7 +110,9 @@ def test_lesson_from_the_start_to_the_answer_sheet(
     page.locator(".next").click()
     expect(page.locator(".total")).to_contain_text("2 of 4")
     page.locator(".name input").fill("=Zoé")
-    head, *rows = answer_sheet(page)
+    saved = download(page, page.get_by_role("button", name=re.compile("CSV")))
+    assert saved.suggested_filename.endswith(".csv")
+    head, *rows = csv.reader(io.StringIO(saved.path().read_bytes().decode("utf-8-sig")))
     assert len(head) == 5
     assert [row[0] for row in rows] == ["'=Zoé"] * 4
     assert rows[1][1] == "'=How sure?"
@@ -139,7 +128,7 @@ def test_lesson_from_the_start_to_the_answer_sheet(
 
 
 @on_both
-def test_teacher_makes_a_lesson_from_the_template(open_page: Opener, tmp_path: Path) -> None:
+def test_teacher_makes_a_lesson_from_the_template(open_page, tmp_path) -> None:
     """Template, a mistake, its repair, a reload, and the page for students."""
     page = open_page("?depth=idea")
     menu = page.get_by_role("button", name="Lessons")

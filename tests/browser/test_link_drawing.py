@@ -1,12 +1,10 @@
 """Links drawn on the heatmap by mouse, keyboard and finger: marks, score, Undo, files that are read back."""
 
 import re
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Opener
 from tests.browser.settled import go_to_page, settled, wait_until_still
 from tests.browser.test_axe import violations
 from tests.browser.test_page import type_sentence
@@ -26,12 +24,11 @@ def middle_of(page: Page, row: int, column: int) -> tuple[float, float]:
 
 
 def marks(page: Page, kind: str) -> list[str]:
-    """Return the links with a mark of this kind on the heatmap."""
     return page.locator(f"{GRID} .marker.{kind}").evaluate_all("(marks) => marks.map(({ dataset }) => dataset.link)")
 
 
 @pytest.mark.nightly
-def test_links_are_drawn_by_finger_on_a_telephone(chromium: Browser, address: str) -> None:
+def test_links_are_drawn_by_finger_on_a_telephone(chromium, address) -> None:
     with chromium.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True) as context:
         page = context.new_page()
         page.goto(f"{address}/{QUERY}")
@@ -48,7 +45,7 @@ def test_links_are_drawn_by_finger_on_a_telephone(chromium: Browser, address: st
 PAIRS = "the green house .\tla maison verte .\t0-0 1-1 2-2 3-3\na dog sleeps\tun chien dort\t0-0 1-1 2-1\n"
 
 
-def test_links_of_a_file_are_corrected_kept_undone_and_saved(open_page: Opener, tmp_path: Path) -> None:
+def test_links_of_a_file_are_corrected_kept_undone_and_saved(open_page, tmp_path) -> None:
     (tmp_path / "pairs.tsv").write_text(PAIRS, encoding="utf-8")
     page = open_page("?depth=numbers")
     open_file(page)
@@ -96,7 +93,7 @@ def test_links_of_a_file_are_corrected_kept_undone_and_saved(open_page: Opener, 
     expect(undo).to_be_disabled()
 
 
-def test_links_are_drawn_by_keyboard_reloaded_and_replaced_by_a_file(open_page: Opener, tmp_path: Path) -> None:
+def test_links_are_drawn_by_keyboard_reloaded_and_replaced_by_a_file(open_page, tmp_path) -> None:
     (tmp_path / "gold.pharaoh").write_text("0-0 2-1 1?2\n", encoding="utf-8")
     page = open_page(QUERY)
     settled(page, ".st-key-heatmap")

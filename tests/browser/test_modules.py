@@ -1,9 +1,7 @@
 """Loading of our JavaScript: one script, fetched once, and again after a failure; an older page is loaded again."""
 
-from collections.abc import Callable
-
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
+from playwright.sync_api import Route, expect
 
 from attnviz.browser_modules import APP_MODULES
 from attnviz.browser_programs import KATEX, PLOTLY
@@ -18,7 +16,7 @@ FETCHED = r"""
 """
 
 
-def test_each_script_is_fetched_once(chromium: Browser, address: str) -> None:
+def test_each_script_is_fetched_once(chromium, address) -> None:
     """Open two pages as a new visitor, whose cache is empty, and check the requests for scripts."""
     with chromium.new_context() as context:
         page = context.new_page()
@@ -41,7 +39,7 @@ def test_each_script_is_fetched_once(chromium: Browser, address: str) -> None:
 
 
 @pytest.mark.nightly
-def test_failed_request_for_the_script_is_repeated(open_page: Callable[..., Page], profile: BrowserContext) -> None:
+def test_failed_request_for_the_script_is_repeated(open_page, profile) -> None:
     """The server may be busy or restarting."""
     refused = []
 

@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
-from attnviz import Trace
 from attnviz.text import Tokenizer, piece_name
 from attnviz.ui.step.logit_attribution_panel import parse_piece
-from tests.browser.conftest import Opener
 from tests.browser.settled import bring_into_sight, settled
 from tests.browser.views import on_both
 from tests.conftest import SHIPPED_MODEL
@@ -35,7 +33,7 @@ def type_word(page: Page, what: str, text: str) -> None:
 
 
 @on_both
-def test_waterfalls_and_badge_follow_step_piece_and_typed_words(open_page: Opener, opening: Trace) -> None:
+def test_waterfalls_and_badge_follow_step_piece_and_typed_words(open_page, opening) -> None:
     page = open_page("?step=3")
     settled(page)  # charts below the window are drawn later
     badge = page.locator(".st-key-verification button").first
@@ -79,7 +77,7 @@ def test_waterfalls_and_badge_follow_step_piece_and_typed_words(open_page: Opene
 
 
 @pytest.mark.nightly
-def test_typed_word_is_kept_while_the_words_of_the_step_arrive(open_page: Opener) -> None:
+def test_typed_word_is_kept_while_the_words_of_the_step_arrive(open_page) -> None:
     page, held, is_held = open_page("?step=4"), list[Route](), True
     page.route(re.compile("/word-boxes"), lambda route: held.append(route) if is_held else route.continue_())
     page.reload()

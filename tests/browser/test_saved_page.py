@@ -1,19 +1,17 @@
 """A saved page, opened from disk without a network: the step view with its steps, faces, languages and what-ifs."""
 
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from attnviz import AttnvizError, ExcludePosition, Temperature, Trace, Translator, export
+from attnviz import AttnvizError, ExcludePosition, Temperature, export
 from attnviz.analysis import posterior_attention
 from attnviz.browser_modules import modules_script
 from attnviz.model_folder import read_weights
 from attnviz.trace import WhatIf, WhatIfs
-from attnviz.trace.drawing import DetailLevel
 from attnviz.ui import payloads
 from attnviz.ui.payloads import PayloadRequest
 from attnviz.ui.step import stage_panels
@@ -21,7 +19,7 @@ from tests.browser.conftest import Opener
 from tests.browser.test_axe import violations
 from tests.browser.test_page import framed_row
 from tests.browser.test_step_show import play
-from tests.browser.views import BAR_LENGTHS, EXAMPLE, NARROW_DARK, WIDE, View, at_night, on_screen, theme_of
+from tests.browser.views import BAR_LENGTHS, EXAMPLE, NARROW_DARK, WIDE, View, at_night, theme_of
 from tests.figures import synthetic
 
 STEP = ".st-key-facts h2"
@@ -29,9 +27,7 @@ REASON = "No energies today."
 
 
 @pytest.fixture
-def open_saved(open_from_disk: Opener) -> Opener:
-    """Return a function that opens a page from disk, offline, and waits until its heatmap is drawn."""
-
+def open_saved(open_from_disk) -> Opener:
     def open_page(text: str, *how: Any, **options: Any) -> Page:
         page = open_from_disk(text, *how, **options)
         expect(page.locator(".st-key-heatmap .ytick").first).to_be_visible()
@@ -47,7 +43,7 @@ def choose_language(page: Page, name: str) -> None:
 
 @pytest.mark.parametrize("view", [WIDE, at_night(NARROW_DARK)], ids=str)
 def test_saved_page_opens_at_its_link_steps_and_switches_face_language_and_theme(
-    open_saved: Opener, opening: Trace, shipped_model: Path, view: View
+    open_saved, opening, shipped_model, view
 ) -> None:
     weights = read_weights(shipped_model)
     text = export.page_html(opening, weights=weights, end=True, step=1, face="after", level="everything")
@@ -73,15 +69,9 @@ def test_saved_page_opens_at_its_link_steps_and_switches_face_language_and_theme
     play(page.locator(".diagram"))
     page.locator(".diagram .close").click()
 
-    # By keys, the slider, a word, a cell and the address.
+    # By a key and the address.
     page.keyboard.press("End")
     expect(page.locator(STEP)).to_have_text(f"Step {steps} of {steps}")
-    page.locator(".player input[type=range]").fill("4")
-    expect(page.locator(STEP)).to_have_text(f"Step 4 of {steps}")
-    page.locator(".player .target button, .player .target [role=button]").first.click()
-    expect(page.locator(STEP)).to_have_text(f"Step 1 of {steps}")
-    page.mouse.click(*on_screen(page, "heatmap", 1, 4))
-    expect(page.locator(STEP)).to_have_text(f"Step 5 of {steps}")
     page.evaluate("location.hash = 'step=2'")
     expect(page.locator(STEP)).to_have_text(f"Step 2 of {steps}")
     page.reload()
@@ -97,10 +87,10 @@ def test_saved_page_opens_at_its_link_steps_and_switches_face_language_and_theme
 
 
 @pytest.mark.nightly
-def test_cards_of_a_saved_page_show_the_what_ifs(open_saved: Opener, translator: Translator) -> None:
-    first = translator.translate(EXAMPLE, beam=1)
+def test_cards_of_a_saved_page_show_the_what_ifs(open_saved, shipped_translator) -> None:
+    first = shipped_translator.translate(EXAMPLE, beam=1)
     changes = (ExcludePosition(1), Temperature(4.0))
-    traces = tuple(translator.translate(EXAMPLE, beam=1, interventions=[one]) for one in changes)
+    traces = tuple(shipped_translator.translate(EXAMPLE, beam=1, interventions=[one]) for one in changes)
     what_ifs = WhatIfs(first, tuple(WhatIf(0, one) for one in changes), traces)
     page = open_saved(export.page_html(traces[1], what_ifs=what_ifs, step=2))
     cards = page.locator(".what_ifs .card")
@@ -138,7 +128,7 @@ OVERLAPS = """() => {
 
 
 @pytest.mark.parametrize("width", [390, at_night(1000), 1440])
-def test_texts_of_the_diagram_have_room_in_any_font(open_saved: Opener, opening: Trace, width: int) -> None:
+def test_texts_of_the_diagram_have_room_in_any_font(open_saved, opening, width: int) -> None:
     page = open_saved(export.page_html(opening), view=WIDE._replace(width=width))
     page.add_style_tag(content=":root { --sans: 'DejaVu Sans', Verdana, sans-serif !important }")
     for name in ("English", "Français"):
@@ -159,9 +149,7 @@ WINDOWS: list[Any] = [
 
 
 @pytest.mark.parametrize(("level", "view", "options"), WINDOWS)
-def test_axe_finds_nothing_serious_in_a_saved_page(
-    open_saved: Opener, level: DetailLevel, view: View, options: dict[str, str]
-) -> None:
+def test_axe_finds_nothing_serious_in_a_saved_page(open_saved, level, view, options) -> None:
     page = open_saved(export.page_html(synthetic.trace(), level=level), "", view, **options)
     for name in ("English", "Français"):
         choose_language(page, name)
@@ -181,9 +169,7 @@ SEEN = """(node) => {
 
 
 @pytest.mark.parametrize("waiting", ["", "Computing…"])
-def test_figure_that_cannot_be_made_is_replaced_by_the_reason(
-    open_saved: Opener, monkeypatch: pytest.MonkeyPatch, waiting: str
-) -> None:
+def test_figure_that_cannot_be_made_is_replaced_by_the_reason(open_saved, monkeypatch, waiting: str) -> None:
     def refuse(_: PayloadRequest) -> None:
         raise AttnvizError(REASON)
 
@@ -196,7 +182,7 @@ def test_figure_that_cannot_be_made_is_replaced_by_the_reason(
     expect(page.locator(".st-key-softmax .js-plotly-plot")).to_be_visible()
 
 
-def test_reason_is_also_seen_in_a_shadow_root(open_from_disk: Opener) -> None:
+def test_reason_is_also_seen_in_a_shadow_root(open_from_disk) -> None:
     script = modules_script("blocks.js", {"side_by_side", "tour"})
     page = open_from_disk(f"<div class='st-key-room' style='--minus: red'></div><script>{script}</script>")
     page.evaluate(
@@ -217,7 +203,7 @@ def test_reason_is_also_seen_in_a_shadow_root(open_from_disk: Opener) -> None:
     expect(page.get_by_role("dialog").get_by_text(REASON)).to_be_visible()
 
 
-def test_component_whose_module_throws_is_reported_and_leaves_the_other_blocks(open_from_disk: Opener) -> None:
+def test_component_whose_module_throws_is_reported_and_leaves_the_other_blocks(open_from_disk) -> None:
     head = '"ui/components/side_by_side/side_by_side.js": (exports) => {'
     script = modules_script("blocks.js", {"side_by_side"}).replace(head, f'{head} throw new Error("broken");')
     page = open_from_disk(f"<div></div><script>{script}</script>")
@@ -234,7 +220,7 @@ def test_component_whose_module_throws_is_reported_and_leaves_the_other_blocks(o
     expect(page.get_by_text("after")).to_be_visible()
 
 
-def test_saved_page_escapes_markup_and_closes_its_glossary(open_saved: Opener) -> None:
+def test_saved_page_escapes_markup_and_closes_its_glossary(open_saved) -> None:
     sentence = "</script><script>window.broken=1</script> <b>bold</b> <!-- &amp;"
     page = open_saved(export.page_html(synthetic.trace(sentence), step=2))
     assert page.evaluate("window.broken") is None

@@ -7,15 +7,11 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from attnviz import Trace
 from attnviz.analysis.measures import weight_order
 from attnviz.architectures import narrate
-from tests.browser.conftest import Opener
 from tests.browser.settled import settled
 from tests.browser.test_page import expect_step
 from tests.browser.views import on_both, on_screen, parameters_of
-
-PICTURES = ("energy", "softmax", "growth", "state", "maxout", "candidates")
 
 
 def plot(page: Page, key: str) -> Any:
@@ -45,7 +41,6 @@ def expect_source(page: Page, piece: int) -> None:
 
 
 def press_on(page: Page, key: str, x: float, y: float) -> None:
-    """Click the picture `key` at a point of its axes."""
     left, top = on_screen(page, key, x, y)
     page.mouse.move(left - 2, top)
     page.mouse.click(left, top)
@@ -72,7 +67,7 @@ LIT = """([piece]) => {
 
 
 @on_both
-def test_each_stage_is_complete_and_follows_steps_and_the_pointer_offline(open_page: Opener, opening: Trace) -> None:
+def test_each_stage_is_complete_and_follows_steps_and_the_pointer_offline(open_page, opening) -> None:
     page = open_page("?step=3", motion=True)
     expect_step(page, 3)
     for stage in narrate(opening, 2):
@@ -82,7 +77,7 @@ def test_each_stage_is_complete_and_follows_steps_and_the_pointer_offline(open_p
         expect(room.locator(".katex").first).to_be_visible()
         expect(room.locator(".js-plotly-plot").first).to_be_attached()
         expect(page.locator(".facts .outcome").nth(stage.number - 1)).to_have_text(stage.outcome.replace("\u00a0", " "))
-    for key in PICTURES:
+    for key in ("energy", "softmax", "growth", "state", "maxout", "candidates"):
         assert len(plot(page, key).get_attribute("aria-label")) > 20
 
     # The context grows by one term after the other.
@@ -125,7 +120,7 @@ def test_each_stage_is_complete_and_follows_steps_and_the_pointer_offline(open_p
 
 
 @on_both
-def test_source_piece_is_selected_held_and_released_everywhere(open_page: Opener, opening: Trace) -> None:
+def test_source_piece_is_selected_held_and_released_everywhere(open_page, opening) -> None:
     page = open_page("?step=3&source=5&word=9&stage=4")
     expect_step(page, 3)
     expect_source(page, 5)
@@ -170,7 +165,7 @@ def test_source_piece_is_selected_held_and_released_everywhere(open_page: Opener
 
 
 @pytest.mark.nightly
-def test_each_sentence_is_one_tab_stop_that_arrow_keys_move_in(open_page: Opener) -> None:
+def test_each_sentence_is_one_tab_stop_that_arrow_keys_move_in(open_page) -> None:
     page = open_page("?step=2&depth=idea")
     settled(page, ".st-key-heatmap")
     english, french = page.locator(".player .source .word"), page.locator(".player .target .word")

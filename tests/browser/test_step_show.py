@@ -7,10 +7,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from attnviz import Trace
 from attnviz.analysis.step_equations import equation_templates
 from attnviz.architectures import narrate
-from tests.browser.conftest import Opener
 from tests.browser.settled import bring_into_sight, settled
 from tests.browser.test_page import expect_step
 from tests.browser.views import SHOWN, on_both
@@ -51,7 +49,7 @@ THICKNESS = """(drawing) => {
 
 
 @on_both
-def test_diagram_draws_the_numbers_of_the_step_and_leads_to_its_stages(open_page: Opener, opening: Trace) -> None:
+def test_diagram_draws_the_numbers_of_the_step_and_leads_to_its_stages(open_page, opening) -> None:
     page = open_page("?step=3&depth=numbers")
     settled(page, ".st-key-candidates")
     drawing = diagram(page)
@@ -133,7 +131,7 @@ def play(root: Locator) -> None:
 
 
 @on_both
-def test_numbers_of_a_show_are_those_of_the_trace_and_its_end_is_the_still(open_page: Opener, opening: Trace) -> None:
+def test_numbers_of_a_show_are_those_of_the_trace_and_its_end_is_the_still(open_page, opening) -> None:
     page = open_page("?step=3&depth=numbers")
     expect_step(page, 3)
     diagram(page)
@@ -174,7 +172,7 @@ def test_numbers_of_a_show_are_those_of_the_trace_and_its_end_is_the_still(open_
 
 
 @pytest.mark.nightly
-def test_reduced_motion_gets_a_still_of_each_scene(open_page: Opener) -> None:
+def test_reduced_motion_gets_a_still_of_each_scene(open_page) -> None:
     page = open_page("?step=3&depth=idea", motion=False)
     diagram(page)
     root = page.locator(".st-key-diagram .diagram")

@@ -1,13 +1,11 @@
 """Page *To the transformer*: the row of weights in five forms, and every exhibit behind it, by mouse and keyboard."""
 
 import re
-from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from attnviz.ui.examples import DEFAULT_SENTENCE
-from tests.browser.conftest import Opener
 from tests.browser.settled import bring_into_sight, wait_until_idle
 from tests.browser.test_axe import violations
 from tests.browser.views import COUNT_MESSAGES, download, on_both
@@ -38,7 +36,7 @@ def assert_form(page: Page, name: str) -> None:
 
 
 @on_both
-def test_five_forms_change_the_row_and_ask_nothing_of_the_server(open_page: Opener) -> None:
+def test_five_forms_change_the_row_and_ask_nothing_of_the_server(open_page) -> None:
     page = open_page(f"?{SENTENCE}", path="transformer", ready=ROW)
     wait_until_idle(page)
     page.emulate_media(reduced_motion="reduce")  # no cell is looked at while it fades
@@ -78,8 +76,8 @@ def test_five_forms_change_the_row_and_ask_nothing_of_the_server(open_page: Open
 
 @pytest.mark.nightly
 @pytest.mark.parametrize(("lang", "width", "height"), [("fr", 1280, 720), ("en", 1440, 900)])
-def test_row_fits_one_screen_in_every_form(open_page: Opener, width: int, height: int, lang: str) -> None:
-    sentence = f"sentence={quote(DEFAULT_SENTENCE)}"
+def test_row_fits_one_screen_in_every_form(open_page, width: int, height: int, lang: str) -> None:
+    sentence = f"sentence={DEFAULT_SENTENCE}"
     page = open_page(f"?{sentence}&lang={lang}", path="transformer", ready=ROW, width=width, height=height)
     wait_until_idle(page)
     forms = page.locator(".st-key-form-energies").get_by_role("radio")
@@ -95,7 +93,7 @@ def test_row_fits_one_screen_in_every_form(open_page: Opener, width: int, height
 
 
 @on_both
-def test_row_is_saved_and_each_exhibit_opens_behind_its_form_and_works(open_page: Opener) -> None:
+def test_row_is_saved_and_each_exhibit_opens_behind_its_form_and_works(open_page) -> None:
     page = open_page(f"?{SENTENCE}", path="transformer", ready=ROW)
     wait_until_idle(page)
     expect(page.locator(".verification .badge")).to_contain_text("verified in 3 models")

@@ -4,7 +4,6 @@ import re
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.conftest import Opener
 from tests.browser.settled import settled
 from tests.browser.test_page import query
 from tests.browser.views import SHOWN, on_both
@@ -67,7 +66,7 @@ def answer_all(card: Locator, *, keys: bool) -> int:
 
 
 @on_both
-def test_tour_runs_from_first_stop_to_score_and_restores_the_view(open_page: Opener) -> None:
+def test_tour_runs_from_first_stop_to_score_and_restores_the_view(open_page) -> None:
     """Use keys in the light theme and the mouse in the dark one: each runs in a wide and in a narrow window."""
     page = open_page(HONEST)
     settled(page, ".st-key-heatmap")
@@ -133,7 +132,7 @@ def check_pulled_energy(page: Page, card: Locator) -> None:
     expect(page.locator("[data-previewed]")).to_have_count(0)
 
 
-def test_tour_survives_history_language_and_sentence_changes(open_page: Opener) -> None:
+def test_tour_survives_history_language_and_sentence_changes(open_page) -> None:
     page = open_page(f"{HONEST}&tour=3&source=4")
     card = wait_for_stop(page, 3)
     settled(page, ".st-key-heatmap")

@@ -2,18 +2,15 @@
 
 import re
 from typing import Any
-from urllib.parse import quote
 
 import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from attnviz import Trace
+from attnviz import ReplaceWeights, Temperature, Trace
 from attnviz.analysis import load_weights, posterior
-from attnviz.trace.interventions import ReplaceWeights, Temperature, forced_prefix, to_json_dict
-from attnviz.translator import Translator
+from attnviz.trace.interventions import forced_prefix, to_json_dict
 from attnviz.ui.examples import EXAMPLES
-from tests.browser.conftest import Opener
 from tests.browser.settled import settled
 from tests.browser.test_page import expect_step, query, type_sentence
 from tests.browser.views import EXAMPLE, NARROW, SHOWN, on_both
@@ -22,14 +19,16 @@ from tests.what_if_links import link, only
 
 STEP, EUROPEAN = 3, 4
 """1-based step, as in the URL, and 0-based source piece: attention to it alone changes the word of the step."""
-AT = f"?search=greedy&step={STEP}&sentence={quote(EXAMPLE)}"
+AT = f"?search=greedy&step={STEP}&sentence={EXAMPLE}"
 
 
 @pytest.fixture(scope="module")
-def european_only(translator: Translator[Trace], greedy_trace: Trace) -> Trace:
+def european_only(shipped_translator, greedy_trace) -> Trace:
     """Return the translation if STEP attends to EUROPEAN alone."""
     row = ReplaceWeights(tuple(float(j == EUROPEAN) for j in range(len(greedy_trace.source_ids))), STEP - 1)
-    return translator.translate(EXAMPLE, interventions=[*forced_prefix(greedy_trace.target_ids, STEP - 1), row], beam=1)
+    return shipped_translator.translate(
+        EXAMPLE, interventions=[*forced_prefix(greedy_trace.target_ids, STEP - 1), row], beam=1
+    )
 
 
 def bar(page: Page, piece: int) -> Locator:
@@ -40,7 +39,6 @@ def bar(page: Page, piece: int) -> Locator:
 
 
 def weights(page: Page) -> list[float]:
-    """Return the weights whose bars are drawn."""
     return page.locator(".st-key-softmax .chart").evaluate("(chart) => Array.from(chart._fullData[1].x)")
 
 
@@ -53,7 +51,6 @@ def expect_weight(page: Page, piece: int, least: float, most: float) -> None:
 
 
 def expect_translation(page: Page, trace: Trace) -> None:
-    """Wait until browser and server show a translation."""
     expect(page.locator(".player .target")).to_contain_text(trace.translation)
     settled(page)
 
@@ -79,7 +76,7 @@ def grasp(page: Page, piece: int, by: float = 0) -> tuple[float, float, float]:
 
 @pytest.mark.nightly
 @on_both
-def test_weights_can_be_changed_by_keyboard(open_page: Opener, greedy_trace: Trace, european_only: Trace) -> None:
+def test_weights_can_be_changed_by_keyboard(open_page, greedy_trace, european_only) -> None:
     page = open_page(AT)
     expect_step(page, STEP)
     settled(page)
@@ -143,7 +140,7 @@ def test_weights_can_be_changed_by_keyboard(open_page: Opener, greedy_trace: Tra
 
 
 @pytest.mark.nightly
-def test_horizontal_touch_drags_a_bar_and_vertical_touch_scrolls(open_page: Opener, greedy_trace: Trace) -> None:
+def test_horizontal_touch_drags_a_bar_and_vertical_touch_scrolls(open_page, greedy_trace) -> None:
     page = open_page(AT, width=NARROW.width, height=NARROW.height)
     expect_step(page, STEP)
     settled(page)
@@ -208,7 +205,7 @@ def expect_shown(page: Page, number: int, count: int) -> None:
 
 
 @on_both
-def test_what_ifs_are_added_selected_and_removed_and_are_in_url_and_history(open_page: Opener) -> None:
+def test_what_ifs_are_added_selected_and_removed_and_are_in_url_and_history(open_page) -> None:
     page = open_page(AT_STEP_3)
     settled(page, ".st-key-heatmap")
     page.wait_for_function("() => history.state?.attnvizEntry")
@@ -256,8 +253,8 @@ BANK, GREETINGS, DEEDS = EXAMPLES["Mistakes, and why"]
 
 
 @on_both
-def test_marks_open_cards_that_lead_to_the_step_and_to_another_hypothesis(open_page: Opener) -> None:
-    page = open_page(f"?sentence={quote(DEEDS)}&depth=idea")
+def test_marks_open_cards_that_lead_to_the_step_and_to_another_hypothesis(open_page) -> None:
+    page = open_page(f"?sentence={DEEDS}&depth=idea")
     settled(page, ".st-key-heatmap")
     mark, card = page.locator(".player .suspect"), page.locator(".player .reasons")
     expect(mark).to_have_count(1)

@@ -4,7 +4,6 @@ from playwright.sync_api import Locator, Page, expect
 
 from attnviz.analysis.why_attention import prefixes
 from attnviz.evaluation.example_sentences import TECHNOLOGY
-from tests.browser.conftest import Opener
 from tests.browser.settled import bring_into_sight, wait_until_idle
 from tests.browser.test_axe import violations
 from tests.browser.test_page import query
@@ -14,22 +13,6 @@ SECTIONS = ".st-key-section_gradients-why > summary"
 """A selector that matches once the page is drawn."""
 GROWN = ".st-key-lanes-length .lane"
 """The rows of the growing sentence."""
-SENTENCE = "sentence=Two+dogs+play+in+the+snow."
-
-
-def use_translations(page: Page) -> None:
-    """Open the three translations, and click there: until then, keys belong to the growing sentence."""
-    page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
-    open_box(page, "section_translations-why")
-    lanes(page).locator(".name").first.click()
-
-
-def open_box(page: Page, key: str) -> None:
-    """Open a box by its label unless it is open."""
-    label = page.locator(f".st-key-{key}:not([open]) > summary")
-    if label.count():
-        label.click()
-    expect(page.locator(f".st-key-{key}")).to_have_attribute("open", "")
 
 
 def lanes(page: Page, view: str = "why") -> Locator:
@@ -42,10 +25,10 @@ def wait_for_step(page: Page, step: int, view: str = "why") -> None:
     expect(lanes(page, view).locator(".at")).to_have_value(str(step - 1))
 
 
-@on_both
-def test_three_translations_step_together(open_page: Opener) -> None:
-    page = open_page(f"?{SENTENCE}", path="why", ready=SECTIONS)
-    use_translations(page)
+def step_three_translations(page: Page) -> None:
+    """Open the translations of three models, and step through them."""
+    page.locator(".st-key-section_translations-why > summary").click()
+    lanes(page).locator(".name").first.click()  # until then, keys belong to the growing sentence
     three = lanes(page).locator(".lane")
     expect(three).to_have_count(3)
     strips = [three.nth(k).locator("canvas").evaluate("canvas => canvas.toDataURL()") for k in range(3)]
@@ -68,7 +51,7 @@ def test_three_translations_step_together(open_page: Opener) -> None:
 
 
 @on_both
-def test_page_opens_short_on_a_whole_sentence_and_shortens_it(open_page: Opener) -> None:
+def test_page_opens_short_on_a_whole_sentence_and_shortens_it(open_page) -> None:
     page = open_page("", path="why", ready=f"{GROWN} .target")
     wide = page.viewport_size["width"] > 1000
     page.wait_for_selector(SECTIONS)
@@ -111,3 +94,4 @@ def test_page_opens_short_on_a_whole_sentence_and_shortens_it(open_page: Opener)
     expect(chart.locator(".main-svg").first).to_be_visible()
     assert chart.evaluate("chart => chart._fullLayout.width === chart.clientWidth")
     assert [url for url in asked if "forced-words" in url]
+    step_three_translations(page)

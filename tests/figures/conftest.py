@@ -21,8 +21,6 @@ THREE = ("none", "general", "additive")
 
 
 class Lab:
-    """All analyses of one translation."""
-
     def __init__(self, make_network: ModelFactory, tokenizer: Tokenizer, kind: tuple[str, str]) -> None:
         self.trace, self.weights = forced_trace(make_network, tokenizer, kind)
         self.attribution_methods = analysis.attribution_methods(
@@ -36,8 +34,6 @@ class Lab:
 
 
 class ForcedModels:
-    """Three models forced through one translation, with their signals."""
-
     def __init__(self, make_network: ModelFactory, tokenizer: Tokenizer) -> None:
         translators = [Translator(make_network(kind), tokenizer, name=kind) for kind in THREE]
         self.traces = [one.translate(SENTENCES[2], target=SENTENCES[3]) for one in translators]

@@ -2,10 +2,11 @@
 
 import numpy as np
 
+from attnviz import Trace
 from attnviz.analysis.numpy_scorers import scorer_of
 from attnviz.attention_kinds import HALVING_KINDS
 from attnviz.text import EOS, SPACE
-from attnviz.trace import BeamNode, BeamTree, Hypothesis, Search, Trace
+from attnviz.trace import BeamNode, BeamTree, Hypothesis, Search
 
 N, ALIGNMENT, MAXOUT, KEPT, FEATURES = 8, 6, 5, 12, 3
 

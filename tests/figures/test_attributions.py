@@ -34,11 +34,8 @@ from attnviz.figures.waterfall_figure import (
 )
 from attnviz.languages import set_language
 from attnviz.palette import palette
-from attnviz.text import Tokenizer
 from tests.analysis.given import KINDS, forced_trace
-from tests.conftest import ModelFactory
 from tests.figures import synthetic
-from tests.figures.synthetic import trace as make_trace
 from tests.snapshots import refusal
 
 LONG = " ".join(["word"] * 30)
@@ -69,7 +66,7 @@ def random_decomposition(size: int, bounded: bool = True) -> EnergyDecomposition
 
 def draw_energy(units: EnergyDecomposition, *, operands: bool = True) -> Spec:
     """Return the figure of an energy that no trace has."""
-    subject = Subject(make_trace(), 0)
+    subject = Subject(synthetic.trace(), 0)
     vars(subject)["energy_decomposition"] = units
     return draw_energy_decomposition(subject, operands=operands)
 
@@ -80,7 +77,7 @@ def trace_named(figure: go.Figure, name: str) -> Any:
 
 @pytest.mark.parametrize("source", ["one two three .", LONG])
 def test_logit_attribution_bars_add_up_to_the_logit(source: str) -> None:
-    trace = make_trace(source)
+    trace = synthetic.trace(source)
     entries = random_attribution(len(trace.source_pieces))
     figure = draw_attribution(trace, entries, title="<b>x</b> $y$")
     bars = trace_named(figure, "sum")
@@ -94,8 +91,19 @@ def test_logit_attribution_bars_add_up_to_the_logit(source: str) -> None:
     assert np.cumsum(bars.x[:-1]).max() <= high
 
 
+@pytest.mark.parametrize("source", ["The agreement was signed .", LONG])
+def test_without_attention_the_sentence_has_one_row(source: str) -> None:
+    trace = synthetic.trace(source, attention="none")
+    figure = draw_attribution(
+        trace, LogitAttribution(1, 7, 0.5, -1.0, 0.25, 1.5 * np.eye(len(trace.source_pieces))[-1])
+    )
+    assert list(figure.data[0].x) == [0.5, -1.0, 0.25, 1.5, 1.25]
+    assert not [one for one in figure.data if one.name == "alpha"]
+    assert "xaxis2" not in figure.to_dict()["layout"]
+
+
 def test_the_chosen_piece_has_a_row_and_the_table_every_entry() -> None:
-    trace = make_trace(LONG)
+    trace = synthetic.trace(LONG)
     entries = random_attribution(len(trace.source_pieces))
     least, largest = int(np.abs(entries.source).argmin()), int(np.abs(entries.source).argmax())
     assert draw_attribution(trace, entries, source=largest).layout.meta["entries"][least] is None
@@ -113,7 +121,7 @@ def test_the_chosen_piece_has_a_row_and_the_table_every_entry() -> None:
 @pytest.mark.parametrize(("rest", "name"), [(1, "1 autre"), (3, "3 autres")])
 def test_the_row_of_the_other_pieces_has_their_number_in_french(rest: int, name: str) -> None:
     set_language("fr")
-    trace = make_trace(" ".join(["word"] * (SOURCES + rest - 1)))
+    trace = synthetic.trace(" ".join(["word"] * (SOURCES + rest - 1)))
     count = len(trace.source_pieces)
     assert count == SOURCES + rest
     figure = draw_attribution(trace, random_attribution(count))
@@ -174,9 +182,6 @@ def test_the_operands_of_a_unit_give_its_contribution() -> None:
     )
 
 
-EACH_LANGUAGE = pytest.mark.usefixtures("each_language")
-
-
 def with_likelihood(trace: Trace, likelihood: np.ndarray) -> PosteriorAttention:
     """Return posterior attention for given likelihoods, (Ty, Tx); the heatmap's posterior uses their square roots."""
     prior = trace.alignment.astype(float)
@@ -186,14 +191,10 @@ def with_likelihood(trace: Trace, likelihood: np.ndarray) -> PosteriorAttention:
     )
 
 
-def step_subject(kind: tuple[str, str], make_network: ModelFactory, tokenizer: Tokenizer) -> Subject:
-    trace, weights = forced_trace(make_network, tokenizer, kind)
-    return Subject(trace, 1, weights)
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_columns_and_table_have_the_numbers(make_network, tokenizer, kind) -> None:
-    subject = step_subject(kind, make_network, tokenizer)
+    trace, weights = forced_trace(make_network, tokenizer, kind)
+    subject = Subject(trace, 1, weights)
     figure = step_figure(subject, "posterior").draw(subject).figure()
     prior, prior_numbers, likelihood, _, posterior, mark, posterior_numbers = figure.data
     found = subject.posterior_attention
@@ -214,12 +215,10 @@ def test_columns_and_table_have_the_numbers(make_network, tokenizer, kind) -> No
 
 
 def draw(trace: Trace, found: PosteriorAttention) -> go.Figure:
-    """Return the figure of the first step."""
     return draw_posterior(Subject(trace, 0, known_posterior=found)).figure()
 
 
-@EACH_LANGUAGE
-def test_posterior_sentence_matches_the_columns(snapshot) -> None:
+def test_posterior_sentence_matches_the_columns(each_language, snapshot) -> None:
     trace = synthetic.trace()
     count = len(trace.source_pieces)
     row = np.full(count, 0.1 / (count - 2))

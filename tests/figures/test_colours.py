@@ -10,30 +10,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from attnviz import palette as ink_module
+from attnviz import palette as inks
 from attnviz.figures.encoding import MISSING
 from attnviz.figures.registry import step_figures
 from attnviz.figures.spec import MOST_ROWS, TRANSPARENT
 from attnviz.figures.subject import Subject
-from attnviz.palette import (
-    BAND,
-    CELL_FRAME,
-    COLOURS,
-    DARK,
-    DEFAULT_COLOURS,
-    JOINT,
-    LIGHT,
-    MOST_SHADE,
-    QUIET,
-    ROW_FRAME,
-    SCALES,
-    Colours,
-    Palette,
-    ThemeName,
-    heatmap_scale,
-    letter_colour,
-    palette,
-)
 from attnviz.trace.drawing import HeatmapChoices
 from attnviz.ui.embedded_view import SHARES, share_properties_css
 from attnviz.ui.selection import OPTIONS
@@ -64,7 +45,6 @@ both_themes = pytest.mark.parametrize("theme", ["light", "dark"])
 
 
 def rgb(colour: str) -> Colour:
-    """Return a CSS hexadecimal colour as three numbers in [0, 1]."""
     return np.array([int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)])
 
 
@@ -82,7 +62,6 @@ def laid(top: str, below: str, opacity: float) -> Colour:
 
 
 def lab(colour: str, sight: str) -> Colour:
-    """Return a colour in CIELAB, as it is seen with `sight`."""
     x = XYZ @ np.clip(SIGHT[sight] @ linear(rgb(colour)), 0, 1) / WHITE
     f = np.where(x > (6 / 29) ** 3, np.cbrt(x), x / (3 * (6 / 29) ** 2) + 4 / 29)
     return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
@@ -93,30 +72,33 @@ def difference(one: str, other: str, sight: str) -> float:
 
 
 @both_themes
-def test_texts_have_enough_contrast_on_the_page_on_tints_and_on_weights(theme: ThemeName) -> None:
+def test_texts_have_enough_contrast_on_the_page_on_tints_and_on_weights(theme: inks.ThemeName) -> None:
     """The lines between pieces and around the selected piece are checked, too."""
-    ink = palette(theme)
+    ink = inks.palette(theme)
     for name in ("ink", "quiet", "encoder", "decoder", "context", "plus", "minus"):
         assert contrast(rgb(getattr(ink, name)), rgb(ink.paper)) >= TEXT, name
     # Labels of the row that is marked, which lies under a band of the encoder's colour.
-    assert contrast(rgb(ink.ink), laid(ink.encoder, ink.paper, BAND)) >= TEXT
+    assert contrast(rgb(ink.ink), laid(ink.encoder, ink.paper, inks.BAND)) >= TEXT
     assert {"player.css", "findings.css", "step_summary.css"} <= TINTS.keys()
     for name, tints in TINTS.items():
         for hue, percent in tints:
             ground = laid(getattr(ink, OWNERS[hue]), ink.paper, int(percent) / 100)
             assert contrast(rgb(ink.ink), ground) >= TEXT, (name, hue, percent)
             if name == "step_summary.css":  # its titles are secondary
-                quiet = QUIET * rgb(ink.ink) + (1 - QUIET) * rgb(ink.paper)
+                quiet = inks.QUIET * rgb(ink.ink) + (1 - inks.QUIET) * rgb(ink.paper)
                 assert contrast(quiet, ground) >= TEXT, (name, hue, percent)
-    for share in np.linspace(0, MOST_SHADE, 9):
+    for share in np.linspace(0, inks.MOST_SHADE, 9):
         ground = laid(ink.ink, ink.paper, share)
         assert contrast(rgb(ink.ink), ground) >= TEXT, share
-        assert contrast(JOINT * rgb(ink.ink) + (1 - JOINT) * ground, ground) >= MARK, share
+        assert contrast(inks.JOINT * rgb(ink.ink) + (1 - inks.JOINT) * ground, ground) >= MARK, share
 
 
 @both_themes
-def test_widgets_have_enough_contrast_on_their_backgrounds(theme: ThemeName) -> None:
+def test_widgets_have_the_colours_of_the_palette_and_enough_contrast(theme: inks.ThemeName) -> None:
     config = tomllib.loads((REPOSITORY / ".streamlit" / "config.toml").read_text(encoding="utf-8"))["theme"][theme]
+    keys = [f"{key}Color" for key in ["background", "text", "border", "green", "violet", "orange", "blue", "red"]]
+    pairs = dict(zip(keys, ["paper", "ink", "line", "encoder", "decoder", "context", "plus", "minus"], strict=True))
+    assert {key: config[key] for key in pairs} == {key: getattr(inks.palette(theme), pairs[key]) for key in pairs}
     for ground in ("backgroundColor", "secondaryBackgroundColor"):
         for words in ("textColor", "primaryColor", "linkColor"):
             assert contrast(rgb(config[words]), rgb(config[ground])) >= TEXT, (words, ground)
@@ -125,7 +107,7 @@ def test_widgets_have_enough_contrast_on_their_backgrounds(theme: ThemeName) -> 
     edge = re.search(r"border: 1px solid color-mix\(in srgb, var\(--ink\) (\d+)%", style)
     assert edge
     ink, paper = config["textColor"], config["backgroundColor"]
-    assert contrast(laid(ink, paper, QUIET), rgb(paper)) >= TEXT
+    assert contrast(laid(ink, paper, inks.QUIET), rgb(paper)) >= TEXT
     assert contrast(laid(ink, paper, int(edge[1]) / 100), rgb(paper)) >= MARK
 
 
@@ -147,7 +129,7 @@ OWNERS = {"green": "encoder", "violet": "decoder", "orange": "context", "text": 
 
 _NAMES = "BAND CELL_FRAME_WIDTH MOST_SHADE PALE ROW_FRAME_WIDTH STRONGEST VEIL"
 CONSTANTS = {"MISSING": MISSING, "MOST_ROWS": MOST_ROWS}
-CONSTANTS |= {name: getattr(ink_module, name) for name in _NAMES.split()}
+CONSTANTS |= {name: getattr(inks, name) for name in _NAMES.split()}
 """Drawing constants that Python and the browser share."""
 
 
@@ -209,28 +191,30 @@ def axis_texts(figure: dict) -> Iterator[tuple[str, Colour]]:
 
 
 def test_server_and_browser_have_the_same_colour_scales_and_default() -> None:
-    assert get_args(Colours) == OPTIONS["colours"] == COLOURS
-    assert HeatmapChoices().colours == OPTIONS["colours"][0] == DEFAULT_COLOURS
+    assert get_args(inks.Colours) == OPTIONS["colours"] == inks.COLOURS
+    assert HeatmapChoices().colours == OPTIONS["colours"][0] == inks.DEFAULT_COLOURS
     page = (REPOSITORY / "attnviz" / "ui" / "page.css").read_text(encoding="utf-8")
     rules = re.findall(r":is\(([^)]*)\) \.if-(?:dark|bright)", page)
     assert len(rules) == 2
     for rule in rules:
-        dark_on_white = [name for name in COLOURS if letter_colour(heatmap_scale(name)[-1][1]) == "#ffffff"]
+        dark_on_white = [
+            name for name in inks.COLOURS if inks.letter_colour(inks.heatmap_scale(name)[-1][1]) == "#ffffff"
+        ]
         assert re.findall(r'\[data-colours="(\w+)"\]', rule) == dark_on_white
 
 
-@pytest.mark.parametrize("frame", [ROW_FRAME, CELL_FRAME])
+@pytest.mark.parametrize("frame", [inks.ROW_FRAME, inks.CELL_FRAME])
 def test_frames_have_enough_contrast_on_every_cell(frame: str) -> None:
     """A frame lies between two cells, so it must contrast with the darkest and the brightest colour."""
-    ends = [colour for scale in SCALES.values() for _, colour in (scale.stops[0], scale.stops[-1])]
-    grounds = [*ends, LIGHT.paper, DARK.paper]
+    ends = [colour for scale in inks.SCALES.values() for _, colour in (scale.stops[0], scale.stops[-1])]
+    grounds = [*ends, inks.LIGHT.paper, inks.DARK.paper]
     for ground in grounds:
         assert contrast(rgb(frame), rgb(ground)) >= MARK, ground
 
 
 @pytest.mark.parametrize("sight", SIGHT)
-@pytest.mark.parametrize("ink", [LIGHT, DARK], ids=["light", "dark"])
-def test_colours_of_one_figure_are_distinguishable(ink: Palette, sight: str) -> None:
+@pytest.mark.parametrize("ink", [inks.LIGHT, inks.DARK], ids=["light", "dark"])
+def test_colours_of_one_figure_are_distinguishable(ink: inks.Palette, sight: str) -> None:
     """Pairs of colours that appear in one figure.
 
     Plus and minus in bars and strips; encoder, decoder and context in equations and labels; the sum of a waterfall
@@ -245,7 +229,7 @@ def test_colours_of_one_figure_are_distinguishable(ink: Palette, sight: str) -> 
         (ink.ink, ink.minus),
         (ink.bar, ink.plus),
         (ink.decoder, ink.quiet),
-        (ROW_FRAME, CELL_FRAME),
+        (inks.ROW_FRAME, inks.CELL_FRAME),
     ]
     for one, other in pairs:
         assert difference(one, other, sight) >= APART, (one, other)

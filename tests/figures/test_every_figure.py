@@ -238,8 +238,7 @@ def test_french_figures_have_decimal_commas_and_their_tables_points(drawn) -> No
     assert written > 1000
 
 
-@pytest.mark.usefixtures("each_language")
-def test_text_alternatives(drawn, snapshot) -> None:
+def test_text_alternatives(each_language, drawn, snapshot) -> None:
     """Of figures that share one, the first."""
     alts = {without_numbers(spec.alt): name for name, spec in reversed(drawn.specs().items())}
     assert {name: alt for alt, name in reversed(alts.items())} == snapshot

@@ -102,7 +102,6 @@ def test_learnt_figure_labels_its_lines_without_overlap() -> None:
         assert (np.diff(heights) >= 0.12 * top / 1.03).all()
 
 
-EACH_LANGUAGE = pytest.mark.usefixtures("each_language")
 ROWS = [
     {"words": "1-10", "pairs": "1200", "model": "a", "bleu": "30", "bleu_low": "28", "bleu_high": "33"},
     {"words": "1-10", "pairs": "1200", "model": "<b>", "bleu": "20", "bleu_low": "19", "bleu_high": "21"},
@@ -158,8 +157,7 @@ def test_lines_and_signal_panels_have_the_numbers_of_their_models(forced_models)
     assert row["source piece"] == trace.source_pieces[2]
 
 
-@EACH_LANGUAGE
-def test_gradient_share_sentence_contains_the_known_shares(snapshot) -> None:
+def test_gradient_share_sentence_contains_the_known_shares(each_language, snapshot) -> None:
     lead, baseline = gradient_share_sentences(("none", "general", "additive"), ((0.12, 0.08), None, (0.22, 0.08)))
     assert [lead, baseline] == snapshot
     assert all(percent(share) in lead for share in (0.12, 0.22))
@@ -167,8 +165,7 @@ def test_gradient_share_sentence_contains_the_known_shares(snapshot) -> None:
     assert gradient_share_sentences(("general",), (None,)) == ("", "")
 
 
-@EACH_LANGUAGE
-def test_growth_figure_table_and_sentences_have_the_words_left_out(snapshot) -> None:
+def test_growth_figure_table_and_sentences_have_the_words_left_out(each_language, snapshot) -> None:
     spec = sentence_growth(GROWN)
     figure, table = spec.figure(), spec.frame()
     assert [list(line.y) for line in figure.data] == [[50, 100], [0, 50], [0, 0]]

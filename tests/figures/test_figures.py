@@ -1,15 +1,13 @@
 """Figures of a translation and of a step: values, sizes, tables, and validation by Plotly."""
 
 import dataclasses
-import tomllib
 
 import numpy as np
 import pytest
 
 from attnviz import export, figures
 from attnviz.figures.spec import width
-from attnviz.palette import DARK, LIGHT
-from tests.conftest import REPOSITORY
+from attnviz.palette import LIGHT
 from tests.figures import synthetic
 
 KINDS = ("additive", "general", "none")
@@ -94,12 +92,3 @@ def test_an_unlikely_choice_is_added_with_its_rank(chosen: int, rank: int) -> No
     assert len(table) == 11
     assert table.index[-1] == rank
     assert bool(table["chosen"].iloc[-1])
-
-
-@pytest.mark.parametrize(("theme", "colours"), [("light", LIGHT), ("dark", DARK)])
-def test_the_streamlit_theme_matches_the_palette(theme: str, colours: object) -> None:
-    """The theme file cannot import the palette, so this test compares the two."""
-    config = tomllib.loads((REPOSITORY / ".streamlit" / "config.toml").read_text(encoding="utf-8"))["theme"][theme]
-    keys = [f"{key}Color" for key in ["background", "text", "border", "green", "violet", "orange", "blue", "red"]]
-    pairs = dict(zip(keys, ["paper", "ink", "line", "encoder", "decoder", "context", "plus", "minus"], strict=True))
-    assert {key: config[key] for key in pairs} == {key: getattr(colours, name) for key, name in pairs.items()}

@@ -15,7 +15,6 @@ from attnviz.analysis.numbers import decimal, signed
 from attnviz.export.images import for_print, translation_sheet
 from attnviz.export.saved_files import FigureOptions, save, table
 from attnviz.figures.heatmap import ASPECT, heatmap
-from attnviz.figures.subject import Subject
 from attnviz.languages import language
 from attnviz.palette import MARKER, MARKER_EDGE, SCALES, colour_at, letter_colour, palette
 from attnviz.trace.drawing import Face
@@ -62,8 +61,7 @@ def test_a_face_and_its_hover_text_are_drawn_from_the_posterior(trace, weights, 
         )
 
 
-@pytest.mark.usefixtures("each_language")
-def test_table_and_alt_text_describe_the_face(trace, weights, snapshot) -> None:
+def test_table_and_alt_text_describe_the_face(each_language, trace, weights, snapshot) -> None:
     tables = {one: heatmap(trace, by="words", face=one, weights=weights, margins=True).frame() for one in FACES}
     body = {face: table.to_numpy()[:-1, :-1] for face, table in tables.items()}
     np.testing.assert_allclose(body["after"] - body["before"], body["difference"], atol=1e-6)
@@ -243,18 +241,3 @@ def test_figure_and_exports_without_attention_have_the_fixed_context(fixed, tmp_
     assert [*map(refusal, saves)] == snapshot
     assert export.heatmap_html(fixed).split("<p>")[-1] == snapshot(name="in HTML")
     assert fixed.heatmap() == figures.heatmap(fixed).figure()
-
-
-def test_the_logit_attribution_has_one_row_for_the_sentence(fixed) -> None:
-    from attnviz.analysis.logit_attribution import LogitAttribution
-    from attnviz.figures.waterfall_figure import draw_logit_attribution
-
-    entries = np.zeros(len(fixed.source_pieces))
-    entries[-1] = 1.5
-    account = LogitAttribution(step=1, piece_id=4, bias=0.5, state=-1.0, previous_word=0.25, source=entries)
-    mean = LogitAttribution(step=1, piece_id=None, bias=0, state=0, previous_word=0, source=0 * entries)
-    known = {(1, 4): account, (1, None): mean}
-    figure = draw_logit_attribution(Subject(fixed, 1, word=4, foil=4, known_logit_attributions=known)).figure()
-    assert list(figure.data[0].x) == [0.5, -1.0, 0.25, 1.5, 1.25]
-    assert not [one for one in figure.data if one.name == "alpha"]
-    assert "xaxis2" not in figure.to_dict()["layout"]

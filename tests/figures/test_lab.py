@@ -112,8 +112,7 @@ def test_shuffled_minimal_change_and_attribution_tables_have_every_number(lab) -
     assert pairs["other attribution"].iloc[-1] == attribution_method_texts()[analysis.ATTRIBUTION_METHODS[-1]].name
 
 
-@pytest.mark.usefixtures("each_language")
-def test_sentences_contain_the_numbers(lab, snapshot) -> None:
+def test_sentences_contain_the_numbers(each_language, lab, snapshot) -> None:
     steps, piece = range(len(lab.trace.target_pieces)), lab.trace.target_ids[STEP]
     real = lab.perturbation_tests.real
     shuffled = shuffled_sentence(lab.shuffled)

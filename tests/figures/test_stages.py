@@ -6,6 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
+from attnviz import Trace
 from attnviz.analysis.diagram import context_units
 from attnviz.analysis.measures import word_weights_of_heads
 from attnviz.analysis.numbers import decimal, percent, times
@@ -16,11 +17,9 @@ from attnviz.figures.registry import step_figure
 from attnviz.figures.spec import THINNED_ROWS
 from attnviz.figures.subject import Subject
 from attnviz.palette import LIGHT
-from attnviz.trace import Trace, TransformerTrace
+from attnviz.trace import TransformerTrace
 from tests.figures import synthetic
-from tests.figures.synthetic import trace as make_trace
 
-KINDS = ("additive", "general", "none")
 LONG = " ".join(f"mot{k}" for k in range(70))
 
 
@@ -70,18 +69,14 @@ def test_strips_have_a_pixel_for_each_unit() -> None:
         assert [trace for trace in drawn if trace.xgap or trace.ygap] == []
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_kept_and_new_parts_add_up_to_the_state(kind: str) -> None:
+@pytest.mark.parametrize("kind", ["additive", "general", "none"])
+def test_state_and_maxout_have_the_numbers_of_the_step(kind: str) -> None:
     trace = synthetic.trace(attention=kind)
     rows = draw_state(Subject(trace, 2)).frame().to_numpy().T
     assert len(rows) == 7
     np.testing.assert_allclose(rows[4] + rows[5], rows[6], atol=1e-6)
     np.testing.assert_array_equal(rows[2], trace.states[1])
     np.testing.assert_array_equal(rows[6], trace.states[2])
-
-
-def test_state_and_maxout_have_the_numbers_of_the_step() -> None:
-    trace = synthetic.trace()
     gates, states = draw_state(Subject(trace, 2)).figure().data
     assert (np.diff(gates.z[1]) >= 0).all()
     units = [int(unit) - 1 for unit in states.x]
@@ -150,7 +145,7 @@ SOURCES = pytest.mark.parametrize("source", [LONG_SENTENCE, "No ."])
 
 
 def trace_and_figure(source: str, step: int) -> tuple[Any, Any]:
-    trace = make_trace(source)
+    trace = synthetic.trace(source)
     return trace, trace.step_figure(step, "units")
 
 
@@ -177,7 +172,7 @@ def test_bars_are_stacked_up_to_the_context_and_weights_to_one(source) -> None:
 
 
 def test_the_table_has_terms_sum_and_mean() -> None:
-    trace = make_trace(LONG_SENTENCE)
+    trace = synthetic.trace(LONG_SENTENCE)
     found, table = context_units(trace, 2), draw_context_units(Subject(trace, 2)).frame()
     numbers = table.to_numpy()
     np.testing.assert_allclose(numbers[2:, :-2].sum(axis=1), numbers[2:, -2], atol=1e-5)

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from attnviz import figures
+from attnviz import Translator, figures
 from attnviz.analysis.gold import pharaoh
 from attnviz.checkpoint import save_model
 from attnviz.commands.main import main
@@ -15,7 +15,6 @@ from attnviz.figures.heads_figure import draw_stream, head_gallery
 from attnviz.figures.heatmap import heatmap
 from attnviz.network import TransformerConfig
 from attnviz.trace import TransformerTrace
-from attnviz.translator import Translator
 from tests.conftest import SENTENCES
 from tests.snapshots import plain, refusal
 from tests.transformers import random_transformer

@@ -1,4 +1,4 @@
-"""Quality of the JavaScript modules: formatting, lint and types by Deno (without a network), exports and cycles."""
+"""Quality of the JavaScript modules: formatting, lint and types by Deno, cycles, assets, and mounts."""
 
 import json
 import os
@@ -33,7 +33,7 @@ CHECKS = {
 
 
 @pytest.mark.parametrize("check", CHECKS)
-def test_every_module_passes_the_checks_of_deno(check: str, tmp_path: Path) -> None:
+def test_every_module_passes_the_checks_of_deno(check: str, tmp_path) -> None:
     cache = {"NO_COLOR": "1", "DENO_NO_UPDATE_CHECK": "1", "DENO_DIR": str(tmp_path / ".deno")}
     arguments, files = CHECKS[check]
     command = [find_deno_bin(), *arguments.split(), "--config", CONFIG, *files]
@@ -70,8 +70,33 @@ def test_comments_that_the_bundle_leaves_out_are_in_no_template_literal() -> Non
             assert ticks % 2 == 0, f"{module.name}: {comment[0]}"
 
 
-def test_module_that_throws_at_its_first_run_is_run_again(tmp_path: Path) -> None:
+def test_module_that_throws_at_its_first_run_is_run_again(tmp_path) -> None:
     module = '"one": (exports) => { runs += 1; if (runs === 1) throw new Error(); exports.runs = runs; }'
     begin = f"let runs = 0, thrown = 0;\n{_BUNDLE.replace('FUNCTIONS', module)}"
     twice = 'try { attnvizModule("one"); } catch { thrown += 1; }\n' * 2
     assert made_by(begin + twice, 'JSON.stringify([thrown, attnvizModule("one").runs])', {}, tmp_path) == [1, 2]
+
+
+def test_a_late_cleanup_does_not_end_a_newer_mount(tmp_path) -> None:
+    """On two quick changes Streamlit cleans up the first mount after the second began: the component stays mounted."""
+    mounts = """(() => {
+      globalThis.document = Object.assign(new EventTarget(), { adoptedStyleSheets: [] });
+      const ended = [], [here, there] = ["here", "there"].map((name) => ({ name, children: [] }));
+      globalThis.attnvizModule = () => ({ default: {} });
+      const mount = host();
+      const [first, second, other] = [here, here, there].map((parentElement) => mount({ parentElement, data: [[]] }));
+      for (const { name, children } of [here, there]) {
+        children.push({ querySelectorAll: () => (ended.push(name), []) });
+      }
+      const after = [first, other, second].map((end) => (end(), [...ended]));
+      return JSON.stringify(after);
+    })()"""
+    program = f'import {{ host }} from "{(PACKAGE / "ui" / "components" / "blocks.js").as_uri()}";'
+    assert made_by(program, mounts, None, tmp_path) == [[], ["there"], ["there", "here"]]
+
+
+def test_no_asset_loads_from_another_server_or_parses_text_as_markup() -> None:
+    for path in (path for path in (PACKAGE / "ui").rglob("*.*") if path.suffix in (".js", ".css", ".html", ".svg")):
+        text = path.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "").replace("http-equiv", "")
+        unsafe = ("http", "//fonts", "innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(")
+        assert [way for way in unsafe if way in text] == [], path.name

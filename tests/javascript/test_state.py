@@ -51,7 +51,7 @@ def server_payload(seed: int, sentence: str | None = "A dog.", forms: tuple[str,
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> Run:
+def run(tmp_path) -> Run:
     """Return a function that runs acts after opening an address with this end, and returns the states they noted."""
 
     def run_in_deno(acts: str, place: str = "", payloads: Sequence[Any] = (), begin: str = BEGIN) -> Any:
@@ -61,7 +61,7 @@ def run(tmp_path: Path) -> Run:
     return run_in_deno
 
 
-def test_link_parameters_are_applied_and_invalid_ones_ignored(run: Run) -> None:
+def test_link_parameters_are_applied_and_invalid_ones_ignored(run) -> None:
     acts = "show(view, one); address.writeAddress(); note(view);"
     (seen,) = run(acts, "#step=3&source=2&word=7&typed_word=x&stage=4&order=strongest")
     assert (seen["step"], seen["source"], seen["word"], seen["typedWord"]) == (2, 1, 7, "x")
@@ -72,7 +72,7 @@ def test_link_parameters_are_applied_and_invalid_ones_ignored(run: Run) -> None:
     assert [seen[name] for name in ("source", "word", "foil", "stage", "order", "tour")] == [None] * 6
 
 
-def test_steps_replace_and_translations_push_history_entries(run: Run) -> None:
+def test_steps_replace_and_translations_push_history_entries(run) -> None:
     seen = run("""show(view, one); address.writeAddress(); note(view);
         change(view, { step: 3 }); change(view, { source: 2, word: 9 }); address.writeAddress(); note(view);
         show(view, other); address.writeAddress(); note(view);
@@ -89,7 +89,7 @@ def test_steps_replace_and_translations_push_history_entries(run: Run) -> None:
     assert (back["step"], back["source"], back["word"]) == (3, 2, 9)
 
 
-def test_step_clears_chosen_words_and_what_if_keeps_the_step(run: Run) -> None:
+def test_step_clears_chosen_words_and_what_if_keeps_the_step(run) -> None:
     same = (server_payload(0), server_payload(1))  # two translations of one sentence
     words, step, tried = run(
         """show(view, one); change(view, { word: 9, foil: 8, typedFoil: "voiture", source: 3 }); note(view);
@@ -103,7 +103,7 @@ def test_step_clears_chosen_words_and_what_if_keeps_the_step(run: Run) -> None:
     assert (tried["step"], tried["source"]) == (2, 3)
 
 
-def test_choice_on_the_next_page_waits_for_the_entry_of_that_page(run: Run) -> None:
+def test_choice_on_the_next_page_waits_for_the_entry_of_that_page(run) -> None:
     before, early, there, back = run("""show(view, one); address.writeAddress(); note(view);
         sendRequest("page", "learns"); change(view, { step: 2 });
         const timeline = {}; address.setParameters(timeline, { fragment: { update: "1400" } });
@@ -118,7 +118,7 @@ def test_choice_on_the_next_page_waits_for_the_entry_of_that_page(run: Run) -> N
     assert back["fragment"] == early["fragment"]
 
 
-def test_step_just_before_back_is_restored_by_forward(run: Run) -> None:
+def test_step_just_before_back_is_restored_by_forward(run) -> None:
     back, forward = run("""show(view, one); address.writeAddress(); show(view, other); address.writeAddress();
         change(view, { step: 2 });                    // not written yet
         stage.go(-1); show(view, one); acknowledge({}); address.writeAddress(); note(view);
@@ -128,7 +128,7 @@ def test_step_just_before_back_is_restored_by_forward(run: Run) -> None:
     assert (forward["step"], forward["fragment"]["step"]) == (2, "3")
 
 
-def test_url_writes_while_leaving_a_page_keep_its_history_entry(run: Run) -> None:
+def test_url_writes_while_leaving_a_page_keep_its_history_entry(run) -> None:
     (back,) = run("""show(view, one); change(view, { step: 2 }); address.writeAddress();
         closeView(view);                              // its room is emptied first
         address.setParameters("lecture", { fragment: { lecture: "1" } }); address.writeAddress();
@@ -139,7 +139,7 @@ def test_url_writes_while_leaving_a_page_keep_its_history_entry(run: Run) -> Non
     assert (back["step"], back["fragment"]["step"]) == (2, "3")
 
 
-def test_back_to_another_page_writes_nothing_until_that_is_drawn(run: Run) -> None:
+def test_back_to_another_page_writes_nothing_until_that_is_drawn(run) -> None:
     left, early, drawn = run("""show(view, one); change(view, { step: 2 }); address.writeAddress(); note(view);
         openPage("why"); address.setParameters("own", { fragment: { x: "1" } }); address.writeAddress();
         stage.go(-1); address.setParameters("own", { fragment: { x: "2" } }); address.writeAddress(); note(view);
@@ -169,7 +169,7 @@ const noteSent = () => seen.push(structuredClone({ sent: sent.at(-1), search: lo
 """
 
 
-def test_restarted_server_receives_the_url_and_the_url_stays(run: Run) -> None:
+def test_restarted_server_receives_the_url_and_the_url_stays(run) -> None:
     acts = """show(view, one); acknowledge({}, "before"); change(view, { step: 2 }); await tick(); noteSent();
         connect("LOST"); change(view, { step: 3 }); connect("CONNECTED"); await tick(); noteSent();
         const { tab } = sent.at(-1), last = sent.at(-1).requests.at(-1).seq;
@@ -191,7 +191,7 @@ def test_restarted_server_receives_the_url_and_the_url_stays(run: Run) -> None:
 
 
 @pytest.mark.parametrize(("entry", "asked"), [("first b", ["follow"]), ("first a", [])])
-def test_back_before_the_page_listens_is_followed(run: Run, entry: str, asked: list[str]) -> None:
+def test_back_before_the_page_listens_is_followed(run, entry: str, asked: list[str]) -> None:
     acts = f"""history.replaceState({{ attnvizEntry: "{entry}" }}, "", "http://page.test/?sentence={entry}");
         address.setPage({{ path: "", entry: "first a", parameters: {{}} }});
         acknowledge({{}}, "server"); await tick(); noteSent();
@@ -200,7 +200,7 @@ def test_back_before_the_page_listens_is_followed(run: Run, entry: str, asked: l
     assert [one["key"] for one in (seen.get("sent") or {"requests": []})["requests"]] == asked
 
 
-def test_url_is_written_immediately_and_frequent_writes_are_throttled(run: Run) -> None:
+def test_url_is_written_immediately_and_frequent_writes_are_throttled(run) -> None:
     few, many, last = run("""const begun = performance.now(), { replaceState } = history;
         let writings = 0;
         history.replaceState = (...given) => { writings += 1; replaceState.apply(history, given); };
@@ -221,7 +221,7 @@ def test_url_is_written_immediately_and_frequent_writes_are_throttled(run: Run) 
     assert last["fragment"].get("step", "1") == str(89 % steps + 1)
 
 
-def test_written_fragment_is_followed_without_the_server(run: Run) -> None:
+def test_written_fragment_is_followed_without_the_server(run) -> None:
     before, written, stepped = run("""show(view, one); change(view, { step: 1 }); address.writeAddress(); note(view);
         stage.edit("#step=3&source=2"); await Promise.resolve(); note(view);
         change(view, { step: 3 }); address.writeAddress(); note(view);

@@ -1,13 +1,14 @@
-"""Functions that open a page in AppTest, without a browser, from the parameters of a link."""
+"""Open a page in AppTest, without a browser, from the parameters of a link, and set its fields as a browser does."""
 
-from collections.abc import Callable
+from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
+from attnviz.ui.controls import BrowserRequest, inbox
+from attnviz.ui.embedding import in_session
 from tests.conftest import REPOSITORY
+from tests.ui.shown_payloads import mounted
 
-Run = Callable[..., AppTest]
-"""A function that opens a page with the parameters of a link."""
 _ALONE = """
 from attnviz.ui.chrome import run_pages
 from attnviz.ui.pages.{name}_page import {constant}_PAGE
@@ -44,3 +45,40 @@ def upload(app: AppTest, name: str, content: bytes) -> AppTest:
     app.get("file_uploader")[0].set_value((name, content, "application/json")).run()
     assert not app.exception
     return app
+
+
+def fields(app: AppTest) -> dict[str, dict[str, Any]]:
+    """Return what the fields of a page show, by key, in the order of the page."""
+    return {one["key"]: one for one in mounted(app, "field")}
+
+
+def field(app: AppTest, key: str) -> dict[str, Any]:
+    return fields(app)[key]
+
+
+def options(app: AppTest, key: str) -> list[str]:
+    return [label for _, label in field(app, key)["options"]]
+
+
+def set_field(app: AppTest, key: str, value: str | bool) -> AppTest:
+    """Set an enabled field of the page, and run the page."""
+    shown = field(app, key)
+    assert not shown["disabled"], f"{key} is disabled"
+    assert not shown["options"] or value in dict(shown["options"]), f"{key} does not offer {value!r}"
+    ask(app, key, value)
+    return app.run()
+
+
+def press(app: AppTest, key: str) -> AppTest:
+    assert key in [given["key"] for given in mounted(app, "button")]
+    ask(app, key, None)
+    return app.run()
+
+
+def ask(app: AppTest, key: str, value: Any) -> None:
+    """Queue a request of the browser, with the key of a control, for the next run of the page."""
+    with in_session(app.session_state):
+        box = inbox()
+    seq = box.received.get("test", 0) + 1
+    box.query, box.received["test"] = "", seq
+    box.waiting.append(BrowserRequest("test", seq, key, value))

@@ -37,7 +37,6 @@ def fetching(app: AppTest) -> list[dict[str, Any]]:
 
 
 def page_html(app: AppTest) -> list[str]:
-    """Return the HTML of a page."""
     return [one.proto.body for one in app.get("html")] + [one["text"] for one in blocks(app) if one["kind"] == "html"]
 
 
@@ -137,7 +136,6 @@ def plain_texts(app: AppTest) -> list[str]:
 
 
 def texts(app: AppTest) -> str:
-    """Return the plain texts of a page, in lines."""
     return "\n".join(plain_texts(app))
 
 
@@ -191,18 +189,15 @@ def selected(app: AppTest) -> Selection:
 
 
 def _linked(app: AppTest) -> dict[str, str]:
-    """Return the parameters in the link of the visit."""
     return {name: value if isinstance(value, str) else value[0] for name, value in app.query_params.items()}
 
 
 def heatmap_of(app: AppTest, **options: str) -> dict[str, Any]:
-    """Return the payload of the heatmap, with these display options."""
     (at,) = (given["at"] for given in mounted(app, "chart") if "sent" in given)
     return fetched(at, **options)
 
 
 def steps_of(app: AppTest) -> int:
-    """Return the number of steps in the page's own view."""
     return int(mounted(app, "view_state")[0]["steps"])
 
 

@@ -1,25 +1,19 @@
 """Imported attention on the page: opening a file, supplying what the file lacks, and closing it."""
 
-import gc
-
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Attention, attention
 from attnviz.analysis.imported_file_texts import missing_values_reason
 from attnviz.trace.drawing import DetailLevel
-from attnviz.ui import payloads, resources
 from tests.importing.attention_files import SOURCE, TARGET, marian, matrix
-from tests.ui.fields import fields, options, set_field
-from tests.ui.opening import open_page, upload
+from tests.ui.opening import fields, open_page, options, set_field, upload
 from tests.ui.shown_payloads import (
     all_payloads,
     chart_addresses,
     chart_names,
     fetched,
-    forget,
     mounted,
     panel_texts,
     shown_at,
@@ -29,13 +23,7 @@ from tests.ui.shown_payloads import (
 
 
 def open_file(record: Attention, depth: str = "numbers") -> AppTest:
-    """Open the page, and a file of attention on it."""
     return upload(open_page(depth=depth), "mine.json", record.to_json().encode())
-
-
-def key_of(app: AppTest, name: str) -> str:
-    """Return the key of a field of the form for imported attention."""
-    return next(key for key in fields(app) if key.startswith(f"attention_{name}"))
 
 
 @pytest.mark.parametrize("depth", ["idea", "everything"])
@@ -57,7 +45,7 @@ def test_attention_file_opens_and_the_page_names_what_is_missing(depth: DetailLe
     assert panel_texts(app, "notice", "missing_values_reason") == []
 
 
-def test_form_asks_for_missing_tokens_and_selects_one_of_several_matrices(snapshot: SnapshotAssertion) -> None:
+def test_form_asks_for_missing_tokens_and_selects_one_of_several_matrices(snapshot) -> None:
     app = open_page(depth="numbers")
     upload(app, "soft.txt", "\n".join([marian(matrix(1)), marian(matrix(2) / 2)]).encode())
     without_source = panel_texts(app, "attention_problem")
@@ -65,7 +53,7 @@ def test_form_asks_for_missing_tokens_and_selects_one_of_several_matrices(snapsh
     assert panel_texts(app, "notice", "missing_values_reason") == []
 
     def open_with(name: str, value: str | bool) -> None:
-        set_field(app, key_of(app, name), value)
+        set_field(app, next(key for key in fields(app) if key.startswith(f"attention_{name}")), value)
         app.button(key="attention_open").click().run()
 
     open_with("source", " ".join(SOURCE))
@@ -81,7 +69,7 @@ def test_form_asks_for_missing_tokens_and_selects_one_of_several_matrices(snapsh
     assert missing_values_reason() in texts(app)
 
 
-def test_unreadable_attention_file_is_reported_and_can_be_cancelled(snapshot: SnapshotAssertion) -> None:
+def test_unreadable_attention_file_is_reported_and_can_be_cancelled(snapshot) -> None:
     app = open_page()
     upload(app, "soft.txt", b"La zone ||| 1,2 3")
     assert panel_texts(app, "file_problem") == snapshot(name="bad weights")
@@ -100,7 +88,7 @@ def compare_with(app: AppTest, name: str, content: bytes) -> AppTest:
     return app
 
 
-def test_two_attention_files_are_shown_side_by_side(snapshot: SnapshotAssertion) -> None:
+def test_two_attention_files_are_shown_side_by_side(snapshot) -> None:
     record = attention("the green house .", "la maison verte .", np.eye(4)[[0, 2, 1, 3]])
     app = open_file(record)
     assert not mounted_comparison(app)
@@ -124,7 +112,7 @@ def mounted_comparison(app: AppTest) -> list[dict[str, object]]:
     return [*links, *(chart for chart in charts if "fits" in chart)]
 
 
-def test_file_that_cannot_be_compared_is_refused_with_the_reason(snapshot: SnapshotAssertion) -> None:
+def test_file_that_cannot_be_compared_is_refused_with_the_reason(snapshot) -> None:
     record = attention("the house", "la maison", np.eye(2))
     told = []
     for content in (b"no attention\nat all", b"0-0 9-9\n", b"0-0\n1-1\n"):
@@ -142,7 +130,7 @@ def of_heads() -> Attention:
     return attention(SOURCE, TARGET, weights, gradient=drops, erased=drops)
 
 
-def test_heads_of_a_file_are_chosen_on_the_page(snapshot: SnapshotAssertion) -> None:
+def test_heads_of_a_file_are_chosen_on_the_page(snapshot) -> None:
     whole = of_heads()
     app = open_file(whole)
     _, remarks = panel_texts(app, "notice")
@@ -154,14 +142,6 @@ def test_heads_of_a_file_are_chosen_on_the_page(snapshot: SnapshotAssertion) -> 
         numbers = [None if number == "all" else int(number) - 1 for number in chosen.split(".")]
         look = next(one for one in mounted(app, "chart") if "/look" in one["at"])
         assert np.array_equal(shown_at(look["at"])["trace"].alignment, whole.select_heads(*numbers).alignment)
-
-
-def test_attention_stays_when_another_visitor_who_opened_the_same_file_leaves() -> None:
-    first, second = (open_file(attention(SOURCE, TARGET, matrix())) for _ in range(2))
-    del first
-    gc.collect()
-    forget(payloads._SHOWN, payloads._PAYLOADS, resources._UPLOADS)  # as others' files do
-    assert len(list(all_payloads(second))) > 1
 
 
 def test_links_of_another_segmentation_lead_to_their_cells() -> None:

@@ -6,7 +6,6 @@ import re
 import time
 from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,6 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError
 from attnviz.corpora import MEASURES
@@ -35,8 +33,7 @@ from attnviz.ui.pages.corpus_table import (
     matching_rows,
 )
 from tests.snapshots import refusal
-from tests.ui.fields import field, set_field
-from tests.ui.opening import Run, open_alone
+from tests.ui.opening import field, open_alone, set_field
 from tests.ui.shown_payloads import panel_texts, plain_texts, texts
 
 
@@ -57,7 +54,7 @@ def _only_the_sample() -> Iterator[None]:
 
 
 @pytest.fixture
-def corpus(models_folder: Path) -> Run:
+def corpus(models_folder):
     return functools.partial(open_alone, "corpus")
 
 
@@ -70,7 +67,7 @@ def wait_until_job_ends(identity: str) -> None:
     raise AssertionError("the job has not ended after a minute")
 
 
-def test_search_matches_source_or_target_and_reports_no_match(corpus: Run, snapshot: SnapshotAssertion) -> None:
+def test_search_matches_source_or_target_and_reports_no_match(corpus, snapshot) -> None:
     app = corpus()
     app.button(key="corpus_sample").click().run()
     wait_until_job_ends(app.session_state["corpus_table"])
@@ -90,12 +87,12 @@ def test_search_matches_source_or_target_and_reports_no_match(corpus: Run, snaps
     assert len(app.dataframe[0].value) == 200
 
 
-def test_link_to_a_missing_table_with_bad_values_is_reported(corpus: Run, snapshot: SnapshotAssertion) -> None:
+def test_link_to_a_missing_table_with_bad_values_is_reported(corpus, snapshot) -> None:
     app = corpus(table="../../etc", show="x", sort="y", x="z", brush="nan_a", part="99999999999999999999")
     assert panel_texts(app, "corpus_problem") == snapshot
 
 
-def test_unusable_files_are_reported(models_folder: Path, snapshot: SnapshotAssertion) -> None:
+def test_unusable_files_are_reported(models_folder, snapshot) -> None:
     model = str(models_folder / "en-fr")
     problems = {}
     for problem, name, content in (("pair", "../x.tsv", b"a\tb\tc\n"), ("text", "x.tsv", b"\x89PNG\r\n\x1a\n\0\0")):
@@ -111,7 +108,7 @@ def test_unusable_files_are_reported(models_folder: Path, snapshot: SnapshotAsse
     assert problems == snapshot
 
 
-def test_successive_uploads_show_their_table_or_problem(corpus: Run) -> None:
+def test_successive_uploads_show_their_table_or_problem(corpus) -> None:
     app, pair = corpus(), b"I am hungry.\tJ'ai faim.\n"
     given = [
         ("own.tsv", pair, ""),
@@ -130,9 +127,7 @@ def test_successive_uploads_show_their_table_or_problem(corpus: Run) -> None:
         assert "1 of 1 pairs of own.tsv" in texts(app)
 
 
-def test_uploads_of_a_visitor_do_not_remove_the_table_of_another(
-    models_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_uploads_of_a_visitor_do_not_remove_the_table_of_another(models_folder, monkeypatch) -> None:
     monkeypatch.setattr(jobs, "_MAX_TABLES", 20)
     model, content = str(models_folder / "en-fr"), b"A dog.\tUn chien.\n"
     with jobs._RUN_LOCK:
@@ -174,9 +169,7 @@ def _table(rows: int, seed: int) -> Any:
     st.booleans(),
     st.tuples(*[st.floats(-2, 2)] * 4),
 )
-def test_rows_match_preset_brush_and_sort_order(
-    rows: int, seed: int, preset: str, sort: str, descending: bool, corners: tuple[float, float, float, float]
-) -> None:
+def test_rows_match_preset_brush_and_sort_order(rows, seed, preset, sort, descending, corners) -> None:
     whole = _table(rows, seed)
     brush = corners[:2], corners[2:]
     choice = Choice(preset=preset, sort=sort, descending=descending, x="entropy", y="end_share", brush=brush)

@@ -1,13 +1,10 @@
 """Downloads and uploads of the page: file names, saved figures, and reopened traces."""
 
-from pathlib import Path
-
 import numpy as np
 import plotly.graph_objects as go
 import pytest
-from syrupy.assertion import SnapshotAssertion
 
-from attnviz import AttnvizError, Trace, Translator
+from attnviz import AttnvizError, Trace
 from attnviz.export.saved_files import file_name
 from attnviz.figures.heatmap import heatmap
 from attnviz.ui import payloads
@@ -23,13 +20,11 @@ from tests.ui.shown_payloads import panel_texts, steps_of
 
 
 @pytest.fixture(scope="module")
-def trace(translator: Translator) -> Trace:
+def trace(translator) -> Trace:
     return translator.translate(SENTENCES[0], beam=1)
 
 
-def test_step_figures_have_unique_names_and_titles(
-    trace: Trace, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
-) -> None:
+def test_step_figures_have_unique_names_and_titles(trace, monkeypatch, snapshot) -> None:
     monkeypatch.setattr(payloads, "weights_of", lambda _: None)
     monkeypatch.setattr(logit_attribution_panel, "tokenizer_of", lambda _: None)
     offered = list(pictures(PayloadRequest({"view": View(MAIN, trace)}, {"step": "3"})))
@@ -47,9 +42,7 @@ def test_step_figures_have_unique_names_and_titles(
     np.testing.assert_allclose(energies["energy"], trace.energies[2])
 
 
-def test_server_makes_one_pdf_at_a_time_and_refuses_what_it_cannot_draw(
-    trace: Trace, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
-) -> None:
+def test_server_makes_one_pdf_at_a_time_and_refuses_what_it_cannot_draw(trace, monkeypatch, snapshot) -> None:
     offered = OfferedFigure("Heatmap", "heatmap", lambda: heatmap(trace))
     files = [picture_file(trace, offered), diagram_file(View(MAIN, trace), 0, "machine")]
     asked, missing = {"pdf": file_name(trace, "heatmap")}, ""
@@ -79,9 +72,7 @@ def test_server_makes_one_pdf_at_a_time_and_refuses_what_it_cannot_draw(
         assert [picture["pdf"] for picture in payload["pictures"]] == [has_pdf, False]
 
 
-def test_trace_opens_without_a_model(
-    trace: Trace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
-) -> None:
+def test_trace_opens_without_a_model(trace, tmp_path, monkeypatch, snapshot) -> None:
     monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
     app = open_page()
     assert panel_texts(app, "messages") == snapshot(name="no model")

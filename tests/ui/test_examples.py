@@ -2,15 +2,10 @@
 
 from itertools import chain
 
-from syrupy.assertion import SnapshotAssertion
-
-from attnviz import Translator
 from attnviz.ui.examples import EXAMPLES, first_step, question
 
 
-def test_questions_open_at_words_of_their_translation(
-    shipped_translator: Translator, snapshot: SnapshotAssertion
-) -> None:
+def test_questions_open_at_words_of_their_translation(shipped_translator, snapshot) -> None:
     attended = {}
     for sentence in chain.from_iterable(EXAMPLES.values()):
         trace = shipped_translator.translate(sentence, beam=5)

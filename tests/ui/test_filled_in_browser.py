@@ -1,19 +1,17 @@
 """What the browser fills itself: Deno makes the same figures, equations and percentages as Python."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from attnviz import Trace, Translator, languages
+from attnviz import Temperature, Trace, languages
 from attnviz.environment import ATTNVIZ_SCORERS
 from attnviz.figures.encoding import to_json
 from attnviz.figures.subject import Subject
 from attnviz.figures.waterfall_figure import draw_energy_decomposition
 from attnviz.languages import set_language
 from attnviz.palette import ThemeName
-from attnviz.trace.interventions import Temperature
 from attnviz.ui.embedding import in_theme
 from attnviz.ui.payloads import PayloadRequest
 from attnviz.ui.step.stage_panels import cells_payload, equation_payloads
@@ -46,9 +44,7 @@ const all = ([{{ fits, language, operands, template }}, cells]) => {{
 @pytest.mark.parametrize(
     ("attention", "spoken", "theme"), [("additive", "en", "light"), ("general", "fr", "dark"), (COSINE, "en", "dark")]
 )
-def test_browser_fills_the_same_figure_as_python_for_each_cell(
-    attention: str, spoken: str, theme: ThemeName, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_browser_fills_the_same_figure_as_python_for_each_cell(attention, spoken, theme, tmp_path, monkeypatch) -> None:
     monkeypatch.setenv(ATTNVIZ_SCORERS, COSINE)
     trace = synthetic.trace(attention=attention)
     weights = {"decoder.attention.score": np.linspace(-0.7, 1.1, trace.queries.shape[1])}
@@ -72,16 +68,8 @@ def test_browser_fills_the_same_figure_as_python_for_each_cell(
 PROGRAM = REPOSITORY / "attnviz" / "ui" / "components" / "equation" / "texts.js"
 
 
-def test_payload_contains_only_the_requested_steps() -> None:
-    records = equation_payloads(synthetic.trace(), [2])
-    assert {tuple(record["steps"]) for record in records.values()} == {(2,)}
-    assert all(len(texts) == 1 for record in records.values() for texts in record["ofStep"].values())
-
-
 @pytest.mark.parametrize(("attention", "theme"), [("general", "light"), ("none", "light"), ("changed", "dark")])
-def test_browser_fills_the_same_equations_as_python(
-    attention: str, theme: ThemeName, translator: Translator, tmp_path: Path
-) -> None:
+def test_browser_fills_the_same_equations_as_python(attention: str, theme: ThemeName, translator, tmp_path) -> None:
     if attention == "changed":
         trace: Trace = translator.translate("The man reads.", interventions=[Temperature(2.0, 1)], beam=1)
     else:
@@ -99,7 +87,7 @@ const all = (records, at) => records.map((one) => Object.values(equationAt(one, 
         assert "⟦" not in json.dumps(filled, ensure_ascii=False)
 
 
-def test_browser_formats_percentages_as_the_server_does(tmp_path: Path) -> None:
+def test_browser_formats_percentages_as_the_server_does(tmp_path) -> None:
     shares = (0.0, 1e-9, 0.0004, 0.0042, 0.53, 0.994, 0.996, 0.9996, 1 - 1e-9, 1.0)
     asked = [(code, share, places) for code in ("en", "fr", "de", "tr") for share in shares for places in (0, 1)]
     program = f"""import {{ percent, setLanguage }} from "{SHARED.as_uri()}";

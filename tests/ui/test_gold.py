@@ -6,15 +6,12 @@ from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz.analysis.gold import GoldLinks, link_errors
 from attnviz.importing.attention_reader import read_bytes
-from attnviz.translator import Translator
 from tests.conftest import SENTENCES
 from tests.snapshots import without_numbers
-from tests.ui.fields import ask, field, press, set_field
-from tests.ui.opening import Run, upload
+from tests.ui.opening import ask, field, press, set_field, upload
 from tests.ui.shown_payloads import address, fetched, heatmap_of, mounted, panel_texts, texts
 
 SOURCE, TARGET = SENTENCES[0], SENTENCES[1]
@@ -28,7 +25,6 @@ def links_payload(app: AppTest, **options: str) -> dict[str, Any] | None:
 
 
 def mark_names(app: AppTest) -> set[str]:
-    """Return the names of the marks on the heatmap."""
     figure = json.loads(heatmap_of(app)["template"])
     return {trace["name"] for trace in figure["data"] if trace["type"] == "scatter"}
 
@@ -38,9 +34,7 @@ def enter_links(app: AppTest, text: str) -> AppTest:
     return press(app, "gold_show")
 
 
-def test_entered_links_are_drawn_summarised_and_removed(
-    page: Run, translator: Translator, snapshot: SnapshotAssertion
-) -> None:
+def test_entered_links_are_drawn_summarised_and_removed(page, translator, snapshot) -> None:
     app = page(sentence=SOURCE, target=TARGET)
     assert links_payload(app) is None
     enter_links(app, LINKS)
@@ -63,7 +57,7 @@ def test_entered_links_are_drawn_summarised_and_removed(
     assert "gold" not in address(app)
 
 
-def test_other_translation_hides_links_and_other_sentence_drops_them(page: Run, snapshot: SnapshotAssertion) -> None:
+def test_other_translation_hides_links_and_other_sentence_drops_them(page, snapshot) -> None:
     app = enter_links(page(sentence=SOURCE, target=TARGET), LINKS)
     set_field(app, "target", f"{TARGET} Oui.")
     assert links_payload(app) is None
@@ -87,13 +81,12 @@ def bar(app: AppTest) -> dict[str, Any] | None:
 
 
 def draw(app: AppTest, drawn: str, **other: object) -> AppTest:
-    """Send links as the browser draws them."""
     shown = bar(app)
     ask(app, shown["request"], {"identity": shown["identity"], "links": drawn} | other)
     return app.run()
 
 
-def test_drawn_links_are_the_gold_links_of_the_page(page: Run) -> None:
+def test_drawn_links_are_the_gold_links_of_the_page(page) -> None:
     app = draw(page(sentence=SOURCE, target=TARGET, draw="1"), "0-0 1?2")
     shown = bar(app)
     assert shown["links"] == "0-0 1?2"
@@ -116,19 +109,18 @@ PAIRS = "the house\tla maison\t0-0 1-1\na dog sleeps\tun chien dort\t0-0 1-1 2-1
 
 
 def go_to_pair(app: AppTest, number: int) -> dict[str, Any]:
-    """Show another pair of the file; return the data of the bar."""
     box = next(box for box in app.number_input if box.key.startswith("attention_number"))
     box.set_value(number).run()
     return bar(app)
 
 
 @pytest.fixture
-def pairs(page: Run) -> AppTest:
+def pairs(page) -> AppTest:
     """Return the page with the file of PAIRS, in the mode that draws links."""
     return upload(page(draw="1"), "pairs.tsv", PAIRS.encode())
 
 
-def test_last_edit_of_a_pair_arrives_after_another_pair_was_chosen(pairs: AppTest) -> None:
+def test_last_edit_of_a_pair_arrives_after_another_pair_was_chosen(pairs) -> None:
     app, first = pairs, bar(pairs)
     go_to_pair(app, 2)
     draw(app, "1-1", identity=first["identity"])
@@ -138,7 +130,7 @@ def test_last_edit_of_a_pair_arrives_after_another_pair_was_chosen(pairs: AppTes
     assert panel_texts(app, "gold_problem")
 
 
-def test_all_pairs_are_saved_with_the_own_links_of_those_not_drawn(pairs: AppTest) -> None:
+def test_all_pairs_are_saved_with_the_own_links_of_those_not_drawn(pairs) -> None:
     app = draw(pairs, "1?0")
     shown = go_to_pair(app, 3)
     _, every = shown["files"]
@@ -157,7 +149,7 @@ def test_all_pairs_are_saved_with_the_own_links_of_those_not_drawn(pairs: AppTes
     assert fetched(pharaoh["at"]) == b"1?0\n0-0 1-1 2-1\n0-1\n"
 
 
-def test_saved_gold_file_is_opened_line_by_line(pairs: AppTest, page: Run) -> None:
+def test_saved_gold_file_is_opened_line_by_line(pairs, page) -> None:
     app, again = draw(pairs, "0-0 0-1 1?1"), upload(page(draw="1"), "pairs.tsv", PAIRS.encode())
     for every in bar(app)["files"][1]:
         (key,) = (given["key"] for given in mounted(again, "file_choice") if "lesson" not in given["key"])

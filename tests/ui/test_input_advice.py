@@ -1,12 +1,10 @@
 """Advice about text that is no single English sentence: what is recognised, and what its buttons translate."""
 
 import pytest
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz.ui.examples import EXAMPLES, SAMPLE
 from attnviz.ui.toolbar.input_advice import advice, foreign_language, sentences
-from tests.ui.fields import field, set_field
-from tests.ui.opening import Run
+from tests.ui.opening import field, set_field
 from tests.ui.shown_payloads import panel_texts
 
 SAMPLES = [line.split("\t") for line in SAMPLE.read_text(encoding="utf-8").splitlines()]
@@ -14,7 +12,7 @@ SECOND = "A man sleeps in the snow."
 TWO = f"Two dogs play. {SECOND}"
 
 
-def test_each_kind_of_unsuitable_text_gets_its_advice(snapshot: SnapshotAssertion) -> None:
+def test_each_kind_of_unsuitable_text_gets_its_advice(snapshot) -> None:
     unsuitable = [
         TWO,
         "THE GREEN HOUSE IS OLD.",
@@ -71,7 +69,7 @@ def test_text_is_split_at_the_ends_of_sentences(text: str, count: int) -> None:
     assert len(found) == count
 
 
-def test_button_translates_what_is_advised(page: Run) -> None:
+def test_button_translates_what_is_advised(page) -> None:
     app = page(sentence=SECOND.upper())
     assert len(panel_texts(app, "advice")) == 1
     for text, number in ((SECOND.upper(), 0), (TWO, 1)):

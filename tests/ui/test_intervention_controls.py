@@ -2,21 +2,16 @@
 
 import json
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from syrupy.assertion import SnapshotAssertion
 
-from attnviz import AttnvizError, Trace, Translator
+from attnviz import AttnvizError, ReplaceWeights, Trace, Translator
 from attnviz.analysis import posterior
-from attnviz.analysis.what_if_effects import changed_words
-from attnviz.checkpoint import save_model
 from attnviz.languages import format_share
 from attnviz.model_folder import read_weights
-from attnviz.text import EOS, Tokenizer
-from attnviz.trace.interventions import ReplaceWeights
+from attnviz.text import EOS
 from attnviz.trace.what_ifs import TranslatorArguments, translator_arguments
 from attnviz.ui.examples import EXAMPLES
 from attnviz.ui.payloads import PayloadRequest
@@ -32,30 +27,15 @@ from attnviz.ui.step.what_if_panel import (
     requested_intervention,
 )
 from attnviz.ui.view import MAIN, View
-from tests.conftest import SENTENCES, SHIPPED_MODEL, ModelFactory
+from tests.conftest import SENTENCES, SHIPPED_MODEL
 from tests.snapshots import refusal
-from tests.ui.opening import Run
 from tests.ui.shown_payloads import mounted, payloads_of
 
 SENTENCE = "Two dogs play in the snow."
 
 
-@pytest.fixture
-def models_folder(models_folder: Path, make_network: ModelFactory, tokenizer: Tokenizer) -> Path:
-    """Return the folder of three models: two with attention, and one without."""
-    save_model(models_folder / "dotted", make_network("general"), tokenizer)
-    save_model(models_folder / "fixed", make_network("none"), tokenizer)
-    return models_folder
-
-
-@pytest.fixture
-def page(page: Run) -> Run:
-    """Return a function that opens the page with a sentence to intervene on."""
-    return partial(page, sentence=SENTENCE)
-
-
-def test_other_models_and_the_likeliest_foils_are_offered(page: Run, en_fr: Path) -> None:
-    app = page(search="greedy")
+def test_other_models_and_the_likeliest_foils_are_offered(three_models, page) -> None:
+    app = page(sentence=SENTENCE, search="greedy")
     (controls,) = mounted(app, "intervention_controls")
     assert (controls["models"], controls["undo"]) == (["dotted"], False)
     trace = translate("en-fr", "auto", SENTENCE, 1, None)
@@ -67,20 +47,20 @@ def test_other_models_and_the_likeliest_foils_are_offered(page: Run, en_fr: Path
         assert [foil["piece"] for foil in offered["foils"]] == expected
 
 
-def test_borrowed_weights_equal_those_of_their_source(models_folder: Path) -> None:
+def test_borrowed_weights_equal_those_of_their_source(three_models) -> None:
     trace = translate("en-fr", "cpu", SENTENCE, 1, "Deux chiens jouent.")
     np.testing.assert_allclose(borrowed_row(trace, 0, "step", "2"), trace.alignment[2], atol=1e-6)
-    after = posterior(trace, read_weights(models_folder / "en-fr"))
+    after = posterior(trace, read_weights(three_models / "en-fr"))
     np.testing.assert_allclose(borrowed_row(trace, 1, "posterior", ""), after[1], atol=1e-9)
     assert lenders(trace) == ["dotted"]
-    other = Translator.load(models_folder / "dotted", device="cpu").translate(SENTENCE, target=trace.translation)
+    other = Translator.load(three_models / "dotted", device="cpu").translate(SENTENCE, target=trace.translation)
     assert other.target_ids == trace.target_ids
     np.testing.assert_allclose(borrowed_row(trace, 1, "model", "dotted"), other.alignment[1], atol=1e-5)
     row = borrowed_row(trace, 0, "links", "1-0")
     assert row[list(trace.words().source_groups[1])].sum() == pytest.approx(1)
 
 
-def test_invalid_source_of_weights_raises_a_readable_error(en_fr: Path, snapshot: SnapshotAssertion) -> None:
+def test_invalid_source_of_weights_raises_a_readable_error(three_models, snapshot) -> None:
     trace = translate("en-fr", "cpu", SENTENCE, 1, None)
     messages = {}
     steps, links = (("step", "999"), ("step", "²")), (("links", "gold"), ("links", "0-99"))
@@ -90,8 +70,7 @@ def test_invalid_source_of_weights_raises_a_readable_error(en_fr: Path, snapshot
 
 
 @pytest.fixture
-def view(translator: Translator[Trace]) -> View:
-    """Return the view of a translation that can be changed."""
+def view(translator) -> View:
     trace = translator.translate(SENTENCES[0], beam=1)
 
     def translate(change: TranslatorArguments) -> Trace:
@@ -100,44 +79,22 @@ def view(translator: Translator[Trace]) -> View:
     return View(MAIN, trace, translate_again=translate)
 
 
-def weights_request(trace: Trace, step: int, piece: int, **more: Any) -> dict[str, Any]:
-    """Return the browser's request that gives all the weight of a step to one piece."""
-    weights = [float(j == piece) for j in range(len(trace.source_ids))]
-    return {"intervention": {"kind": "weights", "weights": weights, "step": step}} | more
-
-
-def test_consequence_is_what_the_change_then_does(view: View, translator: Translator[Trace]) -> None:
+def test_consequence_is_what_the_change_then_does(view, translator) -> None:
     trace = view.trace
     for step in (0, 3, len(trace.target_ids) - 1):
         for piece in (0, len(trace.source_ids) - 1):
-            request = weights_request(trace, step, piece)
-            payload = consequence_payload(view, request)
-            change = requested_intervention(view, request["intervention"])
+            weights = [float(j == piece) for j in range(len(trace.source_ids))]
+            intervention = {"kind": "weights", "weights": weights, "step": step}
+            payload = consequence_payload(view, {"intervention": intervention})
+            change = requested_intervention(view, intervention)
             done = view.translate_again(translator_arguments(trace, change, held=False))
-            only = ReplaceWeights(request["intervention"]["weights"], step)
+            only = ReplaceWeights(weights, step)
             alone = translator.translate(trace.source_text, target=tuple(trace.target_ids), interventions=[only])
             assert format_share(float(alone.probabilities[step])) in payload["probability"]
             kept = [word for word in payload["words"] if word["kind"] != "gone"]
             text = "".join(" " * word["space"] + word["text"] for word in kept)
             assert text == ("" if done.target_ids == trace.target_ids else done.translation)
             assert bool(payload["words"]) == (done.target_ids != trace.target_ids)
-
-
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ("à la fin de la rue", "à la +la fin de la rue"),
-        ("très très belle maison", "très -très belle maison"),
-        ("la rue et la place", "la rue et +le place"),
-        ("il est là là", "il est là -là"),
-        ("un chat noir dort", "+le chat noir dort"),
-    ],
-)
-def test_of_two_equal_words_the_changed_one_is_marked(before: str, after: str) -> None:
-    """Mark a new word with a plus, and one that is left out with a minus."""
-    new = [word.removeprefix("+") for word in after.split() if not word.startswith("-")]
-    changed = changed_words([(word, True) for word in new], [(word, True) for word in before.split()])
-    assert " ".join({"same": "", "other": "+", "gone": "-"}[word.kind] + word.text for word in changed) == after
 
 
 @pytest.mark.parametrize(
@@ -150,7 +107,7 @@ def test_of_two_equal_words_the_changed_one_is_marked(before: str, after: str) -
         {"intervention": {"kind": "temperature", "temperature": 2}},
     ],
 )
-def test_a_request_that_is_no_change_of_a_step_is_refused(view: View, request_: Any) -> None:
+def test_a_request_that_is_no_change_of_a_step_is_refused(view, request_: Any) -> None:
     with pytest.raises(AttnvizError):
         consequence_payload(view, request_)
     asked = PayloadRequest({"view": view}, {"what_if": json.dumps(request_)})
@@ -163,7 +120,7 @@ DOUBTFUL = (*EXAMPLES["Mistakes, and why"], "The squirrel nibbled on a walnut.")
 
 
 def test_cards_of_suspected_errors_say_what_would_change_and_request_it(
-    shipped_translator: Translator[Trace], monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
+    shipped_translator, monkeypatch, snapshot
 ) -> None:
     monkeypatch.setattr(suspected_errors_module, "tokenizer_of", lambda _: shipped_translator.tokenizer)
     texts = {}

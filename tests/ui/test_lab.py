@@ -2,29 +2,24 @@
 
 import json
 from functools import partial
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Translator
 from attnviz.analysis.findings import Finding, FindingKind
 from attnviz.analysis.perturbation_tests import PERTURBATION_REFERENCES
 from attnviz.analysis.suspected_errors import SuspectedError
-from attnviz.checkpoint import save_model
-from attnviz.text import Tokenizer
 from attnviz.ui.examples import SAMPLE
 from attnviz.ui.pages import lab_page as lab_script
 from attnviz.ui.pages.lab_page import SECTIONS
-from tests.conftest import SENTENCES, ModelFactory
+from tests.conftest import SENTENCES
 from tests.figures.payloads import fitting_figures
 from tests.snapshots import without_numbers
-from tests.ui.fields import field, press, set_field
-from tests.ui.opening import Run, open_alone
+from tests.ui.opening import field, open_alone, press, set_field
 from tests.ui.shown_payloads import (
     address,
     fetched,
@@ -41,18 +36,17 @@ ATTENDING = ("attributions", "perturbation-tests")
 
 
 @pytest.fixture
-def lab(models_folder: Path) -> Run:
-    """Return a function that opens the lab as a link does."""
+def lab(models_folder):
     return partial(open_alone, "lab")
 
 
 @pytest.fixture(autouse=True)
-def _no_mistakes(monkeypatch: pytest.MonkeyPatch) -> None:
+def _no_mistakes(monkeypatch) -> None:
     """Ignore suspected errors: the random model makes mistakes everywhere, at which the lab would open."""
     monkeypatch.setattr(lab_script, "shown_suspected_errors", lambda _: [])
 
 
-def test_lab_opens_at_the_first_mistake(lab: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lab_opens_at_the_first_mistake(lab, monkeypatch) -> None:
     found = [Finding(FindingKind.REPEATED, 2.0, target=k, strong=k > 1) for k in (1, 3)]
     suspects = [SuspectedError(one, one.target, 0) for one in found]
     monkeypatch.setattr(lab_script, "shown_suspected_errors", lambda _: suspects)
@@ -70,14 +64,13 @@ def test_lab_opens_at_the_first_mistake(lab: Run, monkeypatch: pytest.MonkeyPatc
     assert [len(one["layout"]["meta"]["panels"]) for one in fitting_figures(drawn)] == [6] * 3
 
 
-@pytest.mark.usefixtures("two_models")
-def test_link_opens_a_section_which_alone_requests_payloads(lab: Run, snapshot: SnapshotAssertion) -> None:
+def test_link_opens_a_section_which_alone_requests_payloads(three_models, lab, snapshot) -> None:
     opened = {"sentence": "Two dogs play in the snow."}
     for section in SECTIONS:
         app = lab(section=section, **opened)
         assert address(app) == (opened if section == next(iter(SECTIONS)) else opened | {"section": section})
         assert picture_names(app) == snapshot(name=section)
-    without = [panel_texts(lab(section=section, model="plain"), "section_panel") for section in ATTENDING]
+    without = [panel_texts(lab(section=section, model="fixed"), "section_panel") for section in ATTENDING]
     assert without == snapshot(name="without attention")
     app = lab()
     assert len(payloads_of(app, "chart")) == 1
@@ -92,12 +85,11 @@ def test_link_opens_a_section_which_alone_requests_payloads(lab: Run, snapshot: 
 
 
 @pytest.fixture
-def shown(en_fr: Path) -> Translator:
-    """Return the translator of the model that the page shows."""
+def shown(en_fr) -> Translator:
     return Translator.load(en_fr, device="cpu")
 
 
-def test_nearest_sample_entries_match_a_brute_force_search(lab: Run, shown: Translator) -> None:
+def test_nearest_sample_entries_match_a_brute_force_search(lab, shown) -> None:
     """The reference is computed from the traces of all pairs, in float64."""
     (listed,) = payloads_of(lab(section="neighbours", sentence=SENTENCES[0], search="greedy"), "neighbours", step=1)
     query = shown.translate(SENTENCES[0], beam=1).states[1].astype(np.float64)
@@ -117,9 +109,7 @@ def test_nearest_sample_entries_match_a_brute_force_search(lab: Run, shown: Tran
     assert "".join("".join(entry[part] for part in ("before", "marked", "after")).split()) == "".join(target.split())
 
 
-def test_map_has_a_point_for_each_vector_and_each_step(
-    lab: Run, shown: Translator, snapshot: SnapshotAssertion
-) -> None:
+def test_map_has_a_point_for_each_vector_and_each_step(lab, shown, snapshot) -> None:
     app = lab(section="neighbours", sentence=SENTENCES[0], search="greedy", vectors="annotation")
     (drawn,) = payloads_of(app, "chart")
     figure = json.loads(drawn["template"])
@@ -132,23 +122,13 @@ def test_map_has_a_point_for_each_vector_and_each_step(
     assert without_numbers(drawn["captions"]["every"][1]) == snapshot
 
 
-@pytest.fixture
-def two_models(models_folder: Any, make_network: ModelFactory, tokenizer: Tokenizer) -> Any:
-    save_model(models_folder / "dotted", make_network("general"), tokenizer)
-    save_model(models_folder / "plain", make_network("none"), tokenizer)
-    return models_folder
-
-
 def picture(app: AppTest, **options: str) -> dict[str, Any]:
-    """Return the payload of the chart of the section, with these display options."""
     assert not app.exception
     (chart,) = mounted(app, "chart")
     return fetched(chart["at"], **options)
 
 
-def test_dropped_and_swapped_words_change_the_other_sentence_and_the_address(
-    two_models: Any, lab: Run, snapshot: SnapshotAssertion
-) -> None:
+def test_dropped_and_swapped_words_change_the_other_sentence_and_the_address(three_models, lab, snapshot) -> None:
     app = lab(section="comparison", compare="sentence", sentence=SENTENCES[0])
     same = panel_texts(app, "compare_told")
     assert same == snapshot

@@ -30,8 +30,7 @@ def moments(whole: Snapshots) -> Iterator[Snapshots]:
 
 
 @pytest.fixture
-def runs_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a folder of two runs with two moments each."""
+def runs_folder(tmp_path, monkeypatch) -> Path:
     for name, whole in RUNS.items():
         folder = tmp_path / "runs" / name / "model/snapshots"
         folder.mkdir(parents=True)
@@ -46,9 +45,7 @@ def runs_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "runs"
 
 
-def test_only_configured_runs_are_watched_and_show_new_snapshots(
-    runs_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_configured_runs_are_watched_and_show_new_snapshots(runs_folder, monkeypatch) -> None:
     assert watched_run_folders() == {}
     assert "training" not in address(open_alone("learns", training=f"run:{runs_folder}/unguided"))
     monkeypatch.setenv(ATTNVIZ_RUNS, str(runs_folder))

@@ -3,31 +3,26 @@
 import pkgutil
 import re
 import shutil
-from collections.abc import Iterator
 from importlib import import_module
-from pathlib import Path
 from types import SimpleNamespace
 from typing import get_args
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from streamlit.testing.v1 import AppTest
 
 from attnviz.checkpoint import save_model
-from attnviz.text import EOS, LONGEST_SENTENCE, Tokenizer
+from attnviz.text import EOS, LONGEST_SENTENCE
 from attnviz.ui import inputs, pages
 from attnviz.ui.examples import DEFAULT_SENTENCE
 from attnviz.ui.glossary import Topic, glossary
-from tests.conftest import ModelFactory
 from tests.strategies import FEW
-from tests.ui.fields import field, fields, set_field
-from tests.ui.opening import Run, first_page, open_page
-from tests.ui.shown_payloads import address, all_payloads, blocks, mounted, page_html, plain_texts, steps_of, texts
+from tests.ui.opening import field, fields, first_page, open_page, set_field
+from tests.ui.shown_payloads import address, all_payloads, blocks, mounted, page_html, panel_texts, steps_of, texts
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory, model_folder: Path) -> Iterator[Run]:
+def page(tmp_path_factory, model_folder):
     """Return a function that opens the page afresh, on two models that no test changes."""
     models = tmp_path_factory.mktemp("models")
     for name in ("en-fr", "another"):
@@ -37,14 +32,7 @@ def page(tmp_path_factory: pytest.TempPathFactory, model_folder: Path) -> Iterat
         yield open_page
 
 
-def problem(app: AppTest) -> str:
-    """Return the message on the page, or nothing."""
-    assert not app.exception
-    assert not app.error
-    return next((text for text in plain_texts(app) if "Shorten" in text or "empty" in text), "")
-
-
-def test_bad_input_shows_a_message_and_keeps_the_last_translation_and_the_address(page: Run) -> None:
+def test_bad_input_shows_a_message_and_keeps_the_last_translation_and_the_address(page) -> None:
     app = page()
     assert address(app) == {}
     good = {"sentence": "Two dogs play.", "target": "Deux chiens."}
@@ -54,7 +42,8 @@ def test_bad_input_shows_a_message_and_keeps_the_last_translation_and_the_addres
     too_long = ("a " * (LONGEST_SENTENCE + 1), f"{LONGEST_SENTENCE + 1} words")
     for text, said in (("", "is empty"), (" \n\t ", "is empty"), too_long):
         set_field(app, "sentence", text)
-        assert said in problem(app)
+        assert not app.exception
+        assert said in " ".join(panel_texts(app, "problem"))
         assert field(app, "sentence")["value"] == text
         assert address(app) == good, "the address has only what was translated"
         assert steps_of(app) == steps
@@ -63,7 +52,7 @@ def test_bad_input_shows_a_message_and_keeps_the_last_translation_and_the_addres
     assert address(app) == {}
 
 
-def test_visitors_sign_in_where_the_secrets_name_a_provider(page: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_visitors_sign_in_where_the_secrets_name_a_provider(page, monkeypatch) -> None:
     for signed_in in (False, True):
         monkeypatch.setattr("streamlit.user", SimpleNamespace(is_logged_in=signed_in))
         app = first_page()
@@ -75,17 +64,14 @@ def test_visitors_sign_in_where_the_secrets_name_a_provider(page: Run, monkeypat
         assert bool(fields(app)) == signed_in
 
 
-def test_message_about_a_damaged_model_names_the_file(en_fr: Path) -> None:
+def test_message_about_a_damaged_model_names_the_file(en_fr) -> None:
     (en_fr / "tokenizer.model").write_bytes(b"no model")
     app = open_page()
     assert not app.exception
     assert "tokenizer.model" in texts(app)
 
 
-def test_only_a_model_with_attention_is_said_to_attend(
-    en_fr: Path, make_network: ModelFactory, tokenizer: Tokenizer
-) -> None:
-    save_model(en_fr.parent / "fixed", make_network("none"), tokenizer)
+def test_only_a_model_with_attention_is_said_to_attend(three_models) -> None:
     for model, attends in (("en-fr", True), ("fixed", False)):
         app = open_page(model=model)
         assert {player["attends"] for player in mounted(app, "player")} == {attends}, "it hides what the step looks at"
@@ -94,9 +80,7 @@ def test_only_a_model_with_attention_is_said_to_attend(
             assert (claim in shown) == attends, (claim, model)
 
 
-def test_no_typed_sentence_raises_or_is_read_as_markdown(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make_network: ModelFactory, tokenizer: Tokenizer
-) -> None:
+def test_no_typed_sentence_raises_or_is_read_as_markdown(tmp_path, monkeypatch, make_network, tokenizer) -> None:
     # A model that ends its sentences early, so that many examples fit into the time.
     network = make_network()
     network.decoder.output.bias[EOS] += 2
@@ -126,7 +110,7 @@ def test_server_knows_the_path_of_every_page() -> None:
     assert found == {*pages.PATHS}
 
 
-def test_tour_is_offered_to_a_new_visitor(page: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tour_is_offered_to_a_new_visitor(page, monkeypatch) -> None:
     def is_offered(**linked: str) -> bool:
         return page(**linked).button(key="tour_button").proto.type == "secondary"
 
@@ -137,12 +121,12 @@ def test_tour_is_offered_to_a_new_visitor(page: Run, monkeypatch: pytest.MonkeyP
     assert not is_offered()
 
 
-def test_every_term_of_the_glossary_is_defined_once(each_language: str) -> None:
+def test_every_term_of_the_glossary_is_defined_once(each_language) -> None:
     found = re.findall(r"\*\*(.+?)\*\*", "\n".join(glossary(*get_args(Topic))))
     assert len(found) == len(set(found)) >= 35
 
 
-def test_only_a_choice_of_this_session_is_stored(page: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_a_choice_of_this_session_is_stored(page, monkeypatch) -> None:
     """Another tab may have stored a later one since this session began."""
     monkeypatch.setattr(inputs, "remembered", lambda name: "numbers" if name == inputs.DETAIL_LEVEL else None)
     app = page()

@@ -17,8 +17,7 @@ from attnviz.ui.selection import offered_in
 from attnviz.ui.view import MAIN, View
 from tests.conftest import REPOSITORY
 from tests.figures import synthetic
-from tests.ui.fields import ask, field, fields, set_field
-from tests.ui.opening import followed
+from tests.ui.opening import ask, field, fields, followed, set_field
 from tests.ui.shown_payloads import address, mounted
 
 
@@ -90,7 +89,6 @@ def page() -> None:
 
 
 def field_values(app: AppTest) -> dict[str, Any]:
-    """Return the values of all fields, by key."""
     assert not app.exception
     return {key: one["value"] for key, one in fields(app).items()}
 
@@ -107,14 +105,11 @@ def test_field_and_button_requests_are_handled_in_order() -> None:
     assert end["handledByTab"] == {"test": 7}
 
 
-def test_browser_can_set_a_field_only_to_offered_values() -> None:
+def test_field_is_set_or_restored_only_to_an_offered_value() -> None:
     app = AppTest.from_function(page).run()
     for key, value in (("text", 1), ("choice", "c"), ("choice", ["a"]), ("on", "1"), ("inbox", "x"), ("text", None)):
         ask(app, key, value)
         assert field_values(app.run()) == {"text": "at first", "choice": "a", "on": False}, value
-
-
-def test_field_is_restored_only_to_an_offered_value() -> None:
     app = AppTest.from_function(page)
     app.session_state["restored_fields"] = {"text": "typed", "choice": "gone", "on": True, "inbox": None}
     assert field_values(app.run()) == {"text": "typed", "choice": "a", "on": True}
@@ -141,7 +136,6 @@ run_pages([Page("", lambda: "Test", draw), Page("other", lambda: "Other", draw_o
 
 
 def opened(**linked: str) -> AppTest:
-    """Return the first page, opened by a link with these parameters."""
     return followed(AppTest.from_string(TWO_PAGES, default_timeout=60), linked)
 
 

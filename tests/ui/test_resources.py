@@ -20,13 +20,11 @@ from attnviz.ui import resources
 from attnviz.ui.pages import PAGE_NAMES
 from tests.benchmarks.visitor import Visitor
 from tests.browser.server import running_server
-from tests.conftest import SENTENCES, ModelFactory
+from tests.conftest import SENTENCES
 from tests.ui.opening import open_alone
 
 
-def test_model_replaced_in_place_is_used_to_translate_and_verify(
-    en_fr: Path, make_network: ModelFactory, tokenizer: Tokenizer
-) -> None:
+def test_model_replaced_in_place_is_used_to_translate_and_verify(en_fr, make_network, tokenizer) -> None:
     def translated() -> Any:
         return resources.translate("en-fr", "cpu", SENTENCES[0], 1, None)
 
@@ -50,7 +48,7 @@ def test_model_replaced_in_place_is_used_to_translate_and_verify(
 
 
 @pytest.mark.parametrize("page", PAGE_NAMES)
-def test_run_searches_the_folders_of_models_once(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_run_searches_the_folders_of_models_once(page: str, monkeypatch) -> None:
     searches = list[tuple[Any, ...]]()
 
     def counted(*arguments: Any) -> list[Path]:
@@ -67,7 +65,7 @@ VISITORS = 10
 
 @pytest.mark.nightly
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="open files are counted in /proc")
-def test_expired_sessions_are_dropped_although_nobody_comes(tmp_path: Path) -> None:
+def test_expired_sessions_are_dropped_although_nobody_comes(tmp_path) -> None:
     """Streamlit's sessions each have an event loop, which has three files open (a selector and a pair of sockets)."""
     log = tmp_path / "page.log"
 
@@ -104,7 +102,7 @@ print(*(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children
 """
 
 
-def test_folder_is_deleted_however_its_process_ends(tmp_path: Path) -> None:
+def test_folder_is_deleted_however_its_process_ends(tmp_path) -> None:
     ends = (0, signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
     command = [sys.executable, "-c", SERVER, *(str(int(end)) for end in ends)]
     environment = os.environ | {"TMPDIR": str(tmp_path)}

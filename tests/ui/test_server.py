@@ -3,29 +3,25 @@
 import asyncio
 import contextlib
 import gc
-import gzip
 import hashlib
 import resource
 import shutil
 import socket
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+import requests
 import streamlit as st
 from starlette.applications import Starlette
 from starlette.responses import HTMLResponse, PlainTextResponse
 from starlette.routing import Route
-from starlette.types import Message
+from starlette.testclient import TestClient
+from starlette.websockets import WebSocketDisconnect
 
-from attnviz import AttnvizError
+from attnviz import AttnvizError, Translator
 from attnviz.browser_modules import APP_MODULES
 from attnviz.browser_programs import KATEX, PLOTLY
-from attnviz.translator import Translator
 from attnviz.ui import payloads, resources, server
 from attnviz.ui.examples import DEFAULT_SENTENCE
 from attnviz.ui.pages import PATHS, all_pages
@@ -51,67 +47,39 @@ PAGE = Starlette(
     ],
     middleware=server.MIDDLEWARE,
 )
-
-
-def exchange(kind: str, path: str, headers: list[tuple[str, str]], received: Message, **scope: Any) -> list[Message]:
-    """Return the messages that the server sends when it receives one."""
-    messages: list[Message] = []
-
-    async def receive() -> Message:
-        return received
-
-    async def send(message: Message) -> None:
-        messages.append(message)
-
-    sent = [(name.encode(), value.encode()) for name, value in headers]
-    scope = {"method": "GET", "query_string": b""} | scope
-    asyncio.run(PAGE({"type": kind, "path": path, "raw_path": path.encode(), "headers": sent} | scope, receive, send))
-    return messages
-
-
-def get(
-    path: str, *headers: tuple[str, str], query: str = "", method: str = "GET", content: bytes = b""
-) -> tuple[int, dict[str, str], bytes]:
-    """Return status, headers and body of what the server answers."""
-    received = {"type": "http.request", "body": content, "more_body": False}
-    given = [("host", "localhost"), *headers]
-    messages = exchange("http", path, given, received, method=method, query_string=query.encode())
-    answer = {name.decode(): value.decode() for name, value in messages[0]["headers"]}
-    return messages[0]["status"], answer, b"".join(message.get("body", b"") for message in messages[1:])
+SERVER = TestClient(PAGE, "http://localhost", headers={"accept-encoding": "identity"})
 
 
 def test_programs_are_served_compressed_and_cacheable() -> None:
     """Also below a proxy's folder: the other tests ask for them at the root."""
     for program in (PLOTLY, KATEX, APP_MODULES):
         path, expected = program.file_name, program.text.encode()
-        status, plain, content = get("/behind/a/proxy/" + path)
-        assert (status, content) == (200, expected)
-        _, packed, smaller = get("/behind/a/proxy/" + path, ("accept-encoding", "gzip, br"))
-        assert packed["content-encoding"] == "gzip"
-        assert gzip.decompress(smaller) == expected
-        assert len(smaller) < len(expected) / 1.5
-        for headers in (plain, packed):
-            assert "immutable" in headers["cache-control"]
-            assert headers["content-type"].startswith("text/javascript")
+        plain = SERVER.get(f"/behind/a/proxy/{path}")
+        packed = SERVER.get(f"/behind/a/proxy/{path}", headers={"accept-encoding": "gzip, br"})
+        assert packed.headers["content-encoding"] == "gzip"
+        assert packed.num_bytes_downloaded < len(expected) / 1.5
+        for answer in (plain, packed):
+            assert (answer.status_code, answer.content) == (200, expected)
+            assert "immutable" in answer.headers["cache-control"]
+            assert answer.headers["content-type"].startswith("text/javascript")
     digest = APP_MODULES.file_name.rpartition("-")[2]
-    assert get("/" + APP_MODULES.file_name.replace(digest, "0" * 12 + ".js"))[0] == 404, "another version's"
+    other = SERVER.get("/" + APP_MODULES.file_name.replace(digest, "0" * 12 + ".js"))
+    assert other.status_code == 404, "another version's"
 
 
 def test_only_pages_send_preload_links() -> None:
-    _, page, _ = get("/")
-    assert page["link"].split(", ") == [
+    links = SERVER.get("/").headers["link"].split(", ")
+    assert links == [
         f"<{PLOTLY.file_name}>; rel=preload; as=script",
         f"<{APP_MODULES.file_name}>; rel=modulepreload",
     ]
-    for announced in page["link"].split(", "):
-        assert get("/" + announced[1 : announced.index(">")])[0] == 200
-    assert "link" not in get("/health")[1]
-    assert "link" not in get(f"/{PLOTLY.file_name}")[1]
+    for announced in links:
+        assert SERVER.get("/" + announced[1 : announced.index(">")]).status_code == 200
+    for path in ("health", PLOTLY.file_name):
+        assert "link" not in SERVER.get(f"/{path}").headers
 
 
-def test_warm_up_translates_the_default_sentence(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, model_folder: Path
-) -> None:
+def test_warm_up_translates_the_default_sentence(monkeypatch, tmp_path, model_folder) -> None:
     monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
     folder = shutil.copytree(model_folder, tmp_path / "en-fr")
     server.warm_up()
@@ -120,7 +88,7 @@ def test_warm_up_translates_the_default_sentence(
     assert resources.translate(folder.name, "auto", DEFAULT_SENTENCE, 5, None).source_text == DEFAULT_SENTENCE
 
 
-def test_unknown_paths_lead_to_the_app_also_with_many_idle_connections(tmp_path: Path) -> None:
+def test_unknown_paths_lead_to_the_app_also_with_many_idle_connections(tmp_path) -> None:
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
     with contextlib.ExitStack() as stack:
         stack.callback(resource.setrlimit, resource.RLIMIT_NOFILE, limits)
@@ -132,26 +100,23 @@ def test_unknown_paths_lead_to_the_app_also_with_many_idle_connections(tmp_path:
         for _ in range(300):
             stack.enter_context(socket.create_connection((place.hostname, place.port)))
 
-        def opened(path: str) -> str:
-            request = urllib.request.Request(address + path, headers={"Accept": "text/html"})
-            with urllib.request.urlopen(request, timeout=60) as page:
-                return str(page.url)
+        def opened(path: str) -> requests.Response:
+            return requests.get(address + path, headers={"Accept": "text/html"}, timeout=60)
 
         for path in ("/nonsense?step=3", "/nonsense/?step=3", "/a/b/c?step=3", "/index.html?step=3"):
-            assert opened(path) == f"{address}/?step=3"
-        assert opened("/x") == f"{address}/"
+            assert opened(path).url == f"{address}/?step=3"
+        assert opened("/x").url == f"{address}/"
         for path in PATHS:
-            assert opened(f"/{path}?x=1") == f"{address}/{path}?x=1"
-            with urllib.request.urlopen(f"{address}/{path}") as page:
-                assert "ETag" not in page.headers, "it would stay the same where our scripts change"
+            page = opened(f"/{path}?x=1")
+            assert (page.status_code, page.url) == (200, f"{address}/{path}?x=1")
+            assert "ETag" not in page.headers, "it would stay the same where our scripts change"
         for path in ("/static/js/of-another-version.js", "/a/static/js/of-another-version.js"):
-            with pytest.raises(urllib.error.HTTPError, match="404"), urllib.request.urlopen(address + path):
-                pass
+            assert requests.get(address + path, timeout=60).status_code == 404
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("start", range(8))
-def test_seven_visitors_open_the_pages_right_after_a_start(start: int, tmp_path: Path) -> None:
+def test_seven_visitors_open_the_pages_right_after_a_start(start: int, tmp_path) -> None:
     """The first visitors of *Corpus* use pandas in the thread of a job, while others draw with Plotly."""
     pages = ("corpus", "", "corpus", "lab", "why", "transformer", "")
 
@@ -171,27 +136,25 @@ def test_seven_visitors_open_the_pages_right_after_a_start(start: int, tmp_path:
 
 def test_unknown_request_is_asked_for_and_accepted_only_as_a_page_made_it() -> None:
     trace = synthetic.trace()
-    path, query = address(trace, "energy", every=True).split("?")
-    digest = path.split("/")[1]
-    text, made = payloads._TEXTS.find(digest), get(f"/{path}", query=query)
+    at = "/" + address(trace, "energy", every=True)
+    path, digest = at.split("?")[0], at.split("/")[2]
+    text, made = payloads._TEXTS.find(digest), SERVER.get(at)
+
+    def sent(content: str, to: str = path) -> int:
+        return SERVER.post(to, content=content.encode()).status_code
+
     forget(payloads._TEXTS, payloads._SHOWN, payloads._PAYLOADS, alive=True)
-    assert get(f"/{path}", query=query)[0] == 428
-    assert get(f"/{path}", method="HEAD")[0] == 428
+    assert SERVER.get(at).status_code == SERVER.head(path).status_code == 428
     for wrong in (text.replace(trace.fingerprint, "0" * 64), "", "é" * 9, f"[{text}]"):
-        assert get(f"/{path}", method="POST", content=wrong.encode())[0] == 403
+        assert sent(wrong) == 403
     forged = path.replace(digest, hashlib.sha256(text.encode()).hexdigest()[:32])
-    assert get(f"/{forged}", method="POST", content=text.encode())[0] == 403, "a digest without the secret"
-    assert get(f"/{path}", method="POST", content=b"0" * (payloads.LONGEST_REQUEST + 1))[0] == 413
-    assert get(f"/{path}", query=query)[0] == 428
-    assert get(f"/{path}", method="POST", content=text.encode())[0] == 204
-    assert get(f"/{path}", method="HEAD")[0] == 200
-    assert get(f"/{path}", query=query) == made
-
-
-def status(host: str, kind: str = "http") -> int:
-    """Return the status that answers a request, or refuses a connection; 0 where the app itself answers that."""
-    first, *_ = exchange(kind, "/health", [("host", host)], {"type": f"{kind}.connect"})
-    return int(first.get("status", 0))
+    assert sent(text, forged) == 403, "a digest without the secret"
+    assert sent("0" * (payloads.LONGEST_REQUEST + 1)) == 413
+    assert SERVER.get(at).status_code == 428
+    assert sent(text) == 204
+    assert SERVER.head(path).status_code == 200
+    again = SERVER.get(at)
+    assert (again.status_code, again.headers, again.content) == (200, made.headers, made.content)
 
 
 @pytest.mark.parametrize(
@@ -209,20 +172,21 @@ def status(host: str, kind: str = "http") -> int:
         ("", False),
     ],
 )
-def test_only_allowed_hosts_are_served(monkeypatch: pytest.MonkeyPatch, host: str, served: bool) -> None:
+def test_only_allowed_hosts_are_served(monkeypatch, host: str, served: bool) -> None:
     option, hosts = st.get_option, ["localhost", "::1", "*.example.org"]
     monkeypatch.setattr(st, "get_option", lambda name: hosts if name == "server.allowedHosts" else option(name))
-    assert status(host) == (200 if served else 403)
-    assert status(host, kind="websocket") == (0 if served else 403)
+    assert SERVER.get("/health", headers={"host": host}).status_code == (200 if served else 403)
+    with pytest.raises(WebSocketDisconnect) as closed, SERVER.websocket_connect("/health", headers={"host": host}):
+        pass  # only a refused connection is answered with a status
+    assert getattr(closed.value, "status_code", 0) == (0 if served else 403)
 
 
-def test_payload_that_cannot_be_made_is_answered_with_the_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_payload_that_cannot_be_made_is_answered_with_the_sentence(monkeypatch) -> None:
     def refuse(*_: object) -> bytes:
         raise AttnvizError("Pair 3 has no tokens: é.")
 
     all_pages()
     monkeypatch.setitem(payloads._MAKERS, "facts", payloads._MAKERS["facts"]._replace(maker=refuse))
-    path, query = address(synthetic.trace(), "facts", every=True).split("?")
-    status, headers, body = get(f"/{path}", query=query)
-    assert (status, body.decode()) == (422, "Pair 3 has no tokens: é.")
-    assert headers["content-type"].startswith("text/plain")
+    answer = SERVER.get("/" + address(synthetic.trace(), "facts", every=True))
+    assert (answer.status_code, answer.text) == (422, "Pair 3 has no tokens: é.")
+    assert answer.headers["content-type"].startswith("text/plain")

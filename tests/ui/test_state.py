@@ -56,7 +56,7 @@ CHOSEN = {"by": "words", "face": "difference", "colours": "cividis", "root": "1"
 CHOSEN["values"] = "1"
 
 
-def test_every_heatmap_choice_is_read_from_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_heatmap_choice_is_read_from_the_address(monkeypatch) -> None:
     monkeypatch.setattr(selection, "has_posterior", lambda _: True)
     chosen = linked_selection(MAIN_VIEW, CHOSEN).choices
     switches = {"root": True, "end": False, "margins": True, "values": True}

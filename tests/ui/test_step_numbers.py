@@ -1,16 +1,13 @@
 """Texts about the numbers of a step: verification badge, logit attribution, energies and findings."""
 
 import dataclasses
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given
 from streamlit.testing.v1 import AppTest
-from syrupy.assertion import SnapshotAssertion
 
-from attnviz import Trace, Translator
+from attnviz import Trace
 from attnviz.analysis.logit_attribution import LogitAttribution, idle_sources, logit_attribution_sentence
 from attnviz.analysis.verification import (
     Discrepancy,
@@ -21,17 +18,16 @@ from attnviz.analysis.verification import (
     quantity_names,
 )
 from attnviz.model_folder import read_weights
-from attnviz.text import Tokenizer, piece_name
+from attnviz.text import piece_name
 from attnviz.ui import resources
 from attnviz.ui.step.logit_attribution_panel import parse_piece
 from tests import strategies
 from tests.conftest import SENTENCES
 from tests.figures.synthetic import trace as make_trace
-from tests.ui.opening import Run
 from tests.ui.shown_payloads import badge, fetched, mounted
 
 
-def test_a_wrong_weight_turns_the_badge_red_and_names_the_number(page: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_weight_turns_the_badge_red_and_names_the_number(page, monkeypatch) -> None:
     def wrong(trace: Trace) -> dict[str, Any]:
         weights = dict(resources.weights_of(trace))
         weights["decoder.attention.query.weight"] = weights["decoder.attention.query.weight"] + 0.05
@@ -48,14 +44,11 @@ def test_a_wrong_weight_turns_the_badge_red_and_names_the_number(page: Run, monk
 
 
 def word_boxes(app: AppTest, step: int | None = None, **selection: str) -> dict[str, Any]:
-    """Return the payload of the word and foil boxes, for the selection in these URL parameters."""
     (given,) = mounted(app, "attributed_word")
     return fetched(given["at"], step, **selection)
 
 
-def test_word_and_foil_of_the_logit_attribution_can_be_chosen(
-    page: Run, tokenizer: Tokenizer, snapshot: SnapshotAssertion
-) -> None:
+def test_word_and_foil_of_the_logit_attribution_can_be_chosen(page, tokenizer, snapshot) -> None:
     app = page()
     usual = word_boxes(app)
     assert [usual["word"], usual["foil"]] == snapshot
@@ -70,7 +63,7 @@ def test_word_and_foil_of_the_logit_attribution_can_be_chosen(
     assert f"“{third['name']}”" in headings[0]
 
 
-def test_typed_words_are_parsed_into_pieces(tokenizer: Tokenizer, snapshot: SnapshotAssertion) -> None:
+def test_typed_words_are_parsed_into_pieces(tokenizer, snapshot) -> None:
     for index in range(len(tokenizer)):
         assert parse_piece(piece_name(tokenizer.piece(index)), tokenizer)[0] is not None
     first, summary = parse_piece("bicyclettes", tokenizer)
@@ -85,12 +78,12 @@ def test_typed_words_are_parsed_into_pieces(tokenizer: Tokenizer, snapshot: Snap
 
 
 @given(strategies.texts)
-def test_any_typed_text_gives_a_piece_or_a_message(tokenizer: Tokenizer, text: str) -> None:
+def test_any_typed_text_gives_a_piece_or_a_message(tokenizer, text: str) -> None:
     index, summary = parse_piece(text, tokenizer)
     assert summary if index is None else 0 <= index < len(tokenizer)
 
 
-def test_logit_attribution_sentence_names_attention_without_effect(snapshot: SnapshotAssertion) -> None:
+def test_logit_attribution_sentence_names_attention_without_effect(snapshot) -> None:
     trace = make_trace("one two three .")
     alpha = np.array([0.5, 0.3, 0.1, 0.06, 0.04], dtype=np.float32)
     trace = dataclasses.replace(trace, alignment=np.tile(alpha, (len(trace.target_pieces), 1)))
@@ -101,7 +94,7 @@ def test_logit_attribution_sentence_names_attention_without_effect(snapshot: Sna
         assert logit_attribution_sentence(trace, entries, "zone", foil) == snapshot(name=name)
 
 
-def test_badge_text_counts_numbers_and_names_discrepancies(model_folder: Path, translator: Translator) -> None:
+def test_badge_text_counts_numbers_and_names_discrepancies(model_folder, translator) -> None:
     trace, weights = translator.translate(SENTENCES[2], beam=1), read_weights(model_folder)
     verification = RecurrentVerifier(trace, weights).verify(0)
     assert f"All {verification.numbers:,} numbers of step 1 are verified" in badge_text(verification, 0)

@@ -1,57 +1,30 @@
 """Page *To the transformer* as Streamlit runs it, without a browser: its row of weights, exhibits and address."""
 
 import base64
-import shutil
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Translator
 from attnviz.checkpoint import save_model
-from attnviz.installed_models import ADDITIVE_MODEL, FIXED_CONTEXT_MODEL, GENERAL_MODEL, LARGE_MODEL, TRANSFORMER_MODEL
+from attnviz.installed_models import ADDITIVE_MODEL, GENERAL_MODEL, TRANSFORMER_MODEL
 from attnviz.model_folder import read_weights, weights_digest
-from attnviz.network import DecomposableConfig, TransformerConfig
-from attnviz.text import Tokenizer
+from attnviz.network import DecomposableConfig
 from attnviz.ui.pages.exhibits import LINK_METHOD
 from attnviz.ui.pages.transformer_page import EXHIBITS
-from tests.conftest import REPOSITORY, ModelFactory
 from tests.detectors import random_detector
 from tests.snapshots import without_numbers
-from tests.transformers import random_transformer
-from tests.ui.opening import Run, open_alone
+from tests.ui.opening import open_alone
 from tests.ui.shown_payloads import fetched, mounted, page_html, picture_names
 
 SENTENCE = "Two dogs play in the snow."
-KINDS = {FIXED_CONTEXT_MODEL: "none", GENERAL_MODEL: "general", ADDITIVE_MODEL: "additive"}
-
-
-@pytest.fixture(scope="module")
-def models(tmp_path_factory: pytest.TempPathFactory, make_network: ModelFactory, tokenizer: Tokenizer) -> Path:
-    """Return a folder with all translators of the page."""
-    folder = tmp_path_factory.mktemp("models")
-    save_model(folder / LARGE_MODEL, make_network(hidden_size=9), tokenizer)
-    for name, kind in KINDS.items():
-        save_model(folder / name, make_network(kind), tokenizer)
-    transformer = random_transformer(TransformerConfig(len(tokenizer), 16, 4, 2, 12), 2)
-    save_model(folder / TRANSFORMER_MODEL, transformer, tokenizer)
-    return folder
 
 
 @pytest.fixture
-def folder(models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a copy of the folder with all translators of the page, which a test may change."""
-    shutil.copytree(models, tmp_path, dirs_exist_ok=True)
-    monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
-    return tmp_path
-
-
-@pytest.fixture
-def page(folder: Path) -> Run:
-    """Return a function that opens the page as a link does, by default for `SENTENCE`."""
+def page(folder):
     return lambda **linked: open_alone("transformer", **{"sentence": SENTENCE} | linked)
 
 
@@ -99,9 +72,7 @@ def expected_forms(folder: Path) -> dict[str, tuple[NDArray[np.float64] | None, 
     }
 
 
-def test_scores_weights_and_sentences_of_every_form_are_those_of_numpy(
-    page: Run, folder: Path, snapshot: SnapshotAssertion
-) -> None:
+def test_scores_weights_and_sentences_of_every_form_are_those_of_numpy(page, folder, snapshot) -> None:
     payload, expected = fetched(mounted(page(), "attention_row")[0]["at"]), expected_forms(folder)
     width, steps = len(payload["sources"]), len(payload["targets"])
     forms = payload["forms"]
@@ -123,7 +94,7 @@ def test_scores_weights_and_sentences_of_every_form_are_those_of_numpy(
         assert [form["model"], form["text"], without_numbers(form["sentences"][0])] == snapshot(name=name)
 
 
-def test_error_rates_of_the_heads_are_those_measured_with_these_weights(page: Run, folder: Path) -> None:
+def test_error_rates_of_the_heads_are_those_measured_with_these_weights(page, folder) -> None:
     """Of the links and the file of the first row; the best head is opened."""
     digest = weights_digest(folder / TRANSFORMER_MODEL)[:12]
     for weights, notes, chosen in ((digest, ["AER 0.90", "AER 0.80"], "cross.2.4"), ("0" * 12, ["", ""], "cross.1.1")):
@@ -140,11 +111,8 @@ def test_error_rates_of_the_heads_are_those_measured_with_these_weights(page: Ru
 
 
 @pytest.mark.parametrize("exhibit", EXHIBITS)
-def test_each_exhibit_is_verified_and_saved(
-    page: Run, folder: Path, tokenizer: Tokenizer, exhibit: str, snapshot: SnapshotAssertion
-) -> None:
+def test_each_exhibit_is_verified_and_saved(page, folder, tokenizer, exhibit: str, snapshot) -> None:
     save_model(folder / "detector", random_detector(DecomposableConfig(len(tokenizer), 8, 6), 1), tokenizer)
-    shutil.copy(REPOSITORY / "models" / "by-length.csv", folder)
     app = page(exhibit=exhibit, swap="1.3")
     assert picture_names(app) == snapshot
     assert len(mounted(app, "verification_badge")) == (3 if exhibit == "dot" else 2)

@@ -3,18 +3,15 @@
 import asyncio
 import threading
 import time
-import urllib.error
-import urllib.request
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from http.cookies import SimpleCookie
 
 import pytest
+import requests
 from hypothesis import given
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz.ui.waiting import IDLE_SECONDS, FairSemaphore
 from tests.benchmarks.visitor import Visitor
@@ -86,9 +83,7 @@ EVENTS = st.tuples(st.sampled_from("abcdefgh"), st.sampled_from(["look", "leave"
 
 
 @given(st.integers(1, 4), st.lists(EVENTS, max_size=60))
-def test_active_visitors_stay_within_the_limit_and_the_queue_keeps_its_order(
-    most: int, events: list[tuple[str, str]]
-) -> None:
+def test_active_visitors_stay_within_the_limit_and_the_queue_keeps_its_order(most, events) -> None:
     visitors = Visitors(most)
     before: dict[str, int] = {}
     for visitor, event in events:
@@ -107,7 +102,7 @@ def test_active_visitors_stay_within_the_limit_and_the_queue_keeps_its_order(
     assert not waiting or len(places) > most
 
 
-def test_notice_says_the_position_and_a_long_wait(snapshot: SnapshotAssertion) -> None:
+def test_notice_says_the_position_and_a_long_wait(snapshot) -> None:
     def page(position: tuple[int, float]) -> None:
         import streamlit as st
 
@@ -123,14 +118,11 @@ def test_notice_says_the_position_and_a_long_wait(snapshot: SnapshotAssertion) -
 
 
 @pytest.fixture(scope="module")
-def upload_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def upload_server(tmp_path_factory) -> Iterator[str]:
     """Run a page whose quotas are 100 kB for a session and 250 kB for all; return its address."""
     folder = tmp_path_factory.mktemp("uploads")
     with running_server(folder, folder / "page.log", "tests/ui/upload_app.py") as (address, _):
         yield address
-
-
-PART = b'--edge\r\nContent-Disposition: form-data; name="x"; filename="x"\r\n\r\n%b\r\n--edge--\r\n'
 
 
 async def upload(
@@ -139,19 +131,16 @@ async def upload(
     """Send `size` bytes as the upload of a session; return the status of the answer."""
 
     def send() -> int:
-        with urllib.request.urlopen(f"{address}/_stcore/health") as answer:
-            cookie = SimpleCookie(answer.headers["Set-Cookie"])["_streamlit_xsrf"].value
-        headers = {"Content-Type": "multipart/form-data; boundary=edge"}
-        if token:
-            headers |= {"X-Xsrftoken": cookie, "Cookie": f"_streamlit_xsrf={cookie}"}
-        path = f"{address}/_stcore/upload_file/{session}/{file}"
-        request = urllib.request.Request(path, PART % bytes(size) if size else b"", headers, method=method)
-        try:
-            with urllib.request.urlopen(request, timeout=30) as answer:
-                return int(answer.status)
-        except urllib.error.HTTPError as error:
-            error.close()
-            return error.code
+        cookies = requests.get(f"{address}/_stcore/health", timeout=30).cookies
+        headers = {"X-Xsrftoken": cookies["_streamlit_xsrf"]} if token else {}
+        return requests.request(
+            method,
+            f"{address}/_stcore/upload_file/{session}/{file}",
+            files={"x": bytes(size)} if size else None,
+            headers=headers,
+            cookies=cookies if token else None,
+            timeout=30,
+        ).status_code
 
     return await asyncio.to_thread(send)
 
@@ -167,7 +156,7 @@ async def present(address: str) -> AsyncIterator[str]:
         await visitor.leave()
 
 
-def test_uploads_are_limited_by_what_each_session_and_all_have_in_memory(upload_server: str) -> None:
+def test_uploads_are_limited_by_what_each_session_and_all_have_in_memory(upload_server) -> None:
     async def visit(address: str) -> None:
         async with present(address) as last, present(address) as other:
             async with present(address) as first:
@@ -186,7 +175,7 @@ def test_uploads_are_limited_by_what_each_session_and_all_have_in_memory(upload_
     asyncio.run(visit(upload_server))
 
 
-def test_refused_uploads_count_nothing(upload_server: str) -> None:
+def test_refused_uploads_count_nothing(upload_server) -> None:
     async def visit(address: str) -> None:
         async with present(address) as session:
             for count in range(43):

@@ -3,18 +3,16 @@
 import dataclasses
 import re
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
-from syrupy.assertion import SnapshotAssertion
 
-from attnviz import Trace, Translator
+from attnviz import ExcludePosition, ReplaceWeights, Temperature, Trace
 from attnviz.trace import WhatIfs
-from attnviz.trace.interventions import ENDLESS, ExcludePosition, ReplaceWeights, Temperature
+from attnviz.trace.interventions import ENDLESS
 from attnviz.trace.what_ifs import MOST_WHAT_IFS, StoredWhatIfs, WhatIf, decode_what_ifs, encode_what_ifs
 from attnviz.ui.embedding import in_session
 from attnviz.ui.inputs import SENTENCE_PAGES, clear_entries, follow_link
@@ -24,8 +22,8 @@ from tests.conftest import SENTENCES
 from tests.figures import synthetic
 from tests.trace.test_interventions import changes
 from tests.trace.test_what_ifs import made
-from tests.ui import fields
-from tests.ui.opening import Run, open_page, upload
+from tests.ui import opening
+from tests.ui.opening import open_page, upload
 from tests.ui.shown_payloads import address, mounted, panel_texts, texts
 from tests.what_if_links import link
 
@@ -33,14 +31,13 @@ SENTENCE = SENTENCES[0]
 
 
 @pytest.fixture
-def page(page: Run) -> Run:
-    """Return a function that opens the page with a sentence and greedy search."""
+def page(page):
     return partial(page, sentence=SENTENCE, search="greedy")
 
 
 def ask(app: AppTest, **asked: Any) -> AppTest:
     """Send a request about what-ifs for the current view to the page, and run it."""
-    fields.ask(app, "what_if", {"identity": shown(app)[0], "what_if": asked})
+    opening.ask(app, "what_if", {"identity": shown(app)[0], "what_if": asked})
     assert not app.run().exception
     return app
 
@@ -67,7 +64,7 @@ IMPOSSIBLE: list[dict[str, Any]] = [
 """One change of each way to be refused; `tests/trace` has the others."""
 
 
-def test_impossible_change_shows_a_message_and_changes_nothing(page: Run, snapshot: SnapshotAssertion) -> None:
+def test_impossible_change_shows_a_message_and_changes_nothing(page, snapshot) -> None:
     app, messages = page(), []
     before = shown(app)
     for asked in IMPOSSIBLE:
@@ -79,21 +76,20 @@ def test_impossible_change_shows_a_message_and_changes_nothing(page: Run, snapsh
     assert panel_texts(app, "what_if_problem") == []  # gone with the next what-if
 
 
-@pytest.mark.parametrize("held", [False, True])
-@pytest.mark.parametrize("step", [None, 1])
+OUT, EVEN = {"kind": "exclusion", "position": 0}, {"kind": "temperature", "temperature": ENDLESS}
+
+
 @pytest.mark.parametrize(
-    "change",
-    [{"kind": "exclusion", "position": 0}, {"kind": "temperature", "temperature": ENDLESS}],
-    ids=["out", "even"],
+    ("change", "step", "held"), [(OUT, None, False), (OUT, 1, True), (EVEN, None, True), (EVEN, 1, False)]
 )
-def test_change_asked_for_again_adds_nothing(page: Run, change: dict[str, Any], step: int | None, held: bool) -> None:
+def test_change_asked_for_again_adds_nothing(page, change: dict[str, Any], step: int | None, held: bool) -> None:
     app = page()
     for _ in range(2):
         ask(app, intervention=change | {"step": step}, held=held)
         assert (len(cards(app)), shown(app)[1], panel_texts(app, "what_if_problem")) == (2, 1, [])
 
 
-def test_bad_link_values_show_a_message(page: Run, snapshot: SnapshotAssertion) -> None:
+def test_bad_link_values_show_a_message(page, snapshot) -> None:
     possible, impossible = WhatIf(0, ExcludePosition(0, 0)), WhatIf(0, ExcludePosition(0, 98))
     bad = [possible, impossible, WhatIf(2, Temperature(2.0, 0)), WhatIf(7, Temperature(2.0))]
     app = page(what_ifs=encode_what_ifs([*bad, WhatIf(0, ReplaceWeights((1,)))]), what_if="3")
@@ -106,9 +102,7 @@ def test_bad_link_values_show_a_message(page: Run, snapshot: SnapshotAssertion) 
     assert panel_texts(damaged, "what_if_problem") == snapshot(name="damaged")
 
 
-def test_file_restores_all_cards_without_a_model(
-    translator: Translator[Trace], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_file_restores_all_cards_without_a_model(translator, tmp_path, monkeypatch) -> None:
     first = translator.translate(SENTENCE, beam=1)
     both = (ExcludePosition(0, 1), Temperature(2.0, 0))
     traces = tuple(made(translator, first, one, held=True) for one in both)

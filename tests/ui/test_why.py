@@ -1,52 +1,34 @@
 """Page *Why attention?* as Streamlit runs it, without a browser: its three models, and what it saves."""
 
 import functools
-import shutil
-from pathlib import Path
 
 import numpy as np
 import pytest
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Translator
-from attnviz.checkpoint import save_model
 from attnviz.corpora.judging import judge
 from attnviz.evaluation.example_sentences import REFERENCE_TRANSLATIONS
-from attnviz.text import Tokenizer
+from attnviz.installed_models import LARGE_MODEL
 from attnviz.ui.pages.why_page import MODELS, translate_trio
-from tests.conftest import REPOSITORY, ModelFactory
-from tests.ui.opening import Run, open_alone
+from tests.ui.opening import open_alone
 from tests.ui.shown_payloads import address, fetched, mounted, page_html, panel_texts, picture_names
 
-JUDGE = "en-fr"
 SENTENCE = "Two dogs play in the snow."
 
 
 @pytest.fixture
-def folder(tmp_path: Path, make_network: ModelFactory, tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a folder with the three models and the one that judges them."""
-    save_model(tmp_path / JUDGE, make_network(hidden_size=9), tokenizer)
-    for name, kind in zip(MODELS, ("none", "general", "additive"), strict=True):
-        save_model(tmp_path / name, make_network(kind), tokenizer)
-    shutil.copy(REPOSITORY / "models" / "by-length.csv", tmp_path)
-    monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
-    return tmp_path
-
-
-@pytest.fixture
-def page(folder: Path) -> Run:
-    """Return a function that opens the page as a link does."""
+def page(folder):
     return functools.partial(open_alone, "why")
 
 
-def test_page_is_saved(page: Run, snapshot: SnapshotAssertion) -> None:
+def test_page_is_saved(page, snapshot) -> None:
     app = page(sentence=SENTENCE, long="own")
     assert picture_names(app) == snapshot
     assert len(mounted(app, "file_link")) == 1
     assert "{" not in mounted(app, "tables")[0]["at"]  # the same at every step
 
 
-def test_example_is_forced_with_the_translation_of_a_person(page: Run) -> None:
+def test_example_is_forced_with_the_translation_of_a_person(page) -> None:
     """The shipped model writes *la banque de la rivière*, which its page calls a mistake."""
     sentence = "He is sitting on the bank of the river."
     app = page(sentence=sentence)
@@ -57,9 +39,9 @@ def test_example_is_forced_with_the_translation_of_a_person(page: Run) -> None:
     assert translate_trio(SENTENCE, None).origin == "model"
 
 
-def test_shades_and_strokes_are_the_judgement_of_the_judge(page: Run, folder: Path) -> None:
+def test_shades_and_strokes_are_the_judgement_of_the_judge(page, folder) -> None:
     fixed = fetched(mounted(page(sentence=SENTENCE, long="own"), "side_by_side")[0]["at"])["lanes"][0]
-    judge_model = Translator.load(folder / JUDGE, "cpu")
+    judge_model = Translator.load(folder / LARGE_MODEL, "cpu")
     for version in (fixed["versions"][0], fixed["versions"][-1]):
         source = "".join(word for word, _ in version["source"])
         text = Translator.load(folder / MODELS[0], "cpu").translate_batch([source], beam=5)[0]
@@ -70,7 +52,7 @@ def test_shades_and_strokes_are_the_judgement_of_the_judge(page: Run, folder: Pa
         assert tuple(k for k, (_, omitted) in enumerate(version["source"]) if omitted) == judged.omitted
 
 
-def test_missing_model_of_the_three_is_named(page: Run, folder: Path, snapshot: SnapshotAssertion) -> None:
+def test_missing_model_of_the_three_is_named(page, folder, snapshot) -> None:
     problems = []
     for name in MODELS:
         (folder / name).rename(folder / "away")
