@@ -127,9 +127,7 @@ writeWeights({{ plan: {{ dense: true, vertical: false, columns }}, parts: {{ wei
 
 
 @pytest.mark.parametrize(("distance", "written"), [(18, ["0.43", "", "0.11", "", "0.20", ""]), (30, None)])
-def test_weight_in_a_narrow_column_is_written_where_no_larger_one_is_beside(
-    distance: int, written: list[str] | None, tmp_path
-) -> None:
+def test_weight_in_a_narrow_column_is_written_where_no_larger_one_is_beside(distance, written, tmp_path) -> None:
     weights = [0.43, 0.1, 0.11, 0.06, 0.2, 0.2]
     written = written or ["0.43", "0.10", "0.11", "", "0.20", "0.20"]
     given = {"weights": weights, "distance": distance}
