@@ -1,6 +1,5 @@
 """Corpus page as Streamlit runs it, without a browser: uploads, server tables, filters, charts and links."""
 
-import functools
 import lzma
 import re
 import time
@@ -53,11 +52,6 @@ def _only_the_sample() -> Iterator[None]:
             jobs._JOBS.pop(identity).forget()
 
 
-@pytest.fixture
-def corpus(models_folder):
-    return functools.partial(open_alone, "corpus")
-
-
 def wait_until_job_ends(identity: str) -> None:
     job = job_of("somebody", identity)
     for _ in range(600):
@@ -67,8 +61,8 @@ def wait_until_job_ends(identity: str) -> None:
     raise AssertionError("the job has not ended after a minute")
 
 
-def test_search_matches_source_or_target_and_reports_no_match(corpus, snapshot) -> None:
-    app = corpus()
+def test_search_matches_source_or_target_and_reports_no_match(models_folder, snapshot) -> None:
+    app = open_alone("corpus")
     app.button(key="corpus_sample").click().run()
     wait_until_job_ends(app.session_state["corpus_table"])
     app.run()
@@ -87,8 +81,8 @@ def test_search_matches_source_or_target_and_reports_no_match(corpus, snapshot) 
     assert len(app.dataframe[0].value) == 200
 
 
-def test_link_to_a_missing_table_with_bad_values_is_reported(corpus, snapshot) -> None:
-    app = corpus(table="../../etc", show="x", sort="y", x="z", brush="nan_a", part="99999999999999999999")
+def test_link_to_a_missing_table_with_bad_values_is_reported(models_folder, snapshot) -> None:
+    app = open_alone("corpus", table="../../etc", show="x", sort="y", x="z", brush="nan_a", part="99999999999999999999")
     assert panel_texts(app, "corpus_problem") == snapshot
 
 
@@ -108,8 +102,8 @@ def test_unusable_files_are_reported(models_folder, snapshot) -> None:
     assert problems == snapshot
 
 
-def test_successive_uploads_show_their_table_or_problem(corpus) -> None:
-    app, pair = corpus(), b"I am hungry.\tJ'ai faim.\n"
+def test_successive_uploads_show_their_table_or_problem(models_folder) -> None:
+    app, pair = open_alone("corpus"), b"I am hungry.\tJ'ai faim.\n"
     given = [
         ("own.tsv", pair, ""),
         ("own.png", b"?", "own.png cannot be used"),

@@ -1,7 +1,6 @@
 """Lab as Streamlit runs it, without a browser: its sections, among them the beam search, neighbours and comparison."""
 
 import json
-from functools import partial
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -35,22 +34,17 @@ ATTENDING = ("attributions", "perturbation-tests")
 """Sections that a model without attention lacks."""
 
 
-@pytest.fixture
-def lab(models_folder):
-    return partial(open_alone, "lab")
-
-
 @pytest.fixture(autouse=True)
 def _no_mistakes(monkeypatch) -> None:
     """Ignore suspected errors: the random model makes mistakes everywhere, at which the lab would open."""
     monkeypatch.setattr(lab_script, "shown_suspected_errors", lambda _: [])
 
 
-def test_lab_opens_at_the_first_mistake(lab, monkeypatch) -> None:
+def test_lab_opens_at_the_first_mistake(models_folder, monkeypatch) -> None:
     found = [Finding(FindingKind.REPEATED, 2.0, target=k, strong=k > 1) for k in (1, 3)]
     suspects = [SuspectedError(one, one.target, 0) for one in found]
     monkeypatch.setattr(lab_script, "shown_suspected_errors", lambda _: suspects)
-    app = lab(sentence="Two dogs play in the snow.")
+    app = open_alone("lab", sentence="Two dogs play in the snow.")
     assert not app.exception
     assert selected(app).step == 3
     assert field(app, "section")["value"] == "perturbation-tests"
@@ -64,15 +58,15 @@ def test_lab_opens_at_the_first_mistake(lab, monkeypatch) -> None:
     assert [len(one["layout"]["meta"]["panels"]) for one in fitting_figures(drawn)] == [6] * 3
 
 
-def test_link_opens_a_section_which_alone_requests_payloads(three_models, lab, snapshot) -> None:
+def test_link_opens_a_section_which_alone_requests_payloads(three_models, snapshot) -> None:
     opened = {"sentence": "Two dogs play in the snow."}
     for section in SECTIONS:
-        app = lab(section=section, **opened)
+        app = open_alone("lab", section=section, **opened)
         assert address(app) == (opened if section == next(iter(SECTIONS)) else opened | {"section": section})
         assert picture_names(app) == snapshot(name=section)
-    without = [panel_texts(lab(section=section, model="fixed"), "section_panel") for section in ATTENDING]
+    without = [panel_texts(open_alone("lab", section=section, model="fixed"), "section_panel") for section in ATTENDING]
     assert without == snapshot(name="without attention")
-    app = lab()
+    app = open_alone("lab")
     assert len(payloads_of(app, "chart")) == 1
     set_field(app, "all_steps", True)
     charts = [given["at"].split("/")[2].split("?")[0] for given in mounted(app, "chart")]
@@ -89,9 +83,11 @@ def shown(en_fr) -> Translator:
     return Translator.load(en_fr, device="cpu")
 
 
-def test_nearest_sample_entries_match_a_brute_force_search(lab, shown) -> None:
+def test_nearest_sample_entries_match_a_brute_force_search(models_folder, shown) -> None:
     """The reference is computed from the traces of all pairs, in float64."""
-    (listed,) = payloads_of(lab(section="neighbours", sentence=SENTENCES[0], search="greedy"), "neighbours", step=1)
+    (listed,) = payloads_of(
+        open_alone("lab", section="neighbours", sentence=SENTENCES[0], search="greedy"), "neighbours", step=1
+    )
     query = shown.translate(SENTENCES[0], beam=1).states[1].astype(np.float64)
     expected = []
     for source, target in (line.split("\t") for line in SAMPLE.read_text(encoding="utf-8").splitlines()):
@@ -109,8 +105,8 @@ def test_nearest_sample_entries_match_a_brute_force_search(lab, shown) -> None:
     assert "".join("".join(entry[part] for part in ("before", "marked", "after")).split()) == "".join(target.split())
 
 
-def test_map_has_a_point_for_each_vector_and_each_step(lab, shown, snapshot) -> None:
-    app = lab(section="neighbours", sentence=SENTENCES[0], search="greedy", vectors="annotation")
+def test_map_has_a_point_for_each_vector_and_each_step(models_folder, shown, snapshot) -> None:
+    app = open_alone("lab", section="neighbours", sentence=SENTENCES[0], search="greedy", vectors="annotation")
     (drawn,) = payloads_of(app, "chart")
     figure = json.loads(drawn["template"])
     points, opens = figure["data"][0], figure["layout"]["meta"]["opens"]
@@ -128,8 +124,8 @@ def picture(app: AppTest, **options: str) -> dict[str, Any]:
     return fetched(chart["at"], **options)
 
 
-def test_dropped_and_swapped_words_change_the_other_sentence_and_the_address(three_models, lab, snapshot) -> None:
-    app = lab(section="comparison", compare="sentence", sentence=SENTENCES[0])
+def test_dropped_and_swapped_words_change_the_other_sentence_and_the_address(three_models, snapshot) -> None:
+    app = open_alone("lab", section="comparison", compare="sentence", sentence=SENTENCES[0])
     same = panel_texts(app, "compare_told")
     assert same == snapshot
     set_field(app, "edited_word", "5")

@@ -1,9 +1,6 @@
 """Page *Why attention?* as Streamlit runs it, without a browser: its three models, and what it saves."""
 
-import functools
-
 import numpy as np
-import pytest
 
 from attnviz import Translator
 from attnviz.corpora.judging import judge
@@ -16,22 +13,17 @@ from tests.ui.shown_payloads import address, fetched, mounted, page_html, panel_
 SENTENCE = "Two dogs play in the snow."
 
 
-@pytest.fixture
-def page(folder):
-    return functools.partial(open_alone, "why")
-
-
-def test_page_is_saved(page, snapshot) -> None:
-    app = page(sentence=SENTENCE, long="own")
+def test_page_is_saved(folder, snapshot) -> None:
+    app = open_alone("why", sentence=SENTENCE, long="own")
     assert picture_names(app) == snapshot
     assert len(mounted(app, "file_link")) == 1
     assert "{" not in mounted(app, "tables")[0]["at"]  # the same at every step
 
 
-def test_example_is_forced_with_the_translation_of_a_person(page) -> None:
+def test_example_is_forced_with_the_translation_of_a_person(folder) -> None:
     """The shipped model writes *la banque de la rivière*, which its page calls a mistake."""
     sentence = "He is sitting on the bank of the river."
-    app = page(sentence=sentence)
+    app = open_alone("why", sentence=sentence)
     assert "target" not in address(app)
     assert any(REFERENCE_TRANSLATIONS[sentence].french in html for html in page_html(app))
     assert translate_trio(sentence, None).origin == "reference"
@@ -39,8 +31,8 @@ def test_example_is_forced_with_the_translation_of_a_person(page) -> None:
     assert translate_trio(SENTENCE, None).origin == "model"
 
 
-def test_shades_and_strokes_are_the_judgement_of_the_judge(page, folder) -> None:
-    fixed = fetched(mounted(page(sentence=SENTENCE, long="own"), "side_by_side")[0]["at"])["lanes"][0]
+def test_shades_and_strokes_are_the_judgement_of_the_judge(folder) -> None:
+    fixed = fetched(mounted(open_alone("why", sentence=SENTENCE, long="own"), "side_by_side")[0]["at"])["lanes"][0]
     judge_model = Translator.load(folder / LARGE_MODEL, "cpu")
     for version in (fixed["versions"][0], fixed["versions"][-1]):
         source = "".join(word for word, _ in version["source"])
@@ -52,11 +44,11 @@ def test_shades_and_strokes_are_the_judgement_of_the_judge(page, folder) -> None
         assert tuple(k for k, (_, omitted) in enumerate(version["source"]) if omitted) == judged.omitted
 
 
-def test_missing_model_of_the_three_is_named(page, folder, snapshot) -> None:
+def test_missing_model_of_the_three_is_named(folder, snapshot) -> None:
     problems = []
     for name in MODELS:
         (folder / name).rename(folder / "away")
-        app = page(sentence=SENTENCE)
+        app = open_alone("why", sentence=SENTENCE)
         problems += panel_texts(app, "why_problem")
         assert not mounted(app, "side_by_side")
         (folder / "away").rename(folder / name)
