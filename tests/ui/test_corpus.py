@@ -36,13 +36,6 @@ from tests.ui.opening import field, open_alone, set_field
 from tests.ui.shown_payloads import panel_texts, plain_texts, texts
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _no_jobs_in_the_end() -> Iterator[None]:
-    yield
-    while jobs._JOBS:
-        jobs._JOBS.popitem()[1].forget()
-
-
 @pytest.fixture(autouse=True)
 def _only_the_sample() -> Iterator[None]:
     """Forget the jobs of a test, but not the finished one of the sample: to measure its 200 pairs takes a second."""
