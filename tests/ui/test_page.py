@@ -35,9 +35,10 @@ def page(tmp_path_factory, model_folder):
 def test_bad_input_shows_a_message_and_keeps_the_last_translation_and_the_address(page) -> None:
     app = page()
     assert address(app) == {}
-    good = {"sentence": "Two dogs play.", "target": "Deux chiens."}
+    good = {"sentence": "Two dogs play.", "target": "Deux chiens 字."}
     for box, text in good.items():
         set_field(app, box, text)
+    assert "字" in " ".join(panel_texts(app, "notice")), "the model has never seen it"
     steps = steps_of(app)
     too_long = ("a " * (LONGEST_SENTENCE + 1), f"{LONGEST_SENTENCE + 1} words")
     for text, said in (("", "is empty"), (" \n\t ", "is empty"), too_long):
