@@ -324,7 +324,7 @@ def translated(translator) -> Trace:
     return translator.translate("A girl is riding a red \U0001f6b2 bicycle.", beam=3)
 
 
-def test_rows_hold_the_numbers_of_the_arrays(translated) -> None:
+def test_rows_hold_the_numbers_of_the_arrays_and_of_each_head(translated, trace) -> None:
     frame = translated.to_frame()
     assert list(frame) == ["i", "j", "target", "source", "energy", "weight", "probability"]
     assert len(frame) == translated.alignment.size
@@ -334,9 +334,6 @@ def test_rows_hold_the_numbers_of_the_arrays(translated) -> None:
         assert row.energy == translated.energies[row.i, row.j]
         assert row.weight == translated.alignment[row.i, row.j]
         assert row.probability == translated.probabilities[row.i]
-
-
-def test_transformer_has_rows_of_each_head(trace) -> None:
     frame = trace.to_frame()
     assert list(frame) == ["layer", "head", "i", "j", "target", "source", "energy", "weight", "probability"]
     assert len(frame) == trace.cross_alignment.size
@@ -370,7 +367,7 @@ def test_links_of_a_file_keep_its_marks() -> None:
     assert frame["i"].is_monotonic_increasing
 
 
-def test_notebook_representation_is_the_heatmap(translated, snapshot) -> None:
+def test_methods_draw_the_figures_and_list_the_likeliest_pieces(translated, snapshot) -> None:
     assert translated.heatmap(by="steps", step=1) == figures.heatmap(translated, by="steps", step=1).figure()
     assert translated.step_figure(0) == translated.step_figure(0, "attention")
     last = len(translated.target_pieces) - 1
@@ -381,9 +378,6 @@ def test_notebook_representation_is_the_heatmap(translated, snapshot) -> None:
         translated.step_figure(last + 1)
     assert refusal(lambda: translated.step_figure(0, "pie")) == snapshot
     assert translated._repr_html_() == export.heatmap_html(translated)
-
-
-def test_top_pieces_of_a_step(translated, snapshot) -> None:
     candidates = translated.top(0, 5)
     assert len(candidates) == 5
     assert candidates[0] == (translated.top_pieces[0][0], pytest.approx(translated.top_probabilities[0, 0]))
