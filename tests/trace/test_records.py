@@ -279,7 +279,7 @@ def same(one: Snapshots, other: Snapshots) -> bool:
     return arrays and {**vars(one), "alignments": 0} == {**vars(other), "alignments": 0}
 
 
-def test_file_and_folder_are_read_back(tmp_path) -> None:
+def test_file_and_folder_are_read_back_and_moments_found(tmp_path) -> None:
     snapshots((0,)).save(tmp_path / "000000.json")
     other = replace(SENTENCE, source="an old house")
     for update in (10, 50):
@@ -292,6 +292,10 @@ def test_file_and_folder_are_read_back(tmp_path) -> None:
     saved = snapshots((0, 10, 50))
     saved.save(tmp_path / "one.json")
     assert same(Snapshots.load(tmp_path / "one.json"), saved)
+    found = snapshots((10, 50))
+    assert [found.moment(update) for update in (0, 10, 49, 50, 99)] == [0, 0, 0, 1, 1]
+    assert [found.value("loss", update) for update in (9, 10, 49, 50)] == [None, 9 / 11, 9 / 11, 9 / 51]
+    assert found.value("bleu", 50) is None
 
 
 @given(st.sets(st.integers(0, 40), min_size=2, max_size=8), st.integers(1, 6))
@@ -310,13 +314,6 @@ def test_parts_are_joined_in_any_order(updates, parts) -> None:
         if some
     ]
     assert same(join_snapshots(cut[::-1]), whole)
-
-
-def test_value_and_moment_are_last_at_or_before_update() -> None:
-    found = snapshots((10, 50))
-    assert [found.moment(update) for update in (0, 10, 49, 50, 99)] == [0, 0, 0, 1, 1]
-    assert [found.value("loss", update) for update in (9, 10, 49, 50)] == [None, 9 / 11, 9 / 11, 9 / 51]
-    assert found.value("bleu", 50) is None
 
 
 @pytest.fixture(scope="module")
