@@ -242,12 +242,14 @@ def undone_mends() -> list[Fault]:
     from tests.mends import MENDS
 
     faults = []
-    for mend in MENDS:
-        source = (REPOSITORY / mend.path).read_text(encoding="utf-8")
-        if source.count(mend.now) != 1:
-            sys.exit(f"{mend.path} no longer has the text that is to be undone once: {mend.now}")
-        where = f"{mend.fault} ({mend.path})"
-        faults.append(Fault(mend.path, where, source.replace(mend.now, mend.before), tuple(mend.tests.split())))
+    for mend in MENDS.strip("\n").split("\n\n"):
+        head, test, now, *rest = mend.split("\n")
+        name, _, fault = head.partition(": ")
+        path, now, before = f"attnviz/{name}", now[2:], "".join(rest)[2:]
+        source = (REPOSITORY / path).read_text(encoding="utf-8")
+        if source.count(now) != 1:
+            sys.exit(f"{path} no longer has the text that is to be undone once: {now}")
+        faults.append(Fault(path, f"{fault} ({path})", source.replace(now, before), (f"tests/{test}",)))
     return faults
 
 

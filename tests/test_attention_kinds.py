@@ -118,14 +118,11 @@ def test_every_stage_has_an_equation_and_figures(kind) -> None:
         assert bool(stage_figures(trace, stage, "idea")) != in_picture
 
 
-def test_recurrent_translators_are_told_apart_by_their_config() -> None:
+def test_results_are_told_apart_and_imported_attention_cannot_be_recomputed() -> None:
     trace = make_trace()
     imported = dataclasses.replace(trace, config={**trace.config, "architecture": "seq2seq"})
     assert [architecture_of(one).name for one in (trace, imported)] == ["rnnsearch", "seq2seq"]
     assert (trace.attends_once, imported.attends_once) == (True, False)
-
-
-def test_imported_attention_cannot_be_recomputed() -> None:
     given = attention(["a", "b"], ["c"], [[0.25, 0.75]])
     assert architecture_of(given).result is Attention
     assert not could_be_of(given, {})

@@ -65,22 +65,17 @@ def pins(path: Path) -> dict[str, str]:
     return dict(line.split("==") for line in lines if "==" in line)
 
 
-def test_every_pin_lies_within_its_range() -> None:
+def test_pins_lowest_versions_and_extras_agree_with_the_package() -> None:
     pinned = pins(REPOSITORY / "requirements.txt")
     assert pinned.keys() == RANGES.keys()
     assert {name: version for name, version in pinned.items() if not RANGES[name].contains(version)} == {}
-
-
-def test_lowest_requirements_equal_lower_bounds() -> None:
     bounds = {name: str(bound) for name, bound in RANGES.items() if name != "torch"}
     assert {name: f">={version}" for name, version in pins(LOWEST).items()} == bounds
-
-
-def test_table_of_extras_agrees_with_the_package() -> None:
     assert all(library in added_by(extra) and library not in CORE for library, extra in EXTRAS.items())
     assert added_by("app").keys() <= EXTRAS.keys()
     everything = {name for extra in PROJECT["optional-dependencies"] for name in added_by(extra)}
     assert added_by("all").keys() == everything
+    assert tuple(map(int, re.findall(r"\d+", str(RANGES["streamlit"]))[:2])) == versions.LOWEST
 
 
 def without_python_settings() -> dict[str, str]:
@@ -321,25 +316,14 @@ def test_streamlit_version_within_bounds_is_accepted(version, monkeypatch) -> No
     versions.check_streamlit()
 
 
-def test_lowest_version_equals_package_requirement() -> None:
-    assert tuple(map(int, re.findall(r"\d+", str(RANGES["streamlit"]))[:2])) == versions.LOWEST
-
-
-def test_plotly_version_equals_installed_package() -> None:
+def test_plotly_and_katex_are_those_of_the_installed_packages() -> None:
     """Where this fails, follow attnviz/browser_programs/README.md."""
     assert get_plotlyjs_version() == PLOTLY.version
     assert f'.version="{PLOTLY.version}"' in PLOTLY.text
     assert PLOTLY.version in PLOTLY.file_name
-
-
-def test_plotly_bundle_has_listed_trace_types() -> None:
     assert not re.search("</script|<!--", PLOTLY.text), "it is written into pages"
     assert {*re.findall(r"moduleType:\"trace\",name:\"(\w+)\"", PLOTLY.text)} == PLOTLY_TRACES
     assert len(PLOTLY.text) < len(get_plotlyjs()) / 3
-
-
-def test_katex_version_equals_that_of_streamlit() -> None:
-    """Where this fails, follow attnviz/browser_programs/README.md."""
     programs = (Path(file_util.get_static_dir()) / "static" / "js").glob("*katex.*.js")
     assert f"`{KATEX.version}`" in "".join(program.read_text(encoding="utf-8") for program in programs)
     assert f'version:"{KATEX.version}"' in KATEX.text

@@ -96,16 +96,13 @@ def folder(model_folder, tmp_path) -> Path:
     return shutil.copytree(model_folder, tmp_path / "model")
 
 
-def test_arrays_equal_network_weights(folder, translator) -> None:
+def test_arrays_digest_and_architecture_are_those_of_the_current_files(folder, translator, monkeypatch) -> None:
     weights = analysis.load_weights(folder)
     expected = translator.network.state_dict()
     assert weights.keys() == expected.keys()
     for name, values in weights.items():
         assert values.dtype == np.float16
         np.testing.assert_array_equal(values.astype(np.float32), expected[name].numpy())
-
-
-def test_digest_is_of_the_file_and_computed_once(folder, monkeypatch) -> None:
     opened = []
     true = hashlib.file_digest
     monkeypatch.setattr(hashlib, "file_digest", lambda *given: opened.append(given) or true(*given))
@@ -114,9 +111,6 @@ def test_digest_is_of_the_file_and_computed_once(folder, monkeypatch) -> None:
     assert len(opened) == 1
     with pytest.raises(AttnvizError, match=r"model\.safetensors"):
         weights_digest(folder / "nowhere")
-
-
-def test_replaced_file_of_same_size_and_time_is_noticed(folder) -> None:
     path = folder / "model.safetensors"
     before, time = path.read_bytes(), path.stat().st_mtime_ns
     digest, was = weights_digest(folder), stamp(folder, "model.safetensors", "config.json")
@@ -126,9 +120,6 @@ def test_replaced_file_of_same_size_and_time_is_noticed(folder) -> None:
     now = stamp(folder, "model.safetensors", "config.json")
     assert (now[0] != was[0], now[1] == was[1]) == (True, True)
     assert stamp(folder, "nowhere") == ((),)
-
-
-def test_architecture_is_read_from_current_config(folder) -> None:
     assert model_folder.architecture(folder) == "rnnsearch"
     path = folder / "config.json"
     record = json.loads(path.read_text())

@@ -79,7 +79,7 @@ def test_changed_sentence_keeps_translation_as_fuzzy(tmp_path) -> None:
     assert any(problem.startswith("obsolete: ") for problem in problems(again, fewer))
 
 
-def test_sentence_may_be_chosen_from_literals(tmp_path) -> None:
+def test_sentence_is_a_literal_or_chosen_from_literals(tmp_path) -> None:
     lines = (
         'gettext("One" if b else "Two" if c else "Three", a=1)',
         'gettext({"a": "Four", "b": "Five"}[key])',
@@ -89,25 +89,12 @@ def test_sentence_may_be_chosen_from_literals(tmp_path) -> None:
     dogs, cats = ("{count} dog", "{count} dogs"), ("{count} cat", "{count} cats")
     expected = {"One", "Two", "Three", "Four", "Five", "Six", "Seven", dogs, cats}
     assert {message.id for message in extract(module(tmp_path, *lines)) if message.id} == expected
+    for call in ("gettext(text)", "gettext(A if b else 'One')", 'gettexts({"a": f"{one}"})'):
+        with pytest.raises(ValueError, match="literal"):
+            extract(module(tmp_path, call))
 
 
-@pytest.mark.parametrize("call", ["gettext(text)", "gettext(A if b else 'One')", 'gettexts({"a": f"{one}"})'])
-def test_sentence_must_be_literal(tmp_path, call) -> None:
-    with pytest.raises(ValueError, match="literal"):
-        extract(module(tmp_path, call))
-
-
-def test_catalog_must_be_as_it_is_generated(tmp_path) -> None:
-    template, path, catalog = extract(module(tmp_path, 'gettext("Yes")')), tmp_path / "fr.po", Catalog(locale="fr")
-    catalog.add("Yes", "Oui")
-    update(catalog, template)
-    path.write_bytes(content(catalog))
-    assert file_problems(path, template) == []
-    path.write_bytes(path.read_bytes().replace(b"texts.py", b"other.py"))
-    assert len(file_problems(path, template)) == 1
-
-
-def test_translation_must_keep_placeholders(tmp_path) -> None:
+def test_catalog_must_be_as_it_is_generated_and_keep_placeholders(tmp_path) -> None:
     package = module(tmp_path, 'gettext("{a} and {b}", a=1, b=2)', 'ngettext("One dog", "{count} dogs", 2)')
     catalog = Catalog(locale="fr")
     update(catalog, extract(package))
@@ -117,6 +104,13 @@ def test_translation_must_keep_placeholders(tmp_path) -> None:
     catalog["{a} and {b}"].string = "{b} et {a}"
     catalog["One dog"].string = ("Un chien", "{count} chiens")
     assert not problems(catalog, extract(package))
+    template, path, catalog = extract(module(tmp_path, 'gettext("Yes")')), tmp_path / "fr.po", Catalog(locale="fr")
+    catalog.add("Yes", "Oui")
+    update(catalog, template)
+    path.write_bytes(content(catalog))
+    assert file_problems(path, template) == []
+    path.write_bytes(path.read_bytes().replace(b"texts.py", b"other.py"))
+    assert len(file_problems(path, template)) == 1
 
 
 @pytest.mark.parametrize(

@@ -104,16 +104,13 @@ def _imports_from_above(declared: tuple[str, ...], inside: tuple[str, ...] = ())
     return faults
 
 
-def test_every_package_is_in_one_layer() -> None:
+def test_every_package_is_in_one_layer_and_imports_lower_ones() -> None:
+    assert _imports_from_above(LAYERS) == []
+    assert _imports_from_above(UI_LAYERS, ("ui",)) == []
     for folder, declared in ((PACKAGE, LAYERS), (PACKAGE / "ui", UI_LAYERS)):
         there = {path.relative_to(folder).parts[0].removesuffix(".py") for path in folder.rglob("*.py")}
         names = " ".join(declared).split()
         assert sorted(names) == sorted(there if folder == PACKAGE else there - {"__init__"})
-
-
-def test_imports_go_to_lower_layers() -> None:
-    assert _imports_from_above(LAYERS) == []
-    assert _imports_from_above(UI_LAYERS, ("ui",)) == []
 
 
 def _module_name(path: Path) -> str:

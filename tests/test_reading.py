@@ -207,9 +207,6 @@ def test_skipped_lines_are_reported_with_number_and_reason(tmp_path, snapshot) -
     assert found.pairs == [*PAIRS, ("The end.", "La fin.")]
     assert [line.number for line in found.skipped] == [3, 4, 5, 6, 7, 8]
     assert [line.reason for line in found.skipped] == snapshot
-
-
-def test_up_to_one_malformed_line_in_a_hundred_is_skipped(tmp_path) -> None:
     assert [line.number for line in read(tmp_path, TEXT.encode() * 50 + b"no tab\n").skipped] == [101]
     with pytest.raises(AttnvizError):
         read(tmp_path, TEXT.encode() * 50 + b"no tab\n" * 2)

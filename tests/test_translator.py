@@ -238,21 +238,15 @@ def detector(folder) -> Detector:
     return Detector.load(folder, device="cpu")
 
 
-def test_judgement_is_verified_by_the_folder_weights(detector, folder) -> None:
+def test_judgement_is_verified_or_refused_and_no_translator(detector, folder, snapshot, model_folder, tmp_path) -> None:
     judgement = detector.judge(*PAIRS[0])
     assert judgement.model == "tiny"
     assert judgement.weights_digest == weights_digest(folder)
     assert (judgement.source_text, judgement.target_text) == PAIRS[0]
     assert JudgementVerifier(judgement, read_weights(folder)).verify(0).holds
-
-
-def test_unusable_sentences_are_refused(detector, snapshot) -> None:
     for pair in ((" ", "Oui."), ("Yes.", "oui " * (LONGEST_SENTENCE + 1))):
         assert refusal(partial(detector.judge, *pair)) == snapshot
     assert refusal(lambda: detector.judge_batch([("Yes.", "Oui."), ("No.", "")])) == snapshot
-
-
-def test_detector_is_not_listed_among_translators(folder, model_folder, tmp_path) -> None:
     for each in (folder, model_folder):
         shutil.copytree(each, tmp_path / f"{each.parent.name}-{each.name}")
     assert architecture(folder) == "decomposable"

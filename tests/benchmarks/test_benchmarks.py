@@ -81,6 +81,9 @@ def test_the_measures_are_means_over_the_links() -> None:
     )
     own = alignment[2, 3] > alignment[2, 2] and alignment[3, 2] > alignment[3, 3]
     assert (found["order"].value, found["order"].count) == (float(own), 1)
+    alignment = np.random.default_rng(3).dirichlet(np.ones(6), 5)
+    assert diagonality(alignment * np.linspace(0.2, 0.9, 5)[:, None]) == pytest.approx(diagonality(alignment))
+    assert diagonality(np.zeros((5, 6))) == pytest.approx(0)
 
 
 @st.composite
@@ -115,12 +118,6 @@ def test_baseline_attention_rows_are_distributions(pair) -> None:
         np.testing.assert_allclose(baseline(pair).sum(axis=1), 1)
     assert diagonality(uniform_attention(pair)) == pytest.approx(0)
     assert diagonality(diagonal_attention(pair)) >= diagonality(link_attention(pair)) - 1e-12
-
-
-def test_diagonality_is_independent_of_row_sums() -> None:
-    alignment = np.random.default_rng(3).dirichlet(np.ones(6), 5)
-    assert diagonality(alignment * np.linspace(0.2, 0.9, 5)[:, None]) == pytest.approx(diagonality(alignment))
-    assert diagonality(np.zeros((5, 6))) == pytest.approx(0)
 
 
 TRAINING = "The cat sleeps on the sofa.\tLe chat dort sur le canapé.\nThank you !\tMerci !\n"

@@ -260,14 +260,11 @@ def test_app_accepts_local_and_configured_host_names(arguments, variable, named,
 EXAMPLES = REPOSITORY / "attnviz" / "examples"
 
 
-def test_examples_are_copied_into_the_folder(tmp_path) -> None:
+def test_examples_are_copied_and_files_of_the_working_directory_kept(tmp_path, monkeypatch, capsys) -> None:
     assert main(["examples", str(tmp_path / "new")]) == 0
     files = [path.relative_to(EXAMPLES) for path in EXAMPLES.rglob("*") if path.is_file()]
     assert len(files) > 10
     assert all((tmp_path / "new" / path).read_bytes() == (EXAMPLES / path).read_bytes() for path in files)
-
-
-def test_files_of_the_working_directory_are_kept(tmp_path, monkeypatch, capsys) -> None:
     monkeypatch.chdir(tmp_path)
     Path("pairs.tsv").write_text("mine")
     assert main(["examples"]) == 0

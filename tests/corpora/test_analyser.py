@@ -108,13 +108,10 @@ def test_gold_links_are_mapped_to_the_words_of_the_model(translator) -> None:
     assert gold_links_of("A station.", "La gare!", (1, 0)) == [("station", "La", True)]
 
 
-@pytest.mark.parametrize("wrong", [{"beam": 0}, {"kind": "erased"}, {"threshold": 0}, {"batch_size": 0}])
-def test_invalid_settings_are_refused(translator, wrong) -> None:
-    with pytest.raises(AttnvizError):
-        Analyser(translator, Settings(**wrong))
-
-
-def test_heads_have_no_posterior(translator, tokenizer) -> None:
+def test_invalid_settings_and_posteriors_of_heads_are_refused(translator, tokenizer) -> None:
+    for wrong in ({"beam": 0}, {"kind": "erased"}, {"threshold": 0}, {"batch_size": 0}):
+        with pytest.raises(AttnvizError):
+            pytest.fail(f"{wrong}: {Analyser(translator, Settings(**wrong))}")
     heads = Translator(random_transformer(TransformerConfig(len(tokenizer), 16, 4, 2, 12), 2), tokenizer)
     with pytest.raises(ValueError, match="more than one"):
         force_encoded(heads, [EncodedPair.of(tokenizer, *SENTENCES[:2])], BatchPosterior(translator, "posterior"))

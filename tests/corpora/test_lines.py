@@ -129,7 +129,7 @@ def store() -> Iterator[fsspec.AbstractFileSystem]:
     system.rm("/corpus", recursive=True)
 
 
-def test_paths_folders_and_patterns_are_expanded_in_order(folder) -> None:
+def test_paths_folders_patterns_and_addresses_are_expanded_in_order(folder, store, tmp_path) -> None:
     a, b = (str(folder / name) for name in ("a.tsv", "b.tsv"))
     assert source_files([b]) == [b]
     assert source_files([str(folder)]) == [a, b]
@@ -139,9 +139,6 @@ def test_paths_folders_and_patterns_are_expanded_in_order(folder) -> None:
         (folder / "empty").mkdir(exist_ok=True)
         with pytest.raises(AttnvizError, match=r"jsonl|empty"):
             source_files([nothing])
-
-
-def test_addresses_are_expanded_and_copied(store, tmp_path) -> None:
     parts = [f"memory:///corpus/part-{part}.tsv" for part in (1, 2)]
     for name in ("memory://corpus/part-*.tsv", "memory://corpus"):
         files = source_files([name])

@@ -147,17 +147,13 @@ def test_beam_search_equals_plain_search_of_each_sentence(beam, penalty, drawn) 
         assert [one.score for one in found[sentence]] == pytest.approx([scores[one.ids] for one in found[sentence]])
 
 
-def test_width_and_length_penalty_have_bounds() -> None:
+def test_width_length_penalty_and_forced_words_have_bounds() -> None:
     for beam, penalty in ((1, 0.0), (100, 10.0)):
         check_search(beam, penalty)
     for beam, penalty in ((0, 1.0), (101, 1.0), (1, -0.01), (1, 10.01)):
         with pytest.raises(AttnvizError):
             check_search(beam, penalty)
-
-
-@pytest.mark.parametrize(("word", "pieces"), [(9, 2), (EOS, 1)], ids=["with the end after it", "the end"])
-def test_forced_word_is_within_the_limit(word, pieces) -> None:
-    for step in range(5):
+    for (word, pieces), step in product([(9, 2), (EOS, 1)], range(5)):  # a word with the end after it, or the end
         with nullcontext() if step + pieces <= 4 else pytest.raises(AttnvizError):
             check_limit({0: 9, step: word}, 4)
 

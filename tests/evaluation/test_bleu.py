@@ -100,12 +100,7 @@ def test_rescoring_equals_searching(translator) -> None:
     assert best.beam == min(trial.beam for trial in trials if trial.bleu == best.bleu)
 
 
-def test_number_format() -> None:
-    assert [table_number(12345.678), table_number(None)] == ["12,345.7", "–"]
-    assert [table_number(-1.25, 2, signed=True), table_number(0.5, signed=True)] == ["\u22121.25", "+0.5"]
-
-
-def test_command_line_shortens_paths() -> None:
+def test_numbers_and_paths_of_tables_are_short() -> None:
     models = [Path("/somewhere/private/models/en-fr"), Path("models/a model")]
     files = [Path(f"/somewhere/private/test/file-{number}.tsv") for number in range(9)]
     command = command_line(files, models, ["--limit", "10"])
@@ -114,6 +109,8 @@ def test_command_line_shortens_paths() -> None:
     words = shlex.split(command.replace("\\\n", " "))
     assert words[:5] == ["python", "-m", "attnviz", "evaluate", "test/file-0.tsv"]
     assert words[-6:] == ["--model", "models/en-fr", "--model", "models/a model", "--limit", "10"]
+    assert [table_number(12345.678), table_number(None)] == ["12,345.7", "–"]
+    assert [table_number(-1.25, 2, signed=True), table_number(0.5, signed=True)] == ["\u22121.25", "+0.5"]
 
 
 PAIRS = list(zip(SENTENCES[::2], SENTENCES[1::2], strict=True))

@@ -36,16 +36,13 @@ def records() -> list[Attention]:
     return [planted(seed, *pair, gold) for seed, (pair, gold) in enumerate(zip(PAIRS, GOLD, strict=True))]
 
 
-def test_a_planted_head_is_first(records) -> None:
+def test_a_planted_head_is_first_with_the_error_rate_of_alignment_error(records) -> None:
     for by in ("aer", "erased", None):
         found = find_heads(records, GOLD, by=by)
         assert (found.by, found.alignment_heads, found.tied, len(found.table)) == (by or "aer", [list(PLANTED)], 1, 6)
         first = found.table.iloc[0]
         assert (first["layer"], first["head"], first["aer"], first["erased"]) == (*PLANTED, 0, 1)
     assert "<table" in found._repr_html_()
-
-
-def test_the_error_rate_is_that_of_alignment_error(records) -> None:
     table = find_heads(records, GOLD).table
     assert list(table["aer"]) == sorted(table["aer"])
     for _, row in table.iterrows():

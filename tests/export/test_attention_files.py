@@ -47,7 +47,7 @@ def pairs(draw: st.DrawFn) -> Attention:
 
 @pytest.mark.parametrize("ending", LINK_ENDINGS)
 @given(st.lists(pairs(), min_size=1, max_size=4))
-@example([record_of_links(words_between(["a", "b"], ["c", "d"]), GoldLinks(frozenset({(1, 1)})))])
+@example([record_of_links(words_between("ab", "cd"), links) for links in (GoldLinks(frozenset({(1, 1)})), GoldLinks())])
 def test_saved_links_are_read_back_equal(ending, records) -> None:
     if not any(record.links for record in records):
         return
@@ -139,7 +139,7 @@ def record() -> Attention:
     return attention(SOURCE, TARGET, matrix(), energies=np.log(matrix()))
 
 
-def test_page_of_attention_has_its_weights_and_what_is_missing(record) -> None:
+def test_page_of_attention_has_its_weights_links_and_what_is_missing(record) -> None:
     page = saved_view(contents(record, "html", FigureOptions(margins=True)).decode("utf-8"))
     assert missing_values_reason() in page.texts()
     drawn = figures.heatmap(record, end=True, margins=True, longest=LONGEST)
@@ -147,9 +147,6 @@ def test_page_of_attention_has_its_weights_and_what_is_missing(record) -> None:
     for step in range(len(record.target_pieces)):
         drawn = step_figure(subject := Subject(record, step), "look").draw(subject)
         assert close(plain(page.figure("look", step)), plain(drawn.plotly()))
-
-
-def test_stored_links_are_marked_unless_others_are_given() -> None:
     record = attention("a b", "c d", np.eye(2), sure=[(0, 1)])
     for options, marked in ((FigureOptions(), True), (FigureOptions(gold=GoldLinks()), False)):
         assert ("sure" in [one.name for one in picture(record, options).figure().data]) == marked

@@ -132,6 +132,7 @@ PAIRS = tuple(
     )
 )
 SOURCES, TARGETS = ([" ".join(pair[side]) for pair in PAIRS] for side in (0, 1))
+BOTH = {"source": SOURCES, "target": TARGETS}
 LINKS = tuple(pair.links for pair in PAIRS)
 TEXTS = tuple(pair.fill("{links}", 0, True) for pair in PAIRS)
 
@@ -172,11 +173,7 @@ class File:
     @property
     def given(self) -> dict[str, Any]:
         """What `read_attention` is given besides the file of the example pairs."""
-        return self.sides_of(self.pairs)
-
-    def sides_of(self, pairs: Pairs) -> dict[str, Any]:
-        sides = {"source": [" ".join(one.source) for one in pairs], "target": [" ".join(one.target) for one in pairs]}
-        return {name: side for name, side in sides.items() if name[0] in self.needs}
+        return {name: lines[: self.count] for name, lines in BOTH.items() if name[0] in self.needs}
 
     def content(self, pairs: Pairs) -> bytes:
         if isinstance(self.write, bytes):

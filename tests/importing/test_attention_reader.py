@@ -34,6 +34,7 @@ from attnviz.trace.word_link_text import CountingError, parse_links
 from tests.documentation.pages import FORMATS_PAGE, with_tables
 from tests.figures import synthetic
 from tests.importing.attention_files import (
+    BOTH,
     CONTENTS,
     ENDS,
     FILES,
@@ -113,7 +114,6 @@ GRAPH: dict[str, Any] = {
     "links": [{"source": 0, "target": 2, "value": weight} for row in ROWS for weight in row],
 }
 NEMATUS = "0 ||| une voiture ||| 0.2 ||| a car ||| 2 2\n"
-BOTH: dict[str, Any] = {"source": SOURCES, "target": TARGETS}
 IN_MEMORY: dict[str, Any] = {"matrix": matrix(), "source": SOURCE, "target": TARGET}
 STEPS = torch.softmax(torch.arange(120, dtype=torch.float32).sin().reshape(4, 3, 1, 2, 1, 5), -1)
 GENERATED = tuple(tuple(step) for step in STEPS)
@@ -826,7 +826,7 @@ def test_column_of_possible_links_is_not_dropped(sure, possible, base) -> None:
 # Sentences and options
 
 
-def test_encoding_option(tmp_path) -> None:
+def test_encoding_transpose_and_unescape_options(tmp_path, capsys, snapshot) -> None:
     path, source = tmp_path / "links.txt", tmp_path / "source.txt"
     path.write_bytes("été ||| 0-0\n".encode("latin-1"))
     source.write_bytes("Über\n".encode("latin-1"))
@@ -834,9 +834,6 @@ def test_encoding_option(tmp_path) -> None:
     assert (record.source_text, record.translation) == ("Über", "été")
     path.write_bytes("a b ||| 0-0 1-1\n".encode("utf-16"))
     assert read_attention(path, ["c d"], encoding="utf-16")[0].links == ((0, 0), (1, 1))
-
-
-def test_transpose_and_unescape_options(tmp_path, capsys, snapshot) -> None:
     weights = PAIRS[0].weights()
     record = read_attention(weights.T, SOURCES[:1], TARGETS[:1], transpose=True)[0]
     assert np.allclose(record.alignment, weights)

@@ -516,16 +516,6 @@ def _names(*names: str) -> Damage:
     return lambda folder: torch.save(dict.fromkeys((*names, "other.weight"), torch.ones(2)), folder / "model.pt")
 
 
-def _with_options(**changes: Any) -> Damage:
-    def damage(folder: Path) -> None:
-        Opennmt().write(folder)
-        content = torch.load(folder / "model_step_3.pt", weights_only=False)
-        vars(content["opt"]).update(changes)
-        torch.save(content, folder / "model_step_3.pt")
-
-    return damage
-
-
 _T, _J, _F = Tutorial(), Joey(), Fairseq()
 MODEL = "tut3-model.pt"
 GATES = (("weight_ih", 8), ("weight_hh", 8), ("bias_ih",), ("bias_hh",))
@@ -568,7 +558,6 @@ DAMAGED: Mapping[str, Damage] = {
     "fairseq: no counts": _file(_F, "dict.en.txt", "the\ndog\n"),
     "fairseq: too few tokens": _file(_F, "dict.en.txt", "the 3\ndog 2\n"),
     "fairseq: dictionary not UTF-8": _file(_F, "dict.en.txt", b"\xff 3\n"),
-    "OpenNMT: other attention": _with_options(global_attention_function="sparsemax"),
     "OpenNMT: no vocabulary": _file(Opennmt(older=True), "source.txt", None),
     "D2l: more layers of the encoder": _saved(
         D2l(), **{f"encoder.rnn.rnn.{name}_l2": torch.zeros(24, *into) for name, *into in GATES}

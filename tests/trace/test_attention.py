@@ -18,7 +18,7 @@ from tests.strategies import texts
 from tests.trace.test_records import assert_same
 
 
-def test_attention_keeps_given_numbers_also_in_files() -> None:
+def test_attention_keeps_given_numbers_also_in_files_and_of_tensors() -> None:
     record = attention(SOURCE, TARGET, matrix(), sure=[(0, 0)], possible=[(2, 1), (0, 0)])
     assert np.allclose(record.alignment, matrix(), atol=1e-7)
     assert record.source_pieces[-1] == record.target_pieces[-1] == "</s>"
@@ -41,12 +41,9 @@ def test_attention_keeps_given_numbers_also_in_files() -> None:
     assert "energies-differ" not in found.remarks
     others = attention(SOURCE, TARGET, matrix(), energies=np.zeros((9, 7)))
     assert "energies-differ" in others.remarks
-
-
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_tensors_with_gradients_are_read(dtype) -> None:
-    weights = torch.tensor([[0.25, 0.75], [1.0, 0.0]], dtype=dtype, requires_grad=True)
-    assert attention("a b", "c d", weights).alignment.tolist() == [[0.25, 0.75], [1, 0]]
+    for dtype in (torch.float32, torch.bfloat16):
+        tensor = torch.tensor([[0.25, 0.75], [1.0, 0.0]], dtype=dtype, requires_grad=True)
+        assert attention("a b", "c d", tensor).alignment.tolist() == [[0.25, 0.75], [1, 0]]
 
 
 @pytest.mark.parametrize(

@@ -80,21 +80,15 @@ def test_no_field_may_be_missing_or_of_another_type(contents, kind, tmp_path, sn
     assert accepted == snapshot
 
 
-def full(array: str, value: float) -> Damage:
-    """Return the damage of an array all of whose numbers are `value`."""
-    return lambda record: record.update({array: packed(np.full(record[array]["shape"], value, np.float32))})
+def filled(array: str, value: Any, columns: Any = slice(None)) -> Damage:
+    """Return the damage of an array that has `value` in these columns, and 0 elsewhere."""
 
+    def damage(record: dict[str, Any]) -> None:
+        numbers = np.zeros(record[array]["shape"], np.float32)
+        numbers[..., columns] = value
+        record[array] = packed(numbers)
 
-def negative_weights(record: dict[str, Any]) -> None:
-    weights = np.zeros(record["alignment"]["shape"], np.float32)
-    weights[:, :2] = -1, 2
-    record["alignment"] = packed(weights)
-
-
-def looking_ahead(record: dict[str, Any]) -> None:
-    weights = np.zeros(record["decoder_alignment"]["shape"], np.float32)
-    weights[..., -1] = 1
-    record["decoder_alignment"] = packed(weights)
+    return damage
 
 
 OF_RECORDS: dict[str, Damage] = {
@@ -124,9 +118,9 @@ DAMAGE: dict[type, dict[str, Damage]] = {
         "unknown number type": lambda r: r["alignment"].update(dtype="quaternion"),
         "a bomb": lambda r: r.update(readouts={**packed(np.zeros(10**7, np.float32)), "shape": [1, 1]}),
         "more numbers than memory": lambda r: r["readouts"].update(shape=[2**20, 2**10]),
-        "rows that do not sum to 1": full("alignment", 0),
-        "negative weights": negative_weights,
-        "numbers that are none": full("gates", np.nan),
+        "rows that do not sum to 1": filled("alignment", 0),
+        "negative weights": filled("alignment", (-1, 2), slice(2)),
+        "numbers that are none": filled("gates", np.nan),
         "a score vector of another model": lambda r: r.update(score_vector=packed(np.zeros(8, np.float32))),
         "states of another sentence": lambda r: r.update(layer_states=packed(np.zeros((99, 1, 10), np.float32))),
         "whole numbers for energies": lambda r: r.update(energies=packed(np.zeros(r["energies"]["shape"], np.int32))),
@@ -157,9 +151,9 @@ DAMAGE: dict[type, dict[str, Damage]] = {
         "no heads": lambda r: r["config"].update(heads=0),
         "layers in part": lambda r: r["config"].update(layers=2.0),
         "streams of one layer": lambda r: r["decoder_streams"].update(shape=[4, 1, 16]),
-        "rows that do not sum to 1": full("cross_alignment", 0),
-        "a look ahead": looking_ahead,
-        "numbers that are none": full("readouts", np.nan),
+        "rows that do not sum to 1": filled("cross_alignment", 0),
+        "a look ahead": filled("decoder_alignment", 1, -1),
+        "numbers that are none": filled("readouts", np.nan),
         "a layer that does not exist": lambda r: r.update(heads={"layer": 2, "head": None}),
         "a head of no layer": lambda r: r.update(heads={"layer": None, "head": 1}),
         "a head that does not exist": lambda r: r.update(heads={"layer": 0, "head": 4}),

@@ -279,7 +279,7 @@ def same(one: Snapshots, other: Snapshots) -> bool:
     return arrays and {**vars(one), "alignments": 0} == {**vars(other), "alignments": 0}
 
 
-def test_file_and_folder_are_read_back(tmp_path) -> None:
+def test_file_and_folder_are_read_back_and_moments_found(tmp_path) -> None:
     snapshots((0,)).save(tmp_path / "000000.json")
     other = replace(SENTENCE, source="an old house")
     for update in (10, 50):
@@ -292,6 +292,10 @@ def test_file_and_folder_are_read_back(tmp_path) -> None:
     saved = snapshots((0, 10, 50))
     saved.save(tmp_path / "one.json")
     assert same(Snapshots.load(tmp_path / "one.json"), saved)
+    found = snapshots((10, 50))
+    assert [found.moment(update) for update in (0, 10, 49, 50, 99)] == [0, 0, 0, 1, 1]
+    assert [found.value("loss", update) for update in (9, 10, 49, 50)] == [None, 9 / 11, 9 / 11, 9 / 51]
+    assert found.value("bleu", 50) is None
 
 
 @given(st.sets(st.integers(0, 40), min_size=2, max_size=8), st.integers(1, 6))
@@ -312,19 +316,12 @@ def test_parts_are_joined_in_any_order(updates, parts) -> None:
     assert same(join_snapshots(cut[::-1]), whole)
 
 
-def test_value_and_moment_are_last_at_or_before_update() -> None:
-    found = snapshots((10, 50))
-    assert [found.moment(update) for update in (0, 10, 49, 50, 99)] == [0, 0, 0, 1, 1]
-    assert [found.value("loss", update) for update in (9, 10, 49, 50)] == [None, 9 / 11, 9 / 11, 9 / 51]
-    assert found.value("bleu", 50) is None
-
-
 @pytest.fixture(scope="module")
 def translated(translator) -> Trace:
     return translator.translate("A girl is riding a red \U0001f6b2 bicycle.", beam=3)
 
 
-def test_rows_hold_the_numbers_of_the_arrays(translated) -> None:
+def test_rows_hold_the_numbers_of_the_arrays_and_of_each_head(translated, trace) -> None:
     frame = translated.to_frame()
     assert list(frame) == ["i", "j", "target", "source", "energy", "weight", "probability"]
     assert len(frame) == translated.alignment.size
@@ -334,9 +331,6 @@ def test_rows_hold_the_numbers_of_the_arrays(translated) -> None:
         assert row.energy == translated.energies[row.i, row.j]
         assert row.weight == translated.alignment[row.i, row.j]
         assert row.probability == translated.probabilities[row.i]
-
-
-def test_transformer_has_rows_of_each_head(trace) -> None:
     frame = trace.to_frame()
     assert list(frame) == ["layer", "head", "i", "j", "target", "source", "energy", "weight", "probability"]
     assert len(frame) == trace.cross_alignment.size
@@ -370,7 +364,7 @@ def test_links_of_a_file_keep_its_marks() -> None:
     assert frame["i"].is_monotonic_increasing
 
 
-def test_notebook_representation_is_the_heatmap(translated, snapshot) -> None:
+def test_methods_draw_the_figures_and_list_the_likeliest_pieces(translated, snapshot) -> None:
     assert translated.heatmap(by="steps", step=1) == figures.heatmap(translated, by="steps", step=1).figure()
     assert translated.step_figure(0) == translated.step_figure(0, "attention")
     last = len(translated.target_pieces) - 1
@@ -381,9 +375,6 @@ def test_notebook_representation_is_the_heatmap(translated, snapshot) -> None:
         translated.step_figure(last + 1)
     assert refusal(lambda: translated.step_figure(0, "pie")) == snapshot
     assert translated._repr_html_() == export.heatmap_html(translated)
-
-
-def test_top_pieces_of_a_step(translated, snapshot) -> None:
     candidates = translated.top(0, 5)
     assert len(candidates) == 5
     assert candidates[0] == (translated.top_pieces[0][0], pytest.approx(translated.top_probabilities[0, 0]))

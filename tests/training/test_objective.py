@@ -135,16 +135,13 @@ def test_epoch_contains_every_pair_once_in_batches_that_fit(lengths, batch_token
     assert all(np.array_equal(a, b) for a, b in zip(batches, again, strict=True))
 
 
-def test_weight_sets_how_often_a_pair_is_shown() -> None:
+def test_weight_sets_how_often_a_pair_is_shown_and_batches_are_padded() -> None:
     corpus = make_corpus([(3, 3)] * 3000, [0.25] * 1000 + [1.0] * 1000 + [2.5] * 1000)
     counts = np.bincount(np.concatenate(epoch_batches(corpus, 300, 1, 0)), minlength=3000).reshape(3, 1000)
     assert set(counts[1]) == {1}
     assert set(counts[2]) == {2, 3}
     assert abs(counts[0].mean() - 0.25) < 0.06
     assert abs(counts[2].mean() - 2.5) < 0.06
-
-
-def test_batch_is_shifted_and_padded() -> None:
     corpus = make_corpus([(2, 3), (4, 1)])
     batch = make_batch(corpus, np.array([0, 1]))
     assert torch.equal(batch.source, torch.tensor([[4, 5, PAD, PAD], [6, 7, 8, 9]]))

@@ -82,14 +82,11 @@ def test_finished_run_can_be_extended_and_not_shortened(files, tmp_path) -> None
     assert TrainingConfig.from_json((tmp_path / "run" / SETTINGS).read_text()).updates == 20
 
 
-def test_learning_rate_is_constant_then_decays_linearly(files, tmp_path) -> None:
+def test_learning_rate_decays_linearly_and_training_stops_early(files, tmp_path) -> None:
     config = tiny(files, tmp_path, updates=100, warmup=10, learning_rate=1.0, final_rate=0.0, decay_updates=20)
     rates = [learning_rate(config, update) for update in range(101)]
     assert rates[10:81] == [1.0] * 71
     assert rates[80:] == pytest.approx([1 - i / 20 for i in range(21)])
-
-
-def test_training_stops_early_when_validation_no_longer_improves(files, tmp_path) -> None:
     train(tiny(files, tmp_path / "run", learning_rate=1e-12, validate_every=5, patience=2, bleu_sentences=0))
     assert int([row for row in log_of(tmp_path / "run") if row["validation_loss"]][-1]["update"]) < 60
 
