@@ -6,16 +6,7 @@
 
 import { component } from "../component.js";
 import { element, find, findAll, keepInWindow, makeScrollable, onPress, onResize, write } from "../elements.js";
-import {
-  changeLayout,
-  chartOf,
-  drawFigure,
-  plotlyLibrary,
-  scaled,
-  scaleFactor,
-  watchWidth,
-  widthOf,
-} from "../plots.js";
+import { changeLayout, chartOf, drawFigure, loadedPlotly, scaled, scaleFactor, watchWidth, widthOf } from "../plots.js";
 import { fetchAhead } from "../payloads.js";
 import { writeWithTerms } from "../terms/terms.js";
 import { onMessage, send, viewState } from "../view.js";
@@ -159,7 +150,7 @@ function listenToChart(/** @type {ChartState} */ state) {
 
 async function show(/** @type {ChartState} */ state, /** @type {ChartPayload} */ payload) {
   const { root, operands } = state;
-  await plotlyLibrary(); // the selection of that time is drawn
+  await loadedPlotly(); // the selection of that time is drawn
   const { step, source, order, now } = viewState(root);
   if (step === null || state.signal.aborted || payload !== state.payload) return;
   if (operands && step >= operands.targets.length) return; // of another translation, whose payload is still being fetched

@@ -6,7 +6,7 @@ import { fetchJson } from "../payloads.js";
 import { saveFile } from "../saved_file.js";
 import { element, find, write } from "../elements.js";
 import { fill } from "../numbers.js";
-import { plotlyLibrary } from "../plots.js";
+import { loadedPlotly } from "../plots.js";
 import { filledAddress } from "../state.js";
 import { onMessage } from "../view.js";
 import { pageDrawing, printSvg } from "./page_drawing.js";
@@ -27,7 +27,7 @@ function figureOf(picture) {
 async function svgOf(picture) {
   if (picture.drawing) return pageDrawing(picture.drawing);
   const { width, height } = figureOf(picture).layout;
-  const address = await (await plotlyLibrary()).toImage(figureOf(picture), { format: "svg", width, height });
+  const address = await (await loadedPlotly()).toImage(figureOf(picture), { format: "svg", width, height });
   return { text: decodeURIComponent(address.slice(SVG_ADDRESS.length)), width, height };
 }
 

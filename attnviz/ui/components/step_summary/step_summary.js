@@ -32,13 +32,10 @@ function mark(root, chosen) {
 /** Scrolls to a stage; one that opens in place moves the page only as far as it is out of the window.
  * @param {HTMLElement} root @param {number} stage */
 function goToStage(root, stage) {
-  const place = stageOf(root, stage);
-  if (opensInPlace(root)) {
-    if (place) keepInWindow(place, "nearest");
-  } else if (place) {
-    scrollSmoothly(place);
-    keepInWindow(place);
-  }
+  const place = stageOf(root, stage), inPlace = opensInPlace(root);
+  if (!place) return;
+  if (!inPlace) scrollSmoothly(place);
+  keepInWindow(place, inPlace ? "nearest" : "start");
 }
 
 /** Moves the keyboard focus to a stage further down the page, or to the button of one that opens in place.
