@@ -123,8 +123,8 @@ function changeHidden(node, { blocks = [] }, setStateValue) {
   drawBlocks(node, node.hidden ? [] : blocks, setStateValue);
 }
 
-/** The nodes of HTML, without scripts, should any have come in with a text. @param {string} text */
-function parsed(text) {
+/** The nodes of HTML, without scripts, should any have come in with a text. */
+function parsed(/** @type {string} */ text) {
   const nodes = document.createRange().createContextualFragment(text);
   for (const node of nodes.querySelectorAll("*")) {
     if (node instanceof HTMLScriptElement) node.remove();
@@ -180,8 +180,8 @@ function mount(node, { kind, data }, setStateValue) {
   }
 }
 
-/** Ends what is mounted in an element. @param {Element} node */
-function end(node) {
+/** Ends what is mounted in an element. */
+function end(/** @type {Element} */ node) {
   for (const each of [node, ...node.querySelectorAll(".block")]) {
     components.get(each)?.cleanUp?.();
     components.delete(each);

@@ -14,8 +14,8 @@ export async function loadedPlotly() {
 }
 
 /** The width of a chart. Reading it forces a layout, and a step draws nine charts: it is read once and then updated by
- * `watchWidth`. @param {ChartOwner} state */
-export function widthOf(state) {
+ * `watchWidth`. */
+export function widthOf(/** @type {ChartOwner} */ state) {
   state.width ||= state.chart.clientWidth;
   return state.width;
 }

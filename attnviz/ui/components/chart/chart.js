@@ -66,8 +66,8 @@ const heightLimit = (root) => parseFloat(getComputedStyle(find(root, ".window"))
 
 /** Lowers the rows of a heatmap to fit the greatest height of its box; what is still higher scrolls. In lecture mode,
  * any other figure fills its box up to MOST_GROWTH times its height. For any other, the box is not read: that computes
- * styles. @param {ChartState} state */
-function fitHeight(state) {
+ * styles. */
+function fitHeight(/** @type {ChartState} */ state) {
   const { root, figure: { layout } } = state, { rows } = layout.meta;
   state.limit = rows || state.scale !== 1 ? heightLimit(root) : undefined;
   const most = state.limit ?? Infinity;
@@ -92,8 +92,8 @@ function dropCrowdedNumbers({ data, layout: { meta, margin } }, width) {
   }
 }
 
-/** Scrolls a chart that is wider than its box to the chosen column. @param {ChartState} state */
-function scrollToColumn({ root, chart, step, source }) {
+/** Scrolls a chart that is wider than its box to the chosen column. */
+function scrollToColumn(/** @type {ChartState} */ { root, chart, step, source }) {
   const { columns, spans } = chart.layout.meta;
   const span = spans?.[step ?? -1], column = entryAt(columns, source) ?? (span ? (span[0] + span[1]) / 2 : null);
   if (column === null) return;
@@ -108,8 +108,8 @@ function scrollToColumn({ root, chart, step, source }) {
   }
 }
 
-/** Fades the edges beyond which one can scroll, by mouse or keys. @param {HTMLElement} scroll */
-function fadeEdges(scroll) {
+/** Fades the edges beyond which one can scroll, by mouse or keys. */
+function fadeEdges(/** @type {HTMLElement} */ scroll) {
   makeScrollable(scroll);
   scroll.classList.toggle("more-left", scroll.scrollLeft > 1);
   scroll.classList.toggle("more-right", scroll.scrollLeft + scroll.clientWidth < scroll.scrollWidth - 1);
@@ -200,9 +200,8 @@ async function show(/** @type {ChartState} */ state, /** @type {ChartPayload} */
   scrollToColumn(state);
 }
 
-/** The values of the first layout that fits the width, or else of the last; undefined for a figure with one layout.
- * @param {HTMLElement} root @param {ChartPayload} payload */
-function fittingValues(root, { fits }) {
+/** The values of the first layout that fits the width, or else of the last; undefined for a figure with one layout. */
+function fittingValues(/** @type {HTMLElement} */ root, /** @type {ChartPayload} */ { fits }) {
   const width = fits && find(root, ".scroll").clientWidth;
   return (fits?.find(({ narrowest }) => narrowest <= Number(width)) ?? fits?.at(-1))?.values;
 }

@@ -22,9 +22,8 @@ function figureOf(picture) {
   return picture.figure;
 }
 
-/** A picture as SVG text with its size in pixels: a figure is drawn by Plotly, a drawing of the page is copied.
- * @param {Picture} picture */
-async function svgOf(picture) {
+/** A picture as SVG text with its size in pixels: a figure is drawn by Plotly, a drawing of the page is copied. */
+async function svgOf(/** @type {Picture} */ picture) {
   if (picture.drawing) return pageDrawing(picture.drawing);
   const { width, height } = figureOf(picture).layout;
   const address = await (await loadedPlotly()).toImage(figureOf(picture), { format: "svg", width, height });
@@ -48,8 +47,8 @@ function fontAddress() {
   return path ? new URL(path, rule?.parentStyleSheet?.href ?? document.baseURI) : null;
 }
 
-/** The CSS rule that embeds a font as a data URL. @param {URL} address */
-async function fontRule(address) {
+/** The CSS rule that embeds a font as a data URL. */
+async function fontRule(/** @type {URL} */ address) {
   const answer = await fetch(address);
   if (!answer.ok) throw new Error(`${address}: ${answer.status}`);
   const url = `data:font/woff2;base64,${(await answer.bytes()).toBase64()}`;
