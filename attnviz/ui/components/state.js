@@ -238,9 +238,8 @@ function encodedSelection(/** @type {Element} */ node, /** @type {boolean} */ on
   if (!now || !view) return "";
   const kept = onlyOptions ? view.parameters.filter(({ kind }) => kind === "option") : view.parameters;
   const own = addressParameters({ ...now, tour: null, stage: null }, { ...view, parameters: kept });
-  return String(
-    new URLSearchParams(Object.entries(own).flatMap(([key, value]) => value === null ? [] : [[key, value]])),
-  );
+  const written = Object.entries(own).flatMap(([key, value]) => value === null ? [] : [[key, value]]);
+  return String(new URLSearchParams(written));
 }
 
 /** The address of a payload of the view of `node`. Its {step} stands for the current step, {selection} for all that is

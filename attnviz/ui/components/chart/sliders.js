@@ -63,11 +63,10 @@ function redraw(/** @type {ChartState} */ state) {
   sliders.frame = requestAnimationFrame(() => {
     sliders.frame = 0;
     if (!states.has(root) || state.sliders !== sliders) return;
-    sendPreviewedWeights(root, sliders.shownWeights === sliders.stepWeights ? null : sliders.shownWeights);
-    const { shapes } = chart.layout, own = { ...state.figure.layout, shapes };
-    const { data, layout } = sliders.shownWeights === sliders.stepWeights
-      ? { data: state.figure.data, layout: own }
-      : withWeights(state.figure, own, sliders.shownWeights);
+    const { figure } = state, { shownWeights: weights } = sliders, isOwn = weights === sliders.stepWeights;
+    sendPreviewedWeights(root, isOwn ? null : weights);
+    const own = { ...figure.layout, shapes: chart.layout.shapes };
+    const { data, layout } = isOwn ? { ...figure, layout: own } : withWeights(figure, own, weights);
     drawFigure(state, data, layout);
   });
 }
@@ -170,9 +169,8 @@ export function attachSliders(/** @type {ChartState} */ state) {
   }
   const upright = isUpright(state), { x, y } = state.figure.data[weights.trace];
   const stepWeights = Array.from(unpackedBars(upright ? y : x));
-  const bars = state.sliders?.bars.length === stepWeights.length
-    ? state.sliders.bars
-    : stepWeights.map((_, j) => newSlider(state, j));
+  const known = state.sliders?.bars;
+  const bars = known?.length === stepWeights.length ? known : stepWeights.map((_, j) => newSlider(state, j));
   state.sliders = { stepWeights, shownWeights: stepWeights, bars, unit: 1, zero: 0, frame: 0 };
   const { weight, keys: levelKeys, uprightKeys } = state.words, keys = upright ? uprightKeys : levelKeys;
   bars.forEach((bar, j) => {

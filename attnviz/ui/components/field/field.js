@@ -177,9 +177,8 @@ function writeLabel(/** @type {HTMLElement} */ root, /** @type {FieldPayload} */
   mark.setAttribute("aria-label", helpName);
   if (tooltip.dataset.help === help) return;
   tooltip.dataset.help = help;
-  tooltip.replaceChildren(
-    ...help.split("`").map((part, place) => element(place % 2 ? "code" : "span", "", part)),
-  );
+  const parts = help.split("`").map((part, place) => element(place % 2 ? "code" : "span", "", part));
+  tooltip.replaceChildren(...parts);
 }
 
 /** @param {Mounted<FieldPayload>} mounted */

@@ -109,17 +109,18 @@ function openCells(/** @type {Element} */ container, /** @type {LinkDrawingState
   function drawMarkers() {
     const height = grid.clientHeight / targets.length, width = grid.clientWidth / sources.length;
     markers.style.setProperty("--size", `${Math.min(Math.max(0.46 * Math.min(height, 2 * width), 7), 15)}px`);
-    markers.replaceChildren(
-      ...markersOf(state).flatMap(({ kind, link: [j, i] }) =>
-        placesOf(targets, i).flatMap((rowNumber) =>
-          placesOf(sources, j).map((columnNumber) => {
-            const left = `${100 * (columnNumber + 0.5) / sources.length}%`;
-            const style = { left, top: `${100 * (rowNumber + 0.5) / targets.length}%` };
-            return element("span", `marker ${kind}`, { dataset: { link: `${j}-${i}` }, style });
-          })
-        )
-      ),
+    const marked = markersOf(state).flatMap(({ kind, link: [j, i] }) =>
+      placesOf(targets, i).flatMap((row) =>
+        placesOf(sources, j).map((column) => ({ kind, link: `${j}-${i}`, row, column }))
+      )
     );
+    markers.replaceChildren(...marked.map(({ kind, link, row, column }) => {
+      const style = {
+        left: `${100 * (column + 0.5) / sources.length}%`,
+        top: `${100 * (row + 0.5) / targets.length}%`,
+      };
+      return element("span", `marker ${kind}`, { dataset: { link }, style });
+    }));
   }
 
   function place() {
@@ -266,15 +267,12 @@ function show(/** @type {LinkDrawingState} */ state) {
     const marker = element("span", `marker ${kind}`, { ariaHidden: "true" });
     return [element("span", "count", marker, fill(words[`count-${kind}`], { count })), " "];
   }));
-  const values = rates && links.size && attention
-    ? {
-      face: attention.face,
-      aer: number(rates.aer, 2),
-      precision: percent(rates.precision),
-      recall: percent(rates.recall),
-    }
-    : null;
-  write(find(state.score, ".rate"), values ? fill(words.score, values) : "");
+  let score = "";
+  if (rates && links.size && attention) {
+    const [aer, precision, recall] = [number(rates.aer, 2), percent(rates.precision), percent(rates.recall)];
+    score = fill(words.score, { face: attention.face, aer, precision, recall });
+  }
+  write(find(state.score, ".rate"), score);
   find(root, ".undo", HTMLButtonElement).disabled = historyOf(state).length < 2;
   find(root, ".files").hidden = !links.size;
   describe(state);

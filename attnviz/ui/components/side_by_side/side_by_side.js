@@ -55,9 +55,8 @@ export function build(/** @type {HTMLElement} */ root, /** @type {LanesPayload} 
   box.style.setProperty("--lanes", String(payload.lanes.length));
   box.replaceChildren(...payload.lanes.map(laneElement));
   write(find(root, ".result"), payload.result);
-  find(root, ".legend").replaceChildren(
-    ...payload.legend.map(([text, kind]) => element("span", `shaded ${kind}`, text)),
-  );
+  const legend = payload.legend.map(([text, kind]) => element("span", `shaded ${kind}`, text));
+  find(root, ".legend").replaceChildren(...legend);
   root.classList.toggle("rows", payload.legend.length > 0);
 }
 
@@ -83,12 +82,10 @@ function paintStrip(root, canvas, { bytes, units }, step) {
 
 /** Draws one of several translations: its words, shaded, above the source words, of which some are left out. */
 function paintVersion(/** @type {HTMLElement} */ node, /** @type {Version} */ { words, source }) {
-  find(node, ".target > .text").replaceChildren(
-    ...words.flatMap(([text, level, title]) => spaced(text, "span", `shaded ${LEVELS[level]}`, title)),
-  );
-  find(node, ".source > .text").replaceChildren(
-    ...source.flatMap(([text, isOmitted]) => spaced(text, isOmitted ? "s" : "span", "", "")),
-  );
+  const target = words.flatMap(([text, level, title]) => spaced(text, "span", `shaded ${LEVELS[level]}`, title));
+  find(node, ".target > .text").replaceChildren(...target);
+  const origin = source.flatMap(([text, isOmitted]) => spaced(text, isOmitted ? "s" : "span", "", ""));
+  find(node, ".source > .text").replaceChildren(...origin);
 }
 
 /** An element with a word, after the blank that `text` begins with.
