@@ -11,7 +11,6 @@ export async function saveFile(/** @type {HTMLAnchorElement} */ link, /** @type 
   if (answer.status === REFUSED) return report(await answer.text());
   if (!answer.ok) throw new Error(`${href}: ${answer.status}`);
   saveBlob(await answer.blob(), download, link);
-  return undefined;
 }
 
 /** Saves a file under a name.

@@ -226,10 +226,7 @@ export default component(".chart-box", {
     onPress(find(root, ".undo"), () => send(root, "try", { kind: "undo" }));
     if ("at" in data && data.visited) keepInWindow(root, "nearest");
   },
-  /** @param {ChartState} state
-   * @param {ChartPayload | PayloadAddress & { waiting?: string, visited?: boolean, prefetch?: number, hand?: Words, consequence?: string }} data
-   */
-  take(state, data) {
+  take(/** @type {ChartState} */ state, /** @type {ChartPayload | FetchedChart} */ data) {
     const { root } = state, fetching = "at" in data, undo = find(root, ".undo");
     const { prefetch: steps = 0, hand: words = null, consequence: consequenceAddress = null } = fetching ? data : {};
     Object.assign(state, { steps, words, consequenceAddress });

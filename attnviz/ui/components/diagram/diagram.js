@@ -169,10 +169,7 @@ export default component(".diagram", {
     listenToStages(root);
     viewRoot(root).toggleAttribute("data-diagram", true); // for the layout of lectures (page.css)
   },
-  /** @param {DiagramState} state
-   * @param {(DiagramPayload | PayloadAddress) & { stages: StageTitle[]; formulas: boolean; outline: Omit<Outline, "terms">; caption: string }} data
-   */
-  take(state, { stages, formulas, outline, caption }) {
+  take(/** @type {DiagramState} */ state, /** @type {DiagramData} */ { stages, formulas, outline, caption }) {
     const titles = stages.map(({ title }) => title).join();
     if (titles !== state.titles || formulas !== state.formulas) {
       Object.assign(state, { titles, stages, formulas, diagram: undefined });

@@ -149,5 +149,4 @@ export default function ({ data, parentElement, setStateValue }) {
     watchConnection(notice);
     if (pending.length) send();
   }
-  return undefined;
 }

@@ -41,5 +41,4 @@ export default function ({ data: { pages, current, label }, parentElement }) {
     link.onclick = (click) => requestPage(click, path);
   });
   correctSkipLink();
-  return undefined;
 }
