@@ -7,7 +7,6 @@ import { onMessage, send, speedOf, viewState } from "./view.js";
 
 /** @type {[string, number][]} */
 const SPEEDS = [["½×", 0.5], ["1×", 1], ["2×", 2]];
-
 const LONGEST_FRAME = 100; // milliseconds: an animation in a window that was hidden goes on where it was
 
 /** The share of the way of a movement that begins and ends slowly, by the share of its time. */

@@ -5,9 +5,7 @@ import { svgElement } from "../diagram/svg.js";
 import { find, findAll } from "../elements.js";
 
 const TALL_CHART = 480; // pixels of height from which the names of the columns may have left the window
-
 const UNLABELLED_END = 60; // pixels at the bottom where the names no longer stay: they would cover the last rows
-
 const BRACKETS = ".layer-below .shapelayer"; // of the pieces of a word
 
 /** A copy of Plotly's `groups`, `width` by `height` pixels, without class names, so that no selector matches it.

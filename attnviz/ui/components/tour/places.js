@@ -8,7 +8,6 @@ const GAP = 14; // pixels between the highlight, the card and the edge of the wi
 const SHEET = 700; // pixels of a window below which the card is a sheet at its foot
 const EDGE = 6; // pixels of the highlight around its part
 const BAR = 72; // default height of the bar at the top of the window, in pixels
-
 const SENTENCES = ".row:not(.shown)"; // in the shadow root of the player
 const ENCODER = ".st-key-diagram .encoder :is(.ground, .annotation, .word)";
 
