@@ -14,6 +14,7 @@ from attnviz.analysis.logit_attribution import no_logit_attribution_reason
 from attnviz.architectures import TRANSFORMER
 from attnviz.checkpoint import save_model
 from attnviz.commands.main import main
+from attnviz.figures.registry import ENERGY_DECOMPOSITION
 from attnviz.network import TransformerConfig
 from attnviz.trace import TransformerTrace
 from tests.conftest import SENTENCES
@@ -84,7 +85,7 @@ def test_switching_to_a_recurrent_model_and_back_restores_the_page(trace, page) 
     assert badge(app)["holds"]
     set_field(app, "model", NAME)
     np.testing.assert_array_equal(weights_in_heatmap(app), before)
-    assert set(chart_addresses(app)) == chart_names(trace)
+    assert set(chart_addresses(app)) == {*chart_names(trace), ENERGY_DECOMPOSITION.name}
     assert badge(app)["holds"]
 
 

@@ -125,9 +125,8 @@ function scheduleWrite() {
   });
 }
 
-/** Sets what `owner` has in the address, to be written soon, or at once if the name of the entry changes.
- * @param {unknown} owner @param {AddressParts} parts */
-export function setParameters(owner, parts) {
+/** Sets what `owner` has in the address, to be written soon, or at once if the name of the entry changes. */
+export function setParameters(/** @type {unknown} */ owner, /** @type {AddressParts} */ parts) {
   const before = partsByOwner.get(owner);
   if (JSON.stringify(parts) === JSON.stringify(before)) return;
   partsByOwner.set(owner, parts);
@@ -138,8 +137,8 @@ export function setParameters(owner, parts) {
   else scheduleWrite();
 }
 
-/** The address of a page, by its path. @param {string} path */
-export const pageAddress = (path) => new URL(path || ".", document.baseURI);
+/** The address of a page, by its path. */
+export const pageAddress = (/** @type {string} */ path) => new URL(path || ".", document.baseURI);
 
 /** Whether the page of the address is drawn: another one is in the address before. */
 const isPageDrawn = () => drawnPath === null || location.pathname === pageAddress(drawnPath).pathname;
@@ -148,8 +147,8 @@ const IDLE = ".stApp[data-test-script-state='notRunning']";
 const PATIENCE = 300; // milliseconds from the end of a run until the page of the address should be drawn
 
 /** Notes which page is drawn, at the end of a run. Opens that of the address where Streamlit (1.67) has drawn another:
- * a message that was sent before it knew of a new address leads back to the previous page. @param {string} path */
-export function pageDrawn(path) {
+ * a message that was sent before it knew of a new address leads back to the previous page. */
+export function pageDrawn(/** @type {string} */ path) {
   drawnPath = path;
   if (isPageDrawn()) return;
   setTimeout(() => {
@@ -157,8 +156,8 @@ export function pageDrawn(path) {
   }, PATIENCE);
 }
 
-/** Sets the page, its history entry and the parameters of its query. @param {PagePayload} page */
-export function setPage({ entry: name, parameters: query }) {
+/** Sets the page, its history entry and the parameters of its query. */
+export function setPage(/** @type {PagePayload} */ { entry: name, parameters: query }) {
   const isFirst = entryName === null;
   const earlyEntry = isFirst && currentEntry(); // Back or Forward, before this module listened
   if (earlyEntry && !`${earlyEntry.attnvizEntry} `.startsWith(`${name} `)) followAddress();

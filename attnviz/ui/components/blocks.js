@@ -105,26 +105,22 @@ function newElement(/** @type {Block} */ { kind, key, lead, wide }, /** @type {s
   return node;
 }
 
-/** Changes a popover, whose blocks are drawn only while it is open: they may fetch what takes the server long to make.
+/** Changes a box whose blocks are drawn only while it is open, for they may fetch what takes the server long to make: a
+ * popover, or a box that another component shows and hides, and tells so by the event "toggle".
  * @param {HTMLElement} node @param {Block} block @param {Mounted<any>["setStateValue"]} setStateValue */
-function changePopover(node, { label = "", blocks = [] }, setStateValue) {
-  const box = find(node, ".opened");
-  const draw = (/** @type {boolean} */ isOpen) => drawBlocks(box, isOpen ? blocks : [], setStateValue);
-  write(find(node, ".opener"), label);
-  box.onbeforetoggle = (event) => draw(/** @type {ToggleEvent} */ (event).newState === "open");
-  draw(box.matches(":popover-open"));
+function changeClosed(node, { kind, label = "", blocks = [] }, setStateValue) {
+  const isPopover = kind === "popover", box = isPopover ? find(node, ".opened") : node;
+  const draw = (isOpen = isPopover ? box.matches(":popover-open") : !box.hidden) =>
+    drawBlocks(box, isOpen ? blocks : [], setStateValue);
+  if (isPopover) {
+    write(find(node, ".opener"), label);
+    box.onbeforetoggle = (event) => draw(/** @type {ToggleEvent} */ (event).newState === "open");
+  } else box.ontoggle = () => draw();
+  draw();
 }
 
-/** Changes a box that another component shows and hides, and tells so by the event "toggle"; it draws its blocks only
- * while it is shown.
- * @param {HTMLElement} node @param {Block} block @param {Mounted<any>["setStateValue"]} setStateValue */
-function changeHidden(node, { blocks = [] }, setStateValue) {
-  node.ontoggle = () => drawBlocks(node, node.hidden ? [] : blocks, setStateValue);
-  drawBlocks(node, node.hidden ? [] : blocks, setStateValue);
-}
-
-/** The nodes of HTML, without scripts, should any have come in with a text. @param {string} text */
-function parsed(text) {
+/** The nodes of HTML, without scripts, should any have come in with a text. */
+function parsed(/** @type {string} */ text) {
   const nodes = document.createRange().createContextualFragment(text);
   for (const node of nodes.querySelectorAll("*")) {
     if (node instanceof HTMLScriptElement) node.remove();
@@ -142,8 +138,7 @@ function change(node, block, setStateValue) {
     if (node.dataset.text !== block.text) node.replaceChildren(parsed(node.dataset.text = block.text ?? ""));
   } else if (kind === "text" || kind === "caption") write(node, block.text ?? "");
   else if (kind === "columns") drawColumns(node, block, setStateValue);
-  else if (kind === "popover") changePopover(node, block, setStateValue);
-  else if (kind === "hidden") changeHidden(node, block, setStateValue);
+  else if (kind === "popover" || kind === "hidden") changeClosed(node, block, setStateValue);
   else if (kind === "box" || kind === "details") {
     node.classList.toggle("row", block.row === true);
     node.style.setProperty("--gap", `${block.gap ?? 1}rem`);
@@ -180,8 +175,8 @@ function mount(node, { kind, data }, setStateValue) {
   }
 }
 
-/** Ends what is mounted in an element. @param {Element} node */
-function end(node) {
+/** Ends what is mounted in an element. */
+function end(/** @type {Element} */ node) {
   for (const each of [node, ...node.querySelectorAll(".block")]) {
     components.get(each)?.cleanUp?.();
     components.delete(each);

@@ -7,11 +7,10 @@ import { onMessage, send, speedOf, viewState } from "./view.js";
 
 /** @type {[string, number][]} */
 const SPEEDS = [["½×", 0.5], ["1×", 1], ["2×", 2]];
-
 const LONGEST_FRAME = 100; // milliseconds: an animation in a window that was hidden goes on where it was
 
-/** The share of the way of a movement that begins and ends slowly, by the share of its time. @param {number} share */
-export const eased = (share) => share * share * (3 - 2 * share);
+/** The share of the way of a movement that begins and ends slowly, by the share of its time. */
+export const eased = (/** @type {number} */ share) => share * share * (3 - 2 * share);
 
 /** A clock, which ends with a component. @param {Pick<ComponentState, "root" | "signal">} state @returns {Clock} */
 export function newClock({ root, signal }) {
@@ -109,8 +108,8 @@ export function newPlayer({ root, signal }, { here, last, go, paint, pace, choos
   return player;
 }
 
-/** Draws the choice of the speed of the view, which has one speed. @param {ComponentState} state */
-export function listenToSpeeds({ root, signal }) {
+/** Draws the choice of the speed of the view, which has one speed. */
+export function listenToSpeeds(/** @type {ComponentState} */ { root, signal }) {
   const buttons = SPEEDS.map(([text, speed]) =>
     button("", text, () => {
       viewState(root).speed = speed;

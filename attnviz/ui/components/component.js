@@ -88,9 +88,8 @@ function drawSoon(state, draw) {
   else afterPaint(then, state.isText);
 }
 
-/** Draws what waits, and fetches its payload, as soon as a component comes into sight; purges its chart at its end.
- * @param {ComponentState} state */
-function watchSight(state) {
+/** Draws what waits, and fetches its payload, as soon as a component comes into sight; purges its chart at its end. */
+function watchSight(/** @type {ComponentState} */ state) {
   const { root, signal } = state;
   const sight = new IntersectionObserver((entries) => {
     state.inSight = entries.at(-1)?.isIntersecting;

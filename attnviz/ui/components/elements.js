@@ -30,9 +30,8 @@ export function drawPixels(canvas, width, pixels) {
   canvas.getContext("2d")?.putImageData(new ImageData(Uint8ClampedArray.from(pixels.flat()), width), 0, 0);
 }
 
-/** Marks the elements of words that have no space between them.
- * @param {HTMLElement[]} nodes @param {{ space: boolean }[]} words */
-export function markAdjoining(nodes, words) {
+/** Marks the elements of words that have no space between them. */
+export function markAdjoining(/** @type {HTMLElement[]} */ nodes, /** @type {{ space: boolean }[]} */ words) {
   for (let k = 1; k < nodes.length; k++) {
     if (words[k].space) continue;
     nodes[k - 1].classList.add("adjoins-next");
@@ -68,18 +67,17 @@ export function button(className, text, act) {
   return made;
 }
 
-/** The shade behind a word, stronger with the square root of its weight.
- * @param {HTMLElement} word @param {number} weight */
-export const shade = (word, weight) =>
+/** The shade behind a word, stronger with the square root of its weight. */
+export const shade = (/** @type {HTMLElement} */ word, /** @type {number} */ weight) =>
   word.style.setProperty("--weight", `${Math.round(100 * MOST_SHADE * Math.sqrt(weight))}%`);
 
 export function write(/** @type {Element} */ node, /** @type {string} */ text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
-/** Writes texts into the elements of a component that say them, and as labels of those that are named so, also the root.
- * @param {HTMLElement} root @param {Words} words */
-export function writeTexts(root, words) {
+/** Writes texts into the elements of a component that say them, and as labels of those that are named so, also the
+ * root. */
+export function writeTexts(/** @type {HTMLElement} */ root, /** @type {Words} */ words) {
   for (const node of [root, ...findAll(root, "[data-say], [data-label]")]) {
     const { say = "", label = "" } = node.dataset;
     if (say in words) write(node, words[say]);
@@ -92,9 +90,8 @@ export const whenIdle = typeof requestIdleCallback === "function"
   ? (work) => requestIdleCallback(work, { timeout: 1000 })
   : (work) => setTimeout(work, 50);
 
-/** Calls `act` at each click on a button, which loses the focus after one with a mouse.
- * @param {HTMLElement} button @param {(event: MouseEvent) => void} act */
-export function onPress(button, act) {
+/** Calls `act` at each click on a button, which loses the focus after one with a mouse. */
+export function onPress(/** @type {HTMLElement} */ button, /** @type {(event: MouseEvent) => void} */ act) {
   button.onclick = (event) => {
     act(event);
     if (event.detail > 0) button.blur();
@@ -109,9 +106,8 @@ export function onResize(act, signal, ...elements) {
   signal.addEventListener("abort", () => sizes.disconnect());
 }
 
-/** Lets keys scroll an element while its contents are wider than it: keyboard.js leaves them the arrow keys.
- * @param {HTMLElement} node */
-export function makeScrollable(node) {
+/** Lets keys scroll an element while its contents are wider than it: keyboard.js leaves them the arrow keys. */
+export function makeScrollable(/** @type {HTMLElement} */ node) {
   const scrolls = node.scrollWidth > node.clientWidth + 1;
   if (node.hasAttribute("data-scrolls") === scrolls) return;
   node.toggleAttribute("data-scrolls", scrolls);

@@ -7,9 +7,8 @@ import { send, viewState } from "./view.js";
 
 const mount = host(".attnviz-guest");
 
-/** Whether the page around an element is dark: its background is, or what the system prefers where it has none.
- * @param {Element} el */
-function isDark(el) {
+/** Whether the page around an element is dark: its background is, or what the system prefers where it has none. */
+function isDark(/** @type {Element} */ el) {
   for (let node = /** @type {Element | null} */ (el); node; node = node.parentElement) {
     const [red, green, blue, alpha = 1] = (getComputedStyle(node).backgroundColor.match(/[\d.]+/g) ?? []).map(Number);
     if (alpha > 0.5) return 0.3 * red + 0.6 * green + 0.1 * blue < 128;
@@ -17,9 +16,8 @@ function isDark(el) {
   return matchMedia("(prefers-color-scheme: dark)").matches;
 }
 
-/** Draws the view of a model in `el`, and draws it anew when it changes.
- * @param {{ model: GuestModel, el: HTMLElement }} given */
-function render({ model, el }) {
+/** Draws the view of a model in `el`, and draws it anew when it changes. */
+function render(/** @type {{ model: GuestModel, el: HTMLElement }} */ { model, el }) {
   const known = el.querySelector(":scope > .attnviz-guest");
   const root = known instanceof HTMLElement ? known : newRoot(el);
   let end = () => {};
@@ -32,8 +30,8 @@ function render({ model, el }) {
     end = mount({ data: [view.blocks, {}, view.payloads], parentElement: root, setStateValue: () => {} });
     if (room?.isConnected) send(room, "answered");
   };
-  /** Asks for a what-if; captured, for it is sent to the root of the view. @param {Event} event */
-  const ask = (event) => {
+  /** Asks for a what-if; captured, for it is sent to the root of the view. */
+  const ask = (/** @type {Event} */ event) => {
     const { detail: whatIf, target } = /** @type {CustomEvent} */ (event);
     const { identity } = viewState(/** @type {Element} */ (target)).view ?? {};
     const number = JSON.parse(model.get("request") || '{ "number": 0 }').number + 1;
@@ -66,8 +64,8 @@ function render({ model, el }) {
 }
 
 /** Adds the root of a view. It gets the focus that a control gives up after a click, so that keys step. JupyterLab's
- * shortcuts do not apply in it. @param {HTMLElement} el */
-function newRoot(el) {
+ * shortcuts do not apply in it. */
+function newRoot(/** @type {HTMLElement} */ el) {
   const root = el.appendChild(element("div", "attnviz-guest"));
   root.tabIndex = -1;
   root.dataset.lmSuppressShortcuts = "true";

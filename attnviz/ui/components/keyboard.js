@@ -38,9 +38,8 @@ export function placeForKey({ key }, place, last, keys = LINE_KEYS) {
   return key in keys ? Math.min(Math.max(place + keys[key], 0), last) : null;
 }
 
-/** Moves the focus within a group of controls that is one tab stop.
- * @param {KeyboardEvent} event @param {HTMLElement[]} controls */
-export function moveFocus(event, controls) {
+/** Moves the focus within a group of controls that is one tab stop. */
+export function moveFocus(/** @type {KeyboardEvent} */ event, /** @type {HTMLElement[]} */ controls) {
   const here = controls.findIndex((control) => control === event.target);
   const place = here < 0 ? null : placeForKey(event, here, controls.length - 1);
   if (place === null) return;
@@ -71,15 +70,14 @@ export function stepForKey(event, step, last) {
   return placeForKey(event, step, last) ?? (isLecture() ? placeForKey(event, step, last, CLICKER_KEYS) : null);
 }
 
-/** Whether a key toggles playback: Space outside buttons and fields. @param {KeyboardEvent} event */
-export function isPlayKey(event) {
+/** Whether a key toggles playback: Space outside buttons and fields. */
+export function isPlayKey(/** @type {KeyboardEvent} */ event) {
   const [here] = event.composedPath();
   return event.key === " " && !(here instanceof Element && here.closest(PRESSABLE));
 }
 
-/** Calls `act` at Escape, which has no other effect unless that returns false, until `signal` aborts.
- * @param {() => void | false} act @param {AbortSignal} signal */
-export const onEscape = (act, signal) =>
+/** Calls `act` at Escape, which has no other effect unless that returns false, until `signal` aborts. */
+export const onEscape = (/** @type {() => void | false} */ act, /** @type {AbortSignal} */ signal) =>
   document.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || act() === false) return;
     event.preventDefault();
@@ -87,9 +85,8 @@ export const onEscape = (act, signal) =>
   }, { signal, capture: true });
 
 /** Makes a group of controls one tab stop, that of `current`: keys move within the group (ARIA's roving tabindex). If
- * one of them has the focus, `current` gets it, without scrolling.
- * @param {HTMLElement[]} group @param {HTMLElement | undefined} current */
-export function makeOneTabStop(group, current) {
+ * one of them has the focus, `current` gets it, without scrolling. */
+export function makeOneTabStop(/** @type {HTMLElement[]} */ group, /** @type {HTMLElement | undefined} */ current) {
   for (const control of group) {
     const index = control === current ? "0" : "-1"; // setting it, even to its value, recomputes styles
     if (control.getAttribute("tabindex") !== index) control.setAttribute("tabindex", index);

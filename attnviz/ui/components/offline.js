@@ -6,9 +6,8 @@ import { element, find, findAll } from "./elements.js";
 import { bytesOf } from "./numbers.js";
 
 /** @type {OfflinePayload} */
-const { names, language, footers, what_ifs: numbers, current, drawn } = JSON.parse(
-  find(document, "#payload").textContent ?? "",
-);
+const payload = JSON.parse(find(document, "#payload").textContent ?? "");
+const { names, language, footers, what_ifs: numbers, current, drawn } = payload;
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const mount = host();
 const main = find(document, "main");

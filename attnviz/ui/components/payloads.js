@@ -120,8 +120,8 @@ export async function fetchJson(at, inSight, wanted, refuse) {
 }
 
 /** Calls `load` as soon as the component is in sight, or else in its turn: components out of sight load one at a time,
- * while nothing else changes. @param {ComponentState} state @param {() => Promise<void>} load */
-function enqueue(state, load) {
+ * while nothing else changes. */
+function enqueue(/** @type {ComponentState} */ state, /** @type {() => Promise<void>} */ load) {
   const { root } = state, view = viewState(root);
   state.fetchNow = load;
   view.queue.push(async () => {

@@ -8,14 +8,14 @@ const PLOTLY_CONFIG = { displayModeBar: false, doubleClick: false, showTips: fal
 export const chartOf = (root) => /** @type {Chart} */ (find(root, ".chart"));
 
 /** @returns {Promise<PlotlyLibrary>} Plotly, once it has loaded. */
-export async function plotlyLibrary() {
+export async function loadedPlotly() {
   if (!window.Plotly) await new Promise((loaded) => addEventListener("attnviz:plotly", loaded, { once: true }));
   return /** @type {PlotlyLibrary} */ (window.Plotly);
 }
 
 /** The width of a chart. Reading it forces a layout, and a step draws nine charts: it is read once and then updated by
- * `watchWidth`. @param {ChartOwner} state */
-export function widthOf(state) {
+ * `watchWidth`. */
+export function widthOf(/** @type {ChartOwner} */ state) {
   state.width ||= state.chart.clientWidth;
   return state.width;
 }
@@ -44,7 +44,7 @@ export const changeLayout = (state, change) => drawing(state, (Plotly) => Plotly
  * component that ends waits for all that is being drawn.
  * @param {ChartOwner} state @param {(Plotly: PlotlyLibrary) => Promise<unknown>} draw */
 async function drawing(state, draw) {
-  const Plotly = await plotlyLibrary();
+  const Plotly = await loadedPlotly();
   if (state.signal.aborted) return;
   const drawn = draw(Plotly);
   state.drawing = Promise.allSettled([state.drawing, drawn]);

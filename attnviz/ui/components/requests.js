@@ -13,8 +13,8 @@ const embedded = new Map();
 const sendings = new Map();
 let visitor = "";
 
-/** Keeps the requests that the server sends with the data of a component. @param {Record<string, string>} [sent] */
-export function keepRequests(sent = {}) {
+/** Keeps the requests that the server sends with the data of a component. */
+export function keepRequests(/** @type {Record<string, string>} */ sent = {}) {
   for (const [digest, text] of Object.entries(sent)) {
     requests.delete(digest);
     requests.set(digest, text);
@@ -39,9 +39,8 @@ export const isEmbedded = () => embedded.size > 0;
 /** The payload at an address, if it travels with a view. @param {string} at */
 export const embeddedPayload = (at) => [...embedded.values()].find((payloads) => at in payloads)?.[at];
 
-/** Sets the id that the server gave the visitor: translations have their turn among those of other visitors.
- * @param {string} id */
-export const setVisitor = (id) => visitor = id;
+/** Sets the id that the server gave the visitor: translations have their turn among those of other visitors. */
+export const setVisitor = (/** @type {string} */ id) => visitor = id;
 
 /** Sends the request of an address to the server, unless it was sent while the server was `asked` for the payload;
  * false where it is not known here or not accepted. @param {URL} url @param {number} asked when */

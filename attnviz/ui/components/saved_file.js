@@ -3,16 +3,14 @@
 import { fetchPayload, REFUSED } from "./requests.js";
 import { element } from "./elements.js";
 
-/** Saves the file at the address of a link under the link's file name; `report` gets the problem, empty without one.
- * @param {HTMLAnchorElement} link @param {(problem: string) => void} report */
-export async function saveFile(link, report) {
+/** Saves the file at the address of a link under the link's file name; `report` gets the problem, empty without one. */
+export async function saveFile(/** @type {HTMLAnchorElement} */ link, /** @type {(problem: string) => void} */ report) {
   const { href, download } = link;
   report("");
   const answer = await fetchPayload(href);
   if (answer.status === REFUSED) return report(await answer.text());
   if (!answer.ok) throw new Error(`${href}: ${answer.status}`);
   saveBlob(await answer.blob(), download, link);
-  return undefined;
 }
 
 /** Saves a file under a name.

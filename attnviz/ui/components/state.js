@@ -29,9 +29,8 @@ function parameterValue({ key, kind, first, last, values }, search) {
   return Math.min(number, last) - (kind === "name" ? 0 : first);
 }
 
-/** Notes a value in the address that is none of the parameter; one that is clipped, too.
- * @param {ViewParameter} parameter @param {URLSearchParams} search */
-function noteIfInvalid(parameter, search) {
+/** Notes a value in the address that is none of the parameter; one that is clipped, too. */
+function noteIfInvalid(/** @type {ViewParameter} */ parameter, /** @type {URLSearchParams} */ search) {
   const { key, kind, first, last, values } = parameter, value = search.get(key);
   if (value === null || kind === "text" || (values.length === 0 && last < first)) return;
   const exact = /** @type {const} */ ({ ...parameter, kind: kind === "nearest" ? "number" : kind });
@@ -150,8 +149,8 @@ export function openView(/** @type {HTMLElement} */ root, /** @type {ViewPayload
 const storagePlace = (node, data) => isEmbedded() ? viewRoot(node) : data.id;
 
 /** Removes the address parameters of a view whose component is unmounted; a newer component may already own the view.
- * @param {HTMLElement} root */
-export function closeView(root) {
+ */
+export function closeView(/** @type {HTMLElement} */ root) {
   removeOwner(root);
   storedSelections.delete(viewRoot(root));
 }
@@ -177,8 +176,8 @@ export function change(/** @type {Element} */ node, /** @type {Choice} */ choice
   publish(node);
 }
 
-/** Stores the selection of a view in the address, and for when it is opened again. @param {Element} node */
-function storeSelection(node) {
+/** Stores the selection of a view in the address, and for when it is opened again. */
+function storeSelection(/** @type {Element} */ node) {
   const { now, view, owner, options } = viewState(node);
   if (!now || !view) return;
   const { identity, family } = view;
@@ -192,8 +191,8 @@ function storeSelection(node) {
   setParameters(owner, { query, fragment, suffix, identity: [view.id, identity] });
 }
 
-/** The address parameters of the main view, on a page that does not draw it. @param {ViewPayload} main */
-function mainAddressParameters(main) {
+/** The address parameters of the main view, on a page that does not draw it. */
+function mainAddressParameters(/** @type {ViewPayload} */ main) {
   const before = storedSelections.get(main.id);
   if (before?.identity === main.identity) return addressParameters(before.selection, main);
   const now = initialSelection(main);
@@ -201,8 +200,8 @@ function mainAddressParameters(main) {
   return addressParameters(now, main);
 }
 
-/** Notifies the components of a view of its selection, after all of it is set. @param {Element} node */
-export function publish(node) {
+/** Notifies the components of a view of its selection, after all of it is set. */
+export function publish(/** @type {Element} */ node) {
   const view = viewState(node), { now, orders } = view;
   if (!now || !view.view) return;
   const source = now.source ?? orders?.[now.step]?.[0] ?? null;
@@ -214,9 +213,8 @@ export function publish(node) {
   send(node, "shown");
 }
 
-/** Selects in the views on the page what the address says, where it is about their translations.
- * @param {(view: ViewPayload) => boolean} isAbout */
-function followAddress(isAbout) {
+/** Selects in the views on the page what the address says, where it is about their translations. */
+function followAddress(/** @type {(view: ViewPayload) => boolean} */ isAbout) {
   for (const root of drawnRoots()) {
     const view = root.attnvizView;
     if (!view.view || guestOf(root) || !isAbout(view.view)) continue;
@@ -234,16 +232,14 @@ document.addEventListener("attnviz:history", () => {
 // Somebody wrote another fragment into the address.
 document.addEventListener("attnviz:fragment", () => followAddress(() => true));
 
-/** The selection of a view encoded as in the page's address, or only its display options.
- * @param {Element} node @param {boolean} onlyOptions */
-function encodedSelection(node, onlyOptions) {
+/** The selection of a view encoded as in the page's address, or only its display options. */
+function encodedSelection(/** @type {Element} */ node, /** @type {boolean} */ onlyOptions) {
   const { now, view } = viewState(node);
   if (!now || !view) return "";
   const kept = onlyOptions ? view.parameters.filter(({ kind }) => kind === "option") : view.parameters;
   const own = addressParameters({ ...now, tour: null, stage: null }, { ...view, parameters: kept });
-  return String(
-    new URLSearchParams(Object.entries(own).flatMap(([key, value]) => value === null ? [] : [[key, value]])),
-  );
+  const written = Object.entries(own).flatMap(([key, value]) => value === null ? [] : [[key, value]]);
+  return String(new URLSearchParams(written));
 }
 
 /** The address of a payload of the view of `node`. Its {step} stands for the current step, {selection} for all that is

@@ -8,8 +8,8 @@ const GUEST = ".attnviz-guest"; // holds a view in a page of others
 const viewRoots = new WeakMap();
 let views = 0;
 
-/** The element whose shadow root `node` is in, if it is in one. @param {Element} node */
-function hostOf(node) {
+/** The element whose shadow root `node` is in, if it is in one. */
+function hostOf(/** @type {Element} */ node) {
   const root = node.getRootNode();
   return root instanceof ShadowRoot ? root.host : null;
 }
@@ -70,18 +70,16 @@ export function send(node, name, detail) {
 }
 
 /** Sends in the view of `node` which source piece or step a visitor points at, or null. The selection does not change,
- * so `changed` stays as it is. In the parts that the tour darkens, nothing can be pointed at.
- * @param {Element} node @param {Pointed | null} pointed */
-export function sendPointed(node, pointed) {
+ * so `changed` stays as it is. In the parts that the tour darkens, nothing can be pointed at. */
+export function sendPointed(/** @type {Element} */ node, /** @type {Pointed | null} */ pointed) {
   const root = viewRoot(node), { tour } = root.dataset;
   if (pointed && tour !== undefined && !(hostOf(node) ?? node).closest(`.st-key-${tour}`)) return;
   root.dispatchEvent(new CustomEvent("attnviz:point", { detail: pointed }));
 }
 
 /** Sends in the view of `node` the weights that are previewed; null where the step's own are shown. Meanwhile the
- * numbers computed from the step's own weights are faded (page.css).
- * @param {Element} node @param {number[] | null} weights */
-export function sendPreviewedWeights(node, weights) {
+ * numbers computed from the step's own weights are faded (page.css). */
+export function sendPreviewedWeights(/** @type {Element} */ node, /** @type {number[] | null} */ weights) {
   const root = viewRoot(node);
   root.toggleAttribute("data-previewed", weights !== null);
   root.dispatchEvent(new CustomEvent("attnviz:weigh", { detail: weights }));
@@ -93,12 +91,12 @@ export function sendPreviewedWeights(node, weights) {
 export const onMessage = (node, name, listener, signal) =>
   viewRoot(node).addEventListener(`attnviz:${name}`, /** @type {any} */ (listener), { signal });
 
-/** The element that holds the view of `node` in a page of others; null on our pages. @param {Element} node */
-export const guestOf = (node) => viewRoot(node).closest(GUEST);
+/** The element that holds the view of `node` in a page of others; null on our pages. */
+export const guestOf = (/** @type {Element} */ node) => viewRoot(node).closest(GUEST);
 
 /** Whether an event of the page belongs to the view of `node`: it happened there, or in no view and this one was
- * touched last. @param {Element} node @param {Event} event */
-function belongsTo(node, event) {
+ * touched last. */
+function belongsTo(/** @type {Element} */ node, /** @type {Event} */ event) {
   const guest = guestOf(node), path = event.composedPath(); // there, keys belong to the view that has the focus
   if (guest) return path.includes(guest);
   const views = drawnRoots();

@@ -12,5 +12,4 @@ export default function ({ data }) {
   acknowledge(data.handledByTab, data.serverId);
   setVisitor(data.serverId);
   if (data.page.other !== null) sendRequest("page", data.page.other);
-  return undefined;
 }

@@ -19,9 +19,8 @@ function tableRow(kind, heading, count) {
 
 const BRIGHT = 0.46; // above this weight, black text has more contrast than white text
 
-/** Shades the cells of a row by weights, from black, 0, to white, 1, as the heatmap; writes the weights in them.
- * @param {HTMLElement} row @param {Float32Array} weights */
-function shade(row, weights) {
+/** Shades the cells of a row by weights, from black, 0, to white, 1, as the heatmap; writes the weights in them. */
+function shade(/** @type {HTMLElement} */ row, /** @type {Float32Array} */ weights) {
   const strongest = weights.indexOf(Math.max(...weights));
   findAll(row, "td").forEach((cell, k) => {
     const grey = Math.round(255 * weights[k]);
@@ -50,8 +49,8 @@ function paintTable(root, { weights, energies, heads }, step, { sources, words }
   if (box.hasAttribute("data-scrolls")) box.scrollLeft = cell.offsetLeft - (box.clientWidth - cell.offsetWidth) / 2;
 }
 
-/** Opens the exhibit behind the chosen form, or closes it. @param {RowState} state */
-function toggleExhibit({ root, payload, opened }) {
+/** Opens the exhibit behind the chosen form, or closes it. */
+function toggleExhibit(/** @type {RowState} */ { root, payload, opened }) {
   const { exhibit } = payload?.forms[viewState(root).options.form] ?? {};
   if (!exhibit) return;
   const request = sendRequest("exhibit", opened === exhibit ? "" : exhibit), waiting = new AbortController();

@@ -8,8 +8,8 @@ import { fill } from "../numbers.js";
 import { send, viewState } from "../view.js";
 
 /** Chooses the word typed in a box: a likely piece by its name, or the first piece of any other text; an empty box
- * undoes the choice. @param {WordChoiceState} state @param {HTMLInputElement} box */
-async function chooseTyped(state, box) {
+ * undoes the choice. */
+async function chooseTyped(/** @type {WordChoiceState} */ state, /** @type {HTMLInputElement} */ box) {
   const { root } = state;
   box.dataset.written = box.value; // typing has ended
   const text = box.value.trim(), { step } = viewState(root), word = box.dataset.what === "word";

@@ -13,6 +13,19 @@ interface ChartPayload {
   operands?: PackedOperands;
 }
 
+/** A chart whose payload is fetched. */
+interface FetchedChart extends PayloadAddress {
+  /** What is shown while the payload is computed. */
+  waiting?: string;
+  /** Whether a link leads to the chart. */
+  visited?: boolean;
+  /** The number of steps if the payload of the next is to be prefetched; else 0. */
+  prefetch?: number;
+  /** Labels of the sliders, where the bars can be dragged, and the address of the payload about dragged weights. */
+  hand?: Words;
+  consequence?: string;
+}
+
 /** The figure drawn last, with its step, source piece and order of rows. */
 interface ChartState extends FetchingState<ChartPayload> {
   chart: Chart;

@@ -6,16 +6,7 @@
 
 import { component } from "../component.js";
 import { element, find, findAll, keepInWindow, makeScrollable, onPress, onResize, write } from "../elements.js";
-import {
-  changeLayout,
-  chartOf,
-  drawFigure,
-  plotlyLibrary,
-  scaled,
-  scaleFactor,
-  watchWidth,
-  widthOf,
-} from "../plots.js";
+import { changeLayout, chartOf, drawFigure, loadedPlotly, scaled, scaleFactor, watchWidth, widthOf } from "../plots.js";
 import { fetchAhead } from "../payloads.js";
 import { writeWithTerms } from "../terms/terms.js";
 import { onMessage, send, viewState } from "../view.js";
@@ -75,8 +66,8 @@ const heightLimit = (root) => parseFloat(getComputedStyle(find(root, ".window"))
 
 /** Lowers the rows of a heatmap to fit the greatest height of its box; what is still higher scrolls. In lecture mode,
  * any other figure fills its box up to MOST_GROWTH times its height. For any other, the box is not read: that computes
- * styles. @param {ChartState} state */
-function fitHeight(state) {
+ * styles. */
+function fitHeight(/** @type {ChartState} */ state) {
   const { root, figure: { layout } } = state, { rows } = layout.meta;
   state.limit = rows || state.scale !== 1 ? heightLimit(root) : undefined;
   const most = state.limit ?? Infinity;
@@ -101,8 +92,8 @@ function dropCrowdedNumbers({ data, layout: { meta, margin } }, width) {
   }
 }
 
-/** Scrolls a chart that is wider than its box to the chosen column. @param {ChartState} state */
-function scrollToColumn({ root, chart, step, source }) {
+/** Scrolls a chart that is wider than its box to the chosen column. */
+function scrollToColumn(/** @type {ChartState} */ { root, chart, step, source }) {
   const { columns, spans } = chart.layout.meta;
   const span = spans?.[step ?? -1], column = entryAt(columns, source) ?? (span ? (span[0] + span[1]) / 2 : null);
   if (column === null) return;
@@ -117,8 +108,8 @@ function scrollToColumn({ root, chart, step, source }) {
   }
 }
 
-/** Fades the edges beyond which one can scroll, by mouse or keys. @param {HTMLElement} scroll */
-function fadeEdges(scroll) {
+/** Fades the edges beyond which one can scroll, by mouse or keys. */
+function fadeEdges(/** @type {HTMLElement} */ scroll) {
   makeScrollable(scroll);
   scroll.classList.toggle("more-left", scroll.scrollLeft > 1);
   scroll.classList.toggle("more-right", scroll.scrollLeft + scroll.clientWidth < scroll.scrollWidth - 1);
@@ -159,7 +150,7 @@ function listenToChart(/** @type {ChartState} */ state) {
 
 async function show(/** @type {ChartState} */ state, /** @type {ChartPayload} */ payload) {
   const { root, operands } = state;
-  await plotlyLibrary(); // the selection of that time is drawn
+  await loadedPlotly(); // the selection of that time is drawn
   const { step, source, order, now } = viewState(root);
   if (step === null || state.signal.aborted || payload !== state.payload) return;
   if (operands && step >= operands.targets.length) return; // of another translation, whose payload is still being fetched
@@ -209,9 +200,8 @@ async function show(/** @type {ChartState} */ state, /** @type {ChartPayload} */
   scrollToColumn(state);
 }
 
-/** The values of the first layout that fits the width, or else of the last; undefined for a figure with one layout.
- * @param {HTMLElement} root @param {ChartPayload} payload */
-function fittingValues(root, { fits }) {
+/** The values of the first layout that fits the width, or else of the last; undefined for a figure with one layout. */
+function fittingValues(/** @type {HTMLElement} */ root, /** @type {ChartPayload} */ { fits }) {
   const width = fits && find(root, ".scroll").clientWidth;
   return (fits?.find(({ narrowest }) => narrowest <= Number(width)) ?? fits?.at(-1))?.values;
 }
@@ -236,10 +226,7 @@ export default component(".chart-box", {
     onPress(find(root, ".undo"), () => send(root, "try", { kind: "undo" }));
     if ("at" in data && data.visited) keepInWindow(root, "nearest");
   },
-  /** @param {ChartState} state
-   * @param {ChartPayload | PayloadAddress & { waiting?: string, visited?: boolean, prefetch?: number, hand?: Words, consequence?: string }} data
-   */
-  take(state, data) {
+  take(/** @type {ChartState} */ state, /** @type {ChartPayload | FetchedChart} */ data) {
     const { root } = state, fetching = "at" in data, undo = find(root, ".undo");
     const { prefetch: steps = 0, hand: words = null, consequence: consequenceAddress = null } = fetching ? data : {};
     Object.assign(state, { steps, words, consequenceAddress });

@@ -52,9 +52,8 @@ export function fillFigure(figure, { all, top, rest, energy }, { words, saturate
     const [q, u, a, v] = [query, key, activation, score].map((part) => number(part, 3));
     return fill(words.hover, { k: k + 1, q, u, a, v, c: signed(adds, 4) });
   });
-  const more = amounts.length > top.length
-    ? [fill(words.more, { n: all.length - top.length, c: signed(rest, 4) })]
-    : [];
+  const others = { n: all.length - top.length, c: signed(rest, 4) };
+  const more = amounts.length > top.length ? [fill(words.more, others)] : [];
   const ends = [0];
   for (const amount of amounts) ends.push(ends[ends.length - 1] + amount);
   const totals = [...amounts, energy];

@@ -5,9 +5,7 @@ import { svgElement } from "../diagram/svg.js";
 import { find, findAll } from "../elements.js";
 
 const TALL_CHART = 480; // pixels of height from which the names of the columns may have left the window
-
 const UNLABELLED_END = 60; // pixels at the bottom where the names no longer stay: they would cover the last rows
-
 const BRACKETS = ".layer-below .shapelayer"; // of the pieces of a word
 
 /** A copy of Plotly's `groups`, `width` by `height` pixels, without class names, so that no selector matches it.
@@ -22,8 +20,8 @@ function copyOf(groups, width, height) {
   return svg;
 }
 
-/** Redraws the copies after a change of the chart or its size. @param {ChartState} state */
-export function drawFrozenLabels(state) {
+/** Redraws the copies after a change of the chart or its size. */
+export function drawFrozenLabels(/** @type {ChartState} */ state) {
   const { root, chart } = state, { meta } = chart.layout;
   if (!chart._fullLayout) return;
   const { height, width, _size: { l, t, b } } = chart._fullLayout;
@@ -49,8 +47,8 @@ export function drawFrozenLabels(state) {
   moveColumnLabels(state);
 }
 
-/** Moves the names of the columns with their columns. @param {ChartState} state */
-export function moveColumnLabels({ root, chart }) {
+/** Moves the names of the columns with their columns. */
+export function moveColumnLabels(/** @type {ChartState} */ { root, chart }) {
   const [names] = findAll(root, ".names svg", SVGElement);
   if (names && chart._fullLayout) {
     names.style.marginLeft = `${-find(root, ".scroll").scrollLeft - chart._fullLayout._size.l}px`;

@@ -197,8 +197,8 @@ function frameCell({ root, chart }, row, column) {
   find(root, ".cursor").replaceChildren(...frames, ...lines);
 }
 
-/** Listens to the pointer over a chart of several panels. @param {ChartState} state */
-export function linkPanels(state) {
+/** Listens to the pointer over a chart of several panels. */
+export function linkPanels(/** @type {ChartState} */ state) {
   const { root, chart } = state;
   chart.on("plotly_hover", ({ points: [point] }) => {
     const { pointNumber: place } = point;

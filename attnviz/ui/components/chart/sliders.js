@@ -54,8 +54,8 @@ function mixtureOf(figure, { values, names, more }, weights) {
   };
 }
 
-/** Draws the weights shown, at most once per animation frame. @param {ChartState} state */
-function redraw(state) {
+/** Draws the weights shown, at most once per animation frame. */
+function redraw(/** @type {ChartState} */ state) {
   const { root, chart, sliders } = state;
   if (!sliders) return;
   describeSliders(state, sliders);
@@ -63,11 +63,10 @@ function redraw(state) {
   sliders.frame = requestAnimationFrame(() => {
     sliders.frame = 0;
     if (!states.has(root) || state.sliders !== sliders) return;
-    sendPreviewedWeights(root, sliders.shownWeights === sliders.stepWeights ? null : sliders.shownWeights);
-    const { shapes } = chart.layout, own = { ...state.figure.layout, shapes };
-    const { data, layout } = sliders.shownWeights === sliders.stepWeights
-      ? { data: state.figure.data, layout: own }
-      : withWeights(state.figure, own, sliders.shownWeights);
+    const { figure } = state, { shownWeights: weights } = sliders, isOwn = weights === sliders.stepWeights;
+    sendPreviewedWeights(root, isOwn ? null : weights);
+    const own = { ...figure.layout, shapes: chart.layout.shapes };
+    const { data, layout } = isOwn ? { ...figure, layout: own } : withWeights(figure, own, weights);
     drawFigure(state, data, layout);
   });
 }
@@ -89,8 +88,8 @@ function describeSliders(state, { bars, shownWeights, unit, zero, drag }) {
   });
 }
 
-/** Places the sliders over their rows; pieces that share a row cannot be dragged. @param {ChartState} state */
-export function placeSliders(state) {
+/** Places the sliders over their rows; pieces that share a row cannot be dragged. */
+export function placeSliders(/** @type {ChartState} */ state) {
   const { root, chart, sliders, places } = state, full = chart._fullLayout;
   const { upright, thinned, weights } = state.figure.layout.meta;
   const along = full?.[weights?.axis ?? "xaxis"];
@@ -113,8 +112,8 @@ export function placeSliders(state) {
   describeSliders(state, sliders);
 }
 
-/** Makes the sliders one tab stop: the focused one, or that of the current source piece. @param {ChartState} state */
-export function markTabStop({ root, sliders }) {
+/** Makes the sliders one tab stop: the focused one, or that of the current source piece. */
+export function markTabStop(/** @type {ChartState} */ { root, sliders }) {
   if (!sliders) return;
   const shown = findAll(root, ".hand:not([hidden])"), current = sliders.bars[viewState(root).source ?? 0];
   const focused = shown.find((bar) => bar.matches(":focus"));
@@ -154,11 +153,11 @@ const ARROWS = {
   level: { change: { ArrowRight: 0.05, ArrowLeft: -0.05 }, go: { ArrowUp: -1, ArrowDown: 1 } },
 };
 
-/** Whether the bars are upright. @param {ChartState} state */
-const isUpright = (state) => Boolean(state.figure.layout.meta.upright);
+/** Whether the bars are upright. */
+const isUpright = (/** @type {ChartState} */ state) => Boolean(state.figure.layout.meta.upright);
 
-/** Attaches the sliders to the bars of a figure that has been drawn. @param {ChartState} state */
-export function attachSliders(state) {
+/** Attaches the sliders to the bars of a figure that has been drawn. */
+export function attachSliders(/** @type {ChartState} */ state) {
   const { root } = state, { weights } = state.figure.layout.meta, layer = find(root, ".hands");
   state.sliders?.drag?.end();
   if (state.sliders) sendPreviewedWeights(root, null);
@@ -170,9 +169,8 @@ export function attachSliders(state) {
   }
   const upright = isUpright(state), { x, y } = state.figure.data[weights.trace];
   const stepWeights = Array.from(unpackedBars(upright ? y : x));
-  const bars = state.sliders?.bars.length === stepWeights.length
-    ? state.sliders.bars
-    : stepWeights.map((_, j) => newSlider(state, j));
+  const known = state.sliders?.bars;
+  const bars = known?.length === stepWeights.length ? known : stepWeights.map((_, j) => newSlider(state, j));
   state.sliders = { stepWeights, shownWeights: stepWeights, bars, unit: 1, zero: 0, frame: 0 };
   const { weight, keys: levelKeys, uprightKeys } = state.words, keys = upright ? uprightKeys : levelKeys;
   bars.forEach((bar, j) => {
@@ -200,8 +198,8 @@ function newSlider(/** @type {ChartState} */ state, /** @type {number} */ piece)
   return bar;
 }
 
-/** Hides what the dragged weights would do, and asks for no more. @param {ChartState} state */
-function hideConsequence({ root, sliders }) {
+/** Hides what the dragged weights would do, and asks for no more. */
+function hideConsequence(/** @type {ChartState} */ { root, sliders }) {
   clearTimeout(sliders?.rest);
   find(root, ".consequence").hidden = true;
 }
@@ -252,8 +250,8 @@ function onPointerDown(state, piece, event) {
   endDrag(state);
   const sliders = beginDrag(state, piece, () => listening.abort());
   if (!sliders) return;
-  /** Pixels in the direction of a larger weight. @param {PointerEvent} at */
-  const place = ({ clientX, clientY }) => isUpright(state) ? -clientY : clientX;
+  /** Pixels in the direction of a larger weight. */
+  const place = (/** @type {PointerEvent} */ { clientX, clientY }) => isUpright(state) ? -clientY : clientX;
   const from = place(event), value = sliders.shownWeights[piece];
   bar.setPointerCapture(event.pointerId);
   bar.addEventListener("pointermove", (moved) => {
@@ -291,9 +289,8 @@ function onKeyDown(state, piece, event) {
   event.preventDefault();
 }
 
-/** Shows what-ifs requested elsewhere in the view, and reverts those that the server rejects.
- * @param {ChartState} state */
-export function followWhatIfs(state) {
+/** Shows what-ifs requested elsewhere in the view, and reverts those that the server rejects. */
+export function followWhatIfs(/** @type {ChartState} */ state) {
   const { root, signal } = state;
   /** The translation of the what-if that is not answered yet. @type {string | undefined} */
   let requestedIdentity;
@@ -318,9 +315,8 @@ const REST = 16; // milliseconds without a movement, after which the hand rests
 const GAP = 6; // pixels between the bar and the box below it
 const ABOVE = 30; // pixels between the bar and the box above it, for the number there
 
-/** Requests what the weights shown would do, once the hand rests; of several requests the last one is shown.
- * @param {ChartState} state */
-function requestConsequence(state) {
+/** Requests what the weights shown would do, once the hand rests; of several requests the last one is shown. */
+function requestConsequence(/** @type {ChartState} */ state) {
   const { root, consequenceAddress, sliders } = state, { step, held } = viewState(root);
   if (!sliders?.drag || step === null) return;
   clearTimeout(sliders.rest);

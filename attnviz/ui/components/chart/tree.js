@@ -21,8 +21,8 @@ export function openHypothesis(root, tree, node) {
   }
 }
 
-/** The node of the hypothesis with these pieces, or -1. @param {TreeMeta} tree @param {number[]} wanted */
-function nodeOf({ parents, pieces }, wanted) {
+/** The node of the hypothesis with these pieces, or -1. */
+function nodeOf(/** @type {TreeMeta} */ { parents, pieces }, /** @type {number[]} */ wanted) {
   let here = -1;
   for (const piece of wanted) {
     const before = here;
@@ -59,8 +59,8 @@ function markPath({ root, chart }, tree, pointed) {
   find(root, ".cursor").replaceChildren(svg);
 }
 
-/** Listens to the pointer over the tree. @param {ChartState} state */
-export function listenToTree(state) {
+/** Listens to the pointer over the tree. */
+export function listenToTree(/** @type {ChartState} */ state) {
   const { chart } = state;
   const mark = (/** @type {unknown} */ node) => {
     const { tree } = chart.layout.meta; // changes with the search
@@ -70,9 +70,8 @@ export function listenToTree(state) {
   chart.on("plotly_unhover", () => mark(-1));
 }
 
-/** Marks the path to the hypothesis of these pieces, where the chart is a tree; for null that of the translation.
- * @param {ChartState} state @param {number[] | null} pieces */
-export function markHypothesis(state, pieces) {
+/** Marks the path to the hypothesis of these pieces, where the chart is a tree; for null that of the translation. */
+export function markHypothesis(/** @type {ChartState} */ state, /** @type {number[] | null} */ pieces) {
   const { tree } = state.chart.layout?.meta ?? {};
   if (tree) markPath(state, tree, pieces ? nodeOf(tree, pieces) : -1);
 }

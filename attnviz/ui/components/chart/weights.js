@@ -12,21 +12,20 @@ export function withShare(weights, j, value) {
   });
 }
 
-/** Values at least 0, divided by their sum. @param {number[]} values */
-function normalised(values) {
+/** Values at least 0, divided by their sum. */
+function normalised(/** @type {number[]} */ values) {
   const sum = values.reduce((total, value) => total + value, 0);
   return values.map((value) => value / sum);
 }
 
-/** The softmax of energies; -Infinity gets no weight. @param {number[]} energies */
-export function softmax(energies) {
+/** The softmax of energies; -Infinity gets no weight. */
+export function softmax(/** @type {number[]} */ energies) {
   const most = Math.max(...energies);
   return normalised(energies.map((energy) => Math.exp(energy - most)));
 }
 
-/** The weights of a step after an intervention, where they can be computed here; otherwise unchanged.
- * @param {number[]} weights @param {Intervention | Unfinished} intervention */
-export function changedWeights(weights, intervention) {
+/** The weights of a step after an intervention, where they can be computed here; otherwise unchanged. */
+export function changedWeights(/** @type {number[]} */ weights, /** @type {Intervention | Unfinished} */ intervention) {
   switch (intervention.kind) {
     case "weights":
       return normalised(intervention.weights);
@@ -56,6 +55,6 @@ export function sumRows(weights, values, pieces, own) {
   return [...groups, ...(rest.length ? [rest] : [])].map((group) => weightedSum(weights, values, group));
 }
 
-/** Pieces by decreasing weight. @param {ArrayLike<number>} weights */
-export const strongestFirst = (weights) =>
+/** Pieces by decreasing weight. */
+export const strongestFirst = (/** @type {ArrayLike<number>} */ weights) =>
   Array.from(weights, (_, j) => j).sort((one, other) => weights[other] - weights[one] || one - other);

@@ -51,13 +51,12 @@ function growthShapes({ skeleton, lines, places }, added, units, source) {
 const JUMP_COUNT = 5; // up to the whole sum, with reduced motion
 const JUMP_PAUSE = 600; // milliseconds between two jumps
 
-/** The symbol of the sum of a step: c₃, or z₃ of a head. @param {Growth} growth @param {GrowthState} state */
-const sumSymbol = ({ step }, { payload }) =>
+/** The symbol of the sum of a step: c₃, or z₃ of a head. */
+const sumSymbol = (/** @type {Growth} */ { step }, /** @type {GrowthState} */ { payload }) =>
   payload.symbol + String(step + 1).replace(/\d/g, (digit) => "₀₁₂₃₄₅₆₇₈₉"[Number(digit)]);
 
-/** The pieces added so far, with their weight and the sum of their strips.
- * @param {GrowthState} state @param {Growth} growth */
-const addedSum = ({ added, alpha, annotations }, { step, lines }) =>
+/** The pieces added so far, with their weight and the sum of their strips. */
+const addedSum = (/** @type {GrowthState} */ { added, alpha, annotations }, /** @type {Growth} */ { step, lines }) =>
   weightedSum(alpha[step], annotations, lines.slice(0, added).flatMap(({ pieces }) => pieces));
 
 /** @param {Growth} growth @param {GrowthState} state @param {number | null} source */
@@ -126,8 +125,8 @@ function listen(/** @type {GrowthState} */ state) {
   reportPointing(state, (point) => pieceAt(state, point));
 }
 
-/** Adds piece after piece; with reduced motion in a few jumps. @param {GrowthState} state */
-function toggleBuilding(state) {
+/** Adds piece after piece; with reduced motion in a few jumps. */
+function toggleBuilding(/** @type {GrowthState} */ state) {
   const { clock } = state, count = state.numbers?.lines.length ?? 0;
   if (clock.playing) {
     clock.pause();

@@ -5,8 +5,8 @@ import { element, find, onPress, write } from "../elements.js";
 
 const CONFIRMED = 2500; // milliseconds
 
-/** Copies a text. Without HTTPS a browser has no navigator.clipboard: then execCommand is used. @param {string} text */
-async function copy(text) {
+/** Copies a text. Without HTTPS a browser has no navigator.clipboard: then execCommand is used. */
+async function copy(/** @type {string} */ text) {
   if (navigator.clipboard) {
     await navigator.clipboard.writeText(text);
     return;

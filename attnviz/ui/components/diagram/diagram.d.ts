@@ -207,6 +207,14 @@ interface Plan {
   decoder: DecoderPlan;
 }
 
+/** What the diagram is mounted with, besides its payload. */
+type DiagramData = (DiagramPayload | PayloadAddress) & {
+  stages: StageTitle[];
+  formulas: boolean;
+  outline: Omit<Outline, "terms">;
+  caption: string;
+};
+
 /** Returns the width of a text in pixels, at a font size. */
 type Measure = (text: string, letters: number) => number;
 

@@ -39,9 +39,8 @@ function drawPlan(state, payload) {
   return { payload, numbers, plan, parts };
 }
 
-/** Gives the drawing the height that it will have, so that nothing moves when its numbers arrive.
- * @param {DiagramState} state @param {Omit<Outline, "terms">} outline */
-function reserve({ root, formulas }, outline) {
+/** Gives the drawing the height that it will have, so that nothing moves when its numbers arrive. */
+function reserve(/** @type {DiagramState} */ { root, formulas }, /** @type {Omit<Outline, "terms">} */ outline) {
   const scale = scaleFactor(), thin = isThin(root) && outline.attention !== "none";
   const plan = planOf(root, { ...outline, terms: formulas && scale === 1 }, thin);
   find(root, ".drawing", SVGElement).setAttribute("height", String(plan.height * scale));
@@ -51,12 +50,11 @@ function reserve({ root, formulas }, outline) {
 const planOf = (root, outline, thin) =>
   planFor(outline, find(root, ".scroll").clientWidth / scaleFactor(), textMeasure(root, "--serif"), thin);
 
-/** Whether the page wants a thin diagram (page.css). @param {HTMLElement} root */
-const isThin = (root) => getComputedStyle(root).getPropertyValue("--thin-diagram") === "1";
+/** Whether the page wants a thin diagram (page.css). */
+const isThin = (/** @type {HTMLElement} */ root) => getComputedStyle(root).getPropertyValue("--thin-diagram") === "1";
 
-/** Returns a function that measures the width of a text in the font of a custom property.
- * @param {HTMLElement} root @param {"--serif" | "--sans"} font */
-function textMeasure(root, font) {
+/** Returns a function that measures the width of a text in the font of a custom property. */
+function textMeasure(/** @type {HTMLElement} */ root, /** @type {"--serif" | "--sans"} */ font) {
   const pen = document.createElement("canvas").getContext("2d");
   const family = getComputedStyle(root).getPropertyValue(font) || "serif";
   return (/** @type {string} */ text, /** @type {number} */ letters) => {
@@ -93,8 +91,8 @@ function writeStep(root, { payload, parts }, k) {
   root.classList.toggle("frozen", payload.frozen);
 }
 
-/** Marks the current source piece, and the one that is pointed at. @param {DiagramState} state */
-function markPiece({ root, diagram, pointed }) {
+/** Marks the current source piece, and the one that is pointed at. */
+function markPiece(/** @type {DiagramState} */ { root, diagram, pointed }) {
   const { source } = viewState(root), lit = pointed ?? source, { columns = [], ribbons = [] } = diagram?.parts ?? {};
   root.classList.toggle("pointing", pointed !== null);
   columns.forEach((column, j) => {
@@ -171,10 +169,7 @@ export default component(".diagram", {
     listenToStages(root);
     viewRoot(root).toggleAttribute("data-diagram", true); // for the layout of lectures (page.css)
   },
-  /** @param {DiagramState} state
-   * @param {(DiagramPayload | PayloadAddress) & { stages: StageTitle[]; formulas: boolean; outline: Omit<Outline, "terms">; caption: string }} data
-   */
-  take(state, { stages, formulas, outline, caption }) {
+  take(/** @type {DiagramState} */ state, /** @type {DiagramData} */ { stages, formulas, outline, caption }) {
     const titles = stages.map(({ title }) => title).join();
     if (titles !== state.titles || formulas !== state.formulas) {
       Object.assign(state, { titles, stages, formulas, diagram: undefined });
@@ -215,8 +210,8 @@ function goTo(/** @type {HTMLElement} */ root, /** @type {number} */ stage) {
   send(root, "visit", stage);
 }
 
-/** Listens for clicks on the links to the stages. @param {HTMLElement} root */
-function listenToStages(root) {
+/** Listens for clicks on the links to the stages. */
+function listenToStages(/** @type {HTMLElement} */ root) {
   find(root, ".drawing", SVGElement).addEventListener("click", ({ target }) => {
     const part = target instanceof Element ? target.closest("[data-stage]") : null;
     const stage = part instanceof SVGElement ? Number(part.dataset.stage) : 0;

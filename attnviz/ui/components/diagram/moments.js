@@ -28,9 +28,8 @@ export function timed(scenes) {
 /** The place of the scene at a time; the end of a scene belongs to it. @param {Scene[]} scenes @param {number} time */
 export const sceneAt = (scenes, time) => Math.max(0, scenes.findIndex(({ to }) => time <= to));
 
-/** The exponentials of the energies e, divided by the greatest: exp(e - max e). Their sum is 1 / max softmax(e).
- * @param {Float32Array} energies */
-export function exponentials(energies) {
+/** The exponentials of the energies e, divided by the greatest: exp(e - max e). Their sum is 1 / max softmax(e). */
+export function exponentials(/** @type {Float32Array} */ energies) {
   const highest = Math.max(...energies);
   return Array.from(energies, (energy) => Math.exp(energy - highest));
 }
@@ -42,9 +41,8 @@ function partialContext(annotations, weights, added, part) {
   return Float32Array.from(weightedSum(until, annotations, [...until.keys()]).strip);
 }
 
-/** How many pieces the mixture has at a share of its time, and how far the next one is on its way.
- * @param {Float32Array} weights @param {number} share */
-function mixtureAt(weights, share) {
+/** How many pieces the mixture has at a share of its time, and how far the next one is on its way. */
+function mixtureAt(/** @type {Float32Array} */ weights, /** @type {number} */ share) {
   let begin = 0;
   for (let j = 0; j < weights.length; j += 1) {
     const time = EVEN / weights.length + (1 - EVEN) * weights[j];
@@ -57,8 +55,8 @@ function mixtureAt(weights, share) {
 /** @param {Pose} pose of the step @param {Float32Array[]} annotations @param {Scene[]} scenes
  * @param {number} low the least energy that is drawn @param {number} time @returns {Moment} */
 export function momentAt({ energies, weights, context, before, after }, annotations, scenes, low, time) {
-  /** The share of a scene's time that is over: 1 where the model has no such scene. @param {SceneName} name */
-  const over = (name) => {
+  /** The share of a scene's time that is over: 1 where the model has no such scene. */
+  const over = (/** @type {SceneName} */ name) => {
     const scene = scenes.find((one) => one.name === name);
     return scene ? clamp((time - scene.from) / (scene.to - scene.from)) : 1;
   };

@@ -118,12 +118,8 @@ export function drawTerms(root, { terms, readout }, plan) {
   drawInputTerms(part, readout === "current" ? others : terms.readout, decoder.readout);
   const before = decoder.readout.x - (vertical ? 30 : 34);
   if (readout === "current") drawTerm(part, [before - 8, after.y + 4], state ?? [], "end");
-  const scored = /** @type {Spot} */ (
-    vertical
-      ? [decoder.readout.x + 30, word.y - 9]
-      : [(decoder.readout.x + decoder.readout.width + word.x - 38) / 2, decoder.readout.y + 3]
-  );
-  drawTerm(part, scored, terms.scores, vertical ? "start" : "middle");
+  const { x, y, width } = decoder.readout, middle = (x + width + word.x - 38) / 2;
+  drawTerm(part, vertical ? [x + 30, word.y - 9] : [middle, y + 3], terms.scores, vertical ? "start" : "middle");
   if (vertical) drawTerm(part, [likely[0], likely[1] - 19], terms.chance);
   else drawTerm(part, [likely[0] - PROBABILITY_WIDTH, likely[1]], [...terms.chance, ["=", ""]]);
 }

@@ -86,19 +86,18 @@ export function drawAttention(root, payload, plan) {
   };
 }
 
-/** The id of the gradient of the ribbons, unique for each view on the page. @param {Element} drawing */
-export const gradientId = (drawing) => `${viewState(drawing).name}-flow`;
+/** The id of the gradient of the ribbons, unique for each view on the page. */
+export const gradientId = (/** @type {Element} */ drawing) => `${viewState(drawing).name}-flow`;
 
-/** The parts of a stage; a click on one leads to it. @param {Element} root @param {number} stage */
-function addStagePart(root, stage) {
+/** The parts of a stage; a click on one leads to it. */
+function addStagePart(/** @type {Element} */ root, /** @type {number} */ stage) {
   const part = addGroup(root, "part");
   part.dataset.stage = String(stage);
   return part;
 }
 
-/** The line of the query from the decoder's state to each key, and where it meets them.
- * @param {Element} parent @param {Plan} plan */
-function drawQueryLine(parent, plan) {
+/** The line of the query from the decoder's state to each key, and where it meets them. */
+function drawQueryLine(/** @type {Element} */ parent, /** @type {Plan} */ plan) {
   const { across, columns } = plan;
   const query = addPath(parent, roundedPath(queryPath(plan)), "line state query");
   const meetings = columns.map(({ middle }) => {

@@ -44,8 +44,8 @@ const FORMS = {
   },
 };
 
-/** Rows that are further down. @param {Record<string, number | number[]>} rows @param {number} by */
-const lowered = (rows, by) =>
+/** Rows that are further down. */
+const lowered = (/** @type {Record<string, number | number[]>} */ rows, /** @type {number} */ by) =>
   Object.fromEntries(
     Object.entries(rows).map(([name, at]) => [name, Array.isArray(at) ? at.map((y) => y + by) : at + by]),
   );
@@ -75,8 +75,8 @@ function columnsOf({ sources, joined }, available, measure, equal) {
 
 const sumOf = (/** @type {number[]} */ numbers) => numbers.reduce((sum, one) => sum + one, 0);
 
-/** Positions of adjacent columns, beginning at `from`. @param {number[]} widths @param {number} from */
-function adjacentColumns(widths, from) {
+/** Positions of adjacent columns, beginning at `from`. */
+function adjacentColumns(/** @type {number[]} */ widths, /** @type {number} */ from) {
   let here = from;
   return widths.map((width) => {
     here += width;

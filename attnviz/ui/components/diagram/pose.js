@@ -39,8 +39,8 @@ function mapped(parts, map) {
   return /** @type {any} */ (Object.fromEntries(names.map((name) => [name, map(parts[name], name)])));
 }
 
-/** Draws the numbers of a pose. @param {DiagramDrawing} drawing @param {Pose} pose */
-export function drawPose(drawing, pose) {
+/** Draws the numbers of a pose. */
+export function drawPose(/** @type {DiagramDrawing} */ drawing, /** @type {Pose} */ pose) {
   const { payload: { limits }, plan, parts } = drawing;
   colour(parts.contextSquares, pose.context, limits.annotation);
   colour(parts.beforeSquares, pose.before, limits.state);
@@ -60,9 +60,8 @@ export function drawPose(drawing, pose) {
   ribbonsOf(drawing, pose.weights).forEach((ribbon, j) => parts.ribbons[j].setAttribute("d", ribbonPath(plan, ribbon)));
 }
 
-/** The middle of the context vector along the sentence.
- * @param {DiagramDrawing} drawing @param {Float32Array} weights */
-const contextMiddle = ({ payload, plan }, weights) =>
+/** The middle of the context vector along the sentence. */
+const contextMiddle = (/** @type {DiagramDrawing} */ { payload, plan }, /** @type {Float32Array} */ weights) =>
   payload.attention === "none" ? plan.last - plan.flow / 2 : meanPosition(plan, weights);
 
 /** Draws the bars of energies, and writes their numbers.
@@ -82,8 +81,8 @@ function drawEnergies({ payload: { range: [low, high] }, plan, parts }, energies
   });
 }
 
-/** The width of a bar of a source piece, in pixels. @param {Plan} plan */
-const barWidth = ({ cell }) => Math.min(cell, 26);
+/** The width of a bar of a source piece, in pixels. */
+const barWidth = (/** @type {Plan} */ { cell }) => Math.min(cell, 26);
 
 function placeBar(/** @type {SVGElement} */ bar, /** @type {Area} */ place) {
   for (const [name, value] of Object.entries(place)) {
@@ -167,9 +166,8 @@ function ribbonEnds(weights, from, flow) {
   });
 }
 
-/** The middle of the context vector along the sentence: the mean position of the attention, clamped to the sentence.
- * @param {Plan} plan @param {Float32Array} weights */
-function meanPosition({ columns, first, last, flow }, weights) {
+/** The middle of the context vector along the sentence: the mean position of the attention, clamped to the sentence. */
+function meanPosition(/** @type {Plan} */ { columns, first, last, flow }, /** @type {Float32Array} */ weights) {
   const mean = columns.reduce((sum, { middle }, j) => sum + middle * weights[j], 0);
   return Math.min(Math.max(mean, first + flow / 2), Math.max(last, first + flow) - flow / 2);
 }
@@ -241,8 +239,8 @@ function fade(/** @type {SVGElement} */ node, /** @type {number} */ opacity) {
 /** The opacity of a part by the share of it that is computed. */
 const dimmed = (/** @type {number} */ share) => DIM + (1 - DIM) * Math.min(Math.max(share, 0), 1);
 
-/** The shares of its way at which the query meets the keys. @param {Plan} plan */
-function meetingShares(plan) {
+/** The shares of its way at which the query meets the keys. */
+function meetingShares(/** @type {Plan} */ plan) {
   const spots = queryPath(plan),
     lengths = spots.slice(1).map(([x, y], k) => Math.hypot(x - spots[k][0], y - spots[k][1]));
   const whole = lengths.reduce((sum, length) => sum + length, 0), last = plan.columns[plan.columns.length - 1];
@@ -299,17 +297,16 @@ function drawShares(drawing, drawn, moment) {
   write(drawn.sum, words.sum.replace("{sum}", row === "weights" ? percent(sum) : number(sum, 2)));
 }
 
-/** Fades the name of the row of the weights, which has other numbers before them.
- * @param {MomentParts} drawn @param {number} opacity */
-function fadeWeightName({ group }, opacity) {
+/** Fades the name of the row of the weights, which has other numbers before them. */
+function fadeWeightName(/** @type {MomentParts} */ { group }, /** @type {number} */ opacity) {
   const names = /** @type {Element} */ (group.parentNode);
   for (const node of names.querySelectorAll('.way[data-stage="2"], .symbol.weight')) {
     fade(/** @type {SVGElement} */ (node), opacity);
   }
 }
 
-/** Writes the energies in the row of the weights. @param {DiagramDrawing} drawing @param {Float32Array} energies */
-function writeCopies({ plan, parts }, energies) {
+/** Writes the energies in the row of the weights. */
+function writeCopies(/** @type {DiagramDrawing} */ { plan, parts }, /** @type {Float32Array} */ energies) {
   parts.weightNumbers.forEach((node, j) => {
     write(node, (plan.dense && !plan.vertical) || !Number.isFinite(energies[j]) ? "" : number(energies[j], 1));
     node.classList.remove("strong");

@@ -28,8 +28,8 @@ export function newShow() {
 /** The row of the drawn step in the payload; -1 without one. @param {DiagramState} state */
 export const rowOf = ({ diagram, step }) => step === null ? -1 : diagram?.payload.steps.indexOf(step) ?? -1;
 
-/** Draws the moment of the show, its slider and its sentence. @param {DiagramState} state */
-function paint(state) {
+/** Draws the moment of the show, its slider and its sentence. */
+function paint(/** @type {DiagramState} */ state) {
   const { root, show, diagram } = state, k = rowOf(state);
   if (!diagram || k < 0) return;
   const { payload, numbers } = diagram, pose = numbers.poses[k], end = endOf(show);
@@ -92,8 +92,8 @@ function sentenceOf(payload, { name, sentence, example }, { energies, weights },
   return fill(example && lead ? `${sentence} ${example}` : sentence, given);
 }
 
-/** Stops at a moment. @param {DiagramState} state @param {number} time */
-function stopAt(state, time) {
+/** Stops at a moment. */
+function stopAt(/** @type {DiagramState} */ state, /** @type {number} */ time) {
   const { show, clock } = state;
   clock.pause();
   clearTimeout(show.resting);
@@ -118,8 +118,8 @@ function play(state, from, until) {
   });
 }
 
-/** Lets the player go on to the next step, once this one is complete. @param {DiagramState} state */
-function goOn({ root, show }) {
+/** Lets the player go on to the next step, once this one is complete. */
+function goOn(/** @type {DiagramState} */ { root, show }) {
   const { then } = show;
   if (show.time < endOf(show)) return;
   show.then = null;
@@ -129,9 +129,8 @@ function goOn({ root, show }) {
 const endOf = (/** @type {StepShow} */ { scenes }) => scenes[scenes.length - 1]?.to ?? 0;
 
 /** Shows a step that has been drawn: plays it if the show is open, or at another width of the page draws its moment
- * again. A show that a visitor has paused in the middle stays at that moment in the next step.
- * @param {DiagramState} state */
-export function showStep(state) {
+ * again. A show that a visitor has paused in the middle stays at that moment in the next step. */
+export function showStep(/** @type {DiagramState} */ state) {
   const { show, step } = state, payload = state.diagram?.payload;
   if (!payload) return;
   const texts = payload.scenes.map(({ title }) => title).join();
@@ -150,8 +149,8 @@ export function showStep(state) {
   }
 }
 
-/** Draws the still of the step. @param {DiagramState} state */
-export function endShow(state) {
+/** Draws the still of the step. */
+export function endShow(/** @type {DiagramState} */ state) {
   if (!state.show.drawn) return;
   stopAt(state, endOf(state.show));
   goOn(state);

@@ -36,8 +36,8 @@ export function area({ vertical }, along, across, long, deep) {
 /** The path through some points. @param {Spot[]} spots */
 export const path = (spots) => `M${spots.map(([x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`).join("L")}`;
 
-/** A line through some points with rounded corners. @param {Spot[]} spots */
-export function roundedPath(spots) {
+/** A line through some points with rounded corners. */
+export function roundedPath(/** @type {Spot[]} */ spots) {
   const radius = 9;
   let drawn = `M${spots[0].join(" ")}`;
   for (let k = 1; k < spots.length - 1; k += 1) {
@@ -77,9 +77,8 @@ export function colour(squares, values, limit, from = 0) {
   });
 }
 
-/** Writes a text, in a smaller font if it is wider than the `data-width` that it may have.
- * @param {SVGElement} node @param {string} text */
-export function writeFitted(node, text) {
+/** Writes a text, in a smaller font if it is wider than the `data-width` that it may have. */
+export function writeFitted(/** @type {SVGElement} */ node, /** @type {string} */ text) {
   if (!(node instanceof SVGTextElement) || node.textContent === text) return;
   node.textContent = text;
   if (!node.dataset.width) return;

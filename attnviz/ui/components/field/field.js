@@ -13,8 +13,8 @@ const fields = new Map();
 /** @param {FieldValue} value @returns {FieldState} */
 const newField = (value) => ({ value, server: value, edited: false, own: false, sent: 0, show: null });
 
-/** Sends the value of a field that was edited. @param {string} key @param {FieldState} field */
-function commit(key, field) {
+/** Sends the value of a field that was edited. */
+function commit(/** @type {string} */ key, /** @type {FieldState} */ field) {
   if (!field.edited) return;
   field.edited = false;
   field.own = true;
@@ -22,9 +22,8 @@ function commit(key, field) {
   field.sent = sendRequest(key, field.value);
 }
 
-/** Shows the value of the server, unless the visitor has set one that the server has not handled.
- * @param {FieldState} field */
-function settle(field) {
+/** Shows the value of the server, unless the visitor has set one that the server has not handled. */
+function settle(/** @type {FieldState} */ field) {
   const settled = !field.edited && field.sent <= lastAcknowledged();
   if (settled && field.server !== field.value) Object.assign(field, { value: field.server, own: false });
   field.show?.();
@@ -40,8 +39,8 @@ export function visitorValues() {
   return Object.fromEntries([...fields].filter(([, { own }]) => own).map(([key, { value }]) => [key, value]));
 }
 
-/** Keeps all values until the server has handled the request with this number. @param {number} number */
-export const keepValues = (number) => fields.forEach((field) => field.sent = number);
+/** Keeps all values until the server has handled the request with this number. */
+export const keepValues = (/** @type {number} */ number) => fields.forEach((field) => field.sent = number);
 
 /** @param {string} key @param {FieldState} field @param {FieldValue} value @param {boolean} [now] */
 function edit(key, field, value, now) {
@@ -169,8 +168,8 @@ function showOption(/** @type {HTMLElement} */ root, /** @type {OptionState} */ 
   field.show?.();
 }
 
-/** Writes the label and the help text, where there is either. @param {HTMLElement} root @param {FieldPayload} data */
-function writeLabel(root, { label, labelled, help, helpName }) {
+/** Writes the label and the help text, where there is either. */
+function writeLabel(/** @type {HTMLElement} */ root, /** @type {FieldPayload} */ { label, labelled, help, helpName }) {
   const name = find(root, ".field-name"), mark = find(root, ".field-help"), tooltip = find(root, ".field-tooltip");
   name.textContent = labelled ? label : "";
   name.hidden = !labelled;
@@ -178,9 +177,8 @@ function writeLabel(root, { label, labelled, help, helpName }) {
   mark.setAttribute("aria-label", helpName);
   if (tooltip.dataset.help === help) return;
   tooltip.dataset.help = help;
-  tooltip.replaceChildren(
-    ...help.split("`").map((part, place) => element(place % 2 ? "code" : "span", "", part)),
-  );
+  const parts = help.split("`").map((part, place) => element(place % 2 ? "code" : "span", "", part));
+  tooltip.replaceChildren(...parts);
 }
 
 /** @param {Mounted<FieldPayload>} mounted */

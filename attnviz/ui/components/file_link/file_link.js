@@ -24,5 +24,4 @@ export default function ({ data, parentElement }) {
     event.preventDefault();
     link.click();
   };
-  return undefined;
 }

@@ -28,8 +28,8 @@ function heatmapCanvas(/** @type {GalleryCell} */ cell) {
   return canvas;
 }
 
-/** Marks the chosen one. @param {HTMLElement} root @param {string} chosen */
-function markChosen(root, chosen) {
+/** Marks the chosen one. */
+function markChosen(/** @type {HTMLElement} */ root, /** @type {string} */ chosen) {
   const nodes = findAll(root, "button.cell");
   for (const node of nodes) node.setAttribute("aria-checked", String(node.dataset.code === chosen));
   makeOneTabStop(nodes, nodes.find((node) => node.dataset.code === chosen));

@@ -16,8 +16,8 @@ function intervene(root, intervention) {
 // Powers of ten at the end of the slider: the greatest finite temperature, and the position of the infinite one.
 const FINITE_POWER = 2, INFINITE_POWER = 2.02;
 
-/** The temperature of the slider. @param {HTMLElement} root */
-function sliderTemperature(root) {
+/** The temperature of the slider. */
+function sliderTemperature(/** @type {HTMLElement} */ root) {
   const power = Number(find(root, ".degrees", HTMLInputElement).value);
   return power > (FINITE_POWER + INFINITE_POWER) / 2 ? Infinity : 10 ** power;
 }
@@ -29,16 +29,16 @@ const isForAllSteps = (/** @type {HTMLElement} */ root) => find(root, ".every", 
 const currentTemperature = (root, payload, step) =>
   Number(isForAllSteps(root) ? payload.temperature : payload.temperatures[step]);
 
-/** Writes the temperature of the slider. @param {HTMLElement} root */
-function writeTemperature(root) {
+/** Writes the temperature of the slider. */
+function writeTemperature(/** @type {HTMLElement} */ root) {
   const temperature = sliderTemperature(root), places = temperature < 0.0995 ? 3 : temperature < 9.95 ? 2 : 0;
   const text = `τ = ${temperature === Infinity ? "∞" : number(temperature, places)}`;
   write(find(root, ".heat output"), text);
   find(root, ".degrees").setAttribute("aria-valuetext", text);
 }
 
-/** Sets the slider to the temperature of the current step. @param {ControlsState} state */
-function setTemperature({ root, payload }) {
+/** Sets the slider to the temperature of the current step. */
+function setTemperature(/** @type {ControlsState} */ { root, payload }) {
   const { step } = viewState(root);
   if (!payload || step === null) return;
   const power = Math.log10(currentTemperature(root, payload, step));
@@ -46,9 +46,8 @@ function setTemperature({ root, payload }) {
   writeTemperature(root);
 }
 
-/** Previews the weights at the chosen temperature, computed from those at the current one.
- * @param {ControlsState} state */
-function previewTemperature({ root, payload }) {
+/** Previews the weights at the chosen temperature, computed from those at the current one. */
+function previewTemperature(/** @type {ControlsState} */ { root, payload }) {
   const { step } = viewState(root);
   writeTemperature(root);
   if (!payload || step === null) return;
@@ -58,8 +57,8 @@ function previewTemperature({ root, payload }) {
   send(root, "preview", { kind: "temperature", temperature, step });
 }
 
-/** Requests the chosen temperature as a what-if, if it has changed. @param {ControlsState} state */
-function requestTemperature(state) {
+/** Requests the chosen temperature as a what-if, if it has changed. */
+function requestTemperature(/** @type {ControlsState} */ state) {
   const { root } = state;
   if (!state.pending) return;
   state.pending = false;
@@ -69,8 +68,8 @@ function requestTemperature(state) {
 }
 
 /** Listens to the slider of the temperature: the bars follow it, and the what-if is requested at the end of a drag;
- * with the keyboard, at Enter or on blur. @param {ControlsState} state */
-function listenToTemperature(state) {
+ * with the keyboard, at Enter or on blur. */
+function listenToTemperature(/** @type {ControlsState} */ state) {
   const { root } = state, slider = find(root, ".degrees", HTMLInputElement);
   let pointed = false;
   slider.onpointerdown = () => pointed = true;
@@ -104,8 +103,8 @@ function setOptions(box, options) {
   box.replaceChildren(...options.map(([value, name]) => new Option(name, value, false, value === chosen)));
 }
 
-/** Shows the field for the lender of the attention: a step, links, or none. @param {HTMLElement} root */
-function showLenderField(root) {
+/** Shows the field for the lender of the attention: a step, links, or none. */
+function showLenderField(/** @type {HTMLElement} */ root) {
   const kind = find(root, ".lender", HTMLSelectElement).value;
   find(root, ".of").hidden = kind !== "step";
   find(root, ".links").hidden = kind !== "links";

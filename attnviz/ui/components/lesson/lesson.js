@@ -11,8 +11,8 @@ import { viewRoot, viewState } from "../view.js";
 /** @param {LessonState} state */
 const questions = ({ data: { items } }) => items.flatMap(({ kind }, place) => kind ? [place] : []);
 
-/** Whether an answered item is right. @param {LessonState} state @param {number} place */
-function isRight({ data: { items }, answers }, place) {
+/** Whether an answered item is right. */
+function isRight(/** @type {LessonState} */ { data: { items }, answers }, /** @type {number} */ place) {
   const { kind, tolerance, answer } = items[place], given = answers.get(place);
   if (given === undefined || given === null) return false;
   // A hair more than the tolerance, so that a difference of exactly the tolerance is right in binary fractions too.
@@ -27,17 +27,17 @@ function givenText({ data: { items, words, language }, answers }, place) {
   return fill(unit, { n: given.toLocaleString(language, { maximumFractionDigits: 4 }) });
 }
 
-/** Where the browser stores the answers of a lesson. @param {LessonState} state */
-const storageName = ({ data }) => `attnviz-lesson-${data.identity}`;
+/** Where the browser stores the answers of a lesson. */
+const storageName = (/** @type {LessonState} */ { data }) => `attnviz-lesson-${data.identity}`;
 
-/** Stores the answers, once there are some. @param {LessonState} state */
-function store(state) {
+/** Stores the answers, once there are some. */
+function store(/** @type {LessonState} */ state) {
   const { place, name, answers } = state, begun = place >= 0 || answers.size > 0;
   keep("localStorage", storageName(state), begun ? { place, name, answers: [...answers] } : null);
 }
 
-/** Takes the stored answers, if there are valid ones. @param {LessonState} state */
-function restore(state) {
+/** Takes the stored answers, if there are valid ones. */
+function restore(/** @type {LessonState} */ state) {
   const { place, name, answers } = kept("localStorage", storageName(state)) ?? {}, { items } = state.data;
   if (!Array.isArray(answers) || !answers.every(([key]) => key in items)) return;
   Object.assign(state, { answers: new Map(answers), name: String(name) });
@@ -70,15 +70,14 @@ function numberField(/** @type {LessonState} */ state) {
   return element("label", "number", element("span", "", data.items[place].hint), element("input", "", field));
 }
 
-/** A number as it was typed: with a point or comma, and perhaps a per cent sign; NaN for any other text.
- * @param {string} text */
-function typedNumber(text) {
+/** A number as it was typed: with a point or comma, and perhaps a per cent sign; NaN for any other text. */
+function typedNumber(/** @type {string} */ text) {
   const written = text.trim().replace("\u2212", "-").replace(",", ".");
   return /^[-+]?(\d+\.?\d*|\.\d+)\s*%?$/.test(written) ? parseFloat(written) : NaN;
 }
 
-/** Takes the answer in the form. @param {LessonState} state */
-function answerItem(state) {
+/** Takes the answer in the form. */
+function answerItem(/** @type {LessonState} */ state) {
   const { root } = state, given = typedNumber(state.draft), { data, place, answers } = state;
   if (answers.has(place)) return;
   if (Number.isNaN(given)) {
@@ -121,8 +120,8 @@ function paintVerdict(/** @type {LessonState} */ state) {
   if (answer.note) box.append(element("p", "", answer.note));
 }
 
-/** Shows the pictures of the current question, and those of its answer once it is there. @param {LessonState} state */
-function showPictures({ root, data: { items }, place, answers }) {
+/** Shows the pictures of the current question, and those of its answer once it is there. */
+function showPictures(/** @type {LessonState} */ { root, data: { items }, place, answers }) {
   const room = viewRoot(root);
   viewState(root).step ??= 0; // the charts of a lesson are each of one step
   room.dataset.pictures = items[place]?.wide ? "below" : "beside";
@@ -156,15 +155,15 @@ function paintScore(/** @type {LessonState} */ state) {
   );
 }
 
-/** A quoted cell of a CSV (RFC 4180). Before a text that a spreadsheet would compute as a formula, it has an apostrophe.
- * @param {string} text */
-function cell(text) {
+/** A quoted cell of a CSV (RFC 4180). Before a text that a spreadsheet would compute as a formula, it has an
+ * apostrophe. */
+function cell(/** @type {string} */ text) {
   const isFormula = /^[=+\-@\t\r]/.test(text) && !/^[+\-]?[\d.,\s]+%?$/.test(text);
   return `"${(isFormula ? `'${text}` : text).replaceAll('"', '""')}"`;
 }
 
-/** Saves the answer sheet as CSV that spreadsheets open: with a byte-order mark. @param {LessonState} state */
-function saveSheet(state) {
+/** Saves the answer sheet as CSV that spreadsheets open: with a byte-order mark. */
+function saveSheet(/** @type {LessonState} */ state) {
   const { data: { items, words } } = state, name = state.name.trim();
   const rows = questions(state).map((place) => {
     const { question, answer } = items[place];

@@ -28,8 +28,8 @@ const MOVES = {
 const FINGER = 24; // pixels of a column that a finger can tap
 
 /** Puts cells over the heatmap in `container`, and keeps them there while it is drawn again. Returns what puts cells
- * and markers where the heatmap now has them. @param {Element} container @param {LinkDrawingState} state */
-function openCells(container, state) {
+ * and markers where the heatmap now has them. */
+function openCells(/** @type {Element} */ container, /** @type {LinkDrawingState} */ state) {
   const cell = element("div", "cell", { role: "gridcell", tabIndex: 0 });
   const row = element("div", "row", { role: "row" }, cell);
   const markers = element("div", "markers", { ariaHidden: "true" });
@@ -71,9 +71,8 @@ function openCells(container, state) {
     Object.assign(cell, { ariaLabel: cellText(state, linkHere()), ariaColIndex: String(here.column + 1) });
   }
 
-  /** Whether a point of the window is in a cell of two words; makes that cell the current one.
-   * @param {MouseEvent} event */
-  function moveTo({ clientX, clientY }) {
+  /** Whether a point of the window is in a cell of two words; makes that cell the current one. */
+  function moveTo(/** @type {MouseEvent} */ { clientX, clientY }) {
     const box = grid.getBoundingClientRect(), { source, target } = state.data;
     const rowNumber = Math.floor((clientY - box.top) / box.height * targets.length);
     const columnNumber = Math.floor((clientX - box.left) / box.width * sources.length);
@@ -110,17 +109,18 @@ function openCells(container, state) {
   function drawMarkers() {
     const height = grid.clientHeight / targets.length, width = grid.clientWidth / sources.length;
     markers.style.setProperty("--size", `${Math.min(Math.max(0.46 * Math.min(height, 2 * width), 7), 15)}px`);
-    markers.replaceChildren(
-      ...markersOf(state).flatMap(({ kind, link: [j, i] }) =>
-        placesOf(targets, i).flatMap((rowNumber) =>
-          placesOf(sources, j).map((columnNumber) => {
-            const left = `${100 * (columnNumber + 0.5) / sources.length}%`;
-            const style = { left, top: `${100 * (rowNumber + 0.5) / targets.length}%` };
-            return element("span", `marker ${kind}`, { dataset: { link: `${j}-${i}` }, style });
-          })
-        )
-      ),
+    const marked = markersOf(state).flatMap(({ kind, link: [j, i] }) =>
+      placesOf(targets, i).flatMap((row) =>
+        placesOf(sources, j).map((column) => ({ kind, link: `${j}-${i}`, row, column }))
+      )
     );
+    markers.replaceChildren(...marked.map(({ kind, link, row, column }) => {
+      const style = {
+        left: `${100 * (column + 0.5) / sources.length}%`,
+        top: `${100 * (row + 0.5) / targets.length}%`,
+      };
+      return element("span", `marker ${kind}`, { dataset: { link }, style });
+    }));
   }
 
   function place() {
@@ -202,8 +202,8 @@ function numberAt(chart, row, column) {
 const histories = new Map();
 const LONGEST_HISTORY = 1000;
 
-/** Makes other links the current ones of a pair. @param {LinkDrawingState} state @param {DrawnLinks} links */
-function remember(state, links) {
+/** Makes other links the current ones of a pair. */
+function remember(/** @type {LinkDrawingState} */ state, /** @type {DrawnLinks} */ links) {
   const history = historyOf(state), last = history.at(-1);
   if (last && linksText(last) === linksText(links)) return;
   history.push(links);
@@ -217,8 +217,8 @@ function historyOf(/** @type {LinkDrawingState} */ { data }) {
   return known;
 }
 
-/** Shows other links, and sends them to the server. @param {LinkDrawingState} state @param {DrawnLinks} links */
-function change(state, links) {
+/** Shows other links, and sends them to the server. */
+function change(/** @type {LinkDrawingState} */ state, /** @type {DrawnLinks} */ links) {
   const { request, identity } = state.data;
   state.links = links;
   state.asked = sendRequest(request, { identity, links: linksText(links) });
@@ -247,8 +247,8 @@ function undo(/** @type {LinkDrawingState} */ state) {
 const cellText = ({ data: { source, target, words }, links }, [j, i]) =>
   fill(words.cell, { target: target[i], source: source[j], kind: words[links.get(nameOf([j, i])) ?? "none"] });
 
-/** Writes which cell is pointed at: its words, its link and its weight. @param {LinkDrawingState} state */
-function describe(state) {
+/** Writes which cell is pointed at: its words, its link and its weight. */
+function describe(/** @type {LinkDrawingState} */ state) {
   if (!state.pointed) return;
   const { link, number: weight } = state.pointed, text = cellText(state, link);
   write(find(state.root, ".where output"), weight ? `${text} · ${weight}` : text);
@@ -267,15 +267,12 @@ function show(/** @type {LinkDrawingState} */ state) {
     const marker = element("span", `marker ${kind}`, { ariaHidden: "true" });
     return [element("span", "count", marker, fill(words[`count-${kind}`], { count })), " "];
   }));
-  const values = rates && links.size && attention
-    ? {
-      face: attention.face,
-      aer: number(rates.aer, 2),
-      precision: percent(rates.precision),
-      recall: percent(rates.recall),
-    }
-    : null;
-  write(find(state.score, ".rate"), values ? fill(words.score, values) : "");
+  let score = "";
+  if (rates && links.size && attention) {
+    const [aer, precision, recall] = [number(rates.aer, 2), percent(rates.precision), percent(rates.recall)];
+    score = fill(words.score, { face: attention.face, aer, precision, recall });
+  }
+  write(find(state.score, ".rate"), score);
   find(root, ".undo", HTMLButtonElement).disabled = historyOf(state).length < 2;
   find(root, ".files").hidden = !links.size;
   describe(state);
@@ -283,17 +280,16 @@ function show(/** @type {LinkDrawingState} */ state) {
 }
 
 /** The markers on the heatmap: the links drawn, and once there are any, the links of the attention that are not among
- * them. @param {LinkDrawingState} state */
-function markersOf({ links, fetched }) {
+ * them. */
+function markersOf(/** @type {LinkDrawingState} */ { links, fetched }) {
   const drawn = pairsOf(links);
   if (!drawn.length) return [];
   const { wrong } = scoreOf(fetched?.payload.links ?? [], links);
   return [...drawn, ...wrong.map((link) => ({ kind: /** @type {const} */ ("false"), link }))];
 }
 
-/** Writes the links to the files. A click before the server has all links saves the file once it has.
- * @param {LinkDrawingState} state */
-function writeFiles(state) {
+/** Writes the links to the files. A click before the server has all links saves the file once it has. */
+function writeFiles(/** @type {LinkDrawingState} */ state) {
   const { root } = state;
   /** @type {HTMLAnchorElement[]} */
   const anchors = [];
@@ -319,12 +315,11 @@ function writeFiles(state) {
   saved.click();
 }
 
-/** Whether the server has the links as drawn. @param {LinkDrawingState} state */
-const isStored = ({ data, links }) => data.links === linksText(links);
+/** Whether the server has the links as drawn. */
+const isStored = (/** @type {LinkDrawingState} */ { data, links }) => data.links === linksText(links);
 
-/** Takes the links of the server where it has other ones, unless edits are on their way to it.
- * @param {LinkDrawingState} state */
-function read(state) {
+/** Takes the links of the server where it has other ones, unless edits are on their way to it. */
+function read(/** @type {LinkDrawingState} */ state) {
   const { data } = state;
   if (state.read === data.links || state.asked > lastAcknowledged() && !isStored(state)) return;
   state.read = data.links;

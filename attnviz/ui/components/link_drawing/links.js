@@ -14,14 +14,14 @@ export function readLinks(text) {
   return new Map(links);
 }
 
-/** The links as text, sorted by target word. @param {DrawnLinks} links */
-export function linksText(links) {
+/** The links as text, sorted by target word. */
+export function linksText(/** @type {DrawnLinks} */ links) {
   return pairsOf(links).map(({ kind, link: [source, target] }) => `${source}${kind === "sure" ? "-" : "?"}${target}`)
     .join(" ");
 }
 
-/** The links as pairs of words with their kinds, sorted by target word. @param {DrawnLinks} links */
-export function pairsOf(links) {
+/** The links as pairs of words with their kinds, sorted by target word. */
+export function pairsOf(/** @type {DrawnLinks} */ links) {
   const pairs = [...links].map(([name, kind]) => {
     const [source, target] = name.split("-").map(Number);
     return { kind, link: /** @type {LinkPair} */ ([source, target]) };
@@ -39,8 +39,8 @@ export function advanced(links, link) {
 }
 
 /** AER, precision and recall (Och & Ney 2003) of the links of the attention, and those that were not drawn; the rates
- * are null where there is nothing to compare. @param {LinkPair[]} found @param {DrawnLinks} links */
-export function scoreOf(found, links) {
+ * are null where there is nothing to compare. */
+export function scoreOf(/** @type {LinkPair[]} */ found, /** @type {DrawnLinks} */ links) {
   const kinds = found.map((link) => links.get(nameOf(link)));
   const hits = kinds.filter(Boolean).length, sureHits = kinds.filter((kind) => kind === "sure").length;
   const sure = [...links.values()].filter((kind) => kind === "sure").length;

@@ -5,8 +5,8 @@ import { component } from "../component.js";
 import { find, onPress, write, writeTexts } from "../elements.js";
 import { send, viewState } from "../view.js";
 
-/** Requests a translation with the typed word, or else the chosen one. @param {HTMLElement} root */
-function requestWord(root) {
+/** Requests a translation with the typed word, or else the chosen one. */
+function requestWord(/** @type {HTMLElement} */ root) {
   const { step, held } = viewState(root);
   const chosen = find(root, ".foils", HTMLSelectElement).value;
   const text = find(root, ".typed", HTMLInputElement).value.trim();

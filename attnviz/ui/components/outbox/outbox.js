@@ -28,9 +28,8 @@ const preparations = new Set();
 const send = () =>
   setOutboxState?.("sent", { tab: tabId, memory: serverId, query: location.search, requests: [...pending] });
 
-/** Sends a request to the server: a value for the control with this key; returns its number.
- * @param {string} key @param {unknown} [value] */
-export function sendRequest(key, value = null) {
+/** Sends a request to the server: a value for the control with this key; returns its number. */
+export function sendRequest(/** @type {string} */ key, /** @type {unknown} */ value = null) {
   for (const prepare of preparations) prepare(key, lastNumber + 1);
   lastNumber += 1;
   pending.push({ seq: lastNumber, key, value });
@@ -86,9 +85,8 @@ export function handlePress(key, act, signal) {
   signal.addEventListener("abort", () => handlers.get(key) === act && handlers.delete(key));
 }
 
-/** The key of Streamlit's button that a click presses; null where it presses none, or a sign-in button.
- * @param {Event} event */
-function pressedKey({ target }) {
+/** The key of Streamlit's button that a click presses; null where it presses none, or a sign-in button. */
+function pressedKey(/** @type {Event} */ { target }) {
   const button = target instanceof Element && target.closest("[data-testid='stButton'] button");
   if (!(button instanceof HTMLButtonElement) || button.disabled) return null;
   const [, key] = /(?:^|\s)st-key-(\S+)/.exec(button.closest("[class*='st-key-']")?.className ?? "") ?? [];
@@ -109,8 +107,8 @@ document.addEventListener("click", (click) => {
 
 /** Closes Streamlit's dialog about the lost connection while the notice is shown: it makes the page inert, and it is
  * written in English for the person who started the server. Streamlit 1.67 has no option for it. The app opens no
- * dialog of Streamlit itself. @param {HTMLElement} notice */
-function closeDialog(notice) {
+ * dialog of Streamlit itself. */
+function closeDialog(/** @type {HTMLElement} */ notice) {
   if (notice.hidden) return;
   for (const button of findAll(document, "[data-testid='stDialog'] [role=dialog] > button")) button.click();
 }
@@ -151,5 +149,4 @@ export default function ({ data, parentElement, setStateValue }) {
     watchConnection(notice);
     if (pending.length) send();
   }
-  return undefined;
 }

@@ -6,8 +6,8 @@ import { sendRequest } from "../outbox/outbox.js";
 import { tabStops } from "../popover_focus/popover_focus.js";
 import { element, find, findAll } from "../elements.js";
 
-/** Follows a link of the navigation. @param {MouseEvent} click @param {string} path */
-function requestPage(click, path) {
+/** Follows a link of the navigation. */
+function requestPage(/** @type {MouseEvent} */ click, /** @type {string} */ path) {
   if (click.ctrlKey || click.metaKey || click.shiftKey || click.button !== 0) return;
   click.preventDefault();
   sendRequest("page", path);
@@ -41,5 +41,4 @@ export default function ({ data: { pages, current, label }, parentElement }) {
     link.onclick = (click) => requestPage(click, path);
   });
   correctSkipLink();
-  return undefined;
 }

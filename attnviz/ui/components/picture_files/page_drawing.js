@@ -9,9 +9,8 @@ const STYLED = ["paint-order", "stroke-width", "stroke-dasharray", "opacity", "f
 const FONT = "Source Sans, Segoe UI, sans-serif";
 const SIDE = 16, TITLE = 84, LINES = [27, 50, 70]; // pixels beside the drawing, above it, and of the lines of its title
 
-/** A colour in a notation that every program reads: browsers compute mixed colours as color(), oklab() or lab().
- * @param {string} colour */
-function plainColour(colour) {
+/** A colour in a notation that every program reads: browsers compute mixed colours as color(), oklab() or lab(). */
+function plainColour(/** @type {string} */ colour) {
   if (!/^color|^oklab|^lab/.test(colour)) return colour;
   const pen = Object.assign(document.createElement("canvas"), { width: 1, height: 1 }).getContext("2d");
   if (!pen) return colour;
@@ -21,9 +20,8 @@ function plainColour(colour) {
   return `rgba(${red}, ${green}, ${blue}, ${alpha / 255})`;
 }
 
-/** Writes the computed styles of `node` and its descendants into their attributes; removes what is not displayed.
- * @param {Element} node */
-function writeStyles(node) {
+/** Writes the computed styles of `node` and its descendants into their attributes; removes what is not displayed. */
+function writeStyles(/** @type {Element} */ node) {
   const style = getComputedStyle(node), declarations = [];
   if (style.display === "none") return node.remove();
   for (const name of PAINTED) declarations.push(`${name}: ${plainColour(style.getPropertyValue(name))}`);

@@ -6,7 +6,7 @@ import { fetchJson } from "../payloads.js";
 import { saveFile } from "../saved_file.js";
 import { element, find, write } from "../elements.js";
 import { fill } from "../numbers.js";
-import { plotlyLibrary } from "../plots.js";
+import { loadedPlotly } from "../plots.js";
 import { filledAddress } from "../state.js";
 import { onMessage } from "../view.js";
 import { pageDrawing, printSvg } from "./page_drawing.js";
@@ -22,12 +22,11 @@ function figureOf(picture) {
   return picture.figure;
 }
 
-/** A picture as SVG text with its size in pixels: a figure is drawn by Plotly, a drawing of the page is copied.
- * @param {Picture} picture */
-async function svgOf(picture) {
+/** A picture as SVG text with its size in pixels: a figure is drawn by Plotly, a drawing of the page is copied. */
+async function svgOf(/** @type {Picture} */ picture) {
   if (picture.drawing) return pageDrawing(picture.drawing);
   const { width, height } = figureOf(picture).layout;
-  const address = await (await plotlyLibrary()).toImage(figureOf(picture), { format: "svg", width, height });
+  const address = await (await loadedPlotly()).toImage(figureOf(picture), { format: "svg", width, height });
   return { text: decodeURIComponent(address.slice(SVG_ADDRESS.length)), width, height };
 }
 
@@ -48,8 +47,8 @@ function fontAddress() {
   return path ? new URL(path, rule?.parentStyleSheet?.href ?? document.baseURI) : null;
 }
 
-/** The CSS rule that embeds a font as a data URL. @param {URL} address */
-async function fontRule(address) {
+/** The CSS rule that embeds a font as a data URL. */
+async function fontRule(/** @type {URL} */ address) {
   const answer = await fetch(address);
   if (!answer.ok) throw new Error(`${address}: ${answer.status}`);
   const url = `data:font/woff2;base64,${(await answer.bytes()).toBase64()}`;

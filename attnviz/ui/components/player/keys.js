@@ -7,8 +7,8 @@ import { send, viewRoot } from "../view.js";
 import { sourceOf } from "./sentences.js";
 
 /** The source piece `by` stops further down, in the order of the rows of the stages. In a heatmap by steps every piece
- * is a stop; in one by words, the most attended piece of each word. @param {PlayerState} state @param {number} by */
-function neighbour(state, by) {
+ * is a stop; in one by words, the most attended piece of each word. */
+function neighbour(/** @type {PlayerState} */ state, /** @type {number} */ by) {
   const { data, step } = state;
   const stopOf = new Map(
     data.source.flatMap(({ pieces }, k) => pieces.map((j) => /** @type {const} */ ([j, state.by === "words" ? k : j]))),
@@ -37,16 +37,15 @@ function sourceWordForKey(event, state) {
 /** @type {Record<string, number>} */
 const SOURCE_KEYS = { ArrowDown: 1, ArrowUp: -1 };
 
-/** Clicks the next radio button of the heatmap's faces, where it has any: the server draws the face.
- * @param {HTMLElement} root */
-function nextFace(root) {
+/** Clicks the next radio button of the heatmap's faces, where it has any: the server draws the face. */
+function nextFace(/** @type {HTMLElement} */ root) {
   const faces = findAll(viewRoot(root), "[class*='st-key-face'] [role='radio']");
   const shown = faces.findIndex((face) => face.matches("[aria-checked='true'], :checked"));
   faces[(shown + 1) % faces.length]?.click();
 }
 
-/** Opens or closes the list of the keys. @param {HTMLElement} root */
-function toggleKeys(root) {
+/** Opens or closes the list of the keys. */
+function toggleKeys(/** @type {HTMLElement} */ root) {
   findAll(viewRoot(root), ":is([class*='st-key-glossary'], [class*='st-key-keys']) > .opener")[0]?.click();
 }
 
@@ -66,8 +65,8 @@ export function onPlayerKey(/** @type {KeyboardEvent} */ event, /** @type {Playe
   event.preventDefault();
 }
 
-/** Removes the focus from the active element if it matches `selector`. @param {string} selector */
-function blur(selector) {
+/** Removes the focus from the active element if it matches `selector`. */
+function blur(/** @type {string} */ selector) {
   const { activeElement } = document;
   if (activeElement instanceof HTMLElement && activeElement.matches(selector)) activeElement.blur();
 }

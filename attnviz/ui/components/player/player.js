@@ -12,8 +12,8 @@ import { drawSuspectedErrors } from "./suspected_errors.js";
 
 /** Shows the bar at the top of the window while the buttons are above the window and their view is still in it. The
  * root margin extends the window downwards, since a jump may move the buttons from below to above at once. In a page of
- * others, the top of the window is not ours. @param {PlayerState} state */
-function watchBar(state) {
+ * others, the top of the window is not ours. */
+function watchBar(/** @type {PlayerState} */ state) {
   const { root, signal } = state, bar = find(root, ".bar"), transport = find(root, ".transport");
   /** @type {Map<Element, IntersectionObserverEntry>} */
   const seen = new Map();
@@ -30,8 +30,8 @@ function watchBar(state) {
   signal.addEventListener("abort", () => watch.disconnect());
 }
 
-/** Draws the selection of the view, once that is of this translation. @param {PlayerState} state */
-function showSelection(state) {
+/** Draws the selection of the view, once that is of this translation. */
+function showSelection(/** @type {PlayerState} */ state) {
   const { root, data } = state, view = viewState(root), { now } = view;
   if (!now || view.view?.identity !== data.identity) return;
   if (view.orders !== data.orders) {

@@ -7,9 +7,8 @@ import { makeOneTabStop } from "../keyboard.js";
 import { fill, number } from "../numbers.js";
 import { send, sendPointed } from "../view.js";
 
-/** The pieces of a word as spans; each has the index of its step or its source piece.
- * @param {string[]} texts @param {number[]} indices */
-const pieceSpans = (texts, indices) =>
+/** The pieces of a word as spans; each has the index of its step or its source piece. */
+const pieceSpans = (/** @type {string[]} */ texts, /** @type {number[]} */ indices) =>
   texts.map((text, k) => element("span", "piece", text, { dataset: { index: indices[k] } }));
 
 /** @param {PlayerWord} word @param {number[]} indices @param {(event: MouseEvent) => void} act */
@@ -19,24 +18,22 @@ function wordButton({ end, parts }, indices, act) {
   return made;
 }
 
-/** A click on a word chooses its most attended piece; a second click deselects it.
- * @param {SourceWord} word @param {PlayerState} state */
-const sourceWord = (word, state) =>
+/** A click on a word chooses its most attended piece; a second click deselects it. */
+const sourceWord = (/** @type {SourceWord} */ word, /** @type {PlayerState} */ state) =>
   wordButton(word, word.pieces, () => {
     const { root, step, source, data: { orders } } = state, chosen = source !== null && word.pieces.includes(source);
     send(root, "choose", { source: chosen ? null : orders[step].find((j) => word.pieces.includes(j)) });
   });
 
-/** A click chooses the piece under the pointer; the keyboard the first piece of the word.
- * @param {TargetWord} word @param {PlayerState} state */
-const targetWord = (word, { root }) =>
+/** A click chooses the piece under the pointer; the keyboard the first piece of the word. */
+const targetWord = (/** @type {TargetWord} */ word, /** @type {PlayerState} */ { root }) =>
   wordButton(word, word.steps, ({ target }) => {
     const piece = target instanceof HTMLElement ? target.closest(".piece") : null;
     send(root, "choose", { step: piece instanceof HTMLElement ? Number(piece.dataset.index) : word.steps[0] });
   });
 
-/** Draws both sentences of a new translation. @param {PlayerState} state */
-export function buildSentences(state) {
+/** Draws both sentences of a new translation. */
+export function buildSentences(/** @type {PlayerState} */ state) {
   const { root, data: { source, target, spoken } } = state;
   /** @type {(name: string, kind: "source" | "step", words: PlayerWord[], buttons: HTMLButtonElement[]) => void} */
   const line = (name, kind, words, buttons) => {
@@ -61,8 +58,8 @@ export function buildSentences(state) {
 }
 
 /** Colours both sentences, also in the bar at the top of the window: source words by the weights of the hovered or
- * current step, target words by their weight on the hovered source word. @param {PlayerState} state */
-export function paintPointed({ root, data, step, pointed }) {
+ * current step, target words by their weight on the hovered source word. */
+export function paintPointed(/** @type {PlayerState} */ { root, data, step, pointed }) {
   const { source, target, weights, attends } = data;
   const from = pointed?.step ?? step, place = pointed?.source;
   const column = attends && place !== undefined ? source.findIndex(({ pieces }) => pieces.includes(place)) : -1;
@@ -98,8 +95,8 @@ function reportPointing(root, word, kind) {
   word.addEventListener("blur", () => sendPointed(root, null));
 }
 
-/** Scrolls the bar at the top of the window to the current words. @param {PlayerState} state */
-export function scrollBarToWords({ root }) {
+/** Scrolls the bar at the top of the window to the current words. */
+export function scrollBarToWords(/** @type {PlayerState} */ { root }) {
   if (find(root, ".bar").hidden) return;
   for (const line of findAll(root, ".english, .french")) {
     const [word] = findAll(line, ".current");
@@ -183,8 +180,8 @@ function paintBar(bar, { data, source: chosen, step }, source) {
   write(find(bar, ".attended"), data.attends ? look : "");
 }
 
-/** Marks the step and source piece of `state`. @param {PlayerState} state */
-export function paint(state) {
+/** Marks the step and source piece of `state`. */
+export function paint(/** @type {PlayerState} */ state) {
   const { root, data, step, player } = state, source = sourceOf(state);
   if (data.attends) paintSource(state, source);
   paintTarget(state);

@@ -7,9 +7,8 @@ import { onEscape } from "../keyboard.js";
 import { keepBeside } from "../terms/card.js";
 import { send } from "../view.js";
 
-/** Draws the buttons, which replace those of another language or level of detail.
- * @param {HTMLElement} root @param {SuspectedError[]} suspects */
-export function drawSuspectedErrors(root, suspects) {
+/** Draws the buttons, which replace those of another language or level of detail. */
+export function drawSuspectedErrors(/** @type {HTMLElement} */ root, /** @type {SuspectedError[]} */ suspects) {
   for (const old of findAll(root, ".suspect")) old.remove();
   for (const word of findAll(root, ".doubted, .unread")) word.classList.remove("doubted", "unread");
   find(root, ".reasons").ontoggle = (event) => listenWhileOpen(root, /** @type {ToggleEvent} */ (event));
@@ -60,9 +59,8 @@ function description(root, box, { text, words, button, choice, whatIf }) {
 
 let listening = new AbortController();
 
-/** Keeps an open card beside its button, and closes it by Escape, which has no other effect then.
- * @param {HTMLElement} root @param {ToggleEvent} event */
-function listenWhileOpen(root, { newState }) {
+/** Keeps an open card beside its button, and closes it by Escape, which has no other effect then. */
+function listenWhileOpen(/** @type {HTMLElement} */ root, /** @type {ToggleEvent} */ { newState }) {
   listening.abort();
   if (newState === "closed") {
     for (const node of findAll(root, ".doubted.unread")) node.classList.remove("unread");

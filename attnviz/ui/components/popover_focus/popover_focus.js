@@ -22,9 +22,8 @@ const replacing = new MutationObserver(() => {
   if (document.activeElement === document.body) button.focus();
 });
 
-/** Makes an opening popover a tab stop, as it may only have text that scrolls, and focuses it after a key.
- * @param {boolean} byKey @param {number} [tries] */
-function reachPopover(byKey, tries = 60) {
+/** Makes an opening popover a tab stop, as it may only have text that scrolls, and focuses it after a key. */
+function reachPopover(/** @type {boolean} */ byKey, /** @type {number} */ tries = 60) {
   const [box] = findAll(document, BOX);
   if (!box) {
     if (tries > 0) requestAnimationFrame(() => reachPopover(byKey, tries - 1));
@@ -66,9 +65,8 @@ export function tabStops(root) {
   ]);
 }
 
-/** Beyond either end of a popover is only the browser: there Tab closes it and goes on from its button.
- * @param {KeyboardEvent} event @param {Element} box */
-function closeAtEnd(event, box) {
+/** Beyond either end of a popover is only the browser: there Tab closes it and goes on from its button. */
+function closeAtEnd(/** @type {KeyboardEvent} */ event, /** @type {Element} */ box) {
   let here = document.activeElement;
   while (here?.shadowRoot?.activeElement) here = here.shadowRoot.activeElement;
   const inside = tabStops(box);

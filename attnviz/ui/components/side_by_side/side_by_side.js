@@ -41,28 +41,27 @@ function laneElement(/** @type {Lane} */ lane) {
 }
 
 /** An element for texts that are exchanged, and a hidden one for each, which take the room of the highest: nothing
- * moves. @param {string[]} texts */
-function exchanged(texts) {
+ * moves. */
+function exchanged(/** @type {string[]} */ texts) {
   const spacers = [...new Set(texts)].map((text) => element("span", "spacer", text, { ariaHidden: "true" }));
   return [element("span", "text"), ...spacers];
 }
 
 const joined = (/** @type {[string, ...unknown[]][]} */ words) => words.map(([word]) => word).join("");
 
-/** Builds all lanes of a payload. @param {HTMLElement} root @param {LanesPayload} payload */
-export function build(root, payload) {
+/** Builds all lanes of a payload. */
+export function build(/** @type {HTMLElement} */ root, /** @type {LanesPayload} */ payload) {
   const box = find(root, ".beside");
   box.style.setProperty("--lanes", String(payload.lanes.length));
   box.replaceChildren(...payload.lanes.map(laneElement));
   write(find(root, ".result"), payload.result);
-  find(root, ".legend").replaceChildren(
-    ...payload.legend.map(([text, kind]) => element("span", `shaded ${kind}`, text)),
-  );
+  const legend = payload.legend.map(([text, kind]) => element("span", `shaded ${kind}`, text));
+  find(root, ".legend").replaceChildren(...legend);
   root.classList.toggle("rows", payload.legend.length > 0);
 }
 
-/** A colour of the page as red, green and blue. @param {HTMLElement} root @param {string} name */
-function colour(root, name) {
+/** A colour of the page as red, green and blue. */
+function colour(/** @type {HTMLElement} */ root, /** @type {string} */ name) {
   const [, ...pairs] = /#(..)(..)(..)/.exec(getComputedStyle(root).getPropertyValue(name)) ?? ["", "80", "80", "80"];
   return pairs.map((pair) => parseInt(pair, 16));
 }
@@ -81,15 +80,12 @@ function paintStrip(root, canvas, { bytes, units }, step) {
   drawPixels(canvas, units, values.map((value) => [...(value < 0 ? minus : plus), opacity(value)]));
 }
 
-/** Draws one of several translations: its words, shaded, above the source words, of which some are left out.
- * @param {HTMLElement} node @param {Version} version */
-function paintVersion(node, { words, source }) {
-  find(node, ".target > .text").replaceChildren(
-    ...words.flatMap(([text, level, title]) => spaced(text, "span", `shaded ${LEVELS[level]}`, title)),
-  );
-  find(node, ".source > .text").replaceChildren(
-    ...source.flatMap(([text, isOmitted]) => spaced(text, isOmitted ? "s" : "span", "", "")),
-  );
+/** Draws one of several translations: its words, shaded, above the source words, of which some are left out. */
+function paintVersion(/** @type {HTMLElement} */ node, /** @type {Version} */ { words, source }) {
+  const target = words.flatMap(([text, level, title]) => spaced(text, "span", `shaded ${LEVELS[level]}`, title));
+  find(node, ".target > .text").replaceChildren(...target);
+  const origin = source.flatMap(([text, isOmitted]) => spaced(text, isOmitted ? "s" : "span", "", ""));
+  find(node, ".source > .text").replaceChildren(...origin);
 }
 
 /** An element with a word, after the blank that `text` begins with.
@@ -122,8 +118,8 @@ function paintLane(root, node, lane, step) {
 
 const PACE = 800; // milliseconds a step stays while playing
 
-/** Shows the step of the view. @param {LanesState} state */
-function show(state) {
+/** Shows the step of the view. */
+function show(/** @type {LanesState} */ state) {
   const { root, payload } = state, { step } = viewState(root);
   if (!payload || step === null) return;
   state.step = Math.min(Math.max(step, 0), payload.labels.length - 1);

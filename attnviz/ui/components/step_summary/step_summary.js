@@ -6,20 +6,18 @@ import { button, element, find, findAll, keepInWindow, scrollSmoothly, write, wr
 import { isForPage, isLecture, makeOneTabStop, moveFocus } from "../keyboard.js";
 import { onMessage, onViewKey, send, viewRoot, viewState } from "../view.js";
 
-/** The element of a stage in the view of `root`: its own, or the picture of the first three.
- * @param {Element} root @param {number} stage */
-const stageOf = (root, stage) =>
+/** The element of a stage in the view of `root`: its own, or the picture of the first three. */
+const stageOf = (/** @type {Element} */ root, /** @type {number} */ stage) =>
   viewRoot(root).querySelector(`[class*="st-key-stage_${stage}"]`) ??
     viewRoot(root).querySelector('[class*="st-key-one_picture"]');
 
-/** Whether a stage opens in the place of the diagram (page.css). @param {HTMLElement} root */
-const opensInPlace = (root) =>
+/** Whether a stage opens in the place of the diagram (page.css). */
+const opensInPlace = (/** @type {HTMLElement} */ root) =>
   getComputedStyle(root).getPropertyValue("--opens-in-place") === "1" &&
   !viewRoot(root).hasAttribute("data-tour");
 
-/** Marks the button of the chosen stage; the page marks the stage itself by `data-stage` (page.css).
- * @param {HTMLElement} root @param {number | null} chosen */
-function mark(root, chosen) {
+/** Marks the button of the chosen stage; the page marks the stage itself by `data-stage` (page.css). */
+function mark(/** @type {HTMLElement} */ root, /** @type {number | null} */ chosen) {
   const buttons = findAll(root, "li button");
   const current = buttons.find(({ dataset }) => Number(dataset.stage) === chosen);
   makeOneTabStop(buttons, current ?? buttons.find(({ tabIndex }) => tabIndex === 0));
@@ -29,21 +27,16 @@ function mark(root, chosen) {
   }
 }
 
-/** Scrolls to a stage; one that opens in place moves the page only as far as it is out of the window.
- * @param {HTMLElement} root @param {number} stage */
-function goToStage(root, stage) {
-  const place = stageOf(root, stage);
-  if (opensInPlace(root)) {
-    if (place) keepInWindow(place, "nearest");
-  } else if (place) {
-    scrollSmoothly(place);
-    keepInWindow(place);
-  }
+/** Scrolls to a stage; one that opens in place moves the page only as far as it is out of the window. */
+function goToStage(/** @type {HTMLElement} */ root, /** @type {number} */ stage) {
+  const place = stageOf(root, stage), inPlace = opensInPlace(root);
+  if (!place) return;
+  if (!inPlace) scrollSmoothly(place);
+  keepInWindow(place, inPlace ? "nearest" : "start");
 }
 
-/** Moves the keyboard focus to a stage further down the page, or to the button of one that opens in place.
- * @param {HTMLElement} root @param {number} stage */
-function focusStage(root, stage) {
+/** Moves the keyboard focus to a stage further down the page, or to the button of one that opens in place. */
+function focusStage(/** @type {HTMLElement} */ root, /** @type {number} */ stage) {
   const place = opensInPlace(root) ? root.querySelector(`[data-stage="${stage}"]`) : stageOf(root, stage);
   if (!(place instanceof HTMLElement)) return;
   if (place.tabIndex < 0) place.tabIndex = -1;
@@ -51,8 +44,8 @@ function focusStage(root, stage) {
 }
 
 /** Opens the next stage; after the last, closes it, or goes to the first where all are drawn. In lecture mode, the
- * diagram comes before the first stage, and the heatmap after the last (page.css). @param {HTMLElement} root */
-function nextStage(root) {
+ * diagram comes before the first stage, and the heatmap after the last (page.css). */
+function nextStage(/** @type {HTMLElement} */ root) {
   const buttons = findAll(root, "li button"), last = buttons.length - 1;
   const place = buttons.findIndex((button) => button.hasAttribute("aria-current"));
   const { dataset } = viewRoot(root);
@@ -78,8 +71,8 @@ function entry(/** @type {StageTitle} */ { number, place, title }) {
 }
 
 /** Marks the chosen stage, and goes there if it comes from a link. A step marks nothing anew: that would compute
- * styles. @param {SummaryState} state */
-function place(state) {
+ * styles. */
+function place(/** @type {SummaryState} */ state) {
   const { root } = state, { now } = viewState(root);
   if (!now) return;
   const { stage } = now;

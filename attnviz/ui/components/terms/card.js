@@ -25,8 +25,8 @@ function showCard(root, box, term, { name, sentence, drawing, stage }, close) {
   keepBeside(box, term, term.closest("p, text"));
 }
 
-/** Makes a button open a popover beside it. @param {HTMLButtonElement} button @param {HTMLElement} box */
-export function openBeside(button, box) {
+/** Makes a button open a popover beside it. */
+export function openBeside(/** @type {HTMLButtonElement} */ button, /** @type {HTMLElement} */ box) {
   button.popoverTargetElement = box;
   box.addEventListener("toggle", ({ newState }) => newState === "open" && keepBeside(box, button));
 }
@@ -61,9 +61,8 @@ const HOVER = 250; // milliseconds over a term after which its card opens, and a
 
 /** @typedef {HTMLElement | SVGElement} TermElement */
 
-/** The card of a term element: that with its index, or that of its stage.
- * @param {HTMLElement} root @param {TermElement} term */
-function cardOf(root, term) {
+/** The card of a term element: that with its index, or that of its stage. */
+function cardOf(/** @type {HTMLElement} */ root, /** @type {TermElement} */ term) {
   const cards = viewState(root).view?.terms.cards ?? [];
   if (term.dataset.term) return cards[Number(term.dataset.term)];
   const place = Number(term.closest("[data-stage]")?.getAttribute("data-stage") ?? NaN);

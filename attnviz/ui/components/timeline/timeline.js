@@ -10,8 +10,8 @@ import { send, speedOf, viewState } from "../view.js";
 const PACE = 700; // milliseconds a moment stays while playing at speed 1
 
 /** Draws the moment of `state`, and sends it to the view as its step. Writes it into the address; while playing only at
- * the end. @param {TimelineState} state */
-function paint({ root, data, moment, player }) {
+ * the end. */
+function paint(/** @type {TimelineState} */ { root, data, moment, player }) {
   player.write(data.words, data.captions[moment]);
   write(find(root, ".now"), data.captions[moment]);
   Object.assign(viewState(root), { step: moment, source: null });
@@ -20,9 +20,8 @@ function paint({ root, data, moment, player }) {
   if (!player.playing) setParameters("timeline", { fragment: { update } });
 }
 
-/** The moment of the update in the address, or the last before it; null where there is none.
- * @param {TimelinePayload} data */
-function linkedMoment({ updates }) {
+/** The moment of the update in the address, or the last before it; null where there is none. */
+function linkedMoment(/** @type {TimelinePayload} */ { updates }) {
   const update = fragmentParameters().get("update") ?? "";
   return /^[0-9]{1,9}$/.test(update) ? Math.max(0, updates.findLastIndex((one) => one <= Number(update))) : null;
 }

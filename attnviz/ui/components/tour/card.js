@@ -9,8 +9,8 @@ import { send, viewRoot, viewState } from "../view.js";
 import { answersOf, comparedBars, energySliders, isAsking, quizBox, sentenceElement } from "./parts.js";
 import { areaOf, bringIntoSight, keyOf, placeCard, scrollContainer } from "./places.js";
 
-/** Draws a stop of the tour. @param {TourState} state @param {TourPayload} payload */
-export function drawCard(state, payload) {
+/** Draws a stop of the tour. */
+export function drawCard(/** @type {TourState} */ state, /** @type {TourPayload} */ payload) {
   const { root } = state, card = find(root, ".card"), stop = stopOf(state);
   if (!stop) return;
   viewRoot(root).dataset.tour = keyOf(stop.place);
@@ -29,8 +29,8 @@ export function drawCard(state, payload) {
   schedulePlacement(state);
 }
 
-/** Draws in place of a stop why the server cannot make it. @param {TourState} state @param {string} reason */
-export function drawReason(state, reason) {
+/** Draws in place of a stop why the server cannot make it. */
+export function drawReason(/** @type {TourState} */ state, /** @type {string} */ reason) {
   const card = find(state.root, ".card");
   state.written = undefined;
   card.classList.add("refused");
@@ -38,15 +38,14 @@ export function drawReason(state, reason) {
   card.togglePopover(true);
 }
 
-/** The current stop, where its payload has arrived: the last one for a link from a level of detail with more stops.
- * @param {TourState} state */
-function stopOf({ at, fetched }) {
+/** The current stop, where its payload has arrived: the last one for a link from a level of detail with more stops. */
+function stopOf(/** @type {TourState} */ { at, fetched }) {
   const stops = fetched?.payload.stops;
   return at === null ? undefined : stops?.[at - 1] ?? stops?.at(-1);
 }
 
-/** Hides the card after the tour, and restores scroll position and focus. @param {TourState} state */
-export function hideCard(state) {
+/** Hides the card after the tour, and restores scroll position and focus. */
+export function hideCard(/** @type {TourState} */ state) {
   const { root, scrolled, focused } = state, back = cardHasFocus(root);
   resetBars(root);
   Object.assign(state, { written: undefined, scrolled: null, focused: null });
@@ -99,14 +98,13 @@ function writeCard(state, payload, stop) {
   }));
 }
 
-/** Resets the page's bars if they follow the sliders of the card. @param {HTMLElement} root */
-function resetBars(root) {
+/** Resets the page's bars if they follow the sliders of the card. */
+function resetBars(/** @type {HTMLElement} */ root) {
   if (root.querySelector(".pull > .plain:not([hidden])")) send(root, "preview", null);
 }
 
-/** Makes the page show the step of the stop, and its part in the window.
- * @param {TourState} state @param {TourStop} stop */
-function showStop(state, stop) {
+/** Makes the page show the step of the stop, and its part in the window. */
+function showStop(/** @type {TourState} */ state, /** @type {TourStop} */ stop) {
   const { root } = state;
   state.scrolled ??= scrollContainer().scrollTop;
   if (viewState(root).step !== stop.step || viewState(root).source !== null) {
@@ -115,9 +113,8 @@ function showStop(state, stop) {
   scrollWhenDrawn(state, stop, 40);
 }
 
-/** Makes the page show the current stop again; after the page has grown, only in the window.
- * @param {TourState} state @param {{ step: boolean }} what */
-export function showAgain(state, { step }) {
+/** Makes the page show the current stop again; after the page has grown, only in the window. */
+export function showAgain(/** @type {TourState} */ state, /** @type {{ step: boolean }} */ { step }) {
   const stop = stopOf(state);
   if (!stop || state.written === undefined) return;
   if (step) showStop(state, stop);
@@ -136,8 +133,8 @@ function scrollWhenDrawn(state, stop, tries) {
   } else if (tries > 0) setTimeout(() => scrollWhenDrawn(state, stop, tries - 1), 100);
 }
 
-/** Positions highlight and card, at most once per animation frame. @param {TourState} state */
-export function schedulePlacement(state) {
+/** Positions highlight and card, at most once per animation frame. */
+export function schedulePlacement(/** @type {TourState} */ state) {
   const { root } = state;
   if (state.frame || state.at === null) return;
   state.frame = requestAnimationFrame(() => {
@@ -150,15 +147,13 @@ export function schedulePlacement(state) {
   });
 }
 
-/** Shows or hides the highlight and the card, which are popovers: they lie above the page.
- * @param {HTMLElement} root @param {boolean} isOpen */
-function showOrHide(root, isOpen) {
+/** Shows or hides the highlight and the card, which are popovers: they lie above the page. */
+function showOrHide(/** @type {HTMLElement} */ root, /** @type {boolean} */ isOpen) {
   if (root.isConnected) { for (const name of [".light", ".card"]) find(root, name).togglePopover(isOpen); }
 }
 
-/** The previous and next stop that this translation has; null where there is none.
- * @param {TourStop[]} stops @param {number} here */
-function adjacentStops(stops, here) {
+/** The previous and next stop that this translation has; null where there is none. */
+function adjacentStops(/** @type {TourStop[]} */ stops, /** @type {number} */ here) {
   const existing = stops.filter(({ missing }) => !missing).map(({ number }) => number);
   here = Math.min(here, existing.at(-1) ?? here); // a link may name a stop that this level of detail does not have
   return { before: existing.findLast((one) => one < here) ?? null, after: existing.find((one) => one > here) ?? null };
@@ -166,9 +161,8 @@ function adjacentStops(stops, here) {
 
 const LEFT_OR_RIGHT = ["ArrowLeft", "ArrowRight"];
 
-/** Focuses the current word of a question of the quiz; returns whether one is waiting for an answer.
- * @param {HTMLElement} root */
-function focusWord(root) {
+/** Focuses the current word of a question of the quiz; returns whether one is waiting for an answer. */
+function focusWord(/** @type {HTMLElement} */ root) {
   const [word] = findAll(root, ".english .word[tabindex='0']:enabled");
   word?.focus({ preventScroll: true });
   return word !== undefined;

@@ -8,9 +8,8 @@ import { makeOneTabStop, moveFocus } from "../keyboard.js";
 import { fill, number, percent } from "../numbers.js";
 import { send } from "../view.js";
 
-/** A sentence with some words in colour. Texts are set by textContent, so that they are never markup.
- * @param {Span[]} spans @param {string} [className] */
-export function sentenceElement(spans, className = "") {
+/** A sentence with some words in colour. Texts are set by textContent, so that they are never markup. */
+export function sentenceElement(/** @type {Span[]} */ spans, /** @type {string} */ className = "") {
   return element("p", className, ...spans.map(([kind, text]) => kind ? element("b", kind, text) : text));
 }
 
@@ -63,8 +62,8 @@ export function energySliders(root, { energies, rows, shown: bars }, step, words
   return box;
 }
 
-/** Shares before and after the word, one above the other. @param {ComparedShares[]} rows @param {Words} words */
-export function comparedBars(rows, words) {
+/** Shares before and after the word, one above the other. */
+export function comparedBars(/** @type {ComparedShares[]} */ rows, /** @type {Words} */ words) {
   const key = element("p", "head", element("i", "before"), words.before, element("i", "after"), words.after);
   const compared = rows.flatMap(({ name, before, after, texts }) => {
     const bars = [before, after].map((share, k) => {
@@ -85,8 +84,8 @@ export function answersOf(/** @type {string} */ identity) {
   return game;
 }
 
-/** Whether questions are still to be answered. @param {TourStop} stop @param {string} identity */
-export const isAsking = ({ quiz }, identity) =>
+/** Whether questions are still to be answered. */
+export const isAsking = (/** @type {TourStop} */ { quiz }, /** @type {string} */ identity) =>
   Boolean(quiz && answersOf(identity).questionIndex < quiz.questions.length);
 
 /** @param {QuizPayload} quiz @param {string} identity @param {() => void} draw @param {() => void} openNextPage */

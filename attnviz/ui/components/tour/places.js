@@ -8,12 +8,11 @@ const GAP = 14; // pixels between the highlight, the card and the edge of the wi
 const SHEET = 700; // pixels of a window below which the card is a sheet at its foot
 const EDGE = 6; // pixels of the highlight around its part
 const BAR = 72; // default height of the bar at the top of the window, in pixels
-
 const SENTENCES = ".row:not(.shown)"; // in the shadow root of the player
 const ENCODER = ".st-key-diagram .encoder :is(.ground, .annotation, .word)";
 
-/** The place of a stage, or at the level Idea the picture that shows it. @param {number} stage */
-function stagePlace(stage) {
+/** The place of a stage, or at the level Idea the picture that shows it. */
+function stagePlace(/** @type {number} */ stage) {
   const all = `:is(.st-key-stage_${stage}, .st-key-one_picture)`;
   return { key: `stage_${stage}`, all, picture: `${all} .chart` };
 }
@@ -31,8 +30,8 @@ const PLACES = {
   stage5: { key: "stage_5", all: ".st-key-stage_5", picture: ".st-key-candidates .chart" },
 };
 
-/** The key of the container of a place; empty where none is highlighted. @param {string} place */
-export const keyOf = (place) => PLACES[place]?.key ?? "";
+/** The key of the container of a place; empty where none is highlighted. */
+export const keyOf = (/** @type {string} */ place) => PLACES[place]?.key ?? "";
 
 const isSheet = () => innerWidth < SHEET;
 export const scrollContainer = () => document.querySelector("[data-testid=stMain]") ?? document.documentElement;
@@ -51,19 +50,18 @@ export function areaOf(root, place) {
   return new DOMRect(left, top, right - left, bottom - top);
 }
 
-/** The shadow root of the view's player; null until it is mounted. @param {HTMLElement} root */
-const player = (root) =>
+/** The shadow root of the view's player; null until it is mounted. */
+const player = (/** @type {HTMLElement} */ root) =>
   [...viewRoot(root).querySelectorAll(".st-key-player *")].find((node) => node.shadowRoot)?.shadowRoot ?? null;
 
-/** The top of the part of the window that nothing covers. @param {HTMLElement} root */
-function topOf(root) {
+/** The top of the part of the window that nothing covers. */
+function topOf(/** @type {HTMLElement} */ root) {
   const bar = Number.parseFloat(viewRoot(root).style.getPropertyValue("--bar"));
   return (bar || (isSheet() ? 1.5 * BAR : BAR)) + GAP;
 }
 
-/** Scrolls the part of a stop into the window: above the sheet, or where the card fits beside it.
- * @param {HTMLElement} root @param {DOMRect} area */
-export function bringIntoSight(root, { top, bottom, height, width }) {
+/** Scrolls the part of a stop into the window: above the sheet, or where the card fits beside it. */
+export function bringIntoSight(/** @type {HTMLElement} */ root, /** @type {DOMRect} */ { top, bottom, height, width }) {
   const card = find(root, ".card");
   const wide = width + card.offsetWidth + 3 * GAP > innerWidth;
   const first = topOf(root), last = innerHeight - GAP - (isSheet() || wide ? card.offsetHeight + 2 * GAP : 0);

@@ -12,8 +12,8 @@ import { drawCard, drawReason, hideCard, onTourKey, schedulePlacement, showAgain
 /** Lets the button of the tour stand out no longer. */
 const endOffer = () => document.documentElement.toggleAttribute("data-at-work", true);
 
-/** Draws the current stop of the tour; while it is fetched, the previous one stays. @param {TourState} state */
-function draw(state) {
+/** Draws the current stop of the tour; while it is fetched, the previous one stays. */
+function draw(/** @type {TourState} */ state) {
   const { root } = state;
   viewRoot(root).toggleAttribute("data-tour", state.at !== null);
   if (state.at === null) return;
@@ -22,8 +22,8 @@ function draw(state) {
   else if (refused) drawReason(state, refused);
 }
 
-/** Follows the stop of the view. @param {TourState} state */
-function followStop(state) {
+/** Follows the stop of the view. */
+function followStop(/** @type {TourState} */ state) {
   const { root } = state, { now } = viewState(root), stop = now?.tour?.stop ?? null;
   if (stop === state.at) return;
   if (state.at === null && document.activeElement instanceof HTMLElement) state.focused = document.activeElement;

@@ -43,5 +43,4 @@ export default function (mounted) {
   const { data, parentElement } = mounted;
   // For a moment Streamlit has the previous view's component in a new container.
   if (viewRoot(parentElement).classList.contains(`st-key-${data.container}`)) return mount(mounted);
-  return undefined;
 }

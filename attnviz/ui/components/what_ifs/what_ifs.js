@@ -42,9 +42,8 @@ function cardItem(state, card, index) {
   return element("li", "", open, remove);
 }
 
-/** Scrolls the list, not the page, until a card is fully visible.
- * @param {HTMLElement} list @param {HTMLElement | undefined} card */
-function scrollToCard(list, card) {
+/** Scrolls the list, not the page, until a card is fully visible. */
+function scrollToCard(/** @type {HTMLElement} */ list, /** @type {HTMLElement | undefined} */ card) {
   if (!card) return;
   const outer = list.getBoundingClientRect(), inner = card.getBoundingClientRect();
   const below = inner.bottom + EDGE - outer.bottom, above = outer.top - inner.top + EDGE;
@@ -52,8 +51,8 @@ function scrollToCard(list, card) {
   else if (above > 0) list.scrollTop -= above;
 }
 
-/** Writes the line: the current what-if, where the drawer is closed, and the buttons. @param {WhatIfsState} state */
-function drawLine({ root, data: { cards, current, folded, words }, open = !folded }) {
+/** Writes the line: the current what-if, where the drawer is closed, and the buttons. */
+function drawLine(/** @type {WhatIfsState} */ { root, data: { cards, current, folded, words }, open = !folded }) {
   const card = cards[current], undo = find(root, ".undo"), all = find(root, ".all");
   write(find(root, ".title"), words.title ?? "");
   write(find(root, ".now"), open || !card ? "" : current ? `${current} · ${card.description}` : card.description);
@@ -64,8 +63,8 @@ function drawLine({ root, data: { cards, current, folded, words }, open = !folde
   find(root, "ol").hidden = !open;
 }
 
-/** Draws the cards, keeps the focus among them, and scrolls the current one into sight. @param {WhatIfsState} state */
-function drawCards(state) {
+/** Draws the cards, keeps the focus among them, and scrolls the current one into sight. */
+function drawCards(/** @type {WhatIfsState} */ state) {
   const { root, data: { cards, current } } = state;
   const list = find(root, "ol"), place = [...list.children].findIndex((item) => item.matches(":focus-within"));
   root.hidden = cards.length === 0;
@@ -77,8 +76,8 @@ function drawCards(state) {
   requestAnimationFrame(() => scrollToCard(list, buttons[current])); // after layout
 }
 
-/** Enables the cards once the server has answered. @param {WhatIfsState} state */
-function enableCards(state) {
+/** Enables the cards once the server has answered. */
+function enableCards(/** @type {WhatIfsState} */ state) {
   const { root } = state;
   state.asked = false;
   find(root, "ol").removeAttribute("aria-busy");
