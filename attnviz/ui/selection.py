@@ -447,15 +447,16 @@ def linked_selection(view: View, linked: Mapping[str, str]) -> Selection:
         for name in OPTIONS
         if name in values and name != POSTERIOR_OPEN
     }
-    word, foil = (int(values[name]) if name in values else None for name in ("word", "foil"))
+    numbers = {name: int(values[name]) for name in ("step", "source", "word", "foil") if name in values}
+    word, foil = numbers.get("word"), numbers.get("foil")
     return Selection(
-        step=int(values["step"]) - 1 if "step" in values else view.first_step,
-        source=int(values["source"]) - 1 if "source" in values else None,
-        word=word,
-        foil=foil,
-        typed_word="" if word is None else values.get("typed_word", ""),
-        typed_foil="" if foil is None else values.get("typed_foil", ""),
-        choices=replace(PAGE_CHOICES, **options),
+        numbers["step"] - 1 if "step" in numbers else view.first_step,
+        numbers["source"] - 1 if "source" in numbers else None,
+        word,
+        foil,
+        "" if word is None else values.get("typed_word", ""),
+        "" if foil is None else values.get("typed_foil", ""),
+        replace(PAGE_CHOICES, **options),
     )
 
 

@@ -113,10 +113,10 @@ def gold_links_payload(request: PayloadRequest) -> Payload:
     trace, gold, face = request.trace, gold_of(request.view) or GoldLinks(), _face(request)
     words, of_file, errors_by_face = trace.words(), not trace.translated, dict[Face, LinkErrors]()
     if face != "after":
-        errors_by_face["before"] = link_errors(words, gold)
+        errors = errors_by_face["before"] = link_errors(words, gold)
     if face != "before":
-        errors_by_face["after"] = link_errors(words, gold, words.merged(cached_posterior(trace)))
-    errors, words = errors_by_face["before" if face == "before" else "after"], words.linkable
+        errors = errors_by_face["after"] = link_errors(words, gold, words.merged(cached_posterior(trace)))
+    words = words.linkable
     listed = [(missed_link_sentence(words, errors, link, of_file=of_file), "missed", link) for link in errors.missed]
     listed += [(false_link_sentence(words, link, of_file=of_file), "false", link) for link in errors.false]
     links = [

@@ -48,7 +48,7 @@ from attnviz.ui.blocks import (
 from attnviz.ui.controls import switch
 from attnviz.ui.embedding import page_session
 from attnviz.ui.payloads import Payload, PayloadRequest, Shown, UnknownPayloadError, makes_payload, shown_address
-from attnviz.ui.resources import Rows, cached_posterior, has_posterior
+from attnviz.ui.resources import Rows, face_posterior, has_posterior
 from attnviz.ui.selection import gold_entries, gold_of
 from attnviz.ui.step.diagram_panel import diagram_table
 from attnviz.ui.step.gold_panel import DRAW
@@ -330,12 +330,12 @@ def pictures(request: PayloadRequest, left_out: Collection[StepFigure] = ()) -> 
     """Yield the current figures: the heatmap, and those of the step, with the chosen energy and logit."""
     options, view, trace = _heatmap_options(request), request.view, request.trace
     subject = replace(subject_of(request), longest=options.longest)
-    posterior, title, file = None, gettext("Heatmap"), "heatmap"
+    title, file = gettext("Heatmap"), "heatmap"
     if not trace.attends:
         title, file = gettext("A single vector for all steps"), "one-vector"
     elif options.face != "before":
-        posterior = cached_posterior(trace)
         title, file = f"{title}, {face_names()[options.face]}", f"{file}-{options.face}"
+    posterior = face_posterior(trace, options.face)
     yield OfferedFigure(title, file, partial(heatmap, trace, options, posterior=posterior), heading(trace, options))
     for name, figure in step_figures(subject).items():
         if figure.on_page and figure not in left_out:
