@@ -33,7 +33,7 @@ from attnviz.languages import format_number, gettext
 from attnviz.ui.embedding import embedding, theme_name
 from attnviz.ui.payloads import Payload, Shown, address, shown_address, take_requests
 from attnviz.ui.resources import cached_for_all
-from attnviz.ui.view import Keyed, View
+from attnviz.ui.view import View
 
 Block = dict[str, Any]
 """What the browser draws, as JSON: its `kind`, its `key` and what else its kind needs (`Block` in `types.d.ts`)."""
@@ -295,7 +295,7 @@ def _figure_payload(draw: Callable[..., Spec], captions: Captions) -> Payload:
     return steady_payload(draw(), captions)
 
 
-def inline_figure(view: Keyed, name: str, draw: Callable[..., Spec], captions: Captions = "") -> None:
+def inline_figure(view: View, name: str, draw: Callable[..., Spec], captions: Captions = "") -> None:
     """Draw a figure of `view` that is the same at every step, and is sent with the page.
 
     `draw` is a `partial`; its result is cached for all visitors.
@@ -323,7 +323,7 @@ def chart(view: View, at: str, name: str, **data: Any) -> None:
     component("chart", view.key(name), {"at": at, **data})
 
 
-def tables(view: Keyed, at: str, name: str) -> None:
+def tables(view: View, at: str, name: str) -> None:
     """Draw the tables of the payload at the address `at`, for the current selection in `view`."""
     component("tables", view.key(name), {"at": at})
 

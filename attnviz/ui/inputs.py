@@ -22,9 +22,8 @@ from urllib.parse import parse_qsl
 
 from attnviz import lazy_streamlit as st
 from attnviz.languages import LANGUAGES, language, set_language
-from attnviz.trace.drawing import DetailLevel
+from attnviz.trace.drawing import DETAIL_LEVELS, DetailLevel
 from attnviz.ui.embedding import embedding, page_session
-from attnviz.ui.view import DETAIL_LEVELS
 
 _LINK = "link"
 _MOST = 100_000

@@ -424,7 +424,8 @@ def address(
 
     With `every`, the payload is of all steps; otherwise the address contains `{step}` for one. The `query` has what
     else it depends on in the browser: the chosen `word={word}`, and display options, such as `options={face}.{by}`.
-    The `version` is that of further files that it is made from. If `simple`, the payload is that of the level *Idea*. What else is `shown`, such as the `parent` of a what-if, is part of the request.
+    The `version` is that of further files that it is made from. If `simple`, the payload is that of the level *Idea*.
+    What else is `shown`, such as the `parent` of a what-if, is part of the request.
     """
     steps = "steps=all" if every else "steps={step}"
     return shown_address(

@@ -35,7 +35,7 @@ from attnviz.languages import LANGUAGES
 from attnviz.lessons import shipped_lessons
 from attnviz.palette import COLOURS
 from attnviz.trace import Trace, Words
-from attnviz.trace.drawing import HeatmapChoices
+from attnviz.trace.drawing import DETAIL_LEVELS, HeatmapChoices
 from attnviz.trace.parts import Heads, head_choices
 from attnviz.trace.what_ifs import StoredWhatIfs, WhatIf, decode_what_ifs, encode_what_ifs, what_ifs_identity
 from attnviz.ui.embedding import embedding, page_session
@@ -55,7 +55,7 @@ from attnviz.ui.inputs import (
     values_payload,
 )
 from attnviz.ui.resources import has_posterior, with_heads
-from attnviz.ui.view import DETAIL_LEVELS, MAIN, FilePair, View, view_key
+from attnviz.ui.view import MAIN, FilePair, View, view_key
 
 GOLD = "gold"
 """Session state key, and address parameter."""

@@ -82,10 +82,10 @@ from attnviz.ui.toolbar.downloads import (
     lecture_link,
     picture_files,
 )
-from attnviz.ui.view import Keyed
+from attnviz.ui.view import View
 from attnviz.ui.waiting import in_turn
 
-VIEW = Keyed("learns")
+VIEW = View("learns")
 _INTERVAL = "10s"
 """Polling interval for a run that may be in progress."""
 _TRAINING, _RUNS, _SENTENCE = "training", "runs", "pair"
