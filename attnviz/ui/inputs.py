@@ -167,9 +167,9 @@ def link_problems() -> dict[str, dict[str, Any]]:
 
 def values_payload(offered: ValidValues) -> dict[str, Any]:
     """Return the valid values of a parameter for the browser."""
-    numbers = offered if isinstance(offered, range) else range(0)
-    values = [] if isinstance(offered, range) else [*offered]
-    return {"first": numbers.start, "last": numbers.stop - 1, "values": values}
+    if isinstance(offered, range):
+        return {"first": offered.start, "last": offered.stop - 1, "values": []}
+    return {"first": 0, "last": -1, "values": [*offered]}
 
 
 def drop_link_problems() -> None:

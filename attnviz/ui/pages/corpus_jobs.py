@@ -323,14 +323,14 @@ def _measure_attention(name: str, uploads: Uploads, job: CorpusJob) -> None:
         compared = read_bytes(other[1], other[0])
         records, job.other = with_tokens_of(records, compared), with_tokens_of(compared, records)
         job.agreement, job.other_name = link_agreement(records, job.other), other[0]
-    scored = None if gold is None else score(records, read_bytes(gold[1], gold[0]))
+    scored = gold and score(records, read_bytes(gold[1], gold[0]))
 
     def advance(done: int) -> None:
         if done % _WINDOW == 0:
             job.report_progress(Progress(done, len(records), skipped=0, before=0))
 
-    scores = () if scored is None else by_record(scored.error.sentences, scored.places)
-    agreements = () if job.agreement is None else by_record(job.agreement.pairs, job.agreement.places)
+    scores = by_record(scored.error.sentences, scored.places) if scored else ()
+    agreements = by_record(job.agreement.pairs, job.agreement.places) if job.agreement else ()
     table = table_of_attention(records, scores, advance, agreements)
     parquet.write_table(table, job.table, compression="zstd")
     if (metadata := table_metadata(job.table)) and metadata.skipped:

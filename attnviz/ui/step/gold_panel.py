@@ -6,6 +6,7 @@ The browser edits the links and sends each edit as a request (`ui.selection.set_
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from html import escape
 from pathlib import Path
@@ -250,14 +251,11 @@ def links_file(request: PayloadRequest) -> bytes:
         return attention_file_content([record], ending, _place(view)[0])
     if file is None:
         raise UnknownPayloadError(request.name)
-    records = list[Attention | None]()
+    records = list[Attention | None]([None] * len(file.file))
     for number in range(1, len(file.file) + 1):
-        try:
+        with suppress(AttnvizError):  # the page of the pair says why it cannot be read
             found = file.record(number)
-            linked = found and record_of_links(found.words(), links_of_pair(file, number, found))
-        except AttnvizError:  # the page of the pair says why it cannot be read
-            linked = None
-        records.append(linked)
+            records[number - 1] = found and record_of_links(found.words(), links_of_pair(file, number, found))
     return attention_file_content(records, ending)
 
 
