@@ -33,7 +33,7 @@ from attnviz.languages import format_number, gettext
 from attnviz.ui.embedding import embedding, theme_name
 from attnviz.ui.payloads import Payload, Shown, address, shown_address, take_requests
 from attnviz.ui.resources import cached_for_all
-from attnviz.ui.view import Keyed, View
+from attnviz.ui.view import View
 
 Block = dict[str, Any]
 """What the browser draws, as JSON: its `kind`, its `key` and what else its kind needs (`Block` in `types.d.ts`)."""
@@ -241,12 +241,6 @@ Captions = Caption | Mapping[int, Caption]
 """The caption of a figure at every step, or by step."""
 
 
-def _by_step(captions: Captions) -> dict[str, tuple[str, ...]]:
-    """Return headings and sentences as the browser gets them."""
-    by_step = captions if isinstance(captions, Mapping) else {_EVERY_STEP: captions}
-    return {str(step): ("", one) if isinstance(one, str) else one for step, one in by_step.items()}
-
-
 def chart_payload(figures: Mapping[int, Spec] | Mapping[str, Spec], captions: Captions) -> Payload:
     """Return the payload of a chart with a figure for each step, or for `_EVERY_STEP`.
 
@@ -255,10 +249,11 @@ def chart_payload(figures: Mapping[int, Spec] | Mapping[str, Spec], captions: Ca
     writes them: then a click on a row goes to its step, and the row of the current step is framed.
     """
     template, values = common_part([spec.plotly(theme_name()) for spec in figures.values()]) if figures else ({}, [])
+    by_step = captions if isinstance(captions, Mapping) else {_EVERY_STEP: captions}
     return {
         "template": to_json(template),
         "values": {str(step): to_json(own) for step, own in zip(figures, values, strict=True)},
-        "captions": _by_step(captions),
+        "captions": {str(step): ("", one) if isinstance(one, str) else one for step, one in by_step.items()},
     }
 
 
@@ -277,19 +272,11 @@ def steady_payload(figure: Spec, captions: Captions = "") -> Payload:
     return chart_payload({_EVERY_STEP: figure}, captions)
 
 
-_EMPTY_LAYOUT = {
-    "height": 10,
-    "paper_bgcolor": "rgba(0,0,0,0)",
-    "plot_bgcolor": "rgba(0,0,0,0)",
-    "xaxis": {"visible": False},
-    "yaxis": {"visible": False},
-    "meta": {"narrowest": 1},
-}
-
-
 def caption_payload(captions: Captions) -> Payload:
     """Return the payload of a heading and a sentence without a figure."""
-    return steady_payload(Spec([], _EMPTY_LAYOUT, ""), captions)
+    blank, hidden = "rgba(0,0,0,0)", {"visible": False}
+    layout = {"height": 10, "paper_bgcolor": blank, "plot_bgcolor": blank, "xaxis": hidden, "yaxis": hidden}
+    return steady_payload(Spec([], layout | {"meta": {"narrowest": 1}}, ""), captions)
 
 
 def fitting_payload(figures: Sequence[Spec], captions: Captions) -> Payload:
@@ -308,7 +295,7 @@ def _figure_payload(draw: Callable[..., Spec], captions: Captions) -> Payload:
     return steady_payload(draw(), captions)
 
 
-def inline_figure(view: Keyed, name: str, draw: Callable[..., Spec], captions: Captions = "") -> None:
+def inline_figure(view: View, name: str, draw: Callable[..., Spec], captions: Captions = "") -> None:
     """Draw a figure of `view` that is the same at every step, and is sent with the page.
 
     `draw` is a `partial`; its result is cached for all visitors.
@@ -336,7 +323,7 @@ def chart(view: View, at: str, name: str, **data: Any) -> None:
     component("chart", view.key(name), {"at": at, **data})
 
 
-def tables(view: Keyed, at: str, name: str) -> None:
+def tables(view: View, at: str, name: str) -> None:
     """Draw the tables of the payload at the address `at`, for the current selection in `view`."""
     component("tables", view.key(name), {"at": at})
 
@@ -377,14 +364,10 @@ def tables_payload(named_tables: Iterable[tuple[str, pd.DataFrame]]) -> Payload:
 
 def _table(name: str, table: pd.DataFrame) -> Payload:
     columns = [str(table.index.name or ""), *map(str, table.columns)]
-    texts = [True, *map(_is_text, table.dtypes)]
+    types = pd.api.types  # texts are also "yes" and "no"
+    texts = [True, *(not types.is_numeric_dtype(one) or types.is_bool_dtype(one) for one in table.dtypes)]
     rows = [[_cell(value) for value in row] for row in table.itertuples(name=None)]
     return {"name": name, "columns": columns, "rows": rows, "texts": texts}
-
-
-def _is_text(dtype: Any) -> bool:
-    """Return whether a column has texts, also "yes" and "no"."""
-    return not pd.api.types.is_numeric_dtype(dtype) or pd.api.types.is_bool_dtype(dtype)
 
 
 def _cell(value: Any) -> str:

@@ -65,23 +65,19 @@ class Embedding:
     def payloads(self, steps: int) -> Iterator[tuple[str, str, Mapping[str, Any], Mapping[str, str]]]:
         """Yield each payload that a reader can come to see in so many `steps`: address, name, shown, parameters."""
         for address, (name, shown, parameters) in self._templates.items():
-            for filling in self._fillings(address, steps):
+            places = set(_PLACE.findall(address))
+            choices = [values if option in places else values[:1] for option, values in self.options.items()]
+            step_range = range(steps) if "step" in places else [0]
+            for step, chosen in itertools.product(step_range, itertools.product(*choices)):
+                options = dict(zip(self.options, chosen, strict=True))
+                filling = {"step": str(step), "word": "", **options}  # as the browser fills it (`filledAddress`)
 
                 def filled(text: str, filling: Mapping[str, str] = filling) -> str:
                     return _PLACE.sub(lambda place: filling[place[1]], text)
 
-                options = {option: filling.get(option, values[0]) for option, values in self.options.items()}
                 own = {parameter: filled(value) for parameter, value in parameters.items()}
-                of_step = {"step": str(int(filling["step"]) + 1)} if "{step}" in address else {}
+                of_step = {"step": str(step + 1)} if "step" in places else {}
                 yield filled(address), name, shown, options | own | of_step
-
-    def _fillings(self, address: str, steps: int) -> Iterator[dict[str, str]]:
-        """Yield the values of the placeholders in an address, as the browser fills them (`filledAddress`)."""
-        places = set(_PLACE.findall(address))
-        names = [name for name in self.options if name in places]
-        for step in range(steps) if "step" in places else [0]:
-            for values in itertools.product(*(self.options[name] for name in names)):
-                yield {"step": str(step), "word": "", **dict(zip(names, values, strict=True))}
 
 
 _CURRENT: ContextVar[Embedding | None] = ContextVar("embedding", default=None)

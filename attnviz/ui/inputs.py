@@ -22,9 +22,8 @@ from urllib.parse import parse_qsl
 
 from attnviz import lazy_streamlit as st
 from attnviz.languages import LANGUAGES, language, set_language
-from attnviz.trace.drawing import DetailLevel
+from attnviz.trace.drawing import DETAIL_LEVELS, DetailLevel
 from attnviz.ui.embedding import embedding, page_session
-from attnviz.ui.view import DETAIL_LEVELS
 
 _LINK = "link"
 _MOST = 100_000
@@ -168,9 +167,9 @@ def link_problems() -> dict[str, dict[str, Any]]:
 
 def values_payload(offered: ValidValues) -> dict[str, Any]:
     """Return the valid values of a parameter for the browser."""
-    numbers = offered if isinstance(offered, range) else range(0)
-    values = [] if isinstance(offered, range) else [*offered]
-    return {"first": numbers.start, "last": numbers.stop - 1, "values": values}
+    if isinstance(offered, range):
+        return {"first": offered.start, "last": offered.stop - 1, "values": []}
+    return {"first": 0, "last": -1, "values": [*offered]}
 
 
 def drop_link_problems() -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 from attnviz.analysis.numbers import NO_BREAK, decimal
@@ -100,21 +100,24 @@ def translated_by(given: AnsweredLesson) -> str:
 
 def lesson_view(given: AnsweredLesson) -> None:
     """Draw a lesson in the current language."""
-    items = [_Item(number, one) for number, one in enumerate(given.asked)]
+    pictures = [
+        {name: _picture(one, name) for name in (*one.question.reveal, *one.question.show)} for one in given.asked
+    ]
     with box("room-lesson"):  # components/lesson/lesson.js finds the pictures in it
         data = {
             "identity": given.identity,
             "language": language(),
             "words": _labels(given),
-            "items": [item.payload() for item in items],
+            "items": list(map(_item_payload, given.asked, pictures)),
         }
         component("lesson", "lesson", data)
         with box("lesson_pictures"):
-            for item in items:
-                for name, pictures in (("reveal", item.revealed), ("show", item.shown)):
-                    with hidden_box(item.key(name)):
-                        for picture in pictures:
-                            component("chart", item.key(picture.name), picture.payload())
+            for number, (one, specs) in enumerate(zip(given.asked, pictures, strict=True)):
+                for name, shown in (("reveal", one.question.reveal), ("show", one.question.show)):
+                    with hidden_box(f"lesson_{number}_{name}"):
+                        for picture in shown:
+                            payload = _picture_payload(one, picture, specs[picture])
+                            component("chart", f"lesson_{number}_{picture}", payload)
 
 
 def _labels(given: AnsweredLesson) -> dict[str, str]:
@@ -169,94 +172,58 @@ def lesson_length(lesson: Lesson) -> str:
     return gettext("{questions}, about {minutes}", questions=questions, minutes=minutes)
 
 
-@dataclass(frozen=True)
-class _Item:
-    """A question, with what appears with it and with its answer."""
-
-    number: int
-    asked: AskedQuestion
-
-    def key(self, name: str) -> str:
-        """Return the key of a picture or a box of the question."""
-        return f"lesson_{self.number}_{name}"
-
-    @cached_property
-    def shown(self) -> list[_Picture]:
-        """The pictures that appear with the question."""
-        return [_Picture(self.asked, name) for name in self.asked.question.show]
-
-    @cached_property
-    def revealed(self) -> list[_Picture]:
-        """The pictures that appear with the answer."""
-        return [_Picture(self.asked, name) for name in self.asked.question.reveal]
-
-    def payload(self) -> Payload:
-        """Return the question as JSON, and its answer: `LessonItem` in `lesson.d.ts`."""
-        question, answer, trace = self.asked.question, self.asked.answer, self.asked.subject.trace
-        number = question.prediction if isinstance(question.prediction, NumberPrediction) else None
-        return {
-            "kind": "number" if number else question.kind,
-            "question": str(question.question),
-            "options": [str(option) for option in answer.options] if answer else [],
-            "hint": number_hint(number) if number else "",
-            "unit": number_unit(number) if number else "",
-            "tolerance": number.tolerance if number else 0,
-            "source": _words(trace, "source", None),
-            "target": _words(trace, "target", self._known_words()),
-            "word": -1 if self.asked.word is None else self.asked.word,
-            "wide": any(one.spec.layout["meta"]["narrowest"] > _WIDE for one in (*self.shown, *self.revealed)),
-            "answer": {
-                "target": _words(trace, "target", None if self.asked.word is None else self.asked.word + 1),
-                "note": "" if question.note is None else str(question.note),
-                "text": right_answer(self.asked) if answer else "",
-                "right": answer.right if answer else (),
-                "value": answer.value if answer else 0,
-            },
-        }
-
-    def _known_words(self) -> int:
-        """Return how many target words appear with the question: those that the decoder has written."""
-        if self.asked.word is None:
-            return 0 if self.asked.answer is not None else len(self.asked.subject.trace.words().target)
-        return self.asked.word + (0 if isinstance(self.asked.question.prediction, NextWordPrediction) else 1)
+def _item_payload(asked: AskedQuestion, pictures: Mapping[str, Spec]) -> Payload:
+    """Return a question with its `pictures` as JSON, and its answer: `LessonItem` in `lesson.d.ts`."""
+    question, answer, trace, word = asked.question, asked.answer, asked.subject.trace, asked.word
+    number = question.prediction if isinstance(question.prediction, NumberPrediction) else None
+    # The target words that appear with the question are those that the decoder has written.
+    known = 0 if answer is not None else len(trace.words().target)
+    if word is not None:
+        known = word + (0 if isinstance(question.prediction, NextWordPrediction) else 1)
+    return {
+        "kind": "number" if number else question.kind,
+        "question": str(question.question),
+        "options": [str(option) for option in answer.options] if answer else [],
+        "hint": number_hint(number) if number else "",
+        "unit": number_unit(number) if number else "",
+        "tolerance": number.tolerance if number else 0,
+        "source": _words(trace, "source", None),
+        "target": _words(trace, "target", known),
+        "word": -1 if word is None else word,
+        "wide": any(spec.layout["meta"]["narrowest"] > _WIDE for spec in pictures.values()),
+        "answer": {
+            "target": _words(trace, "target", None if word is None else word + 1),
+            "note": "" if question.note is None else str(question.note),
+            "text": right_answer(asked) if answer else "",
+            "right": answer.right if answer else (),
+            "value": answer.value if answer else 0,
+        },
+    }
 
 
-@dataclass(frozen=True)
-class _Picture:
-    """A picture of a question: the heatmap, or a figure of its step."""
+def _picture(asked: AskedQuestion, name: str) -> Spec:
+    """Return a picture of a question: the heatmap, or a figure of its step."""
+    subject = asked.subject
+    if name != HEATMAP:
+        return step_figure(subject, name).draw(subject)
+    rows = subject.trace
+    if rows.attends and asked.word is not None:
+        rows = first_words(rows, asked.word + 1)
+    return heatmap(rows, step=asked.step, end=asked.question.level != "idea")
 
-    asked: AskedQuestion
-    name: str
 
-    def payload(self) -> Payload:
-        """Return the payload of the chart."""
-        spec = self.spec
-        meta = {name: value for name, value in spec.layout["meta"].items() if name in _META}
-        steady = replace(spec, layout=spec.layout | {"meta": meta})
-        return steady_payload(steady, self._caption())
-
-    def _caption(self) -> tuple[str, str]:
-        """Return the title of the picture, and the sentence of its stage."""
-        subject = self.asked.subject
-        if self.name == HEATMAP:
-            return gettext("Alignment" if subject.trace.attends else "A single vector for all steps"), ""
-        figure = step_figure(subject, self.name)
-        stage = stage_numbered(subject.trace, figure.stage)
-        simple = self.asked.question.level == "idea"
-        sentence = stage.text(subject.trace, subject.step, simple=simple).sentence if stage else ""
-        return figure.title(subject), sentence
-
-    @cached_property
-    def spec(self) -> Spec:
-        """The figure, in the language in which it is drawn first."""
-        subject = self.asked.subject
-        if self.name != HEATMAP:
-            return step_figure(subject, self.name).draw(subject)
-        rows = subject.trace
-        if rows.attends and self.asked.word is not None:
-            rows = first_words(rows, self.asked.word + 1)
-        end = self.asked.question.level != "idea"
-        return heatmap(rows, step=self.asked.step, end=end)
+def _picture_payload(asked: AskedQuestion, name: str, spec: Spec) -> Payload:
+    """Return the payload of the chart of a picture, with its title and the sentence of its stage."""
+    meta = {name: value for name, value in spec.layout["meta"].items() if name in _META}
+    steady, subject = replace(spec, layout=spec.layout | {"meta": meta}), asked.subject
+    if name == HEATMAP:
+        title = gettext("Alignment" if subject.trace.attends else "A single vector for all steps")
+        return steady_payload(steady, (title, ""))
+    figure = step_figure(subject, name)
+    stage = stage_numbered(subject.trace, figure.stage)
+    simple = asked.question.level == "idea"
+    sentence = stage.text(subject.trace, subject.step, simple=simple).sentence if stage else ""
+    return steady_payload(steady, (figure.title(subject), sentence))
 
 
 def number_hint(prediction: NumberPrediction) -> str:

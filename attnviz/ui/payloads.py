@@ -417,7 +417,6 @@ def address(
     *,
     every: bool = True,
     version: str = "",
-    part: str = "",
     simple: bool = False,
     **shown: Any,
 ) -> str:
@@ -425,8 +424,8 @@ def address(
 
     With `every`, the payload is of all steps; otherwise the address contains `{step}` for one. The `query` has what
     else it depends on in the browser: the chosen `word={word}`, and display options, such as `options={face}.{by}`.
-    The `version` is that of further files that it is made from, and `part` the requested part. If `simple`, the payload
-    is that of the level *Idea*. What else is `shown`, such as the `parent` of a what-if, is part of the request.
+    The `version` is that of further files that it is made from. If `simple`, the payload is that of the level *Idea*.
+    What else is `shown`, such as the `parent` of a what-if, is part of the request.
     """
     steps = "steps=all" if every else "steps={step}"
     return shown_address(
@@ -435,7 +434,6 @@ def address(
         "&".join(filter(None, (steps, query))),
         weights=(weights_digest_of(trace) or "")[:12],
         version=version,
-        part=part,
         simple="1" if simple else "",
     )
 

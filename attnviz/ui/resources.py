@@ -44,6 +44,7 @@ from attnviz.model_folder import (
 from attnviz.text import Tokenizer
 from attnviz.trace import Aligned, Judgement, Record, Trace
 from attnviz.trace.aligned import AttentionView
+from attnviz.trace.drawing import Face
 from attnviz.trace.interventions import Intervention
 from attnviz.trace.parts import head_choices
 from attnviz.trace.what_ifs import TranslatorArguments
@@ -388,6 +389,11 @@ def cached_posterior(trace: Trace) -> NDArray[np.float64] | None:
     """Return the posterior attention of `trace`, (Ty, Tx), or None where `has_posterior` is False."""
     attention = posterior_attention_of(trace)
     return None if attention is None else attention.heatmap_posterior
+
+
+def face_posterior(trace: Trace, face: Face) -> NDArray[np.float64] | None:
+    """Return the posterior attention that a `face` of the heatmap needs; None where it shows the prior alone."""
+    return None if face == "before" else cached_posterior(trace)
 
 
 def posterior_attention_of(trace: Trace) -> PosteriorAttention | None:

@@ -35,7 +35,7 @@ from attnviz.languages import LANGUAGES
 from attnviz.lessons import shipped_lessons
 from attnviz.palette import COLOURS
 from attnviz.trace import Trace, Words
-from attnviz.trace.drawing import HeatmapChoices
+from attnviz.trace.drawing import DETAIL_LEVELS, HeatmapChoices
 from attnviz.trace.parts import Heads, head_choices
 from attnviz.trace.what_ifs import StoredWhatIfs, WhatIf, decode_what_ifs, encode_what_ifs, what_ifs_identity
 from attnviz.ui.embedding import embedding, page_session
@@ -55,7 +55,7 @@ from attnviz.ui.inputs import (
     values_payload,
 )
 from attnviz.ui.resources import has_posterior, with_heads
-from attnviz.ui.view import DETAIL_LEVELS, MAIN, FilePair, View, view_key
+from attnviz.ui.view import MAIN, FilePair, View, view_key
 
 GOLD = "gold"
 """Session state key, and address parameter."""
@@ -447,15 +447,16 @@ def linked_selection(view: View, linked: Mapping[str, str]) -> Selection:
         for name in OPTIONS
         if name in values and name != POSTERIOR_OPEN
     }
-    word, foil = (int(values[name]) if name in values else None for name in ("word", "foil"))
+    numbers = {name: int(values[name]) for name in ("step", "source", "word", "foil") if name in values}
+    word, foil = numbers.get("word"), numbers.get("foil")
     return Selection(
-        step=int(values["step"]) - 1 if "step" in values else view.first_step,
-        source=int(values["source"]) - 1 if "source" in values else None,
-        word=word,
-        foil=foil,
-        typed_word="" if word is None else values.get("typed_word", ""),
-        typed_foil="" if foil is None else values.get("typed_foil", ""),
-        choices=replace(PAGE_CHOICES, **options),
+        numbers["step"] - 1 if "step" in numbers else view.first_step,
+        numbers["source"] - 1 if "source" in numbers else None,
+        word,
+        foil,
+        "" if word is None else values.get("typed_word", ""),
+        "" if foil is None else values.get("typed_foil", ""),
+        replace(PAGE_CHOICES, **options),
     )
 
 

@@ -10,7 +10,6 @@ import numpy as np
 from attnviz.analysis.models_side_by_side import model_name, step_caption
 from attnviz.languages import gettext, gettexts, language, ngettext
 from attnviz.text import SPACE, follows_space, join_pieces
-from attnviz.trace import Trace
 from attnviz.ui.blocks import component, packed
 from attnviz.ui.payloads import Payload
 from attnviz.ui.view import View
@@ -89,19 +88,10 @@ def version(words: Sequence[tuple[str, int, str]], source: Sequence[tuple[str, b
     return {"words": list(words), "source": list(source)}
 
 
-def lane(name: str, model: str, summary: str, *, notes: Sequence[str], versions: Sequence[Payload] = ()) -> Payload:
-    """Return the lane of one of the translations side by side; `versions` and `notes` have an item for each step."""
-    return {
-        "name": name,
-        "model": model,
-        "summary": summary,
-        "source": [],
-        "weights": None,
-        "strip": None,
-        "parts": [],
-        "versions": list(versions),
-        "notes": list(notes),
-    }
+def lane(name: str, model: str = "", **given: Any) -> Payload:
+    """Return the lane of one of the translations side by side; it has `versions` and `notes` for each step."""
+    blank: Payload = {"summary": "", "source": [], "weights": None, "strip": None, "parts": [], "versions": []}
+    return {"name": name, "model": model, **blank, **given}
 
 
 def _written_lane(trace: Any, summary: str, strip_caption: str, notes: Sequence[str]) -> Payload:
@@ -115,27 +105,26 @@ def _written_lane(trace: Any, summary: str, strip_caption: str, notes: Sequence[
         [float(trace.alignment[i, list(group)].sum()) for group in words.source_groups]
         for i in range(len(trace.target_pieces))
     ]
-    return lane(model_name(trace), trace.model, summary, notes=notes) | {
-        "source": [
+    strip = None
+    if strip_caption and trace.recurrent:  # signed bytes on one scale: precise enough for colours
+        contexts = trace.contexts if trace.attends else trace.contexts[:1]
+        limit = float(np.quantile(np.abs(contexts), _STRONGEST)) or 1.0
+        whole = np.clip(np.round(contexts / limit * 127), -127, 127)
+        strip = {"bytes": packed(whole, "i1"), "units": contexts.shape[1], "caption": strip_caption}
+    return lane(
+        model_name(trace),
+        trace.model,
+        summary=summary,
+        notes=notes,
+        source=[
             {"text": text, "space": place > 0 and trace.source_surfaces[group[0]].startswith((SPACE, "</s>"))}
             for place, (text, group) in enumerate(zip(words.source, words.source_groups, strict=True))
         ],
-        "weights": np.round(weights, 3).tolist() if trace.attends else None,
-        "strip": _strip(trace, strip_caption) if strip_caption and trace.recurrent else None,
-        "parts": [_part(trace.target_pieces, place) for place in range(len(trace.target_pieces))],
-    }
-
-
-def _strip(trace: Trace, caption: str) -> Payload:
-    """Return the context vectors as signed bytes on one scale: precise enough for colours."""
-    contexts = trace.contexts if trace.attends else trace.contexts[:1]
-    limit = float(np.quantile(np.abs(contexts), _STRONGEST)) or 1.0
-    whole = np.clip(np.round(contexts / limit * 127), -127, 127)
-    return {"bytes": packed(whole, "i1"), "units": contexts.shape[1], "caption": caption}
-
-
-def _part(pieces: Sequence[str], place: int) -> str:
-    """Return the text of a piece as it follows those before it, with its leading blank."""
-    piece = pieces[place]
-    blank = " " if place and follows_space(piece) else ""
-    return blank + join_pieces([piece])
+        weights=np.round(weights, 3).tolist() if trace.attends else None,
+        strip=strip,
+        # as pieces follow those before them, with leading blanks
+        parts=[
+            (" " if place and follows_space(piece) else "") + join_pieces([piece])
+            for place, piece in enumerate(trace.target_pieces)
+        ],
+    )

@@ -13,9 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from attnviz.analysis.gold import GoldLinks, validated
 from attnviz.trace import Attention, Trace, WhatIfs
-from attnviz.trace.drawing import DETAIL_LEVELS as DETAIL_LEVELS
-from attnviz.trace.drawing import DetailLevel as DetailLevel
-from attnviz.trace.drawing import shows as shows
+from attnviz.trace.drawing import DetailLevel, shows
 from attnviz.trace.what_ifs import TranslatorArguments
 
 if TYPE_CHECKING:  # most views show no file
@@ -31,18 +29,6 @@ def view_key(view_id: str, name: str) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Keyed:
-    """A part of a page with its own keys: a view, or a page that shows no single translation."""
-
-    id: str
-    """Letters and digits, unique on the page."""
-
-    def key(self, name: str) -> str:
-        """Return the key of a component, of an entry in the session state, or of an address parameter."""
-        return view_key(self.id, name)
-
-
-@dataclass(frozen=True, eq=False)
 class Compared:
     """Attention of another program for the same sentence pair."""
 
@@ -50,11 +36,6 @@ class Compared:
     """Names of both files, that of the other last."""
     other: Any
     """The attention in the other file."""
-
-    @property
-    def identity(self) -> str:
-        """Text that differs for each comparison of the same attention."""
-        return f"{self.other.fingerprint} {self.names}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,11 +127,16 @@ class FilePair:
 
 
 @dataclass(frozen=True, eq=False)
-class View(Keyed):
+class View:
     """A translation that is shown, and the id that makes its keys unique on the page."""
 
-    trace: Any
-    """The translation (trace), imported attention, opened head or judged sentence pair that is shown."""
+    id: str
+    """Letters and digits, unique on the page."""
+    trace: Any = None
+    """The translation (trace), imported attention, opened head or judged sentence pair that is shown.
+
+    None for a page that shows no single one.
+    """
     what_ifs: WhatIfs | None = None
     """The original translation with its what-ifs; None if the view cannot have any."""
     number: int = 0
@@ -175,6 +161,10 @@ class View(Keyed):
     """Shows the translation of this view beside that of the model with this name; None if the view cannot have it."""
     main: View | None = None
     """The page's own view, if the page draws this one instead: its parameters are in the address, too."""
+
+    def key(self, name: str) -> str:
+        """Return the key of a component, of an entry in the session state, or of an address parameter."""
+        return view_key(self.id, name)
 
     @property
     def parent(self) -> Any:

@@ -151,11 +151,12 @@ def _draw_queue() -> None:
         "The page is full; it admits {count} visitors at a time",
         int(VISITORS.limit),
     )
-    text = gettext("You are next. The page opens by itself; keep this window open.")
-    if place > 1:
-        text = gettext(
-            "You are number {place} in the queue. The page opens by itself; keep this window open.", place=place
-        )
+    text = gettext(
+        "You are number {place} in the queue. The page opens by itself; keep this window open."
+        if place > 1
+        else "You are next. The page opens by itself; keep this window open.",
+        place=place,
+    )
     with st.container(key="queue"):
         st.subheader(title, anchor=False)
         st.text(text)

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
-from attnviz.trace.drawing import DetailLevel
-from attnviz.ui.view import DETAIL_LEVELS
+from attnviz.trace.drawing import DETAIL_LEVELS, DetailLevel
 from tests.browser.server import READY
 
 AXE = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")

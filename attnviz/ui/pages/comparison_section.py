@@ -6,7 +6,7 @@ They come from two models, from two sentences, or from two what-ifs.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
 
@@ -44,8 +44,8 @@ from attnviz.ui.embedding import page_session
 from attnviz.ui.inputs import keep_for
 from attnviz.ui.payloads import Payload, PayloadRequest, Shown, makes_payload, shown_address
 from attnviz.ui.resources import (
-    cached_posterior,
     devices,
+    face_posterior,
     has_posterior,
     missing_model,
     model_configs,
@@ -164,31 +164,25 @@ def _two_what_ifs(view: View, other: str) -> ComparedPair:
             "compare it on this page."
         )
     first, second = sorted((view.number, int(other)))
-    traces = view.what_ifs.trace(first), view.what_ifs.trace(second)
     names = _what_if_name(first), _what_if_name(second)
-    return ComparedPair(*traces, names, "first" if first == view.number else "other")
+    leads: ComparedSide = "first" if first == view.number else "other"
+    return ComparedPair(view.what_ifs.trace(first), view.what_ifs.trace(second), names, leads)
 
 
-@dataclass(frozen=True)
-class _Kind:
-    """A kind of comparison."""
-
-    others: Callable[[View], dict[str, str]]
-    """Returns the names of what can be compared, by value, the default first."""
-    pair: Callable[[View, str], ComparedPair]
-    """Draws what belongs to the kind; returns both translations, or raises AttnvizError where they cannot be made."""
-
-
-_KINDS = {
-    "model": _Kind(_other_models, _two_models),
-    "sentence": _Kind(lambda _: {}, _two_sentences),
-    "what-if": _Kind(_other_what_ifs, _two_what_ifs),
+_KINDS: Mapping[str, tuple[Callable[[View], dict[str, str]], Callable[[View, str], ComparedPair]]] = {
+    "model": (_other_models, _two_models),
+    "sentence": (lambda _: {}, _two_sentences),
+    "what-if": (_other_what_ifs, _two_what_ifs),
 }
+"""By the kind of comparison, two functions.
+
+One returns the names of what can be compared, by value, the default first. The other draws what belongs to the kind; it
+returns both translations, or raises AttnvizError where they cannot be made.
+"""
 
 
 def _translation(model: str, text: str, beam: int, target: str | None) -> Trace:
-    device = str(page_session().get(inputs.DEVICE) or devices()[0])
-    return translate(model, device, text, beam, target)
+    return translate(model, str(page_session().get(inputs.DEVICE) or devices()[0]), text, beam, target)
 
 
 def _what_if_name(number: int) -> str:
@@ -208,7 +202,7 @@ def _shown_comparison(pair: ComparedPair, selection: Selection) -> tuple[Compari
         face=chosen.face if both_have_posterior else "before",
         by=chosen.by if pair.same_segmentation else "words",
     )
-    first, other = (None if choices.face == "before" else cached_posterior(trace) for trace in pair.both)
+    first, other = (face_posterior(trace, choices.face) for trace in pair.both)
     return compare(*pair.both, by=choices.by, face=choices.face, posteriors=(first, other)), choices
 
 
@@ -218,7 +212,7 @@ def _draw(view: View) -> Shown:
     kind, other = _choose(view)
     try:
         with st.spinner(gettext("Translating…")):
-            pair = _KINDS[kind].pair(view, other)
+            pair = _KINDS[kind][1](view, other)
     except AttnvizError as error:
         message(str(error), "compare_told")
         return {}
@@ -267,7 +261,7 @@ def _choose(view: View) -> tuple[str, str]:
     with box(view.key("compared"), row=True):
         key, other = view.key(_KIND), ""
         kind = segmented_control(gettext("What is compared"), names, key=key, parameter=key)
-        if options := _KINDS[kind].others(view):
+        if options := _KINDS[kind][0](view):
             label, key = gettext("The other model" if kind == "model" else "The other"), view.key(_OTHERS[kind])
             last = [*options][-1] if kind == "what-if" and "0" not in options else None  # else the first
             other = select_box(label, options, key=key, default=last, labelled=False, parameter=key, width=240)

@@ -16,7 +16,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
 
@@ -102,32 +102,36 @@ class Cancelled(Exception):
     """A visitor has cancelled the job."""
 
 
+@dataclass(eq=False)
 class CorpusJob:
     """A table that is being measured, or is finished."""
 
-    def __init__(self, identity: str, name: str, table: Path, size: int = 0) -> None:
-        self.identity, self.name, self.table, self.size = identity, name, table, size
-        self.visitors: set[str] = set()
-        """Those who hold it: they began it, or opened its link."""
-        self.progress: Progress | None = None
-        """None while the job waits for others."""
-        self.problem = ""
-        """Error message, empty unless the job failed."""
-        self.skipped: tuple[tuple[int, str], ...] = ()
-        """The first skipped lines, by line number, with the reasons."""
-        self.records: AttentionRecords | None = None
-        """The attention of another program, for a table of it."""
-        self.scored: ScoredLinks | None = None
-        """The score of its links against gold links."""
-        self.gold_name = self.other_name = ""
-        self.other: AttentionRecords | None = None
-        """The attention of the program that it is compared with."""
-        self.agreement: LinkAgreement | None = None
-        """The links of both."""
-        self.done = False
-        self.cancelled = threading.Event()
-        """Set to stop the job soon, without a table."""
-        self._start_time = 0.0
+    identity: str
+    name: str
+    table: Path
+    size: int = 0
+    visitors: set[str] = field(default_factory=set)
+    """Those who hold it: they began it, or opened its link."""
+    progress: Progress | None = None
+    """None while the job waits for others."""
+    problem: str = ""
+    """Error message, empty unless the job failed."""
+    skipped: tuple[tuple[int, str], ...] = ()
+    """The first skipped lines, by line number, with the reasons."""
+    records: AttentionRecords | None = None
+    """The attention of another program, for a table of it."""
+    scored: ScoredLinks | None = None
+    """The score of its links against gold links."""
+    gold_name: str = ""
+    other_name: str = ""
+    other: AttentionRecords | None = None
+    """The attention of the program that it is compared with."""
+    agreement: LinkAgreement | None = None
+    """The links of both."""
+    done: bool = False
+    cancelled: threading.Event = field(default_factory=threading.Event)
+    """Set to stop the job soon, without a table."""
+    start_time: float = 0.0
 
     @property
     def ended(self) -> bool:
@@ -140,7 +144,7 @@ class CorpusJob:
         progress = self.progress
         if progress is None or progress.done <= progress.before:
             return None
-        passed = time.monotonic() - self._start_time
+        passed = time.monotonic() - self.start_time
         return passed / (progress.done - progress.before) * (progress.total - progress.done)
 
     def run(self, make: Callable[[CorpusJob], None], code: str) -> None:
@@ -152,7 +156,7 @@ class CorpusJob:
         try:
             with _RUN_LOCK, reading_for(self.check_cancelled, UPLOADED):
                 self.report_progress(None)
-                self._start_time = time.monotonic()
+                self.start_time = time.monotonic()
                 make(self)
                 self.report_progress(self.progress)
         except Cancelled:
@@ -319,14 +323,14 @@ def _measure_attention(name: str, uploads: Uploads, job: CorpusJob) -> None:
         compared = read_bytes(other[1], other[0])
         records, job.other = with_tokens_of(records, compared), with_tokens_of(compared, records)
         job.agreement, job.other_name = link_agreement(records, job.other), other[0]
-    scored = None if gold is None else score(records, read_bytes(gold[1], gold[0]))
+    scored = gold and score(records, read_bytes(gold[1], gold[0]))
 
     def advance(done: int) -> None:
         if done % _WINDOW == 0:
             job.report_progress(Progress(done, len(records), skipped=0, before=0))
 
-    scores = () if scored is None else by_record(scored.error.sentences, scored.places)
-    agreements = () if job.agreement is None else by_record(job.agreement.pairs, job.agreement.places)
+    scores = by_record(scored.error.sentences, scored.places) if scored else ()
+    agreements = by_record(job.agreement.pairs, job.agreement.places) if job.agreement else ()
     table = table_of_attention(records, scores, advance, agreements)
     parquet.write_table(table, job.table, compression="zstd")
     if (metadata := table_metadata(job.table)) and metadata.skipped:
@@ -341,9 +345,7 @@ def job_of(visitor: str, identity: str | None) -> CorpusJob | None:
     The visitor then holds the job.
     """
     if identity and (table := offered_tables().get(identity)):
-        job = CorpusJob(identity, table.name, table)
-        job.done = True
-        return job
+        return CorpusJob(identity, table.name, table, done=True)
     with _JOBS_LOCK:
         held = _JOBS.get(identity or "")
         if held is not None:

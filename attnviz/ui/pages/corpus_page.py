@@ -6,8 +6,6 @@ pyarrow.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import streamlit as st
 
 from attnviz.extras import IMPORTING
@@ -29,11 +27,5 @@ def _draw() -> None:
         st.text(gettext("Add a model folder: a model is needed to measure sentence pairs."))
 
 
-def _keeps_choices(linked: Mapping[str, str]) -> bool:
-    with IMPORTING:
-        from attnviz.ui.pages.corpus_table import has_no_table
-
-    return has_no_table(linked)
-
-
-CORPUS_PAGE = Page("corpus", lambda: gettext("Corpus"), _draw, keeps_choices=_keeps_choices)
+# A link that names no table shows the current one.
+CORPUS_PAGE = Page("corpus", lambda: gettext("Corpus"), _draw, keeps_choices=lambda linked: not linked.get("table"))

@@ -224,13 +224,8 @@ def choose(name: str, value: str) -> None:
 def open_choices() -> None:
     """Begin the choices with the link; without a table, the page opens where the translations go wrong."""
     for name, (default, offered) in _CHOICES.items():
-        first = "wrong" if name == PRESET and has_no_table(link()) else default
+        first = "wrong" if name == PRESET and not link().get(TABLE) else default
         linked_entry(key(name), first, parameter=name, offered=offered, parse=lambda text: text[:_MAX_LENGTH])
-
-
-def has_no_table(linked: Mapping[str, str]) -> bool:
-    """Return whether a link names no table; it then shows the current one."""
-    return not linked.get(TABLE)
 
 
 def current_choice() -> Choice:

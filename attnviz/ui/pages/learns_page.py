@@ -82,10 +82,10 @@ from attnviz.ui.toolbar.downloads import (
     lecture_link,
     picture_files,
 )
-from attnviz.ui.view import Keyed
+from attnviz.ui.view import View
 from attnviz.ui.waiting import in_turn
 
-VIEW = Keyed("learns")
+VIEW = View("learns")
 _INTERVAL = "10s"
 """Polling interval for a run that may be in progress."""
 _TRAINING, _RUNS, _SENTENCE = "training", "runs", "pair"
@@ -273,35 +273,34 @@ def _unreadable_reason() -> str:
 
 def _figures(choices: LearningChoices, update: int | None = None) -> None:
     """Draw the figures at the current checkpoint, and sentences about it; a saved page opens at that of `update`."""
-    runs, updates = choices.runs, choices.updates
+    runs, updates, several = choices.runs, choices.updates, len(choices.runs) > 1
+    names = [run_name(run) if several else "" for run in runs]
     quality = partial(inline_figure, VIEW, "quality", partial(quality_curves, runs, updates))
     _timeline(choices, update)
     if sentence := guidance_definition(runs, model_configs()):
         explanation(escape(sentence))
     boxes = columns((1,) * max(2, len(runs)), gap="large")
-    for number, (column, run) in enumerate(zip(boxes, runs, strict=False), 1):
+    for number, (column, run, name) in enumerate(zip(boxes, runs, names, strict=False), 1):
         with column, box(VIEW.key(f"heatmap_{number}")):
-            name = run_name(run) if len(runs) > 1 else ""
             payload = _heatmap_payload(run, updates, name, choices.sentence)
             component("chart", VIEW.key(f"heatmap_chart_{number}"), payload)
     definitions_box = None
-    if len(runs) == 1:
+    if not several:
         with boxes[1]:
             quality()
-    if len(runs) > 1 or has_link_measures(runs[0]):
+    if several or has_link_measures(runs[0]):
         section_heading(escape(gettext("What is learnt when")))
-        boxes = columns((1,) * max(2, len(runs) + (len(runs) > 1)), gap="large")
-        for number, (column, run) in enumerate(zip(boxes, runs, strict=False), 1):
+        boxes = columns((1,) * (len(runs) + 1), gap="large")
+        for number, (column, run, name) in enumerate(zip(boxes, runs, names, strict=False), 1):
             if has_link_measures(run):
-                heading = run_name(run) if len(runs) > 1 else ""
                 with column:
                     learnt = partial(attention_curves, run, updates, runs=runs)
-                    inline_figure(VIEW, f"learnt_{number}", learnt, (heading, halfway_sentence(run)))
-        if len(runs) == 1:
-            definitions_box = boxes[1]
-        else:
+                    inline_figure(VIEW, f"learnt_{number}", learnt, (name, halfway_sentence(run)))
+        if several:
             with boxes[-1]:
                 quality()
+        else:
+            definitions_box = boxes[-1]
     if choices.training.startswith(_WATCHED_PREFIX):
         caption(gettext("This page reloads the training run every ten seconds."))
     with definitions_box or details(gettext("What the curves measure"), VIEW.key("rules")):

@@ -97,10 +97,10 @@ from attnviz.ui.step.step_controls import player, view_state
 from attnviz.ui.step.verification_badge import verification
 from attnviz.ui.toolbar.downloads import (
     OfferedFigure,
+    OfferedPart,
     copy_link,
     download_box,
     offer_pictures,
-    offered_files,
     offers,
     page_downloads,
 )
@@ -214,12 +214,6 @@ def draw_row(view: View, shown: Shown, opened: str) -> None:
         plain_text(missing_models(TRANSFORMER_MODEL) or _other_pieces_text(TRANSFORMER_MODEL))
 
 
-@makes_payload("row-pictures", needs_server=True)
-def row_pictures(request: PayloadRequest) -> Payload | bytes:
-    """Return the payload of the row of the current step in every form, as files."""
-    return offered_files(request, _row_pictures(request))
-
-
 def _row_pictures(request: PayloadRequest) -> Iterator[OfferedFigure]:
     """Yield the row of the current step in every form."""
     sources, step = request.shown["sources"], request.selection.step
@@ -288,6 +282,7 @@ def _energy_pictures(asked: PayloadRequest) -> Iterator[OfferedFigure]:
     yield OfferedFigure(gettext("Multiplications"), "multiplications", partial(multiplications, _work(sources)))
 
 
+offers("row", {"": OfferedPart(_row_pictures)})
 ATTENTION_ROW = Exhibit(_energy_pictures, make=_make_row, draw=_draw_energies)
 
 

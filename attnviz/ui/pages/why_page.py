@@ -336,12 +336,12 @@ def length_growth_payload(request: PayloadRequest) -> Payload:
         if reference:
             scores[-1] = sentence_chrf(judged[-1].text, reference.french)
         versions, notes = list(map(_version, judged)), list(map(judgement_note, judged, scores))
-        rows.append(lane(attention_name(kind), model, "", versions=versions, notes=notes))
+        rows.append(lane(attention_name(kind), model, versions=versions, notes=notes))
     if reference:
         shorter = len(labels) - 1
         versions = [version([])] * shorter + [version([(reference.french, 0, "")])]
         notes = [gettext("The reference translates only the whole sentence.")] * shorter + [reference.origin()]
-        rows.append(lane(gettext("Reference translation"), "", "", versions=versions, notes=notes))
+        rows.append(lane(gettext("Reference translation"), versions=versions, notes=notes))
     return lanes_payload(
         f"{request.trace.fingerprint} growing",
         labels,
@@ -374,13 +374,11 @@ def _version(judged: JudgedTranslation) -> Payload:
 
 
 def _legend(judge_name: str) -> list[tuple[str, str]]:
+    judge = gettext(
+        "Probability of a French word under {model}, a better model than the three compared:", model=judge_name
+    )
     return [
-        (
-            gettext(
-                "Probability of a French word under {model}, a better model than the three compared:", model=judge_name
-            ),
-            "",
-        ),
+        (judge, ""),
         (gettext("at least {share}", share=percent(_LIMITS[0])), "level-0"),
         *((gettext("below {share}", share=percent(limit)), f"level-{level}") for level, limit in enumerate(_LIMITS, 1)),
         (gettext("English word"), "omitted"),
@@ -537,8 +535,7 @@ def why_lecture(request: PayloadRequest) -> bytes:
             _trio_sections(request.view, trio)
         references(WHY_REFERENCES)
 
-    name = f"why-{trio.reference.fingerprint[:16]}"
-    title = f"attnviz: {gettext('Why attention?')}"
+    title, name = f"attnviz: {gettext('Why attention?')}", f"why-{trio.reference.fingerprint[:16]}"
     return drawn_page(title, name, draw, request.view.steps)
 
 

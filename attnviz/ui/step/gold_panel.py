@@ -6,6 +6,7 @@ The browser edits the links and sends each edit as a request (`ui.selection.set_
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from html import escape
 from pathlib import Path
@@ -113,10 +114,10 @@ def gold_links_payload(request: PayloadRequest) -> Payload:
     trace, gold, face = request.trace, gold_of(request.view) or GoldLinks(), _face(request)
     words, of_file, errors_by_face = trace.words(), not trace.translated, dict[Face, LinkErrors]()
     if face != "after":
-        errors_by_face["before"] = link_errors(words, gold)
+        errors = errors_by_face["before"] = link_errors(words, gold)
     if face != "before":
-        errors_by_face["after"] = link_errors(words, gold, words.merged(cached_posterior(trace)))
-    errors, words = errors_by_face["before" if face == "before" else "after"], words.linkable
+        errors = errors_by_face["after"] = link_errors(words, gold, words.merged(cached_posterior(trace)))
+    words = words.linkable
     listed = [(missed_link_sentence(words, errors, link, of_file=of_file), "missed", link) for link in errors.missed]
     listed += [(false_link_sentence(words, link, of_file=of_file), "false", link) for link in errors.false]
     links = [
@@ -250,14 +251,11 @@ def links_file(request: PayloadRequest) -> bytes:
         return attention_file_content([record], ending, _place(view)[0])
     if file is None:
         raise UnknownPayloadError(request.name)
-    records = list[Attention | None]()
+    records = list[Attention | None]([None] * len(file.file))
     for number in range(1, len(file.file) + 1):
-        try:
+        with suppress(AttnvizError):  # the page of the pair says why it cannot be read
             found = file.record(number)
-            linked = found and record_of_links(found.words(), links_of_pair(file, number, found))
-        except AttnvizError:  # the page of the pair says why it cannot be read
-            linked = None
-        records.append(linked)
+            records[number - 1] = found and record_of_links(found.words(), links_of_pair(file, number, found))
     return attention_file_content(records, ending)
 
 

@@ -63,7 +63,7 @@ from attnviz.ui.blocks import (
 from attnviz.ui.controls import by_unit, option_field, request_button, select_box, shown_if
 from attnviz.ui.embedding import embedding
 from attnviz.ui.payloads import Payload, PayloadRequest, UnknownPayloadError, makes_payload, shown_address
-from attnviz.ui.resources import cached_for_all, cached_posterior, has_posterior, model_configs, weights_digest_of
+from attnviz.ui.resources import cached_for_all, face_posterior, has_posterior, model_configs, weights_digest_of
 from attnviz.ui.selection import HEADS
 from attnviz.ui.step.gold_panel import (
     SHOWN_LINKS,
@@ -184,9 +184,8 @@ def _heatmap_payload(
     chosen: HeatmapChoices,
     gold: GoldLinks | None,
 ) -> Payload:
-    posterior = None if chosen.face == "before" else cached_posterior(trace)
-    drawn = figures.heatmap(trace, chosen, gold=gold, posterior=posterior, longest=LONGEST)
-    return steady_payload(drawn, {})
+    posterior = face_posterior(trace, chosen.face)
+    return steady_payload(figures.heatmap(trace, chosen, gold=gold, posterior=posterior, longest=LONGEST), {})
 
 
 def display_options(view: View, *names: str) -> None:

@@ -189,12 +189,7 @@ def draw_word_choice(view: View, label: str, foil_label: str = "") -> None:
 
 def _defaults() -> dict[str, str]:
     """Return the texts of the default word and the default foil."""
-    return gettexts(
-        {
-            "own": "the word of this step",
-            "other": "the likeliest other",
-        }
-    )
+    return gettexts({"own": "the word of this step", "other": "the likeliest other"})
 
 
 class _Choice(NamedTuple):
@@ -219,10 +214,8 @@ def _chosen(piece: int | None, typed: str, tokenizer: Tokenizer) -> _Choice:
 def _choices(request: PayloadRequest) -> tuple[_Choice, _Choice]:
     """Return the choices of the word and of the foil."""
     selection, tokenizer = request.selection, _tokenizer(request)
-    return (
-        _chosen(selection.word, selection.typed_word, tokenizer),
-        _chosen(selection.foil, selection.typed_foil, tokenizer),
-    )
+    word, foil = (selection.word, selection.typed_word), (selection.foil, selection.typed_foil)
+    return _chosen(*word, tokenizer), _chosen(*foil, tokenizer)
 
 
 @makes_payload("word-boxes", needs_server=True)
@@ -273,9 +266,9 @@ def parse_piece(text: str, tokenizer: Tokenizer) -> tuple[int | None, str]:
         return None, gettext(
             "The model has never seen “{text}”, and so has no logit for this text.", text=shorten(typed, 40)
         )
-    names = [piece_name(tokenizer.piece(index)) for index in ids]
     if len(ids) == 1:
         return ids[0], ""
+    names = [piece_name(tokenizer.piece(index)) for index in ids]
     return ids[0], gettext(
         "The model writes “{text}” in {count} pieces: {pieces}. Only the first piece is shown: {first}.",
         text=shorten(typed, 40),

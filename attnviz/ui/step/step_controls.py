@@ -16,7 +16,6 @@ from attnviz.analysis.findings import FindingKind
 from attnviz.analysis.labels import summed_pieces_text
 from attnviz.analysis.measures import is_uniform
 from attnviz.analysis.suspected_errors import (
-    CardLine,
     SuspectedError,
     better_hypothesis,
     error_card,
@@ -174,17 +173,15 @@ def suspected_error_payload(trace: Record, suspect: SuspectedError, *, can_chang
         return {"whatIf": {"intervention": to_json_dict(intervention), "held": held}} if can_change else {}
 
     attended = {"choice": {"step": suspect.step, "source": None if is_source else suspect.source}}
-    lines: list[tuple[CardLine | None, Mapping[str, Any]]] = [(card.attended, attended)]
+    runner_up: Mapping[str, Any] = {}
     # PAD, UNK and BOS cannot be written.
-    written = [foil for foil, *_ in foils_of(trace, suspect.step)[:1] if foil >= EOS]
-    lines.append((card.runner_up, what_if(ForceWords(tuple(written), suspect.step)) if written else {}))
-    better = better_hypothesis(trace, suspect)
+    if written := tuple(foil for foil, *_ in foils_of(trace, suspect.step)[:1] if foil >= EOS):
+        runner_up = what_if(ForceWords(written, suspect.step))
     taken: Mapping[str, Any] = {}
-    if better is not None and tokenizer is not None:
+    if (better := better_hypothesis(trace, suspect)) and tokenizer:
         pieces = (*tokenizer.encode(better.hypothesis.translation), EOS)
         if min(pieces) >= EOS:
             taken = what_if(ForceWords(pieces, replaced=len(trace.target_ids)), held=True)
-    lines.append((card.hypothesis, taken))
     needed: Mapping[str, Any] = {"choice": {"step": suspect.step, "stage": 5}} if can_change and has_form else {}
     is_number = finding.kind is FindingKind.NUMBER  # another word, not other attention, would mend it
     if finding.strong and not is_number and suspect.source is not None and trace.attends_once:
@@ -193,7 +190,11 @@ def suspected_error_payload(trace: Record, suspect: SuspectedError, *, can_chang
         needed = what_if(
             ReplaceWeights(only, suspect.step) if omitted else ExcludePosition(suspect.source, suspect.step)
         )
-    lines.append((card.needed, needed))
+    lines = zip(
+        (card.attended, card.runner_up, card.hypothesis, card.needed),
+        (attended, runner_up, taken, needed),
+        strict=True,
+    )
     return {
         "line": "source" if is_source else "target",
         "first": first,

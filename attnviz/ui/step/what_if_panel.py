@@ -96,10 +96,9 @@ def handle_what_if(current: View, request: Any) -> None:
         return
     try:
         changed = _changed(stored, view, request["what_if"])
-    except AttnvizError as error:
-        changed = replace(stored, problems=(str(error),))
-    except (KeyError, TypeError, ValueError):
-        changed = replace(stored, problems=(str(impossible()),))
+    except (AttnvizError, KeyError, TypeError, ValueError) as error:
+        problem = error if isinstance(error, AttnvizError) else impossible()
+        changed = replace(stored, problems=(str(problem),))
     page_session()[view.key(WHAT_IFS)] = changed
 
 
@@ -139,8 +138,7 @@ def requested_intervention(view: View, payload: object) -> Intervention:
 
 def _write_typed_word(view: View, step: int, text: str) -> ForceWords:
     """Return the intervention that writes a typed word at `step` instead of the rest of the word there."""
-    tokenizer = tokenizer_of(view.trace)
-    if tokenizer is None:
+    if (tokenizer := tokenizer_of(view.trace)) is None:
         raise user_error("You can type a word only if the model that made this translation is installed.")
     if len(text) > _LONGEST_TYPED:
         raise user_error("A typed word can have at most {most} characters.", most=_LONGEST_TYPED)
@@ -188,8 +186,7 @@ def borrowed_row(trace: Trace, step: int, lender: str, of: str) -> NDArray[np.fl
                 raise user_error("The step whose weights you want to borrow does not exist.")
             return np.asarray(trace.alignment[int(of)], np.float64)
         case "posterior":
-            posterior = cached_posterior(trace)
-            if posterior is None:
+            if (posterior := cached_posterior(trace)) is None:
                 raise user_error(
                     "Posterior attention cannot be computed: the model that made this translation is not installed."
                 )
@@ -296,14 +293,13 @@ def consequence_payload(view: View, request: Any) -> Payload:
         raise impossible()
     other = translate(translator_arguments(trace, intervention, held=fields.get("held") is True))
     written = recorded_pieces(other, step).get(trace.target_ids[step])  # after the same pieces
-    before, after = float(trace.probabilities[step]), written[1] if written else None
-    if after is None:
+    if written:
+        after = written[1]
+    else:
         after = float(translate(translator_arguments(trace, intervention, held=True)).probabilities[step])
+    probability = probability_change_text(trace.target_pieces[step], float(trace.probabilities[step]), after)
     words = words_with_changes(other, trace) if other.target_ids != trace.target_ids else ()
-    return {
-        "probability": probability_change_text(trace.target_pieces[step], before, after),
-        "words": [asdict(word) for word in words],
-    }
+    return {"probability": probability, "words": list(map(asdict, words))}
 
 
 @makes_payload("foils", of_step=True)

@@ -48,13 +48,13 @@ from attnviz.ui.blocks import (
 from attnviz.ui.controls import switch
 from attnviz.ui.embedding import page_session
 from attnviz.ui.payloads import Payload, PayloadRequest, Shown, UnknownPayloadError, makes_payload, shown_address
-from attnviz.ui.resources import Rows, cached_posterior, has_posterior
+from attnviz.ui.resources import Rows, face_posterior, has_posterior
 from attnviz.ui.selection import gold_entries, gold_of
 from attnviz.ui.step.diagram_panel import diagram_table
 from attnviz.ui.step.gold_panel import DRAW
 from attnviz.ui.step.heatmap_panel import drawn_comparison, shown_choices
 from attnviz.ui.step.logit_attribution_panel import subject_of
-from attnviz.ui.view import Keyed, View
+from attnviz.ui.view import View
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class PictureFile:
     and the numbers."""
 
 
-def followed_picture_files(view: Keyed, at: str, key: str) -> None:
+def followed_picture_files(view: View, at: str, key: str) -> None:
     """Offer figures as PNG and SVG, made in the visitor's browser, as PDF, and as CSV.
 
     They are those of the current selection in `view`; `picture_files` is at the address `at`.
@@ -181,7 +181,7 @@ def diagram_file(view: View, step: int, file: str) -> PictureFile:
     return PictureFile(gettext("Architecture diagram"), file, lambda: (drawing, diagram_table(trace, step)))
 
 
-def file_link(view: Keyed | None, label: str, at: str, file: str, key: str) -> None:
+def file_link(view: View | None, label: str, at: str, file: str, key: str) -> None:
     """Draw the link to the file at the address `at`, for the current selection in `view`; it is saved as `file`."""
     payload = {"label": label, "at": at, "file": file, "container": view.key("room") if view else ""}
     component("file_link", key, payload, width="stretch" if view else "content")
@@ -207,7 +207,7 @@ def page_downloads(view: View, page: str, shown: Shown, part: str = "", lecture:
             lecture_link(view, at, lecture)
 
 
-def lecture_link(view: Keyed, at: str, file: str) -> None:
+def lecture_link(view: View, at: str, file: str) -> None:
     """Offer the page for a lecture at the address `at` as `file`."""
     file_link(view, gettext("Web page for a lecture, HTML"), at, file, view.key("lecture_page"))
 
@@ -273,12 +273,8 @@ def offers(page: str, parts: Mapping[str, OfferedPart]) -> None:
 
     @makes_payload(f"{page}-pictures", needs_server=True)
     def files(request: PayloadRequest) -> Payload | bytes:
-        return offered_files(request, part_of(request).pictures(request))
-
-
-def offered_files(request: PayloadRequest, pictures: Iterable[OfferedFigure]) -> Payload | bytes:
-    """Return the payload of figures as files, or the PDF of one of them (`picture_files`)."""
-    return picture_files((picture_file(request.trace, one) for one in pictures), request.parameters)
+        offered = part_of(request).pictures(request)
+        return picture_files((picture_file(request.trace, one) for one in offered), request.parameters)
 
 
 @makes_payload("translation-pictures", needs_server=True)
@@ -330,12 +326,12 @@ def pictures(request: PayloadRequest, left_out: Collection[StepFigure] = ()) -> 
     """Yield the current figures: the heatmap, and those of the step, with the chosen energy and logit."""
     options, view, trace = _heatmap_options(request), request.view, request.trace
     subject = replace(subject_of(request), longest=options.longest)
-    posterior, title, file = None, gettext("Heatmap"), "heatmap"
+    title, file = gettext("Heatmap"), "heatmap"
     if not trace.attends:
         title, file = gettext("A single vector for all steps"), "one-vector"
     elif options.face != "before":
-        posterior = cached_posterior(trace)
         title, file = f"{title}, {face_names()[options.face]}", f"{file}-{options.face}"
+    posterior = face_posterior(trace, options.face)
     yield OfferedFigure(title, file, partial(heatmap, trace, options, posterior=posterior), heading(trace, options))
     for name, figure in step_figures(subject).items():
         if figure.on_page and figure not in left_out:

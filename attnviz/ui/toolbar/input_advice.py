@@ -166,21 +166,23 @@ def foreign_language(text: str) -> str | None:
     words = _WORD.findall(text)
     if any(word.lower() in _ENGLISH - _SHARED for word in words):
         return None
-    signs = {code: sum(_is_sign(word, language) for word in words) for code, language in FOREIGN_LANGUAGES.items()}
+    signs = {
+        code: sum(
+            word.lower() in language.frequent
+            or (word.islower() and not {*language.accents}.isdisjoint(word))
+            or bool(language.elides and _ELISION.match(word))
+            for word in words
+        )
+        for code, language in FOREIGN_LANGUAGES.items()
+    }
     best = max(signs, key=signs.__getitem__)
     return best if signs[best] > 1 else None
-
-
-def _is_sign(word: str, language: Language) -> bool:
-    accented = word.islower() and any(letter in language.accents for letter in word)
-    return word.lower() in language.frequent or accented or (language.elides and bool(_ELISION.match(word)))
 
 
 def copied_advice(trace: Record) -> Advice | None:
     """Return what to do about a translation that only copies a text of at most two words; None for others."""
     copied = normalise(trace.source_text).strip(".!?").casefold()
-    words = _WORD.findall(copied)
-    if not 1 <= len(words) <= 2 or copied != normalise(trace.translation).strip(".!?").casefold():
+    if len(_WORD.findall(copied)) not in (1, 2) or copied != normalise(trace.translation).strip(".!?").casefold():
         return None
     return Advice(
         gettext(

@@ -21,6 +21,7 @@ from attnviz.importing.records import format_sentence
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.text import SPACE, sentence_placeholder
+from attnviz.trace.drawing import shows
 from attnviz.ui import inputs
 from attnviz.ui.blocks import box, message, plain_text, view_blocks
 from attnviz.ui.chrome import go_to
@@ -42,7 +43,7 @@ from attnviz.ui.step.what_if_panel import current_view, handle_what_if
 from attnviz.ui.toolbar import opened_file
 from attnviz.ui.toolbar.input_advice import draw_advice
 from attnviz.ui.toolbar.opened_file import attention_form
-from attnviz.ui.view import MAIN, View, shows
+from attnviz.ui.view import MAIN, View
 
 _LAST, _ASKED = "last_trace", "last_asked"
 
