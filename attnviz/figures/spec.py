@@ -592,7 +592,7 @@ def side_by_side(
     """
     if across < 1:
         raise ValueError(f"across must be at least 1, not {across!r}")
-    across, (captions, labels, plot, _) = min(across, len(panels)), line
+    across, (captions, labels, plot, _) = max(1, min(across, len(panels))), line
     sides = margins[0] + margins[1] + PANEL_GAP * (across - 1)
     bounds = {} if widest is None else {"widest": round(sides + across * widest)}
     inner, gap = -(-len(panels) // across) * sum(line), PANEL_GAP / (width - margins[0] - margins[1])
