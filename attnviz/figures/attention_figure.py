@@ -212,12 +212,6 @@ def _source_table(subject: Subject, numbers: Table) -> Table:
     return numbered_rows({gettext("source piece"): list(subject.attention.source_pieces), **numbers}, "j")
 
 
-_AXIS_LENGTH = 1.5
-"""Length of the axes relative to the longest bar, for the numbers at the ends."""
-_VISIBLE = 0.02
-"""Smallest posterior attention of the heatmap that has a mark."""
-
-
 def draw_posterior(subject: Subject) -> Spec:
     """Draw alpha_ij of a step, p(y_i | c = h_j) and p(j | y_i), each in [0, 1], on the same rows.
 
@@ -229,7 +223,7 @@ def draw_posterior(subject: Subject) -> Spec:
         values[step] for values in (found.prior, found.likelihood, found.posterior, found.heatmap_posterior)
     )
     # Marks at 0 would carry no information.
-    marks = np.where(heatmap_posterior >= _VISIBLE, heatmap_posterior, np.nan)
+    marks = np.where(heatmap_posterior >= 0.02, heatmap_posterior, np.nan)
     # The axis of likelihoods ends at a round number.
     highest = likelihood.max()
     unit = 10 ** np.floor(np.log10(max(highest, 1e-300)))
@@ -249,9 +243,10 @@ def draw_posterior(subject: Subject) -> Spec:
         points(marks, list(range(len(marks))), diamond, customdata=posterior_bars["customdata"], hovertemplate=hover),
         *_source_numbers(np.fmax(posterior, marks), texts),
     ]
+    # Each axis is longer than its bars, for the numbers at their ends.
     likelihood_axis = value_axis(
         "× p(y | h)",
-        [0, _AXIS_LENGTH * 1.2 * largest],
+        [0, 1.8 * largest],
         domain=[0.33, 0.63],
         tickvals=[0, largest],
         ticktext=["0", largest_label],
@@ -281,11 +276,11 @@ def draw_posterior(subject: Subject) -> Spec:
         alt,
         table,
         (
-            value_axis("α", [0, _AXIS_LENGTH], domain=[0, 0.26], tickvals=[0, 1]),
+            value_axis("α", [0, 1.5], domain=[0, 0.26], tickvals=[0, 1]),
             _source_bars(subject, prior, "α", "bar"),
         ),
         (likelihood_axis, _source_bars(subject, likelihood, "p(y | h)", "decoder", ".3~g", small)),
-        (value_axis("→ p(j | y),  ◇ α′", [0, _AXIS_LENGTH], domain=[0.71, 1], tickvals=[0, 1]), on_posteriors),
+        (value_axis("→ p(j | y),  ◇ α′", [0, 1.5], domain=[0.71, 1], tickvals=[0, 1]), on_posteriors),
         narrowest=300,
     )
 
