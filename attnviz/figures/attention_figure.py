@@ -7,7 +7,9 @@ and height when ordered by weight, and the name of the row for the rest (`more`)
 
 from __future__ import annotations
 
+import functools
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -23,10 +25,7 @@ from attnviz.figures.heads_figure import draw_all_heads
 from attnviz.figures.heatmap import colour_bar
 from attnviz.figures.spec import (
     LABEL_LENGTH,
-    LEFT,
-    MOST_ROWS,
     STRIP,
-    THINNED_ROWS,
     TOP,
     Numbers,
     Part,
@@ -37,9 +36,7 @@ from attnviz.figures.spec import (
     blank_axis,
     colour_limit,
     emphasise,
-    energy_range,
     escape,
-    finite_energies,
     in_colour,
     label_axis,
     label_height,
@@ -48,11 +45,9 @@ from attnviz.figures.spec import (
     label_width,
     numbered_rows,
     numbers,
-    piece_names,
     points,
     rectangle,
     row_height,
-    row_names,
     rows_layout,
     signed_colours,
     sized_layout,
@@ -70,8 +65,19 @@ from attnviz.languages import format_share, gettext, language, ngettext
 from attnviz.palette import PALE
 from attnviz.text import piece_name
 from attnviz.trace import Trace
+from attnviz.trace.aligned import AttentionMatrix
+from attnviz.trace.parts import FloatArray
 from attnviz.trace.transformer_trace import Head
 
+LEFT = 96
+"""Pixels left of the bars, for labels."""
+MOST_ROWS = 48
+"""Number of source pieces up to which each has a row in any order.
+
+In longer sentences ordered by weight, THINNED_ROWS pieces have a row.
+"""
+THINNED_ROWS = 30
+"""Rows of a long sentence ordered by weight; the other pieces share one more row."""
 _Column = tuple[Part, list[Part]]
 """An axis of values, and the traces over it."""
 
@@ -210,6 +216,31 @@ def _strongest(subject: Subject) -> dict[str, Any]:
 def _source_table(subject: Subject, numbers: Table) -> Table:
     """Return a table of these `numbers` with a row for each source piece j (counted from 1)."""
     return numbered_rows({gettext("source piece"): list(subject.attention.source_pieces), **numbers}, "j")
+
+
+def row_names(trace: AttentionMatrix, longest: int = LABEL_LENGTH) -> list[str]:
+    """Return a label for each source piece, of at most `longest` letters and its number where a label occurs twice."""
+    names = piece_names(tuple(trace.source_pieces), longest, language())
+    counts = Counter(names)
+    return [escape(name) + (subscript(j) if counts[name] > 1 else "") for j, name in enumerate(names, 1)]
+
+
+@functools.lru_cache(64)
+def piece_names(pieces: tuple[str, ...], longest: int, _: str) -> tuple[str, ...]:
+    """Return the names of pieces, of at most so many letters, in the current language; each step has the same."""
+    return tuple(shorten(piece_name(piece), longest) for piece in pieces)
+
+
+def finite_energies(attention: Any) -> FloatArray:
+    """Return the energies of all steps of a record or head, (Ty, Tx), with nan in place of -inf, which has no bar."""
+    return np.where(np.isfinite(attention.energies), attention.energies, np.float32(np.nan))
+
+
+def energy_range(energies: FloatArray, padding: float = 0.2) -> list[float]:
+    """Return the range of an axis for the `energies` (Ty, Tx) of all steps, with `padding` at both ends for numbers."""
+    low, high = min(0.0, float(np.nanmin(energies))), max(0.0, float(np.nanmax(energies)))
+    spread = (high - low) or 1.0
+    return [low - padding * spread * (low < 0), high + padding * spread * (high > 0)]
 
 
 def draw_posterior(subject: Subject) -> Spec:

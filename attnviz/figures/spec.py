@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,9 +20,9 @@ from numpy.typing import NDArray
 
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.grid import places_of_pieces
-from attnviz.analysis.labels import LONGEST, shorten, subscript
+from attnviz.analysis.labels import LONGEST, shorten
 from attnviz.attention_kinds import ATTENTION_KINDS
-from attnviz.languages import decimal_mark, gettext, language, thousands_mark
+from attnviz.languages import decimal_mark, gettext, thousands_mark
 from attnviz.palette import (
     BAND,
     CELL_FRAME,
@@ -36,9 +35,8 @@ from attnviz.palette import (
     ThemeName,
     palette,
 )
-from attnviz.text import piece_name, with_symbols
+from attnviz.text import with_symbols
 from attnviz.trace.aligned import AttentionMatrix, Groups
-from attnviz.trace.parts import FloatArray
 
 Part = dict[str, Any]
 """A part of Plotly's JSON, with NumPy arrays for numbers."""
@@ -253,17 +251,8 @@ HOVER = "%{customdata}<extra></extra>"
 LABEL_LENGTH = 12
 """Characters of a source piece's label; hover texts are longer."""
 
-LEFT = 96
-"""Pixels left of the bars, for labels."""
 TOP = 44
 """Pixels above the first row, where the axes are."""
-MOST_ROWS = 48
-"""Number of source pieces up to which each has a row in any order.
-
-In longer sentences ordered by weight, THINNED_ROWS pieces have a row.
-"""
-THINNED_ROWS = 30
-"""Rows of a long sentence ordered by weight; the other pieces share one more row."""
 
 
 def signed_colours(values: Numbers) -> list[str]:
@@ -306,31 +295,6 @@ def row_height(count: int) -> int:
 def label_size(count: int) -> int:
     """Return the font size of the labels of `count` rows, in pixels."""
     return 13 if count <= 28 else 12 if count <= 48 else 11 if count <= 90 else 10
-
-
-def row_names(trace: AttentionMatrix, longest: int = LABEL_LENGTH) -> list[str]:
-    """Return a label for each source piece, of at most `longest` letters and its number where a label occurs twice."""
-    names = piece_names(tuple(trace.source_pieces), longest, language())
-    counts = Counter(names)
-    return [escape(name) + (subscript(j) if counts[name] > 1 else "") for j, name in enumerate(names, 1)]
-
-
-@functools.lru_cache(64)
-def piece_names(pieces: tuple[str, ...], longest: int, _: str) -> tuple[str, ...]:
-    """Return the names of pieces, of at most so many letters, in the current language; each step has the same."""
-    return tuple(shorten(piece_name(piece), longest) for piece in pieces)
-
-
-def finite_energies(attention: Any) -> FloatArray:
-    """Return the energies of all steps of a record or head, (Ty, Tx), with nan in place of -inf, which has no bar."""
-    return np.where(np.isfinite(attention.energies), attention.energies, np.float32(np.nan))
-
-
-def energy_range(energies: FloatArray, padding: float = 0.2) -> list[float]:
-    """Return the range of an axis for the `energies` (Ty, Tx) of all steps, with `padding` at both ends for numbers."""
-    low, high = min(0.0, float(np.nanmin(energies))), max(0.0, float(np.nanmax(energies)))
-    spread = (high - low) or 1.0
-    return [low - padding * spread * (low < 0), high + padding * spread * (high > 0)]
 
 
 def rows_layout(
