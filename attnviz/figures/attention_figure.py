@@ -338,8 +338,8 @@ def draw_attention(subject: Subject) -> Spec:
     count, order, found = len(names), weight_order(trace, step), weighted_sum(trace, step)
     jump, pair = energy_and_ratio(trace, step), (strongest_pair(trace, step) or ())[:2]
     # Beside its strip, a name is at most 52 pixels wide in the widest font: 45 in the page's.
-    shortened = [[shorten(name, letters) for letters in range(7, 0, -1)] for name in names]
-    short_names = [next((label for label in labels if width(label, 11) <= 52), labels[-1]) for labels in shortened]
+    shortened = ((shorten(name, letters) for letters in range(7, 0, -1)) for name in names)
+    short_names = [next((label for label in labels if width(label, 11) <= 52), "…") for labels in shortened]
     total = f"{trace.context_symbol}{subscript(step + 1)}"
     of_strips = [*(short_names[j] for j in found.pieces), gettext("the rest")]
     rows = [f"{format_share(weight)} × {name}" for weight, name in zip(found.weights, of_strips, strict=False)]
@@ -350,7 +350,7 @@ def draw_attention(subject: Subject) -> Spec:
         for j, energy in enumerate(energies)
     ]
     shares = [format_share(share) if j in numbered and share >= 0.005 else "" for j, share in enumerate(alpha)]
-    places = np.arange(count, dtype=np.int32)
+    places, hover_names = np.arange(count, dtype=np.int32), list(map(escape, _names(subject, 60)))
 
     def upright_bars(values: Numbers, texts: list[str], symbol: str, colour: str | list[str], axis: str) -> list[Part]:
         """Return an upright bar for each source piece, and the `texts` at their ends."""
@@ -359,7 +359,7 @@ def draw_attention(subject: Subject) -> Spec:
         ends, size = np.nan_to_num(values), 11 if count <= 12 else 10
         sides = ["bottom center" if end < 0 else "top center" for end in ends]
         return [
-            bars((), colour, axis_labels(names, 60), hovertemplate=hover, **upright),
+            bars((), colour, hover_names, hovertemplate=hover, **upright),
             texts_at(places, ends, texts, size, textposition=sides, cliponaxis=False, yaxis=axis),
         ]
 
@@ -370,7 +370,7 @@ def draw_attention(subject: Subject) -> Spec:
         x0=0,
         xaxis="x2",
         yaxis="y3",
-        text=[[decimal(value) for value in row] for row in terms],
+        text=[[decimal(value) for value in row] for row in terms.tolist()],
         texttemplate="%{text}",
         textfont={"size": 11},
         colorscale="numbered_scale",
@@ -402,12 +402,17 @@ def draw_attention(subject: Subject) -> Spec:
         stages=spans,
         stage_colour="decoder",
         strip_pieces=[*found.pieces, *[None] * (len(terms) - len(found.pieces))],
-        weights={"trace": 2, "axis": "yaxis", "shares": True, "pieces": [shorten(name, 40) for name in names]},
+        weights={"trace": 2, "axis": "yaxis", "shares": True, "pieces": _names(subject, 40)},
         mixture={"trace": 4, "values": found.values, "names": short_names, "more": gettext("the rest")},
     ) | {
         "barmode": "overlay",
         "xaxis": label_axis(
-            axis_labels(names, longest), "encoder", size=13, across=True, stride=label_stride(count), tickangle=angle
+            list(map(escape, _names(subject, longest))),
+            "encoder",
+            size=13,
+            across=True,
+            stride=label_stride(count),
+            tickangle=angle,
         ),
         "yaxis": blank_axis(0, 1.34, domain=spans["2"], zeroline=True),
         "yaxis2": blank_axis(
