@@ -156,7 +156,7 @@ def _stacked(
         ticktext=[grouped_digits(_TICKS[k]) for k in ticks],
         zeroline=False,
     )
-    without_labels = updates_axis | {"title": None, "showticklabels": False}
+    without_labels = updates_axis | {"title": {}, "showticklabels": False}
     layout, axes = side_by_side(
         {
             title: (
@@ -169,7 +169,7 @@ def _stacked(
         1,
         (28, 0, 150, 6),
         (52, right, 24 * has_legend, 42),
-        252,
+        112,
     )
     if has_legend:
         layout |= legend_above(1)
