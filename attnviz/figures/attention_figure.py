@@ -171,15 +171,9 @@ def _source_bars(
     form: str = ".4f",
     text: Callable[[float], str] = decimal,
 ) -> list[Part]:
-    """Return one horizontal bar for each source piece, and the numbers at their ends, but none for long sentences.
+    """Return a horizontal bar for each of the `values`, (Tx,), and the numbers at their ends; none for long sentences.
 
-    Args:
-        subject: The step.
-        values: Lengths of the bars, (Tx,).
-        symbol: Name of the values in hover texts.
-        colour: Colour of all bars, or of each.
-        form: D3's format of the numbers in hover texts.
-        text: Returns the text of a number.
+    Hover texts have the `symbol` and D3's format (`form`) of a number; `text` returns the text at the end of a bar.
     """
     texts = [f" {text(value)} " if math.isfinite(value) else " −∞ " for value in values]
     hover = f"%{{customdata}}<br>{symbol} = %{{x:{form}}}<extra></extra>"

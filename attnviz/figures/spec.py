@@ -261,13 +261,9 @@ def signed_colours(values: Numbers) -> list[str]:
 
 
 def numbers(ends: Numbers | Sequence[float], texts: Sequence[str], size: int = 12, **more: Any) -> Part:
-    """Return a text beside the end of each bar at 0, 1, 2 and so on: on the left of a negative end.
+    """Return a text of `size` pixels beside the end of each bar, (n,), at 0, 1, 2 and so on.
 
-    Args:
-        ends: Ends of the bars, (n,).
-        texts: A text for each bar.
-        size: Font size in pixels.
-        more: Further properties of Plotly's trace.
+    It is on the left of a negative end. `more` are further properties of Plotly's trace.
     """
     positions = ["middle left" if end < 0 else "middle right" for end in ends]
     places = list(range(len(texts)))
@@ -300,15 +296,9 @@ def label_size(count: int) -> int:
 def rows_layout(
     rows_axis: Part, row_height: float, margins: Sequence[int], narrowest: int, *axes: Part, **meta: Any
 ) -> Part:
-    """Return the layout of rows of bars or strips, from which the height follows.
+    """Return the layout of rows of bars or strips, from which the height follows, on an axis that runs downwards.
 
-    Args:
-        rows_axis: The axis of the rows, downwards.
-        row_height: Height of a row in pixels.
-        margins: Left, right, top and bottom margin in pixels.
-        narrowest: Width in pixels below which the figure should scroll.
-        axes: The horizontal axes, `xaxis`, `xaxis2` …
-        meta: Further entries of `layout.meta`.
+    `axes` are the horizontal ones, `xaxis`, `xaxis2` …; the rest is as for `sized_layout`.
     """
     height = round(row_height * (rows_axis["range"][0] - rows_axis["range"][1])) + margins[2] + margins[3]
     layout = sized_layout(height, margins, narrowest, **meta) | {"bargap": 0.3, "yaxis": rows_axis}
@@ -316,13 +306,10 @@ def rows_layout(
 
 
 def sized_layout(height: float, margins: Sequence[int], narrowest: int, **meta: Any) -> Part:
-    """Return the layout of a figure of known size, on a transparent background, without dragging.
+    """Return the layout of a figure of a height in pixels, on a transparent background, without dragging.
 
-    Args:
-        height: Height in pixels.
-        margins: Left, right, top and bottom margin in pixels.
-        narrowest: Width in pixels below which the figure should scroll.
-        meta: Further entries of `layout.meta`.
+    `margins` are left, right, top and bottom, `narrowest` the width below which the figure should scroll, in pixels;
+    `meta` are further entries of `layout.meta`.
     """
     return {
         "font": {"family": FONT, "color": "ink"},
@@ -376,16 +363,10 @@ def label_axis(
     stride: int = 1,
     **more: Any,
 ) -> Part:
-    """Return an axis with labels, by default the vertical axis of rows, downwards.
+    """Return an axis with labels, already escaped, by default the vertical axis of rows, downwards.
 
-    Args:
-        labels: Label of each row, already escaped.
-        colour: Colour of the labels.
-        places: Where each row is, by default 0, 1, 2 and so on.
-        size: Font size of the labels in pixels.
-        across: Whether it is the axis of columns, from the left.
-        stride: Stride at which labels are drawn.
-        more: Further properties of Plotly's axis.
+    Rows are at `places`, by default 0, 1, 2 and so on; every `stride`-th has its label, of `size` pixels. `across` is
+    for columns, from the left; `more` are further properties of Plotly's axis.
     """
     ticks, drawn = list(places or range(len(labels))), slice(None, None, stride)
     ends = [ticks[-1] + 0.5, -0.5]
@@ -400,28 +381,19 @@ def colour_limit(values: Numbers) -> float:
 
 
 def strips(rows: Numbers | list[Any], limit: float, **more: Any) -> Part:
-    """Return vectors as strips, a pixel column for each unit: blue is positive, red negative.
+    """Return vectors, (rows, units), as strips downwards from 0, a pixel column for each unit.
 
-    The strength of a colour is the square root of the amount, so that small terms are visible.
-
-    Args:
-        rows: The vectors, (rows, units), downwards from 0.
-        limit: Amount at which the colours saturate.
-        more: Further properties of Plotly's trace.
+    Blue is positive, red negative. The strength of a colour is the square root of the amount, so that small terms are
+    visible; it saturates at `limit`. `more` are further properties of Plotly's trace.
     """
     place = {"x0": 1, "hovertemplate": gettext("unit %{x}: %{z:.3f}") + "<extra></extra>"}
     return cells(rows, -limit, limit, "signed_root_scale") | place | more
 
 
 def cells(numbers: Any, low: float, high: float, scale: ColourScale | str, **more: Any) -> Part:
-    """Return a heatmap without a colour bar.
+    """Return a heatmap of `numbers`, (rows, columns), coloured by a scale from `low` to `high`, without a colour bar.
 
-    Args:
-        numbers: The numbers of the cells, (rows, columns).
-        low: Number at which the colour scale begins.
-        high: Number at which it ends.
-        scale: The colour scale, or its name in the palette.
-        more: Further properties of Plotly's trace.
+    The scale may be a name in the palette; `more` are further properties of Plotly's trace.
     """
     colours = {"zmin": low, "zmax": high, "colorscale": scale, "showscale": False}
     return {"type": "heatmap", "z": numbers} | colours | more
@@ -434,14 +406,10 @@ def units_table(names: Sequence[str], vectors: Any, first: int = 1) -> dict[str,
 
 
 def bars(ends: Any, colour: Any, hover: Sequence[Any] = (), *, marker: Part | None = None, **more: Any) -> Part:
-    """Return horizontal bars at 0, 1, 2 and so on.
+    """Return horizontal bars at 0, 1, 2 and so on, with their `ends`, (n,), and the colour of all or of each.
 
-    Args:
-        ends: Ends of the bars, (n,).
-        colour: Colour of all bars, or of each.
-        hover: Hover text of each bar, or what a `hovertemplate` in `more` needs; empty for bars without one.
-        marker: Further properties of Plotly's marker, such as the opacity of each bar.
-        more: Further properties of Plotly's trace.
+    `hover` has the text of each bar, or what a `hovertemplate` in `more` needs; bars without one do not react. `marker`
+    and `more` are further properties of Plotly's marker and trace.
     """
     trace = {"type": "bar", "orientation": "h", "x": ends, "y": list(range(len(ends)))}
     texts = {"customdata": list(hover), "hovertemplate": HOVER} if hover else {"hoverinfo": "skip"}
@@ -476,13 +444,9 @@ def strip_shapes(rows_axis: Part, row: float, colour: str, width: float = 2, x: 
 
 
 def titled_axis(title: str, size: int = 12, standoff: int | None = None, **more: Any) -> Part:
-    """Return an axis with a title, already escaped.
+    """Return an axis with a title, already escaped, of `size` pixels, `standoff` pixels from the labels.
 
-    Args:
-        title: The title.
-        size: Font size of the title in pixels.
-        standoff: Pixels between title and labels; None for Plotly's own.
-        more: Further properties of Plotly's axis.
+    `more` are further properties of Plotly's axis.
     """
     text = {"text": title, "font": {"size": size, "color": "quiet"}, "standoff": standoff}
     return _AXIS | {"title": text} | more
@@ -506,15 +470,10 @@ _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x")
 
 
 def curve(x: Any, y: Sequence[float], name: str, k: int, colour: str = "", **more: Any) -> Part:
-    """Return a line with markers: the `k`-th of several, which differ in dash and symbol, not only in colour.
+    """Return a line with markers, (n,) each: the `k`-th of several.
 
-    Args:
-        x: Where the markers are, (n,).
-        y: Their values, (n,).
-        name: Name of the line, which is not escaped.
-        k: Number of the line, 0-based.
-        colour: Colour of the line, if not the `k`-th of the usual ones.
-        more: Further properties of Plotly's trace.
+    They differ in dash and symbol, not only in colour. Its name is not escaped yet. `colour` replaces the `k`-th of the
+    usual ones; `more` are properties of the trace.
     """
     colour = colour or _HUES[k % 5]
     marker = {"size": 8, "symbol": _SYMBOLS[k % 5], "color": colour}
@@ -540,9 +499,11 @@ def side_by_side(
 ) -> tuple[Part, dict[Any, Part]]:
     """Return the layout of panels of equal size, in lines from the left, and the axes of each for its traces.
 
+    A panel has its caption, in Plotly's markup, and its horizontal and vertical axis. Only the first panel of a line
+    has the labels of its vertical axis. Raise ValueError unless there is at least 1 `across`.
+
     Args:
-        panels: Caption, in Plotly's markup, horizontal and vertical axis of each panel, by name. Only the first panel
-            of a line has the labels of its vertical axis.
+        panels: The panels by name.
         across: Number of panels in a line.
         line: Heights in pixels of a line: captions, labels below them, panels, and what is below the panels.
         margins: Left, right, top and bottom margin in pixels.
@@ -550,9 +511,6 @@ def side_by_side(
         widest: Pixels of the widest panel, if there is a limit.
         size: Font size of captions in pixels.
         width: Width of the figure in pixels.
-
-    Raises:
-        ValueError: `across` is less than 1.
     """
     if across < 1:
         raise ValueError(f"across must be at least 1, not {across!r}")
@@ -578,12 +536,9 @@ def side_by_side(
 
 
 def row_frames(meta: Part, step: int | None, panels: Iterable[Part] = ({"xaxis": "x", "yaxis": "y"},)) -> list[Part]:
-    """Return the frames of the row of a step, one in each of the panels with these axes; empty where it has no row.
+    """Return the frames of the row of a 0-based step, one in each of the panels with these axes.
 
-    Args:
-        meta: The `layout.meta` that has the row of each step (`rows`).
-        step: The step, 0-based; None for no frame.
-        panels: Axes of the panels, by default the only one.
+    It is empty where the step has no row. `meta` is the `layout.meta` that has the row of each step (`rows`).
     """
     row = None if step is None else meta["rows"][step]
     if row is None:
