@@ -311,7 +311,9 @@ def _bars(trace: Part, gap: str) -> Part:
     colours: Part = {"color": numbers[known], "cmin": trace["zmin"], "cmax": trace["zmax"]}
     colours["colorscale"] = trace["colorscale"]
     outline: Part = {"width": 1, "color": gap} if trace.get("xgap") else colours | {"width": 0.4}
-    bar = {name: trace[name] for name in ("name", "xaxis", "yaxis") if name in trace}
+    bar: Part = {name: trace[name] for name in ("name", "xaxis", "yaxis", "textfont") if name in trace}
+    if "texttemplate" in trace:  # the numbers in the cells
+        bar |= {"text": np.array(trace["text"])[known], "textangle": 0, "insidetextanchor": "middle"}
     return bar | {
         "type": "bar",
         "x": (left + wide / 2)[columns],

@@ -7,7 +7,9 @@ and height when ordered by weight, and the name of the row for the rest (`more`)
 
 from __future__ import annotations
 
+import functools
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -23,10 +25,7 @@ from attnviz.figures.heads_figure import draw_all_heads
 from attnviz.figures.heatmap import colour_bar
 from attnviz.figures.spec import (
     LABEL_LENGTH,
-    LEFT,
-    MOST_ROWS,
     STRIP,
-    THINNED_ROWS,
     TOP,
     Numbers,
     Part,
@@ -37,9 +36,7 @@ from attnviz.figures.spec import (
     blank_axis,
     colour_limit,
     emphasise,
-    energy_range,
     escape,
-    finite_energies,
     in_colour,
     label_axis,
     label_height,
@@ -48,11 +45,9 @@ from attnviz.figures.spec import (
     label_width,
     numbered_rows,
     numbers,
-    piece_names,
     points,
     rectangle,
     row_height,
-    row_names,
     rows_layout,
     signed_colours,
     sized_layout,
@@ -70,8 +65,19 @@ from attnviz.languages import format_share, gettext, language, ngettext
 from attnviz.palette import PALE
 from attnviz.text import piece_name
 from attnviz.trace import Trace
+from attnviz.trace.aligned import AttentionMatrix
+from attnviz.trace.parts import FloatArray
 from attnviz.trace.transformer_trace import Head
 
+LEFT = 96
+"""Pixels left of the bars, for labels."""
+MOST_ROWS = 48
+"""Number of source pieces up to which each has a row in any order.
+
+In longer sentences ordered by weight, THINNED_ROWS pieces have a row.
+"""
+THINNED_ROWS = 30
+"""Rows of a long sentence ordered by weight; the other pieces share one more row."""
 _Column = tuple[Part, list[Part]]
 """An axis of values, and the traces over it."""
 
@@ -165,15 +171,9 @@ def _source_bars(
     form: str = ".4f",
     text: Callable[[float], str] = decimal,
 ) -> list[Part]:
-    """Return one horizontal bar for each source piece, and the numbers at their ends, but none for long sentences.
+    """Return a horizontal bar for each of the `values`, (Tx,), and the numbers at their ends; none for long sentences.
 
-    Args:
-        subject: The step.
-        values: Lengths of the bars, (Tx,).
-        symbol: Name of the values in hover texts.
-        colour: Colour of all bars, or of each.
-        form: D3's format of the numbers in hover texts.
-        text: Returns the text of a number.
+    Hover texts have the `symbol` and D3's format (`form`) of a number; `text` returns the text at the end of a bar.
     """
     texts = [f" {text(value)} " if math.isfinite(value) else " −∞ " for value in values]
     hover = f"%{{customdata}}<br>{symbol} = %{{x:{form}}}<extra></extra>"
@@ -212,10 +212,29 @@ def _source_table(subject: Subject, numbers: Table) -> Table:
     return numbered_rows({gettext("source piece"): list(subject.attention.source_pieces), **numbers}, "j")
 
 
-_AXIS_LENGTH = 1.5
-"""Length of the axes relative to the longest bar, for the numbers at the ends."""
-_VISIBLE = 0.02
-"""Smallest posterior attention of the heatmap that has a mark."""
+def row_names(trace: AttentionMatrix, longest: int = LABEL_LENGTH) -> list[str]:
+    """Return a label for each source piece, of at most `longest` letters and its number where a label occurs twice."""
+    names = piece_names(tuple(trace.source_pieces), longest, language())
+    counts = Counter(names)
+    return [escape(name) + (subscript(j) if counts[name] > 1 else "") for j, name in enumerate(names, 1)]
+
+
+@functools.lru_cache(64)
+def piece_names(pieces: tuple[str, ...], longest: int, _: str) -> tuple[str, ...]:
+    """Return the names of pieces, of at most so many letters, in the current language; each step has the same."""
+    return tuple(shorten(piece_name(piece), longest) for piece in pieces)
+
+
+def finite_energies(attention: Any) -> FloatArray:
+    """Return the energies of all steps of a record or head, (Ty, Tx), with nan in place of -inf, which has no bar."""
+    return np.where(np.isfinite(attention.energies), attention.energies, np.float32(np.nan))
+
+
+def energy_range(energies: FloatArray, padding: float = 0.2) -> list[float]:
+    """Return the range of an axis for the `energies` (Ty, Tx) of all steps, with `padding` at both ends for numbers."""
+    low, high = min(0.0, float(np.nanmin(energies))), max(0.0, float(np.nanmax(energies)))
+    spread = (high - low) or 1.0
+    return [low - padding * spread * (low < 0), high + padding * spread * (high > 0)]
 
 
 def draw_posterior(subject: Subject) -> Spec:
@@ -229,7 +248,7 @@ def draw_posterior(subject: Subject) -> Spec:
         values[step] for values in (found.prior, found.likelihood, found.posterior, found.heatmap_posterior)
     )
     # Marks at 0 would carry no information.
-    marks = np.where(heatmap_posterior >= _VISIBLE, heatmap_posterior, np.nan)
+    marks = np.where(heatmap_posterior >= 0.02, heatmap_posterior, np.nan)
     # The axis of likelihoods ends at a round number.
     highest = likelihood.max()
     unit = 10 ** np.floor(np.log10(max(highest, 1e-300)))
@@ -249,9 +268,10 @@ def draw_posterior(subject: Subject) -> Spec:
         points(marks, list(range(len(marks))), diamond, customdata=posterior_bars["customdata"], hovertemplate=hover),
         *_source_numbers(np.fmax(posterior, marks), texts),
     ]
+    # Each axis is longer than its bars, for the numbers at their ends.
     likelihood_axis = value_axis(
         "× p(y | h)",
-        [0, _AXIS_LENGTH * 1.2 * largest],
+        [0, 1.8 * largest],
         domain=[0.33, 0.63],
         tickvals=[0, largest],
         ticktext=["0", largest_label],
@@ -281,11 +301,11 @@ def draw_posterior(subject: Subject) -> Spec:
         alt,
         table,
         (
-            value_axis("α", [0, _AXIS_LENGTH], domain=[0, 0.26], tickvals=[0, 1]),
+            value_axis("α", [0, 1.5], domain=[0, 0.26], tickvals=[0, 1]),
             _source_bars(subject, prior, "α", "bar"),
         ),
         (likelihood_axis, _source_bars(subject, likelihood, "p(y | h)", "decoder", ".3~g", small)),
-        (value_axis("→ p(j | y),  ◇ α′", [0, _AXIS_LENGTH], domain=[0.71, 1], tickvals=[0, 1]), on_posteriors),
+        (value_axis("→ p(j | y),  ◇ α′", [0, 1.5], domain=[0.71, 1], tickvals=[0, 1]), on_posteriors),
         narrowest=300,
     )
 
@@ -312,8 +332,8 @@ def draw_attention(subject: Subject) -> Spec:
     count, order, found = len(names), weight_order(trace, step), weighted_sum(trace, step)
     jump, pair = energy_and_ratio(trace, step), (strongest_pair(trace, step) or ())[:2]
     # Beside its strip, a name is at most 52 pixels wide in the widest font: 45 in the page's.
-    shortened = [[shorten(name, letters) for letters in range(7, 0, -1)] for name in names]
-    short_names = [next((label for label in labels if width(label, 11) <= 52), labels[-1]) for labels in shortened]
+    shortened = ((shorten(name, letters) for letters in range(7, 0, -1)) for name in names)
+    short_names = [next((label for label in labels if width(label, 11) <= 52), "…") for labels in shortened]
     total = f"{trace.context_symbol}{subscript(step + 1)}"
     of_strips = [*(short_names[j] for j in found.pieces), gettext("the rest")]
     rows = [f"{format_share(weight)} × {name}" for weight, name in zip(found.weights, of_strips, strict=False)]
@@ -324,7 +344,7 @@ def draw_attention(subject: Subject) -> Spec:
         for j, energy in enumerate(energies)
     ]
     shares = [format_share(share) if j in numbered and share >= 0.005 else "" for j, share in enumerate(alpha)]
-    places = np.arange(count, dtype=np.int32)
+    places, hover_names = np.arange(count, dtype=np.int32), list(map(escape, _names(subject, 60)))
 
     def upright_bars(values: Numbers, texts: list[str], symbol: str, colour: str | list[str], axis: str) -> list[Part]:
         """Return an upright bar for each source piece, and the `texts` at their ends."""
@@ -333,7 +353,7 @@ def draw_attention(subject: Subject) -> Spec:
         ends, size = np.nan_to_num(values), 11 if count <= 12 else 10
         sides = ["bottom center" if end < 0 else "top center" for end in ends]
         return [
-            bars((), colour, axis_labels(names, 60), hovertemplate=hover, **upright),
+            bars((), colour, hover_names, hovertemplate=hover, **upright),
             texts_at(places, ends, texts, size, textposition=sides, cliponaxis=False, yaxis=axis),
         ]
 
@@ -344,7 +364,7 @@ def draw_attention(subject: Subject) -> Spec:
         x0=0,
         xaxis="x2",
         yaxis="y3",
-        text=[[decimal(value) for value in row] for row in terms],
+        text=[[decimal(value) for value in row] for row in terms.tolist()],
         texttemplate="%{text}",
         textfont={"size": 11},
         colorscale="numbered_scale",
@@ -376,12 +396,17 @@ def draw_attention(subject: Subject) -> Spec:
         stages=spans,
         stage_colour="decoder",
         strip_pieces=[*found.pieces, *[None] * (len(terms) - len(found.pieces))],
-        weights={"trace": 2, "axis": "yaxis", "shares": True, "pieces": [shorten(name, 40) for name in names]},
+        weights={"trace": 2, "axis": "yaxis", "shares": True, "pieces": _names(subject, 40)},
         mixture={"trace": 4, "values": found.values, "names": short_names, "more": gettext("the rest")},
     ) | {
         "barmode": "overlay",
         "xaxis": label_axis(
-            axis_labels(names, longest), "encoder", size=13, across=True, stride=label_stride(count), tickangle=angle
+            list(map(escape, _names(subject, longest))),
+            "encoder",
+            size=13,
+            across=True,
+            stride=label_stride(count),
+            tickangle=angle,
         ),
         "yaxis": blank_axis(0, 1.34, domain=spans["2"], zeroline=True),
         "yaxis2": blank_axis(

@@ -11,13 +11,12 @@ from attnviz.analysis.labels import quote, shorten
 from attnviz.analysis.measures import entropy, strongest_words, word_weights_of_heads
 from attnviz.analysis.numbers import decimal, percent, thousands
 from attnviz.analysis.transformer_steps import added_name, block_name, head_kind_name
-from attnviz.figures.heatmap import font_size
+from attnviz.figures.heatmap import words_axis
 from attnviz.figures.spec import (
     APART,
     FRAMED,
     LABEL_LENGTH,
     Numbers,
-    Part,
     Spec,
     Table,
     axis_labels,
@@ -29,13 +28,13 @@ from attnviz.figures.spec import (
     emphasise,
     label_axis,
     label_height,
-    label_width,
     legend_above,
     line,
     numbered_rows,
     numbers,
     row_frame,
     rows_layout,
+    side_by_side,
     sized_layout,
     strip_shapes,
     strips,
@@ -122,22 +121,17 @@ def draw_all_heads(subject: Subject) -> Spec:
     words = trace.words().source
     shares = word_weights_of_heads(trace, step).reshape(-1, len(words))
     (count, columns), displayed_row = shares.shape, displayed.layer * heads + displayed.head
-    names, labels, long_words = (
-        [gettext("attention {k}", k=k + 1) for k in range(count)],
-        axis_labels(words, LABEL_LENGTH),
-        axis_labels(words, 60),
-    )
+    names, long_words = [gettext("attention {k}", k=k + 1) for k in range(count)], axis_labels(words, 60)
     texts = [
         [f"{name}<br>{word} {percent(share)}" for word, share in zip(long_words, row, strict=True)]
         for name, row in zip(names, shares, strict=True)
     ]
     names[displayed_row] = emphasise(names[displayed_row], "context")
-    size = font_size(columns)
-    longest = label_width(words, size, LABEL_LENGTH)
+    word_axis, longest = words_axis(words, (), "encoder", LABEL_LENGTH, across=True)
     angle = -50 if columns * longest > 300 else 0
-    top = label_height(longest, size, angle) + 10
+    word_axis |= {"side": "top", "tickangle": angle}
+    top = label_height(longest, word_axis["tickfont"]["size"], angle) + 10
     narrowest, widest = max(260, 110 + 12 * columns), 110 + 44 * max(columns, 6)
-    word_axis = label_axis(labels, "encoder", size=size, across=True, side="top", tickangle=angle)
     layout = rows_layout(label_axis(names, "quiet"), 21, (84, 26, top, 8), narrowest, word_axis, widest=widest) | {
         "plot_bgcolor": "line",
         "shapes": [
@@ -155,9 +149,8 @@ def draw_all_heads(subject: Subject) -> Spec:
         step=step + 1,
         word=quote(shorten(words[most_attended], 30)),
     )
-    return Spec(
-        [cells(shares, 0, 1, heatmap_scale(root=True), xgap=1, ygap=1, text=texts, hoverinfo="text")], layout, alt
-    )
+    image = cells(shares, 0, 1, heatmap_scale(root=True), xgap=1, ygap=1, text=texts, hoverinfo="text")
+    return Spec([image], layout, alt)
 
 
 def thumbnail(matrix: Numbers) -> Numbers:
@@ -176,32 +169,25 @@ def head_gallery(trace: TransformerTrace, rates: Mapping[tuple[int, int], float]
     """Draw the weights of every head, queries down and keys across, with its number and its alignment error rate.
 
     Brightness is the square root of the weight. `rates` are alignment error rates of cross-attention heads, by 0-based
-    layer and head; heads without one have only a number. The table has the
-    mean entropy of each head in bits and its mean largest weight.
+    layer and head; heads without one have only a number. The table has the mean entropy of each head in bits and its
+    mean largest weight.
     """
     (layers, heads) = trace.cross_alignment.shape[:2]
     every = [head for kind in HEAD_KINDS for head in trace.heads_of(kind)]
     known_rates = [rates.get((head.layer, head.head)) if head.kind == "cross" else None for head in every]
-    axis = bare_axis(showticklabels=False, **FRAMED)
-    panels: list[Part] = []
-    third = 1 / len(HEAD_KINDS)
-    notes = [
-        text_at(head_kind_name(kind), 0, 1 - k * third, "ink", 14, yref="paper") for k, kind in enumerate(HEAD_KINDS)
-    ]
-    layout = sized_layout(34 + len(HEAD_KINDS) * (layers * 120 + 34), (8, 8, 34, 8), 560)
-    for number, (head, rate) in enumerate(zip(every, known_rates, strict=True), 1):
-        row, left = third / (layers + 0.3), head.head / heads
-        high = 1 - HEAD_KINDS.index(head.kind) * third - (head.layer + 0.28) * row
+    axis, panels = bare_axis(tickvals=[], **FRAMED), {}
+    for number, (head, rate) in enumerate(zip(every, known_rates, strict=True)):
         name = f"{head.layer + 1}.{head.head + 1}"
         if rate is not None:
             name += "  " + gettext("AER {rate}", rate=decimal(rate))
-        notes.append(text_at(name, left, high, "quiet", yref="paper"))
-        x, y = f"x{number}", f"y{number}"
-        panels.append(
-            cells(thumbnail(head.alignment), 0, 1, heatmap_scale(root=True), hoverinfo="skip", xaxis=x, yaxis=y)
-        )
-        layout[f"xaxis{number}"] = axis | {"domain": (left, left + 1 / heads - 0.012), "anchor": y}
-        layout[f"yaxis{number}"] = axis | {"domain": (high - 0.78 * row, high), "anchor": x, "autorange": "reversed"}
+        if head.layer == head.head == 0:
+            name = f"<b>{head_kind_name(head.kind)}</b><br>{name}"
+        panels[number] = name, axis, axis | {"autorange": "reversed"}
+    layout, axes = side_by_side(panels, heads, (40, 0, 84, 6), (8, 8, 0, 0), 120)
+    images = [
+        cells(thumbnail(head.alignment), 0, 1, heatmap_scale(root=True), hoverinfo="skip", **axes[number])
+        for number, head in enumerate(every)
+    ]
     columns = {
         gettext("attention"): [head_kind_name(head.kind) for head in every],
         gettext("layer"): [head.layer + 1 for head in every],
@@ -223,7 +209,7 @@ def head_gallery(trace: TransformerTrace, rates: Mapping[tuple[int, int], float]
             layer=layer + 1,
             rate=decimal(rates[layer, best]),
         )
-    return Spec(panels, layout | {"annotations": notes}, alt, numbered_rows(columns))
+    return Spec(images, layout, alt, numbered_rows(columns))
 
 
 def weights_row(form: AttentionForm, step: int, pieces: Sequence[str], alt: str) -> Spec:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from attnviz import lazy_pandas as pd
@@ -11,20 +9,22 @@ from attnviz.analysis.labels import shorten
 from attnviz.analysis.numbers import decimal
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.spec import (
-    Part,
+    STRIP,
     Spec,
     axis_labels,
+    blank_axis,
     colour_limit,
     frame_of,
     label_axis,
     numbered_rows,
-    sized_layout,
+    rows_layout,
+    side_by_side,
+    strip_shapes,
     strips,
-    titled_axis,
 )
 from attnviz.languages import gettext
 from attnviz.text import piece_name
-from attnviz.trace import FloatArray, Judgement
+from attnviz.trace import Judgement
 from attnviz.trace.aligned import AttentionView
 
 
@@ -47,9 +47,10 @@ def compared_figure(judgement: Judgement, step: int) -> Spec:
         "v": judgement.target_comparisons[step],
     }
     rows = np.stack(list(vectors.values()))
-    panel = gettext("{count} units", count=rows.shape[1]), axis_labels(labels, 20), range(3), rows
-    data, axes = _strips([panel], judgement.target_projected)
-    layout = sized_layout(154, (148, 6, 36, 8), 320) | axes
+    rows_axis = label_axis(axis_labels(labels, 20), "ink")
+    unit_axis = blank_axis(0.5, rows.shape[1] + 0.5)
+    layout = rows_layout(rows_axis, STRIP, (148, 6, 8, 8), 320, unit_axis)
+    layout["shapes"] = strip_shapes(rows_axis, 2, "decoder")
     alt = gettext(
         "Strips of {count} units for French piece {number}, {name}: its vector, the mean of the English vectors "
         "weighted by its attention, and the comparison of its vector with this mean. The comparison has norm {length}.",
@@ -58,6 +59,7 @@ def compared_figure(judgement: Judgement, step: int) -> Spec:
         name=name,
         length=decimal(np.linalg.norm(rows[2])),
     )
+    data = [strips(rows, colour_limit(judgement.target_projected))]
     return Spec(data, layout, alt, numbered_rows(vectors, gettext("unit")))
 
 
@@ -66,20 +68,23 @@ def bag_figure(judgement: Judgement, other: Judgement | None = None) -> Spec:
 
     A swap shows the same strips in another order. The table has the lengths of the strips and their first three units.
     """
-    units = len(judgement.source_sum)
+    units, limit = len(judgement.source_sum), colour_limit(judgement.source_comparisons)
     bags = {gettext("original order"): judgement} | ({gettext("two words swapped"): other} if other else {})
-    panels, names = [], []
+    panels, names, vectors, data = {}, [], [], []
     for title, bag in bags.items():
         labels = [*map(piece_name, bag.source_pieces), gettext("sum")]
-        rows = np.concatenate([bag.source_comparisons, bag.source_sum[None]])
         # A gap separates the sum from its terms, like the line under a sum on paper.
         places = [*range(len(labels) - 1), len(labels) - 0.4]
         heading = title if other else gettext("{count} units", count=units)
-        panels.append((heading, axis_labels(labels, 14), places, rows))
+        panels[title] = heading, blank_axis(0.5, units + 0.5), label_axis(axis_labels(labels, 14), "ink", places)
         names += [(title, label) for label in labels]
-    data, axes = _strips(panels, judgement.source_comparisons)
-    count = max(len(labels) for _, labels, *_ in panels)
-    layout = sized_layout(48 + 17 * (count + 1), (104, 6, 36, 8), 640 if other else 320) | axes
+        vectors.append(np.concatenate([bag.source_comparisons, bag.source_sum[None]]))
+    count = max(map(len, vectors))
+    layout, axes = side_by_side(panels, 1, (26, 0, 17 * (count + 1), 8), (104, 6, 0, 0), 210)
+    for (title, (_, _, rows_axis)), strip_rows in zip(panels.items(), vectors, strict=True):
+        *_, end = places = rows_axis["tickvals"]
+        layout["shapes"] += strip_shapes(rows_axis, end, "encoder", 2, *axes[title].values())
+        data.append(strips(strip_rows, limit, y=places, **axes[title]))
     alt = gettext(
         "Comparisons of {count} English pieces with French pieces, as strips of {units} units, before and after two "
         "words were swapped. Below the strips of each word order, one more strip shows their sum."
@@ -89,7 +94,7 @@ def bag_figure(judgement: Judgement, other: Judgement | None = None) -> Spec:
         count=count - 1,
         units=units,
     )
-    rows = np.concatenate([rows for *_, rows in panels])
+    rows = np.concatenate(vectors)
     columns = {
         gettext("order"): [title for title, _ in names],
         gettext("piece"): [label for _, label in names],
@@ -97,25 +102,6 @@ def bag_figure(judgement: Judgement, other: Judgement | None = None) -> Spec:
         gettext("length"): np.linalg.norm(rows, axis=1),
     }
     return Spec(data, layout, alt, numbered_rows(columns))
-
-
-_Panel = tuple[str, Sequence[str], Sequence[float], FloatArray]
-"""Title, and labels, places from the top, and values of strips, (strips, units)."""
-
-
-def _strips(panels: Sequence[_Panel], scale: FloatArray) -> tuple[list[Part], Part]:
-    """Return one or two panels of strips, whose colours saturate at large values of `scale`, and their axes."""
-    data, axes, domains = [], {}, [[0, 1]] if len(panels) == 1 else [[0, 0.4], [0.6, 1]]
-    for number, domain, (title, labels, places, rows) in zip(("", "2"), domains, panels, strict=False):
-        axis = titled_axis(title, standoff=2, side="top", showgrid=False, zeroline=False, showticklabels=False)
-        axis |= {"range": [0.5, rows.shape[1] + 0.5], "domain": domain, "anchor": f"y{number}"}
-        if len(panels) > 1:
-            axis["title"]["font"] = {"size": 13, "color": "ink"}
-        axes[f"xaxis{number}"] = axis
-        axes[f"yaxis{number}"] = label_axis(labels, "ink", places, anchor=f"x{number}")
-        place = {"y": list(places), "ygap": 2, "xaxis": f"x{number}", "yaxis": f"y{number}"}
-        data.append(strips(rows, colour_limit(scale), **place))
-    return data, axes
 
 
 def aggregated_table(judgement: Judgement) -> pd.DataFrame:

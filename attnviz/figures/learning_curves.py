@@ -21,7 +21,7 @@ from attnviz.analysis.learning import (
     learning_measure_names,
     run_name,
 )
-from attnviz.analysis.numbers import decimal
+from attnviz.analysis.numbers import NO_BREAK, decimal
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.spec import (
     Part,
@@ -30,37 +30,24 @@ from attnviz.figures.spec import (
     bare_axis,
     curve,
     escape,
+    legend_above,
     line,
     numbered_rows,
     numbers,
-    sized_layout,
+    side_by_side,
     spaced,
-    text_at,
     titled_axis,
 )
 from attnviz.languages import gettext, ngettext
 from attnviz.trace.aligned import AttentionView
 from attnviz.trace.snapshots import Curve, Snapshots
 
-_LINEAR_UPDATES = 20
-"""Number of updates up to which the scale is nearly linear; after that it is logarithmic."""
 _TICKS = (0, 10, 25, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000)
-_MIN_TICK_DISTANCE = 0.07
-"""Smallest distance of two ticks, as a share of the width."""
-_PANEL, _GAP, _TOP, _BOTTOM, _LEGEND = 150, 34, 26, 48, 24
-"""Heights in pixels."""
-_MARK_HALF_WIDTH = 0.006
-"""Half the width of the mark, as a share of the width."""
-_AWAY = 2 * "\N{NO-BREAK SPACE}"
-_LABEL_LINE = 0.13
-"""Height of a line of a label, as a share of a panel's height."""
-_LONGEST_NAME = 24
-"""Most characters of a name on one line."""
 
 
 def update_positions(updates: ArrayLike) -> NDArray[np.float64]:
     """Return the positions of updates u, of any shape: log2(1 + u / 20), nearly linear up to 20, then logarithmic."""
-    places: NDArray[np.float64] = np.log2(1 + np.asarray(updates, dtype=np.float64) / _LINEAR_UPDATES)
+    places: NDArray[np.float64] = np.log2(1 + np.asarray(updates, dtype=np.float64) / 20)
     return places
 
 
@@ -129,7 +116,7 @@ def attention_curves(
             flat = tuple((at, float(np.mean(levels))) for at in (run.updates[0], run.updates[-1]))
             lines.append(_line(flat, baseline, 0) | _thin("quiet"))
         # Long names have several lines, each away from the mark at the line's end.
-        texts = ["<br>".join(f"{_AWAY}{part}" for part in textwrap.wrap(each["name"], _LONGEST_NAME)) for each in lines]
+        texts = ["<br>".join(f"{2 * NO_BREAK}{part}" for part in textwrap.wrap(each["name"], 24)) for each in lines]
         at_ends = numbers([each["x"][-1] for each in lines], texts, 12) | {
             "y": _apart([each["y"][-1] for each in lines], end),
             "textfont": {"size": 12, "color": [each["line"]["color"] for each in lines]},
@@ -154,46 +141,44 @@ def _stacked(
     right: int = 16,
 ) -> tuple[list[Part], Part]:
     """Return data and layout of `panels`, one below the other, over the same updates; `update` is marked."""
-    font = {"size": 13, "color": "ink"}
-    inner = max(1, len(panels)) * (_PANEL + _GAP) - _GAP
     has_legend = any(trace["showlegend"] for _, traces, _ in panels for trace in traces)
-    bottom = _BOTTOM + has_legend * _LEGEND
     last_updates = [measured[-1][0] for run in runs for measured in run.curves.values()]
     last = float(update_positions(max(*moments, *last_updates, 0)))
-    half = _MARK_HALF_WIDTH * last
+    half = 0.006 * last
     places = update_positions(_TICKS)
     places = places[places <= last * 1.001]
-    ticks = spaced(places.tolist(), _MIN_TICK_DISTANCE * last)
-    data: list[Part] = []
+    ticks = spaced(places.tolist(), 0.07 * last)
+    updates_axis = titled_axis(
+        gettext("training updates (log scale)"),
+        standoff=6,
+        range=[-0.02 * last, 1.02 * last],
+        tickvals=places[ticks],
+        ticktext=[grouped_digits(_TICKS[k]) for k in ticks],
+        zeroline=False,
+    )
+    without_labels = updates_axis | {"title": {}, "showticklabels": False}
+    layout, axes = side_by_side(
+        {
+            title: (
+                escape(capitalised(title)),
+                updates_axis if title == panels[-1][0] else without_labels,
+                bare_axis(showgrid=True, nticks=6) | axis,
+            )
+            for title, _, axis in panels
+        },
+        1,
+        (28, 0, 150, 6),
+        (52, right, 24 * has_legend, 42),
+        112,
+    )
+    if has_legend:
+        layout |= legend_above(1)
     spans = [[at - half, at + half] for at in update_positions(moments)]
-    layout = sized_layout(
-        _TOP + inner + bottom, (52, right, _TOP, bottom), 320, spans=spans, selection_colour="context"
-    ) | {
-        "showlegend": has_legend,
-        "legend": {"orientation": "h", "x": 0, "y": -_BOTTOM / inner, "yanchor": "top"},
-        "xaxis": titled_axis(
-            gettext("training updates (log scale)"),
-            standoff=6,
-            range=[-0.02 * last, 1.02 * last],
-            tickvals=places[ticks],
-            ticktext=[grouped_digits(_TICKS[k]) for k in ticks],
-            zeroline=False,
-        ),
-        "annotations": [],
-    }
-    for place, (title, traces, axis) in enumerate(panels):
-        name, top = f"y{place + 1 if place else ''}", 1 - place * (_PANEL + _GAP) / inner
-        data += [trace | {"yaxis": name} for trace in traces]
-        domain = [max(0.0, top - _PANEL / inner), top]
-        layout["xaxis"]["anchor"] = name
-        layout[f"yaxis{name[1:]}"] = bare_axis(showgrid=True, domain=domain, nticks=6) | axis
-        layout["annotations"].append(
-            text_at(escape(capitalised(title)), 0, top, "ink", yref="paper", xshift=-44, font=font)
-        )
+    layout["meta"] |= {"spans": spans, "selection_colour": "context"}
     if update is not None:
         at = float(update_positions(update))
         layout["shapes"] = [line((at, at), (0, 1), "context", 2, xref="x", yref="paper")]
-    return data, layout
+    return [trace | axes[title] for title, traces, _ in panels for trace in traces], layout
 
 
 def _line(measured: Curve, title: str, k: int, colour: str = "") -> Part:
@@ -212,10 +197,13 @@ def _thin(colour: str) -> Part:
 
 
 def _apart(values: Sequence[float], top: float) -> NDArray[np.float64]:
-    """Return positions for labels near these values, in [0, top], at least a line apart, in the same order."""
+    """Return positions for labels near these values, in [0, top], at least a line apart, in the same order.
+
+    A line is 0.13 of the height of a panel.
+    """
     positions = np.array(values)
     for below, above in itertools.pairwise(np.argsort(values, kind="stable")):
-        positions[above] = max(positions[above], positions[below] + _LABEL_LINE * top)
+        positions[above] = max(positions[above], positions[below] + 0.13 * top)
     positions -= positions.mean() - np.mean(values)  # the labels are centred on their lines
     positions -= max(0, positions.max() - top) + min(0, positions.min())  # within the panel
     return positions

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,9 +20,9 @@ from numpy.typing import NDArray
 
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.grid import places_of_pieces
-from attnviz.analysis.labels import LONGEST, shorten, subscript
+from attnviz.analysis.labels import LONGEST, shorten
 from attnviz.attention_kinds import ATTENTION_KINDS
-from attnviz.languages import decimal_mark, gettext, language, thousands_mark
+from attnviz.languages import decimal_mark, gettext, thousands_mark
 from attnviz.palette import (
     BAND,
     CELL_FRAME,
@@ -36,9 +35,8 @@ from attnviz.palette import (
     ThemeName,
     palette,
 )
-from attnviz.text import piece_name, with_symbols
+from attnviz.text import with_symbols
 from attnviz.trace.aligned import AttentionMatrix, Groups
-from attnviz.trace.parts import FloatArray
 
 Part = dict[str, Any]
 """A part of Plotly's JSON, with NumPy arrays for numbers."""
@@ -253,17 +251,8 @@ HOVER = "%{customdata}<extra></extra>"
 LABEL_LENGTH = 12
 """Characters of a source piece's label; hover texts are longer."""
 
-LEFT = 96
-"""Pixels left of the bars, for labels."""
 TOP = 44
 """Pixels above the first row, where the axes are."""
-MOST_ROWS = 48
-"""Number of source pieces up to which each has a row in any order.
-
-In longer sentences ordered by weight, THINNED_ROWS pieces have a row.
-"""
-THINNED_ROWS = 30
-"""Rows of a long sentence ordered by weight; the other pieces share one more row."""
 
 
 def signed_colours(values: Numbers) -> list[str]:
@@ -272,13 +261,9 @@ def signed_colours(values: Numbers) -> list[str]:
 
 
 def numbers(ends: Numbers | Sequence[float], texts: Sequence[str], size: int = 12, **more: Any) -> Part:
-    """Return a text beside the end of each bar at 0, 1, 2 and so on: on the left of a negative end.
+    """Return a text of `size` pixels beside the end of each bar, (n,), at 0, 1, 2 and so on.
 
-    Args:
-        ends: Ends of the bars, (n,).
-        texts: A text for each bar.
-        size: Font size in pixels.
-        more: Further properties of Plotly's trace.
+    It is on the left of a negative end. `more` are further properties of Plotly's trace.
     """
     positions = ["middle left" if end < 0 else "middle right" for end in ends]
     places = list(range(len(texts)))
@@ -308,43 +293,12 @@ def label_size(count: int) -> int:
     return 13 if count <= 28 else 12 if count <= 48 else 11 if count <= 90 else 10
 
 
-def row_names(trace: AttentionMatrix, longest: int = LABEL_LENGTH) -> list[str]:
-    """Return a label for each source piece, of at most `longest` letters and its number where a label occurs twice."""
-    names = piece_names(tuple(trace.source_pieces), longest, language())
-    counts = Counter(names)
-    return [escape(name) + (subscript(j) if counts[name] > 1 else "") for j, name in enumerate(names, 1)]
-
-
-@functools.lru_cache(64)
-def piece_names(pieces: tuple[str, ...], longest: int, _: str) -> tuple[str, ...]:
-    """Return the names of pieces, of at most so many letters, in the current language; each step has the same."""
-    return tuple(shorten(piece_name(piece), longest) for piece in pieces)
-
-
-def finite_energies(attention: Any) -> FloatArray:
-    """Return the energies of all steps of a record or head, (Ty, Tx), with nan in place of -inf, which has no bar."""
-    return np.where(np.isfinite(attention.energies), attention.energies, np.float32(np.nan))
-
-
-def energy_range(energies: FloatArray, padding: float = 0.2) -> list[float]:
-    """Return the range of an axis for the `energies` (Ty, Tx) of all steps, with `padding` at both ends for numbers."""
-    low, high = min(0.0, float(np.nanmin(energies))), max(0.0, float(np.nanmax(energies)))
-    spread = (high - low) or 1.0
-    return [low - padding * spread * (low < 0), high + padding * spread * (high > 0)]
-
-
 def rows_layout(
     rows_axis: Part, row_height: float, margins: Sequence[int], narrowest: int, *axes: Part, **meta: Any
 ) -> Part:
-    """Return the layout of rows of bars or strips, from which the height follows.
+    """Return the layout of rows of bars or strips, from which the height follows, on an axis that runs downwards.
 
-    Args:
-        rows_axis: The axis of the rows, downwards.
-        row_height: Height of a row in pixels.
-        margins: Left, right, top and bottom margin in pixels.
-        narrowest: Width in pixels below which the figure should scroll.
-        axes: The horizontal axes, `xaxis`, `xaxis2` …
-        meta: Further entries of `layout.meta`.
+    `axes` are the horizontal ones, `xaxis`, `xaxis2` …; the rest is as for `sized_layout`.
     """
     height = round(row_height * (rows_axis["range"][0] - rows_axis["range"][1])) + margins[2] + margins[3]
     layout = sized_layout(height, margins, narrowest, **meta) | {"bargap": 0.3, "yaxis": rows_axis}
@@ -352,13 +306,10 @@ def rows_layout(
 
 
 def sized_layout(height: float, margins: Sequence[int], narrowest: int, **meta: Any) -> Part:
-    """Return the layout of a figure of known size, on a transparent background, without dragging.
+    """Return the layout of a figure of a height in pixels, on a transparent background, without dragging.
 
-    Args:
-        height: Height in pixels.
-        margins: Left, right, top and bottom margin in pixels.
-        narrowest: Width in pixels below which the figure should scroll.
-        meta: Further entries of `layout.meta`.
+    `margins` are left, right, top and bottom, `narrowest` the width below which the figure should scroll, in pixels;
+    `meta` are further entries of `layout.meta`.
     """
     return {
         "font": {"family": FONT, "color": "ink"},
@@ -412,16 +363,10 @@ def label_axis(
     stride: int = 1,
     **more: Any,
 ) -> Part:
-    """Return an axis with labels, by default the vertical axis of rows, downwards.
+    """Return an axis with labels, already escaped, by default the vertical axis of rows, downwards.
 
-    Args:
-        labels: Label of each row, already escaped.
-        colour: Colour of the labels.
-        places: Where each row is, by default 0, 1, 2 and so on.
-        size: Font size of the labels in pixels.
-        across: Whether it is the axis of columns, from the left.
-        stride: Stride at which labels are drawn.
-        more: Further properties of Plotly's axis.
+    Rows are at `places`, by default 0, 1, 2 and so on; every `stride`-th has its label, of `size` pixels. `across` is
+    for columns, from the left; `more` are further properties of Plotly's axis.
     """
     ticks, drawn = list(places or range(len(labels))), slice(None, None, stride)
     ends = [ticks[-1] + 0.5, -0.5]
@@ -436,28 +381,19 @@ def colour_limit(values: Numbers) -> float:
 
 
 def strips(rows: Numbers | list[Any], limit: float, **more: Any) -> Part:
-    """Return vectors as strips, a pixel column for each unit: blue is positive, red negative.
+    """Return vectors, (rows, units), as strips downwards from 0, a pixel column for each unit.
 
-    The strength of a colour is the square root of the amount, so that small terms are visible.
-
-    Args:
-        rows: The vectors, (rows, units), downwards from 0.
-        limit: Amount at which the colours saturate.
-        more: Further properties of Plotly's trace.
+    Blue is positive, red negative. The strength of a colour is the square root of the amount, so that small terms are
+    visible; it saturates at `limit`. `more` are further properties of Plotly's trace.
     """
     place = {"x0": 1, "hovertemplate": gettext("unit %{x}: %{z:.3f}") + "<extra></extra>"}
     return cells(rows, -limit, limit, "signed_root_scale") | place | more
 
 
 def cells(numbers: Any, low: float, high: float, scale: ColourScale | str, **more: Any) -> Part:
-    """Return a heatmap without a colour bar.
+    """Return a heatmap of `numbers`, (rows, columns), coloured by a scale from `low` to `high`, without a colour bar.
 
-    Args:
-        numbers: The numbers of the cells, (rows, columns).
-        low: Number at which the colour scale begins.
-        high: Number at which it ends.
-        scale: The colour scale, or its name in the palette.
-        more: Further properties of Plotly's trace.
+    The scale may be a name in the palette; `more` are further properties of Plotly's trace.
     """
     colours = {"zmin": low, "zmax": high, "colorscale": scale, "showscale": False}
     return {"type": "heatmap", "z": numbers} | colours | more
@@ -470,14 +406,10 @@ def units_table(names: Sequence[str], vectors: Any, first: int = 1) -> dict[str,
 
 
 def bars(ends: Any, colour: Any, hover: Sequence[Any] = (), *, marker: Part | None = None, **more: Any) -> Part:
-    """Return horizontal bars at 0, 1, 2 and so on.
+    """Return horizontal bars at 0, 1, 2 and so on, with their `ends`, (n,), and the colour of all or of each.
 
-    Args:
-        ends: Ends of the bars, (n,).
-        colour: Colour of all bars, or of each.
-        hover: Hover text of each bar, or what a `hovertemplate` in `more` needs; empty for bars without one.
-        marker: Further properties of Plotly's marker, such as the opacity of each bar.
-        more: Further properties of Plotly's trace.
+    `hover` has the text of each bar, or what a `hovertemplate` in `more` needs; bars without one do not react. `marker`
+    and `more` are further properties of Plotly's marker and trace.
     """
     trace = {"type": "bar", "orientation": "h", "x": ends, "y": list(range(len(ends)))}
     texts = {"customdata": list(hover), "hovertemplate": HOVER} if hover else {"hoverinfo": "skip"}
@@ -506,19 +438,15 @@ def strip_shapes(rows_axis: Part, row: float, colour: str, width: float = 2, x: 
 
     Not Plotly's gaps: with those it would draw a strip in the pixels of the screen, not of the units.
     """
-    ends = [place + 0.5 for place in rows_axis["tickvals"]]
-    gaps = [line((0, 1), (end, end), "paper", 3, xref=f"{x} domain", yref=y) for end in ends]
-    return [*gaps, row_frame(row, colour, width, x, y)]
+    gaps = "".join(f"M0,{place + 0.5}H1" for place in rows_axis["tickvals"])
+    lines = {"type": "path", "path": gaps, "line": {"color": "paper", "width": 3}, "xref": f"{x} domain", "yref": y}
+    return [lines, row_frame(row, colour, width, x, y)]
 
 
 def titled_axis(title: str, size: int = 12, standoff: int | None = None, **more: Any) -> Part:
-    """Return an axis with a title, already escaped.
+    """Return an axis with a title, already escaped, of `size` pixels, `standoff` pixels from the labels.
 
-    Args:
-        title: The title.
-        size: Font size of the title in pixels.
-        standoff: Pixels between title and labels; None for Plotly's own.
-        more: Further properties of Plotly's axis.
+    `more` are further properties of Plotly's axis.
     """
     text = {"text": title, "font": {"size": size, "color": "quiet"}, "standoff": standoff}
     return _AXIS | {"title": text} | more
@@ -542,15 +470,10 @@ _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x")
 
 
 def curve(x: Any, y: Sequence[float], name: str, k: int, colour: str = "", **more: Any) -> Part:
-    """Return a line with markers: the `k`-th of several, which differ in dash and symbol, not only in colour.
+    """Return a line with markers, (n,) each: the `k`-th of several.
 
-    Args:
-        x: Where the markers are, (n,).
-        y: Their values, (n,).
-        name: Name of the line, which is not escaped.
-        k: Number of the line, 0-based.
-        colour: Colour of the line, if not the `k`-th of the usual ones.
-        more: Further properties of Plotly's trace.
+    They differ in dash and symbol, not only in colour. Its name is not escaped yet. `colour` replaces the `k`-th of the
+    usual ones; `more` are properties of the trace.
     """
     colour = colour or _HUES[k % 5]
     marker = {"size": 8, "symbol": _SYMBOLS[k % 5], "color": colour}
@@ -576,9 +499,11 @@ def side_by_side(
 ) -> tuple[Part, dict[Any, Part]]:
     """Return the layout of panels of equal size, in lines from the left, and the axes of each for its traces.
 
+    A panel has its caption, in Plotly's markup, and its horizontal and vertical axis. Only the first panel of a line
+    has the labels of its vertical axis. Raise ValueError unless there is at least 1 `across`.
+
     Args:
-        panels: Caption, in Plotly's markup, horizontal and vertical axis of each panel, by name. Only the first panel
-            of a line has the labels of its vertical axis.
+        panels: The panels by name.
         across: Number of panels in a line.
         line: Heights in pixels of a line: captions, labels below them, panels, and what is below the panels.
         margins: Left, right, top and bottom margin in pixels.
@@ -586,13 +511,10 @@ def side_by_side(
         widest: Pixels of the widest panel, if there is a limit.
         size: Font size of captions in pixels.
         width: Width of the figure in pixels.
-
-    Raises:
-        ValueError: `across` is less than 1.
     """
     if across < 1:
         raise ValueError(f"across must be at least 1, not {across!r}")
-    across, (captions, labels, plot, _) = min(across, len(panels)), line
+    across, (captions, labels, plot, _) = max(1, min(across, len(panels))), line
     sides = margins[0] + margins[1] + PANEL_GAP * (across - 1)
     bounds = {} if widest is None else {"widest": round(sides + across * widest)}
     inner, gap = -(-len(panels) // across) * sum(line), PANEL_GAP / (width - margins[0] - margins[1])
@@ -614,12 +536,9 @@ def side_by_side(
 
 
 def row_frames(meta: Part, step: int | None, panels: Iterable[Part] = ({"xaxis": "x", "yaxis": "y"},)) -> list[Part]:
-    """Return the frames of the row of a step, one in each of the panels with these axes; empty where it has no row.
+    """Return the frames of the row of a 0-based step, one in each of the panels with these axes.
 
-    Args:
-        meta: The `layout.meta` that has the row of each step (`rows`).
-        step: The step, 0-based; None for no frame.
-        panels: Axes of the panels, by default the only one.
+    It is empty where the step has no row. `meta` is the `layout.meta` that has the row of each step (`rows`).
     """
     row = None if step is None else meta["rows"][step]
     if row is None:

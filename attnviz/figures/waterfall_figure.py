@@ -312,19 +312,11 @@ def _waterfall(
     narrowest: int,
     **meta: Any,
 ) -> tuple[list[Part], Part]:
-    """Return data and layout of a waterfall of `values`, with the sum in the last row, below a line.
+    """Return data and layout of a waterfall of `values`, (n,), with the sum in the last row, below a line.
 
-    The number of each row is at the end of its bar.
-
-    Args:
-        values: The terms, (n,).
-        hover: A text for each term and for the sum.
-        labels: A label for each of these, already escaped.
-        title: Title of the axis of the running sum.
-        start: Where this axis begins, as a share of the width.
-        margin: Pixels of the labels.
-        narrowest: As for `rows_layout`.
-        meta: As for `rows_layout`.
+    The number of each row is at the end of its bar. `hover` and `labels`, already escaped, have a text for each term
+    and for the sum. The axis of the running sum has a title and begins at `start`, a share of the width. `margin` are
+    the pixels of the labels; `narrowest` and `meta` are as for `rows_layout`.
     """
     sums = np.cumsum(values)
     amounts, low, high = [*values, sums[-1]], sums.min(initial=0), sums.max(initial=0)

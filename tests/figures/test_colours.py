@@ -11,9 +11,10 @@ import pytest
 from numpy.typing import NDArray
 
 from attnviz import palette as inks
+from attnviz.figures.attention_figure import MOST_ROWS
 from attnviz.figures.encoding import MISSING
 from attnviz.figures.registry import step_figures
-from attnviz.figures.spec import MOST_ROWS, TRANSPARENT
+from attnviz.figures.spec import TRANSPARENT
 from attnviz.figures.subject import Subject
 from attnviz.trace.drawing import HeatmapChoices
 from attnviz.ui.embedded_view import SHARES, share_properties_css

@@ -193,7 +193,7 @@ def test_figures_are_valid_and_readable(drawn, theme: ThemeName) -> None:
             assert contrast(colour, paper) >= least, f"{picture}: {name}"
 
 
-HEAD = re.compile(r"^\d\.\d\b")
+HEAD = re.compile(r"(^|<br>)\d\.\d\b")
 """The name of a head: its layer and its number."""
 READ = {"text", "ticktext", "customdata", "alt", "more", "hovertext"}
 """What Plotly shows as it is; numbers it writes itself follow `layout.separators`."""

@@ -238,7 +238,7 @@ def test_bag_of_vectors_and_tables_have_the_sums_and_the_verdict(judgement) -> N
     (strips,) = figure.data
     np.testing.assert_allclose(strips.z[:-1], judgement.source_comparisons)
     np.testing.assert_allclose(strips.z[-1], judgement.source_comparisons.sum(axis=0), atol=1e-4)
-    assert figure.layout.xaxis.title.text == f"{judgement.source_comparisons.shape[1]} units"
+    assert figure.layout.annotations[0].text == f"{judgement.source_comparisons.shape[1]} units"
     assert len(drawn.frame()) == len(judgement.source_pieces) + 1
     sums, verdict = aggregated_table(judgement), verdict_table(judgement)
     np.testing.assert_allclose(sums["v₁"], judgement.source_comparisons.sum(axis=0), atol=1e-4)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from attnviz import export, figures
+from attnviz.export.images import for_print
 from attnviz.figures.spec import width
 from attnviz.palette import LIGHT
 from tests.figures import synthetic
@@ -45,6 +46,9 @@ def test_a_thousand_pieces_and_the_numbers_of_a_step_are_drawn() -> None:
     np.testing.assert_array_equal(table["alpha"], trace.alignment[2])
     signs = [LIGHT.minus if energy < 0 else LIGHT.plus for energy in trace.energies[2]]
     assert list(energies.marker.color) == signs
+    subject = figures.Subject(trace, 2)
+    (*_, printed) = for_print(figures.step_figure(subject, "attention").draw(subject)).data
+    assert list(printed.text) == np.ravel(strips.text).tolist(), "files have the numbers too"
 
 
 COMPOUND = "DONAUDAMPFSCHIFFFAHRTSGESELLSCHAFT"

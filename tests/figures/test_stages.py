@@ -11,10 +11,16 @@ from attnviz.analysis.diagram import context_units
 from attnviz.analysis.measures import word_weights_of_heads
 from attnviz.analysis.numbers import decimal, percent, times
 from attnviz.analysis.stages import energy_and_ratio
-from attnviz.figures.attention_figure import context_frame, draw_context, draw_context_units, draw_energy, draw_softmax
+from attnviz.figures.attention_figure import (
+    THINNED_ROWS,
+    context_frame,
+    draw_context,
+    draw_context_units,
+    draw_energy,
+    draw_softmax,
+)
 from attnviz.figures.decoder_figure import draw_maxout, draw_state
 from attnviz.figures.registry import step_figure
-from attnviz.figures.spec import THINNED_ROWS
 from attnviz.figures.subject import Subject
 from attnviz.palette import LIGHT
 from attnviz.trace import TransformerTrace

@@ -51,7 +51,7 @@ def test_terms_add_up_and_the_gallery_has_every_head(heads) -> None:
     np.testing.assert_allclose(table["alpha"], table["exp(e - max)"] / table["exp(e - max)"].sum(), atol=1e-6)
     spec = head_gallery(heads, {(0, 1): 0.25, (1, 2): 0.5})
     drawn = spec.figure()
-    names = [note.text.split("  ") for note in drawn.layout.annotations[3:]]
+    names = [note.text.rpartition("<br>")[2].split("  ") for note in drawn.layout.annotations]
     table = spec.frame()
     assert len(drawn.data) == len(names) == len(table) == 3 * 2 * 4
     assert [name[0] for name in names] == [f"{row.layer}.{row.head}" for row in table.itertuples()]

@@ -28,7 +28,7 @@ from attnviz.analysis.labels import quote, shorten, subscript
 from attnviz.analysis.numbers import percent
 from attnviz.analysis.stages import Narration, diagram_alt, lead_texts
 from attnviz.analysis.what_if_effects import foils_of
-from attnviz.figures.spec import energy_range, finite_energies
+from attnviz.figures.attention_figure import energy_range, finite_energies
 from attnviz.languages import gettext, language
 from attnviz.palette import STRONGEST
 from attnviz.text import SPECIAL_PIECES, join_pieces, piece_name

@@ -29,7 +29,7 @@ from attnviz.analysis.step_equations import Equation
 from attnviz.analysis.verification import misfit_text
 from attnviz.architectures import architecture_of, narrate, stage_numbered, step_texts
 from attnviz.browser_programs import KATEX
-from attnviz.figures.attention_figure import context_frame
+from attnviz.figures.attention_figure import MOST_ROWS, context_frame
 from attnviz.figures.encoding import to_json
 from attnviz.figures.registry import (
     ENERGY_DECOMPOSITION,
@@ -40,7 +40,6 @@ from attnviz.figures.registry import (
     colour_legend,
     figure_named,
 )
-from attnviz.figures.spec import MOST_ROWS
 from attnviz.figures.subject import Subject
 from attnviz.figures.waterfall_figure import (
     SATURATION_MARK,

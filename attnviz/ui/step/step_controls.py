@@ -23,7 +23,7 @@ from attnviz.analysis.suspected_errors import (
 )
 from attnviz.analysis.what_if_effects import foils_of, what_ifs_payload
 from attnviz.architectures import step_texts
-from attnviz.figures.spec import MOST_ROWS
+from attnviz.figures.attention_figure import MOST_ROWS
 from attnviz.languages import gettext, gettexts, language
 from attnviz.text import EOS, SPACE, follows_space, join_pieces
 from attnviz.trace import Aligned, Record, WhatIfs
