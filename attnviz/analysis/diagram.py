@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from attnviz.analysis.energy_equations import NEW, OLD, Symbol, WeightSymbols, symbols, terms
 from attnviz.analysis.labels import quote, quoted_name, subscript
@@ -15,7 +14,7 @@ from attnviz.analysis.measures import cosines, is_uniform, named_shares, ranked,
 from attnviz.analysis.numbers import decimal, percent
 from attnviz.languages import gettext
 from attnviz.trace import Aligned, Trace
-from attnviz.trace.parts import Array, float64
+from attnviz.trace.parts import Array, Floating, Indices, float64
 from attnviz.trace.transformer_trace import Head
 
 SHOWN_UNITS = 24
@@ -31,7 +30,7 @@ class ContextUnits:
     All indices are 0-based, all numbers float64.
     """
 
-    units: NDArray[np.intp]
+    units: Indices
     """Units in which c_i is farthest from the mean of all steps' contexts, farthest first, (K,)."""
     mean: Array
     """That mean in these units, (K,)."""
@@ -85,19 +84,18 @@ def context_units(trace: Trace, step: int) -> ContextUnits:
 
 SQUARES = 8
 """Number of units that represent a vector, or each direction of an annotation."""
-Units = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
 class DrawnUnits:
     """The displayed units (0-based, ascending) of each kind of vector, the same for the whole translation."""
 
-    annotation: Units
+    annotation: Indices
     """Forward units, then as many backward units where the encoder reads backwards."""
-    context: Units
+    context: Indices
     """The same as for annotations, or only the forward units for models without attention."""
-    state: Units
-    readout: Units
+    state: Indices
+    readout: Indices
 
 
 def drawn_units(trace: Trace) -> DrawnUnits:
@@ -112,7 +110,7 @@ def drawn_units(trace: Trace) -> DrawnUnits:
     return DrawnUnits(annotation, context, most_varied(states), most_varied(trace.readouts))
 
 
-def most_varied(vectors: NDArray[np.floating]) -> Units:
+def most_varied(vectors: Floating) -> Indices:
     """Return the SQUARES units with the largest variance over `vectors`, (R, n), ascending; of equals the first."""
     spread = float64(vectors).var(axis=0)
     return np.sort(ranked(spread)[:SQUARES])
@@ -129,7 +127,7 @@ class WeightedSum:
     All indices are 0-based.
     """
 
-    units: Units
+    units: Indices
     """The units, the same at every step: those in which the values h_j or v_j differ most, ascending, (K,)."""
     values: Array
     """h_j or v_j in these units, (Tx, K)."""

@@ -13,7 +13,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from attnviz.analysis.labels import face_names, quote
 from attnviz.analysis.measures import ErrorRate, SureAndPossible, error_rate, links, mutual_links
@@ -23,7 +22,7 @@ from attnviz.languages import gettext, gettexts, ngettext
 from attnviz.text import abbreviated
 from attnviz.trace import Aligned, Attention, Words
 from attnviz.trace.drawing import Face
-from attnviz.trace.parts import float64
+from attnviz.trace.parts import Floating, float64
 from attnviz.trace.word_link_text import Link, parse_links
 
 MOST_GOLD_LINKS = 600
@@ -172,7 +171,7 @@ def recorded_gold_links(trace: Aligned) -> GoldLinks:
     return GoldLinks(sure, possible - sure)
 
 
-def link_errors(words: Words, gold: GoldLinks, shares: NDArray[np.floating] | None = None) -> LinkErrors:
+def link_errors(words: Words, gold: GoldLinks, shares: Floating | None = None) -> LinkErrors:
     """Return the errors of the links of `words` against `gold`, whose links must be in range.
 
     Words from a file of links have the links of the file. Otherwise, as in `attnviz evaluate`, each target word except

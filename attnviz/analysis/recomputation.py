@@ -40,7 +40,7 @@ from attnviz.trace.interventions import (
     ReplaceWeights,
     Temperature,
 )
-from attnviz.trace.parts import Array, float64
+from attnviz.trace.parts import Array, Indices, float64
 
 _GATES = ("weight_ih_l{layer}", "weight_hh_l{layer}", "bias_ih_l{layer}", "bias_hh_l{layer}")
 
@@ -375,7 +375,7 @@ def maxout(pairs: Array) -> Array:
     return np.maximum(pairs[..., 0::2], pairs[..., 1::2])
 
 
-def maxout_winners(pairs: Array) -> NDArray[np.intp]:
+def maxout_winners(pairs: Array) -> Indices:
     """Return the index of the larger of each pair of neighbours, the first of equals: (R, 2l) to (R, l)."""
     return np.arange(0, pairs.shape[1], 2) + pairs.reshape(len(pairs), -1, 2).argmax(axis=2)
 

@@ -9,7 +9,6 @@ import re
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from attnviz.analysis.energy_equations import NEW, OLD, fill_placeholders, terms, texts_of
 from attnviz.analysis.measures import ranked
@@ -19,7 +18,7 @@ from attnviz.languages import gettext
 from attnviz.palette import Palette, ThemeName, palette
 from attnviz.trace import Record, Trace
 from attnviz.trace.interventions import interventions_at
-from attnviz.trace.parts import float64
+from attnviz.trace.parts import Array, float64
 from attnviz.trace.transformer_trace import Head
 
 _MOST_TERMS = 3
@@ -301,7 +300,7 @@ def attention_texts(attention: Trace | Head, step: int, colours: Palette) -> Tex
     }
 
 
-def _softmax_inputs(trace: Trace | Head, step: int) -> NDArray[np.float64]:
+def _softmax_inputs(trace: Trace | Head, step: int) -> Array:
     """Return the inputs of a step's softmax, (Tx,): its energies after interventions."""
     energies = float64(trace.energies[step])
     step_interventions = interventions_at(trace.interventions, step)

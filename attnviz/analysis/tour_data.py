@@ -18,7 +18,6 @@ from functools import cached_property
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from attnviz.analysis.labels import quote, quoted_name
 from attnviz.analysis.measures import total_variation
@@ -28,8 +27,8 @@ from attnviz.languages import gettext
 from attnviz.text import SPECIAL_PIECES, join_pieces
 from attnviz.trace import Record
 from attnviz.trace.interventions import interventions_at
+from attnviz.trace.parts import Floating
 
-_Array = NDArray[np.floating]
 CLEAR = 0.5
 """Smallest share of the strongest source word in clear attention."""
 LEAD = 0.2
@@ -47,7 +46,7 @@ class WordAttention:
     """The attention of a translation by words."""
 
     record: Record
-    shares: _Array
+    shares: Floating
     """Attention by words, (target words, source words); rows sum to 1."""
 
     @cached_property
@@ -132,7 +131,7 @@ def illustrative_word(record: Record) -> IllustrativeWord:
     return IllustrativeWord(best, int(first[best]), attention.sources[best])
 
 
-def most_changed_word(record: Record, posterior_weights: _Array) -> int:
+def most_changed_word(record: Record, posterior_weights: Floating) -> int:
     """Return the target word whose posterior attention differs most from its attention.
 
     `posterior_weights` are by words, (Ty, Tx) in words. Words that make sense with both, with clear posterior, come
@@ -190,7 +189,7 @@ class ChanceScore:
 
 
 def questions(
-    record: Record, posterior_weights: _Array | None, most: int = QUESTIONS, answered: Collection[int] = ()
+    record: Record, posterior_weights: Floating | None, most: int = QUESTIONS, answered: Collection[int] = ()
 ) -> tuple[QuizQuestion, ...]:
     """Return up to `most` questions in the order of the translation.
 
@@ -311,7 +310,7 @@ class TourData:
     """A translation and its posterior attention."""
 
     record: Any
-    posterior_weights: NDArray[np.floating] | None
+    posterior_weights: Floating | None
     """Posterior attention of the heatmap, (target words, source words), where known."""
 
     @cached_property
@@ -363,7 +362,7 @@ class TourData:
         )
 
     @property
-    def energies(self) -> NDArray[np.floating]:
+    def energies(self) -> Floating:
         """Energies before the softmax at the word's step, (Tx,)."""
         return self.record.displayed.energies[self.word.step]
 

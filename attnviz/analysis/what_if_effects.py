@@ -9,7 +9,6 @@ from difflib import SequenceMatcher
 from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from attnviz.analysis.labels import quote, quoted_name
 from attnviz.analysis.numbers import decimal, percent, significant
@@ -26,7 +25,7 @@ from attnviz.trace.interventions import (
     Temperature,
     interventions_at,
 )
-from attnviz.trace.parts import Array, float64
+from attnviz.trace.parts import Array, FloatArray, float64
 from attnviz.trace.transformer_trace import Head
 
 UNCHANGED = 1e-4
@@ -131,7 +130,7 @@ def foils_of(trace: Record, step: int) -> list[tuple[int, str, float]]:
     return [(index, *recorded[index]) for index in recorded if index != trace.target_ids[step]]
 
 
-def _relative_change(before: NDArray[np.float32], after: NDArray[np.float32]) -> float:
+def _relative_change(before: FloatArray, after: FloatArray) -> float:
     old, new = float64(before), float64(after)
     return float(np.linalg.norm(new - old) / max(np.linalg.norm(old), np.finfo(np.float64).tiny))
 

@@ -107,7 +107,7 @@ def prefixes(sentence: str) -> tuple[str, ...]:
     return tuple(" ".join(words[:count]) for count in reversed(counts))
 
 
-def largest_shares(shares: NDArray[np.float64], log_probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
+def largest_shares(shares: Array, log_probabilities: Array) -> Array:
     """Return the largest share of each source word in a target word that may render it, (W, S) and (W,) to (S,).
 
     `shares` is the posterior attention between words. Target words less probable than `LEAST_PROBABILITY` do not
@@ -124,11 +124,11 @@ class JudgedTranslation:
     text: str
     words: tuple[str, ...]
     """Words of the translation, with the blank before each; without `</s>`."""
-    log_probabilities: NDArray[np.float64]
+    log_probabilities: Array
     """log p of each word given the words before it, summed over its pieces, in nats, (W,)."""
     source_words: tuple[str, ...]
     """Words of the source, with the blank before each; without `</s>`."""
-    shares: NDArray[np.float64]
+    shares: Array
     """Largest share of each source word in a target word, in [0, 1], (S,): see `largest_shares`."""
 
     @property
