@@ -12,7 +12,7 @@ from attnviz.analysis.energy_equations import NEW, OLD, Symbol, WeightSymbols, s
 from attnviz.analysis.labels import quote, quoted_name, subscript
 from attnviz.analysis.measures import cosines, is_uniform, named_shares, ranked, weight_order, word_shares
 from attnviz.analysis.numbers import decimal, percent
-from attnviz.languages import gettext
+from attnviz.languages import gettext, gettexts
 from attnviz.trace import Aligned, Trace
 from attnviz.trace.parts import Array, Floating, Indices, float64
 from attnviz.trace.transformer_trace import Head
@@ -193,31 +193,34 @@ def diagram_caption(trace: Trace) -> str:
 
 def diagram_labels(trace: Trace) -> dict[str, str]:
     """Return the names of the parts."""
-    return {
-        "source": gettext("English piece"),
-        "forward": gettext("read forwards"),
-        "backward": gettext("read backwards"),
-        "annotation": gettext("annotation"),
-        "state": gettext("previous state"),
-        "previous": gettext("previous word"),
+    return gettexts(
+        {
+            "source": "English piece",
+            "forward": "read forwards",
+            "backward": "read backwards",
+            "annotation": "annotation",
+            "state": "previous state",
+            "previous": "previous word",
+            "hand": "by hand",
+            "again": "reused in the next step",
+            "start": "first state",
+            "query": "query",
+            "key": "key",
+            "show": "Show this step",
+            "pause": "Pause",
+            "resume": "Go on",
+            "next": "Next",
+            "repeat": "Show again",
+            "close": "Close",
+            "moment": "Moment of the step",
+            "speed": "Speed",
+            "sum": "sum {sum}",
+            "count": "{k} of {n} pieces: {weight} of the weight.",
+            "byHand": "The weights of this step were set by hand. They sum to 100 %.",
+        }
+    ) | {
         "cell": str(trace.form["cell"]).upper(),
         "maxout": "maxout" if trace.has_maxout else gettext("joined"),
-        "hand": gettext("by hand"),
-        "again": gettext("reused in the next step"),
-        "start": gettext("first state"),
-        "query": gettext("query"),
-        "key": gettext("key"),
-        "show": gettext("Show this step"),
-        "pause": gettext("Pause"),
-        "resume": gettext("Go on"),
-        "next": gettext("Next"),
-        "repeat": gettext("Show again"),
-        "close": gettext("Close"),
-        "moment": gettext("Moment of the step"),
-        "speed": gettext("Speed"),
-        "sum": gettext("sum {sum}"),
-        "count": gettext("{k} of {n} pieces: {weight} of the weight."),
-        "byHand": gettext("The weights of this step were set by hand. They sum to 100 %."),
     }
 
 

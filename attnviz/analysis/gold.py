@@ -372,30 +372,33 @@ def removed_links_message() -> str:
 
 def drawing_texts(number: int, count: int, *, of_file: bool) -> dict[str, str]:
     """Return the texts of the mode in which links are drawn on the heatmap, for pair `number` of `count`."""
-    return {
-        "help": gettext(
-            "Click a cell to link its two words. A second click turns the sure link into a possible link; a third "
-            "click removes the link. A link is written source → target."
-        ),
-        "keys": gettext(
-            "Arrow keys move to another cell, Enter or Space sets the link, Ctrl+Z undoes, and Escape leaves the "
-            "heatmap."
-        ),
-        "cells": gettext("Cells for drawing links"),
-        "cell": gettext("{source} → {target}: {kind}"),
-        "none": gettext("no link"),
-        "sure": gettext("sure link"),
-        "possible": gettext("possible link"),
-        "count-sure": gettext("sure: {count}"),
-        "count-possible": gettext("possible: {count}"),
-        "count-false": gettext("false: {count}"),
-        "score": gettext(
-            "Error rate of the file {aer}, precision {precision}, recall {recall}."
-            if of_file
-            else "{face}: error rate {aer}, precision {precision}, recall {recall}."
-        ),
-        "most": gettext("No more than {most} links can be drawn."),
-        "undo": gettext("Undo"),
+    return gettexts(
+        {
+            "help": (
+                "Click a cell to link its two words. A second click turns the sure link into a possible link; a third "
+                "click removes the link. A link is written source → target."
+            ),
+            "keys": (
+                "Arrow keys move to another cell, Enter or Space sets the link, Ctrl+Z undoes, and Escape leaves the "
+                "heatmap."
+            ),
+            "cells": "Cells for drawing links",
+            "cell": "{source} → {target}: {kind}",
+            "none": "no link",
+            "sure": "sure link",
+            "possible": "possible link",
+            "count-sure": "sure: {count}",
+            "count-possible": "possible: {count}",
+            "count-false": "false: {count}",
+            "score": (
+                "Error rate of the file {aer}, precision {precision}, recall {recall}."
+                if of_file
+                else "{face}: error rate {aer}, precision {precision}, recall {recall}."
+            ),
+            "most": "No more than {most} links can be drawn.",
+            "undo": "Undo",
+        }
+    ) | {
         "save": gettext("Save the links:")
         if count == 1
         else gettext("Save the links of pair {number}:", number=number),

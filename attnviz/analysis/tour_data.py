@@ -23,7 +23,7 @@ from attnviz.analysis.labels import quote, quoted_name
 from attnviz.analysis.measures import total_variation
 from attnviz.analysis.numbers import decimal, fine_percent
 from attnviz.analysis.word_classes import is_article, is_content, is_punctuation, is_word
-from attnviz.languages import gettext
+from attnviz.languages import gettext, gettexts
 from attnviz.text import SPECIAL_PIECES, join_pieces
 from attnviz.trace import Record
 from attnviz.trace.interventions import interventions_at
@@ -463,30 +463,33 @@ def chance_sentence(chances: ChanceScore, count: int, *, after: bool) -> str:
 def quiz_labels(tour: TourData) -> dict[str, str]:
     """Return the texts of the quiz, with placeholders that the browser fills."""
     heads = not tour.record.attends_once
-    return {
-        "ask": gettext("Word {k} of {n}: where did the translator look most for “{word}”?"),
-        "english": gettext("English words to choose from"),
-        "right": gettext("Right."),
-        "wrong": gettext("Wrong: {word} got {share} of the attention."),
-        "shades": gettext(
-            "The stronger the shade of a word, the more the translator looked at it. The underlined word has the "
-            "largest posterior attention."
-            if tour.posterior_weights is not None
-            else "The stronger the shade of a word, the more the translator looked at it."
-        ),
-        "next": gettext("Next word"),
-        "end": gettext("What did I score?"),
-        "score": gettext(
-            "Correct answers, judged by the mean attention of the heads: {hits} of {n}."
-            if heads
-            else "Correct answers, judged by α (before the word): {hits} of {n}."
-        ),
+    return gettexts(
+        {
+            "ask": "Word {k} of {n}: where did the translator look most for “{word}”?",
+            "english": "English words to choose from",
+            "right": "Right.",
+            "wrong": "Wrong: {word} got {share} of the attention.",
+            "shades": (
+                "The stronger the shade of a word, the more the translator looked at it. The underlined word has the "
+                "largest posterior attention."
+                if tour.posterior_weights is not None
+                else "The stronger the shade of a word, the more the translator looked at it."
+            ),
+            "next": "Next word",
+            "end": "What did I score?",
+            "score": (
+                "Correct answers, judged by the mean attention of the heads: {hits} of {n}."
+                if heads
+                else "Correct answers, judged by α (before the word): {hits} of {n}."
+            ),
+            "again": "Ask me again",
+            "lead": "Next: Why attention?",
+            "explained": (
+                "The terms of this page are explained beside the step, under “What the words on this page mean”."
+            ),
+        }
+    ) | {
         "later": gettext("Correct answers, judged by α′ (after the word): {hits} of {n}.")
         if tour.posterior_weights is not None
         else "",
-        "again": gettext("Ask me again"),
-        "lead": gettext("Next: Why attention?"),
-        "explained": gettext(
-            "The terms of this page are explained beside the step, under “What the words on this page mean”."
-        ),
     }

@@ -66,9 +66,10 @@ def test_step_with_the_largest_change_is_shown(additive: list, general: list, st
 def test_multiplications_are_those_of_the_products(n: int, units: int, source: int, target: int) -> None:
     """Of a matrix product (a, b) (b, c) there are a b c; the queries are multiplied at every step."""
     for kind in ("additive", "general"):
-        shapes = scorer_of({"attention": kind}).weight_shapes(n, units, source)
-        matrices = [math.prod(shape) for name, shape in shapes.items() if len(shape) == 2]
         inner = units if kind == "additive" else n
+        sizes = {"n": n, "n'": inner, "2m": 2 * n}
+        shapes = [shape for _, shape in scorer_of({"attention": kind}).shapes]
+        matrices = [math.prod(sizes[str(axis)] for axis in shape) for shape in shapes if len(shape) == 2]
         found = count_multiplications({"attention": kind, "hidden_size": n, "alignment_size": units}, source, target)
         pairs = target * source * inner
         of_queries = target * n * units if kind == "additive" else 0
