@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import Literal, Protocol, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -42,21 +42,6 @@ _EXACT = 1e-5
 """Differences of log likelihoods below this are rounding errors."""
 _FAINT = 1e-6
 """Added to every column sum, so that columns near 0 are not scaled up."""
-
-
-class ContextEvaluation(Protocol):
-    """A translation evaluated with other contexts: what posterior attention is computed from."""
-
-    @property
-    def alignment(self) -> Array:
-        """Attention alpha after interventions, (Ty, Tx)."""
-
-    @property
-    def alone(self) -> Array:
-        """Log p(y_i | s_{i-1}, y_{i-1}, c = h_j), (Ty, Tx)."""
-
-    def fit(self) -> Array:
-        """Return how far h_j supports y_i, (Ty, Tx): see `Readouts.fit`."""
 
 
 def likelihood(trace: Trace, weights: Weights | None = None) -> Array:
@@ -104,18 +89,21 @@ def posterior(trace: Trace, weights: Weights | None = None, kind: PosteriorKind 
     return posterior_of(Readouts(trace, weights), kind)
 
 
-def posterior_of(readouts: ContextEvaluation, kind: PosteriorKind = DEFAULT) -> Array:
+def posterior_of(readouts: Readouts, kind: PosteriorKind = DEFAULT) -> Array:
     """Return `posterior`, (Ty, Tx), of a translation from its `readouts`."""
-    scores = _log(readouts.alignment) + readouts.alone
-    if kind == "balanced":
-        scores = 0.75 * scores + 0.25 * readouts.fit()
+    return bayes(readouts.alignment, readouts.alone, readouts.fit() if kind == "balanced" else None)
+
+
+def bayes(alignment: Array, log_likelihood: Array, fit: Array | None = None) -> Array:
+    """Return alpha_ij p(y_i | c = h_j), normalised over rows, given alpha and log p, (S, Tx) each: (S, Tx).
+
+    With a `fit` (S, Tx), that of `Readouts.fit`, return the kind "balanced" of all steps.
+    """
+    scores = _log(alignment) + log_likelihood
+    if fit is not None:
+        scores = 0.75 * scores + 0.25 * fit
         scores -= 0.5 * np.log(softmax(scores).sum(axis=0) + _FAINT)
     return softmax(scores)
-
-
-def bayes(alignment: Array, log_likelihood: Array) -> Array:
-    """Return alpha_ij p(y_i | c = h_j), normalised over rows, given alpha and log p, (S, Tx) each: (S, Tx)."""
-    return softmax(_log(alignment) + log_likelihood)
 
 
 def erasure_log_drops(readouts: Readouts) -> Array:
