@@ -168,43 +168,42 @@ def compare(
         shared_axis(first_grid.source, other_grid.source),
         shared_axis(first_grid.target, other_grid.target),
     )
+    first_cells, first_logs, first_steps, first_pieces = _on_common_axes(trace, first_grid, target.first, source.first)
+    other_cells, other_logs, other_steps, other_pieces = _on_common_axes(other, other_grid, target.other, source.other)
     return Comparison(
         by,
         face,
         source,
         target,
-        _on_common_axes(trace, first_grid, target.first, source.first),
-        _on_common_axes(other, other_grid, target.other, source.other),
-        _row_log_probabilities(trace, first_grid, target.first),
-        _row_log_probabilities(other, other_grid, target.other),
-        {"first": _groups(first_grid.steps, target.first), "other": _groups(other_grid.steps, target.other)},
-        {"first": _groups(first_grid.pieces, source.first), "other": _groups(other_grid.pieces, source.other)},
+        first_cells,
+        other_cells,
+        first_logs,
+        other_logs,
+        {"first": first_steps, "other": other_steps},
+        {"first": first_pieces, "other": other_pieces},
         both_attend=trace.attends and other.attends,
     )
 
 
 def _on_common_axes(
     record: Record | Attention, own_grid: Grid, rows: Sequence[int | None], columns: Sequence[int | None]
-) -> Array:
-    """Return the cells of one translation on the common axes, (R, C)."""
-    placed = np.full((len(rows), len(columns)), np.nan)
+) -> tuple[Array, Array, Groups, Groups]:
+    """Return the cells of one translation on the common axes, (R, C), with what else belongs to its rows and columns.
+
+    That is the log probability of the word in each row, (R,), its steps, and the pieces of each column.
+    """
+    cells, logs = np.full((len(rows), len(columns)), np.nan), np.full(len(rows), np.nan)
+    present = [[k for k, word in enumerate(places) if word is not None] for places in (rows, columns)]
     if record.attends:
-        present = [[k for k, word in enumerate(places) if word is not None] for places in (rows, columns)]
-        placed[np.ix_(*present)] = own_grid.shown
-    return placed
-
-
-def _row_log_probabilities(record: Record | Attention, own_grid: Grid, rows: Sequence[int | None]) -> Array:
-    """Return the log probability of the word in each row, (R,)."""
-    known = getattr(record, "log_probabilities", None)  # imported attention has none
-    if known is None:
-        return np.full(len(rows), np.nan)
-    logs = float64(known)
-    return np.array([np.nan if word is None else logs[list(own_grid.steps[word])].sum() for word in rows])
-
-
-def _groups(groups: Groups, places: Sequence[int | None]) -> Groups:
-    return tuple(() if word is None else groups[word] for word in places)
+        cells[np.ix_(*present)] = own_grid.shown
+    steps, pieces = (
+        tuple(() if word is None else groups[word] for word in places)
+        for groups, places in ((own_grid.steps, rows), (own_grid.pieces, columns))
+    )
+    if isinstance(record, Record):  # imported attention has no probabilities
+        known = float64(record.log_probabilities)
+        logs[present[0]] = [known[list(steps[row])].sum() for row in present[0]]
+    return cells, logs, steps, pieces
 
 
 @dataclass(frozen=True)

@@ -78,6 +78,12 @@ class Finding:
     strong: bool = False
     """Whether it may be called a mistake: at least nine in ten findings like it were right."""
 
+    @property
+    def sources(self) -> range:
+        """The source words that it is about, the first where it is about none."""
+        first = self.source or 0
+        return range(first, (self.last or first) + 1)
+
 
 LITTLE_COVERAGE = 0.12
 """Coverage (attention summed over the target) below which a source word is omitted.
@@ -319,26 +325,18 @@ def findings_of(trace: Readable) -> list[Finding]:
     about probabilities only. Attention of other programs has findings about attention only. Findings about imported
     translators and imported attention are never strong, and are in the order of the rules.
     """
-    words = trace.words()
-    if not has_word_probabilities(trace) or trace.imported:
-        findings = [*coverage_findings(trace, words), *shift_findings(trace, words)]
-        findings += [*uniform_findings(trace, words), *identical_findings(trace), *repeat_findings(trace, words)]
-        findings += number_findings(words)
-        findings += probability_findings(trace, words) if has_word_probabilities(trace) else []
-        source, target = words.special
-        findings = [one for one in findings if one.source not in source and one.target not in target]
-        return [dataclasses.replace(finding, strong=False) for finding in findings]
-    if trace.attends and not trace.attends_once:
-        return [*number_findings(words), *probability_findings(trace, words)]
-    by_source = [*coverage_findings(trace, words), *shift_findings(trace, words)] if trace.attends else []
-    by_target = [
-        *uniform_findings(trace, words),
-        *identical_findings(trace),
-        *repeat_findings(trace, words),
-        *number_findings(words),
-        *probability_findings(trace, words),
-    ]
-    return by_source + sorted(by_target, key=lambda finding: finding.target or 0)
+    words, by_source, by_target = trace.words(), list[Finding](), list[Finding]()
+    measured = has_word_probabilities(trace) and not trace.imported
+    if trace.attends and (trace.attends_once or not measured):
+        by_source = [*coverage_findings(trace, words), *shift_findings(trace, words)]
+        by_target = [*uniform_findings(trace, words), *identical_findings(trace), *repeat_findings(trace, words)]
+    by_target += number_findings(words)
+    by_target += probability_findings(trace, words) if has_word_probabilities(trace) else ()
+    if measured:
+        return by_source + sorted(by_target, key=lambda finding: finding.target or 0)
+    source, target = words.special
+    found = [one for one in by_source + by_target if one.source not in source and one.target not in target]
+    return [dataclasses.replace(finding, strong=False) for finding in found]
 
 
 def cell_of(trace: Readable, finding: Finding) -> tuple[int, int | None]:
@@ -349,8 +347,7 @@ def cell_of(trace: Readable, finding: Finding) -> tuple[int, int | None]:
     """
     words = trace.words()
     if finding.target is None:
-        first = finding.source or 0
-        columns = [j for group in words.source_groups[first : (finding.last or first) + 1] for j in group]
+        columns = [j for word in finding.sources for j in words.source_groups[word]]
         step, column = np.unravel_index(int(trace.alignment[:, columns].argmax()), (len(trace.alignment), len(columns)))
         return int(step), columns[int(column)]
     steps = words.target_groups[finding.target]
@@ -413,8 +410,7 @@ def finding_sentence(trace: Readable, finding: Finding) -> str:
 
 def quoted_source_words(trace: Readable, finding: Finding) -> str:
     """Return the source words of a finding in quotation marks."""
-    first = finding.source or 0
-    pieces = [j for group in trace.words().source_groups[first : (finding.last or first) + 1] for j in group]
+    pieces = [j for word in finding.sources for j in trace.words().source_groups[word]]
     return quote(join_pieces(trace.source_surfaces[j] for j in pieces), 60)
 
 

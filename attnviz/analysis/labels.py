@@ -40,26 +40,22 @@ def quote(text: str, longest: int | None = None) -> str:
     return gettext("“{text}”", text=isolated(text) if longest is None else isolated(shorten(text, longest)))
 
 
-_NAMED = ("", "'", '"', ",", ".", "-", "<s>")
-"""Pieces that are named instead of quoted."""
-
-
 def punctuation_name(piece: str) -> str | None:
     """Return the name of a piece that quotation marks do not explain, such as a comma; None for others."""
-    key = piece.strip(SPACE)
-    if key not in _NAMED:
+    try:
+        return gettext(
+            {
+                "": "a space",
+                "'": "an apostrophe",
+                '"': "a quotation mark",
+                ",": "a comma",
+                ".": "a full stop",
+                "-": "a hyphen",
+                "<s>": "the start mark <s>",
+            }[piece.strip(SPACE)]
+        )
+    except KeyError:
         return None
-    return gettext(
-        {
-            "": "a space",
-            "'": "an apostrophe",
-            '"': "a quotation mark",
-            ",": "a comma",
-            ".": "a full stop",
-            "-": "a hyphen",
-            "<s>": "the start mark <s>",
-        }[key]
-    )
 
 
 def quoted_name(piece: str) -> str:

@@ -363,9 +363,9 @@ def _interval(counts: NDArray[np.int64], samples: int, confidence: float, seed: 
     rates = []
     for _ in range(samples):
         drawn = generator.integers(0, len(counts), len(counts))
-        links, sure, sure_hits, possible_hits = np.bincount(drawn, minlength=len(counts)) @ counts
-        if links + sure:
-            rates.append(1 - (sure_hits + possible_hits) / (links + sure))
+        rate = LinkScore(*np.bincount(drawn, minlength=len(counts)) @ counts).aer
+        if rate is not None:
+            rates.append(rate)
     if not rates:
         return (0.0, 1.0)
     low, high = np.quantile(rates, [(1 - confidence) / 2, (1 + confidence) / 2])

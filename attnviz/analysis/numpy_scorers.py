@@ -22,6 +22,7 @@ from attnviz.languages import gettext
 from attnviz.trace.parts import Array, float64
 
 DecoderWeights = Mapping[str, NDArray[Any]]
+SymbolicShapes = tuple[tuple[str, tuple[str | int, ...]], ...]
 
 
 class EnergyRecomputation(ABC):
@@ -33,7 +34,7 @@ class EnergyRecomputation(ABC):
     """Labels of unit k of the query and of the key."""
     missing = ""
     """Message that energies cannot be computed; empty where they can."""
-    shapes: tuple[tuple[str, tuple[str | int, ...]], ...] = ()
+    shapes: SymbolicShapes = ()
     """Name without "attention.", and shape, of each weight, in numbers or the sizes of `Trace.sizes` and "positions".
 
     Positions are the `alignment_size` of RNNsearch's config, and the `source_length` of imported translators.
@@ -75,7 +76,7 @@ class AdditiveRecomputation(EnergyRecomputation):
 
     bounded = True
     names = ("(Wₐ s)ₖ", "(Uₐ h)ₖ")
-    shapes = (("query.weight", ("n'", "n")), ("key.weight", ("n'", "2m")), ("score", ("n'",)))
+    shapes: SymbolicShapes = (("query.weight", ("n'", "n")), ("key.weight", ("n'", "2m")), ("score", ("n'",)))
 
     def query(self, decoder: DecoderWeights, state: Array) -> Array:
         """Return W_a s_{i-1}: (n,) to (n',)."""

@@ -24,7 +24,7 @@ Symbols and sizes are those of `trace.trace`.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -419,6 +419,25 @@ def changed_energies(energies: Array, interventions: Iterable[AttentionIntervent
             case ExcludePosition(position=position):
                 energies = np.where(np.arange(len(energies)) == position, -np.inf, energies)
     return energies
+
+
+Operand = Callable[[str, int, Array], Array]
+"""Maps a quantity's name, its 0-based layer or block, and its recomputed value to the value used next."""
+
+
+class RecomputedPass:
+    """One pass through a network, which stores every quantity."""
+
+    def __init__(self, weights: Weights, operand: Operand) -> None:
+        self.weights, self.operand = weights, operand
+        self.quantities: dict[str, list[Array]] = {}
+        """The computed values of each quantity, by layer or block."""
+
+    def store(self, name: str, computed: Array) -> Array:
+        """Store a computed value, and return the value to continue with."""
+        places = self.quantities.setdefault(name, [])
+        places.append(computed)
+        return self.operand(name, len(places) - 1, computed)
 
 
 def recomputed_bayes(prior: Array, logarithms: Array) -> Array:

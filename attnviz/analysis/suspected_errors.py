@@ -145,19 +145,18 @@ def passing_step(trace: Record, finding: Finding) -> int:
     words = trace.words()
     word_of = {j: k for k, group in enumerate(words.source_groups) for j in group}
     attended = np.array([word_of[int(j)] for j in trace.alignment.argmax(axis=1)])
-    before, behind = attended < (finding.source or 0), attended > (finding.last or finding.source or 0)
+    before, behind = attended < finding.sources[0], attended > finding.sources[-1]
     exceptions = [int(behind[:step].sum() + before[step:].sum()) for step in range(len(attended))]
     return int(np.argmin(exceptions))
 
 
 def _first_content_piece(words: Words, finding: Finding) -> int:
     """Return the first piece of the first content word of unread source words."""
-    first = finding.source or 0
-    unread = range(first, (finding.last or first) + 1)
+    unread = finding.sources
     content = (
         k for k in unread if words.source[k].casefold() not in FUNCTION_WORDS["source"] and words.source[k].isalpha()
     )
-    return words.source_groups[next(content, first)][0]
+    return words.source_groups[next(content, unread[0])][0]
 
 
 _MOST_NAMED = 4
