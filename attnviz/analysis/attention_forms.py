@@ -383,8 +383,13 @@ def form_sentence(form: Form, forms: Mapping[Form, AttentionForm], sources: Form
         )
     if now.heads is not None:
         listed = [
-            gettext("head {number} to {name}, {share}", number=number, name=name_of, share=share_of)
-            for number, (name_of, share_of) in enumerate((_strongest(pieces, head[step]) for head in now.heads), 1)
+            gettext(
+                "head {number} to {name}, {share}",
+                number=number,
+                name=quoted_name(pieces[int(weights.argmax())]),
+                share=percent(weights.max()),
+            )
+            for number, weights in enumerate(now.heads[:, step], 1)
         ]
         return gettext(
             "Each head gives its largest weight to one word: {heads}. In the mean of the heads, {name} has the largest "
@@ -413,8 +418,3 @@ def form_sentence(form: Form, forms: Mapping[Form, AttentionForm], sources: Form
             share=share,
         )
     return gettext("{name} has the largest weight: {share}.", name=capitalised(name), share=share)
-
-
-def _strongest(pieces: tuple[str, ...], weights: FloatArray) -> tuple[str, str]:
-    best = int(np.argmax(weights))
-    return quoted_name(pieces[best]), percent(weights[best])

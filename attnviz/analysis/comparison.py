@@ -18,7 +18,7 @@ from attnviz.analysis.measures import PairAgreement, error_between, ranked, tota
 from attnviz.analysis.numbers import decimal, percent, signed
 from attnviz.analysis.word_classes import is_punctuation
 from attnviz.arguments import check_choice, check_each, check_whole_argument
-from attnviz.errors import AttnvizError
+from attnviz.errors import user_error
 from attnviz.languages import gettext, ngettext
 from attnviz.text import normalise, word_spans
 from attnviz.trace import Attention, Record
@@ -157,7 +157,7 @@ def compare(
     """
     check_each(gettext("translations"), (trace, other), (Record, Attention))
     if not isinstance(posteriors, tuple) or len(posteriors) != 2:
-        raise AttnvizError(gettext("Give a pair of posterior attentions, one for each translation."))
+        raise user_error("Give a pair of posterior attentions, one for each translation.")
     check_each(gettext("posterior attentions"), posteriors, (np.ndarray, NoneType))
     faces: list[Face] = [face if record.attends else "before" for record in (trace, other)]
     first_grid, other_grid = (
@@ -244,13 +244,11 @@ def shared_axis(first: Sequence[str], other: Sequence[str]) -> SharedAxis:
         else:
             places += [(word, None) for word in range(start, end)]
             places += [(None, word) for word in range(other_start, other_end)]
-    names = tuple(_name(first, i, other, k) for i, k in places)
-    return SharedAxis(tuple(i for i, _ in places), tuple(k for _, k in places), names)
-
-
-def _name(first: Sequence[str], i: int | None, other: Sequence[str], k: int | None) -> str:
-    written = dict.fromkeys(words[place] for words, place in ((first, i), (other, k)) if place is not None)
-    return " / ".join(written)
+    names = (
+        dict.fromkeys(words[place] for words, place in zip((first, other), pair, strict=True) if place is not None)
+        for pair in places
+    )
+    return SharedAxis(tuple(i for i, _ in places), tuple(k for _, k in places), tuple(map(" / ".join, names)))
 
 
 def sentence_words(text: str) -> tuple[str, ...]:

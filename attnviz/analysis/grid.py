@@ -12,7 +12,7 @@ from attnviz.analysis.gold import GoldLinks, link_errors
 from attnviz.analysis.imported_file_texts import missing_values_reason
 from attnviz.analysis.measures import coverage, entropy
 from attnviz.arguments import check_choice
-from attnviz.errors import AttnvizError
+from attnviz.errors import AttnvizError, user_error
 from attnviz.languages import gettext
 from attnviz.text import CONTINUES, piece_name
 from attnviz.trace import Words
@@ -178,25 +178,19 @@ def check_posterior(trace: Any) -> None:
     if not trace.translated:
         raise AttnvizError(missing_values_reason())
     if not trace.attends:
-        raise AttnvizError(
-            gettext(
-                "The model {model} has no attention, so there is no alignment to show before and after the word.",
-                model=trace.model,
-            )
+        raise user_error(
+            "The model {model} has no attention, so there is no alignment to show before and after the word.",
+            model=trace.model,
         )
     if trace.imported:
-        raise AttnvizError(
-            gettext(
-                "The model {model} was imported, so it has no posterior attention (after the word).", model=trace.model
-            )
+        raise user_error(
+            "The model {model} was imported, so it has no posterior attention (after the word).", model=trace.model
         )
     if not trace.attends_once:
-        raise AttnvizError(
-            gettext(
-                "The model {model} is a transformer: each step has many attention distributions, so it has no "
-                "single posterior attention (after the word).",
-                model=trace.model,
-            )
+        raise user_error(
+            "The model {model} is a transformer: each step has many attention distributions, so it has no "
+            "single posterior attention (after the word).",
+            model=trace.model,
         )
 
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from attnviz.analysis.labels import quoted_name
 from attnviz.analysis.measures import cosines, ranked
 from attnviz.analysis.numbers import decimal, percent
-from attnviz.errors import AttnvizError
+from attnviz.errors import user_error
 from attnviz.files import DAMAGED, replacing
 from attnviz.languages import gettext, gettexts
 from attnviz.trace import Trace
@@ -220,8 +220,8 @@ def _read(path: Path) -> Iterator[tuple[dict[str, Any], Any]]:
                 raise ValueError("it has another format")
             yield metadata, file
     except DAMAGED as error:
-        raise AttnvizError(
-            gettext("{name} contains no corpus vectors: {error}.", name=path.name, error=str(error)[:80])
+        raise user_error(
+            "{name} contains no corpus vectors: {error}.", name=path.name, error=str(error)[:80]
         ) from error
 
 

@@ -293,10 +293,6 @@ def posterior_texts_of_source(source: int) -> Texts:
 
 def posterior_texts_of_cells(attention: PosteriorAttention, step: int) -> dict[str, list[str]]:
     """Return the texts of a step for each source piece, as lists."""
-    rows = {
-        "prior": attention.prior,
-        "likelihood": attention.likelihood,
-        "posterior": attention.posterior,
-    }
-    texts = {name: [number(value) for value in values[step]] for name, values in rows.items()}
-    return texts | {"heatmap_posterior": [decimal(value) for value in attention.heatmap_posterior[step]]}
+    rows = {name: getattr(attention, name)[step] for name in ("prior", "likelihood", "posterior")}
+    texts = {name: list(map(number, row)) for name, row in rows.items()}
+    return texts | {"heatmap_posterior": list(map(decimal, attention.heatmap_posterior[step]))}

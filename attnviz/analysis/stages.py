@@ -302,10 +302,9 @@ def _short_fixed_vector(trace: Trace, step: int) -> tuple[str, str]:  # noqa: AR
 
 
 def _state(trace: Trace, step: int) -> tuple[str, str]:
-    kept_share = float(trace.kept_shares[step].mean())
     before, after = trace.previous_states[step], trace.states[step]
     unit = int(np.abs(after - before).argmax())
-    shares, lstm = {"kept": percent(kept_share), "new": percent(1 - kept_share)}, trace.config.get("cell") == "lstm"
+    shares, lstm = _kept_shares(trace, step), trace.config.get("cell") == "lstm"
     start = gettext(
         "On average over {count} units, the forget gate keeps {kept} of the memory. The new part of the memory is made "
         "from {from_}."
@@ -340,9 +339,14 @@ def _candidate_inputs(trace: Trace, step: int) -> str:
     return piece
 
 
+def _kept_shares(trace: Trace, step: int) -> dict[str, str]:
+    """Return the shares of the state, or of the memory, that 0-based `step` keeps and replaces."""
+    kept = float(trace.kept_shares[step].mean())
+    return {"kept": percent(kept), "new": percent(1 - kept)}
+
+
 def _memory(trace: Trace, step: int) -> tuple[str, str]:
-    kept_share = float(trace.kept_shares[step].mean())
-    shares = {"kept": percent(kept_share), "new": percent(1 - kept_share)}
+    shares = _kept_shares(trace, step)
     sentence = gettext(
         "The translator’s state is a list of {count} numbers. The translator updates its state with what it takes from "
         "the sentence and with the last piece, {last}. On average, the translator keeps {kept} of each number, and "

@@ -27,6 +27,7 @@ from attnviz.trace.parts import Array, FloatArray, Floating, Indices, OneLine
 
 _LENGTHS = 0.25 ** np.arange(3)
 """Fractions of a move to try, the whole move first."""
+_STEPS = 24
 _FIRST, _LONGEST, _SHORTEST = 0.3, 2.0, 1e-6
 """Step lengths: the first, the largest, and the one below which the ascent ends."""
 
@@ -61,18 +62,18 @@ Evaluate = Callable[[Array], tuple[Array, Array]]
 
 
 def gradient_ascent(
-    start_points: Array, direction: Callable[[Array], Array], evaluate: Evaluate, steps: int
+    start_points: Array, direction: Callable[[Array], Array], evaluate: Evaluate
 ) -> tuple[Array, Array]:
     """Return the distributions (N, Tx) that projected gradient ascent reaches, and their objectives (N,).
 
     The objectives are never below those of the `start_points`. `direction` maps distributions (M, Tx) to directions
-    (M, Tx); `evaluate` may move a point back into an allowed region, or give it the objective -inf. Each of the `steps`
+    (M, Tx); `evaluate` may move a point back into an allowed region, or give it the objective -inf. Each of the _STEPS
     steps tries the full projected move and shorter ones; the step length shrinks after a failed move and grows after a
     full one.
     """
     points, objectives = evaluate(start_points)
     lengths, rows = np.full(len(start_points), _FIRST), np.arange(len(start_points))
-    for _ in range(steps):
+    for _ in range(_STEPS):
         directions = direction(points)
         directions -= directions.mean(axis=1, keepdims=True)
         sizes = np.abs(directions).max(axis=1, keepdims=True)
@@ -202,7 +203,7 @@ class StepEvaluation:
         return logarithms[:, piece_id], self.slopes(attentions, logit_gradients)
 
 
-_STARTS, _STEPS = 4, 24
+_STARTS = 4
 
 
 def best_attention(
@@ -240,7 +241,7 @@ def best_attention(
     def evaluate(attentions: Array) -> tuple[Array, Array]:
         return attentions, evaluation.readouts.log_probabilities(evaluation.step, attentions)[:, target_id]
 
-    points, objectives = gradient_ascent(start_points, direction, evaluate, _STEPS)
+    points, objectives = gradient_ascent(start_points, direction, evaluate)
     return evaluation.perturbed(points[objectives.argmax()][None])[0]
 
 

@@ -19,7 +19,7 @@ from attnviz.analysis.labels import quote
 from attnviz.analysis.measures import ranked
 from attnviz.analysis.numbers import decimal, percent, significant, small
 from attnviz.analysis.word_classes import content_words
-from attnviz.errors import AttnvizError
+from attnviz.errors import user_error
 from attnviz.languages import gettext, ngettext
 from attnviz.trace import Trace
 from attnviz.trace.parts import Array, GradientNorms, float64
@@ -202,12 +202,10 @@ def forced_word_probabilities(traces: Sequence[Trace]) -> ForcedWords:
     words = traces[0].words().target
     for trace in traces:
         if trace.words().target != words or trace.source_text != traces[0].source_text:
-            raise AttnvizError(
-                gettext(
-                    "{model} and {other} cannot be compared: their sentences or translations differ.",
-                    model=traces[0].model,
-                    other=trace.model,
-                )
+            raise user_error(
+                "{model} and {other} cannot be compared: their sentences or translations differ.",
+                model=traces[0].model,
+                other=trace.model,
             )
     logs = [
         [float(float64(trace.log_probabilities[list(group)]).sum()) for group in trace.words().target_groups]
