@@ -13,8 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from attnviz.analysis.labels import capitalised, quoted_name
-from attnviz.analysis.numbers import aligned, coloured_latex, decimal, percent, thousands
+from attnviz.analysis.labels import aligned, capitalised, coloured_latex, decimal, percent, quoted_name, thousands
 from attnviz.analysis.page_texts import ExhibitName
 from attnviz.analysis.recomputation import softmax
 from attnviz.analysis.step_equations import Equation

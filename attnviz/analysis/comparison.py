@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.grid import Grid, grid
-from attnviz.analysis.labels import SYMBOLS, face_names, quote, shorten
+from attnviz.analysis.labels import SYMBOLS, decimal, face_names, percent, quote, shorten, signed
 from attnviz.analysis.measures import PairAgreement, error_between, ranked, total_variation
-from attnviz.analysis.numbers import decimal, percent, signed
 from attnviz.analysis.word_classes import is_punctuation
 from attnviz.arguments import check_choice, check_each, check_whole_argument
 from attnviz.errors import user_error

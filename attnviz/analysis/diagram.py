@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from attnviz.analysis.energy_equations import NEW, OLD, Symbol, WeightSymbols, symbols, terms
-from attnviz.analysis.labels import quote, quoted_name, subscript
+from attnviz.analysis.labels import decimal, percent, quote, quoted_name, subscript
 from attnviz.analysis.measures import cosines, is_uniform, named_shares, ranked, weight_order, word_shares
-from attnviz.analysis.numbers import decimal, percent
 from attnviz.languages import gettext, gettexts
 from attnviz.trace import Aligned, Trace
 from attnviz.trace.parts import Array, Floating, Indices, float64

@@ -18,9 +18,8 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from attnviz.analysis.labels import merged_cell_text, quote, quoted_name
+from attnviz.analysis.labels import merged_cell_text, percent, quote, quoted_name, significant
 from attnviz.analysis.measures import anchors, attended_words, coverage, entropy
-from attnviz.analysis.numbers import percent, significant
 from attnviz.analysis.word_classes import FUNCTION_WORDS, REPEATED_BY_GRAMMAR, is_word
 from attnviz.languages import gettext, ngettext
 from attnviz.text import join_pieces

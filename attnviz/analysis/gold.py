@@ -14,9 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.analysis.labels import face_names, quote
+from attnviz.analysis.labels import decimal, face_names, percent, quote
 from attnviz.analysis.measures import ErrorRate, SureAndPossible, error_rate, links, mutual_links
-from attnviz.analysis.numbers import decimal, percent
 from attnviz.errors import AttnvizError, user_error
 from attnviz.languages import gettext, gettexts, ngettext
 from attnviz.text import abbreviated

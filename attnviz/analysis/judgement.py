@@ -18,9 +18,17 @@ from typing import Literal
 
 import numpy as np
 
-from attnviz.analysis.labels import quoted_name
+from attnviz.analysis.labels import (
+    aligned,
+    coloured_latex,
+    decimal,
+    number,
+    power_of_ten,
+    quoted_name,
+    thousands,
+    vector,
+)
 from attnviz.analysis.measures import weight_order
-from attnviz.analysis.numbers import aligned, coloured_latex, decimal, number, power_of_ten, thousands, vector
 from attnviz.analysis.recomputation import Operand, RecomputedPass, Weights
 from attnviz.analysis.step_equations import Equation
 from attnviz.analysis.verification import ComparedNumbers, Verification, Verifier

@@ -22,8 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.analysis.labels import quote, shorten
-from attnviz.analysis.numbers import decimal, signed, thousands
+from attnviz.analysis.labels import decimal, quote, shorten, signed, thousands
 from attnviz.analysis.recomputation import Weights, maxout_winners
 from attnviz.languages import gettext
 from attnviz.text import piece_name

@@ -16,9 +16,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.labels import quoted_name
+from attnviz.analysis.labels import decimal, percent, quoted_name
 from attnviz.analysis.measures import cosines, ranked
-from attnviz.analysis.numbers import decimal, percent
 from attnviz.errors import user_error
 from attnviz.files import DAMAGED, replacing
 from attnviz.languages import gettext, gettexts

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from attnviz.analysis.numbers import percent
+from attnviz.analysis.labels import percent
 from attnviz.analysis.stages import recurrent_stages
 from attnviz.analysis.why_attention import LEAST_PROBABILITY
 from attnviz.languages import gettext, gettexts

@@ -17,10 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from attnviz.analysis.labels import quoted_name, shorten
+from attnviz.analysis.labels import decimal, percent, quoted_name, shorten
 from attnviz.analysis.likelihood import Readouts
 from attnviz.analysis.measures import ranked, total_variation
-from attnviz.analysis.numbers import decimal, percent
 from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.step_evaluation import (
     PerturbedStep,

@@ -20,10 +20,9 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from attnviz.analysis.labels import quoted_name
+from attnviz.analysis.labels import aligned, coloured_latex, decimal, number, percent, quoted_name
 from attnviz.analysis.likelihood import Readouts
 from attnviz.analysis.measures import ranked, ratios, total_variation
-from attnviz.analysis.numbers import aligned, coloured_latex, decimal, number, percent
 from attnviz.analysis.recomputation import Weights, softmax
 from attnviz.analysis.step_equations import Equation, Texts
 from attnviz.arguments import check_choice, check_whole_argument

@@ -14,9 +14,19 @@ import numpy as np
 
 from attnviz.analysis.diagram import SQUARES
 from attnviz.analysis.energy_equations import texts_of
-from attnviz.analysis.labels import capitalised, quoted_name, subscript, word_share_text
+from attnviz.analysis.labels import (
+    capitalised,
+    decimal,
+    fine_percent,
+    percent,
+    quoted_name,
+    shown_difference,
+    subscript,
+    thousands,
+    times,
+    word_share_text,
+)
 from attnviz.analysis.measures import is_uniform, weight_order
-from attnviz.analysis.numbers import decimal, fine_percent, percent, shown_difference, thousands, times
 from attnviz.analysis.recomputation import softmax
 from attnviz.analysis.what_if_effects import interventions_text
 from attnviz.languages import gettext

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.analysis.energy_equations import NEW, OLD, fill_placeholders, terms, texts_of
+from attnviz.analysis.labels import NEW_LINE, aligned, coloured_latex, number, safe_text, vector
 from attnviz.analysis.measures import ranked
-from attnviz.analysis.numbers import NEW_LINE, aligned, coloured_latex, number, safe_text, vector
 from attnviz.analysis.recomputation import changed_energies
 from attnviz.languages import gettext
 from attnviz.palette import Palette, ThemeName, palette

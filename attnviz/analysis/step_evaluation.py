@@ -13,10 +13,9 @@ from functools import cached_property
 
 import numpy as np
 
-from attnviz.analysis.labels import quoted_name
+from attnviz.analysis.labels import decimal, percent, quoted_name
 from attnviz.analysis.likelihood import Readouts
 from attnviz.analysis.measures import ranked, total_variation
-from attnviz.analysis.numbers import decimal, percent
 from attnviz.analysis.recomputation import Weights
 from attnviz.arguments import check_whole_argument
 from attnviz.languages import gettext

@@ -22,9 +22,8 @@ from attnviz.analysis.findings import (
     other_hypotheses,
     quoted_source_words,
 )
-from attnviz.analysis.labels import quote, quoted_name
+from attnviz.analysis.labels import percent, quote, quoted_name
 from attnviz.analysis.measures import attended_words
-from attnviz.analysis.numbers import percent
 from attnviz.analysis.what_if_effects import SpacedWords, Word, changed_words, foils_of
 from attnviz.analysis.word_classes import FUNCTION_WORDS
 from attnviz.languages import format_share, gettext

@@ -19,9 +19,8 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from attnviz.analysis.labels import quote, quoted_name
+from attnviz.analysis.labels import decimal, fine_percent, quote, quoted_name
 from attnviz.analysis.measures import total_variation
-from attnviz.analysis.numbers import decimal, fine_percent
 from attnviz.analysis.word_classes import is_article, is_content, is_punctuation, is_word
 from attnviz.languages import gettext, gettexts
 from attnviz.text import SPECIAL_PIECES, join_pieces

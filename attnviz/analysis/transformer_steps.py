@@ -7,9 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.analysis.labels import capitalised, quote, quoted_name, subscript
+from attnviz.analysis.labels import (
+    aligned,
+    capitalised,
+    coloured_latex,
+    decimal,
+    percent,
+    quote,
+    quoted_name,
+    subscript,
+    vector,
+)
 from attnviz.analysis.measures import is_uniform, strongest_words, weight_order
-from attnviz.analysis.numbers import aligned, coloured_latex, decimal, percent, vector
 from attnviz.analysis.stages import (
     ENERGY_STAGE,
     SOFTMAX_STAGE,

@@ -19,11 +19,10 @@ from numpy.typing import NDArray
 
 from attnviz.analysis import recomputation
 from attnviz.analysis.energy_equations import energy_decomposition
-from attnviz.analysis.labels import quote
+from attnviz.analysis.labels import power_of_ten, quote, thousands
 from attnviz.analysis.likelihood import Readouts
 from attnviz.analysis.logit_attribution import logit_attributions, maxout_inputs
 from attnviz.analysis.measures import coverage, entropy
-from attnviz.analysis.numbers import power_of_ten, thousands
 from attnviz.analysis.numpy_scorers import scorer_of
 from attnviz.analysis.posterior import bayes, posterior_of
 from attnviz.analysis.recomputation import RecurrentEquations, RecurrentState, Weights, log_softmax, softmax

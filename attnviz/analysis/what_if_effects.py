@@ -10,8 +10,7 @@ from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 
-from attnviz.analysis.labels import quote, quoted_name
-from attnviz.analysis.numbers import decimal, percent, significant
+from attnviz.analysis.labels import decimal, percent, quote, quoted_name, significant
 from attnviz.errors import user_error
 from attnviz.languages import format_share, gettext, gettexts
 from attnviz.text import EOS, SPACE, follows_space, join_pieces

@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.energy_equations import texts_of
-from attnviz.analysis.labels import quote
+from attnviz.analysis.labels import decimal, percent, quote, significant, small
 from attnviz.analysis.measures import ranked
-from attnviz.analysis.numbers import decimal, percent, significant, small
 from attnviz.analysis.word_classes import content_words
 from attnviz.errors import user_error
 from attnviz.languages import gettext, ngettext

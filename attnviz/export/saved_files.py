@@ -12,8 +12,7 @@ from typing import Any, Unpack, get_args
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.gold import links_text, pharaoh, recorded_gold_links
 from attnviz.analysis.grid import Bracket, grid
-from attnviz.analysis.labels import heatmap_heading, shorten
-from attnviz.analysis.numbers import decimal
+from attnviz.analysis.labels import decimal, heatmap_heading, shorten
 from attnviz.analysis.posterior import posterior, posterior_words
 from attnviz.analysis.recomputation import Weights
 from attnviz.architectures import step_texts

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from attnviz import Translator
 from attnviz.analysis.attention_forms import AttentionForm, count_multiplications, instructive_step
+from attnviz.analysis.labels import decimal, significant
 from attnviz.analysis.learning import (
     LINK_MEASURES,
     QUALITY_MEASURES,
@@ -24,7 +25,6 @@ from attnviz.analysis.learning import (
     measured_values_text,
 )
 from attnviz.analysis.models_side_by_side import bleu_gap_sentence
-from attnviz.analysis.numbers import decimal, significant
 from attnviz.analysis.numpy_scorers import scorer_of
 from attnviz.analysis.why_attention import (
     FIRST,

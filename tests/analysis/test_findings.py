@@ -20,8 +20,8 @@ from attnviz.analysis.findings import (
     nothing_found_text,
     other_hypotheses,
 )
+from attnviz.analysis.labels import percent
 from attnviz.analysis.measures import attended_words
-from attnviz.analysis.numbers import percent
 from attnviz.analysis.stages import word_choice
 from attnviz.analysis.suspected_errors import (
     LITTLE_WORD_PROBABILITY,
