@@ -181,7 +181,7 @@ def suspected_error_payload(trace: Record, suspect: SuspectedError, *, can_chang
     better = better_hypothesis(trace, suspect)
     taken: Mapping[str, Any] = {}
     if better is not None and tokenizer is not None:
-        pieces = (*tokenizer.encode(better.hypothesis.translation), EOS)
+        pieces = (*tokenizer.encode(better.translation), EOS)
         if min(pieces) >= EOS:
             taken = what_if(ForceWords(pieces, replaced=len(trace.target_ids)), held=True)
     lines.append((card.hypothesis, taken))
