@@ -129,14 +129,10 @@ class Readouts:
         powers /= powers.sum(axis=2, keepdims=True)
         return powers
 
-    def logits(self, step: int, mixtures: Array) -> Array:
-        """Return the logits of one 0-based step for each of the contexts `mixtures` (C, Tx): (C, K)."""
-        readouts = maxout(self.maxout_inputs(slice(step, step + 1), mixtures[None]))[0]
-        return readouts @ self._output.T + self._bias
-
     def log_probabilities(self, step: int, mixtures: Array) -> Array:
         """Return log p(w), (C, K), of one 0-based step for each of the contexts `mixtures` (C, Tx)."""
-        return log_softmax(self.logits(step, mixtures))
+        readouts = maxout(self.maxout_inputs(slice(step, step + 1), mixtures[None]))[0]
+        return log_softmax(readouts @ self._output.T + self._bias)
 
     def readout_gradients(self, logit_gradients: Floating) -> Array:
         """Return W_o^T g: gradients by the logits (..., K) as gradients by the readouts (..., l)."""
