@@ -17,8 +17,7 @@ from attnviz.installed_models import find_model
 from attnviz.model_folder import weights_digest
 from attnviz.network.decomposable import Decomposable, DecomposableOutput
 from attnviz.text import Tokenizer
-from attnviz.trace import Judgement
-from attnviz.trace.parts import FloatArray
+from attnviz.trace import FloatArray, Judgement
 
 _Pair = tuple[str, str]
 """A source and a target sentence."""

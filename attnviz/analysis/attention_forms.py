@@ -19,10 +19,9 @@ from attnviz.analysis.recomputation import softmax
 from attnviz.analysis.step_equations import Equation
 from attnviz.languages import gettext, gettexts
 from attnviz.palette import ThemeName, palette
-from attnviz.trace import Trace
-from attnviz.trace.parts import FloatArray, float64
+from attnviz.trace import FloatArray, Head, Trace, float64
 from attnviz.trace.trace import additive_energy, query_and_key
-from attnviz.trace.transformer_trace import Head, TransformerTrace
+from attnviz.trace.transformer_trace import TransformerTrace
 
 Form = Literal["additive", "general", "product", "scaled", "heads", "self"]
 """Names of the forms, in the order of the page *To the transformer*."""

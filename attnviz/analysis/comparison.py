@@ -20,11 +20,8 @@ from attnviz.arguments import check_choice, check_each, check_whole_argument
 from attnviz.errors import user_error
 from attnviz.languages import gettext, ngettext
 from attnviz.text import normalise, word_spans
-from attnviz.trace import Attention, Record
+from attnviz.trace import Array, Attention, By, Face, Link, OneLine, Record, float64
 from attnviz.trace.aligned import Groups
-from attnviz.trace.drawing import By, Face
-from attnviz.trace.parts import Array, OneLine, float64
-from attnviz.trace.word_link_text import Link
 
 ComparedSide = Literal["first", "other"]
 

@@ -12,9 +12,7 @@ from attnviz.analysis.energy_equations import NEW, OLD, Symbol, WeightSymbols, s
 from attnviz.analysis.labels import decimal, percent, quote, quoted_name, subscript
 from attnviz.analysis.measures import cosines, is_uniform, named_shares, ranked, weight_order, word_shares
 from attnviz.languages import gettext, gettexts
-from attnviz.trace import Aligned, Trace
-from attnviz.trace.parts import Array, Floating, Indices, float64
-from attnviz.trace.transformer_trace import Head
+from attnviz.trace import Aligned, Array, Floating, Head, Indices, Trace, float64
 
 SHOWN_UNITS = 24
 """Number of units of a context vector that are displayed."""

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from attnviz.analysis.numpy_scorers import scorer_of
 from attnviz.analysis.recomputation import Weights, submodule_weights
 from attnviz.languages import gettext
-from attnviz.trace import Trace
-from attnviz.trace.parts import Array, float64
+from attnviz.trace import Array, Trace, float64
 from attnviz.trace.trace import additive_energy, query_and_key
 
 SATURATED = 0.99

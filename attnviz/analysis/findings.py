@@ -22,8 +22,7 @@ from attnviz.analysis.measures import anchors, attended_words, coverage, entropy
 from attnviz.analysis.word_classes import FUNCTION_WORDS, REPEATED_BY_GRAMMAR, is_word
 from attnviz.languages import gettext, ngettext
 from attnviz.text import join_pieces
-from attnviz.trace import Attention, Record, Words
-from attnviz.trace.aligned import AttentionMatrix
+from attnviz.trace import Attention, AttentionMatrix, Record, Words
 
 Readable = Record | Attention
 """Anything that has findings; attention of other programs has no probabilities."""

@@ -19,10 +19,8 @@ from attnviz.analysis.measures import ErrorRate, SureAndPossible, error_rate, li
 from attnviz.errors import AttnvizError, user_error
 from attnviz.languages import gettext, gettexts, ngettext
 from attnviz.text import abbreviated
-from attnviz.trace import Aligned, Attention, Words
-from attnviz.trace.drawing import Face
-from attnviz.trace.parts import Floating, float64
-from attnviz.trace.word_link_text import Link, parse_links
+from attnviz.trace import Aligned, Attention, Face, Floating, Link, Words, float64
+from attnviz.trace.word_link_text import parse_links
 
 MOST_GOLD_LINKS = 600
 """Largest number of links of a pair, since they are stored in the page's URL."""

@@ -15,11 +15,8 @@ from attnviz.arguments import check_choice
 from attnviz.errors import AttnvizError, user_error
 from attnviz.languages import gettext
 from attnviz.text import CONTINUES, piece_name
-from attnviz.trace import Words
+from attnviz.trace import Array, By, Face, FloatArray, Floating, Link, Words
 from attnviz.trace.aligned import Groups
-from attnviz.trace.drawing import By, Face
-from attnviz.trace.parts import Array, FloatArray, Floating
-from attnviz.trace.word_link_text import Link
 
 GRID_UNITS: tuple[By, ...] = get_args(By)
 FACES: tuple[Face, ...] = get_args(Face)

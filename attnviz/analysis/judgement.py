@@ -35,9 +35,8 @@ from attnviz.analysis.verification import ComparedNumbers, Verification, Verifie
 from attnviz.analysis.weight_shapes import Shapes, linear_shapes
 from attnviz.languages import gettext, gettexts, ngettext
 from attnviz.palette import ThemeName, palette
-from attnviz.trace import Judgement
+from attnviz.trace import Array, Judgement, float64
 from attnviz.trace.aligned import AttentionView
-from attnviz.trace.parts import Array, float64
 
 
 def recompute_decomposable(

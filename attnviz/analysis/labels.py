@@ -20,10 +20,7 @@ import numpy as np
 
 from attnviz.languages import decimal_mark, format_number, format_share, gettext, gettexts, ngettext
 from attnviz.text import SPACE, isolated, piece_name, with_symbols, without_isolates
-from attnviz.trace import Aligned, Record
-from attnviz.trace.aligned import AttentionMatrix
-from attnviz.trace.drawing import By, Face
-from attnviz.trace.parts import FloatArray
+from attnviz.trace import Aligned, AttentionMatrix, By, Face, FloatArray, Record
 
 Real = float | np.floating[Any]
 """A number of Python or of an array."""

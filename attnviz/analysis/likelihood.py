@@ -24,8 +24,7 @@ from attnviz.arguments import check_each
 from attnviz.errors import user_error
 from attnviz.installed_models import installed_weights
 from attnviz.languages import gettext
-from attnviz.trace import Record, Trace
-from attnviz.trace.parts import Array, FloatArray, Floating, float64
+from attnviz.trace import Array, FloatArray, Floating, Record, Trace, float64
 
 _BLOCK = 10_000_000
 """Number of logits computed at once: 40 MB."""

@@ -26,8 +26,7 @@ from attnviz.analysis.labels import decimal, quote, shorten, signed, thousands
 from attnviz.analysis.recomputation import Weights, maxout_winners
 from attnviz.languages import gettext
 from attnviz.text import piece_name
-from attnviz.trace import Trace
-from attnviz.trace.parts import Array, float64
+from attnviz.trace import Array, Trace, float64
 
 
 def maxout_inputs(trace: Trace, weights: Weights, steps: Sequence[int]) -> Array:

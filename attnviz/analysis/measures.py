@@ -16,10 +16,7 @@ from typing import Literal, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from attnviz.trace import FloatArray, TransformerTrace
-from attnviz.trace.aligned import AttentionMatrix
-from attnviz.trace.parts import Array, Floating, Indices, float64
-from attnviz.trace.word_link_text import Link
+from attnviz.trace import Array, AttentionMatrix, FloatArray, Floating, Indices, Link, TransformerTrace, float64
 
 
 def entropy(alignment: ArrayLike) -> Array:

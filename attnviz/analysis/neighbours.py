@@ -21,8 +21,7 @@ from attnviz.analysis.measures import cosines, ranked
 from attnviz.errors import user_error
 from attnviz.files import DAMAGED, replacing
 from attnviz.languages import gettext, gettexts
-from attnviz.trace import Trace
-from attnviz.trace.parts import Array, FloatArray, float64
+from attnviz.trace import Array, FloatArray, Trace, float64
 
 Single = Callable[[NDArray[Any]], FloatArray]
 """Converts a block of vectors to single precision."""

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from attnviz.attention_kinds import kind_of, registered, resolve
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
-from attnviz.trace.parts import Array, float64
+from attnviz.trace import Array, float64
 
 DecoderWeights = Mapping[str, NDArray[Any]]
 SymbolicShapes = tuple[tuple[str, tuple[str | int, ...]], ...]

@@ -32,8 +32,7 @@ from attnviz.analysis.what_if_effects import probability_change_text
 from attnviz.arguments import check_number, check_seed, check_whole_argument
 from attnviz.languages import format_share, gettext, ngettext
 from attnviz.text import EOS
-from attnviz.trace import Trace
-from attnviz.trace.parts import Array, OneLine, float64
+from attnviz.trace import Array, OneLine, Trace, float64
 
 PERMUTATIONS = 100
 """Number of permutations, as in Jain & Wallace (2019)."""

@@ -28,8 +28,7 @@ from attnviz.analysis.step_equations import Equation, Texts
 from attnviz.arguments import check_choice, check_whole_argument
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette
-from attnviz.trace import Trace, Words
-from attnviz.trace.parts import Array, OneLine
+from attnviz.trace import Array, OneLine, Trace, Words
 
 PosteriorKind = Literal["balanced", "posterior"]
 """Kinds of posterior attention, defined in `posterior`."""

@@ -33,6 +33,7 @@ from numpy.typing import NDArray
 from attnviz.analysis.numpy_scorers import scorer_of
 from attnviz.imported_families import form_of
 from attnviz.text import PAD
+from attnviz.trace import Array, Indices, float64
 from attnviz.trace.interventions import (
     AttentionIntervention,
     ExcludePosition,
@@ -40,7 +41,6 @@ from attnviz.trace.interventions import (
     ReplaceWeights,
     Temperature,
 )
-from attnviz.trace.parts import Array, Indices, float64
 
 _GATES = ("weight_ih_l{layer}", "weight_hh_l{layer}", "bias_ih_l{layer}", "bias_hh_l{layer}")
 

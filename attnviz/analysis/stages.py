@@ -30,11 +30,8 @@ from attnviz.analysis.measures import is_uniform, weight_order
 from attnviz.analysis.recomputation import softmax
 from attnviz.analysis.what_if_effects import interventions_text
 from attnviz.languages import gettext
-from attnviz.trace import Record, Trace
-from attnviz.trace.aligned import AttentionMatrix
+from attnviz.trace import AttentionMatrix, Head, Record, Trace, float64
 from attnviz.trace.interventions import ForceWords
-from attnviz.trace.parts import float64
-from attnviz.trace.transformer_trace import Head
 
 MOST_WEIGHT = 0.9
 """Share of a context vector whose pieces count as most of it."""

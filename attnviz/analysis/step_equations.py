@@ -16,10 +16,7 @@ from attnviz.analysis.measures import ranked
 from attnviz.analysis.recomputation import changed_energies
 from attnviz.languages import gettext
 from attnviz.palette import Palette, ThemeName, palette
-from attnviz.trace import Record, Trace
-from attnviz.trace.interventions import interventions_at
-from attnviz.trace.parts import Array, float64
-from attnviz.trace.transformer_trace import Head
+from attnviz.trace import Array, Head, Record, Trace, float64, interventions_at
 
 _MOST_TERMS = 3
 """Number of terms of a sum that are written out before the dots."""

@@ -20,9 +20,8 @@ from attnviz.analysis.recomputation import Weights
 from attnviz.arguments import check_whole_argument
 from attnviz.languages import gettext
 from attnviz.text import EOS
-from attnviz.trace import Trace
+from attnviz.trace import Array, FloatArray, Floating, Indices, OneLine, Trace
 from attnviz.trace.drawing import step_index
-from attnviz.trace.parts import Array, FloatArray, Floating, Indices, OneLine
 
 _LENGTHS = 0.25 ** np.arange(3)
 """Fractions of a move to try, the whole move first."""

@@ -27,8 +27,7 @@ from attnviz.analysis.what_if_effects import SpacedWords, Word, changed_words, f
 from attnviz.analysis.word_classes import FUNCTION_WORDS
 from attnviz.languages import format_share, gettext
 from attnviz.text import EOS
-from attnviz.trace import Record, Words
-from attnviz.trace.parts import Hypothesis
+from attnviz.trace import Hypothesis, Record, Words
 
 LITTLE_WORD_PROBABILITY = 0.05
 """Probability of a content word, the product over its pieces, below which the model was unsure of it.

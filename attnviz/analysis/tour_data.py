@@ -24,9 +24,7 @@ from attnviz.analysis.measures import total_variation
 from attnviz.analysis.word_classes import is_article, is_content, is_punctuation, is_word
 from attnviz.languages import gettext, gettexts
 from attnviz.text import SPECIAL_PIECES, join_pieces
-from attnviz.trace import Record
-from attnviz.trace.interventions import interventions_at
-from attnviz.trace.parts import Floating
+from attnviz.trace import Floating, Record, interventions_at
 
 CLEAR = 0.5
 """Smallest share of the strongest source word in clear attention."""

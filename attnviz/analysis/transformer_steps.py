@@ -39,9 +39,8 @@ from attnviz.analysis.step_equations import (
 )
 from attnviz.languages import gettext, ngettext
 from attnviz.palette import Palette, ThemeName, palette
-from attnviz.trace import TransformerTrace
+from attnviz.trace import Head, TransformerTrace
 from attnviz.trace.parts import HeadKind, Heads
-from attnviz.trace.transformer_trace import Head
 
 
 def heads_name(heads: Heads) -> str:

@@ -21,9 +21,8 @@ from attnviz.analysis.recomputation import Operand, RecomputedPass, Weights, sof
 from attnviz.analysis.verification import ComparedNumbers, Verifier
 from attnviz.analysis.weight_shapes import Shapes, linear_shapes
 from attnviz.text import BOS
-from attnviz.trace import TransformerTrace
-from attnviz.trace.parts import Array, float64
-from attnviz.trace.transformer_trace import TRANSFORMER_ARRAYS, TRANSFORMER_QUANTITIES, Head
+from attnviz.trace import Array, Head, TransformerTrace, float64
+from attnviz.trace.transformer_trace import TRANSFORMER_ARRAYS, TRANSFORMER_QUANTITIES
 
 _EPSILON = 1e-5
 """The epsilon of torch.nn.LayerNorm."""

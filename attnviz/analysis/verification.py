@@ -29,9 +29,8 @@ from attnviz.analysis.recomputation import RecurrentEquations, RecurrentState, W
 from attnviz.analysis.weight_shapes import Shapes, check_fit, recurrent_weight_shapes
 from attnviz.languages import gettext, gettexts, ngettext
 from attnviz.text import piece_name
-from attnviz.trace import Judgement, Record, Trace
-from attnviz.trace.interventions import forced_words, interventions_at
-from attnviz.trace.parts import Array, float64
+from attnviz.trace import Array, Judgement, Record, Trace, float64, interventions_at
+from attnviz.trace.interventions import forced_words
 from attnviz.trace.trace import GATES, QUANTITIES
 
 ComparedNumbers = dict[str, tuple[Any, Array]]

@@ -14,7 +14,7 @@ from attnviz.analysis.labels import decimal, percent, quote, quoted_name, signif
 from attnviz.errors import user_error
 from attnviz.languages import format_share, gettext, gettexts
 from attnviz.text import EOS, SPACE, follows_space, join_pieces
-from attnviz.trace import Record, Trace, WhatIfs
+from attnviz.trace import Array, FloatArray, Head, Record, Trace, WhatIfs, float64, interventions_at
 from attnviz.trace.interventions import (
     ExcludePosition,
     ForceWords,
@@ -22,10 +22,7 @@ from attnviz.trace.interventions import (
     ReplaceEnergies,
     ReplaceWeights,
     Temperature,
-    interventions_at,
 )
-from attnviz.trace.parts import Array, FloatArray, float64
-from attnviz.trace.transformer_trace import Head
 
 UNCHANGED = 1e-4
 """Change of a vector's length, or of a probability, that counts as unchanged; rounding causes less."""

@@ -20,8 +20,8 @@ from attnviz.analysis.measures import ranked
 from attnviz.analysis.word_classes import content_words
 from attnviz.errors import user_error
 from attnviz.languages import gettext, ngettext
-from attnviz.trace import Trace
-from attnviz.trace.parts import Array, GradientNorms, float64
+from attnviz.trace import Array, Trace, float64
+from attnviz.trace.parts import GradientNorms
 
 _MOST_BINS = 14
 

@@ -24,7 +24,7 @@ from attnviz.analysis.posterior import PosteriorKind, bayes
 from attnviz.evaluation.forced import LOGITS, DecodedBatch, EncodedPair, Steps
 from attnviz.network.output import OutputLayer
 from attnviz.network.recurrence import gru_step
-from attnviz.trace.parts import Array
+from attnviz.trace import Array
 from attnviz.translator import Translator
 
 SLIGHT = 0.01

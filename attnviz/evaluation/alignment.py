@@ -17,8 +17,7 @@ from attnviz.analysis.measures import error_rate, links
 from attnviz.errors import AttnvizError
 from attnviz.reading import JSON_ERRORS, open_content, unique_fields
 from attnviz.text import SPACE, normalise
-from attnviz.trace.parts import Array, Words
-from attnviz.trace.word_link_text import Link
+from attnviz.trace import Array, Link, Words
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,8 @@ from attnviz.evaluation.model_alignments import (
 )
 from attnviz.evaluation.report import Judge
 from attnviz.network import Seq2Seq, Transformer
-from attnviz.trace.parts import Array, Heads
-from attnviz.trace.word_link_text import Link
+from attnviz.trace import Array, Link
+from attnviz.trace.parts import Heads
 
 WHEN = ("before", "after")
 """Attention, and posterior attention once the word is known."""

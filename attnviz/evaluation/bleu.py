@@ -12,7 +12,7 @@ from sacrebleu.metrics.chrf import CHRF
 
 from attnviz.evaluation.forced import Likelihood, total_likelihood
 from attnviz.evaluation.measurement_tables import TableRow
-from attnviz.trace.parts import Array
+from attnviz.trace import Array
 
 Counts = NDArray[np.int64]
 """Statistics of BLEU, one row for each sentence, (N, 10); rows can be summed.

@@ -20,9 +20,8 @@ from attnviz.decoding import all_sentence_ids, all_target_ids, batches, largest,
 from attnviz.network import Network, RNNsearch
 from attnviz.network.rnnsearch import StepDecoder
 from attnviz.text import BOS, EOS, PAD, SPECIAL_PIECES, UNK, Tokenizer, normalise
-from attnviz.trace import Words
+from attnviz.trace import Array, FloatArray, Words
 from attnviz.trace.aligned import words_of
-from attnviz.trace.parts import Array, FloatArray
 from attnviz.translator import Translator
 
 LOGITS = 1 << 21

@@ -22,8 +22,7 @@ from attnviz.evaluation.scoring import GoldScorer
 from attnviz.files import replace_text
 from attnviz.importing.attention_reader import read_attention
 from attnviz.reading import reading_errors
-from attnviz.trace import Aligned
-from attnviz.trace.parts import Array, FloatArray, OneLine
+from attnviz.trace import Aligned, Array, FloatArray, OneLine
 
 Criterion = Literal["aer", "mutual", "erased"]
 CRITERIA: tuple[Criterion, ...] = get_args(Criterion)

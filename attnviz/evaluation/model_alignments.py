@@ -9,7 +9,8 @@ from attnviz.analysis.posterior import posterior
 from attnviz.detector import Detector
 from attnviz.evaluation.alignment import GoldAlignment, between_words, detokenise
 from attnviz.evaluation.forced import Advance, force_pairs
-from attnviz.trace.parts import Array, Heads
+from attnviz.trace import Array
+from attnviz.trace.parts import Heads
 from attnviz.translator import Translator
 
 

@@ -18,7 +18,9 @@ from attnviz.analysis.measures import (
     WordError,
     score_links,
 )
-from attnviz.analysis.measures import links as largest_links
+from attnviz.analysis.measures import (
+    links as largest_links,
+)
 from attnviz.arguments import check_choice, check_number, check_seed, check_whole_argument
 from attnviz.errors import AttnvizError, user_error
 from attnviz.evaluation.file_links import (
@@ -32,9 +34,8 @@ from attnviz.evaluation.file_links import (
     with_words_of,
 )
 from attnviz.languages import gettext, ngettext
-from attnviz.trace import Aligned
-from attnviz.trace.parts import Array
-from attnviz.trace.word_link_text import Link, Links, listed_links
+from attnviz.trace import Aligned, Array, Link
+from attnviz.trace.word_link_text import Links, listed_links
 
 _MOST_SAMPLES = 1_000_000
 _CLEARLY = 0.1

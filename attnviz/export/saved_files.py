@@ -28,8 +28,8 @@ from attnviz.files import replace_bytes
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.text import isolated, without_isolates
-from attnviz.trace import Aligned, WhatIfs
-from attnviz.trace.drawing import By, DetailLevel, HeatmapChoices, HeatmapOptions, drawing, heatmap_choices, step_index
+from attnviz.trace import Aligned, By, WhatIfs
+from attnviz.trace.drawing import DetailLevel, HeatmapChoices, HeatmapOptions, drawing, heatmap_choices, step_index
 
 _HEATMAP = "heatmap"
 _LOGIT_ATTRIBUTION = (LOGIT_ATTRIBUTION.name, CONTRAST.name)

@@ -15,9 +15,8 @@ from attnviz.analysis.labels import shorten
 from attnviz.figures.heatmap import axis_names
 from attnviz.palette import ColourScale, colour_at, heatmap_scale, letter_colour, palette
 from attnviz.text import with_symbols, without_isolates
-from attnviz.trace import Aligned
-from attnviz.trace.drawing import Face, HeatmapChoices, HeatmapOptions, heatmap_choices
-from attnviz.trace.parts import Array, Floating
+from attnviz.trace import Aligned, Array, Face, Floating
+from attnviz.trace.drawing import HeatmapChoices, HeatmapOptions, heatmap_choices
 
 _PREAMBLE = r"""\ifdefined\Uchar  % XeLaTeX and LuaLaTeX
   \usepackage{fontspec}

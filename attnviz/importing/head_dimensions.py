@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.errors import user_error
-from attnviz.trace.parts import Array, Heads
+from attnviz.trace import Array
+from attnviz.trace.parts import Heads
 
 _Array = NDArray[Any]
 

@@ -18,10 +18,10 @@ from attnviz.importing.huggingface_model import LanguageModel, Run, open_languag
 from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
 from attnviz.text import SPACE
-from attnviz.trace import Attention
+from attnviz.trace import Array, Attention
 from attnviz.trace.attention_builder import check_kind
 from attnviz.trace.attention_record import from_fields
-from attnviz.trace.parts import Array, HeadKind
+from attnviz.trace.parts import HeadKind
 from attnviz.trace.storage import LARGEST
 
 _ROWS = 32

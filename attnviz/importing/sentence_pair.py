@@ -19,10 +19,10 @@ from attnviz.errors import AttnvizError, user_error
 from attnviz.importing.head_dimensions import MEAN_OF_HEADS, choose_heads
 from attnviz.languages import gettext
 from attnviz.reading import LIMITS
-from attnviz.trace import MOST_TOKENS, Attention
+from attnviz.trace import MOST_TOKENS, Array, Attention
 from attnviz.trace.attention_builder import Tokens, matrix_size_texts, split_tokens
 from attnviz.trace.attention_record import from_fields
-from attnviz.trace.parts import Array, Heads, heads_in
+from attnviz.trace.parts import Heads, heads_in
 from attnviz.trace.tokens import ENDS, unescaped
 from attnviz.trace.word_link_text import Counted, Counting, Ends, Links
 

@@ -23,11 +23,11 @@ from attnviz.importing.format import Format, is_number
 from attnviz.importing.sentence_pair import SentencePair, Sentences, known_tokens
 from attnviz.languages import gettext
 from attnviz.reading import LIMITS, Content, json_error, json_values, objects
-from attnviz.trace import MOST_TOKENS, Attention
+from attnviz.trace import MOST_TOKENS, Array, Attention, Link
 from attnviz.trace.attention_record import FURTHER
-from attnviz.trace.parts import HEAD_KINDS, Array
+from attnviz.trace.parts import HEAD_KINDS
 from attnviz.trace.storage import FORMAT_NAMES
-from attnviz.trace.word_link_text import MOST_LINKS, Link, Links, parse_links
+from attnviz.trace.word_link_text import MOST_LINKS, Links, parse_links
 
 _KEYS = {
     "source": (

@@ -28,7 +28,7 @@ from attnviz.importing.formats.numpy_arrays import archive_members, fields_of, s
 from attnviz.importing.sentence_pair import Sentences
 from attnviz.languages import gettext
 from attnviz.reading import LIMITS, Content
-from attnviz.trace.parts import Array
+from attnviz.trace import Array
 
 _ATTENTIONS = ("cross_attentions", "attentions", "decoder_attentions", "encoder_attentions")
 """Names of attention in an output, the preferred ones first."""
