@@ -21,10 +21,9 @@ from attnviz.analysis.verification import RecurrentVerifier, Verifier
 from attnviz.analysis.weight_shapes import MisfitError, check_fit
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
-from attnviz.trace import Attention, Judgement, Record, Trace, TransformerTrace
+from attnviz.trace import Attention, Head, Judgement, Record, Trace, TransformerTrace
 from attnviz.trace.quantity import Quantity
 from attnviz.trace.saved import SavedResult
-from attnviz.trace.transformer_trace import Head
 
 
 def _model(record: Record) -> str:

@@ -1,8 +1,8 @@
 """Table of the kinds of attention of recurrent translators, and registration of the kinds that users add.
 
 A kind has a torch class (`network.scorers`), an independent NumPy class (`analysis.numpy_scorers`) and texts
-(`analysis.energy_equations`). The table names them as `module:name`, and they are imported where they are needed. Two
-modules show some kinds only: `analysis.page_texts` and `analysis.attention_forms`.
+(`analysis.energy_equations`). The table names the classes as `module:name`, and they are imported where they are
+needed. Two modules show some kinds only: `analysis.page_texts` and `analysis.attention_forms`.
 
 Users add a kind by its torch class, `package.module:Class`: as an entry point of the group `attnviz.scorers`, with
 `--scorer`, or in the variable `ATTNVIZ_SCORERS`. A model folder by itself cannot cause a module to be imported.
@@ -41,29 +41,27 @@ class AttentionKind:
 
     Without it, energies cannot be verified.
     """
-    texts: str = ""
-    """The function that returns the `analysis.energy_equations.ScorerTexts`; empty for a user's own kind."""
     halves: bool = False
     """Whether each direction of the encoder has n / 2 units, so that h_j has the length of s_i."""
     of_imports: bool = False
     """Whether imported translators can have this kind."""
 
 
-def _built_in(name: str, stem: str, texts: str, *, halves: bool = False, of_imports: bool = False) -> AttentionKind:
+def _built_in(name: str, stem: str, *, halves: bool = False, of_imports: bool = False) -> AttentionKind:
     network = f"attnviz.network.scorers:{stem}Scorer"
     recomputation = f"attnviz.analysis.numpy_scorers:{stem}Recomputation"
-    return AttentionKind(name, network, recomputation, f"attnviz.analysis.energy_equations:{texts}", halves, of_imports)
+    return AttentionKind(name, network, recomputation, halves, of_imports)
 
 
 BUILT_IN_KINDS: Mapping[str, AttentionKind] = {
     kind.name: kind
     for kind in (
-        _built_in("additive", "Additive", "additive", of_imports=True),
-        _built_in("general", "General", "general", of_imports=True),
-        _built_in("dot", "Dot", "dot", halves=True, of_imports=True),
-        _built_in("location", "Location", "location", of_imports=True),
-        _built_in("location-aware", "LocationAware", "location_aware"),
-        _built_in("none", "FixedContext", "none"),
+        _built_in("additive", "Additive", of_imports=True),
+        _built_in("general", "General", of_imports=True),
+        _built_in("dot", "Dot", halves=True, of_imports=True),
+        _built_in("location", "Location", of_imports=True),
+        _built_in("location-aware", "LocationAware"),
+        _built_in("none", "FixedContext"),
     )
 }
 ATTENTION_KINDS = tuple(BUILT_IN_KINDS)

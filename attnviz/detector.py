@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from attnviz.checkpoint import load_detector
 from attnviz.decoding import batches, padded, sentence_ids, target_ids
@@ -18,7 +17,7 @@ from attnviz.installed_models import find_model
 from attnviz.model_folder import weights_digest
 from attnviz.network.decomposable import Decomposable, DecomposableOutput
 from attnviz.text import Tokenizer
-from attnviz.trace import Judgement
+from attnviz.trace import FloatArray, Judgement
 
 _Pair = tuple[str, str]
 """A source and a target sentence."""
@@ -99,7 +98,7 @@ class Detector:
             seconds=time.perf_counter() - started,
         )
 
-    def judge_batch(self, pairs: Sequence[_Pair]) -> NDArray[np.float32]:
+    def judge_batch(self, pairs: Sequence[_Pair]) -> FloatArray:
         """Return the probability that each of P pairs is a sentence and its translation.
 
         Pairs are computed in batches of similar length.
@@ -119,7 +118,7 @@ class Detector:
                 encoded.append(self._encode(source, target))
         return self.judge_ids(encoded)
 
-    def judge_ids(self, pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> NDArray[np.float32]:
+    def judge_ids(self, pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> FloatArray:
         """Return the probability that each of P pairs of ids is a translation.
 
         Args:

@@ -37,8 +37,7 @@ class Cosine(Scorer):
 class ExactCosine(numpy_scorers.ProductRecomputation):
     """The same in NumPy."""
 
-    def weight_shapes(self, hidden: int, units: int, positions: int) -> dict[str, tuple[int, ...]]:
-        return {"attention.key.weight": (hidden, 2 * hidden)}
+    shapes = (("key.weight", ("n", "2m")),)
 
     def keys(self, decoder: Any, annotations: Array) -> Array:
         found = annotations @ decoder["attention.key.weight"].T

@@ -12,8 +12,8 @@ from babel.numbers import format_decimal, format_percent
 
 import attnviz
 from attnviz import Trace
+from attnviz.analysis.labels import decimal, number, signed, significant
 from attnviz.analysis.logit_attribution import logit_attribution, logit_attribution_sentence
-from attnviz.analysis.numbers import decimal, number, signed, significant
 from attnviz.analysis.stages import step_sentence
 from attnviz.analysis.verification import Discrepancy, discrepancy_text
 from attnviz.architectures import narrate

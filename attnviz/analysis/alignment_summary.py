@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.analysis.findings import identical_findings
-from attnviz.analysis.labels import quoted_name
+from attnviz.analysis.labels import percent, quoted_name
 from attnviz.analysis.measures import attended_words, entropy, is_uniform, ranked
-from attnviz.analysis.numbers import percent
 from attnviz.analysis.what_if_effects import foils_of
 from attnviz.languages import gettext, ngettext
 from attnviz.trace import Aligned, Record

@@ -13,17 +13,15 @@ from typing import Any, Literal
 
 import numpy as np
 
-from attnviz.analysis.labels import capitalised, quoted_name
-from attnviz.analysis.numbers import aligned, coloured_latex, decimal, percent, thousands
+from attnviz.analysis.labels import aligned, capitalised, coloured_latex, decimal, percent, quoted_name, thousands
 from attnviz.analysis.page_texts import ExhibitName
 from attnviz.analysis.recomputation import softmax
 from attnviz.analysis.step_equations import Equation
 from attnviz.languages import gettext, gettexts
 from attnviz.palette import ThemeName, palette
-from attnviz.trace import Trace
-from attnviz.trace.parts import FloatArray, float64
+from attnviz.trace import FloatArray, Head, Trace, float64
 from attnviz.trace.trace import additive_energy, query_and_key
-from attnviz.trace.transformer_trace import Head, TransformerTrace
+from attnviz.trace.transformer_trace import TransformerTrace
 
 Form = Literal["additive", "general", "product", "scaled", "heads", "self"]
 """Names of the forms, in the order of the page *To the transformer*."""
@@ -383,8 +381,13 @@ def form_sentence(form: Form, forms: Mapping[Form, AttentionForm], sources: Form
         )
     if now.heads is not None:
         listed = [
-            gettext("head {number} to {name}, {share}", number=number, name=name_of, share=share_of)
-            for number, (name_of, share_of) in enumerate((_strongest(pieces, head[step]) for head in now.heads), 1)
+            gettext(
+                "head {number} to {name}, {share}",
+                number=number,
+                name=quoted_name(pieces[int(weights.argmax())]),
+                share=percent(weights.max()),
+            )
+            for number, weights in enumerate(now.heads[:, step], 1)
         ]
         return gettext(
             "Each head gives its largest weight to one word: {heads}. In the mean of the heads, {name} has the largest "
@@ -413,8 +416,3 @@ def form_sentence(form: Form, forms: Mapping[Form, AttentionForm], sources: Form
             share=share,
         )
     return gettext("{name} has the largest weight: {share}.", name=capitalised(name), share=share)
-
-
-def _strongest(pieces: tuple[str, ...], weights: FloatArray) -> tuple[str, str]:
-    best = int(np.argmax(weights))
-    return quoted_name(pieces[best]), percent(weights[best])

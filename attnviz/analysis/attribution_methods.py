@@ -18,16 +18,15 @@ from typing import Literal, NamedTuple, cast, get_args
 
 import numpy as np
 
-from attnviz.analysis.labels import quoted_name
+from attnviz.analysis.labels import decimal, percent, quoted_name
 from attnviz.analysis.likelihood import Readouts
 from attnviz.analysis.measures import ratios, total_variation
-from attnviz.analysis.numbers import decimal, percent
 from attnviz.analysis.posterior import erasure_log_drops, posterior_of
 from attnviz.analysis.recomputation import Weights
 from attnviz.arguments import check_choice, check_each, check_whole_argument
 from attnviz.languages import gettext, ngettext
-from attnviz.trace import Attention, Trace
-from attnviz.trace.parts import Array, Attributions, OneLine, float64
+from attnviz.trace import Array, Attention, OneLine, Trace, float64
+from attnviz.trace.parts import Attributions
 
 AttributionMethod = Literal["attention", "posterior", "logit_attribution", "gradient", "erased", "erased_input"]
 ATTRIBUTION_METHODS: tuple[AttributionMethod, ...] = get_args(AttributionMethod)

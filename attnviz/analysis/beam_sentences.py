@@ -7,8 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import takewhile
 
-from attnviz.analysis.labels import quote
-from attnviz.analysis.numbers import NO_BREAK, decimal, significant
+from attnviz.analysis.labels import NO_BREAK, decimal, quote, significant
 from attnviz.languages import gettext, ngettext
 from attnviz.trace import BeamTree
 

@@ -13,19 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.grid import Grid, grid
-from attnviz.analysis.labels import SYMBOLS, face_names, quote, shorten
+from attnviz.analysis.labels import SYMBOLS, decimal, face_names, percent, quote, shorten, signed
 from attnviz.analysis.measures import PairAgreement, error_between, ranked, total_variation
-from attnviz.analysis.numbers import decimal, percent, signed
 from attnviz.analysis.word_classes import is_punctuation
 from attnviz.arguments import check_choice, check_each, check_whole_argument
-from attnviz.errors import AttnvizError
+from attnviz.errors import user_error
 from attnviz.languages import gettext, ngettext
 from attnviz.text import normalise, word_spans
-from attnviz.trace import Attention, Record
+from attnviz.trace import Array, Attention, By, Face, Link, OneLine, Record, float64
 from attnviz.trace.aligned import Groups
-from attnviz.trace.drawing import By, Face
-from attnviz.trace.parts import Array, OneLine, float64
-from attnviz.trace.word_link_text import Link
 
 ComparedSide = Literal["first", "other"]
 
@@ -157,7 +153,7 @@ def compare(
     """
     check_each(gettext("translations"), (trace, other), (Record, Attention))
     if not isinstance(posteriors, tuple) or len(posteriors) != 2:
-        raise AttnvizError(gettext("Give a pair of posterior attentions, one for each translation."))
+        raise user_error("Give a pair of posterior attentions, one for each translation.")
     check_each(gettext("posterior attentions"), posteriors, (np.ndarray, NoneType))
     faces: list[Face] = [face if record.attends else "before" for record in (trace, other)]
     first_grid, other_grid = (
@@ -168,43 +164,42 @@ def compare(
         shared_axis(first_grid.source, other_grid.source),
         shared_axis(first_grid.target, other_grid.target),
     )
+    first_cells, first_logs, first_steps, first_pieces = _on_common_axes(trace, first_grid, target.first, source.first)
+    other_cells, other_logs, other_steps, other_pieces = _on_common_axes(other, other_grid, target.other, source.other)
     return Comparison(
         by,
         face,
         source,
         target,
-        _on_common_axes(trace, first_grid, target.first, source.first),
-        _on_common_axes(other, other_grid, target.other, source.other),
-        _row_log_probabilities(trace, first_grid, target.first),
-        _row_log_probabilities(other, other_grid, target.other),
-        {"first": _groups(first_grid.steps, target.first), "other": _groups(other_grid.steps, target.other)},
-        {"first": _groups(first_grid.pieces, source.first), "other": _groups(other_grid.pieces, source.other)},
+        first_cells,
+        other_cells,
+        first_logs,
+        other_logs,
+        {"first": first_steps, "other": other_steps},
+        {"first": first_pieces, "other": other_pieces},
         both_attend=trace.attends and other.attends,
     )
 
 
 def _on_common_axes(
     record: Record | Attention, own_grid: Grid, rows: Sequence[int | None], columns: Sequence[int | None]
-) -> Array:
-    """Return the cells of one translation on the common axes, (R, C)."""
-    placed = np.full((len(rows), len(columns)), np.nan)
+) -> tuple[Array, Array, Groups, Groups]:
+    """Return the cells of one translation on the common axes, (R, C), with what else belongs to its rows and columns.
+
+    That is the log probability of the word in each row, (R,), its steps, and the pieces of each column.
+    """
+    cells, logs = np.full((len(rows), len(columns)), np.nan), np.full(len(rows), np.nan)
+    present = [[k for k, word in enumerate(places) if word is not None] for places in (rows, columns)]
     if record.attends:
-        present = [[k for k, word in enumerate(places) if word is not None] for places in (rows, columns)]
-        placed[np.ix_(*present)] = own_grid.shown
-    return placed
-
-
-def _row_log_probabilities(record: Record | Attention, own_grid: Grid, rows: Sequence[int | None]) -> Array:
-    """Return the log probability of the word in each row, (R,)."""
-    known = getattr(record, "log_probabilities", None)  # imported attention has none
-    if known is None:
-        return np.full(len(rows), np.nan)
-    logs = float64(known)
-    return np.array([np.nan if word is None else logs[list(own_grid.steps[word])].sum() for word in rows])
-
-
-def _groups(groups: Groups, places: Sequence[int | None]) -> Groups:
-    return tuple(() if word is None else groups[word] for word in places)
+        cells[np.ix_(*present)] = own_grid.shown
+    steps, pieces = (
+        tuple(() if word is None else groups[word] for word in places)
+        for groups, places in ((own_grid.steps, rows), (own_grid.pieces, columns))
+    )
+    if isinstance(record, Record):  # imported attention has no probabilities
+        known = float64(record.log_probabilities)
+        logs[present[0]] = [known[list(steps[row])].sum() for row in present[0]]
+    return cells, logs, steps, pieces
 
 
 @dataclass(frozen=True)
@@ -245,13 +240,11 @@ def shared_axis(first: Sequence[str], other: Sequence[str]) -> SharedAxis:
         else:
             places += [(word, None) for word in range(start, end)]
             places += [(None, word) for word in range(other_start, other_end)]
-    names = tuple(_name(first, i, other, k) for i, k in places)
-    return SharedAxis(tuple(i for i, _ in places), tuple(k for _, k in places), names)
-
-
-def _name(first: Sequence[str], i: int | None, other: Sequence[str], k: int | None) -> str:
-    written = dict.fromkeys(words[place] for words, place in ((first, i), (other, k)) if place is not None)
-    return " / ".join(written)
+    names = (
+        dict.fromkeys(words[place] for words, place in zip((first, other), pair, strict=True) if place is not None)
+        for pair in places
+    )
+    return SharedAxis(tuple(i for i, _ in places), tuple(k for _, k in places), tuple(map(" / ".join, names)))
 
 
 def sentence_words(text: str) -> tuple[str, ...]:

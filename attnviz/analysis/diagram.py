@@ -7,16 +7,12 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from attnviz.analysis.energy_equations import NEW, OLD, Symbol, WeightSymbols, symbols, terms
-from attnviz.analysis.labels import quote, quoted_name, subscript
+from attnviz.analysis.labels import decimal, percent, quote, quoted_name, subscript
 from attnviz.analysis.measures import cosines, is_uniform, named_shares, ranked, weight_order, word_shares
-from attnviz.analysis.numbers import decimal, percent
-from attnviz.languages import gettext
-from attnviz.trace import Aligned, Trace
-from attnviz.trace.parts import Array, float64
-from attnviz.trace.transformer_trace import Head
+from attnviz.languages import gettext, gettexts
+from attnviz.trace import Aligned, Array, Floating, Head, Indices, Trace, float64
 
 SHOWN_UNITS = 24
 """Number of units of a context vector that are displayed."""
@@ -31,7 +27,7 @@ class ContextUnits:
     All indices are 0-based, all numbers float64.
     """
 
-    units: NDArray[np.intp]
+    units: Indices
     """Units in which c_i is farthest from the mean of all steps' contexts, farthest first, (K,)."""
     mean: Array
     """That mean in these units, (K,)."""
@@ -85,19 +81,18 @@ def context_units(trace: Trace, step: int) -> ContextUnits:
 
 SQUARES = 8
 """Number of units that represent a vector, or each direction of an annotation."""
-Units = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
 class DrawnUnits:
     """The displayed units (0-based, ascending) of each kind of vector, the same for the whole translation."""
 
-    annotation: Units
+    annotation: Indices
     """Forward units, then as many backward units where the encoder reads backwards."""
-    context: Units
+    context: Indices
     """The same as for annotations, or only the forward units for models without attention."""
-    state: Units
-    readout: Units
+    state: Indices
+    readout: Indices
 
 
 def drawn_units(trace: Trace) -> DrawnUnits:
@@ -112,7 +107,7 @@ def drawn_units(trace: Trace) -> DrawnUnits:
     return DrawnUnits(annotation, context, most_varied(states), most_varied(trace.readouts))
 
 
-def most_varied(vectors: NDArray[np.floating]) -> Units:
+def most_varied(vectors: Floating) -> Indices:
     """Return the SQUARES units with the largest variance over `vectors`, (R, n), ascending; of equals the first."""
     spread = float64(vectors).var(axis=0)
     return np.sort(ranked(spread)[:SQUARES])
@@ -129,7 +124,7 @@ class WeightedSum:
     All indices are 0-based.
     """
 
-    units: Units
+    units: Indices
     """The units, the same at every step: those in which the values h_j or v_j differ most, ascending, (K,)."""
     values: Array
     """h_j or v_j in these units, (Tx, K)."""
@@ -195,31 +190,34 @@ def diagram_caption(trace: Trace) -> str:
 
 def diagram_labels(trace: Trace) -> dict[str, str]:
     """Return the names of the parts."""
-    return {
-        "source": gettext("English piece"),
-        "forward": gettext("read forwards"),
-        "backward": gettext("read backwards"),
-        "annotation": gettext("annotation"),
-        "state": gettext("previous state"),
-        "previous": gettext("previous word"),
+    return gettexts(
+        {
+            "source": "English piece",
+            "forward": "read forwards",
+            "backward": "read backwards",
+            "annotation": "annotation",
+            "state": "previous state",
+            "previous": "previous word",
+            "hand": "by hand",
+            "again": "reused in the next step",
+            "start": "first state",
+            "query": "query",
+            "key": "key",
+            "show": "Show this step",
+            "pause": "Pause",
+            "resume": "Go on",
+            "next": "Next",
+            "repeat": "Show again",
+            "close": "Close",
+            "moment": "Moment of the step",
+            "speed": "Speed",
+            "sum": "sum {sum}",
+            "count": "{k} of {n} pieces: {weight} of the weight.",
+            "byHand": "The weights of this step were set by hand. They sum to 100 %.",
+        }
+    ) | {
         "cell": str(trace.form["cell"]).upper(),
         "maxout": "maxout" if trace.has_maxout else gettext("joined"),
-        "hand": gettext("by hand"),
-        "again": gettext("reused in the next step"),
-        "start": gettext("first state"),
-        "query": gettext("query"),
-        "key": gettext("key"),
-        "show": gettext("Show this step"),
-        "pause": gettext("Pause"),
-        "resume": gettext("Go on"),
-        "next": gettext("Next"),
-        "repeat": gettext("Show again"),
-        "close": gettext("Close"),
-        "moment": gettext("Moment of the step"),
-        "speed": gettext("Speed"),
-        "sum": gettext("sum {sum}"),
-        "count": gettext("{k} of {n} pieces: {weight} of the weight."),
-        "byHand": gettext("The weights of this step were set by hand. They sum to 100 %."),
     }
 
 

@@ -3,8 +3,6 @@
 Symbols and sizes are those of `trace.trace`.
 
 The diagram labels its parts with these symbols.
-
-`attention_kinds` names the function of each kind, which returns the texts in the current language.
 """
 
 from __future__ import annotations
@@ -19,10 +17,8 @@ from numpy.typing import NDArray
 
 from attnviz.analysis.numpy_scorers import scorer_of
 from attnviz.analysis.recomputation import Weights, submodule_weights
-from attnviz.attention_kinds import BUILT_IN_KINDS, resolve
 from attnviz.languages import gettext
-from attnviz.trace import Trace
-from attnviz.trace.parts import Array, float64
+from attnviz.trace import Array, Trace, float64
 from attnviz.trace.trace import additive_energy, query_and_key
 
 SATURATED = 0.99
@@ -209,152 +205,132 @@ class ScorerTexts:
 
 
 def texts_of(kind: str) -> ScorerTexts:
-    """Return the texts of a kind of attention, general ones for a user's own kind."""
-    if kind not in BUILT_IN_KINDS:
-        return own(kind)
-    return resolve(BUILT_IN_KINDS[kind].texts)()
-
-
-def additive() -> ScorerTexts:
-    """Return the texts of additive attention, e = v . tanh(W s + U h)."""
-    return ScorerTexts(
-        gettext("Additive attention"),
-        gettext("additive"),
-        Terms(query="W_a", key="U_a", energy="v_a"),
-        _additive_lines("{bias}", "⟦query⟧", "⟦key⟧"),
-        gettext(
-            "Energy measures how well the state before this word fits a source piece, here piece {piece}. One layer "
-            "applied to the concatenated state and annotation would give the same energy.",
-            piece="⟦j⟧",
-        ),
-        gettext("Energy measures how well the updated state fits a source piece, here piece {piece}.", piece="⟦j⟧"),
-        gettext(
-            "An annotation has {units} numbers. Learned matrices turn the state into a query and the annotation into a "
-            "key, of {count} numbers each. A learned formula then makes one number of query and key: it adds them, "
-            "applies tanh, and takes a weighted sum."
-        ),
-        gettext(
-            '<span class="wide">For each unit: the value of <span class="decoder">the query</span>, the value of <span '
-            'class="encoder">the key</span> with the sum of query and key (◆), the tanh of this sum, the '
-            "learned weight v, and the running sum of v times tanh. The last value of the running sum is the energy. "
-            "</span>▮ marks a saturated unit, |tanh| ≥ {saturated}. One layer applied to the concatenation [s ; h] "
-            "gives the same result as W<sub>a</sub> s + U<sub>a</sub> h.",
-            saturated=SATURATED,
-        ),
-    )
-
-
-def general() -> ScorerTexts:
-    """Return the texts of Luong's *general* attention, e = s . P h."""
-    return ScorerTexts(
-        gettext("General attention"),
-        gettext("general"),
-        Terms(key="P"),
-        _product_lines("P\\,{annotation}"),
-        _fit_note(),
-        _fit_note(),
-        gettext(
-            "An annotation has {units} numbers. A learned matrix turns the annotation into a key, as long as the "
-            "state, which is the query. Then query and key are multiplied number by number, and the products are added "
-            "up."
-        ),
-        gettext(
-            '<span class="wide">For each unit: the value of <span class="decoder">the state</span>, the value of <span '
-            'class="encoder">the projected annotation</span>, and the running sum of their products. The last '
-            "value of the running sum is the energy.</span>"
-        ),
-    )
-
-
-def dot() -> ScorerTexts:
-    """Return the texts of Luong's *dot* attention, e = s . h."""
-    return ScorerTexts(
-        gettext("Dot-product attention"),
-        gettext("dot product"),
-        Terms(),
-        _product_lines("{annotation}"),
-        gettext(
-            "Energy measures how well the state fits this source piece. Dot-product attention needs no matrix, because "
-            "an annotation is as long as the state. Each direction of the encoder has half as many units as the "
-            "decoder."
-        ),
-        _fit_note(),
-        gettext(
-            "An annotation has {units} numbers, as many as the state. The state is the query, the annotation the key: "
-            "they are multiplied number by number, and the products are added up."
-        ),
-        gettext(
-            '<span class="wide">For each unit: the value of <span class="decoder">the state</span>, the value of <span '
-            'class="encoder">the annotation</span>, and the running sum of their products. The last value of '
-            "the running sum is the energy.</span>"
-        ),
-    )
-
-
-def location() -> ScorerTexts:
-    """Return the texts of Luong's *location* attention, e = s . w, with a w for each position."""
-    return ScorerTexts(
-        gettext("Location attention"),
-        gettext("location"),
-        Terms(),
-        _product_lines("w_{⟦j⟧}"),
-        gettext(
-            "Energy measures how well the state fits position {place} of the sentence. The key w belongs to the "
-            "position: it is the same for any word at that position.",
-            place="⟦j⟧",
-        ),
-        "",
-        gettext(
-            "Each position in the sentence has its own key of {count} numbers, whatever word is there. The key of a "
-            "position is multiplied number by number by the state, which is the query, and the products are added up."
-        ),
-        gettext(
-            '<span class="wide">For each unit: the value of <span class="decoder">the state</span>, the value of <span '
-            'class="encoder">the position</span>, and the running sum of their products. The last value of the '
-            "running sum is the energy.</span>"
-        ),
-        gettext(
-            "With location attention, a key belongs to a position in the sentence, not to the word at that position."
-        ),
-    )
-
-
-def location_aware() -> ScorerTexts:
-    """Return the texts of location-aware attention, e = v . tanh(W s + U h + L f), f = F * alpha."""
-    return replace(
-        additive(),
-        name=gettext("Location-aware attention"),
-        short_name=gettext("location-aware"),
-        energy=(
-            r"f_{⟦i⟧} &= F * \alpha_{⟦before⟧}",
-            *_additive_lines(r" + L f_{⟦i⟧,⟦j⟧}", "⟦query⟧", "⟦key⟧", r"L\,⟦features⟧"),
-        ),
-        note=gettext(
-            "Energy measures how well the state before this word fits source piece {piece}. The energy also depends on "
-            "the weights α of the previous step. The filters F compute features f from the weights at each position "
-            "and its neighbours. Before the first word, all weights α are 0.",
-            piece="⟦j⟧",
-        ),
-        fit=gettext(
-            "An annotation has {units} numbers. Learned matrices turn three inputs into {count} numbers each: the "
-            "state (which gives the query), the annotation (the key), and the attention that the previous step gave to "
-            "this piece and its neighbours. A learned formula then makes one number of the three: it adds them, "
-            "applies tanh, and takes a weighted sum."
-        ),
-        more=gettext(
-            "The energy of a piece also depends on the attention that the previous step gave to this piece and its "
-            "neighbours."
-        ),
-    )
-
-
-def none() -> ScorerTexts:
-    """Return the names of a model without attention, which has no energies."""
-    return ScorerTexts(gettext("One fixed vector"), gettext("fixed vector"))
-
-
-def own(kind: str) -> ScorerTexts:
-    """Return the texts of a user's own kind, package.module:Class, whose energies are unknown."""
+    """Return the texts of a kind of attention, general ones for a user's own kind, whose energies are unknown."""
+    match kind:
+        case "additive":  # e = v . tanh(W s + U h)
+            return ScorerTexts(
+                gettext("Additive attention"),
+                gettext("additive"),
+                Terms(query="W_a", key="U_a", energy="v_a"),
+                _additive_lines("{bias}", "⟦query⟧", "⟦key⟧"),
+                gettext(
+                    "Energy measures how well the state before this word fits a source piece, here piece {piece}. One "
+                    "layer applied to the concatenated state and annotation would give the same energy.",
+                    piece="⟦j⟧",
+                ),
+                gettext(
+                    "Energy measures how well the updated state fits a source piece, here piece {piece}.", piece="⟦j⟧"
+                ),
+                gettext(
+                    "An annotation has {units} numbers. Learned matrices turn the state into a query and the "
+                    "annotation into a key, of {count} numbers each. A learned formula then makes one number of query "
+                    "and key: it adds them, applies tanh, and takes a weighted sum."
+                ),
+                gettext(
+                    '<span class="wide">For each unit: the value of <span class="decoder">the query</span>, the value '
+                    'of <span class="encoder">the key</span> with the sum of query and key (◆), the tanh of this sum, '
+                    "the learned weight v, and the running sum of v times tanh. The last value of the running sum is "
+                    "the energy. </span>▮ marks a saturated unit, |tanh| ≥ {saturated}. One layer applied to the "
+                    "concatenation [s ; h] gives the same result as W<sub>a</sub> s + U<sub>a</sub> h.",
+                    saturated=SATURATED,
+                ),
+            )
+        case "general":  # e = s . P h
+            return ScorerTexts(
+                gettext("General attention"),
+                gettext("general"),
+                Terms(key="P"),
+                _product_lines("P\\,{annotation}"),
+                _fit_note(),
+                _fit_note(),
+                gettext(
+                    "An annotation has {units} numbers. A learned matrix turns the annotation into a key, as long as "
+                    "the state, which is the query. Then query and key are multiplied number by number, and the "
+                    "products are added up."
+                ),
+                gettext(
+                    '<span class="wide">For each unit: the value of <span class="decoder">the state</span>, the value '
+                    'of <span class="encoder">the projected annotation</span>, and the running sum of their products. '
+                    "The last value of the running sum is the energy.</span>"
+                ),
+            )
+        case "dot":  # e = s . h
+            return ScorerTexts(
+                gettext("Dot-product attention"),
+                gettext("dot product"),
+                Terms(),
+                _product_lines("{annotation}"),
+                gettext(
+                    "Energy measures how well the state fits this source piece. Dot-product attention needs no matrix, "
+                    "because an annotation is as long as the state. Each direction of the encoder has half as many "
+                    "units as the decoder."
+                ),
+                _fit_note(),
+                gettext(
+                    "An annotation has {units} numbers, as many as the state. The state is the query, the annotation "
+                    "the key: they are multiplied number by number, and the products are added up."
+                ),
+                gettext(
+                    '<span class="wide">For each unit: the value of <span class="decoder">the state</span>, the value '
+                    'of <span class="encoder">the annotation</span>, and the running sum of their products. The last '
+                    "value of the running sum is the energy.</span>"
+                ),
+            )
+        case "location":  # e = s . w, with a w for each position
+            return ScorerTexts(
+                gettext("Location attention"),
+                gettext("location"),
+                Terms(),
+                _product_lines("w_{⟦j⟧}"),
+                gettext(
+                    "Energy measures how well the state fits position {place} of the sentence. The key w belongs to "
+                    "the position: it is the same for any word at that position.",
+                    place="⟦j⟧",
+                ),
+                "",
+                gettext(
+                    "Each position in the sentence has its own key of {count} numbers, whatever word is there. The key "
+                    "of a position is multiplied number by number by the state, which is the query, and the products "
+                    "are added up."
+                ),
+                gettext(
+                    '<span class="wide">For each unit: the value of <span class="decoder">the state</span>, the value '
+                    'of <span class="encoder">the position</span>, and the running sum of their products. The last '
+                    "value of the running sum is the energy.</span>"
+                ),
+                gettext(
+                    "With location attention, a key belongs to a position in the sentence, not to the word at that "
+                    "position."
+                ),
+            )
+        case "location-aware":  # e = v . tanh(W s + U h + L f), f = F * alpha
+            return replace(
+                texts_of("additive"),
+                name=gettext("Location-aware attention"),
+                short_name=gettext("location-aware"),
+                energy=(
+                    r"f_{⟦i⟧} &= F * \alpha_{⟦before⟧}",
+                    *_additive_lines(r" + L f_{⟦i⟧,⟦j⟧}", "⟦query⟧", "⟦key⟧", r"L\,⟦features⟧"),
+                ),
+                note=gettext(
+                    "Energy measures how well the state before this word fits source piece {piece}. The energy also "
+                    "depends on the weights α of the previous step. The filters F compute features f from the weights "
+                    "at each position and its neighbours. Before the first word, all weights α are 0.",
+                    piece="⟦j⟧",
+                ),
+                fit=gettext(
+                    "An annotation has {units} numbers. Learned matrices turn three inputs into {count} numbers each: "
+                    "the state (which gives the query), the annotation (the key), and the attention that the previous "
+                    "step gave to this piece and its neighbours. A learned formula then makes one number of the three: "
+                    "it adds them, applies tanh, and takes a weighted sum."
+                ),
+                more=gettext(
+                    "The energy of a piece also depends on the attention that the previous step gave to this piece and "
+                    "its neighbours."
+                ),
+            )
+        case "none":
+            return ScorerTexts(gettext("One fixed vector"), gettext("fixed vector"))
     name = kind.rpartition(":")[2]
     return ScorerTexts(
         name,

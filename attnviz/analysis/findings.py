@@ -9,24 +9,20 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from enum import StrEnum
 from itertools import groupby
 from typing import Any, TypeGuard
 
 import numpy as np
 
-from attnviz.analysis.labels import merged_cell_text, quote, quoted_name
+from attnviz.analysis.labels import merged_cell_text, percent, quote, quoted_name, significant
 from attnviz.analysis.measures import anchors, attended_words, coverage, entropy
-from attnviz.analysis.numbers import percent, significant
 from attnviz.analysis.word_classes import FUNCTION_WORDS, REPEATED_BY_GRAMMAR, is_word
 from attnviz.languages import gettext, ngettext
 from attnviz.text import join_pieces
-from attnviz.trace import Attention, Record, Words
-from attnviz.trace.aligned import AttentionMatrix
-from attnviz.trace.parts import Hypothesis
+from attnviz.trace import Attention, AttentionMatrix, Record, Words
 
 Readable = Record | Attention
 """Anything that has findings; attention of other programs has no probabilities."""
@@ -77,6 +73,12 @@ class Finding:
     """The last source word, where the finding is about several words from `source` on."""
     strong: bool = False
     """Whether it may be called a mistake: at least nine in ten findings like it were right."""
+
+    @property
+    def sources(self) -> range:
+        """The source words that it is about, the first where it is about none."""
+        first = self.source or 0
+        return range(first, (self.last or first) + 1)
 
 
 LITTLE_COVERAGE = 0.12
@@ -269,42 +271,6 @@ def probability_findings(trace: Record, words: Words) -> Iterator[Finding]:
             yield Finding(FindingKind.IMPROBABLE, lowest, target=index)
 
 
-_TOKEN = re.compile(r"\w+|[^\w\s]")
-
-
-@dataclass(frozen=True)
-class OtherHypothesis:
-    """Another finished hypothesis, with the words that it has in place of one target word."""
-
-    hypothesis: Hypothesis
-    words: str
-    """Empty where the hypothesis leaves the word out."""
-    differs_elsewhere: bool
-    """Whether the hypothesis differs from the translation in other words, too."""
-
-
-def other_hypotheses(words: Words, hypotheses: Sequence[Hypothesis], target: int) -> list[OtherHypothesis]:
-    """Return the hypotheses that have other words than the translation at its word `target`, best first.
-
-    The first of `hypotheses` is the translation itself.
-    """
-    groups = [_TOKEN.findall(word) if word != "</s>" else [] for word in words.target]
-    tokens = [token for group in groups for token in group]
-    first = sum(len(group) for group in groups[:target])
-    last = first + len(groups[target])
-    found = []
-    for hypothesis in hypotheses[1:]:
-        others = _TOKEN.findall(hypothesis.translation)
-        matcher = SequenceMatcher(None, tokens, others, autojunk=False)
-        changes = [change for change in matcher.get_opcodes() if change[0] != "equal"]
-        here = [change for change in changes if change[1] < last and change[2] > first]
-        if here:
-            instead = " ".join(token for _, _, _, start, end in here for token in others[start:end])
-            differs_elsewhere = any(change[1] < first or change[2] > last for change in changes)
-            found.append(OtherHypothesis(hypothesis, instead, differs_elsewhere))
-    return found
-
-
 def same_spellings(words: Words) -> Iterator[tuple[int, int]]:
     """Yield (target, source) of words that occur once on each side and are longer than one letter."""
     for i, j in anchors(words.source, words.target):
@@ -319,26 +285,18 @@ def findings_of(trace: Readable) -> list[Finding]:
     about probabilities only. Attention of other programs has findings about attention only. Findings about imported
     translators and imported attention are never strong, and are in the order of the rules.
     """
-    words = trace.words()
-    if not has_word_probabilities(trace) or trace.imported:
-        findings = [*coverage_findings(trace, words), *shift_findings(trace, words)]
-        findings += [*uniform_findings(trace, words), *identical_findings(trace), *repeat_findings(trace, words)]
-        findings += number_findings(words)
-        findings += probability_findings(trace, words) if has_word_probabilities(trace) else []
-        source, target = words.special
-        findings = [one for one in findings if one.source not in source and one.target not in target]
-        return [dataclasses.replace(finding, strong=False) for finding in findings]
-    if trace.attends and not trace.attends_once:
-        return [*number_findings(words), *probability_findings(trace, words)]
-    by_source = [*coverage_findings(trace, words), *shift_findings(trace, words)] if trace.attends else []
-    by_target = [
-        *uniform_findings(trace, words),
-        *identical_findings(trace),
-        *repeat_findings(trace, words),
-        *number_findings(words),
-        *probability_findings(trace, words),
-    ]
-    return by_source + sorted(by_target, key=lambda finding: finding.target or 0)
+    words, by_source, by_target = trace.words(), list[Finding](), list[Finding]()
+    measured = has_word_probabilities(trace) and not trace.imported
+    if trace.attends and (trace.attends_once or not measured):
+        by_source = [*coverage_findings(trace, words), *shift_findings(trace, words)]
+        by_target = [*uniform_findings(trace, words), *identical_findings(trace), *repeat_findings(trace, words)]
+    by_target += number_findings(words)
+    by_target += probability_findings(trace, words) if has_word_probabilities(trace) else ()
+    if measured:
+        return by_source + sorted(by_target, key=lambda finding: finding.target or 0)
+    source, target = words.special
+    found = [one for one in by_source + by_target if one.source not in source and one.target not in target]
+    return [dataclasses.replace(finding, strong=False) for finding in found]
 
 
 def cell_of(trace: Readable, finding: Finding) -> tuple[int, int | None]:
@@ -349,8 +307,7 @@ def cell_of(trace: Readable, finding: Finding) -> tuple[int, int | None]:
     """
     words = trace.words()
     if finding.target is None:
-        first = finding.source or 0
-        columns = [j for group in words.source_groups[first : (finding.last or first) + 1] for j in group]
+        columns = [j for word in finding.sources for j in words.source_groups[word]]
         step, column = np.unravel_index(int(trace.alignment[:, columns].argmax()), (len(trace.alignment), len(columns)))
         return int(step), columns[int(column)]
     steps = words.target_groups[finding.target]
@@ -413,8 +370,7 @@ def finding_sentence(trace: Readable, finding: Finding) -> str:
 
 def quoted_source_words(trace: Readable, finding: Finding) -> str:
     """Return the source words of a finding in quotation marks."""
-    first = finding.source or 0
-    pieces = [j for group in trace.words().source_groups[first : (finding.last or first) + 1] for j in group]
+    pieces = [j for word in finding.sources for j in trace.words().source_groups[word]]
     return quote(join_pieces(trace.source_surfaces[j] for j in pieces), 60)
 
 

@@ -13,18 +13,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from attnviz.analysis.labels import face_names, quote
+from attnviz.analysis.labels import decimal, face_names, percent, quote
 from attnviz.analysis.measures import ErrorRate, SureAndPossible, error_rate, links, mutual_links
-from attnviz.analysis.numbers import decimal, percent
 from attnviz.errors import AttnvizError, user_error
 from attnviz.languages import gettext, gettexts, ngettext
 from attnviz.text import abbreviated
-from attnviz.trace import Aligned, Attention, Words
-from attnviz.trace.drawing import Face
-from attnviz.trace.parts import float64
-from attnviz.trace.word_link_text import Link, parse_links
+from attnviz.trace import Aligned, Attention, Face, Floating, Link, Words, float64
+from attnviz.trace.word_link_text import parse_links
 
 MOST_GOLD_LINKS = 600
 """Largest number of links of a pair, since they are stored in the page's URL."""
@@ -172,7 +168,7 @@ def recorded_gold_links(trace: Aligned) -> GoldLinks:
     return GoldLinks(sure, possible - sure)
 
 
-def link_errors(words: Words, gold: GoldLinks, shares: NDArray[np.floating] | None = None) -> LinkErrors:
+def link_errors(words: Words, gold: GoldLinks, shares: Floating | None = None) -> LinkErrors:
     """Return the errors of the links of `words` against `gold`, whose links must be in range.
 
     Words from a file of links have the links of the file. Otherwise, as in `attnviz evaluate`, each target word except
@@ -373,30 +369,33 @@ def removed_links_message() -> str:
 
 def drawing_texts(number: int, count: int, *, of_file: bool) -> dict[str, str]:
     """Return the texts of the mode in which links are drawn on the heatmap, for pair `number` of `count`."""
-    return {
-        "help": gettext(
-            "Click a cell to link its two words. A second click turns the sure link into a possible link; a third "
-            "click removes the link. A link is written source → target."
-        ),
-        "keys": gettext(
-            "Arrow keys move to another cell, Enter or Space sets the link, Ctrl+Z undoes, and Escape leaves the "
-            "heatmap."
-        ),
-        "cells": gettext("Cells for drawing links"),
-        "cell": gettext("{source} → {target}: {kind}"),
-        "none": gettext("no link"),
-        "sure": gettext("sure link"),
-        "possible": gettext("possible link"),
-        "count-sure": gettext("sure: {count}"),
-        "count-possible": gettext("possible: {count}"),
-        "count-false": gettext("false: {count}"),
-        "score": gettext(
-            "Error rate of the file {aer}, precision {precision}, recall {recall}."
-            if of_file
-            else "{face}: error rate {aer}, precision {precision}, recall {recall}."
-        ),
-        "most": gettext("No more than {most} links can be drawn."),
-        "undo": gettext("Undo"),
+    return gettexts(
+        {
+            "help": (
+                "Click a cell to link its two words. A second click turns the sure link into a possible link; a third "
+                "click removes the link. A link is written source → target."
+            ),
+            "keys": (
+                "Arrow keys move to another cell, Enter or Space sets the link, Ctrl+Z undoes, and Escape leaves the "
+                "heatmap."
+            ),
+            "cells": "Cells for drawing links",
+            "cell": "{source} → {target}: {kind}",
+            "none": "no link",
+            "sure": "sure link",
+            "possible": "possible link",
+            "count-sure": "sure: {count}",
+            "count-possible": "possible: {count}",
+            "count-false": "false: {count}",
+            "score": (
+                "Error rate of the file {aer}, precision {precision}, recall {recall}."
+                if of_file
+                else "{face}: error rate {aer}, precision {precision}, recall {recall}."
+            ),
+            "most": "No more than {most} links can be drawn.",
+            "undo": "Undo",
+        }
+    ) | {
         "save": gettext("Save the links:")
         if count == 1
         else gettext("Save the links of pair {number}:", number=number),

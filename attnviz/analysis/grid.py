@@ -7,19 +7,16 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from attnviz.analysis.gold import GoldLinks, link_errors
 from attnviz.analysis.imported_file_texts import missing_values_reason
 from attnviz.analysis.measures import coverage, entropy
 from attnviz.arguments import check_choice
-from attnviz.errors import AttnvizError
+from attnviz.errors import AttnvizError, user_error
 from attnviz.languages import gettext
 from attnviz.text import CONTINUES, piece_name
-from attnviz.trace import Words
+from attnviz.trace import Array, By, Face, FloatArray, Floating, Link, Words
 from attnviz.trace.aligned import Groups
-from attnviz.trace.drawing import By, Face
-from attnviz.trace.word_link_text import Link
 
 GRID_UNITS: tuple[By, ...] = get_args(By)
 FACES: tuple[Face, ...] = get_args(Face)
@@ -42,18 +39,18 @@ class Grid:
 
     source: tuple[str, ...]
     target: tuple[str, ...]
-    alpha: NDArray[np.float32]
+    alpha: FloatArray
     """alpha, (rows, columns), unrounded, whatever face is displayed."""
     face: Face
-    shown: NDArray[np.floating]
+    shown: Floating
     """Displayed values, (rows, columns): alpha or the posterior in [0, 1], or their difference in [-1, 1]."""
     steps: tuple[tuple[int, ...], ...]
     """For each row, the 0-based decoder steps that wrote it."""
     pieces: tuple[tuple[int, ...], ...]
     """For each column, its 0-based source pieces."""
-    covered: NDArray[np.float64]
+    covered: Array
     """Sum of each displayed column over all rows, including rows that are not drawn, (columns,)."""
-    entropies: NDArray[np.float64]
+    entropies: Array
     """H_i of the pieces of each displayed row, in bits; for a word the mean over its pieces.
 
     For the difference, the entropy of the posterior minus that of alpha.
@@ -78,7 +75,7 @@ class Grid:
         return any(len(group) > 1 for group in (*self.steps, *self.pieces))
 
     @property
-    def posterior_or_weights(self) -> NDArray[np.floating]:
+    def posterior_or_weights(self) -> Floating:
         """The posterior, (rows, columns), where the face needs it; else alpha."""
         return self.alpha + self.shown if self.face == "difference" else self.shown
 
@@ -101,7 +98,7 @@ def grid(
     by: By = "steps",
     end: bool | None = True,
     face: Face = "before",
-    posterior: NDArray[np.float64] | None = None,
+    posterior: Array | None = None,
 ) -> Grid:
     """Return the rows and columns to draw, by steps or by words; without `end`, `</s>` is left out on both axes.
 
@@ -113,7 +110,7 @@ def grid(
     """
     check_choice("by", by, GRID_UNITS)
     check_choice("face", face, FACES)
-    shares: NDArray[np.floating] = trace.alignment
+    shares: Floating = trace.alignment
     bits = entropy(shares)
     if face != "before":
         check_posterior(trace)
@@ -178,25 +175,19 @@ def check_posterior(trace: Any) -> None:
     if not trace.translated:
         raise AttnvizError(missing_values_reason())
     if not trace.attends:
-        raise AttnvizError(
-            gettext(
-                "The model {model} has no attention, so there is no alignment to show before and after the word.",
-                model=trace.model,
-            )
+        raise user_error(
+            "The model {model} has no attention, so there is no alignment to show before and after the word.",
+            model=trace.model,
         )
     if trace.imported:
-        raise AttnvizError(
-            gettext(
-                "The model {model} was imported, so it has no posterior attention (after the word).", model=trace.model
-            )
+        raise user_error(
+            "The model {model} was imported, so it has no posterior attention (after the word).", model=trace.model
         )
     if not trace.attends_once:
-        raise AttnvizError(
-            gettext(
-                "The model {model} is a transformer: each step has many attention distributions, so it has no "
-                "single posterior attention (after the word).",
-                model=trace.model,
-            )
+        raise user_error(
+            "The model {model} is a transformer: each step has many attention distributions, so it has no "
+            "single posterior attention (after the word).",
+            model=trace.model,
         )
 
 

@@ -13,33 +13,37 @@ They are the verdict, its equation, captions, the effect of swapping two words, 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
 
-from attnviz.analysis.labels import quoted_name
+from attnviz.analysis.labels import (
+    aligned,
+    coloured_latex,
+    decimal,
+    number,
+    power_of_ten,
+    quoted_name,
+    thousands,
+    vector,
+)
 from attnviz.analysis.measures import weight_order
-from attnviz.analysis.numbers import aligned, coloured_latex, decimal, number, power_of_ten, thousands, vector
-from attnviz.analysis.recomputation import Weights
+from attnviz.analysis.recomputation import Operand, RecomputedPass, Weights
 from attnviz.analysis.step_equations import Equation
 from attnviz.analysis.verification import ComparedNumbers, Verification, Verifier
 from attnviz.analysis.weight_shapes import Shapes, linear_shapes
 from attnviz.languages import gettext, gettexts, ngettext
 from attnviz.palette import ThemeName, palette
-from attnviz.trace import Judgement
+from attnviz.trace import Array, Judgement, float64
 from attnviz.trace.aligned import AttentionView
-from attnviz.trace.parts import Array, float64
-
-_Operand = Callable[[str, Array], Array]
-"""Maps a quantity's name and its recomputed value to the value that the next computations use."""
 
 
 def recompute_decomposable(
     weights: Weights,
     source_ids: Sequence[int],
     target_ids: Sequence[int],
-    operand: _Operand = lambda _name, computed: computed,
+    operand: Operand = lambda _name, _place, computed: computed,
 ) -> dict[str, Array]:
     """Return every quantity of a verdict on `source_ids` and `target_ids`, both with `</s>`, in float64.
 
@@ -68,20 +72,11 @@ def recompute_decomposable(
     hidden = store("hidden", np.maximum(network.linear("aggregate", both), 0))
     logits = store("logits", network.linear("output", hidden))
     store("probabilities", _softmax(logits[None])[0])
-    return network.quantities
+    return {name: computed for name, (computed,) in network.quantities.items()}
 
 
-class _Pass:
-    """One pass through the network, which stores every quantity."""
-
-    def __init__(self, weights: Weights, operand: _Operand) -> None:
-        self.weights, self.operand = weights, operand
-        self.quantities: dict[str, Array] = {}
-
-    def store(self, name: str, computed: Array) -> Array:
-        """Store a computed value, and return the value to continue with."""
-        self.quantities[name] = computed
-        return self.operand(name, computed)
+class _Pass(RecomputedPass):
+    """One pass through the network."""
 
     def linear(self, name: str, vector: Array) -> Array:
         """Return W x + c, or W x for a layer without c."""
@@ -140,7 +135,7 @@ class JudgementVerifier(Verifier):
         probabilities. The arguments have no effect.
         """
 
-        def recorded(name: str, _: Array) -> Array:
+        def recorded(name: str, *_: object) -> Array:
             return float64(getattr(self.trace, name))
 
         recomputed = recompute_decomposable(self.weights, self.trace.source_ids, self.trace.target_ids, recorded)

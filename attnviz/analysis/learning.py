@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from attnviz.analysis.numbers import decimal, significant, thousands
+from attnviz.analysis.labels import decimal, significant, thousands
 from attnviz.languages import gettext, gettexts, ngettext
 from attnviz.trace.snapshots import Snapshots
 

@@ -24,8 +24,7 @@ from attnviz.arguments import check_each
 from attnviz.errors import user_error
 from attnviz.installed_models import installed_weights
 from attnviz.languages import gettext
-from attnviz.trace import Record, Trace
-from attnviz.trace.parts import Array, float64
+from attnviz.trace import Array, FloatArray, Floating, Record, Trace, float64
 
 _BLOCK = 10_000_000
 """Number of logits computed at once: 40 MB."""
@@ -113,7 +112,7 @@ class Readouts:
         total: Array = np.log(np.exp(logits, out=logits).sum(axis=1, dtype=np.float64)) + largest[:, 0]
         return total.reshape(readouts.shape[:2])
 
-    def rough_logits(self, steps: slice, mixtures: Array | None = None) -> NDArray[np.float32]:
+    def rough_logits(self, steps: slice, mixtures: Array | None = None) -> FloatArray:
         """Return the float32 logits of these steps with each context, (S, C, K), correct to about 1e-6 of the largest.
 
         `mixtures` (S, C, Tx) as for `log_likelihood`.
@@ -121,7 +120,7 @@ class Readouts:
         readouts = maxout(self.maxout_inputs(steps, mixtures))
         return self._float32_logits(readouts).reshape(*readouts.shape[:2], -1)
 
-    def rough_probabilities(self, steps: slice, mixtures: Array) -> NDArray[np.float32]:
+    def rough_probabilities(self, steps: slice, mixtures: Array) -> FloatArray:
         """Return p(w) of these steps with each context, (S, C, K), the softmax of `rough_logits`."""
         powers = self.rough_logits(steps, mixtures)
         powers -= powers.max(axis=2, keepdims=True)
@@ -129,16 +128,12 @@ class Readouts:
         powers /= powers.sum(axis=2, keepdims=True)
         return powers
 
-    def logits(self, step: int, mixtures: Array) -> Array:
-        """Return the logits of one 0-based step for each of the contexts `mixtures` (C, Tx): (C, K)."""
-        readouts = maxout(self.maxout_inputs(slice(step, step + 1), mixtures[None]))[0]
-        return readouts @ self._output.T + self._bias
-
     def log_probabilities(self, step: int, mixtures: Array) -> Array:
         """Return log p(w), (C, K), of one 0-based step for each of the contexts `mixtures` (C, Tx)."""
-        return log_softmax(self.logits(step, mixtures))
+        readouts = maxout(self.maxout_inputs(slice(step, step + 1), mixtures[None]))[0]
+        return log_softmax(readouts @ self._output.T + self._bias)
 
-    def readout_gradients(self, logit_gradients: NDArray[np.floating]) -> Array:
+    def readout_gradients(self, logit_gradients: Floating) -> Array:
         """Return W_o^T g: gradients by the logits (..., K) as gradients by the readouts (..., l)."""
         return float64(logit_gradients @ (self._output32 if logit_gradients.dtype == np.float32 else self._output))
 
@@ -208,9 +203,9 @@ class Readouts:
         update_gradients = state_gradients * (self._states[steps, None] - candidate) * update * (1 - update)
         return np.concatenate([reset_gradients, update_gradients, candidate_gradients], axis=-1)
 
-    def _float32_logits(self, readouts: Array) -> NDArray[np.float32]:
+    def _float32_logits(self, readouts: Array) -> FloatArray:
         """Return the float32 logits of readouts (S, C, l), flattened to (S C, K)."""
-        logits: NDArray[np.float32] = readouts.reshape(-1, readouts.shape[-1]).astype(np.float32) @ self._output32.T
+        logits: FloatArray = readouts.reshape(-1, readouts.shape[-1]).astype(np.float32) @ self._output32.T
         logits += self._bias32
         return logits
 

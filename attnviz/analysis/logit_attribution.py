@@ -22,13 +22,11 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.analysis.labels import quote, shorten
-from attnviz.analysis.numbers import decimal, signed, thousands
+from attnviz.analysis.labels import decimal, quote, shorten, signed, thousands
 from attnviz.analysis.recomputation import Weights, maxout_winners
 from attnviz.languages import gettext
 from attnviz.text import piece_name
-from attnviz.trace import Trace
-from attnviz.trace.parts import Array, float64
+from attnviz.trace import Array, Trace, float64
 
 
 def maxout_inputs(trace: Trace, weights: Weights, steps: Sequence[int]) -> Array:

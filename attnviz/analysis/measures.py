@@ -16,13 +16,10 @@ from typing import Literal, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from attnviz.trace import FloatArray, TransformerTrace
-from attnviz.trace.aligned import AttentionMatrix
-from attnviz.trace.parts import Array, float64
-from attnviz.trace.word_link_text import Link
+from attnviz.trace import Array, AttentionMatrix, FloatArray, Floating, Indices, Link, TransformerTrace, float64
 
 
-def entropy(alignment: ArrayLike) -> NDArray[np.float64]:
+def entropy(alignment: ArrayLike) -> Array:
     """Return H_i = -sum_j alpha_ij log2 alpha_ij, in bits: (Ty, Tx) to (Ty,), from 0 to log2 Tx.
 
     0 where a target piece attends to one source piece only, log2 Tx where its attention is uniform.
@@ -32,7 +29,7 @@ def entropy(alignment: ArrayLike) -> NDArray[np.float64]:
     return (rows * -logarithms).sum(axis=-1)
 
 
-def coverage(alignment: ArrayLike) -> NDArray[np.float64]:
+def coverage(alignment: ArrayLike) -> Array:
     """Return sum_i alpha_ij: (Ty, Tx) to (Tx,), the total attention to each source piece; it sums to Ty."""
     return float64(alignment).sum(axis=0)
 
@@ -51,19 +48,19 @@ def links(alignment: ArrayLike, threshold: float | None = None) -> list[tuple[in
     return sorted(zip(j.tolist(), i.tolist(), strict=True))
 
 
-def ranked(values: NDArray[np.floating]) -> list[int]:
+def ranked(values: Floating) -> list[int]:
     """Return the indices of `values` (N,), largest first, ties in order."""
     order: list[int] = np.argsort(-values, kind="stable").tolist()
     return order
 
 
-def named_shares(shares: NDArray[np.floating], least: float) -> list[int]:
+def named_shares(shares: Floating, least: float) -> list[int]:
     """Return the indices of the three largest `shares` (N,) that are at least `least`; at least that of the largest."""
     order = ranked(shares)
     return [k for k in order[:3] if shares[k] >= least] or order[:1]
 
 
-def total_variation(p: NDArray[np.floating], q: NDArray[np.floating]) -> Array:
+def total_variation(p: Floating, q: Floating) -> Array:
     """Return 1/2 sum_w |p(w) - q(w)|: (..., K) and (..., K) to (...), from 0 (the same) to 1 (disjoint)."""
     return 0.5 * np.abs(p - q).sum(axis=-1, dtype=np.float64)
 
@@ -90,18 +87,18 @@ def is_uniform(trace: AttentionMatrix, step: int) -> bool:
     return len(weights) > 1 and float(np.ptp(weights)) < 1e-6
 
 
-def attended_words(trace: AttentionMatrix) -> NDArray[np.intp]:
+def attended_words(trace: AttentionMatrix) -> Indices:
     """Return the source word with the largest weight of each target word, (target words,), as 0-based indices.
 
     -1 where all pieces of the target word have uniform attention, or its row is zero: then no word has the largest.
     """
     words = trace.words()
     uniform = np.array([all(is_uniform(trace, step) for step in group) for group in words.target_groups], dtype=bool)
-    strongest: NDArray[np.intp] = words.alignment.argmax(axis=1)
+    strongest: Indices = words.alignment.argmax(axis=1)
     return np.where(uniform | ~words.alignment.any(axis=1), -1, strongest)
 
 
-def word_shares(trace: AttentionMatrix, step: int) -> NDArray[np.floating]:
+def word_shares(trace: AttentionMatrix, step: int) -> Floating:
     """Return the attention of 0-based `step` to each source word, the sum over its pieces, (source words,)."""
     return np.array([trace.alignment[step, list(group)].sum() for group in trace.words().source_groups])
 
@@ -115,7 +112,7 @@ def word_weights_of_heads(trace: TransformerTrace, step: int) -> FloatArray:
     return np.stack([weights[..., list(group)].sum(axis=-1) for group in trace.words().source_groups], axis=-1)
 
 
-def strongest_words(trace: TransformerTrace, step: int) -> NDArray[np.intp]:
+def strongest_words(trace: TransformerTrace, step: int) -> Indices:
     """Return the 0-based source word with the most attention of each head at 0-based `step`, (L, H)."""
     return word_weights_of_heads(trace, step).argmax(axis=-1)
 
@@ -249,7 +246,7 @@ def error_rate(found_links: Iterable[Iterable[Link]], gold: Sequence[SureAndPoss
     return ErrorRate(total.aer or 0.0, total.precision or 0.0, total.recall or 0.0)
 
 
-def mutual_links(alignment: NDArray[np.float64]) -> list[Link]:
+def mutual_links(alignment: Array) -> list[Link]:
     """Return the links of an (N, M) matrix, target by source words, that are the maximum of their row and column."""
     columns = alignment.argmax(axis=0)
     return [(j, i) for j, i in links(alignment) if columns[j] == i]
@@ -363,9 +360,9 @@ def _interval(counts: NDArray[np.int64], samples: int, confidence: float, seed: 
     rates = []
     for _ in range(samples):
         drawn = generator.integers(0, len(counts), len(counts))
-        links, sure, sure_hits, possible_hits = np.bincount(drawn, minlength=len(counts)) @ counts
-        if links + sure:
-            rates.append(1 - (sure_hits + possible_hits) / (links + sure))
+        rate = LinkScore(*np.bincount(drawn, minlength=len(counts)) @ counts).aer
+        if rate is not None:
+            rates.append(rate)
     if not rates:
         return (0.0, 1.0)
     low, high = np.quantile(rates, [(1 - confidence) / 2, (1 + confidence) / 2])

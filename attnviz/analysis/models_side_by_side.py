@@ -7,9 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from attnviz.analysis.labels import quote
+from attnviz.analysis.labels import decimal, percent, power_of_ten, quote, thousands
 from attnviz.analysis.measures import word_shares
-from attnviz.analysis.numbers import decimal, percent, power_of_ten, thousands
 from attnviz.analysis.verification import Verification
 from attnviz.analysis.why_attention import attention_name
 from attnviz.languages import gettext, ngettext

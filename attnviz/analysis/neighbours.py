@@ -16,16 +16,14 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.labels import quoted_name
+from attnviz.analysis.labels import decimal, percent, quoted_name
 from attnviz.analysis.measures import cosines, ranked
-from attnviz.analysis.numbers import decimal, percent
-from attnviz.errors import AttnvizError
+from attnviz.errors import user_error
 from attnviz.files import DAMAGED, replacing
 from attnviz.languages import gettext, gettexts
-from attnviz.trace import Trace
-from attnviz.trace.parts import float64
+from attnviz.trace import Array, FloatArray, Trace, float64
 
-Single = Callable[[NDArray[Any]], NDArray[np.float32]]
+Single = Callable[[NDArray[Any]], FloatArray]
 """Converts a block of vectors to single precision."""
 Metric = Literal["cosine", "euclid"]
 METRICS: tuple[Metric, ...] = get_args(Metric)
@@ -80,7 +78,7 @@ def nearest(
     return [Neighbour(int(candidates[k]), float(nearness[k]), float(distances[k])) for k in order]
 
 
-def _scores(block: NDArray[np.float32], query: NDArray[np.float32], metric: Metric) -> NDArray[np.float32]:
+def _scores(block: FloatArray, query: FloatArray, metric: Metric) -> FloatArray:
     """Return a score for each vector of a block (B, d) that increases with its nearness to `query` (d,)."""
     if metric == "euclid":
         differences = block - query
@@ -93,14 +91,14 @@ def _scores(block: NDArray[np.float32], query: NDArray[np.float32], metric: Metr
 class PrincipalMap:
     """The plane through many vectors with the largest variance (Pearson 1901)."""
 
-    mean: NDArray[np.float64]
+    mean: Array
     """Mean of the vectors, (d,)."""
-    axes: NDArray[np.float64]
+    axes: Array
     """Orthonormal axes, (2, d), largest variance first; the entry with the largest absolute value is positive."""
     shares: tuple[float, float]
     """Shares of the total variance along each axis, in [0, 1]."""
 
-    def place(self, vectors: NDArray[Any]) -> NDArray[np.float64]:
+    def place(self, vectors: NDArray[Any]) -> Array:
         """Return the coordinates of vectors (N, d) on the map, (N, 2)."""
         return (float64(vectors) - self.mean) @ self.axes.T
 
@@ -220,8 +218,8 @@ def _read(path: Path) -> Iterator[tuple[dict[str, Any], Any]]:
                 raise ValueError("it has another format")
             yield metadata, file
     except DAMAGED as error:
-        raise AttnvizError(
-            gettext("{name} contains no corpus vectors: {error}.", name=path.name, error=str(error)[:80])
+        raise user_error(
+            "{name} contains no corpus vectors: {error}.", name=path.name, error=str(error)[:80]
         ) from error
 
 

@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 from attnviz.attention_kinds import kind_of, registered, resolve
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
-from attnviz.trace.parts import Array, float64
+from attnviz.trace import Array, float64
 
 DecoderWeights = Mapping[str, NDArray[Any]]
+SymbolicShapes = tuple[tuple[str, tuple[str | int, ...]], ...]
 
 
 class EnergyRecomputation(ABC):
@@ -33,14 +34,11 @@ class EnergyRecomputation(ABC):
     """Labels of unit k of the query and of the key."""
     missing = ""
     """Message that energies cannot be computed; empty where they can."""
+    shapes: SymbolicShapes = ()
+    """Name without "attention.", and shape, of each weight, in numbers or the sizes of `Trace.sizes` and "positions".
 
-    def weight_shapes(self, hidden: int, units: int, positions: int) -> dict[str, tuple[int, ...]]:
-        """Return the shapes of its weights by name, by default of none.
-
-        They depend on the hidden size n, the n' `units` of an energy, and the `alignment_size` of the config,
-        `positions`.
-        """
-        return {}
+    Positions are the `alignment_size` of RNNsearch's config, and the `source_length` of imported translators.
+    """
 
     def context_size(self, annotation: int) -> int:
         """Return the length of a context vector, given the length of an annotation: by default the same."""
@@ -78,14 +76,7 @@ class AdditiveRecomputation(EnergyRecomputation):
 
     bounded = True
     names = ("(Wₐ s)ₖ", "(Uₐ h)ₖ")
-
-    def weight_shapes(self, hidden: int, units: int, positions: int) -> dict[str, tuple[int, ...]]:
-        """Return the shapes of W_a (n', n), U_a (n', 2n) and v_a (n',)."""
-        return {
-            "attention.query.weight": (units, hidden),
-            "attention.key.weight": (units, 2 * hidden),
-            "attention.score": (units,),
-        }
+    shapes: SymbolicShapes = (("query.weight", ("n'", "n")), ("key.weight", ("n'", "2m")), ("score", ("n'",)))
 
     def query(self, decoder: DecoderWeights, state: Array) -> Array:
         """Return W_a s_{i-1}: (n,) to (n',)."""
@@ -120,10 +111,7 @@ class GeneralRecomputation(ProductRecomputation):
     """e_ij = s_{i-1} . P h_j (Luong's *general*)."""
 
     names = ("sₖ", "(P h)ₖ")
-
-    def weight_shapes(self, hidden: int, units: int, positions: int) -> dict[str, tuple[int, ...]]:
-        """Return the shape of P, (n, 2n)."""
-        return {"attention.key.weight": (hidden, 2 * hidden)}
+    shapes = (("key.weight", ("n'", "2m")),)
 
 
 class DotRecomputation(ProductRecomputation):
@@ -143,10 +131,7 @@ class LocationRecomputation(ProductRecomputation):
     """
 
     names = ("sₖ", "wₖ")
-
-    def weight_shapes(self, hidden: int, units: int, positions: int) -> dict[str, tuple[int, ...]]:
-        """Return the shape of W, whose row j is w_j, (positions, n)."""
-        return {"attention.place.weight": (positions, hidden)}
+    shapes = (("place.weight", ("positions", "n'")),)
 
     def keys(self, decoder: DecoderWeights, annotations: Array) -> Array:
         """Return w_j, and 0 at positions without a w_j: (Tx, 2n) to (Tx, n)."""
@@ -166,11 +151,7 @@ class LocationAwareRecomputation(AdditiveRecomputation):
     """e_ij = v_a . tanh(W_a s_{i-1} + U_a h_j + L f_ij), f_i = F * alpha_{i-1} (Chorowski et al. 2015)."""
 
     names = ("(Wₐ s)ₖ", "(Uₐ h + L f)ₖ")
-
-    def weight_shapes(self, hidden: int, units: int, positions: int) -> dict[str, tuple[int, ...]]:
-        """Return the shapes of additive attention's weights, of F (10, 7), r filters of a width, and of L (n', r)."""
-        own = {"attention.filters.weight": (10, 7), "attention.feature.weight": (units, 10)}
-        return super().weight_shapes(hidden, units, positions) | own
+    shapes = (*AdditiveRecomputation.shapes, ("filters.weight", (10, 7)), ("feature.weight", ("n'", 10)))
 
     def features(self, decoder: DecoderWeights, previous_alignment: Array) -> Array:
         """Return f_ij = sum_k F_k alpha_{i-1, j+k}, k from -3 to 3: (Tx,) to (Tx, r).
@@ -231,7 +212,7 @@ class UnknownScorer(EnergyRecomputation):
     def _raise(self, *_: Any, **__: Any) -> NoReturn:
         raise MissingFunctionError(self.missing)
 
-    weight_shapes = keys = query = activations = score_vector = _raise
+    keys = query = activations = score_vector = _raise
 
 
 def scorer_of(config: Mapping[str, Any]) -> EnergyRecomputation:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from attnviz.analysis.numbers import percent
+from attnviz.analysis.labels import percent
 from attnviz.analysis.stages import recurrent_stages
 from attnviz.analysis.why_attention import LEAST_PROBABILITY
 from attnviz.languages import gettext, gettexts
@@ -450,31 +450,31 @@ def recurrent_terms(trace: Trace) -> tuple[TermCard, ...]:
 
 def corpus_measure_names() -> dict[str, str]:
     """Return the name of each measure, by column."""
-    return {
-        "log_probability_per_word": gettext("log p per word"),
-        "perplexity": gettext("perplexity per piece"),
-        "entropy": gettext("mean entropy of a step, bits"),
-        "largest_weight": gettext("mean of each step’s largest weight"),
-        "least_coverage": gettext("least coverage"),
-        "end_share": gettext("attention on the end mark, </s>"),
-        "length_ratio": gettext("length ratio"),
-        "copied_words": gettext("copied words"),
-        "copied_share": gettext("share of copied words"),
-        "unknown_words": gettext("unknown words"),
-        "chrf": "chrF2",
-        "bleu": "BLEU",
-        "aer_before": gettext("AER before the word"),
-        "aer_after": gettext("AER after the word"),
-        "aer_between": gettext("AER between the files"),
-        "only_one": gettext("links in one file only"),
-        "omitted": gettext("omissions"),
-        "repeated": gettext("repetitions"),
-        "unlinked": gettext("words without a link"),
-        "many_to_one": gettext("most links of one word"),
-        "drifted": gettext("words linked one word off"),
-        "source_length": gettext("English words"),
-        "target_length": gettext("French words"),
-    }
+    return {"chrf": "chrF2", "bleu": "BLEU"} | gettexts(
+        {
+            "log_probability_per_word": "log p per word",
+            "perplexity": "perplexity per piece",
+            "entropy": "mean entropy of a step, bits",
+            "largest_weight": "mean of each step’s largest weight",
+            "least_coverage": "least coverage",
+            "end_share": "attention on the end mark, </s>",
+            "length_ratio": "length ratio",
+            "copied_words": "copied words",
+            "copied_share": "share of copied words",
+            "unknown_words": "unknown words",
+            "aer_before": "AER before the word",
+            "aer_after": "AER after the word",
+            "aer_between": "AER between the files",
+            "only_one": "links in one file only",
+            "omitted": "omissions",
+            "repeated": "repetitions",
+            "unlinked": "words without a link",
+            "many_to_one": "most links of one word",
+            "drifted": "words linked one word off",
+            "source_length": "English words",
+            "target_length": "French words",
+        }
+    )
 
 
 def preset_names() -> dict[str, str]:

@@ -17,10 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from attnviz.analysis.labels import quoted_name, shorten
+from attnviz.analysis.labels import decimal, percent, quoted_name, shorten
 from attnviz.analysis.likelihood import Readouts
 from attnviz.analysis.measures import ranked, total_variation
-from attnviz.analysis.numbers import decimal, percent
 from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.step_evaluation import (
     PerturbedStep,
@@ -33,8 +32,7 @@ from attnviz.analysis.what_if_effects import probability_change_text
 from attnviz.arguments import check_number, check_seed, check_whole_argument
 from attnviz.languages import format_share, gettext, ngettext
 from attnviz.text import EOS
-from attnviz.trace import Trace
-from attnviz.trace.parts import Array, OneLine, float64
+from attnviz.trace import Array, OneLine, Trace, float64
 
 PERMUTATIONS = 100
 """Number of permutations, as in Jain & Wallace (2019)."""
@@ -43,8 +41,8 @@ BOUND = 0.01
 """Bound on the total variation of p(w), as in Jain & Wallace."""
 _USED_SHARE = 0.999
 """Share of the bound that is used, so that a single-precision network stays below it too."""
-_POINTS_PER_ORIGIN, _STEPS = 3, 24
-"""Starting points taken from the lines of each origin, and steps of the ascent."""
+_POINTS_PER_ORIGIN = 3
+"""Starting points taken from the lines of each origin."""
 _SHARES_FROM_ALPHA, _SHARES_FROM_STRONGEST = (1, 0.5, 0.25, 0.12, 0.06, 0.03, 0.01), (0, 0.05, 0.1, 0.2, 0.4)
 """Positions of the candidate starting points on lines that begin at alpha, and at its strongest piece."""
 _MOST_PULLS, _PULL_FACTOR = 2, 0.99
@@ -112,7 +110,7 @@ def adversarial_weights(evaluation: StepEvaluation, bound: float = BOUND) -> Arr
         )
         return ascent - shares[:, None] * change_ascent
 
-    points, divergences = gradient_ascent(np.concatenate([start_points, start_points]), direction, evaluate, _STEPS)
+    points, divergences = gradient_ascent(np.concatenate([start_points, start_points]), direction, evaluate)
     return _within_bound(evaluation, points[divergences.argmax()], bound)
 
 

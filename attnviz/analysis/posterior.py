@@ -16,21 +16,19 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import Literal, Protocol, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
-from attnviz.analysis.labels import quoted_name
+from attnviz.analysis.labels import aligned, coloured_latex, decimal, number, percent, quoted_name
 from attnviz.analysis.likelihood import Readouts
 from attnviz.analysis.measures import ranked, ratios, total_variation
-from attnviz.analysis.numbers import aligned, coloured_latex, decimal, number, percent
 from attnviz.analysis.recomputation import Weights, softmax
 from attnviz.analysis.step_equations import Equation, Texts
 from attnviz.arguments import check_choice, check_whole_argument
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette
-from attnviz.trace import Trace, Words
-from attnviz.trace.parts import Array, OneLine
+from attnviz.trace import Array, OneLine, Trace, Words
 
 PosteriorKind = Literal["balanced", "posterior"]
 """Kinds of posterior attention, defined in `posterior`."""
@@ -42,21 +40,6 @@ _EXACT = 1e-5
 """Differences of log likelihoods below this are rounding errors."""
 _FAINT = 1e-6
 """Added to every column sum, so that columns near 0 are not scaled up."""
-
-
-class ContextEvaluation(Protocol):
-    """A translation evaluated with other contexts: what posterior attention is computed from."""
-
-    @property
-    def alignment(self) -> Array:
-        """Attention alpha after interventions, (Ty, Tx)."""
-
-    @property
-    def alone(self) -> Array:
-        """Log p(y_i | s_{i-1}, y_{i-1}, c = h_j), (Ty, Tx)."""
-
-    def fit(self) -> Array:
-        """Return how far h_j supports y_i, (Ty, Tx): see `Readouts.fit`."""
 
 
 def likelihood(trace: Trace, weights: Weights | None = None) -> Array:
@@ -104,18 +87,21 @@ def posterior(trace: Trace, weights: Weights | None = None, kind: PosteriorKind 
     return posterior_of(Readouts(trace, weights), kind)
 
 
-def posterior_of(readouts: ContextEvaluation, kind: PosteriorKind = DEFAULT) -> Array:
+def posterior_of(readouts: Readouts, kind: PosteriorKind = DEFAULT) -> Array:
     """Return `posterior`, (Ty, Tx), of a translation from its `readouts`."""
-    scores = _log(readouts.alignment) + readouts.alone
-    if kind == "balanced":
-        scores = 0.75 * scores + 0.25 * readouts.fit()
+    return bayes(readouts.alignment, readouts.alone, readouts.fit() if kind == "balanced" else None)
+
+
+def bayes(alignment: Array, log_likelihood: Array, fit: Array | None = None) -> Array:
+    """Return alpha_ij p(y_i | c = h_j), normalised over rows, given alpha and log p, (S, Tx) each: (S, Tx).
+
+    With a `fit` (S, Tx), that of `Readouts.fit`, return the kind "balanced" of all steps.
+    """
+    scores = _log(alignment) + log_likelihood
+    if fit is not None:
+        scores = 0.75 * scores + 0.25 * fit
         scores -= 0.5 * np.log(softmax(scores).sum(axis=0) + _FAINT)
     return softmax(scores)
-
-
-def bayes(alignment: Array, log_likelihood: Array) -> Array:
-    """Return alpha_ij p(y_i | c = h_j), normalised over rows, given alpha and log p, (S, Tx) each: (S, Tx)."""
-    return softmax(_log(alignment) + log_likelihood)
 
 
 def erasure_log_drops(readouts: Readouts) -> Array:
@@ -305,10 +291,6 @@ def posterior_texts_of_source(source: int) -> Texts:
 
 def posterior_texts_of_cells(attention: PosteriorAttention, step: int) -> dict[str, list[str]]:
     """Return the texts of a step for each source piece, as lists."""
-    rows = {
-        "prior": attention.prior,
-        "likelihood": attention.likelihood,
-        "posterior": attention.posterior,
-    }
-    texts = {name: [number(value) for value in values[step]] for name, values in rows.items()}
-    return texts | {"heatmap_posterior": [decimal(value) for value in attention.heatmap_posterior[step]]}
+    rows = {name: getattr(attention, name)[step] for name in ("prior", "likelihood", "posterior")}
+    texts = {name: list(map(number, row)) for name, row in rows.items()}
+    return texts | {"heatmap_posterior": list(map(decimal, attention.heatmap_posterior[step]))}

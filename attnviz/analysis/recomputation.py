@@ -24,7 +24,7 @@ Symbols and sizes are those of `trace.trace`.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,6 +33,7 @@ from numpy.typing import NDArray
 from attnviz.analysis.numpy_scorers import scorer_of
 from attnviz.imported_families import form_of
 from attnviz.text import PAD
+from attnviz.trace import Array, Indices, float64
 from attnviz.trace.interventions import (
     AttentionIntervention,
     ExcludePosition,
@@ -40,7 +41,6 @@ from attnviz.trace.interventions import (
     ReplaceWeights,
     Temperature,
 )
-from attnviz.trace.parts import Array, float64
 
 _GATES = ("weight_ih_l{layer}", "weight_hh_l{layer}", "bias_ih_l{layer}", "bias_hh_l{layer}")
 
@@ -375,7 +375,7 @@ def maxout(pairs: Array) -> Array:
     return np.maximum(pairs[..., 0::2], pairs[..., 1::2])
 
 
-def maxout_winners(pairs: Array) -> NDArray[np.intp]:
+def maxout_winners(pairs: Array) -> Indices:
     """Return the index of the larger of each pair of neighbours, the first of equals: (R, 2l) to (R, l)."""
     return np.arange(0, pairs.shape[1], 2) + pairs.reshape(len(pairs), -1, 2).argmax(axis=2)
 
@@ -419,6 +419,25 @@ def changed_energies(energies: Array, interventions: Iterable[AttentionIntervent
             case ExcludePosition(position=position):
                 energies = np.where(np.arange(len(energies)) == position, -np.inf, energies)
     return energies
+
+
+Operand = Callable[[str, int, Array], Array]
+"""Maps a quantity's name, its 0-based layer or block, and its recomputed value to the value used next."""
+
+
+class RecomputedPass:
+    """One pass through a network, which stores every quantity."""
+
+    def __init__(self, weights: Weights, operand: Operand) -> None:
+        self.weights, self.operand = weights, operand
+        self.quantities: dict[str, list[Array]] = {}
+        """The computed values of each quantity, by layer or block."""
+
+    def store(self, name: str, computed: Array) -> Array:
+        """Store a computed value, and return the value to continue with."""
+        places = self.quantities.setdefault(name, [])
+        places.append(computed)
+        return self.operand(name, len(places) - 1, computed)
 
 
 def recomputed_bayes(prior: Array, logarithms: Array) -> Array:

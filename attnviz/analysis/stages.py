@@ -14,17 +14,24 @@ import numpy as np
 
 from attnviz.analysis.diagram import SQUARES
 from attnviz.analysis.energy_equations import texts_of
-from attnviz.analysis.labels import capitalised, quoted_name, subscript, word_share_text
+from attnviz.analysis.labels import (
+    capitalised,
+    decimal,
+    fine_percent,
+    percent,
+    quoted_name,
+    shown_difference,
+    subscript,
+    thousands,
+    times,
+    word_share_text,
+)
 from attnviz.analysis.measures import is_uniform, weight_order
-from attnviz.analysis.numbers import decimal, fine_percent, percent, shown_difference, thousands, times
 from attnviz.analysis.recomputation import softmax
 from attnviz.analysis.what_if_effects import interventions_text
 from attnviz.languages import gettext
-from attnviz.trace import Record, Trace
-from attnviz.trace.aligned import AttentionMatrix
+from attnviz.trace import AttentionMatrix, Head, Record, Trace, float64
 from attnviz.trace.interventions import ForceWords
-from attnviz.trace.parts import float64
-from attnviz.trace.transformer_trace import Head
 
 MOST_WEIGHT = 0.9
 """Share of a context vector whose pieces count as most of it."""
@@ -302,10 +309,9 @@ def _short_fixed_vector(trace: Trace, step: int) -> tuple[str, str]:  # noqa: AR
 
 
 def _state(trace: Trace, step: int) -> tuple[str, str]:
-    kept_share = float(trace.kept_shares[step].mean())
     before, after = trace.previous_states[step], trace.states[step]
     unit = int(np.abs(after - before).argmax())
-    shares, lstm = {"kept": percent(kept_share), "new": percent(1 - kept_share)}, trace.config.get("cell") == "lstm"
+    shares, lstm = _kept_shares(trace, step), trace.config.get("cell") == "lstm"
     start = gettext(
         "On average over {count} units, the forget gate keeps {kept} of the memory. The new part of the memory is made "
         "from {from_}."
@@ -340,9 +346,14 @@ def _candidate_inputs(trace: Trace, step: int) -> str:
     return piece
 
 
+def _kept_shares(trace: Trace, step: int) -> dict[str, str]:
+    """Return the shares of the state, or of the memory, that 0-based `step` keeps and replaces."""
+    kept = float(trace.kept_shares[step].mean())
+    return {"kept": percent(kept), "new": percent(1 - kept)}
+
+
 def _memory(trace: Trace, step: int) -> tuple[str, str]:
-    kept_share = float(trace.kept_shares[step].mean())
-    shares = {"kept": percent(kept_share), "new": percent(1 - kept_share)}
+    shares = _kept_shares(trace, step)
     sentence = gettext(
         "The translator’s state is a list of {count} numbers. The translator updates its state with what it takes from "
         "the sentence and with the last piece, {last}. On average, the translator keeps {kept} of each number, and "

@@ -9,18 +9,14 @@ import re
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from attnviz.analysis.energy_equations import NEW, OLD, fill_placeholders, terms, texts_of
+from attnviz.analysis.labels import NEW_LINE, aligned, coloured_latex, number, safe_text, vector
 from attnviz.analysis.measures import ranked
-from attnviz.analysis.numbers import NEW_LINE, aligned, coloured_latex, number, safe_text, vector
 from attnviz.analysis.recomputation import changed_energies
 from attnviz.languages import gettext
 from attnviz.palette import Palette, ThemeName, palette
-from attnviz.trace import Record, Trace
-from attnviz.trace.interventions import interventions_at
-from attnviz.trace.parts import float64
-from attnviz.trace.transformer_trace import Head
+from attnviz.trace import Array, Head, Record, Trace, float64, interventions_at
 
 _MOST_TERMS = 3
 """Number of terms of a sum that are written out before the dots."""
@@ -301,7 +297,7 @@ def attention_texts(attention: Trace | Head, step: int, colours: Palette) -> Tex
     }
 
 
-def _softmax_inputs(trace: Trace | Head, step: int) -> NDArray[np.float64]:
+def _softmax_inputs(trace: Trace | Head, step: int) -> Array:
     """Return the inputs of a step's softmax, (Tx,): its energies after interventions."""
     energies = float64(trace.energies[step])
     step_interventions = interventions_at(trace.interventions, step)

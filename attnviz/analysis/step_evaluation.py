@@ -12,22 +12,20 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from attnviz.analysis.labels import quoted_name
+from attnviz.analysis.labels import decimal, percent, quoted_name
 from attnviz.analysis.likelihood import Readouts
 from attnviz.analysis.measures import ranked, total_variation
-from attnviz.analysis.numbers import decimal, percent
 from attnviz.analysis.recomputation import Weights
 from attnviz.arguments import check_whole_argument
 from attnviz.languages import gettext
 from attnviz.text import EOS
-from attnviz.trace import Trace
+from attnviz.trace import Array, FloatArray, Floating, Indices, OneLine, Trace
 from attnviz.trace.drawing import step_index
-from attnviz.trace.parts import Array, OneLine
 
 _LENGTHS = 0.25 ** np.arange(3)
 """Fractions of a move to try, the whole move first."""
+_STEPS = 24
 _FIRST, _LONGEST, _SHORTEST = 0.3, 2.0, 1e-6
 """Step lengths: the first, the largest, and the one below which the ascent ends."""
 
@@ -62,18 +60,18 @@ Evaluate = Callable[[Array], tuple[Array, Array]]
 
 
 def gradient_ascent(
-    start_points: Array, direction: Callable[[Array], Array], evaluate: Evaluate, steps: int
+    start_points: Array, direction: Callable[[Array], Array], evaluate: Evaluate
 ) -> tuple[Array, Array]:
     """Return the distributions (N, Tx) that projected gradient ascent reaches, and their objectives (N,).
 
     The objectives are never below those of the `start_points`. `direction` maps distributions (M, Tx) to directions
-    (M, Tx); `evaluate` may move a point back into an allowed region, or give it the objective -inf. Each of the `steps`
+    (M, Tx); `evaluate` may move a point back into an allowed region, or give it the objective -inf. Each of the _STEPS
     steps tries the full projected move and shorter ones; the step length shrinks after a failed move and grows after a
     full one.
     """
     points, objectives = evaluate(start_points)
     lengths, rows = np.full(len(start_points), _FIRST), np.arange(len(start_points))
-    for _ in range(steps):
+    for _ in range(_STEPS):
         directions = direction(points)
         directions -= directions.mean(axis=1, keepdims=True)
         sizes = np.abs(directions).max(axis=1, keepdims=True)
@@ -164,7 +162,7 @@ class StepEvaluation:
             for weights, p, bits, distance in zip(attentions, distributions, divergences, distances, strict=True)
         ]
 
-    def slopes(self, attentions: Array, logit_gradients: NDArray[np.floating]) -> Array:
+    def slopes(self, attentions: Array, logit_gradients: Floating) -> Array:
         """Return gradients by the `attentions` (N, Tx), given those by the logits (N, K), in float32 or float64."""
         steps = slice(self.step, self.step + 1)
         readout_gradients = self.readouts.readout_gradients(logit_gradients)
@@ -187,12 +185,12 @@ class StepEvaluation:
         signs -= (distributions * signs).sum(axis=1, keepdims=True)
         return total_variation(distributions, self._probabilities32), self.slopes(attentions, distributions * signs)
 
-    def _float32_probabilities(self, attentions: Array) -> NDArray[np.float32]:
+    def _float32_probabilities(self, attentions: Array) -> FloatArray:
         """Return p(w) in float32 for each of the `attentions` (N, Tx): (N, K)."""
         return self.readouts.rough_probabilities(slice(self.step, self.step + 1), attentions[None])[0]
 
     @cached_property
-    def _probabilities32(self) -> NDArray[np.float32]:
+    def _probabilities32(self) -> FloatArray:
         return self.probabilities.astype(np.float32)
 
     def log_likelihood_and_slopes(self, attentions: Array, piece_id: int) -> tuple[Array, Array]:
@@ -203,7 +201,7 @@ class StepEvaluation:
         return logarithms[:, piece_id], self.slopes(attentions, logit_gradients)
 
 
-_STARTS, _STEPS = 4, 24
+_STARTS = 4
 
 
 def best_attention(
@@ -241,7 +239,7 @@ def best_attention(
     def evaluate(attentions: Array) -> tuple[Array, Array]:
         return attentions, evaluation.readouts.log_probabilities(evaluation.step, attentions)[:, target_id]
 
-    points, objectives = gradient_ascent(start_points, direction, evaluate, _STEPS)
+    points, objectives = gradient_ascent(start_points, direction, evaluate)
     return evaluation.perturbed(points[objectives.argmax()][None])[0]
 
 
@@ -266,7 +264,6 @@ def minimal_change_sentence(minimal_change: MinimalChange, step: int, spelling: 
     )
 
 
-Ids = NDArray[np.intp]
 _FOILS, _VERTICES = 4, 2
 """Numbers of foils, and of pieces that alone lead to another choice soonest, that receive weight."""
 _GRID = (np.arange(1, 6) / 5) ** 1.5
@@ -285,9 +282,9 @@ class MinimalChange(OneLine):
     """|alpha'_i - alpha_i|_1, (Ty,), from 0 to 2; inf where no change was found."""
     weights: Array
     """alpha'_i, (Ty, Tx); alpha_i where no change was found."""
-    first_ids: Ids
+    first_ids: Indices
     """Likeliest piece with the step's own weights, among those that can be written, (Ty,)."""
-    second_ids: Ids
+    second_ids: Indices
     """Likeliest piece with alpha'_i, (Ty,); the same as the first where no change was found."""
 
 
@@ -334,7 +331,7 @@ class _Moves:
         self.first_ids, self.foils = order[:, 0], order[:, 1:]
         """Ids of the likeliest piece, (S,), and of its foils, (S, at most _FOILS)."""
 
-    def leads(self, attentions: Array) -> tuple[Array, Ids]:
+    def leads(self, attentions: Array) -> tuple[Array, Indices]:
         """Return the lead of the best foil over the first piece, and its id, for each of the `attentions` (S, C, Tx).
 
         Both are (S, C); leads are differences of logits.
@@ -349,7 +346,7 @@ class _Moves:
             leads[steps] = np.take_along_axis(logits, ids[steps, :, None], axis=2)[..., 0] - own
         return leads, ids
 
-    def first_moves(self) -> tuple[Ids, Array]:
+    def first_moves(self) -> tuple[Indices, Array]:
         """Return receivers (S, C) and slopes (S, C, Tx) for `shortest`."""
         alignment, count = self.alignment, self.alignment.shape[1]
         vertex_leads, ids = self.leads(np.broadcast_to(np.eye(count), (len(alignment), count, count)))
@@ -366,13 +363,13 @@ class _Moves:
         by_slope = slopes[:, : self.foils.shape[1]].argmax(axis=2)
         return np.concatenate([by_slope, vertices], axis=1), slopes
 
-    def refinements(self, distributions: Array) -> tuple[Ids, Array]:
+    def refinements(self, distributions: Array) -> tuple[Indices, Array]:
         """Return receivers (S, 1) and slopes (S, 1, Tx) from the gradient at `distributions` (S, Tx)."""
         _, ids = self.leads(distributions[:, None])
         slopes = self._slopes(distributions[:, None], ids)
         return slopes.argmax(axis=2), slopes
 
-    def shortest(self, receivers: Ids, slopes: Array) -> tuple[Array, Array]:
+    def shortest(self, receivers: Indices, slopes: Array) -> tuple[Array, Array]:
         """Return the shortest moves that lead to another piece: |alpha' - alpha|_1 (S,) and alpha' (S, Tx).
 
         Each move gives weight to one of the `receivers` (S, C), from the others in the order of `slopes` (S, C, Tx),
@@ -408,7 +405,7 @@ class _Moves:
         rows, best = np.arange(len(movable)), lengths.argmin(axis=1)
         return lengths[rows, best], moved(np.where(succeeds, outside, 0))[rows, best]
 
-    def _slopes(self, attentions: Array, foils: Ids) -> Array:
+    def _slopes(self, attentions: Array, foils: Indices) -> Array:
         """Return the gradients of the foils' leads (S, C) by the `attentions` (S, C, Tx), in their shape."""
         rows = self.readouts.output_rows(foils) - self.readouts.output_rows(self.first_ids)[:, None]
         return self.readouts.gradient(slice(None), attentions, rows)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 
 import numpy as np
 
@@ -16,20 +17,17 @@ from attnviz.analysis.findings import (
     LEAST_LETTERS,
     Finding,
     FindingKind,
-    OtherHypothesis,
     finding_sentence,
     findings_of,
-    other_hypotheses,
     quoted_source_words,
 )
-from attnviz.analysis.labels import quote, quoted_name
+from attnviz.analysis.labels import percent, quote, quoted_name
 from attnviz.analysis.measures import attended_words
-from attnviz.analysis.numbers import percent
 from attnviz.analysis.what_if_effects import SpacedWords, Word, changed_words, foils_of
 from attnviz.analysis.word_classes import FUNCTION_WORDS
 from attnviz.languages import format_share, gettext
 from attnviz.text import EOS
-from attnviz.trace import Record, Words
+from attnviz.trace import Hypothesis, Record, Words
 
 LITTLE_WORD_PROBABILITY = 0.05
 """Probability of a content word, the product over its pieces, below which the model was unsure of it.
@@ -145,19 +143,18 @@ def passing_step(trace: Record, finding: Finding) -> int:
     words = trace.words()
     word_of = {j: k for k, group in enumerate(words.source_groups) for j in group}
     attended = np.array([word_of[int(j)] for j in trace.alignment.argmax(axis=1)])
-    before, behind = attended < (finding.source or 0), attended > (finding.last or finding.source or 0)
+    before, behind = attended < finding.sources[0], attended > finding.sources[-1]
     exceptions = [int(behind[:step].sum() + before[step:].sum()) for step in range(len(attended))]
     return int(np.argmin(exceptions))
 
 
 def _first_content_piece(words: Words, finding: Finding) -> int:
     """Return the first piece of the first content word of unread source words."""
-    first = finding.source or 0
-    unread = range(first, (finding.last or first) + 1)
+    unread = finding.sources
     content = (
         k for k in unread if words.source[k].casefold() not in FUNCTION_WORDS["source"] and words.source[k].isalpha()
     )
-    return words.source_groups[next(content, first)][0]
+    return words.source_groups[next(content, unread[0])][0]
 
 
 _MOST_NAMED = 4
@@ -201,16 +198,34 @@ def error_card(trace: Record, suspect: SuspectedError) -> ErrorCard:
     )
 
 
-def better_hypothesis(trace: Record, suspect: SuspectedError) -> OtherHypothesis | None:
+_TOKEN = re.compile(r"\w+|[^\w\s]")
+
+
+def other_hypothesis(words: Words, hypotheses: Sequence[Hypothesis], target: int) -> Hypothesis | None:
+    """Return the best hypothesis that has other words than the translation in place of its word `target`.
+
+    The first of `hypotheses` is the translation itself. One that leaves the word out does not count.
+    """
+    groups = [_TOKEN.findall(word) if word != "</s>" else [] for word in words.target]
+    tokens = [token for group in groups for token in group]
+    first = sum(len(group) for group in groups[:target])
+    last = first + len(groups[target])
+    for hypothesis in hypotheses[1:]:
+        matcher = SequenceMatcher(None, tokens, _TOKEN.findall(hypothesis.translation), autojunk=False)
+        for kind, start, end, other_start, other_end in matcher.get_opcodes():
+            if kind != "equal" and start < last and end > first and other_start < other_end:
+                return hypothesis
+    return None
+
+
+def better_hypothesis(trace: Record, suspect: SuspectedError) -> Hypothesis | None:
     """Return the best hypothesis with another word in its place or, for unread words, with more words."""
     finding = suspect.finding
     if finding.kind is FindingKind.OMITTED:
         length = len(trace.translation.split())
-        longer = (one for one in trace.hypotheses[1:] if len(one.translation.split()) > length)
-        return next((OtherHypothesis(one, "", differs_elsewhere=True) for one in longer), None)
+        return next((one for one in trace.hypotheses[1:] if len(one.translation.split()) > length), None)
     target = finding.target if finding.target is not None else trace.words().word_at(suspect.step)
-    others = other_hypotheses(trace.words(), trace.hypotheses, target)
-    return next((other for other in others if other.words), None)
+    return other_hypothesis(trace.words(), trace.hypotheses, target)
 
 
 def ends_too_early(trace: Record, suspect: SuspectedError) -> bool:
@@ -296,7 +311,7 @@ def _hypothesis(trace: Record, suspect: SuspectedError) -> CardLine | None:
         )
     if other is None:
         return CardLine(name, gettext("All {count} translations of the search have this word.", count=count))
-    words = tuple(changed_words(_spaced(other.hypothesis.translation), _spaced(trace.translation)))
+    words = tuple(changed_words(_spaced(other.translation), _spaced(trace.translation)))
     return CardLine(name, words=_around_changes(words), button=gettext("Take this translation"))
 
 

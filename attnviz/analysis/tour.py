@@ -12,10 +12,9 @@ from typing import Any, Literal
 
 from attnviz.analysis.diagram import context_units, has_diagram
 from attnviz.analysis.energy_equations import fill_placeholders, texts_of
-from attnviz.analysis.labels import quote
+from attnviz.analysis.labels import decimal, percent, quote, thousands
 from attnviz.analysis.learning import guidance_sentence
 from attnviz.analysis.measures import named_shares, ranked, word_shares
-from attnviz.analysis.numbers import decimal, percent, thousands
 from attnviz.analysis.stages import (
     ENERGY_STAGE,
     SOFTMAX_STAGE,

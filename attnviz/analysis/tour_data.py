@@ -18,18 +18,14 @@ from functools import cached_property
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
-from attnviz.analysis.labels import quote, quoted_name
+from attnviz.analysis.labels import decimal, fine_percent, quote, quoted_name
 from attnviz.analysis.measures import total_variation
-from attnviz.analysis.numbers import decimal, fine_percent
 from attnviz.analysis.word_classes import is_article, is_content, is_punctuation, is_word
-from attnviz.languages import gettext
+from attnviz.languages import gettext, gettexts
 from attnviz.text import SPECIAL_PIECES, join_pieces
-from attnviz.trace import Record
-from attnviz.trace.interventions import interventions_at
+from attnviz.trace import Floating, Record, interventions_at
 
-_Array = NDArray[np.floating]
 CLEAR = 0.5
 """Smallest share of the strongest source word in clear attention."""
 LEAD = 0.2
@@ -47,7 +43,7 @@ class WordAttention:
     """The attention of a translation by words."""
 
     record: Record
-    shares: _Array
+    shares: Floating
     """Attention by words, (target words, source words); rows sum to 1."""
 
     @cached_property
@@ -132,7 +128,7 @@ def illustrative_word(record: Record) -> IllustrativeWord:
     return IllustrativeWord(best, int(first[best]), attention.sources[best])
 
 
-def most_changed_word(record: Record, posterior_weights: _Array) -> int:
+def most_changed_word(record: Record, posterior_weights: Floating) -> int:
     """Return the target word whose posterior attention differs most from its attention.
 
     `posterior_weights` are by words, (Ty, Tx) in words. Words that make sense with both, with clear posterior, come
@@ -190,7 +186,7 @@ class ChanceScore:
 
 
 def questions(
-    record: Record, posterior_weights: _Array | None, most: int = QUESTIONS, answered: Collection[int] = ()
+    record: Record, posterior_weights: Floating | None, most: int = QUESTIONS, answered: Collection[int] = ()
 ) -> tuple[QuizQuestion, ...]:
     """Return up to `most` questions in the order of the translation.
 
@@ -311,7 +307,7 @@ class TourData:
     """A translation and its posterior attention."""
 
     record: Any
-    posterior_weights: NDArray[np.floating] | None
+    posterior_weights: Floating | None
     """Posterior attention of the heatmap, (target words, source words), where known."""
 
     @cached_property
@@ -363,7 +359,7 @@ class TourData:
         )
 
     @property
-    def energies(self) -> NDArray[np.floating]:
+    def energies(self) -> Floating:
         """Energies before the softmax at the word's step, (Tx,)."""
         return self.record.displayed.energies[self.word.step]
 
@@ -464,30 +460,33 @@ def chance_sentence(chances: ChanceScore, count: int, *, after: bool) -> str:
 def quiz_labels(tour: TourData) -> dict[str, str]:
     """Return the texts of the quiz, with placeholders that the browser fills."""
     heads = not tour.record.attends_once
-    return {
-        "ask": gettext("Word {k} of {n}: where did the translator look most for “{word}”?"),
-        "english": gettext("English words to choose from"),
-        "right": gettext("Right."),
-        "wrong": gettext("Wrong: {word} got {share} of the attention."),
-        "shades": gettext(
-            "The stronger the shade of a word, the more the translator looked at it. The underlined word has the "
-            "largest posterior attention."
-            if tour.posterior_weights is not None
-            else "The stronger the shade of a word, the more the translator looked at it."
-        ),
-        "next": gettext("Next word"),
-        "end": gettext("What did I score?"),
-        "score": gettext(
-            "Correct answers, judged by the mean attention of the heads: {hits} of {n}."
-            if heads
-            else "Correct answers, judged by α (before the word): {hits} of {n}."
-        ),
+    return gettexts(
+        {
+            "ask": "Word {k} of {n}: where did the translator look most for “{word}”?",
+            "english": "English words to choose from",
+            "right": "Right.",
+            "wrong": "Wrong: {word} got {share} of the attention.",
+            "shades": (
+                "The stronger the shade of a word, the more the translator looked at it. The underlined word has the "
+                "largest posterior attention."
+                if tour.posterior_weights is not None
+                else "The stronger the shade of a word, the more the translator looked at it."
+            ),
+            "next": "Next word",
+            "end": "What did I score?",
+            "score": (
+                "Correct answers, judged by the mean attention of the heads: {hits} of {n}."
+                if heads
+                else "Correct answers, judged by α (before the word): {hits} of {n}."
+            ),
+            "again": "Ask me again",
+            "lead": "Next: Why attention?",
+            "explained": (
+                "The terms of this page are explained beside the step, under “What the words on this page mean”."
+            ),
+        }
+    ) | {
         "later": gettext("Correct answers, judged by α′ (after the word): {hits} of {n}.")
         if tour.posterior_weights is not None
         else "",
-        "again": gettext("Ask me again"),
-        "lead": gettext("Next: Why attention?"),
-        "explained": gettext(
-            "The terms of this page are explained beside the step, under “What the words on this page mean”."
-        ),
     }

@@ -7,9 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.analysis.labels import capitalised, quote, quoted_name, subscript
+from attnviz.analysis.labels import (
+    aligned,
+    capitalised,
+    coloured_latex,
+    decimal,
+    percent,
+    quote,
+    quoted_name,
+    subscript,
+    vector,
+)
 from attnviz.analysis.measures import is_uniform, strongest_words, weight_order
-from attnviz.analysis.numbers import aligned, coloured_latex, decimal, percent, vector
 from attnviz.analysis.stages import (
     ENERGY_STAGE,
     SOFTMAX_STAGE,
@@ -30,9 +39,8 @@ from attnviz.analysis.step_equations import (
 )
 from attnviz.languages import gettext, ngettext
 from attnviz.palette import Palette, ThemeName, palette
-from attnviz.trace import TransformerTrace
+from attnviz.trace import Head, TransformerTrace
 from attnviz.trace.parts import HeadKind, Heads
-from attnviz.trace.transformer_trace import Head
 
 
 def heads_name(heads: Heads) -> str:

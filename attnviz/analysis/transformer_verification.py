@@ -10,23 +10,19 @@ The verifier computes each number from the saved weights and the recorded operan
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.recomputation import Weights, softmax, submodule_weights
+from attnviz.analysis.recomputation import Operand, RecomputedPass, Weights, softmax, submodule_weights
 from attnviz.analysis.verification import ComparedNumbers, Verifier
 from attnviz.analysis.weight_shapes import Shapes, linear_shapes
 from attnviz.text import BOS
-from attnviz.trace import TransformerTrace
-from attnviz.trace.parts import Array, float64
-from attnviz.trace.transformer_trace import TRANSFORMER_ARRAYS, TRANSFORMER_QUANTITIES, Head
-
-_Operand = Callable[[str, int, Array], Array]
-"""Maps a quantity's name, its 0-based layer or block, and its recomputed value to the value used next."""
+from attnviz.trace import Array, Head, TransformerTrace, float64
+from attnviz.trace.transformer_trace import TRANSFORMER_ARRAYS, TRANSFORMER_QUANTITIES
 
 _EPSILON = 1e-5
 """The epsilon of torch.nn.LayerNorm."""
@@ -39,7 +35,7 @@ def recompute_transformer(
     config: Mapping[str, Any],
     source_ids: Sequence[int],
     target_ids: Sequence[int],
-    operand: _Operand = lambda _name, _place, computed: computed,
+    operand: Operand = lambda _name, _place, computed: computed,
 ) -> dict[str, Array]:
     """Return every quantity of the translation of `source_ids` into `target_ids`, both with `</s>`, in float64.
 
@@ -58,19 +54,12 @@ def recompute_transformer(
     return computed | {"logits": logits, "distributions": softmax(logits)}
 
 
-class _Pass:
-    """One pass through the network, which stores every quantity."""
+class _Pass(RecomputedPass):
+    """One pass through the network with `heads` heads of each layer."""
 
-    def __init__(self, weights: Weights, heads: int, operand: _Operand) -> None:
-        self.weights, self.heads, self.operand = weights, heads, operand
-        self.quantities: dict[str, list[Array]] = {}
-        """The computed values of each quantity, by layer or block."""
-
-    def store(self, name: str, computed: Array) -> Array:
-        """Store a computed value, and return the value to continue with."""
-        places = self.quantities.setdefault(name, [])
-        places.append(computed)
-        return self.operand(name, len(places) - 1, computed)
+    def __init__(self, weights: Weights, heads: int, operand: Operand) -> None:
+        super().__init__(weights, operand)
+        self.heads = heads
 
     def weight(self, name: str) -> Array:
         """Return one of the weights in float64."""
@@ -152,12 +141,12 @@ class TransformerVerifier(Verifier):
                 shapes |= {f"{within}.{kind}.{matrix}.weight": (d, d) for kind in kinds for matrix in matrices}
         return shapes | {f"{name}.{part}": (d,) for name in norms for part in ("weight", "bias")}
 
-    def pairs(self, step: int, pieces: Sequence[int] = (), *, with_heatmap_posterior: bool = False) -> ComparedNumbers:  # noqa: ARG002
+    def pairs(self, step: int, *_: object, **__: object) -> ComparedNumbers:
         """Return all numbers of the source and of 0-based `step`, as displayed and as recomputed.
 
         These are queries, keys, values, energies and alignment of every head, the residual stream after every block,
-        readout and probabilities. `pieces` and `with_heatmap_posterior` have no effect: there are no logit attributions
-        and no posterior attention.
+        readout and probabilities. Other arguments have no effect: there are no logit attributions and no posterior
+        attention.
         """
         return {
             name: (_of_step(name, getattr(self.trace, name), step), _of_step(name, values, step))
@@ -190,7 +179,7 @@ class HeadVerifier(TransformerVerifier):
         super().__init__(head.record, weights)
         self.kind = head.kind
 
-    def pairs(self, step: int, pieces: Sequence[int] = (), *, with_heatmap_posterior: bool = False) -> ComparedNumbers:  # noqa: ARG002
+    def pairs(self, step: int, *_: object, **__: object) -> ComparedNumbers:
         """Return the numbers of 0-based row `step`, as displayed and as recomputed; in the encoder those of all rows.
 
         They are those of all heads of the kind.

@@ -19,20 +19,18 @@ from numpy.typing import NDArray
 
 from attnviz.analysis import recomputation
 from attnviz.analysis.energy_equations import energy_decomposition
-from attnviz.analysis.labels import quote
+from attnviz.analysis.labels import power_of_ten, quote, thousands
 from attnviz.analysis.likelihood import Readouts
 from attnviz.analysis.logit_attribution import logit_attributions, maxout_inputs
 from attnviz.analysis.measures import coverage, entropy
-from attnviz.analysis.numbers import power_of_ten, thousands
 from attnviz.analysis.numpy_scorers import scorer_of
 from attnviz.analysis.posterior import bayes, posterior_of
 from attnviz.analysis.recomputation import RecurrentEquations, RecurrentState, Weights, log_softmax, softmax
 from attnviz.analysis.weight_shapes import Shapes, check_fit, recurrent_weight_shapes
 from attnviz.languages import gettext, gettexts, ngettext
 from attnviz.text import piece_name
-from attnviz.trace import Judgement, Record, Trace
-from attnviz.trace.interventions import forced_words, interventions_at
-from attnviz.trace.parts import Array, float64
+from attnviz.trace import Array, Judgement, Record, Trace, float64, interventions_at
+from attnviz.trace.interventions import forced_words
 from attnviz.trace.trace import GATES, QUANTITIES
 
 ComparedNumbers = dict[str, tuple[Any, Array]]

@@ -56,11 +56,18 @@ def recurrent_weight_shapes(trace: Trace, weights: Weights) -> Shapes:
         shapes |= _gate_shapes(names, 3 * half, half, m)
     names = (f"decoder.gru.{name.removesuffix('_l0')}" for name in rnn_weight_names(0))
     shapes |= _gate_shapes(names, 3 * n, n, m + c)
-    scorer = scorer_of(trace.config)
-    if scorer.missing:
+    if scorer_of(trace.config).missing:
         return shapes | {name: np.shape(array) for name, array in weights.items() if name.startswith(_ATTENTION)}
-    attention = scorer.weight_shapes(n, size["n'"], trace.config.get("alignment_size", size["n'"]))
-    return shapes | {f"decoder.{name}": shape for name, shape in attention.items()}
+    positions = trace.config.get("alignment_size", size["n'"])
+    return shapes | _attention_shapes(trace.config, {**size, "positions": positions})
+
+
+def _attention_shapes(config: Mapping[str, Any], sizes: Mapping[str, int], prefix: str = _ATTENTION) -> Shapes:
+    """Return the shapes of the weights of attention, whose names begin with `prefix`, by the `sizes` of their axes."""
+    return {
+        prefix + name: tuple(sizes[axis] if isinstance(axis, str) else axis for axis in axes)
+        for name, axes in scorer_of(config).shapes
+    }
 
 
 def imported_weight_shapes(config: Mapping[str, Any]) -> Shapes:
@@ -69,21 +76,19 @@ def imported_weight_shapes(config: Mapping[str, Any]) -> Shapes:
     m, n, units = (int(config[name]) for name in ("encoder_size", "hidden_size", "alignment_size"))
     context_size = len(directions) * m
     words, source_words = int(config["embedding_size"]), int(config["source_embedding_size"])
-    vocabulary, first, attention = int(config["vocabulary_size"]), config["first_state"], config["attention"]
+    vocabulary, first = int(config["vocabulary_size"]), config["first_state"]
     readout_size = n + context_size + words if config["readout"] == "joined" else n
     shapes: Shapes = {
         "encoder.embedding.weight": (int(config["source_vocabulary_size"]), source_words),
         "decoder.embedding.weight": (vocabulary, words),
         **linear_shapes("decoder.output", vocabulary, readout_size),
     }
-    if attention == "location":
-        shapes["decoder.place.weight"] = (int(config["source_length"]), units)
+    positions = int(config.get("source_length", 0))
+    shapes |= _attention_shapes(config, {"n": n, "n'": units, "2m": context_size, "positions": positions}, "decoder.")
+    if "decoder.key.weight" in shapes:
+        shapes["decoder.key.bias"] = (units,)
     if config["combined"]:
         shapes |= linear_shapes("decoder.combine", n, words + context_size)
-    if attention in ("additive", "general"):
-        shapes |= linear_shapes("decoder.key", units, context_size)
-    if attention == "additive":
-        shapes |= {"decoder.query.weight": (units, n), "decoder.score": (units,)}
     rows, columns = (int(config["layers"]) * m,) * 2 if first == "rectified" else (n, context_size)
     if first in ("bridge", "projected", "rectified"):
         shapes |= linear_shapes("decoder.bridge", rows, columns)

@@ -9,14 +9,12 @@ from difflib import SequenceMatcher
 from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
-from attnviz.analysis.labels import quote, quoted_name
-from attnviz.analysis.numbers import decimal, percent, significant
+from attnviz.analysis.labels import decimal, percent, quote, quoted_name, significant
 from attnviz.errors import user_error
 from attnviz.languages import format_share, gettext, gettexts
 from attnviz.text import EOS, SPACE, follows_space, join_pieces
-from attnviz.trace import Record, Trace, WhatIfs
+from attnviz.trace import Array, FloatArray, Head, Record, Trace, WhatIfs, float64, interventions_at
 from attnviz.trace.interventions import (
     ExcludePosition,
     ForceWords,
@@ -24,10 +22,7 @@ from attnviz.trace.interventions import (
     ReplaceEnergies,
     ReplaceWeights,
     Temperature,
-    interventions_at,
 )
-from attnviz.trace.parts import Array, float64
-from attnviz.trace.transformer_trace import Head
 
 UNCHANGED = 1e-4
 """Change of a vector's length, or of a probability, that counts as unchanged; rounding causes less."""
@@ -131,7 +126,7 @@ def foils_of(trace: Record, step: int) -> list[tuple[int, str, float]]:
     return [(index, *recorded[index]) for index in recorded if index != trace.target_ids[step]]
 
 
-def _relative_change(before: NDArray[np.float32], after: NDArray[np.float32]) -> float:
+def _relative_change(before: FloatArray, after: FloatArray) -> float:
     old, new = float64(before), float64(after)
     return float(np.linalg.norm(new - old) / max(np.linalg.norm(old), np.finfo(np.float64).tiny))
 

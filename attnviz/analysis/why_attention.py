@@ -15,14 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.energy_equations import texts_of
-from attnviz.analysis.labels import quote
+from attnviz.analysis.labels import decimal, percent, quote, significant, small
 from attnviz.analysis.measures import ranked
-from attnviz.analysis.numbers import decimal, percent, significant, small
 from attnviz.analysis.word_classes import content_words
-from attnviz.errors import AttnvizError
+from attnviz.errors import user_error
 from attnviz.languages import gettext, ngettext
-from attnviz.trace import Trace
-from attnviz.trace.parts import Array, GradientNorms, float64
+from attnviz.trace import Array, Trace, float64
+from attnviz.trace.parts import GradientNorms
 
 _MOST_BINS = 14
 
@@ -107,7 +106,7 @@ def prefixes(sentence: str) -> tuple[str, ...]:
     return tuple(" ".join(words[:count]) for count in reversed(counts))
 
 
-def largest_shares(shares: NDArray[np.float64], log_probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
+def largest_shares(shares: Array, log_probabilities: Array) -> Array:
     """Return the largest share of each source word in a target word that may render it, (W, S) and (W,) to (S,).
 
     `shares` is the posterior attention between words. Target words less probable than `LEAST_PROBABILITY` do not
@@ -124,11 +123,11 @@ class JudgedTranslation:
     text: str
     words: tuple[str, ...]
     """Words of the translation, with the blank before each; without `</s>`."""
-    log_probabilities: NDArray[np.float64]
+    log_probabilities: Array
     """log p of each word given the words before it, summed over its pieces, in nats, (W,)."""
     source_words: tuple[str, ...]
     """Words of the source, with the blank before each; without `</s>`."""
-    shares: NDArray[np.float64]
+    shares: Array
     """Largest share of each source word in a target word, in [0, 1], (S,): see `largest_shares`."""
 
     @property
@@ -202,12 +201,10 @@ def forced_word_probabilities(traces: Sequence[Trace]) -> ForcedWords:
     words = traces[0].words().target
     for trace in traces:
         if trace.words().target != words or trace.source_text != traces[0].source_text:
-            raise AttnvizError(
-                gettext(
-                    "{model} and {other} cannot be compared: their sentences or translations differ.",
-                    model=traces[0].model,
-                    other=trace.model,
-                )
+            raise user_error(
+                "{model} and {other} cannot be compared: their sentences or translations differ.",
+                model=traces[0].model,
+                other=trace.model,
             )
     logs = [
         [float(float64(trace.log_probabilities[list(group)]).sum()) for group in trace.words().target_groups]

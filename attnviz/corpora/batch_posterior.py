@@ -12,7 +12,6 @@ Symbols and sizes are those of `trace.trace`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,31 +20,17 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import linear
 
-from attnviz.analysis.posterior import PosteriorKind, posterior_of
+from attnviz.analysis.posterior import PosteriorKind, bayes
 from attnviz.evaluation.forced import LOGITS, DecodedBatch, EncodedPair, Steps
 from attnviz.network.output import OutputLayer
 from attnviz.network.recurrence import gru_step
-from attnviz.trace.parts import Array
+from attnviz.trace import Array
 from attnviz.translator import Translator
 
 SLIGHT = 0.01
 """Share, relative to the largest of its row, below which a cell's likelihood is estimated."""
 _FACTORS: dict[PosteriorKind, tuple[float, float]] = {"balanced": (0.75, 0.25), "posterior": (1, 0)}
 """Factors of log (alpha p) and of the fit in the score of each kind."""
-
-
-@dataclass(frozen=True, eq=False)
-class _PairInput:
-    """Input of `posterior_of` for one pair, (Ty, Tx) each."""
-
-    alignment: Array
-    alone: Array
-    """log p(y_i | s_{i-1}, y_{i-1}, c = h_j)."""
-    fits: Array
-
-    def fit(self) -> Array:
-        """Return how far h_j supports y_i."""
-        return self.fits
 
 
 class BatchPosterior:
@@ -69,10 +54,9 @@ class BatchPosterior:
         """
         if decoded.steps is None:
             raise ValueError("a step of this network has more than one look")
-        inputs = [self._input_of(decoded, decoded.steps, row, pair) for row, pair in enumerate(pairs)]
-        return [posterior_of(pair, self._kind) for pair in inputs]
+        return [self._posterior(decoded, decoded.steps, row, pair) for row, pair in enumerate(pairs)]
 
-    def _input_of(self, decoded: DecodedBatch, steps: Steps, row: int, pair: EncodedPair) -> _PairInput:
+    def _posterior(self, decoded: DecodedBatch, steps: Steps, row: int, pair: EncodedPair) -> Array:
         ids, rows, columns = pair.target, len(pair.target), len(pair.source)
         maxout_inputs = steps.rest[row, :rows, None] + steps.by_context[row, None, :columns]
         weights = torch.from_numpy(decoded.alignment[row, :rows, :columns]).to(maxout_inputs)
@@ -93,7 +77,7 @@ class BatchPosterior:
         excess = (alone[decisive] - exact)[exact < np.log(0.5)]
         alone -= excess.mean() if len(excess) else 0
         alone[decisive] = exact
-        return _PairInput(alignment, np.minimum(alone, 0), fits)
+        return bayes(alignment, np.minimum(alone, 0), fits if self._kind == "balanced" else None)
 
     def _fits(self, steps: Steps, row: int, alignment: Tensor, target_ids: Tensor) -> Array:
         """Return how far h_j supports y_i, (Ty, Tx), as `analysis.likelihood.Readouts.fit` does."""

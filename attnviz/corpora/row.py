@@ -13,8 +13,7 @@ from attnviz.analysis.findings import Finding, FindingKind, finding_sentence, fi
 from attnviz.analysis.measures import coverage, drifts, entropy, error_rate, links
 from attnviz.analysis.word_classes import content_words, is_word
 from attnviz.evaluation.alignment import GoldAlignment, between_words, memberships
-from attnviz.trace import Words
-from attnviz.trace.word_link_text import Link
+from attnviz.trace import Link, Words
 
 if TYPE_CHECKING:
     from attnviz.evaluation.forced import ForcedPair

@@ -11,7 +11,8 @@ from attnviz.errors import user_error
 from attnviz.imported_families import NEVER_EMPTY
 from attnviz.network.searchable import MemoryT, StateT, Stepping, StepT
 from attnviz.text import BOS, EOS
-from attnviz.trace.interventions import Intervention, forced_words, interventions_at
+from attnviz.trace import interventions_at
+from attnviz.trace.interventions import Intervention, forced_words
 
 
 def energy_change(interventions: Iterable[Intervention], step: int) -> Callable[[Tensor], Tensor] | None:

@@ -17,8 +17,7 @@ from attnviz.analysis.measures import error_rate, links
 from attnviz.errors import AttnvizError
 from attnviz.reading import JSON_ERRORS, open_content, unique_fields
 from attnviz.text import SPACE, normalise
-from attnviz.trace.parts import Words
-from attnviz.trace.word_link_text import Link
+from attnviz.trace import Array, Link, Words
 
 
 @dataclass(frozen=True)
@@ -98,7 +97,7 @@ def detokenise(words: Sequence[str]) -> str:
 
 def between_words(
     gold: GoldAlignment, source_pieces: Sequence[str], target_pieces: Sequence[str], shares: NDArray[Any]
-) -> NDArray[np.float64]:
+) -> Array:
     """Return `shares` (Ty, Tx) between pieces as shares between the words of a gold pair, (target words, source words).
 
     The last row and column are `</s>`; the pieces, of the detokenised text, are given without it. Pieces belong to
@@ -106,7 +105,7 @@ def between_words(
     """
     columns = memberships(source_pieces, gold.source)
     rows = _averaged(memberships(target_pieces, gold.target))
-    merged: NDArray[np.float64] = rows @ shares[:-1, :-1].astype(np.float64) @ columns.T
+    merged: Array = rows @ shares[:-1, :-1].astype(np.float64) @ columns.T
     return merged
 
 
@@ -125,12 +124,12 @@ def between_tokens(words: Words, source: Sequence[str], target: Sequence[str]) -
     return dataclasses.replace(words, source=(*source, "</s>"), target=(*target, "</s>"), alignment=alignment)
 
 
-def _averaged(shares: NDArray[np.float64]) -> NDArray[np.float64]:
+def _averaged(shares: Array) -> Array:
     """Return `memberships` whose rows sum to 1, also for a word that is a part of a piece; empty rows stay."""
     return shares / np.where(shares.any(axis=1, keepdims=True), shares.sum(axis=1, keepdims=True), 1)
 
 
-def memberships(pieces: Sequence[str], words: Sequence[str]) -> NDArray[np.float64]:
+def memberships(pieces: Sequence[str], words: Sequence[str]) -> Array:
     """Return the share of each piece that lies in each word, (words, pieces); columns sum to 1.
 
     A piece that is only a space belongs to the next word.
@@ -146,7 +145,7 @@ def memberships(pieces: Sequence[str], words: Sequence[str]) -> NDArray[np.float
     return shares
 
 
-def best_threshold(alignments: Sequence[NDArray[np.float64]], gold: Sequence[GoldAlignment]) -> float:
+def best_threshold(alignments: Sequence[Array], gold: Sequence[GoldAlignment]) -> float:
     """Return the threshold, a multiple of 0.01 below 1, whose links have the lowest error rate on `gold`.
 
     `alignments` has an (N, M) matrix, target by source words, for each sentence.

@@ -8,9 +8,6 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from attnviz.analysis.measures import error_rate, links, mutual_links
 from attnviz.analysis.transformer_steps import heads_name
 from attnviz.evaluation.alignment import GoldAlignment, best_threshold
@@ -25,8 +22,8 @@ from attnviz.evaluation.model_alignments import (
 )
 from attnviz.evaluation.report import Judge
 from attnviz.network import Seq2Seq, Transformer
+from attnviz.trace import Array, Link
 from attnviz.trace.parts import Heads
-from attnviz.trace.word_link_text import Link
 
 WHEN = ("before", "after")
 """Attention, and posterior attention once the word is known."""
@@ -145,7 +142,7 @@ def _all_heads(config: Any) -> list[Heads]:
 def _error_rates(
     name: str,
     when: str,
-    find: Callable[[Sequence[GoldAlignment]], list[NDArray[np.float64]]],
+    find: Callable[[Sequence[GoldAlignment]], list[Array]],
     gold: Mapping[str, Sequence[GoldAlignment]],
     choosing: Mapping[str, Sequence[GoldAlignment]],
 ) -> list[TableRow]:
@@ -156,7 +153,7 @@ def _error_rates(
     alignments = find(sentences)
     speed = len(sentences) / (time.perf_counter() - started)
     matrices = dict(zip(sentences, alignments, strict=True))
-    rules: dict[str, Callable[[NDArray[np.float64]], list[Link]]] = {"argmax": links, "mutual argmax": mutual_links}
+    rules: dict[str, Callable[[Array], list[Link]]] = {"argmax": links, "mutual argmax": mutual_links}
     if choosing:
         choosing_sentences = [sentence for file in choosing.values() for sentence in file]
         threshold = best_threshold([matrices[sentence] for sentence in choosing_sentences], choosing_sentences)

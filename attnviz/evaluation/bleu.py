@@ -12,6 +12,7 @@ from sacrebleu.metrics.chrf import CHRF
 
 from attnviz.evaluation.forced import Likelihood, total_likelihood
 from attnviz.evaluation.measurement_tables import TableRow
+from attnviz.trace import Array
 
 Counts = NDArray[np.int64]
 """Statistics of BLEU, one row for each sentence, (N, 10); rows can be summed.
@@ -82,7 +83,7 @@ def bleu_of(counts: Counts) -> float:
     return float(BLEU.compute_bleu(grams[:4], grams[4:], words, reference_words, smooth_method="exp").score)
 
 
-def resampled_bleu(counts: Counts) -> NDArray[np.float64]:
+def resampled_bleu(counts: Counts) -> Array:
     """Return the BLEU, (1000,), of bootstrap samples of N sentences with these statistics (N, 10) (Koehn 2004).
 
     The samples depend on N only: entry k is of the same sample for two systems on the same sentences, so that
@@ -94,7 +95,7 @@ def resampled_bleu(counts: Counts) -> NDArray[np.float64]:
     return np.array([bleu_of(row) for row in times @ counts])
 
 
-def interval(resampled: NDArray[np.float64]) -> tuple[float, float]:
+def interval(resampled: Array) -> tuple[float, float]:
     """Return the bounds of the middle 95 % of the numbers `resampled`, of any shape: a bootstrap interval."""
     low, high = np.percentile(resampled, [2.5, 97.5])
     return float(low), float(high)
@@ -134,7 +135,7 @@ def scores_by_length(
         inside = buckets == index
         if not inside.any():
             continue
-        first: tuple[float, NDArray[np.float64]] | None = None
+        first: tuple[float, Array] | None = None
         for model, sentences in counts.items():
             total, resampled = sentences[inside].sum(axis=0), resampled_bleu(sentences[inside])
             likely = total_likelihood(

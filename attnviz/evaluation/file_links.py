@@ -25,10 +25,9 @@ from attnviz.importing.records import AttentionRecords, numbers_between
 from attnviz.importing.sentence_pair import SentencePair, check_numbers
 from attnviz.languages import gettext, ngettext
 from attnviz.text import abbreviated
-from attnviz.trace import Aligned, Attention
-from attnviz.trace.parts import OneLine
+from attnviz.trace import Aligned, Attention, Link, OneLine
 from attnviz.trace.tokens import to_pieces
-from attnviz.trace.word_link_text import Counted, Counting, CountingError, Link, Links, infer_counting
+from attnviz.trace.word_link_text import Counted, Counting, CountingError, Links, infer_counting
 
 
 class WordMap(NamedTuple):

@@ -20,7 +20,7 @@ from attnviz.decoding import all_sentence_ids, all_target_ids, batches, largest,
 from attnviz.network import Network, RNNsearch
 from attnviz.network.rnnsearch import StepDecoder
 from attnviz.text import BOS, EOS, PAD, SPECIAL_PIECES, UNK, Tokenizer, normalise
-from attnviz.trace import Words
+from attnviz.trace import Array, FloatArray, Words
 from attnviz.trace.aligned import words_of
 from attnviz.translator import Translator
 
@@ -62,11 +62,11 @@ class ForcedPair:
     """The pieces with the typed characters in place of each `<unk>`."""
     target_pieces: tuple[str, ...]
     target_surfaces: tuple[str, ...]
-    alignment: NDArray[np.float32]
+    alignment: FloatArray
     """Attention alpha, (Ty, Tx); the last column is 0 where the model does not read `</s>`."""
-    log_probabilities: NDArray[np.float32]
+    log_probabilities: FloatArray
     """Log probabilities log p(y_i), (Ty,), in nats."""
-    posterior: NDArray[np.float64] | None
+    posterior: Array | None
     """Posterior attention, (Ty, Tx), where it was computed."""
     attends: bool
     attends_once: bool
@@ -74,9 +74,9 @@ class ForcedPair:
     imported: ClassVar[bool] = False
 
     @property
-    def probabilities(self) -> NDArray[np.float32]:
+    def probabilities(self) -> FloatArray:
         """Probabilities p(y_i), (Ty,)."""
-        probabilities: NDArray[np.float32] = np.exp(self.log_probabilities)
+        probabilities: FloatArray = np.exp(self.log_probabilities)
         return probabilities
 
     @property
@@ -93,7 +93,7 @@ class ForcedPair:
         return words_of(self.source_surfaces, self.target_surfaces, self.alignment)
 
 
-Posterior = Callable[["DecodedBatch", Sequence[EncodedPair]], Sequence[NDArray[np.float64]]]
+Posterior = Callable[["DecodedBatch", Sequence[EncodedPair]], Sequence[Array]]
 """Returns the posterior attention of each pair of a batch, (Ty, Tx) each."""
 
 
@@ -164,7 +164,7 @@ def pieces_of(tokenizer: Tokenizer, ids: list[int], text: str | None) -> tuple[t
     return pieces, (*tokenizer.sentence_surfaces(text)[first:count], SPECIAL_PIECES[EOS])
 
 
-def with_end(alignment: NDArray[np.float32], source: Sequence[int]) -> NDArray[np.float32]:
+def with_end(alignment: FloatArray, source: Sequence[int]) -> FloatArray:
     """Return an alignment (Ty, Tx) of `source` ids whose last column is `</s>`: 0 where the model does not read it.
 
     Columns of padding, which the attention of some imported models reaches, and of a leading `<s>` are left out.
@@ -201,9 +201,9 @@ class Steps:
 class DecodedBatch:
     """S pairs under forced decoding."""
 
-    alignment: NDArray[np.float32]
+    alignment: FloatArray
     """alpha, (S, Ty, Tx), padded."""
-    log_probabilities: NDArray[np.float32]
+    log_probabilities: FloatArray
     """Log p(y_i), (S, Ty); 0 at padding."""
     likeliest: NDArray[np.int64]
     """Ids of the likeliest pieces at each step, (S, Ty, count); 0 at padding."""

@@ -22,8 +22,7 @@ from attnviz.evaluation.scoring import GoldScorer
 from attnviz.files import replace_text
 from attnviz.importing.attention_reader import read_attention
 from attnviz.reading import reading_errors
-from attnviz.trace import Aligned
-from attnviz.trace.parts import OneLine
+from attnviz.trace import Aligned, Array, FloatArray, OneLine
 
 Criterion = Literal["aer", "mutual", "erased"]
 CRITERIA: tuple[Criterion, ...] = get_args(Criterion)
@@ -184,7 +183,7 @@ class _Measures:
             found["erased"] = self._agreement(heads)
         return found
 
-    def _matrices(self, heads: Sequence[_Head]) -> Iterator[NDArray[np.float64]]:
+    def _matrices(self, heads: Sequence[_Head]) -> Iterator[Array]:
         """Yield the mean weights of `heads` between the words of each record, without `</s>`."""
         for record in self.records:
             yield _between_words(record, _mean(record, heads))
@@ -203,23 +202,23 @@ class _Measures:
         return same / count if count else float("nan")
 
     @cached_property
-    def _drops(self) -> list[NDArray[np.float64]]:
+    def _drops(self) -> list[Array]:
         """The drop of each target word's log probability by the erasure of each source word, for each record."""
         return [_between_words(record, getattr(record, "erased")) for record in self.records]  # noqa: B009
 
 
-def _weights(record: Aligned) -> NDArray[np.float32]:
-    weights: NDArray[np.float32] = getattr(record, "head_weights")  # noqa: B009 - checked by _listed
+def _weights(record: Aligned) -> FloatArray:
+    weights: FloatArray = getattr(record, "head_weights")  # noqa: B009 - checked by _listed
     return weights
 
 
-def _mean(record: Aligned, heads: Sequence[_Head]) -> NDArray[np.float64]:
+def _mean(record: Aligned, heads: Sequence[_Head]) -> Array:
     layers, numbers = zip(*heads, strict=True)
-    mean: NDArray[np.float64] = _weights(record)[list(layers), list(numbers)].astype(np.float64).mean(axis=0)
+    mean: Array = _weights(record)[list(layers), list(numbers)].astype(np.float64).mean(axis=0)
     return mean
 
 
-def _between_words(record: Aligned, matrix: NDArray[Any]) -> NDArray[np.float64]:
+def _between_words(record: Aligned, matrix: NDArray[Any]) -> Array:
     """Return a matrix between pieces as one between words, (target words, source words), without special tokens."""
     words = record.words()
     source, target = words.places

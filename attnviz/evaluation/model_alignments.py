@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from attnviz.analysis.posterior import posterior
 from attnviz.detector import Detector
 from attnviz.evaluation.alignment import GoldAlignment, between_words, detokenise
 from attnviz.evaluation.forced import Advance, force_pairs
+from attnviz.trace import Array
 from attnviz.trace.parts import Heads
 from attnviz.translator import Translator
 
 
-def word_alignments(translator: Translator, gold: Sequence[GoldAlignment]) -> list[NDArray[np.float64]]:
+def word_alignments(translator: Translator, gold: Sequence[GoldAlignment]) -> list[Array]:
     """Return the attention between the words of each pair under forced decoding, (target words, source words) each.
 
     `</s>` is left out. Pieces of the detokenised pair belong to words by character offsets, without spaces; alpha is
@@ -29,9 +27,7 @@ def word_alignments(translator: Translator, gold: Sequence[GoldAlignment]) -> li
     ]
 
 
-def head_alignments(
-    translator: Translator[Any], heads: Heads, gold: Sequence[GoldAlignment]
-) -> list[NDArray[np.float64]]:
+def head_alignments(translator: Translator[Any], heads: Heads, gold: Sequence[GoldAlignment]) -> list[Array]:
     """Return the mean cross-attention of a transformer's `heads` between the words of each pair.
 
     Merged as by `word_alignments`.
@@ -47,7 +43,7 @@ def head_alignments(
     return alignments
 
 
-def detected_alignments(detector: Detector, gold: Sequence[GoldAlignment], both: bool) -> list[NDArray[np.float64]]:
+def detected_alignments(detector: Detector, gold: Sequence[GoldAlignment], both: bool) -> list[Array]:
     """Return a detector's attention between the words of each pair, (target words, source words) each.
 
     It is the attention of each target piece to the source or, if `both`, its product with the attention in the other
@@ -63,7 +59,7 @@ def detected_alignments(detector: Detector, gold: Sequence[GoldAlignment], both:
 
 def posterior_alignments(
     translator: Translator, gold: Sequence[GoldAlignment], progress: Advance = lambda _: None
-) -> list[NDArray[np.float64]]:
+) -> list[Array]:
     """Return the posterior attention between the words of each pair, (target words, source words) each.
 
     It is `analysis.posterior` under forced decoding, merged as by `word_alignments`.

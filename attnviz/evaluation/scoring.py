@@ -8,9 +8,6 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, NamedTuple, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.measures import (
     CONFIDENCE,
@@ -21,7 +18,9 @@ from attnviz.analysis.measures import (
     WordError,
     score_links,
 )
-from attnviz.analysis.measures import links as largest_links
+from attnviz.analysis.measures import (
+    links as largest_links,
+)
 from attnviz.arguments import check_choice, check_number, check_seed, check_whole_argument
 from attnviz.errors import AttnvizError, user_error
 from attnviz.evaluation.file_links import (
@@ -35,8 +34,8 @@ from attnviz.evaluation.file_links import (
     with_words_of,
 )
 from attnviz.languages import gettext, ngettext
-from attnviz.trace import Aligned
-from attnviz.trace.word_link_text import Link, Links, listed_links
+from attnviz.trace import Aligned, Array, Link
+from attnviz.trace.word_link_text import Links, listed_links
 
 _MOST_SAMPLES = 1_000_000
 _CLEARLY = 0.1
@@ -94,7 +93,7 @@ def by_record(items: Sequence[_Item], places: Sequence[int | None]) -> list[_Ite
 class GoldScorer:
     """Scores several matrices of the same records against gold links; base and direction are chosen once."""
 
-    def __init__(self, records: Sequence[Aligned], gold: Any, usual: Sequence[NDArray[np.float64]]) -> None:
+    def __init__(self, records: Sequence[Aligned], gold: Any, usual: Sequence[Array]) -> None:
         """Read the gold links; the `usual` matrices, (target words, source words), choose base and direction.
 
         Raise AttnvizError as `alignment_error` does.
@@ -104,7 +103,7 @@ class GoldScorer:
         chosen = choose_convention(predicted, reference)
         self._convention, self._gold = chosen.convention, gold_links(chosen, reference)
 
-    def score(self, matrices: Sequence[NDArray[np.float64]]) -> AlignmentError:
+    def score(self, matrices: Sequence[Array]) -> AlignmentError:
         """Return the scores of the largest weight of each row of the matrices, without a bootstrap interval.
 
         Those are (Ty, Tx) between words, one for each record.
@@ -114,7 +113,7 @@ class GoldScorer:
         found = in_words_of(reference, turned).from_zero(self._convention.links_base)
         return score_links([pair.all for pair in found], self._gold, samples=0)
 
-    def _matched(self, matrices: Sequence[NDArray[np.float64]]) -> tuple[FileLinks, FileLinks]:
+    def _matched(self, matrices: Sequence[Array]) -> tuple[FileLinks, FileLinks]:
         links = [Links(frozenset(largest_links(matrix)) if matrix.size else frozenset()) for matrix in matrices]
         predicted = FileLinks(list(map(pair_of_record, self._records, links)), places=range(len(links)))
         return matched(predicted, self._file, [])

@@ -25,8 +25,7 @@ from attnviz.evaluation.file_links import (
 from attnviz.evaluation.scoring import choose_convention
 from attnviz.importing.records import AttentionRecords
 from attnviz.languages import gettext, ngettext
-from attnviz.trace import Aligned
-from attnviz.trace.parts import OneLine
+from attnviz.trace import Aligned, OneLine
 from attnviz.trace.tokens import are_special
 from attnviz.trace.word_link_text import CountingError, listed_links
 

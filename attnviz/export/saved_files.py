@@ -12,8 +12,7 @@ from typing import Any, Unpack, get_args
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.gold import links_text, pharaoh, recorded_gold_links
 from attnviz.analysis.grid import Bracket, grid
-from attnviz.analysis.labels import heatmap_heading, shorten
-from attnviz.analysis.numbers import decimal
+from attnviz.analysis.labels import decimal, heatmap_heading, shorten
 from attnviz.analysis.posterior import posterior, posterior_words
 from attnviz.analysis.recomputation import Weights
 from attnviz.architectures import step_texts
@@ -29,8 +28,8 @@ from attnviz.files import replace_bytes
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.text import isolated, without_isolates
-from attnviz.trace import Aligned, WhatIfs
-from attnviz.trace.drawing import By, DetailLevel, HeatmapChoices, HeatmapOptions, drawing, heatmap_choices, step_index
+from attnviz.trace import Aligned, By, WhatIfs
+from attnviz.trace.drawing import DetailLevel, HeatmapChoices, HeatmapOptions, drawing, heatmap_choices, step_index
 
 _HEATMAP = "heatmap"
 _LOGIT_ATTRIBUTION = (LOGIT_ATTRIBUTION.name, CONTRAST.name)

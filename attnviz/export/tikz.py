@@ -9,15 +9,14 @@ from operator import itemgetter
 from typing import Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
 from attnviz.analysis.grid import Grid, grid, places_of_pieces
 from attnviz.analysis.labels import shorten
 from attnviz.figures.heatmap import axis_names
 from attnviz.palette import ColourScale, colour_at, heatmap_scale, letter_colour, palette
 from attnviz.text import with_symbols, without_isolates
-from attnviz.trace import Aligned
-from attnviz.trace.drawing import Face, HeatmapChoices, HeatmapOptions, heatmap_choices
+from attnviz.trace import Aligned, Array, Face, Floating
+from attnviz.trace.drawing import HeatmapChoices, HeatmapOptions, heatmap_choices
 
 _PREAMBLE = r"""\ifdefined\Uchar  % XeLaTeX and LuaLaTeX
   \usepackage{fontspec}
@@ -129,7 +128,7 @@ def heatmap_tikz(
     trace: Aligned,
     choices: HeatmapChoices | None = None,
     *,
-    posterior: NDArray[np.float64] | None = None,
+    posterior: Array | None = None,
     standalone: bool = True,
     **named: Unpack[HeatmapOptions],
 ) -> str:
@@ -295,7 +294,7 @@ def _label(position: str, options: str, name: str) -> str:
     return f"\\node[{options}, inner sep=1pt, font=\\strut] at {position} {{{label}}};"
 
 
-def _shades(cells: Grid, root: bool) -> NDArray[np.floating]:
+def _shades(cells: Grid, root: bool) -> Floating:
     """Return the position of each cell on its colour scale, in [0, 1]; a difference's scale itself has the root."""
     if cells.face == "difference":
         low, high = cells.range

@@ -17,9 +17,8 @@ from typing import Any
 import numpy as np
 
 from attnviz.analysis.diagram import context_sentence, context_units, weighted_sum
-from attnviz.analysis.labels import shorten, subscript
+from attnviz.analysis.labels import decimal, percent, shorten, significant, small, subscript
 from attnviz.analysis.measures import weight_order
-from attnviz.analysis.numbers import decimal, percent, significant, small
 from attnviz.analysis.stages import energy_and_ratio, strongest_pair
 from attnviz.figures.heads_figure import draw_all_heads
 from attnviz.figures.heatmap import colour_bar

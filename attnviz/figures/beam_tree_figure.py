@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.beam_sentences import fate_label, fate_sentence, search_sentence, winner_sentence
-from attnviz.analysis.labels import shorten
-from attnviz.analysis.numbers import decimal
+from attnviz.analysis.labels import decimal, shorten
 from attnviz.arguments import check_each, check_piece_ids
 from attnviz.figures.spec import (
     Part,

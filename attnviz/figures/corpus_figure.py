@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.analysis.labels import shorten
-from attnviz.analysis.numbers import percent
+from attnviz.analysis.labels import percent, shorten
 from attnviz.figures.spec import Numbers, Part, Spec, escape, points, sized_layout, titled_axis
 from attnviz.languages import gettext
 from attnviz.palette import MARKER, MARKER_EDGE

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.analysis.labels import shorten, subscript
-from attnviz.analysis.numbers import percent
+from attnviz.analysis.labels import percent, shorten, subscript
 from attnviz.analysis.what_if_effects import change_alt
 from attnviz.figures.spec import (
     STRIP,

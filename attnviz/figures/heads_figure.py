@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from attnviz.analysis.attention_forms import AttentionForm, Multiplications
-from attnviz.analysis.labels import quote, shorten
+from attnviz.analysis.labels import decimal, percent, quote, shorten, thousands
 from attnviz.analysis.measures import entropy, strongest_words, word_weights_of_heads
-from attnviz.analysis.numbers import decimal, percent, thousands
 from attnviz.analysis.transformer_steps import added_name, block_name, head_kind_name
 from attnviz.figures.heatmap import words_axis
 from attnviz.figures.spec import (

@@ -23,9 +23,18 @@ from attnviz.analysis.grid import (
     link_markers,
     places_of_pieces,
 )
-from attnviz.analysis.labels import SYMBOLS, face_names, merged_cell_text, merging_text, shorten, size_text
+from attnviz.analysis.labels import (
+    SYMBOLS,
+    decimal,
+    face_names,
+    merged_cell_text,
+    merging_text,
+    shorten,
+    signed,
+    significant,
+    size_text,
+)
 from attnviz.analysis.measures import drifts
-from attnviz.analysis.numbers import decimal, signed, significant
 from attnviz.analysis.posterior import posterior as posterior_attention
 from attnviz.analysis.recomputation import Weights
 from attnviz.figures.spec import (

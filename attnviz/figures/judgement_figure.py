@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from attnviz import lazy_pandas as pd
-from attnviz.analysis.labels import shorten
-from attnviz.analysis.numbers import decimal
+from attnviz.analysis.labels import decimal, shorten
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.spec import (
     STRIP,

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from attnviz import lazy_pandas as pd
-from attnviz.analysis.labels import LONGEST, capitalised
+from attnviz.analysis.labels import LONGEST, NO_BREAK, capitalised, decimal
 from attnviz.analysis.learning import (
     LINK_MEASURES,
     QUALITY_MEASURES,
@@ -21,7 +21,6 @@ from attnviz.analysis.learning import (
     learning_measure_names,
     run_name,
 )
-from attnviz.analysis.numbers import NO_BREAK, decimal
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.spec import (
     Part,

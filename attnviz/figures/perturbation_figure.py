@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from attnviz import lazy_pandas as pd
-from attnviz.analysis.labels import quoted_name, shorten
-from attnviz.analysis.numbers import decimal, percent
+from attnviz.analysis.labels import decimal, percent, quoted_name, shorten
 from attnviz.analysis.perturbation_tests import (
     PermutationEffects,
     PerturbationTests,

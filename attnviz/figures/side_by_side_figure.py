@@ -24,8 +24,7 @@ from attnviz.analysis.comparison import (
     word_hover_lines,
 )
 from attnviz.analysis.grid import grid, scale_end
-from attnviz.analysis.labels import shorten, size_text
-from attnviz.analysis.numbers import signed
+from attnviz.analysis.labels import shorten, signed, size_text
 from attnviz.figures.heatmap import CELL_GAP_COLOUR, MOST_TEXTS, colour_bar, value_scale, words_axis
 from attnviz.figures.spec import (
     FRAMED,

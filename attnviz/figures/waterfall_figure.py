@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 
 from attnviz.analysis.energy_equations import SATURATED, EnergyDecomposition, saturated
-from attnviz.analysis.labels import shorten
+from attnviz.analysis.labels import decimal, shorten, signed
 from attnviz.analysis.logit_attribution import LogitAttribution, logit_attribution_title
 from attnviz.analysis.measures import ranked
-from attnviz.analysis.numbers import decimal, signed
 from attnviz.figures.spec import (
     HOVER,
     Part,

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.analysis.numbers import NO_BREAK, decimal, power_name, small, thousands
+from attnviz.analysis.labels import NO_BREAK, decimal, power_name, small, thousands
 from attnviz.analysis.why_attention import (
     ForcedWords,
     PrefixTranslations,

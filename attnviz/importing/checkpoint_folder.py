@@ -17,7 +17,7 @@ from attnviz.errors import AttnvizError, user_error
 from attnviz.importing.unsupported import classes_message
 from attnviz.languages import gettext
 from attnviz.reading import Limits, json_error, json_values, open_content, reading_errors
-from attnviz.trace.parts import Array
+from attnviz.trace import Array
 
 _LIMITS = Limits(bytes=4 * 10**9)
 _SAFE = ".safetensors"

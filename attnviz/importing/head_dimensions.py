@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.errors import user_error
+from attnviz.trace import Array
 from attnviz.trace.parts import Heads
 
 _Array = NDArray[Any]
@@ -47,7 +48,7 @@ def split_batch(array: _Array, count: int) -> tuple[list[_Array], bool]:
     return [*np.moveaxis(array, axis, 0)], True
 
 
-def choose_heads(array: _Array, choice: Heads) -> tuple[NDArray[np.float64], dict[str, int | None] | None, str]:
+def choose_heads(array: _Array, choice: Heads) -> tuple[Array, dict[str, int | None] | None, str]:
     """Return the weights of `array` (…, Ty, Tx) with the chosen layer and head, or the mean over several.
 
     Besides, return the heads to show among several, as in the open format, and the key of a remark or "".

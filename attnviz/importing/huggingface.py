@@ -11,7 +11,6 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from attnviz.arguments import check_whole_argument
 from attnviz.errors import user_error
@@ -19,7 +18,7 @@ from attnviz.importing.huggingface_model import LanguageModel, Run, open_languag
 from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
 from attnviz.text import SPACE
-from attnviz.trace import Attention
+from attnviz.trace import Array, Attention
 from attnviz.trace.attention_builder import check_kind
 from attnviz.trace.attention_record import from_fields
 from attnviz.trace.parts import HeadKind
@@ -140,7 +139,7 @@ def _fields(
     }
 
 
-def _weights(model: Any, output: Any, side: str) -> NDArray[np.float64]:
+def _weights(model: Any, output: Any, side: str) -> Array:
     """Return the weights of every head, (L, H, Ty, Tx), of this side of a model's output."""
     import torch
 
@@ -161,11 +160,11 @@ def _weights(model: Any, output: Any, side: str) -> NDArray[np.float64]:
     weights = torch.stack([layer[0].double().cpu() for layer in layers])
     if layers[0].dtype.itemsize < 4:  # in half precision rows sum to 1 only approximately; an empty row stays empty
         weights = torch.nn.functional.normalize(weights, p=1, dim=-1)
-    found: NDArray[np.float64] = weights.numpy()
+    found: Array = weights.numpy()
     return found
 
 
-def _only_kind(model: Any, weights: NDArray[np.float64], kind: HeadKind | None) -> HeadKind:
+def _only_kind(model: Any, weights: Array, kind: HeadKind | None) -> HeadKind:
     """Return the kind of attention of a model without a separate decoder; raise AttnvizError for another `kind`."""
     causal = not np.triu(weights, 1).any() and (weights.shape[-1] > 1 or model.can_generate())
     found: HeadKind = "decoder" if causal else "encoder"
@@ -188,7 +187,7 @@ def _tokens(tokenizer: Any, ids: list[int], *, read: bool = False) -> list[str]:
     return [(token if token.strip() else SPACE) if token else "<unk>" for token in spelled]
 
 
-def _attributions(language_model: LanguageModel, run: Run, kind: HeadKind) -> dict[str, NDArray[np.float64]]:
+def _attributions(language_model: LanguageModel, run: Run, kind: HeadKind) -> dict[str, Array]:
     """Return gradient × input and erasure of log p(y_i) for each token that the model or its encoder reads, (Ty, Tx).
 
     Without a separate decoder, both sides are the sequence. Of a causal model, y_i is token i given the tokens before

@@ -17,7 +17,7 @@ from attnviz.importing.checkpoint_folder import Stored, Vocabulary
 from attnviz.importing.unsupported import way_out
 from attnviz.languages import gettext, ngettext
 from attnviz.text import BOS, SPECIAL_PIECES
-from attnviz.trace.parts import Array
+from attnviz.trace import Array
 
 SPECIAL = (
     ("<pad>", "<PAD>", "<blank>", "PAD"),

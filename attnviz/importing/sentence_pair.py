@@ -14,13 +14,12 @@ from itertools import accumulate, chain
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from attnviz.errors import AttnvizError, user_error
 from attnviz.importing.head_dimensions import MEAN_OF_HEADS, choose_heads
 from attnviz.languages import gettext
 from attnviz.reading import LIMITS
-from attnviz.trace import MOST_TOKENS, Attention
+from attnviz.trace import MOST_TOKENS, Array, Attention
 from attnviz.trace.attention_builder import Tokens, matrix_size_texts, split_tokens
 from attnviz.trace.attention_record import from_fields
 from attnviz.trace.parts import Heads, heads_in
@@ -161,7 +160,7 @@ class SentencePair:
             remarks.append("padding")
         return found | {"matrix": array[..., :rows, :columns]}
 
-    def _has_source_rows(self, matrix: NDArray[np.float64], fields: Mapping[str, Any]) -> bool:
+    def _has_source_rows(self, matrix: Array, fields: Mapping[str, Any]) -> bool:
         """Return whether the rows of a matrix are source tokens.
 
         Where the file does not say, the sizes decide: a matrix may have one more row or column for `</s>`, or padding.
@@ -179,7 +178,7 @@ class SentencePair:
         rows = counts[0]
         return _add_up_to_one(matrix.T[:rows].sum(axis=1)) and not _add_up_to_one(matrix[:rows].sum(axis=1))
 
-    def _size_without_padding(self, matrix: NDArray[np.float64], fields: Mapping[str, Any]) -> tuple[int, int]:
+    def _size_without_padding(self, matrix: Array, fields: Mapping[str, Any]) -> tuple[int, int]:
         """Return the numbers of rows and columns without empty ones past the tokens.
 
         Of a padded batch, rows past the end of the target are removed too: a decoder goes on after it.
@@ -221,7 +220,7 @@ class SentencePair:
         return message
 
 
-def _add_up_to_one(sums: NDArray[np.float64]) -> bool:
+def _add_up_to_one(sums: Array) -> bool:
     """Return whether every sum is 1 or 0, and at least one is 1."""
     near = np.abs(sums - 1) <= _NEAR_ONE
     return bool(near.any() and (near | (sums == 0)).all())

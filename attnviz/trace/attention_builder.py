@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from attnviz.errors import AttnvizError, user_error
 from attnviz.languages import ngettext
-from attnviz.trace.parts import HEAD_KINDS, FloatArray
+from attnviz.trace.parts import HEAD_KINDS, Array, FloatArray
 from attnviz.trace.tokens import MOST_TOKENS, Pieces, has_assumed_special, to_pieces, too_many_tokens
 
 WIDEST_STATE = 16_384
@@ -40,7 +40,7 @@ def checked_pieces(
     remarks: list[str],
     *,
     normalise: bool,
-) -> tuple[Pieces, Pieces, NDArray[np.float64]]:
+) -> tuple[Pieces, Pieces, Array]:
     """Return the pieces of both sides and the weights (..., Ty, Tx); arguments as for `attention_record.attention`.
 
     What was assumed or changed is added to the `remarks`. Raise AttnvizError, naming what was found, where tokens and
@@ -99,9 +99,7 @@ def _split(tokens: Tokens) -> list[str]:
     return tokens_found
 
 
-def _numbers(
-    values: ArrayLike, name: str, *, empty: bool = False, dimensions: tuple[int, ...] = (2,)
-) -> NDArray[np.float64]:
+def _numbers(values: ArrayLike, name: str, *, empty: bool = False, dimensions: tuple[int, ...] = (2,)) -> Array:
     """Return a finite matrix, or an array with one of the `dimensions`; `empty` also allows minus infinity.
 
     Raise AttnvizError where it is no such array.
@@ -194,7 +192,7 @@ def matrix_size_texts(rows: int, columns: int) -> dict[str, str]:
     }
 
 
-def _check_orientation(weights: NDArray[np.float64]) -> None:
+def _check_orientation(weights: Array) -> None:
     """Raise AttnvizError where columns sum to 1 and rows do not, which scaling would hide."""
     rows, columns = (weights.sum(axis=axis) for axis in (1, 0))
     if not is_distribution(rows).all() and (np.abs(columns - 1) <= ROUNDED).all():
@@ -205,22 +203,22 @@ def _check_orientation(weights: NDArray[np.float64]) -> None:
         )
 
 
-def _scaled(weights: NDArray[np.float64], remarks: list[str]) -> NDArray[np.float64]:
+def _scaled(weights: Array, remarks: list[str]) -> Array:
     """Return the weights (…, Ty, Tx) with each non-zero row scaled to sum to 1."""
     sums = weights.sum(axis=-1, keepdims=True)
     if (np.abs(sums - 1) > 1e-6).any():
         remarks.append("scaled")
-    scaled: NDArray[np.float64] = weights / np.where(sums == 0, 1, sums)
+    scaled: Array = weights / np.where(sums == 0, 1, sums)
     return scaled
 
 
-def is_distribution(sums: NDArray[np.float64]) -> NDArray[np.bool_]:
+def is_distribution(sums: Array) -> NDArray[np.bool_]:
     """Return whether each sum of a row, in an array of any shape, is 1 within ROUNDED, or 0."""
     found: NDArray[np.bool_] = (np.abs(sums - 1) <= ROUNDED) | (sums == 0)
     return found
 
 
-def _check_sums(weights: NDArray[np.float64], remarks: list[str]) -> None:
+def _check_sums(weights: Array, remarks: list[str]) -> None:
     """Raise AttnvizError, naming the sums found, unless each row of (…, Ty, Tx) sums to 1 or 0."""
     sums = weights.sum(axis=-1)
     wrong = ~is_distribution(sums)
@@ -248,7 +246,7 @@ def check_kind(kind: object) -> None:
         )
 
 
-def _check_kind(kind: str, sides: tuple[list[str], list[str]], weights: NDArray[np.float64]) -> None:
+def _check_kind(kind: str, sides: tuple[list[str], list[str]], weights: Array) -> None:
     """Raise AttnvizError unless the `kind` of attention is known and fits both sides and the weights."""
     check_kind(kind)
     if kind != "cross" and sides[0] != sides[1]:
@@ -272,7 +270,7 @@ def pairs_of(links: object) -> LinkTuple:
 
 
 def checked_numbers(
-    weights: NDArray[np.float64],
+    weights: Array,
     energies: ArrayLike | None,
     states: ArrayLike | None,
     attributions: Mapping[str, ArrayLike | None],
@@ -290,7 +288,7 @@ def checked_numbers(
     return found
 
 
-def _energies(values: ArrayLike | None, weights: NDArray[np.float64], remarks: list[str]) -> FloatArray:
+def _energies(values: ArrayLike | None, weights: Array, remarks: list[str]) -> FloatArray:
     """Return energies of the shape of the weights, or (0,) where none were given."""
     if values is None:
         return np.zeros(0, np.float32)

@@ -31,7 +31,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from attnviz.arguments import also_spelled, check_version
 from attnviz.errors import AttnvizError, user_error
@@ -307,7 +307,7 @@ def _text(pieces: Sequence[str], word_of: IntArray) -> str:
     return join_pieces(piece for piece, word in zip(pieces, word_of, strict=True) if word >= 0)
 
 
-def _plain(array: NDArray[np.float32]) -> Sequence[Any]:
+def _plain(array: FloatArray) -> Sequence[Any]:
     """Return float32 numbers of any shape as nested lists of the shortest decimals; null for minus infinity."""
     if array.ndim > 1:
         return [_plain(part) for part in array]

@@ -15,6 +15,10 @@ from attnviz.bounds import shortened_repr
 
 FloatArray = NDArray[np.float32]
 IntArray = NDArray[np.int32]
+Array = NDArray[np.float64]
+Floating = NDArray[np.floating]
+"""Of single or double precision."""
+Indices = NDArray[np.intp]
 HeadKind = Literal["encoder", "decoder", "cross"]
 """Encoder self-attention, decoder self-attention (causal), or cross-attention."""
 HEAD_KINDS: tuple[HeadKind, ...] = get_args(HeadKind)
@@ -179,9 +183,6 @@ def head_choices(trace: Any) -> dict[str, Heads]:
     choices = [Heads(), *(Heads(layer) for layer in layers)]
     choices += [Heads(layer, head) for layer in layers for head in heads]
     return {one.name: one for one in choices}
-
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

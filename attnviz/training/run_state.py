@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from torch.optim import Adam, Optimizer
 
 from attnviz import bounds
-from attnviz.analysis.numbers import duration
+from attnviz.analysis.labels import duration
 from attnviz.checkpoint import write_tensors
 from attnviz.errors import AttnvizError
 from attnviz.files import replacing

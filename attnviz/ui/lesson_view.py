@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from attnviz.analysis.numbers import NO_BREAK, decimal
+from attnviz.analysis.labels import NO_BREAK, decimal
 from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.what_if_effects import spaced_words
 from attnviz.architectures import stage_numbered

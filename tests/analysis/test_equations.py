@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from attnviz.analysis.attention_forms import EQUATION_LINES
 from attnviz.analysis.diagram import diagram_terms
-from attnviz.analysis.numbers import number, safe_text, vector
+from attnviz.analysis.labels import number, safe_text, vector
 from attnviz.analysis.step_equations import equation_templates
 from tests.analysis.given import equations
 from tests.equation_symbols import symbols_of

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from attnviz import Translator
 from attnviz.analysis.attention_forms import AttentionForm, count_multiplications, instructive_step
+from attnviz.analysis.labels import decimal, significant
 from attnviz.analysis.learning import (
     LINK_MEASURES,
     QUALITY_MEASURES,
@@ -24,7 +25,6 @@ from attnviz.analysis.learning import (
     measured_values_text,
 )
 from attnviz.analysis.models_side_by_side import bleu_gap_sentence
-from attnviz.analysis.numbers import decimal, significant
 from attnviz.analysis.numpy_scorers import scorer_of
 from attnviz.analysis.why_attention import (
     FIRST,
@@ -66,9 +66,10 @@ def test_step_with_the_largest_change_is_shown(additive: list, general: list, st
 def test_multiplications_are_those_of_the_products(n: int, units: int, source: int, target: int) -> None:
     """Of a matrix product (a, b) (b, c) there are a b c; the queries are multiplied at every step."""
     for kind in ("additive", "general"):
-        shapes = scorer_of({"attention": kind}).weight_shapes(n, units, source)
-        matrices = [math.prod(shape) for name, shape in shapes.items() if len(shape) == 2]
         inner = units if kind == "additive" else n
+        sizes = {"n": n, "n'": inner, "2m": 2 * n}
+        shapes = [shape for _, shape in scorer_of({"attention": kind}).shapes]
+        matrices = [math.prod(sizes[str(axis)] for axis in shape) for shape in shapes if len(shape) == 2]
         found = count_multiplications({"attention": kind, "hidden_size": n, "alignment_size": units}, source, target)
         pairs = target * source * inner
         of_queries = target * n * units if kind == "additive" else 0

@@ -18,15 +18,15 @@ from attnviz.analysis.findings import (
     finding_sentence,
     findings_of,
     nothing_found_text,
-    other_hypotheses,
 )
+from attnviz.analysis.labels import percent
 from attnviz.analysis.measures import attended_words
-from attnviz.analysis.numbers import percent
 from attnviz.analysis.stages import word_choice
 from attnviz.analysis.suspected_errors import (
     LITTLE_WORD_PROBABILITY,
     MOST_UNSURE,
     least_sure_step,
+    other_hypothesis,
     passing_step,
     suspected_errors_of,
 )
@@ -315,7 +315,7 @@ def test_unsure_words_are_few_and_the_least_sure_step_wrote_the_least_likely(shi
     assert least_sure_step(no_content) == int(no_content.probabilities.argmin())
 
 
-def test_passing_step_and_other_hypotheses_of_examples() -> None:
+def test_passing_step_and_other_hypothesis_of_examples() -> None:
     trace = make_trace("one two three four five six", "un deux six six six six")
     weights = np.zeros_like(trace.alignment)
     for step, piece in enumerate((0, 1, 5, 5, 0, 5, 6)):  # one exception: step 4 goes back
@@ -325,7 +325,7 @@ def test_passing_step_and_other_hypotheses_of_examples() -> None:
     texts = ["le chat noir dort.", "le chien noir dort.", "le chat noir mange.", "un gros chat dort.", "le noir dort."]
     trace = make_trace("the cat", "le chat noir dort .")
     hypotheses = [Hypothesis(text, -float(k)) for k, text in enumerate(texts)]
-    found = [(one.words, one.differs_elsewhere) for one in other_hypotheses(trace.words(), hypotheses, 1)]
-    assert found == [("chien", False), ("", False)]
-    assert [one.words for one in other_hypotheses(trace.words(), hypotheses, 3)] == ["mange"]
-    assert other_hypotheses(trace.words(), hypotheses[:1], 1) == []
+    assert other_hypothesis(trace.words(), hypotheses, 1) == hypotheses[1]
+    assert other_hypothesis(trace.words(), hypotheses, 3) == hypotheses[2]
+    assert other_hypothesis(trace.words(), [hypotheses[0], hypotheses[4]], 1) is None  # it only leaves the word out
+    assert other_hypothesis(trace.words(), hypotheses[:1], 1) is None

@@ -21,8 +21,7 @@ from attnviz.analysis.beam_sentences import (
     winner_sentence,
 )
 from attnviz.analysis.findings import finding_sentence, findings_of
-from attnviz.analysis.labels import capitalised, quoted_name, shorten
-from attnviz.analysis.numbers import NO_BREAK, decimal, duration
+from attnviz.analysis.labels import NO_BREAK, capitalised, decimal, duration, quoted_name, shorten
 from attnviz.analysis.tour_data import coloured, coloured_name
 from attnviz.architectures import narrate
 from attnviz.export.saved_files import heatmap_html

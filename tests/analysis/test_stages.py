@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from attnviz import ExcludePosition, ForceWords, ReplaceEnergies, ReplaceWeights, Temperature, Trace, Translator
-from attnviz.analysis.labels import merged_cell_text, quoted_name, summed_pieces_text
+from attnviz.analysis.labels import fine_percent, merged_cell_text, number, percent, quoted_name, summed_pieces_text
 from attnviz.analysis.measures import is_uniform, strongest_words, weight_order, word_weights_of_heads
-from attnviz.analysis.numbers import fine_percent, number, percent
 from attnviz.analysis.recomputation import softmax
 from attnviz.analysis.stages import step_sentence, was_forced
 from attnviz.architectures import architecture_of, narrate

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from attnviz import ExcludePosition, Trace
-from attnviz.analysis.labels import quote
-from attnviz.analysis.numbers import decimal, fine_percent, percent
+from attnviz.analysis.labels import decimal, fine_percent, percent, quote
 from attnviz.analysis.tour import MIXTURE_STOP, POSTERIOR_STOP, QUIZ_STOP, SOFTMAX_STOP, stop_titles, tour_stops
 from attnviz.analysis.tour_data import (
     LEAST_SECOND,

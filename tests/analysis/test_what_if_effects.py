@@ -20,8 +20,7 @@ from attnviz import (
     Trace,
     figures,
 )
-from attnviz.analysis.labels import quoted_name
-from attnviz.analysis.numbers import decimal
+from attnviz.analysis.labels import decimal, quoted_name
 from attnviz.analysis.what_if_effects import (
     cards,
     change_alt,

@@ -34,8 +34,7 @@ from attnviz import (
 )
 from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.grid import FACES, grid
-from attnviz.analysis.labels import LONGEST
-from attnviz.analysis.numbers import signed
+from attnviz.analysis.labels import LONGEST, signed
 from attnviz.browser_programs import PLOTLY
 from attnviz.environment import BROWSER_PATH
 from attnviz.errors import MissingFontWarning

@@ -52,12 +52,11 @@ def trace(
     before = initial
     for i in range(ty):
         before = states[i] = (1 - gates[i]) * candidates[i] + gates[i] * before
-    scorer = scorer_of({"attention": attention})
-    shapes = {} if scorer.missing else scorer.weight_shapes(n, ALIGNMENT, tx)
-    weighted = "attention.score" in shapes  # then energies are sums of ALIGNMENT units, else of n products
+    weights = dict(scorer_of({"attention": attention}).shapes)
+    weighted = "score" in weights  # then energies are sums of ALIGNMENT units, else of n products
     width = 0 if attention == "none" else ALIGNMENT if weighted else n
     top = np.sort(rng.dirichlet(np.ones(KEPT + 1), size=ty).astype(np.float32)[:, :KEPT])[:, ::-1].copy()
-    count = FEATURES if "attention.feature.weight" in shapes else 0
+    count = FEATURES if "feature.weight" in weights else 0
     features = {"features": normal(ty, tx, count), "feature_weight": normal(width, count)}
     ids = np.tile(np.arange(4, 4 + KEPT, dtype=np.int32), (ty, 1))
     return Trace(

@@ -9,9 +9,8 @@ import pytest
 
 from attnviz import Trace
 from attnviz.analysis.energy_equations import EnergyDecomposition
-from attnviz.analysis.labels import quote
+from attnviz.analysis.labels import NO_BREAK, percent, quote
 from attnviz.analysis.logit_attribution import LogitAttribution
-from attnviz.analysis.numbers import NO_BREAK, percent
 from attnviz.analysis.posterior import (
     PosteriorAttention,
     posterior_equation,

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from attnviz.analysis.judgement import largest_difference, matching_positions, pair_attention, with_words_swapped
+from attnviz.analysis.labels import percent
 from attnviz.analysis.learning import LINK_MEASURES, ROW_MEASURES
-from attnviz.analysis.numbers import percent
 from attnviz.analysis.why_attention import (
     JudgedTranslation,
     PrefixTranslations,

@@ -10,8 +10,8 @@ import pytest
 from attnviz import AttnvizError, Trace, analysis, export, figures
 from attnviz.analysis.gold import GoldLinks, link_errors
 from attnviz.analysis.grid import FACES
+from attnviz.analysis.labels import decimal, signed
 from attnviz.analysis.measures import coverage, entropy
-from attnviz.analysis.numbers import decimal, signed
 from attnviz.export.images import for_print, translation_sheet
 from attnviz.export.saved_files import FigureOptions, save, table
 from attnviz.figures.heatmap import ASPECT, heatmap

@@ -13,7 +13,7 @@ from attnviz.analysis.attribution_methods import (
     overall_agreement_sentence,
     step_agreement_sentence,
 )
-from attnviz.analysis.numbers import decimal
+from attnviz.analysis.labels import decimal
 from attnviz.analysis.perturbation_tests import (
     PerturbationTests,
     best_sentence,

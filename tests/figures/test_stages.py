@@ -8,8 +8,8 @@ import pytest
 
 from attnviz import Trace
 from attnviz.analysis.diagram import context_units
+from attnviz.analysis.labels import decimal, percent, times
 from attnviz.analysis.measures import word_weights_of_heads
-from attnviz.analysis.numbers import decimal, percent, times
 from attnviz.analysis.stages import energy_and_ratio
 from attnviz.figures.attention_figure import (
     THINNED_ROWS,

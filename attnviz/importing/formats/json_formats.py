@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 import safetensors.numpy
-from numpy.typing import NDArray
 
 from attnviz.errors import AttnvizError, user_error
 from attnviz.files import DAMAGED
@@ -24,11 +23,11 @@ from attnviz.importing.format import Format, is_number
 from attnviz.importing.sentence_pair import SentencePair, Sentences, known_tokens
 from attnviz.languages import gettext
 from attnviz.reading import LIMITS, Content, json_error, json_values, objects
-from attnviz.trace import MOST_TOKENS, Attention
+from attnviz.trace import MOST_TOKENS, Array, Attention, Link
 from attnviz.trace.attention_record import FURTHER
 from attnviz.trace.parts import HEAD_KINDS
 from attnviz.trace.storage import FORMAT_NAMES
-from attnviz.trace.word_link_text import MOST_LINKS, Link, Links, parse_links
+from attnviz.trace.word_link_text import MOST_LINKS, Links, parse_links
 
 _KEYS = {
     "source": (
@@ -292,7 +291,7 @@ def _attributions(sequence: Any) -> SentencePair:
     return pair_from_json({"source": fields.get("source"), "target": target, "matrix": array, "origin": "Inseq"})
 
 
-def _array(value: Any) -> NDArray[np.float64]:
+def _array(value: Any) -> Array:
     """Return an array that json-tricks stored as lists or as base64 bytes, or Inseq as base64 of a safetensors file.
 
     Raise AttnvizError where it is damaged.
@@ -311,7 +310,7 @@ def _array(value: Any) -> NDArray[np.float64]:
         if value["dtype"] not in _STORED_TYPES:
             raise ValueError("the array has no numbers")
         stored_type = np.dtype(value["dtype"]).newbyteorder(">" if value.get("endian") == "big" else "<")
-        numbers: NDArray[np.float64] = np.frombuffer(data, stored_type).astype(np.float64)
+        numbers: Array = np.frombuffer(data, stored_type).astype(np.float64)
         return numbers.reshape(tuple(value["shape"]), order="C" if value.get("Corder", True) else "F")
     except _DAMAGED as error:
         raise user_error("An array of the file is damaged: {error}.", error=str(error)[:80]) from error

@@ -21,8 +21,9 @@ from attnviz.importing.format import NUMBER, Format, are_weights, is_number, mat
 from attnviz.importing.sentence_pair import Orientation, SentencePair, Sentences, check_numbers
 from attnviz.languages import gettext
 from attnviz.reading import Content, paced
+from attnviz.trace import Link
 from attnviz.trace.attention_builder import split_tokens
-from attnviz.trace.word_link_text import Ends, Link, Links, are_links, infer_counting, links_of, parse_links
+from attnviz.trace.word_link_text import Ends, Links, are_links, infer_counting, links_of, parse_links
 
 BAR = "|||"
 """Separator of fields in many layouts."""

@@ -28,6 +28,7 @@ from attnviz.importing.formats.numpy_arrays import archive_members, fields_of, s
 from attnviz.importing.sentence_pair import Sentences
 from attnviz.languages import gettext
 from attnviz.reading import LIMITS, Content
+from attnviz.trace import Array
 
 _ATTENTIONS = ("cross_attentions", "attentions", "decoder_attentions", "encoder_attentions")
 """Names of attention in an output, the preferred ones first."""
@@ -158,7 +159,7 @@ def _generated_fields(steps: Sequence[Sequence[Any]], beam_indices: Any) -> dict
     return {"matrix": _stacked(joined), "kind": "decoder" if is_self else "cross"}
 
 
-def _joined_steps(steps: Sequence[NDArray[np.float64]], rows: NDArray[np.int64], keys: int) -> NDArray[np.float64]:
+def _joined_steps(steps: Sequence[Array], rows: NDArray[np.int64], keys: int) -> Array:
     """Return the steps of one layer one below the other, (sentences, heads, Ty, keys); `rows` is (sentences, steps)."""
     parts = []
     for row, step in zip(rows.T, steps, strict=False):
@@ -169,14 +170,14 @@ def _joined_steps(steps: Sequence[NDArray[np.float64]], rows: NDArray[np.int64],
     return np.concatenate(parts, axis=-2)
 
 
-def _stacked(layers: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+def _stacked(layers: Sequence[Array]) -> Array:
     """Return one array of all layers, (layers, ...); raise AttnvizError where their shapes differ."""
     if len({layer.shape for layer in layers}) > 1:
         raise user_error("The tensors of the layers have different shapes.")
     return np.stack(layers)
 
 
-def _numbers(value: Any) -> NDArray[np.float64]:
+def _numbers(value: Any) -> Array:
     """Return one tensor, array or list in float64; raise AttnvizError where it is no numbers, or too large."""
     try:
         LIMITS.check(bytes=8 * math.prod(np.shape(value)))  # an expanded tensor in a small file may have any shape

@@ -20,8 +20,7 @@ import streamlit as st
 
 from attnviz import AttnvizError
 from attnviz.analysis.comparison import agreement_sentences
-from attnviz.analysis.labels import shorten
-from attnviz.analysis.numbers import decimal, significant
+from attnviz.analysis.labels import decimal, shorten, significant
 from attnviz.analysis.page_texts import TextSection, corpus_measure_names, preset_caption, preset_names
 from attnviz.evaluation.scoring import by_record
 from attnviz.figures.corpus_figure import MOST_POINTS, histogram, scatter

@@ -25,7 +25,7 @@ from attnviz.analysis.judgement import (
     recompute_decomposable,
     with_words_swapped,
 )
-from attnviz.analysis.labels import shorten
+from attnviz.analysis.labels import decimal, shorten
 from attnviz.analysis.models_side_by_side import (
     ModelFacts,
     bleu_gap_sentence,
@@ -33,7 +33,6 @@ from attnviz.analysis.models_side_by_side import (
     facts_text,
     heatmaps_caption,
 )
-from attnviz.analysis.numbers import decimal
 from attnviz.analysis.transformer_steps import HEAD_STAGES, head_kind_name, head_title, kind_sentence, pair_labels
 from attnviz.analysis.verification import not_verified_text
 from attnviz.errors import user_error

@@ -22,8 +22,8 @@ import streamlit as st
 from attnviz import AttnvizError, Trace
 from attnviz import lazy_pandas as pd
 from attnviz.analysis import page_texts
+from attnviz.analysis.labels import percent, small
 from attnviz.analysis.measures import word_shares
-from attnviz.analysis.numbers import percent, small
 from attnviz.analysis.page_texts import WHY_REFERENCES, Origin, TextSection, judge_section, length_section
 from attnviz.analysis.why_attention import (
     FIRST,

@@ -24,8 +24,7 @@ from attnviz.analysis.diagram import (
     mixture,
     no_diagram_reason,
 )
-from attnviz.analysis.labels import quote, shorten, subscript
-from attnviz.analysis.numbers import percent
+from attnviz.analysis.labels import percent, quote, shorten, subscript
 from attnviz.analysis.stages import Narration, diagram_alt, lead_texts
 from attnviz.analysis.what_if_effects import foils_of
 from attnviz.figures.attention_figure import energy_range, finite_energies

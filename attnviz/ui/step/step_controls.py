@@ -179,7 +179,7 @@ def suspected_error_payload(trace: Record, suspect: SuspectedError, *, can_chang
         runner_up = what_if(ForceWords(written, suspect.step))
     taken: Mapping[str, Any] = {}
     if (better := better_hypothesis(trace, suspect)) and tokenizer:
-        pieces = (*tokenizer.encode(better.hypothesis.translation), EOS)
+        pieces = (*tokenizer.encode(better.translation), EOS)
         if min(pieces) >= EOS:
             taken = what_if(ForceWords(pieces, replaced=len(trace.target_ids)), held=True)
     needed: Mapping[str, Any] = {"choice": {"step": suspect.step, "stage": 5}} if can_change and has_form else {}

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from attnviz.analysis.attribution_methods import colours_sentence, recorded_attributions
 from attnviz.analysis.imported_file_texts import missing_values_reason, side_names
-from attnviz.analysis.labels import punctuation_name, quote, quoted_name, shorten
-from attnviz.analysis.numbers import percent
+from attnviz.analysis.labels import percent, punctuation_name, quote, quoted_name, shorten
 from attnviz.analysis.stages import ENERGY_STAGE, SOFTMAX_STAGE
 from attnviz.analysis.tour import POSTERIOR_STOP, QUIZ_STOP, SOFTMAX_STOP, Stop, stop_titles, tour_stops
 from attnviz.analysis.tour_data import (

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from attnviz.analysis.labels import power_of_ten, thousands
 from attnviz.analysis.models_side_by_side import combined_badge_text
-from attnviz.analysis.numbers import power_of_ten, thousands
 from attnviz.analysis.verification import (
     Verification,
     Verifier,

@@ -14,8 +14,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from attnviz.analysis.labels import quote, quoted_name, shorten
-from attnviz.analysis.numbers import percent
+from attnviz.analysis.labels import percent, quote, quoted_name, shorten
 from attnviz.analysis.what_if_effects import (
     change_sentence,
     foils_of,
