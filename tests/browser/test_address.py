@@ -43,7 +43,9 @@ def test_url_stores_every_display_option_and_can_be_copied(open_page) -> None:
     chosen = CHOSEN | {"sentence": EXAMPLE, "depth": "everything", "step": "2"}
     assert query(page) == chosen
     page.wait_for_function("() => document.querySelector('.st-key-heatmap .js-plotly-plot').data.length === 3")
-    page.wait_for_function("() => document.querySelector('.st-key-heatmap .js-plotly-plot').data[0].colorscale[2]")
+    page.wait_for_function(
+        "() => document.querySelector('.st-key-heatmap .js-plotly-plot').data[0].colorscale[0][1] !== '#000000'"
+    )
     before = page.evaluate(DRAWN)
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     open_share(page)

@@ -131,7 +131,7 @@ OVERLAPS = """() => {
 def test_texts_of_the_diagram_have_room_in_any_font(open_saved, opening, width: int) -> None:
     page = open_saved(export.page_html(opening), view=WIDE._replace(width=width))
     page.add_style_tag(content=":root { --sans: 'DejaVu Sans', Verdana, sans-serif !important }")
-    for name in ("English", "Français"):
+    for name in ("Français", "English"):  # each is drawn anew, in this font
         choose_language(page, name)
         page.wait_for_selector("[data-waiting]", state="detached")
         page.locator(".diagram .drawing").scroll_into_view_if_needed()
