@@ -78,6 +78,7 @@ def test_steps_replace_and_translations_push_history_entries(run) -> None:
         show(view, other); address.writeAddress(); note(view);
         change(view, { step: 1 }); address.writeAddress();
         stage.go(-1); note(view);                      // the server has not followed yet
+        show(view, other);                            // a run that began before ends
         address.writeAddress(); note(view);                   // and nothing is written over what was gone back to
         show(view, one); acknowledge({}); note(view);
         """)

@@ -127,7 +127,10 @@ function endTour(/** @type {ViewSelection} */ now) {
 function initialSelection(data, root) {
   const known = currentEntry()?.views[data.id];
   const before = storedSelections.get(root ? storagePlace(root, data) : data.id);
-  const follows = before ? before.left && known === data.identity : [undefined, data.identity].includes(known);
+  // A run that began before Back, or before a reload, may have drawn a translation of another entry since.
+  const follows = before
+    ? known === data.identity && (before.left || before.identity !== known)
+    : [undefined, data.identity].includes(known);
   if (follows && !(root && guestOf(root))) return selectionFromAddress(data);
   if (before?.family === data.family) return transferredSelection(before, data);
   const now = emptySelection(data.firstStep);
