@@ -14,11 +14,11 @@ from typing import Any, Literal
 import numpy as np
 
 from attnviz.analysis.labels import capitalised, quoted_name
-from attnviz.analysis.numbers import aligned, coloured_latex, decimal, percent, thousands
+from attnviz.analysis.numbers import aligned, coloured_latex, decimal, percent
 from attnviz.analysis.page_texts import ExhibitName
 from attnviz.analysis.recomputation import softmax
 from attnviz.analysis.step_equations import Equation
-from attnviz.languages import gettext, gettexts
+from attnviz.languages import format_number, gettext, gettexts
 from attnviz.palette import ThemeName, palette
 from attnviz.trace import Trace
 from attnviz.trace.parts import FloatArray, float64
@@ -147,15 +147,15 @@ def work_sentence(additive: Multiplications, dot: Multiplications) -> str:
         "attention. General attention uses the state directly as its query, which saves {queries} multiplications. "
         "General attention computes no tanh, while additive attention computes tanh {tanh} times. With general "
         "attention, the energies of a step are a single product of a matrix and a vector.",
-        additive=thousands(additive.total),
-        dot=thousands(dot.total),
-        queries=thousands(additive.queries),
-        tanh=thousands(additive.tanh),
+        additive=additive.total,
+        dot=dot.total,
+        queries=additive.queries,
+        tanh=additive.tanh,
     )
 
 
 def _number(count: int) -> str:
-    return thousands(count).replace("\u202f", r"\ ").replace(",", "{,}")
+    return format_number(count).replace("\u202f", r"\ ").replace(",", "{,}")
 
 
 _SOFTMAX = r"\alpha_{ij} = \operatorname{softmax}_j(e_{ij})"
@@ -332,8 +332,8 @@ def form_text(form: Form, sources: FormSources) -> str:
             "Luong et al. (2015) do without the small network. A learned matrix P makes the annotation h as long as "
             "the state s. The energy is the dot product of s and P h. For this sentence, with the sizes of the model "
             "before, that takes {general} multiplications instead of {additive}.",
-            general=thousands(general),
-            additive=thousands(additive),
+            general=general,
+            additive=additive,
         ),
         "product": gettext(
             "In a transformer (Vaswani et al. 2017), one matrix makes a query q for the French word, another a key k "

@@ -20,7 +20,7 @@ import numpy as np
 
 from attnviz.analysis.labels import quoted_name
 from attnviz.analysis.measures import weight_order
-from attnviz.analysis.numbers import aligned, coloured_latex, decimal, number, power_of_ten, thousands, vector
+from attnviz.analysis.numbers import aligned, coloured_latex, decimal, number, power_of_ten, vector
 from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.step_equations import Equation
 from attnviz.analysis.verification import ComparedNumbers, Verification, Verifier
@@ -282,7 +282,7 @@ def verdict_badge_text(verification: Verification) -> str:
     if verification.holds:
         return gettext(
             "All {numbers} numbers behind this verdict are verified. The largest error is {largest}.",
-            numbers=thousands(verification.numbers),
+            numbers=verification.numbers,
             largest=power_of_ten(verification.largest_difference),
         )
     return ngettext(

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.analysis.labels import quote, shorten
-from attnviz.analysis.numbers import decimal, signed, thousands
+from attnviz.analysis.numbers import decimal, signed
 from attnviz.analysis.recomputation import Weights, maxout_winners
 from attnviz.languages import gettext
 from attnviz.text import piece_name
@@ -256,7 +256,7 @@ def odds_text(difference: float) -> str:
         return gettext("more than a million times")
     if times < 1000:
         return gettext("{count} times", count=decimal(times, 1 if times < 100 else 0))
-    return gettext("about {count} times", count=thousands(round(float(f"{times:.1e}"))))
+    return gettext("about {count} times", count=round(float(f"{times:.1e}")))
 
 
 def idle_sources(entries: LogitAttribution, alpha: np.ndarray[Any, Any]) -> list[int]:

@@ -9,9 +9,9 @@ import numpy as np
 
 from attnviz.analysis.labels import quote
 from attnviz.analysis.measures import word_shares
-from attnviz.analysis.numbers import decimal, percent, power_of_ten, thousands
+from attnviz.analysis.numbers import decimal, percent, power_of_ten
 from attnviz.analysis.verification import Verification
-from attnviz.analysis.why_attention import attention_name
+from attnviz.analysis.why_attention import attention_name, bucket_name
 from attnviz.languages import gettext, ngettext
 from attnviz.trace import Record
 
@@ -37,12 +37,16 @@ def model_name(trace: Record) -> str:
 def facts_text(facts: ModelFacts) -> str:
     """Return the facts in one line."""
     parts = [
-        gettext("{count} parameters", count=thousands(facts.parameters)),
+        gettext("{count} parameters", count=facts.parameters),
         gettext("{time} ms to translate this sentence on this server", time=decimal(facts.milliseconds, 0)),
     ]
     if facts.bleu is not None:
         parts.append(
-            gettext("BLEU {bleu} for sentences of {bucket} words", bleu=decimal(facts.bleu, 1), bucket=facts.bucket)
+            gettext(
+                "BLEU {bleu} for sentences of {bucket} words",
+                bleu=decimal(facts.bleu, 1),
+                bucket=bucket_name(facts.bucket),
+            )
         )
     return " · ".join(parts)
 
@@ -115,8 +119,8 @@ def bleu_gap_sentence(
         return ""
     sizes = gettext(
         "The small transformer has {transformer} parameters, the small additive model {additive}.",
-        additive=thousands(parameters[0]),
-        transformer=thousands(parameters[1]),
+        additive=parameters[0],
+        transformer=parameters[1],
     )
     if not losses:
         at_least = gettext(
@@ -149,7 +153,7 @@ def combined_badge_text(verifications: Sequence[Verification], step: int) -> str
         return gettext(
             "All {numbers} numbers of step {step} are verified in {count} models; the recomputed numbers differ by at "
             "most {largest}",
-            numbers=thousands(whole.numbers),
+            numbers=whole.numbers,
             step=step + 1,
             count=len(verifications),
             largest=power_of_ten(whole.largest_difference),

@@ -70,11 +70,6 @@ def power_name(exponent: int) -> str:
     return "10" + str(exponent).translate(_RAISED)
 
 
-def thousands(count: int) -> str:
-    """Return a whole number with thousands separators."""
-    return format_number(count, ",")
-
-
 def signed(amount: Real, places: int = 2) -> str:
     """Return a number with its sign; numbers that round to 0 have none."""
     text = format_number(float(amount), f"+.{places}f")
@@ -101,8 +96,8 @@ def times(ratio: Real) -> str:
     """Return a ratio as "… times"."""
     ratio = float(ratio)
     if ratio >= 1000:
-        return gettext("more than 1000 times")
-    return gettext("{ratio} times", ratio=decimal(ratio, 0 if ratio >= 9.95 else 1))
+        return gettext("more than 1,000 times")
+    return gettext("{ratio} times", ratio=round(ratio) if ratio >= 9.95 else decimal(ratio, 1))
 
 
 def duration(seconds: float) -> str:

@@ -16,7 +16,7 @@ from attnviz.analysis.diagram import SQUARES
 from attnviz.analysis.energy_equations import texts_of
 from attnviz.analysis.labels import capitalised, quoted_name, subscript, word_share_text
 from attnviz.analysis.measures import is_uniform, weight_order
-from attnviz.analysis.numbers import decimal, fine_percent, percent, shown_difference, thousands, times
+from attnviz.analysis.numbers import decimal, fine_percent, percent, shown_difference, times
 from attnviz.analysis.recomputation import softmax
 from attnviz.analysis.what_if_effects import interventions_text
 from attnviz.languages import gettext
@@ -252,7 +252,7 @@ def sum_sentence(trace: Trace | Head, step: int) -> str:
         else "The annotation of each piece, a list of {units} numbers, is multiplied by its weight. The sum is the "
         "context vector {context}.",
         context=f"{trace.context_symbol}{subscript(step + 1)}",
-        units=thousands(units),
+        units=units,
     )
     if units <= SQUARES:
         return sentence
@@ -387,7 +387,7 @@ def _word(trace: Trace, step: int) -> tuple[str, str]:
 def _next_word(trace: Record, step: int) -> tuple[str, str]:
     """Return in everyday words how likely the piece of 0-based `step` and its strongest competitor are."""
     rest, outcome = word_choice(trace, step)
-    vocabulary_size = thousands(int(trace.config["vocabulary_size"]))
+    vocabulary_size = int(trace.config["vocabulary_size"])
     start = gettext("Each of the {count} pieces that the translator knows gets a probability.", count=vocabulary_size)
     return f"{start} {rest}", outcome
 

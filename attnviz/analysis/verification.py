@@ -23,7 +23,7 @@ from attnviz.analysis.labels import quote
 from attnviz.analysis.likelihood import Readouts
 from attnviz.analysis.logit_attribution import logit_attributions, maxout_inputs
 from attnviz.analysis.measures import coverage, entropy
-from attnviz.analysis.numbers import power_of_ten, thousands
+from attnviz.analysis.numbers import power_of_ten
 from attnviz.analysis.numpy_scorers import scorer_of
 from attnviz.analysis.posterior import bayes, posterior_of
 from attnviz.analysis.recomputation import RecurrentEquations, RecurrentState, Weights, log_softmax, softmax
@@ -402,7 +402,7 @@ def badge_text(verification: Verification, step: int) -> str:
             if verification.missing
             else "All {numbers} numbers of step {step} are verified with NumPy in 64 bits; the recomputed numbers "
             "differ by at most {largest}",
-            numbers=thousands(verification.numbers),
+            numbers=verification.numbers,
             step=step + 1,
             largest=power_of_ten(verification.largest_difference),
             missing=verification.missing,

@@ -17,12 +17,11 @@ from attnviz.analysis.learning import (
     LINK_MEASURES,
     QUALITY_MEASURES,
     ROW_MEASURES,
-    grouped_digits,
     learning_measure_names,
     run_name,
 )
 from attnviz.analysis.numbers import decimal
-from attnviz.figures.heatmap import heatmap
+from attnviz.figures.heatmap import PHONE, heatmap
 from attnviz.figures.spec import (
     Part,
     Spec,
@@ -38,17 +37,19 @@ from attnviz.figures.spec import (
     text_at,
     titled_axis,
 )
-from attnviz.languages import gettext, ngettext
+from attnviz.languages import format_number, gettext, ngettext
 from attnviz.trace.aligned import AttentionView
 from attnviz.trace.snapshots import Curve, Snapshots
 
 _LINEAR_UPDATES = 20
 """Number of updates up to which the scale is nearly linear; after that it is logarithmic."""
 _TICKS = (0, 10, 25, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000)
-_MIN_TICK_DISTANCE = 0.07
-"""Smallest distance of two ticks, as a share of the width."""
+_TICK_CHARACTER = 6
+"""Pixels that a character of a tick's label takes, with its part of the distance to the next."""
 _PANEL, _GAP, _TOP, _BOTTOM, _LEGEND = 150, 34, 26, 48, 24
 """Heights in pixels."""
+_LEFT = 52
+"""Left margin in pixels."""
 _MARK_HALF_WIDTH = 0.006
 """Half the width of the mark, as a share of the width."""
 _AWAY = 2 * "\N{NO-BREAK SPACE}"
@@ -163,11 +164,13 @@ def _stacked(
     half = _MARK_HALF_WIDTH * last
     places = update_positions(_TICKS)
     places = places[places <= last * 1.001]
-    ticks = spaced(places.tolist(), _MIN_TICK_DISTANCE * last)
+    labels = [format_number(update) for update in _TICKS[: len(places)]]
+    room = _TICK_CHARACTER * max(map(len, labels)) / (PHONE - _LEFT - right)
+    ticks = spaced(places.tolist(), room * last)
     data: list[Part] = []
     spans = [[at - half, at + half] for at in update_positions(moments)]
     layout = sized_layout(
-        _TOP + inner + bottom, (52, right, _TOP, bottom), 320, spans=spans, selection_colour="context"
+        _TOP + inner + bottom, (_LEFT, right, _TOP, bottom), 320, spans=spans, selection_colour="context"
     ) | {
         "showlegend": has_legend,
         "legend": {"orientation": "h", "x": 0, "y": -_BOTTOM / inner, "yanchor": "top"},
@@ -176,7 +179,7 @@ def _stacked(
             standoff=6,
             range=[-0.02 * last, 1.02 * last],
             tickvals=places[ticks],
-            ticktext=[grouped_digits(_TICKS[k]) for k in ticks],
+            ticktext=[labels[k] for k in ticks],
             zeroline=False,
         ),
         "annotations": [],
