@@ -237,13 +237,18 @@ document.addEventListener("attnviz:history", () => {
 // Somebody wrote another fragment into the address.
 document.addEventListener("attnviz:fragment", () => followAddress(() => true));
 
+/** Names of parameters that no payload depends on. */
+const LOCAL = ["stage", "tour", "order", "after_word"];
+
 /** The selection of a view encoded as in the page's address, or only its display options.
  * @param {Element} node @param {boolean} onlyOptions */
 function encodedSelection(node, onlyOptions) {
   const { now, view } = viewState(node);
   if (!now || !view) return "";
-  const kept = onlyOptions ? view.parameters.filter(({ kind }) => kind === "option") : view.parameters;
-  const own = addressParameters({ ...now, tour: null, stage: null }, { ...view, parameters: kept });
+  const parameters = view.parameters.filter(({ name, kind }) =>
+    !LOCAL.includes(name) && (kind === "option" || !onlyOptions)
+  );
+  const own = addressParameters({ ...now, tour: null }, { ...view, parameters });
   return String(
     new URLSearchParams(Object.entries(own).flatMap(([key, value]) => value === null ? [] : [[key, value]])),
   );
