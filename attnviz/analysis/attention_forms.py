@@ -369,7 +369,7 @@ def _head_count(sources: FormSources) -> int:
 
 def form_sentence(form: Form, forms: Mapping[Form, AttentionForm], sources: FormSources, step: int) -> str:
     """Return the numbers of a form at 0-based `step`, compared with those of the previous form of the same model."""
-    pieces, now = sources.additive.source_pieces, forms[form]
+    pieces, now = sources.additive.source_surfaces, forms[form]
     best = int(now.weights[step].argmax())
     name, share = quoted_name(pieces[best]), percent(now.weights[step, best])
     if form == "additive" and now.energies is not None:

@@ -238,7 +238,7 @@ def compared_sentence(judgement: Judgement, step: int) -> str:
         "vectors, weighted by the attention of {name}. The network G compares b with α and returns v, of length "
         "{length}. The vectors v of all {count} pieces are added up.",
         name=quoted_name(judgement.target_pieces[step]),
-        other=quoted_name(judgement.source_pieces[best]),
+        other=quoted_name(judgement.source_surfaces[best]),
         weight=decimal(attention.alignment[step, best]),
         length=decimal(lengths[step]),
         count=len(lengths),

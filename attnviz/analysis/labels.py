@@ -162,7 +162,7 @@ def step_heading(trace: Aligned, step: int, picture: str, source: int | None = N
     """Return the title of the figure `picture` of 0-based `step`, and of 0-based source piece `source` if given."""
     piece = quote(piece_name(trace.target_pieces[step]), 24)
     if source is not None:
-        source_name = quote(piece_name(trace.source_pieces[source]), 24)
+        source_name = quote(piece_name(trace.source_surfaces[source]), 24)
         piece = gettext("{piece} looking at {source}", piece=piece, source=source_name)
     count = len(trace.target_pieces)
     return gettext("{picture}: step {i} of {n}, {piece}", picture=picture, i=step + 1, n=count, piece=piece)

@@ -230,7 +230,7 @@ def logit_attribution_sentence(trace: Trace, entries: LogitAttribution, name: st
         ]
     if not attends:
         return sentences[0]
-    names = [piece_name(piece) for piece in trace.source_pieces]
+    names = [piece_name(piece) for piece in trace.source_surfaces]
     alpha = trace.alignment[entries.step]
     strongest = int(np.abs(entries.source).argmax())
     amount = signed(entries.source[strongest])

@@ -67,7 +67,7 @@ class Stage:
 def _energy(trace: Trace, step: int) -> tuple[str, str]:
     """Return how query and keys make the energies, and which key fits best."""
     best, count = int(trace.energies[step].argmax()), len(trace.source_pieces)
-    name, energy = quoted_name(trace.source_pieces[best]), decimal(trace.energies[step, best])
+    name, energy = quoted_name(trace.source_surfaces[best]), decimal(trace.energies[step, best])
     asking = step if trace.queries_previous_state else step + 1
     sentence = gettext(
         "Each of the {count} pieces has an annotation (its description by the encoder) and a key computed from it. "
@@ -90,7 +90,7 @@ def _energy(trace: Trace, step: int) -> tuple[str, str]:
 
 
 def _fit(trace: Trace, step: int) -> tuple[str, str]:
-    best = quoted_name(trace.source_pieces[int(trace.energies[step].argmax())])
+    best = quoted_name(trace.source_surfaces[int(trace.energies[step].argmax())])
     sentence = gettext(
         "Before writing, the translator compares its state with the annotation of each English piece. The higher the "
         "energy of a piece, the better this piece fits the state. {name} fits the state best.",
@@ -103,7 +103,7 @@ def softmax_texts(result: Record | Head, step: int) -> tuple[str, str]:
     """Return how the energies of 0-based `step` become weights, and which is largest."""
     trace = result.displayed
     best, changed = weight_order(trace, step)[0], interventions_text(trace, step)
-    name, share = quoted_name(trace.source_pieces[best]), percent(trace.alignment[step, best])
+    name, share = quoted_name(trace.source_surfaces[best]), percent(trace.alignment[step, best])
     outcome = largest_weight_text(trace, step)
     if is_uniform(trace, step):
         sentence = gettext("Every piece gets the same share of the attention: {share}.", share=share)
@@ -129,7 +129,7 @@ def everyday_softmax_texts(result: Record | Head, step: int) -> tuple[str, str]:
     share = percent(trace.alignment[step, best])
     if is_uniform(trace, step):
         return sentence, gettext("Every piece gets {share}", share=share)
-    name = capitalised(quoted_name(trace.source_pieces[best]))
+    name = capitalised(quoted_name(trace.source_surfaces[best]))
     return sentence, gettext("{name} gets {share}", name=name, share=share)
 
 
@@ -139,7 +139,7 @@ def largest_weight_text(trace: AttentionMatrix, step: int) -> str:
     share = percent(trace.alignment[step, best])
     if is_uniform(trace, step):
         return gettext("every piece gets {share} of the weight", share=share)
-    text = gettext("{name} gets {share} of the weight", name=quoted_name(trace.source_pieces[best]), share=share)
+    text = gettext("{name} gets {share} of the weight", name=quoted_name(trace.source_surfaces[best]), share=share)
     return text + word_share_text(trace, step, best)
 
 
@@ -177,7 +177,7 @@ def energy_and_ratio(trace: Trace | Head, step: int) -> str:
     return gettext(
         "{difference} more energy than {second} is {times} its weight",
         difference=lead[0],
-        second=quoted_name(trace.source_pieces[pair[1]]),
+        second=quoted_name(trace.source_surfaces[pair[1]]),
         times=lead[1],
     )
 
@@ -201,7 +201,7 @@ def attention_sentence(trace: Trace | Head, step: int, label: Callable[[str], st
     order, alpha = weight_order(trace, step)[: trace.visible_key_count(step)], trace.alignment[step]
     if len(order) == 1:
         return gettext("There is only one piece to look at: it gets all the attention.")
-    first, second = (label(trace.source_pieces[j]) for j in order[:2])
+    first, second = (label(trace.source_surfaces[j]) for j in order[:2])
     lead, whole = lead_texts(trace, step), gettext("All weights add up to 100\u00a0%.")
     share, less = ((fine_percent if lead else percent)(float(alpha[j])) for j in order[:2])
     if lead is None:
@@ -278,7 +278,7 @@ def largest_parts(trace: AttentionMatrix, step: int) -> tuple[str, int, str]:
     order, alpha = weight_order(trace, step)[: trace.visible_key_count(step)], trace.alignment[step]
     sums = np.cumsum(alpha[order])
     needed = min(int(np.searchsorted(sums, MOST_WEIGHT)) + 1, len(order))
-    parts = ", ".join(f"{percent(alpha[j])} {quoted_name(trace.source_pieces[j])}" for j in order[:3])
+    parts = ", ".join(f"{percent(alpha[j])} {quoted_name(trace.source_surfaces[j])}" for j in order[:3])
     return parts + (" …" if len(order) > 3 else "."), needed, percent(min(float(sums[needed - 1]), 1))
 
 

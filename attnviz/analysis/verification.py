@@ -428,7 +428,7 @@ def discrepancy_text(trace: Record, discrepancy: Discrepancy, step: int) -> str:
     if not discrepancy.index:
         return gettext("{what}: the number of values is wrong.", what=name)
     if (quantity := QUANTITIES.get(discrepancy.quantity)) and quantity.of_positions:
-        piece = quote(piece_name(trace.source_pieces[discrepancy.index[0]]))
+        piece = quote(piece_name(trace.source_surfaces[discrepancy.index[0]]))
         name = gettext("{what} of {piece}", what=name, piece=piece)
     return gettext(
         "{what}, entry {number} at step {step}: shown {shown:.6g}, recomputed {recomputed:.6g}, |Δ| = {difference}",

@@ -310,7 +310,7 @@ def label_size(count: int) -> int:
 
 def row_names(trace: AttentionMatrix, longest: int = LABEL_LENGTH) -> list[str]:
     """Return a label for each source piece, of at most `longest` letters and its number where a label occurs twice."""
-    names = piece_names(tuple(trace.source_pieces), longest, language())
+    names = piece_names(tuple(trace.source_surfaces), longest, language())
     counts = Counter(names)
     return [escape(name) + (subscript(j) if counts[name] > 1 else "") for j, name in enumerate(names, 1)]
 
@@ -651,7 +651,7 @@ def pair_columns(trace: AttentionMatrix) -> dict[str, Any]:
         "i": i + 1,
         "j": j + 1,
         gettext("target piece"): np.array(trace.target_pieces, dtype=object)[i],
-        gettext("source piece"): np.array(trace.source_pieces, dtype=object)[j],
+        gettext("source piece"): np.array(trace.source_surfaces, dtype=object)[j],
     }
 
 
