@@ -54,13 +54,11 @@ class Limits:
             most = self.bytes / 10**6 if self.bytes % 10**6 else self.bytes // 10**6
             raise user_error("The file is larger than {most} MB.", most=most)
         if lines > self.lines:
-            raise user_error("The file has more than {most} lines. Divide the file.", most=f"{self.lines:,}")
+            raise user_error("The file has more than {most} lines. Divide the file.", most=self.lines)
         if pairs > self.pairs:
-            raise user_error("The file has more than {most} sentence pairs. Divide the file.", most=f"{self.pairs:,}")
+            raise user_error("The file has more than {most} sentence pairs. Divide the file.", most=self.pairs)
         if values > self.values:
-            raise user_error(
-                "The file has more than {most} numbers and texts. Divide the file.", most=f"{self.values:,}"
-            )
+            raise user_error("The file has more than {most} numbers and texts. Divide the file.", most=self.values)
 
 
 LIMITS = Limits()
@@ -245,8 +243,8 @@ class Content:
             return [""]
         raise user_error(
             "A line of the file has {count} characters; at most {most} can be read.",
-            count=f"{length:,}",
-            most=f"{self.limits.cell:,}",
+            count=length,
+            most=self.limits.cell,
         )
 
     @cached_property

@@ -4,6 +4,7 @@ import re
 from decimal import Decimal
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from babel import Locale
@@ -155,8 +156,8 @@ def test_numbers_equal_those_of_babel(each_language) -> None:
             expected = format_decimal(Decimal(value), f"0.{'0' * places}" if places else "0", locale=each_language)
             expected = "0" if expected == "-0" else expected.replace("-", "−")  # what rounds to zero has no sign
             assert format_number(value, f".{places}f") == expected
-    assert format_number(1234567, ",") == format_decimal(1234567, locale=each_language)
-    assert gettext("{count:,}", count=1234567) == format_number(1234567, ",")
+    assert format_number(np.int64(-1234567)) == format_decimal(-1234567, locale=each_language).replace("-", "−")
+    assert gettext("{count}", count=1234567) == format_number(1234567) != "1234567"
     if each_language != "en":
         assert format_share(0.256) == format_percent(0.256, locale=each_language)
     assert format_share(0.9994, 1).startswith(f"99{decimal_mark()}9\u00a0")

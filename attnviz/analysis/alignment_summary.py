@@ -120,10 +120,10 @@ def _attention_sentences(trace: Aligned, step: int) -> list[str]:
     if is_uniform(trace, step):
         return [gettext("This step gave every piece the same share, {share}.", share=percent(alpha[0]))]
     first, *others = ranked(alpha)
-    attended = quoted_name(trace.source_pieces[first])
+    attended = quoted_name(trace.source_surfaces[first])
     if others and alpha[others[0]] >= SECOND_PIECE_RATIO * alpha[first]:
         attended = gettext(
-            "{first}, then at {second}", first=attended, second=quoted_name(trace.source_pieces[others[0]])
+            "{first}, then at {second}", first=attended, second=quoted_name(trace.source_surfaces[others[0]])
         )
     bits = float(entropy(alpha))
     is_one_piece = 2**bits < ONE_PIECE_PERPLEXITY

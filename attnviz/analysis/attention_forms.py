@@ -13,11 +13,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from attnviz.analysis.labels import aligned, capitalised, coloured_latex, decimal, percent, quoted_name, thousands
+from attnviz.analysis.labels import aligned, capitalised, coloured_latex, decimal, percent, quoted_name
 from attnviz.analysis.page_texts import ExhibitName
 from attnviz.analysis.recomputation import softmax
 from attnviz.analysis.step_equations import Equation
-from attnviz.languages import gettext, gettexts
+from attnviz.languages import format_number, gettext, gettexts
 from attnviz.palette import ThemeName, palette
 from attnviz.trace import FloatArray, Head, Trace, float64
 from attnviz.trace.trace import additive_energy, query_and_key
@@ -145,15 +145,15 @@ def work_sentence(additive: Multiplications, dot: Multiplications) -> str:
         "attention. General attention uses the state directly as its query, which saves {queries} multiplications. "
         "General attention computes no tanh, while additive attention computes tanh {tanh} times. With general "
         "attention, the energies of a step are a single product of a matrix and a vector.",
-        additive=thousands(additive.total),
-        dot=thousands(dot.total),
-        queries=thousands(additive.queries),
-        tanh=thousands(additive.tanh),
+        additive=additive.total,
+        dot=dot.total,
+        queries=additive.queries,
+        tanh=additive.tanh,
     )
 
 
 def _number(count: int) -> str:
-    return thousands(count).replace("\u202f", r"\ ").replace(",", "{,}")
+    return format_number(count).replace("\u202f", r"\ ").replace(",", "{,}")
 
 
 _SOFTMAX = r"\alpha_{ij} = \operatorname{softmax}_j(e_{ij})"
@@ -330,8 +330,8 @@ def form_text(form: Form, sources: FormSources) -> str:
             "Luong et al. (2015) do without the small network. A learned matrix P makes the annotation h as long as "
             "the state s. The energy is the dot product of s and P h. For this sentence, with the sizes of the model "
             "before, that takes {general} multiplications instead of {additive}.",
-            general=thousands(general),
-            additive=thousands(additive),
+            general=general,
+            additive=additive,
         ),
         "product": gettext(
             "In a transformer (Vaswani et al. 2017), one matrix makes a query q for the French word, another a key k "
@@ -367,7 +367,7 @@ def _head_count(sources: FormSources) -> int:
 
 def form_sentence(form: Form, forms: Mapping[Form, AttentionForm], sources: FormSources, step: int) -> str:
     """Return the numbers of a form at 0-based `step`, compared with those of the previous form of the same model."""
-    pieces, now = sources.additive.source_pieces, forms[form]
+    pieces, now = sources.additive.source_surfaces, forms[form]
     best = int(now.weights[step].argmax())
     name, share = quoted_name(pieces[best]), percent(now.weights[step, best])
     if form == "additive" and now.energies is not None:

@@ -294,12 +294,12 @@ def step_agreement_sentence(trace: Trace, methods: AttributionMethods, step: int
     texts = attribution_method_texts()
     first = {name: int(methods.matrices[name][step].argmax()) for name in methods.names}
     top_piece, count = Counter(first.values()).most_common(1)[0]
-    piece = quoted_name(trace.source_pieces[top_piece])
+    piece = quoted_name(trace.source_surfaces[top_piece])
     if count == len(first):
         start = gettext("All {count} attributions rank {piece} first.", count=len(first), piece=piece)
     else:
         others = "; ".join(
-            gettext("{answer}: {piece}", answer=texts[name].name, piece=quoted_name(trace.source_pieces[j]))
+            gettext("{answer}: {piece}", answer=texts[name].name, piece=quoted_name(trace.source_surfaces[j]))
             for name, j in first.items()
             if j != top_piece
         )

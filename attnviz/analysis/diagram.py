@@ -325,7 +325,7 @@ NEAREST = 3
 def context_sentence(trace: Trace, units: ContextUnits, step: int) -> str:
     """Return the source words in the context of 0-based `step`, and the annotations most similar to it."""
     nearest = ", ".join(
-        f"{quoted_name(trace.source_pieces[j])} {decimal(units.cosines[j])}" for j in ranked(units.cosines)[:NEAREST]
+        f"{quoted_name(trace.source_surfaces[j])} {decimal(units.cosines[j])}" for j in ranked(units.cosines)[:NEAREST]
     )
     return gettext(
         "By attention weight, the context vector {context} consists of {mixture}. The annotations most similar in "

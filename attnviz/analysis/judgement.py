@@ -25,7 +25,6 @@ from attnviz.analysis.labels import (
     number,
     power_of_ten,
     quoted_name,
-    thousands,
     vector,
 )
 from attnviz.analysis.measures import weight_order
@@ -233,7 +232,7 @@ def compared_sentence(judgement: Judgement, step: int) -> str:
         "vectors, weighted by the attention of {name}. The network G compares b with α and returns v, of length "
         "{length}. The vectors v of all {count} pieces are added up.",
         name=quoted_name(judgement.target_pieces[step]),
-        other=quoted_name(judgement.source_pieces[best]),
+        other=quoted_name(judgement.source_surfaces[best]),
         weight=decimal(attention.alignment[step, best]),
         length=decimal(lengths[step]),
         count=len(lengths),
@@ -277,7 +276,7 @@ def verdict_badge_text(verification: Verification) -> str:
     if verification.holds:
         return gettext(
             "All {numbers} numbers behind this verdict are verified. The largest error is {largest}.",
-            numbers=thousands(verification.numbers),
+            numbers=verification.numbers,
             largest=power_of_ten(verification.largest_difference),
         )
     return ngettext(

@@ -76,11 +76,6 @@ def power_name(exponent: int) -> str:
     return "10" + str(exponent).translate(_RAISED)
 
 
-def thousands(count: int) -> str:
-    """Return a whole number with thousands separators."""
-    return format_number(count, ",")
-
-
 def signed(amount: Real, places: int = 2) -> str:
     """Return a number with its sign; numbers that round to 0 have none."""
     text = format_number(float(amount), f"+.{places}f")
@@ -107,8 +102,8 @@ def times(ratio: Real) -> str:
     """Return a ratio as "… times"."""
     ratio = float(ratio)
     if ratio >= 1000:
-        return gettext("more than 1000 times")
-    return gettext("{ratio} times", ratio=decimal(ratio, 0 if ratio >= 9.95 else 1))
+        return gettext("more than 1,000 times")
+    return gettext("{ratio} times", ratio=round(ratio) if ratio >= 9.95 else decimal(ratio, 1))
 
 
 def duration(seconds: float) -> str:
@@ -317,7 +312,7 @@ def step_heading(trace: Aligned, step: int, picture: str, source: int | None = N
     """Return the title of the figure `picture` of 0-based `step`, and of 0-based source piece `source` if given."""
     piece = quote(piece_name(trace.target_pieces[step]), 24)
     if source is not None:
-        source_name = quote(piece_name(trace.source_pieces[source]), 24)
+        source_name = quote(piece_name(trace.source_surfaces[source]), 24)
         piece = gettext("{piece} looking at {source}", piece=piece, source=source_name)
     count = len(trace.target_pieces)
     return gettext("{picture}: step {i} of {n}, {piece}", picture=picture, i=step + 1, n=count, piece=piece)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from attnviz.analysis.labels import decimal, significant, thousands
-from attnviz.languages import gettext, gettexts, ngettext
+from attnviz.analysis.labels import decimal, significant
+from attnviz.languages import format_number, gettext, gettexts, ngettext
 from attnviz.trace.snapshots import Snapshots
 
 
@@ -223,17 +223,12 @@ def halfway_sentence(run: Snapshots) -> str:
     reached = sorted((update, name) for update, name in halfway_updates if update is not None)
     if not reached:
         return ""
-    listed = ", ".join(f"{names[name]} {grouped_digits(update)}" for update, name in reached)
+    listed = ", ".join(f"{names[name]} {format_number(update)}" for update, name in reached)
     return gettext(
         "Update at which each measure of attention had made half of its total change: {listed}. (Values between "
         "measurements are interpolated linearly.)",
         listed=listed,
     )
-
-
-def grouped_digits(number: int) -> str:
-    """Return a whole number with thousands separators from five digits on."""
-    return thousands(number) if number >= 10_000 else str(number)
 
 
 def link_counts_text(runs: Sequence[Snapshots]) -> str:

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.analysis.labels import decimal, quote, shorten, signed, thousands
+from attnviz.analysis.labels import decimal, quote, shorten, signed
 from attnviz.analysis.recomputation import Weights, maxout_winners
 from attnviz.languages import gettext
 from attnviz.text import piece_name
@@ -228,7 +228,7 @@ def logit_attribution_sentence(trace: Trace, entries: LogitAttribution, name: st
         ]
     if not attends:
         return sentences[0]
-    names = [piece_name(piece) for piece in trace.source_pieces]
+    names = [piece_name(piece) for piece in trace.source_surfaces]
     alpha = trace.alignment[entries.step]
     strongest = int(np.abs(entries.source).argmax())
     amount = signed(entries.source[strongest])
@@ -254,7 +254,7 @@ def odds_text(difference: float) -> str:
         return gettext("more than a million times")
     if times < 1000:
         return gettext("{count} times", count=decimal(times, 1 if times < 100 else 0))
-    return gettext("about {count} times", count=thousands(round(float(f"{times:.1e}"))))
+    return gettext("about {count} times", count=round(float(f"{times:.1e}")))
 
 
 def idle_sources(entries: LogitAttribution, alpha: np.ndarray[Any, Any]) -> list[int]:

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from attnviz.analysis.labels import decimal, percent, power_of_ten, quote, thousands
+from attnviz.analysis.labels import decimal, percent, power_of_ten, quote
 from attnviz.analysis.measures import word_shares
 from attnviz.analysis.verification import Verification
-from attnviz.analysis.why_attention import attention_name
+from attnviz.analysis.why_attention import attention_name, bucket_name
 from attnviz.languages import gettext, ngettext
 from attnviz.trace import Record
 
@@ -36,12 +36,16 @@ def model_name(trace: Record) -> str:
 def facts_text(facts: ModelFacts) -> str:
     """Return the facts in one line."""
     parts = [
-        gettext("{count} parameters", count=thousands(facts.parameters)),
+        gettext("{count} parameters", count=facts.parameters),
         gettext("{time} ms to translate this sentence on this server", time=decimal(facts.milliseconds, 0)),
     ]
     if facts.bleu is not None:
         parts.append(
-            gettext("BLEU {bleu} for sentences of {bucket} words", bleu=decimal(facts.bleu, 1), bucket=facts.bucket)
+            gettext(
+                "BLEU {bleu} for sentences of {bucket} words",
+                bleu=decimal(facts.bleu, 1),
+                bucket=bucket_name(facts.bucket),
+            )
         )
     return " · ".join(parts)
 
@@ -114,8 +118,8 @@ def bleu_gap_sentence(
         return ""
     sizes = gettext(
         "The small transformer has {transformer} parameters, the small additive model {additive}.",
-        additive=thousands(parameters[0]),
-        transformer=thousands(parameters[1]),
+        additive=parameters[0],
+        transformer=parameters[1],
     )
     if not losses:
         at_least = gettext(
@@ -148,7 +152,7 @@ def combined_badge_text(verifications: Sequence[Verification], step: int) -> str
         return gettext(
             "All {numbers} numbers of step {step} are verified in {count} models; the recomputed numbers differ by at "
             "most {largest}",
-            numbers=thousands(whole.numbers),
+            numbers=whole.numbers,
             step=step + 1,
             count=len(verifications),
             largest=power_of_ten(whole.largest_difference),

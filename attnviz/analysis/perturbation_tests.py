@@ -423,7 +423,7 @@ def best_sentence(best: PerturbedStep, real: PerturbedStep, piece_id: int, trace
         "The best attention found gives {change}, with {share} of the weight on {source}.",
         change=probability_change_text(spelling(piece_id), before, after),
         share=percent(best.weights[most]),
-        source=quoted_name(trace.source_pieces[most]),
+        source=quoted_name(trace.source_surfaces[most]),
     )
 
 

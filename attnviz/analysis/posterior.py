@@ -199,8 +199,8 @@ def posterior_sentence(trace: Trace, attention: PosteriorAttention, step: int) -
     prior, posterior = attention.prior[step], attention.posterior[step]
     first, last = int(prior.argmax()), int(posterior.argmax())
     names = {
-        "first": quoted_name(trace.source_pieces[first]),
-        "last": quoted_name(trace.source_pieces[last]),
+        "first": quoted_name(trace.source_surfaces[first]),
+        "last": quoted_name(trace.source_surfaces[last]),
         "word": quoted_name(trace.target_pieces[step]),
     }
     shares = {
@@ -229,7 +229,7 @@ def posterior_sentence(trace: Trace, attention: PosteriorAttention, step: int) -
     return gettext(
         "The probability of {word} would have been {likely} with the annotation of {last} alone and {less} with the "
         "annotation of {other} alone. So the weight of {last} goes from {before} to {after} once the word is known.",
-        other=quoted_name(trace.source_pieces[other]),
+        other=quoted_name(trace.source_surfaces[other]),
         less=percent(attention.likelihood[step, other]),
         **names,
         **shares,

@@ -22,7 +22,6 @@ from attnviz.analysis.labels import (
     quoted_name,
     shown_difference,
     subscript,
-    thousands,
     times,
     word_share_text,
 )
@@ -74,7 +73,7 @@ class Stage:
 def _energy(trace: Trace, step: int) -> tuple[str, str]:
     """Return how query and keys make the energies, and which key fits best."""
     best, count = int(trace.energies[step].argmax()), len(trace.source_pieces)
-    name, energy = quoted_name(trace.source_pieces[best]), decimal(trace.energies[step, best])
+    name, energy = quoted_name(trace.source_surfaces[best]), decimal(trace.energies[step, best])
     asking = step if trace.queries_previous_state else step + 1
     sentence = gettext(
         "Each of the {count} pieces has an annotation (its description by the encoder) and a key computed from it. "
@@ -97,7 +96,7 @@ def _energy(trace: Trace, step: int) -> tuple[str, str]:
 
 
 def _fit(trace: Trace, step: int) -> tuple[str, str]:
-    best = quoted_name(trace.source_pieces[int(trace.energies[step].argmax())])
+    best = quoted_name(trace.source_surfaces[int(trace.energies[step].argmax())])
     sentence = gettext(
         "Before writing, the translator compares its state with the annotation of each English piece. The higher the "
         "energy of a piece, the better this piece fits the state. {name} fits the state best.",
@@ -110,7 +109,7 @@ def softmax_texts(result: Record | Head, step: int) -> tuple[str, str]:
     """Return how the energies of 0-based `step` become weights, and which is largest."""
     trace = result.displayed
     best, changed = weight_order(trace, step)[0], interventions_text(trace, step)
-    name, share = quoted_name(trace.source_pieces[best]), percent(trace.alignment[step, best])
+    name, share = quoted_name(trace.source_surfaces[best]), percent(trace.alignment[step, best])
     outcome = largest_weight_text(trace, step)
     if is_uniform(trace, step):
         sentence = gettext("Every piece gets the same share of the attention: {share}.", share=share)
@@ -136,7 +135,7 @@ def everyday_softmax_texts(result: Record | Head, step: int) -> tuple[str, str]:
     share = percent(trace.alignment[step, best])
     if is_uniform(trace, step):
         return sentence, gettext("Every piece gets {share}", share=share)
-    name = capitalised(quoted_name(trace.source_pieces[best]))
+    name = capitalised(quoted_name(trace.source_surfaces[best]))
     return sentence, gettext("{name} gets {share}", name=name, share=share)
 
 
@@ -146,7 +145,7 @@ def largest_weight_text(trace: AttentionMatrix, step: int) -> str:
     share = percent(trace.alignment[step, best])
     if is_uniform(trace, step):
         return gettext("every piece gets {share} of the weight", share=share)
-    text = gettext("{name} gets {share} of the weight", name=quoted_name(trace.source_pieces[best]), share=share)
+    text = gettext("{name} gets {share} of the weight", name=quoted_name(trace.source_surfaces[best]), share=share)
     return text + word_share_text(trace, step, best)
 
 
@@ -184,7 +183,7 @@ def energy_and_ratio(trace: Trace | Head, step: int) -> str:
     return gettext(
         "{difference} more energy than {second} is {times} its weight",
         difference=lead[0],
-        second=quoted_name(trace.source_pieces[pair[1]]),
+        second=quoted_name(trace.source_surfaces[pair[1]]),
         times=lead[1],
     )
 
@@ -208,7 +207,7 @@ def attention_sentence(trace: Trace | Head, step: int, label: Callable[[str], st
     order, alpha = weight_order(trace, step)[: trace.visible_key_count(step)], trace.alignment[step]
     if len(order) == 1:
         return gettext("There is only one piece to look at: it gets all the attention.")
-    first, second = (label(trace.source_pieces[j]) for j in order[:2])
+    first, second = (label(trace.source_surfaces[j]) for j in order[:2])
     lead, whole = lead_texts(trace, step), gettext("All weights add up to 100\u00a0%.")
     share, less = ((fine_percent if lead else percent)(float(alpha[j])) for j in order[:2])
     if lead is None:
@@ -259,7 +258,7 @@ def sum_sentence(trace: Trace | Head, step: int) -> str:
         else "The annotation of each piece, a list of {units} numbers, is multiplied by its weight. The sum is the "
         "context vector {context}.",
         context=f"{trace.context_symbol}{subscript(step + 1)}",
-        units=thousands(units),
+        units=units,
     )
     if units <= SQUARES:
         return sentence
@@ -285,7 +284,7 @@ def largest_parts(trace: AttentionMatrix, step: int) -> tuple[str, int, str]:
     order, alpha = weight_order(trace, step)[: trace.visible_key_count(step)], trace.alignment[step]
     sums = np.cumsum(alpha[order])
     needed = min(int(np.searchsorted(sums, MOST_WEIGHT)) + 1, len(order))
-    parts = ", ".join(f"{percent(alpha[j])} {quoted_name(trace.source_pieces[j])}" for j in order[:3])
+    parts = ", ".join(f"{percent(alpha[j])} {quoted_name(trace.source_surfaces[j])}" for j in order[:3])
     return parts + (" …" if len(order) > 3 else "."), needed, percent(min(float(sums[needed - 1]), 1))
 
 
@@ -398,7 +397,7 @@ def _word(trace: Trace, step: int) -> tuple[str, str]:
 def _next_word(trace: Record, step: int) -> tuple[str, str]:
     """Return in everyday words how likely the piece of 0-based `step` and its strongest competitor are."""
     rest, outcome = word_choice(trace, step)
-    vocabulary_size = thousands(int(trace.config["vocabulary_size"]))
+    vocabulary_size = int(trace.config["vocabulary_size"])
     start = gettext("Each of the {count} pieces that the translator knows gets a probability.", count=vocabulary_size)
     return f"{start} {rest}", outcome
 

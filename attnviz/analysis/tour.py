@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from attnviz.analysis.diagram import context_units, has_diagram
 from attnviz.analysis.energy_equations import fill_placeholders, texts_of
-from attnviz.analysis.labels import decimal, percent, quote, thousands
+from attnviz.analysis.labels import decimal, percent, quote
 from attnviz.analysis.learning import guidance_sentence
 from attnviz.analysis.measures import named_shares, ranked, word_shares
 from attnviz.analysis.stages import (
@@ -294,7 +294,7 @@ def written_word_sentences(tour: TourData) -> tuple[str, ...]:
         if record.reads_new_state
         else "From the context vector, the previous word and its state before this word, the translator computes a "
         "probability for each of the {count} pieces that it knows.",
-        count=thousands(int(record.config["vocabulary_size"])),
+        count=int(record.config["vocabulary_size"]),
     )
     if record.attends and not record.has_heads and tour.mixed_step != step:
         start = f"{gettext('Back to {word}.', word=tour.written(step))} {start}"

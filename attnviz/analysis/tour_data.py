@@ -378,7 +378,7 @@ class TourData:
 
     def piece(self, j: int) -> str:
         """Return the label of a source piece."""
-        return coloured_name(self.record.source_pieces[j], "source")
+        return coloured_name(self.record.source_surfaces[j], "source")
 
     def written(self, i: int) -> str:
         """Return the label of a target piece."""

@@ -75,7 +75,7 @@ def head_energy(head: TransformerTrace | Head, row: int) -> tuple[str, str]:
     opened = head.displayed
     energies = opened.energies[row]
     best = int(energies.argmax())
-    name, energy = quoted_name(opened.source_pieces[best]), decimal(energies[best])
+    name, energy = quoted_name(opened.source_surfaces[best]), decimal(energies[best])
     sentence = gettext(
         {
             "encoder": (
@@ -145,7 +145,7 @@ def _word(trace: TransformerTrace, step: int) -> tuple[str, str]:
 
 def _fit(trace: TransformerTrace, step: int) -> tuple[str, str]:
     opened = trace.displayed
-    best = capitalised(quoted_name(opened.source_pieces[int(opened.energies[step].argmax())]))
+    best = capitalised(quoted_name(opened.source_surfaces[int(opened.energies[step].argmax())]))
     outcome = gettext("{name} fits best", name=best)
     rest = gettext(
         "The higher the energy of a piece, the better it fits what the head looks for: {name} fits best.",

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from attnviz.analysis import recomputation
 from attnviz.analysis.energy_equations import energy_decomposition
-from attnviz.analysis.labels import power_of_ten, quote, thousands
+from attnviz.analysis.labels import power_of_ten, quote
 from attnviz.analysis.likelihood import Readouts
 from attnviz.analysis.logit_attribution import logit_attributions, maxout_inputs
 from attnviz.analysis.measures import coverage, entropy
@@ -400,7 +400,7 @@ def badge_text(verification: Verification, step: int) -> str:
             if verification.missing
             else "All {numbers} numbers of step {step} are verified with NumPy in 64 bits; the recomputed numbers "
             "differ by at most {largest}",
-            numbers=thousands(verification.numbers),
+            numbers=verification.numbers,
             step=step + 1,
             largest=power_of_ten(verification.largest_difference),
             missing=verification.missing,
@@ -426,7 +426,7 @@ def discrepancy_text(trace: Record, discrepancy: Discrepancy, step: int) -> str:
     if not discrepancy.index:
         return gettext("{what}: the number of values is wrong.", what=name)
     if (quantity := QUANTITIES.get(discrepancy.quantity)) and quantity.of_positions:
-        piece = quote(piece_name(trace.source_pieces[discrepancy.index[0]]))
+        piece = quote(piece_name(trace.source_surfaces[discrepancy.index[0]]))
         name = gettext("{what} of {piece}", what=name, piece=piece)
     return gettext(
         "{what}, entry {number} at step {step}: shown {shown:.6g}, recomputed {recomputed:.6g}, |Δ| = {difference}",

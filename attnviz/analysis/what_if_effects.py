@@ -300,10 +300,10 @@ def intervention_text(intervention: Intervention, trace: Record | Head, parent: 
                 "Temperature {temperature} at step {step}", temperature=significant(temperature, 3), step=step
             )
         case ExcludePosition(position=position, step=None):
-            return gettext("No step looks at {piece}", piece=quoted_name(trace.source_pieces[position]))
+            return gettext("No step looks at {piece}", piece=quoted_name(trace.source_surfaces[position]))
         case ExcludePosition(position=position):
             return gettext(
-                "Step {step} does not look at {piece}", step=step, piece=quoted_name(trace.source_pieces[position])
+                "Step {step} does not look at {piece}", step=step, piece=quoted_name(trace.source_surfaces[position])
             )
         case ForceWords() if _is_hypothesis(intervention):
             return gettext("Another beam search hypothesis")
@@ -338,7 +338,7 @@ def _weights_text(change: ReplaceWeights, trace: Record | Head) -> str:
             return gettext("Step {step} looks where {model} looks", step=step, model=change.of)
     if change.only is not None:
         return gettext(
-            "Step {step} looks only at {piece}", step=step, piece=quoted_name(trace.source_pieces[change.only])
+            "Step {step} looks only at {piece}", step=step, piece=quoted_name(trace.source_surfaces[change.only])
         )
     return gettext(
         "Step {step} looks at all pieces equally" if change.uniform else "Step {step} has weights set by hand",

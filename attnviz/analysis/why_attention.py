@@ -364,9 +364,9 @@ def shares_by_length_sentence(
     sentence = gettext(
         "The fixed vector reaches {short_share} of the BLEU of additive attention on sentences of {short} words, and "
         "{long_share} on sentences of {long} words.",
-        short=_bucket_name(short),
+        short=bucket_name(short),
         short_share=percent(short_share),
-        long=_bucket_name(long),
+        long=bucket_name(long),
         long_share=percent(long_share),
     )
     if additive[1] >= additive[0] or long_share >= short_share:
@@ -382,8 +382,10 @@ def shares_by_length_sentence(
     return sentence, harder
 
 
-def _bucket_name(bucket: str) -> str:
-    return gettext("more than {count}", count=bucket[1:]) if bucket.startswith(">") else bucket
+def bucket_name(bucket: str) -> str:
+    """Return the numbers of words of a length bucket, "11-20" or ">50", as in a sentence."""
+    first, _, last = bucket.lstrip(">").partition("-")
+    return gettext("{first} to {last}", first=first, last=last) if last else gettext("more than {count}", count=first)
 
 
 def length_sentence(words: int, bucket: str, scores: dict[str, float]) -> str:
@@ -393,6 +395,6 @@ def length_sentence(words: int, bucket: str, scores: dict[str, float]) -> str:
         "Your sentence has {count} word. BLEU for sentences of {bucket} words: {listed}.",
         "Your sentence has {count} words. BLEU for sentences of {bucket} words: {listed}.",
         words,
-        bucket=bucket,
+        bucket=bucket_name(bucket),
         listed=listed,
     )

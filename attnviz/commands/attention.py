@@ -53,6 +53,8 @@ TABLE_ENDINGS = (".csv", ".parquet")
 """File suffixes of tables of measures."""
 _NAMED = 10
 """Number of pairs without a record that are named."""
+_TRIED = 1000
+"""Number of damaged pairs after which a file is refused if no pair before them can be read."""
 _SHOWN = 3
 """Number of pairs printed where no file is written."""
 
@@ -282,7 +284,11 @@ def _chosen(records: AttentionRecords, options: _Options, *, draws: bool) -> lis
         if len(records) > 1:
             report(f"The figure shows sentence pair 1 of {len(records)}; choose another pair with --sentence.")
         return [records[0]]
-    chosen = [records.filled(index) for index in range(len(records))]
+    chosen: list[Attention | None] = []
+    for index in range(len(records)):
+        chosen.append(records.filled(index))
+        if index in records.problems and len(records.problems) == _TRIED and not any(chosen):
+            break
     if records.problems and not any(chosen):
         raise AttnvizError(next(iter(records.problems.values())))
     return chosen

@@ -36,6 +36,7 @@ from attnviz.commands.shared import (
     progress,
     report,
     report_escapes,
+    report_unused_scorers,
     write_rows,
 )
 from attnviz.errors import AttnvizError
@@ -128,6 +129,7 @@ def evaluate_command(*files: Annotated[Path, AS_INPUT], options: _Options = _Opt
     pairs, skipped, gold, choosing = _read(files, options)
     with progress("sentence") as bar:
         models, judges = _load(folders, options.device)
+        report_unused_scorers(options.scorer, [model.translator for model in models])
         if judges and (options.tune or options.by_length or options.sentences):
             raise AttnvizError(
                 f"The model {judges[0].folder} does not translate. Leave out --tune, --by-length and --sentences."

@@ -15,6 +15,7 @@ from cyclopts import Group, Parameter
 from cyclopts.validators import Number
 
 from attnviz.bounds import COARSE_PRECISIONS, WIDEST_BEAM
+from attnviz.commands.shared import report_unused_scorers
 from attnviz.errors import AttnvizError
 from attnviz.installed_models import find_model
 
@@ -113,7 +114,9 @@ class ModelOptions:
         finally:
             gc.freeze()  # nor would a later one, which takes 0.15 s
             gc.enable()
-        return Translator.load(folder, self.device, self.precision)
+        translator = Translator.load(folder, self.device, self.precision)
+        report_unused_scorers(self.scorer, [translator])
+        return translator
 
 
 @READING_OPTIONS

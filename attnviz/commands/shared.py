@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from attnviz.analysis.gold import GoldLinks
     from attnviz.importing.records import AttentionRecords
     from attnviz.trace import Aligned
+    from attnviz.translator import Translator
 
 STDIN = "/dev/stdin"
 """What the argument - becomes, on any system."""
@@ -37,6 +38,14 @@ def report(*lines: object) -> None:
     """Print remarks to standard error, each on a line."""
     for line in lines:
         print(line, file=sys.stderr)
+
+
+def report_unused_scorers(scorers: Sequence[str], translators: Iterable[Translator]) -> None:
+    """Say which of the user's own scorer classes none of the models has."""
+    kinds = {translator.network.config.to_dict().get("attention") for translator in translators}
+    for scorer in scorers:
+        if scorer not in kinds:
+            report(f"No model of this command has the scorer {scorer}: --scorer changes nothing.")
 
 
 def report_more(count: int, shown: int, rest: str) -> None:

@@ -110,7 +110,12 @@ def translate_command(
 
 def _names_file(text: str) -> bool:
     """Return whether an argument is a file; raise AttnvizError where it seems to name one that does not exist."""
-    if text == STDIN or (os.path.exists(text) and not os.path.isdir(text)):  # noqa: PTH110, PTH112 - of any text
+    if os.path.isdir(text):  # noqa: PTH112 - of any text
+        raise AttnvizError(
+            f"{text} is a folder. Give a file with one sentence per line, or a sentence; to translate the word itself, "
+            "pass it through standard input."
+        )
+    if text == STDIN or os.path.exists(text):  # noqa: PTH110 - of any text
         return True
     if " " not in text and Path(text).suffix.lower() in _TEXT_FILES:
         raise AttnvizError(f"There is no file {text[:200]}. Give a file with one sentence per line, or a sentence.")

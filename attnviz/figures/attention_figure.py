@@ -187,7 +187,7 @@ def _source_numbers(ends: Numbers, texts: Sequence[str]) -> list[Part]:
 
 def _names(subject: Subject, longest: int) -> Sequence[str]:
     """Return the name of each source piece, of at most `longest` letters."""
-    return piece_names(tuple(subject.attention.source_pieces), longest, language())
+    return piece_names(tuple(subject.attention.source_surfaces), longest, language())
 
 
 def _strongest(subject: Subject) -> dict[str, Any]:
@@ -208,12 +208,12 @@ def _strongest(subject: Subject) -> dict[str, Any]:
 
 def _source_table(subject: Subject, numbers: Table) -> Table:
     """Return a table of these `numbers` with a row for each source piece j (counted from 1)."""
-    return numbered_rows({gettext("source piece"): list(subject.attention.source_pieces), **numbers}, "j")
+    return numbered_rows({gettext("source piece"): list(subject.attention.source_surfaces), **numbers}, "j")
 
 
 def row_names(trace: AttentionMatrix, longest: int = LABEL_LENGTH) -> list[str]:
     """Return a label for each source piece, of at most `longest` letters and its number where a label occurs twice."""
-    names = piece_names(tuple(trace.source_pieces), longest, language())
+    names = piece_names(tuple(trace.source_surfaces), longest, language())
     counts = Counter(names)
     return [escape(name) + (subscript(j) if counts[name] > 1 else "") for j, name in enumerate(names, 1)]
 
@@ -326,7 +326,7 @@ def draw_attention(subject: Subject) -> Spec:
     compute the strips of other weights (`mixture`).
     """
     trace, step, longest = subject.attention, subject.step, subject.longest or LABEL_LENGTH
-    names = [piece_name(piece) for piece in trace.source_pieces]
+    names = [piece_name(piece) for piece in trace.source_surfaces]
     energies, alpha, all_energies = trace.energies[step], trace.alignment[step], finite_energies(trace)
     count, order, found = len(names), weight_order(trace, step), weighted_sum(trace, step)
     jump, pair = energy_and_ratio(trace, step), (strongest_pair(trace, step) or ())[:2]
@@ -468,7 +468,7 @@ def draw_context(subject: Subject) -> Spec:
     if attention.attends:
         alpha, order = attention.alignment[step], weight_order(attention, step)
         groups = [[j] for j in sorted(order[:STRIPS])] + [sorted(order[STRIPS:])] * (len(order) > STRIPS)
-        pieces = [shorten(piece_name(piece), subject.longest or 14) for piece in attention.source_pieces]
+        pieces = [shorten(piece_name(piece), subject.longest or 14) for piece in attention.source_surfaces]
         named = [*(pieces[group[0]] for group in groups[:STRIPS]), gettext("{n} more", n=len(order) - STRIPS)]
         names = [f"{decimal(alpha[group].sum())}  {name}" for group, name in zip(groups, named, strict=False)]
         names.append(gettext("{context} = sum", context=symbol))

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from attnviz.analysis.attention_forms import AttentionForm, Multiplications
-from attnviz.analysis.labels import decimal, percent, quote, shorten, thousands
+from attnviz.analysis.labels import decimal, percent, quote, shorten
 from attnviz.analysis.measures import entropy, strongest_words, word_weights_of_heads
 from attnviz.analysis.transformer_steps import added_name, block_name, head_kind_name
 from attnviz.figures.heatmap import words_axis
@@ -276,8 +276,8 @@ def multiplications(works: Mapping[str, Multiplications]) -> Spec:
         gettext(
             "{name}: {total} multiplications and {tanh} tanh",
             name=name,
-            total=thousands(work.total),
-            tanh=thousands(work.tanh),
+            total=work.total,
+            tanh=work.tanh,
         )
         for name, work in works.items()
     )

@@ -71,7 +71,7 @@ def bag_figure(judgement: Judgement, other: Judgement | None = None) -> Spec:
     bags = {gettext("original order"): judgement} | ({gettext("two words swapped"): other} if other else {})
     panels, names, vectors, data = {}, [], [], []
     for title, bag in bags.items():
-        labels = [*map(piece_name, bag.source_pieces), gettext("sum")]
+        labels = [*map(piece_name, bag.source_surfaces), gettext("sum")]
         # A gap separates the sum from its terms, like the line under a sum on paper.
         places = [*range(len(labels) - 1), len(labels) - 0.4]
         heading = title if other else gettext("{count} units", count=units)

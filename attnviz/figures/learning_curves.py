@@ -17,11 +17,10 @@ from attnviz.analysis.learning import (
     LINK_MEASURES,
     QUALITY_MEASURES,
     ROW_MEASURES,
-    grouped_digits,
     learning_measure_names,
     run_name,
 )
-from attnviz.figures.heatmap import heatmap
+from attnviz.figures.heatmap import PHONE, heatmap
 from attnviz.figures.spec import (
     Part,
     Spec,
@@ -37,11 +36,13 @@ from attnviz.figures.spec import (
     spaced,
     titled_axis,
 )
-from attnviz.languages import gettext, ngettext
+from attnviz.languages import format_number, gettext, ngettext
 from attnviz.trace.aligned import AttentionView
 from attnviz.trace.snapshots import Curve, Snapshots
 
 _TICKS = (0, 10, 25, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000)
+_TICK_CHARACTER = 6
+"""Pixels that a character of a tick's label takes, with its part of the distance to the next."""
 
 
 def update_positions(updates: ArrayLike) -> NDArray[np.float64]:
@@ -146,13 +147,14 @@ def _stacked(
     half = 0.006 * last
     places = update_positions(_TICKS)
     places = places[places <= last * 1.001]
-    ticks = spaced(places.tolist(), 0.07 * last)
+    labels = [format_number(update) for update in _TICKS[: len(places)]]
+    ticks = spaced(places.tolist(), _TICK_CHARACTER * max(map(len, labels)) / (PHONE - 52 - right) * last)
     updates_axis = titled_axis(
         gettext("training updates (log scale)"),
         standoff=6,
         range=[-0.02 * last, 1.02 * last],
         tickvals=places[ticks],
-        ticktext=[grouped_digits(_TICKS[k]) for k in ticks],
+        ticktext=[labels[k] for k in ticks],
         zeroline=False,
     )
     without_labels = updates_axis | {"title": {}, "showticklabels": False}

@@ -92,7 +92,7 @@ def perturbation_tests_figure(
         output, p(y_i), and the piece that would be written.
     """
     real, word, count = tests.real, tests.real.piece_id, len(trace.source_pieces)
-    results, source = perturbation_results(tests, spelling, best), list(map(piece_name, trace.source_pieces))
+    results, source = perturbation_results(tests, spelling, best), list(map(piece_name, trace.source_surfaces))
     single = {name: result for name, result in results.items() if name != "permuted"}
     weights = np.stack([result.test.weights for result in results.values()])  # (rows, Tx)
     base_lines = np.arange(len(results))[:, None] + _WEIGHTS_Y  # (rows, 1)

@@ -154,7 +154,7 @@ def attributions(
     steps = range(len(trace.target_pieces))[:12] if step is None else [step]
     strongest = {
         name: ", ".join(
-            f"{shorten(trace.target_pieces[i], 20)} ← {shorten(trace.source_pieces[matrix[i].argmax()], 20)}"
+            f"{shorten(trace.target_pieces[i], 20)} ← {shorten(trace.source_surfaces[matrix[i].argmax()], 20)}"
             for i in steps
         )
         for name, matrix in methods.matrices.items()

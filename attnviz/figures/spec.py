@@ -570,7 +570,7 @@ def pair_columns(trace: AttentionMatrix) -> dict[str, Any]:
         "i": i + 1,
         "j": j + 1,
         gettext("target piece"): np.array(trace.target_pieces, dtype=object)[i],
-        gettext("source piece"): np.array(trace.source_pieces, dtype=object)[j],
+        gettext("source piece"): np.array(trace.source_surfaces, dtype=object)[j],
     }
 
 

@@ -221,7 +221,7 @@ def _attribution(subject: Subject, attribution: LogitAttribution, compared: tupl
     (`selection_colour`).
     """
     trace, source = subject.trace, attribution.source
-    alpha, pieces = trace.alignment[subject.step], [piece_name(piece) for piece in trace.source_pieces]
+    alpha, pieces = trace.alignment[subject.step], [piece_name(piece) for piece in trace.source_surfaces]
     own = _own_rows(subject) if trace.attends else []
     others = [j for j in range(len(source)) if j not in own]
     rest = ngettext("{count} other", "{count} others", len(others)) if own else gettext("c, the sentence")

@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.analysis.labels import NO_BREAK, decimal, power_name, small, thousands
+from attnviz.analysis.labels import NO_BREAK, decimal, power_name, small
 from attnviz.analysis.why_attention import (
     ForcedWords,
     PrefixTranslations,
     attention_name,
+    bucket_name,
     distances,
     gradient_quartiles,
     growth_sentence,
@@ -42,7 +43,7 @@ from attnviz.figures.spec import (
     text_at,
     titled_axis,
 )
-from attnviz.languages import gettext, ngettext
+from attnviz.languages import format_number, gettext, ngettext
 from attnviz.trace import Trace
 from attnviz.trace.parts import GradientNorms
 
@@ -195,10 +196,11 @@ def bleu_by_length(rows: Sequence[Mapping[str, Any]], marked_length: int | None 
         for name in ("bleu", "bleu_low", "bleu_high")
     )
     curves: list[Part] = []
-    told, hover = [], gettext("{words} words: BLEU {bleu}", words="%{x}", bleu="%{y:.1f}")
+    told, hover = [], gettext("{words} words: BLEU {bleu}", words="%{text}", bleu="%{y:.1f}")
     for k, model in enumerate(dict.fromkeys(models.tolist())):
         own = models == model
         line = curve(words[own].tolist(), bleu[own], model, k, hovertemplate=hover)
+        line["text"] = [bucket_name(each) for each in line["x"]]
         line["error_y"] = {
             "type": "data",
             "thickness": 1,
@@ -220,7 +222,7 @@ def bleu_by_length(rows: Sequence[Mapping[str, Any]], marked_length: int | None 
                 type="category",
                 showgrid=False,
                 tickvals=list(buckets),
-                ticktext=[f"{escape(bucket)}<br>{thousands(pairs)}" for bucket, pairs in buckets.items()],
+                ticktext=[f"{escape(bucket)}<br>{format_number(pairs)}" for bucket, pairs in buckets.items()],
             ),
             "yaxis": titled_axis("BLEU", 13, automargin=True, rangemode="tozero"),
         }
@@ -235,8 +237,8 @@ def bleu_by_length(rows: Sequence[Mapping[str, Any]], marked_length: int | None 
         layout["annotations"] = [text_at(text, place, 1, "decoder", **at)]
     alt = gettext(
         "BLEU by the number of words of the source sentence, from {first} to {last} words: {told}.",
-        first=next(iter(buckets)),
-        last=next(reversed(buckets)),
+        first=next(iter(buckets)).partition("-")[0],
+        last=bucket_name(next(reversed(buckets))),
         told=", ".join(told),
     )
     table: Table = {

@@ -143,6 +143,7 @@ class AttentionRecords(Sequence[Attention]):
         chosen = {name: value for name, value in given.items() if value is not None}
         counting = Counting(0, ends=False)
         if pair.links is not None:
+            pair.complete_fields()  # raises before the links of all pairs are read
             counting = self._counting_with({index: pair}) if source or target else self.link_counting
         return pair.attention(counting, dataclasses.replace(self.options, **chosen))
 

@@ -103,19 +103,21 @@ class SentencePair:
             fields.setdefault(side, tokens)
         return dataclasses.replace(self, fields=fields)
 
-    def attention(self, counting: Counting, options: Options) -> Attention:
-        """Return the pair as an `Attention`.
-
-        Raise AttnvizError where the pair is damaged, tokens are missing, and as `attnviz.attention` does.
-        """
+    def complete_fields(self) -> dict[str, Any]:
+        """Return the fields, with tokens on both sides; raise AttnvizError where these lack or the pair is damaged."""
         if self.problem:
             raise AttnvizError(self.problem)
-        fields, remarks = dict(self.fields), list(self.remarks)
+        fields = dict(self.fields)
         if fields.get("kind") in ("encoder", "decoder"):  # self-attention needs the tokens once
             known = fields.get("source", fields.get("target"))
             fields = ({} if known is None else {"source": known, "target": known}) | fields
         if missing := [side for side in ("source", "target") if side not in fields]:
             raise AttnvizError(self._missing_message(missing))
+        return fields
+
+    def attention(self, counting: Counting, options: Options) -> Attention:
+        """Return the pair as an `Attention`; raise AttnvizError as `complete_fields` and `attnviz.attention` do."""
+        fields, remarks = self.complete_fields(), list(self.remarks)
         if options.unescape:
             fields |= {side: unescaped(split_tokens(fields[side])) for side in ("source", "target")}
             remarks.append("unescaped")

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from contextvars import ContextVar
 from decimal import Decimal
 from gettext import GNUTranslations, NullTranslations
-from numbers import Real
+from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
@@ -78,15 +78,15 @@ def symbol(code: str, name: str) -> str:
     return str(_locale(code).number_symbols["latn"][name])
 
 
-def format_number_in(code: str, value: float, spec: str = "") -> str:
+def format_number_in(code: str, value: float | Integral, spec: str = "") -> str:
     """Return a number in Python's format `spec`, with a language's symbols and a typographic minus.
 
     Python rounds, and Babel's locale data provide the symbols: this takes 1 µs a number, Babel's `format_decimal` 18
-    µs, and a page has thousands of numbers. A `,` in `spec` groups thousands by the language's rule. A number that
+    µs, and a page has thousands of numbers. Whole numbers without a `spec` have thousands separators. A number that
     rounds to zero has no minus.
     """
-    if spec == ",":
-        return format_decimal(value, locale=_locale(code)).replace("-", _MINUS)
+    if not spec and isinstance(value, Integral) and abs(whole := int(value)) >= 1000:
+        return format_decimal(whole, locale=_locale(code)).replace("-", _MINUS)
     text = str(format(value, spec)).translate(_signs(code))
     return text.replace(_MINUS, "") if text[0] == _MINUS and not text.strip(f"{_MINUS}0.,") else text
 

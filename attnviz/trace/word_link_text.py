@@ -18,16 +18,16 @@ MOST_LINKS = MOST_TOKENS * 10
 
 _SHARE = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,6})?"
 LINK = re.compile(
-    rf"\(?([0-9]{{1,6}})([-?pPsS:])([0-9]{{1,6}})"
+    rf"\(?([0-9]{{1,18}})([-?pPsS:])([0-9]{{1,18}})"
     rf"(?:[-/:]([SPsp])|[:/|=]({_SHARE})|-([0-9]*\.[0-9]+)(?:-[0-9]*\.[0-9]+)?)?\)?"
 )
 """A link with a mark, S or P, or its probability; SimAlign writes the mean and the largest similarity."""
 
-_PAIR = re.compile(r"[(\[] *+([0-9]{1,6}) *+, *+([0-9]{1,6}) *+[)\]]")
+_PAIR = re.compile(r"[(\[] *+([0-9]{1,18}) *+, *+([0-9]{1,18}) *+[)\]]")
 """A link as Python or JSON prints a pair."""
 _LISTED_SIGNS = frozenset("[]{},")
 _BLANKS = str.maketrans(dict.fromkeys("[]{},", " "))
-_PLAIN = re.compile(r"(?:[0-9]{1,6}-[0-9]{1,6}(?:\s+|$))*")
+_PLAIN = re.compile(r"(?:[0-9]{1,18}-[0-9]{1,18}(?:\s+|$))*")
 """Links without possible marks and probabilities: a fast path for most files."""
 _PLACE = re.compile(r"[0-9]+")
 _LISTED = 10

@@ -128,13 +128,18 @@ def run_pages(pages: Sequence[Page]) -> None:
     }
     opened = st.navigation([*offered.values()], position="hidden")
     current = _page_at(pages, opened.url_path)
-    asked, previous, query = session.get(_ASKED), session.get(PAGE, current.path), inbox().query
-    if asked in offered and asked != current.path and query is not None:
-        # Where the query differs from the browser's, Streamlit (1.67) adds another entry to the history.
-        session[PAGE] = session.pop(_ASKED)
-        st.switch_page(offered[asked], query_params=parse_query(query))
+    asked, shown, address = session.get(_ASKED), session.get(PAGE, current.path), inbox().address
+    if address is not None:
+        sender, query = _parse_address(pages, address)
+        if asked is None and sender is current:
+            asked = shown  # requests do not change the page: these were sent before the browser knew of it
+        if asked in offered and asked != current.path:
+            session[PAGE] = asked  # first, since Streamlit may stop this run at each access
+            session.pop(_ASKED, None)
+            # Where the query differs from the browser's, Streamlit (1.67) adds another entry to the history.
+            st.switch_page(offered[asked], query_params=query)
     session[PAGE] = current.path
-    if current.path != previous:
+    if current.path not in (asked, shown):
         _follow_link(current, st.query_params.to_dict())
     use_chosen_language()
     _apply_style(theme_name())
@@ -163,12 +168,17 @@ def _page_at(pages: Sequence[Page], path: str) -> Page:
     return next((page for page in pages if page.path == path), pages[0])
 
 
+def _parse_address(pages: Sequence[Page], address: str) -> tuple[Page, dict[str, str]]:
+    """Return the page of an address, by the end of its path, and the parameters in its query."""
+    path, _, query = address.partition("?")
+    return _page_at(pages, path.rpartition("/")[2]), parse_query(query)
+
+
 def _follow(pages: Sequence[Page], address: Any) -> None:
-    """Open the page of an address, the end of its path, with its query as the link."""
-    path, _, query = str(address).partition("?")
-    page = _page_at(pages, path.rpartition("/")[2])
+    """Open the page of an address, with its query as the link."""
+    page, query = _parse_address(pages, str(address))
     go_to(page.path)
-    _follow_link(page, parse_query(query))
+    _follow_link(page, query)
 
 
 def _follow_link(page: Page, parameters: Mapping[str, str]) -> None:

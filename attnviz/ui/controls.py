@@ -64,10 +64,14 @@ class Inbox:
     """By tab, the number of the last request received."""
     waiting: list[BrowserRequest] = field(default_factory=list)
     """Requests that are not handled yet, in order."""
-    query: str | None = None
-    """The query of the browser's address as it sent its last requests; None where none of them waits."""
+    address: str | None = None
+    """Path and query of the browser's address as it sent its last requests; None where none of them waits."""
     controls: dict[str, Handler] = field(default_factory=dict)
     """By the keys of the controls that were drawn last, what handles a value."""
+    drawn: tuple[str, dict[str, Handler]] = "", {}
+    """Path and controls of the page that was drawn last."""
+    left: dict[str, Handler] = field(default_factory=dict)
+    """Controls of the page before: the browser may have used them before it knew of the next."""
     actions: list[Callable[[], object]] = field(default_factory=list)
     """What the next run calls before it draws anything."""
 
@@ -98,7 +102,7 @@ class Inbox:
         """
         requests = self.new_requests(message)
         if requests or not self.waiting:
-            self.query = str(message.get("query", "")).removeprefix("?") if requests else None
+            self.address = str(message.get("address", "")) if requests else None
         for request in requests:
             self.received[request.tab] = request.seq
         self.waiting += sorted(requests, key=lambda request: request.key != RESUME)
@@ -166,9 +170,13 @@ def begin_fragment() -> None:
 def end_page(page: Mapping[str, Any]) -> None:
     """Acknowledge the handled requests and send the address parameters of `page`, last in every run.
 
-    A request of a control that has now been drawn gets another run; one that nothing on the page handles is dropped.
+    A request of a control on this page or on the page before gets another run; one that nothing handles is dropped.
     """
-    box = inbox()
+    box, path = inbox(), page.get("path", "")
+    if path != box.drawn[0]:
+        box.left = box.drawn[1]
+    box.drawn = path, box.controls
+    box.controls = box.left | box.controls
     while box.waiting:
         if box.waiting[0].key in box.controls:
             st.rerun()

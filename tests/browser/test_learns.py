@@ -1,6 +1,7 @@
 """Page *How it learns* with the runs that come with the program: timeline, charts, URL, and its page for a lecture."""
 
 import re
+from itertools import pairwise
 
 import pytest
 from playwright.sync_api import expect
@@ -17,6 +18,7 @@ CELLS = """([number, weights]) => {
   return weights.every((row, i) => row.every((share, j) => Math.abs(shown[i][j] - share) < 1e-3));
 }"""
 """JavaScript for whether a heatmap shows these weights."""
+TICK_ENDS = "(all) => all.map((one) => one.getBoundingClientRect()).map(({ left, right }) => [left, right])"
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +41,7 @@ def test_keys_slider_and_play_update_charts_and_url(open_page, runs) -> None:
     now, slider = page.locator(".timeline .now"), page.locator(".timeline input")
     page.keyboard.press("ArrowLeft")
     expect(page).to_have_url(re.compile(rf"update={updates[-2]}\b"))
-    expect(now).to_contain_text(f"After {updates[-2]} updates")
+    expect(now).to_contain_text(f"After {updates[-2]:,} updates")
     for number, run in enumerate(runs, 1):
         page.wait_for_function(CELLS, arg=[number, words(run, updates[-2])])
     page.keyboard.press("Home")
@@ -52,10 +54,12 @@ def test_keys_slider_and_play_update_charts_and_url(open_page, runs) -> None:
     page.locator(".timeline .play").click()
     expect(page.locator(".timeline .verb")).to_have_text("Pause")
     expect(page.locator(".timeline .verb")).to_have_text("Play")
-    expect(now).to_contain_text(f"After {updates[-1]} updates")
+    expect(now).to_contain_text(f"After {updates[-1]:,} updates")
     expect(page).not_to_have_url(re.compile("update="))
     assert violations(page) == []
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    ticks = page.locator(".st-key-learnt_1-learns .xtick text").evaluate_all(TICK_ENDS)
+    assert all(right + 5 < left for (_, right), (left, _) in pairwise(ticks)), ticks
 
 
 @pytest.mark.nightly

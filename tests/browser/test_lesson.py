@@ -132,7 +132,9 @@ def test_teacher_makes_a_lesson_from_the_template(open_page, tmp_path) -> None:
     """Template, a mistake, its repair, a reload, and the page for students."""
     page = open_page("?depth=idea")
     menu = page.get_by_role("button", name="Lessons")
-    menu.click()
+    for opened in (True, False, True):  # a telephone has no room for all of the menu beside its button
+        menu.click()
+        expect(page.locator(".st-key-lesson_list")).to_be_visible(visible=opened)
     text = download(page, page.get_by_role("button", name="Template")).path().read_text(encoding="utf-8")
     faulty, good = tmp_path / "faulty.yaml", tmp_path / "good.yaml"
     faulty.write_text(text.replace("step: noir", "step: blanc"), encoding="utf-8")

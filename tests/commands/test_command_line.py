@@ -66,6 +66,7 @@ translate --beam 0
 translate --beam many
 translate A dog.
 translate nowhere.txt
+translate .
 translate 'A dog.' --model nowhere --scorer nowhere:Class
 translate --model MODEL ''
 translate --model MODEL 'LONG'

@@ -87,6 +87,13 @@ def test_impossible_path_is_refused_in_one_sentence(name, path, tmp_path, monkey
     assert list(tmp_path.iterdir()) == []
 
 
+def test_scorer_that_the_model_does_not_have_is_reported(run, monkeypatch) -> None:
+    monkeypatch.setenv("ATTNVIZ_SCORERS", "")  # the command adds to it
+    code, _, errors = run("translate", "A dog.", "--scorer", "tests.own_scorers:Cosine")
+    assert (code, _one_sentence(errors)) == (0, True)
+    assert "tests.own_scorers:Cosine" in errors
+
+
 def test_translate_reads_every_line_and_names_a_bad_one(run, translator) -> None:
     code, out, _ = run(
         "translate", "--json", "--beam", "2", given="Two dogs play.\r\nWhere is the \U0001f6b2 station?\n"

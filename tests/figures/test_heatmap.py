@@ -1,5 +1,6 @@
 """The heatmap: its faces, marks of gold links, cells in files, and the figure of a model without attention."""
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -9,12 +10,14 @@ import pytest
 
 from attnviz import AttnvizError, Trace, analysis, export, figures
 from attnviz.analysis.gold import GoldLinks, link_errors
-from attnviz.analysis.grid import FACES
+from attnviz.analysis.grid import FACES, grid
 from attnviz.analysis.labels import decimal, signed
 from attnviz.analysis.measures import coverage, entropy
+from attnviz.analysis.stages import softmax_texts
 from attnviz.export.images import for_print, translation_sheet
 from attnviz.export.saved_files import FigureOptions, save, table
 from attnviz.figures.heatmap import ASPECT, heatmap
+from attnviz.figures.spec import row_names
 from attnviz.languages import language
 from attnviz.palette import MARKER, MARKER_EDGE, SCALES, colour_at, letter_colour, palette
 from attnviz.trace.drawing import Face
@@ -32,6 +35,16 @@ def trace(translator) -> Trace:
 @pytest.fixture(scope="module")
 def weights(model_folder) -> dict[str, np.ndarray]:
     return dict(analysis.load_weights(model_folder))
+
+
+def test_bars_name_an_unknown_word_as_the_heatmap_does() -> None:
+    trace = synthetic.trace()
+    pieces = ("<unk>",) * (len(trace.source_pieces) - 1)
+    unknown = replace(trace, source_pieces=(*pieces, "</s>"))  # `source_surfaces` has what was typed
+    assert row_names(unknown) == row_names(trace)
+    assert grid(unknown).source == grid(trace).source
+    for step in range(len(trace.target_pieces)):
+        assert softmax_texts(unknown, step) == softmax_texts(trace, step)
 
 
 @pytest.mark.parametrize("face", ["after", "difference"])

@@ -174,6 +174,7 @@ OF_SIDES = {
     "Parquet whose texts repeat the text before": _table(_encoding="DELTA_BYTE_ARRAY", record=["a b c"]),
     "cut Parquet": _table(source=["a"], target=["b"])[:-9],
     "NAACL from 0": "1 0 0\n1 1 1\n1 2 2\n1 3 3\n",
+    "a large link": "a b\tc d\t0-0 1-12345678\n",
     "NAACL with a large number": "1 1 1 S\n1000001 1 1 S\n",
     "a field twice": json.dumps({**TOKENS, "matrix": ROWS})[:-1] + ', "source": ["c", "d"]}',
     "two links of one number": "0\t0-0\n0\t1-1\n",

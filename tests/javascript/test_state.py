@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl
 
 import pytest
 
@@ -21,7 +22,7 @@ STAGE = Path(__file__).with_name("stage.js")
 BEGIN = f"""
 const stage = await import("{STAGE.as_uri()}");
 stage.open(given.place);
-const {{ change, closeView, openView }} = await import("{(COMPONENTS / "state.js").as_uri()}");
+const {{ change, closeView, filledAddress, openView }} = await import("{(COMPONENTS / "state.js").as_uri()}");
 const address = await import("{(COMPONENTS / "address.js").as_uri()}");
 const {{ acknowledge, default: mount, sendRequest }} = await import("{(COMPONENTS / "outbox" / "outbox.js").as_uri()}");
 const shown = (view) => view.attnvizView.now;
@@ -78,6 +79,7 @@ def test_steps_replace_and_translations_push_history_entries(run) -> None:
         show(view, other); address.writeAddress(); note(view);
         change(view, { step: 1 }); address.writeAddress();
         stage.go(-1); note(view);                      // the server has not followed yet
+        show(view, other);                            // a run that began before ends
         address.writeAddress(); note(view);                   // and nothing is written over what was gone back to
         show(view, one); acknowledge({}); note(view);
         """)
@@ -229,3 +231,11 @@ def test_written_fragment_is_followed_without_the_server(run) -> None:
     assert (written["step"], written["source"]) == (2, 1)
     assert stepped["fragment"] == {"step": "4", "source": "2"}
     assert stepped["query"] == before["query"]
+
+
+def test_address_of_a_payload_has_only_what_the_payload_depends_on(run: Run) -> None:
+    (seen,) = run("""show(view, one);
+        change(view, { step: 2, source: 1, stage: 4, order: "strongest", options: { root: "1", after_word: "1" } });
+        seen.push([filledAddress(view, "{selection}"), filledAddress(view, "{options}")]);
+        """)
+    assert [dict(parse_qsl(text)) for text in seen] == [{"step": "3", "source": "2", "root": "1"}, {"root": "1"}]

@@ -80,5 +80,5 @@ def ask(app: AppTest, key: str, value: Any) -> None:
     with in_session(app.session_state):
         box = inbox()
     seq = box.received.get("test", 0) + 1
-    box.query, box.received["test"] = "", seq
+    box.address, box.received["test"] = "", seq
     box.waiting.append(BrowserRequest("test", seq, key, value))

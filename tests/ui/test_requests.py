@@ -184,6 +184,16 @@ def test_another_link_clears_the_fields_of_its_page_only() -> None:
     assert problems(app) == {}
 
 
+def test_choice_just_after_a_page_link_keeps_both() -> None:
+    app = opened(text="other")
+    go(app, "page", "other")
+    app._page_hash = calc_hash("")  # as a browser sends it that does not know of the other page yet
+    ask(app, "chosen", "b")
+    assert "size" in field_values(app.run())
+    go(app, "page", "")
+    assert values(app, "text", "chosen") == ["other", "b"]
+
+
 OFFERED = offered_in(View(MAIN, synthetic.trace())) | {"update": range(1, 10)}
 
 

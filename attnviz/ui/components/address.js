@@ -5,7 +5,14 @@
 // show what the query says; until it has, the address is not overwritten. A saved page has a fragment only.
 
 import { keepValues, visitorValues } from "./field/field.js";
-import { beforeRequest, onAcknowledged, onReconnected, sendRequest, unhandledRequests } from "./outbox/outbox.js";
+import {
+  beforeRequest,
+  onAcknowledged,
+  onReconnected,
+  sendRequest,
+  shownAddress,
+  unhandledRequests,
+} from "./outbox/outbox.js";
 import { isEmbedded } from "./requests.js";
 import { keep, kept } from "./storage.js";
 
@@ -203,9 +210,6 @@ export function removeOwner(/** @type {unknown} */ owner) {
   unmountedParts.push(partsByOwner.get(owner) ?? {});
   partsByOwner.delete(owner);
 }
-
-/** The path and the query of the address. */
-const shownAddress = () => location.pathname + location.search;
 
 /** Asks the server to show what the address says. */
 function followAddress() {

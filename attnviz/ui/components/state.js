@@ -126,7 +126,10 @@ function endTour(/** @type {ViewSelection} */ now) {
 function initialSelection(data, root) {
   const known = currentEntry()?.views[data.id];
   const before = storedSelections.get(root ? storagePlace(root, data) : data.id);
-  const follows = before ? before.left && known === data.identity : [undefined, data.identity].includes(known);
+  // A run that began before Back, or before a reload, may have drawn a translation of another entry since.
+  const follows = before
+    ? known === data.identity && (before.left || before.identity !== known)
+    : [undefined, data.identity].includes(known);
   if (follows && !(root && guestOf(root))) return selectionFromAddress(data);
   if (before?.family === data.family) return transferredSelection(before, data);
   const now = emptySelection(data.firstStep);
@@ -232,12 +235,17 @@ document.addEventListener("attnviz:history", () => {
 // Somebody wrote another fragment into the address.
 document.addEventListener("attnviz:fragment", () => followAddress(() => true));
 
+/** Names of parameters that no payload depends on. */
+const LOCAL = ["stage", "tour", "order", "after_word"];
+
 /** The selection of a view encoded as in the page's address, or only its display options. */
 function encodedSelection(/** @type {Element} */ node, /** @type {boolean} */ onlyOptions) {
   const { now, view } = viewState(node);
   if (!now || !view) return "";
-  const kept = onlyOptions ? view.parameters.filter(({ kind }) => kind === "option") : view.parameters;
-  const own = addressParameters({ ...now, tour: null, stage: null }, { ...view, parameters: kept });
+  const parameters = view.parameters.filter(({ name, kind }) =>
+    !LOCAL.includes(name) && (kind === "option" || !onlyOptions)
+  );
+  const own = addressParameters({ ...now, tour: null }, { ...view, parameters });
   const written = Object.entries(own).flatMap(([key, value]) => value === null ? [] : [[key, value]]);
   return String(new URLSearchParams(written));
 }

@@ -23,7 +23,6 @@ from attnviz.analysis.learning import (
     LEARNING_REFERENCES,
     LINK_MEASURES,
     ROW_MEASURES,
-    grouped_digits,
     guidance_definition,
     halfway_sentence,
     learning_measure_names,
@@ -44,7 +43,7 @@ from attnviz.figures.learning_curves import (
 )
 from attnviz.figures.spec import Spec
 from attnviz.installed_models import model_roots
-from attnviz.languages import gettext, gettexts, language, ngettext
+from attnviz.languages import format_number, gettext, gettexts, language, ngettext
 from attnviz.lru_cache import LRUCache, stamp
 from attnviz.model_folder import TRAINING_LOG
 from attnviz.trace.snapshots import FOLDER, Snapshots, load_folder
@@ -210,7 +209,7 @@ def has_link_measures(run: Snapshots) -> bool:
 
 def _checkpoint_sentence(runs: Sequence[Snapshots], update: int) -> str:
     """Return the description of a checkpoint: its update, and the quality of a single run."""
-    checkpoint = ngettext("After {update} update", "After {update} updates", update, update=grouped_digits(update))
+    checkpoint = ngettext("After {update} update", "After {update} updates", update, update=update)
     if update == 0:
         checkpoint = gettext("Before the first update")
     quality = measured_values_text(runs[0], update) if len(runs) == 1 else ""
@@ -332,7 +331,7 @@ def _timeline(choices: LearningChoices, update: int | None) -> None:
         "language": language(),
         "updates": list(updates),
         "captions": [_checkpoint_sentence(runs, checkpoint) for checkpoint in updates],
-        "ends": [grouped_digits(updates[0]), grouped_digits(updates[-1])],
+        "ends": [format_number(updates[0]), format_number(updates[-1])],
         "opened": None if update is None else max(0, sum(checkpoint <= update for checkpoint in updates) - 1),
         "words": gettexts(
             {

@@ -117,7 +117,7 @@ def row_payload(request: PayloadRequest) -> Payload:
     return {
         "language": language(),
         "katex": KATEX.file_name,
-        "sources": [shorten(join_pieces([piece]) or piece_name(piece)) for piece in trace.source_pieces],
+        "sources": [shorten(join_pieces([piece]) or piece_name(piece)) for piece in trace.source_surfaces],
         "targets": [
             {
                 "text": join_pieces([piece]) or "\u00a0",
@@ -132,7 +132,7 @@ def row_payload(request: PayloadRequest) -> Payload:
                 "latex": form_equation(name, sources, theme_name()),
                 "text": form_text(name, sources),
                 "modelChange": model_change_text(name, sources),
-                "askers": None if form.askers is None else [quoted_name(trace.source_pieces[j]) for j in form.askers],
+                "askers": None if form.askers is None else [quoted_name(trace.source_surfaces[j]) for j in form.askers],
                 "sentences": [form_sentence(name, forms, sources, step) for step in steps],
                 "weights": packed(form.weights),
                 "energies": None if form.energies is None else packed(form.energies),
@@ -217,7 +217,7 @@ def draw_row(view: View, shown: Shown, opened: str) -> None:
 def _row_pictures(request: PayloadRequest) -> Iterator[OfferedFigure]:
     """Yield the row of the current step in every form."""
     sources, step = request.shown["sources"], request.selection.step
-    forms, pieces = _forms(sources), sources.additive.source_pieces
+    forms, pieces = _forms(sources), sources.additive.source_surfaces
     for name, form in forms.items():
         asking = sources.additive.target_pieces[step] if form.askers is None else pieces[form.askers[step]]
         piece, model = quoted_name(asking), form_model(name, sources)

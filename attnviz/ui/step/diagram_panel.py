@@ -147,7 +147,7 @@ def diagram_table(trace: Trace, step: int) -> pd.DataFrame:
     units, before, after = drawn_units(trace), subscript(step), subscript(step + 1)
     vectors = {f"h{subscript(j)}": vector for j, vector in enumerate(trace.annotations[:, units.annotation], 1)}
     index = pd.Index([*vectors, f"c{after}", f"s{before}", f"s{after}", f"t{after}"], name=gettext("vector"))
-    names = [piece_name(piece) for piece in trace.source_pieces]
+    names = [piece_name(piece) for piece in trace.source_surfaces]
     names += ["", piece_name(trace.previous_pieces[step]), "", piece_name(trace.target_pieces[step])]
     table = pd.DataFrame({gettext("piece"): names}, index=index)
     if trace.attends:

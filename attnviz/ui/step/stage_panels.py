@@ -285,7 +285,7 @@ def cells_payload(request: PayloadRequest) -> Payload:
         "score": packed(decomposition.score),
         "width": len(decomposition.score),
         "peaks": attention.alignment.argmax(axis=1).tolist(),
-        "sources": [piece_name(piece) for piece in attention.source_pieces],
+        "sources": [piece_name(piece) for piece in attention.source_surfaces],
         "targets": [piece_name(piece) for piece in attention.target_pieces],
         "bounded": decomposition.bounded,
         "saturated": SATURATED,

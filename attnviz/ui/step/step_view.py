@@ -334,7 +334,7 @@ def _stop_payload(data: TourData, stop: Stop) -> Payload:
         payload["pull"] = {
             "energies": data.energies.astype(float).tolist(),
             "rows": [
-                {"piece": j, "name": quoted_name(trace.source_pieces[j])}
+                {"piece": j, "name": quoted_name(trace.source_surfaces[j])}
                 for j in _largest(trace.displayed.alignment[data.word.step], PULLED_PIECES)
             ],
             "shown": trace.attends_once,

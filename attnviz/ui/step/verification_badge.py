@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from attnviz.analysis.labels import power_of_ten, thousands
+from attnviz.analysis.labels import power_of_ten
 from attnviz.analysis.models_side_by_side import combined_badge_text
 from attnviz.analysis.verification import (
     Verification,
@@ -22,7 +22,7 @@ from attnviz.analysis.verification import (
 )
 from attnviz.analysis.weight_shapes import MisfitError
 from attnviz.architectures import verifier_of
-from attnviz.languages import gettext
+from attnviz.languages import format_number, gettext
 from attnviz.lru_cache import LRUCache
 from attnviz.ui.blocks import component, plain_text
 from attnviz.ui.embedding import embedding
@@ -107,7 +107,7 @@ def verification_rows(
     return [
         (
             names[check.quantity],
-            thousands(check.numbers),
+            format_number(check.numbers),
             power_of_ten(check.largest_difference),
             "✗" if check.discrepancy else "✓",
         )

@@ -368,7 +368,7 @@ def weight_controls_payload(request: PayloadRequest) -> Payload:
     )
     return {
         "language": language(),
-        "pieces": [quote(shorten(piece_name(piece), 30)) for piece in trace.source_pieces],
+        "pieces": [quote(shorten(piece_name(piece), 30)) for piece in trace.source_surfaces],
         "written": [shorten(piece_name(piece), 30) for piece in trace.target_pieces],
         "temperatures": [_temperature(trace, step) for step in steps],
         "temperature": _temperature(trace, None),

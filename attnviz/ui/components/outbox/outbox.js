@@ -24,9 +24,12 @@ const listeners = new Set();
 /** @type {Set<(key: string, number: number) => void>} */
 const preparations = new Set();
 
+/** The path and the query of the address. */
+export const shownAddress = () => location.pathname + location.search;
+
 // A copy, since Streamlit skips a value that equals the previous one.
 const send = () =>
-  setOutboxState?.("sent", { tab: tabId, memory: serverId, query: location.search, requests: [...pending] });
+  setOutboxState?.("sent", { tab: tabId, memory: serverId, address: shownAddress(), requests: [...pending] });
 
 /** Sends a request to the server: a value for the control with this key; returns its number. */
 export function sendRequest(/** @type {string} */ key, /** @type {unknown} */ value = null) {

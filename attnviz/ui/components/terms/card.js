@@ -34,8 +34,8 @@ export function openBeside(/** @type {HTMLButtonElement} */ button, /** @type {H
 /** What ends the placement of each popover. @type {WeakMap<HTMLElement, AbortController>} */
 const placements = new WeakMap();
 
-/** Keeps a popover, until it closes, below an element or, where it does not fit, above it. With a `sentence` around the
- * element, keeps it above the sentence if it fits there, and below it otherwise.
+/** Keeps a popover, until it closes, below an element or, where it does not fit and more room is there, above it. With a
+ * `sentence` around the element, keeps it above the sentence if it fits there, and below it otherwise.
  * @param {HTMLElement} box @param {Element} other @param {Element | null} [sentence] */
 export function keepBeside(box, other, sentence = null) {
   const controller = new AbortController(), { signal } = controller;
@@ -49,12 +49,13 @@ export function keepBeside(box, other, sentence = null) {
 
 /** @param {HTMLElement} box @param {Element} other @param {Element | null} sentence */
 function placeBeside(box, other, sentence) {
-  const { left } = other.getBoundingClientRect(), { offsetWidth, offsetHeight } = box;
-  const around = (sentence ?? other).getBoundingClientRect();
-  const above = around.top - GAP - offsetHeight, below = around.bottom + GAP;
-  const goesBelow = sentence ? above < GAP : below + offsetHeight < innerHeight;
+  const { left } = other.getBoundingClientRect(), { offsetWidth, offsetHeight, scrollHeight } = box;
+  const { top, bottom } = (sentence ?? other).getBoundingClientRect();
+  const roomAbove = top - 2 * GAP, roomBelow = innerHeight - bottom - 2 * GAP;
+  const goesBelow = sentence ? offsetHeight > roomAbove : roomBelow >= Math.min(scrollHeight, roomAbove);
+  box.style.setProperty("--room", `${goesBelow ? roomBelow : roomAbove}px`); // so that the button stays in sight
   box.style.left = `${Math.max(GAP, Math.min(left, innerWidth - offsetWidth - GAP))}px`;
-  box.style.top = `${goesBelow ? below : Math.max(GAP, above)}px`;
+  box.style.top = `${goesBelow ? bottom + GAP : Math.max(GAP, top - GAP - box.offsetHeight)}px`;
 }
 
 const HOVER = 250; // milliseconds over a term after which its card opens, and away from both after which it closes
