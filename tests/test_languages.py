@@ -226,5 +226,5 @@ def test_sentences_contain_no_decimal_points(trace, model_folder) -> None:
 def test_tables_of_charts_have_decimal_commas_and_french_words() -> None:
     columns = {"v": [-0.5, None], "rank": [-3, 12345678], "saturated": [True, False], "piece": ["0.5", "a"]}
     (payload,) = tables_payload([("units", pd.DataFrame(columns, index=[0.5, -1]))])["tables"]
-    assert payload["rows"] == [["0,5", "−0,5", "−3", "oui", "0.5"], ["−1", "", "12345678", "non", "a"]]
+    assert payload["rows"] == [["0,5", "−0,5", "−3", "oui", "0.5"], ["−1", "", "12\u202f345\u202f678", "non", "a"]]
     assert payload["texts"] == [True, False, False, True, True]
