@@ -16,8 +16,8 @@ from attnviz.analysis.measures import coverage, entropy
 from attnviz.analysis.stages import softmax_texts
 from attnviz.export.images import for_print, translation_sheet
 from attnviz.export.saved_files import FigureOptions, save, table
-from attnviz.figures.heatmap import ASPECT, heatmap
 from attnviz.figures.attention_figure import row_names
+from attnviz.figures.heatmap import ASPECT, heatmap
 from attnviz.languages import language
 from attnviz.palette import MARKER, MARKER_EDGE, SCALES, colour_at, letter_colour, palette
 from attnviz.trace.drawing import Face
