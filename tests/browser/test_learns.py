@@ -77,5 +77,5 @@ def test_downloaded_lecture_page_works_offline(open_page, open_from_disk, runs) 
             alone.wait_for_function(CELLS, arg=[number, words(run, update)])
     choose_language(alone, "Français")
     expect(alone.locator(".st-key-learns_opening h2")).to_have_text("Comment il apprend")
-    expect(alone.get_by_role("img", name=re.compile("après 0 mise"))).to_have_count(2)
+    expect(alone.get_by_role("img", name=re.compile("Après 0 mise"))).to_have_count(2)
     assert alone.evaluate("document.documentElement.scrollWidth") <= 390

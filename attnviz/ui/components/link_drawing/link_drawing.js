@@ -189,13 +189,14 @@ function placeOfWord(words, count, wanted, from) {
 /** @param {number[]} words @param {number} word */
 const placesOf = (words, word) => words.flatMap((here, place) => here === word ? [place] : []);
 
-/** The number that the heatmap shows of a cell; empty in a heatmap without texts.
+/** The number that the heatmap shows of a cell: of a weight alone, or the first of a weight after the word.
  * @param {Chart | null} chart @param {number} row @param {number} column */
 function numberAt(chart, row, column) {
   /** @type {any} */
   const heatmap = chart?._fullData?.find(({ type }) => type === "heatmap");
-  const [, ...lines] = String(heatmap?.text?.[row]?.[column] ?? "").split("<br>");
-  return lines[0] ?? "";
+  const [, name] = /([^\s>]+ = )%\{z/.exec(heatmap?.hovertemplate) ?? [];
+  if (name) return name + number(heatmap.z[row][column], 4);
+  return String(heatmap?.text?.[row]?.[column] ?? "").split("<br>")[1] ?? "";
 }
 
 /** The links of each pair, the current ones last; Undo restores those before. @type {Map<string, DrawnLinks[]>} */
