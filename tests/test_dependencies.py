@@ -50,7 +50,7 @@ SMOKE = (
     *("tests/ui/test_page.py", "tests/figures/test_figures.py", "tests/export/test_exports.py"),
     *("tests/corpora/test_run.py", "tests/training/test_run.py", "tests/test_languages.py"),
 )
-TEST_TOOLS = ("hypothesis", "pytest", "pytest-xdist", "syrupy")
+TEST_TOOLS = ("hypothesis", "pdfminer-six", "pytest", "pytest-xdist", "syrupy")
 IMPORT_ALL = """
 import importlib, pkgutil, attnviz
 for module in pkgutil.walk_packages(attnviz.__path__, "attnviz."):
