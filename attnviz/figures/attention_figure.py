@@ -187,7 +187,7 @@ def _source_numbers(ends: Numbers, texts: Sequence[str]) -> list[Part]:
 
 def _names(subject: Subject, longest: int) -> Sequence[str]:
     """Return the name of each source piece, of at most `longest` letters."""
-    return piece_names(tuple(subject.attention.source_surfaces), longest, language())
+    return _piece_names(tuple(subject.attention.source_surfaces), longest, language())
 
 
 def _strongest(subject: Subject) -> dict[str, Any]:
@@ -213,13 +213,13 @@ def _source_table(subject: Subject, numbers: Table) -> Table:
 
 def row_names(trace: AttentionMatrix, longest: int = LABEL_LENGTH) -> list[str]:
     """Return a label for each source piece, of at most `longest` letters and its number where a label occurs twice."""
-    names = piece_names(tuple(trace.source_surfaces), longest, language())
+    names = _piece_names(tuple(trace.source_surfaces), longest, language())
     counts = Counter(names)
     return [escape(name) + (subscript(j) if counts[name] > 1 else "") for j, name in enumerate(names, 1)]
 
 
 @functools.lru_cache(64)
-def piece_names(pieces: tuple[str, ...], longest: int, _: str) -> tuple[str, ...]:
+def _piece_names(pieces: tuple[str, ...], longest: int, _: str) -> tuple[str, ...]:
     """Return the names of pieces, of at most so many letters, in the current language; each step has the same."""
     return tuple(shorten(piece_name(piece), longest) for piece in pieces)
 

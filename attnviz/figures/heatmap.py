@@ -198,11 +198,11 @@ def _cells_layout(cells: Grid, chosen: HeatmapChoices) -> Part:
     row = np.clip(340 / rows, min(16, LARGEST_SIDE / rows), 44)
     target_axis, target_room = words_axis(cells.target, cells.target_brackets, "decoder", longest)
     source_axis, label = words_axis(cells.source, cells.source_brackets, "encoder", longest, across=True)
-    left, right, labelled = int(target_room) + 16 + BRACKET_ROOM * bool(cells.target_brackets), 12, label + 8
+    left, right, labelled = int(target_room) + 16 + _BRACKET_ROOM * bool(cells.target_brackets), 12, label + 8
     horizontal = labelled < ASPECT * row and left + right + columns * labelled <= PHONE
     angle = 0 if horizontal else -90 if columns > 20 else -50
     size = source_axis["tickfont"]["size"]
-    top = label_height(label, size, angle) + 10 + BRACKET_ROOM * bool(cells.source_brackets)
+    top = label_height(label, size, angle) + 10 + _BRACKET_ROOM * bool(cells.source_brackets)
     column = 34 if chosen.values else 12
     if horizontal:
         column = max(column, int(label) + 6)
@@ -215,7 +215,7 @@ def _cells_layout(cells: Grid, chosen: HeatmapChoices) -> Part:
         gap = "line"
     elif heatmap_scale(chosen.colours)[0][1] == "#ffffff":  # cells of 0 are light
         gap = LIGHT.line
-    widest = max(round(ASPECT * row * columns), inner, COLOUR_BAR_LENGTH + 20)
+    widest = max(round(ASPECT * row * columns), inner, _COLOUR_BAR_LENGTH + 20)
     return rows_layout(
         target_axis | FRAMED,
         row,
@@ -259,7 +259,7 @@ def colour_bar(positions: Sequence[float], labels: Sequence[str]) -> Part:
         "ypad": 8,
         "thickness": 8,
         "lenmode": "pixels",
-        "len": COLOUR_BAR_LENGTH,
+        "len": _COLOUR_BAR_LENGTH,
         "outlinecolor": "line",
         "tickvals": [*positions],
         "ticktext": [*labels],
@@ -322,7 +322,7 @@ LARGEST_SIDE = 4000
 """Pixels of all rows or columns; larger canvases fail in browsers, so cells shrink and only some are labelled."""
 PHONE = 358
 """Pixels of a figure on a phone; where it would be wider, the labels of its columns are slanted."""
-COLOUR_BAR_LENGTH = 190
+_COLOUR_BAR_LENGTH = 190
 """Pixels of the colour bar, for which the figure must be wide enough."""
 
 
@@ -367,8 +367,8 @@ def words_axis(
     """
     labels, count = axis_names(names, brackets), len(names)
     ends = {"range": [-0.5, count - 0.5] if across else [count - 0.5, -0.5], "ticks": ""}
-    standoff = {"ticklabelstandoff": BRACKET_ROOM} if brackets else {}
-    size, stride = font_size(count), label_stride(len(labels), pixels)
+    standoff = {"ticklabelstandoff": _BRACKET_ROOM} if brackets else {}
+    size, stride = _font_size(count), label_stride(len(labels), pixels)
     shown = axis_labels(labels.values(), longest)
     axis = label_axis(shown, colour, [*labels], size, across=across, stride=stride, **ends | standoff)
     return axis, label_width(labels.values(), size, longest)
@@ -399,12 +399,12 @@ def _brackets(cells: Grid) -> list[Part]:
     return shapes
 
 
-def font_size(count: int) -> int:
+def _font_size(count: int) -> int:
     """Return the font size of the labels of `count` rows or columns, in pixels."""
     return 14 if count <= 16 else 13 if count <= 26 else 12 if count <= 40 else 11
 
 
-BRACKET_ROOM = 8
+_BRACKET_ROOM = 8
 """Pixels of a margin for brackets."""
 
 CELL_GAP_COLOUR = "#3b3935"
@@ -621,7 +621,7 @@ def fixed_context(trace: Any, cells: Grid, chosen: HeatmapChoices) -> Spec:
             (cells.target, cells.target_brackets, "decoder"),
         )
     )
-    margins = [int(room) + 18 + BRACKET_ROOM for room in (left, right)]
+    margins = [int(room) + 18 + _BRACKET_ROOM for room in (left, right)]
     highest = max(rows, sources)
     height = 34 + round(highest * np.clip(420 / highest, 16, 44)) + 12
     hidden: Part = blank_axis(0, 1)

@@ -39,7 +39,7 @@ from attnviz.languages import gettext, ngettext
 from attnviz.palette import PALE
 from attnviz.text import piece_name
 
-OPERANDS_WIDTH = 640
+_OPERANDS_WIDTH = 640
 """Width in pixels from which the operands fit beside the running sum."""
 
 SHOWN_ENERGY_UNITS = 12
@@ -56,7 +56,7 @@ def draw_energy_decomposition(subject: Subject, *, operands: bool = True) -> Spe
     """Draw an energy as the sum of its units: the largest by name, the rest as one row, the sum, and a strip of all.
 
     In the strip, the units stand in order of their contribution, the largest positive one first, below their running
-    sum, which ends at the energy. With `operands`, which need OPERANDS_WIDTH pixels, each named unit has from left to
+    sum, which ends at the energy. With `operands`, which need _OPERANDS_WIDTH pixels, each named unit has from left to
     right its query (purple) and key (green) with their sum as a diamond, the tanh of it, v, and its place in the
     running sum.
     """
@@ -102,7 +102,7 @@ def draw_energy_decomposition(subject: Subject, *, operands: bool = True) -> Spe
         hover.append(ngettext("{count} more unit: {c}", "{count} more units: {c}", len(rest), c=c))
     labels.append(emphasise(gettext("energy e"), "ink"))
     hover.append(f"e = {signed(units.energy, 4)}")
-    running, layout = _waterfall(values, hover, labels, title, start, 92, OPERANDS_WIDTH if operands else 300)
+    running, layout = _waterfall(values, hover, labels, title, start, 92, _OPERANDS_WIDTH if operands else 300)
     layout |= axes
 
     largest = ranked(contributions)

@@ -174,7 +174,7 @@ def drawn_page(
 ) -> bytes:
     """Return an HTML page of what `draw` draws, with its payloads of so many `steps`; a reader chooses no options.
 
-    `name` distinguishes its payloads from others; the further arguments are those of `html_page`.
+    `name` distinguishes its payloads from others; the further arguments are those of `_html_page`.
     """
     options = {option: values[:1] for option, values in OPTIONS.items()}
 
@@ -183,7 +183,7 @@ def drawn_page(
         with embedded_in(host):
             return embedded(host, draw, steps)
 
-    return html_page(title, drawn, footer, languages=languages).encode("utf-8")
+    return _html_page(title, drawn, footer, languages=languages).encode("utf-8")
 
 
 def view_html(view: EmbeddedView) -> str:
@@ -195,12 +195,12 @@ def view_html(view: EmbeddedView) -> str:
     def footer() -> str:
         return gettext("{how}; made with attnviz.", how=step_texts(view.trace).made_by_search(view.trace))
 
-    return html_page(
+    return _html_page(
         f"attnviz: {shorten(view.trace.source_text, 80)}", draw, footer, range(len(view.traces)), view.number
     )
 
 
-def html_page(
+def _html_page(
     title: str,
     draw: Callable[[ThemeName, int], Drawn],
     footer: Callable[[], str],

@@ -273,7 +273,7 @@ LANGUAGE = "lang"
 def use_chosen_language() -> None:
     """Set the visitor's language for the current thread.
 
-    The page and each fragment (`requests.begin_fragment`) call this first: Streamlit may run them in a thread that last
+    The page and each fragment (`controls.begin_fragment`) call this first: Streamlit may run them in a thread that last
     used another visitor's language.
     """
     chosen = st.session_state.get(LANGUAGE) or link().get(LANGUAGE)

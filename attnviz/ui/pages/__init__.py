@@ -16,6 +16,7 @@ PATHS = ("", *PAGE_NAMES[1:])
 
 
 _IMPORTING = threading.Lock()
+"""A lock of its own: a page is drawn while another thread imports PyTorch under `attnviz.extras.IMPORTING`."""
 
 
 def all_pages() -> list[Page]:

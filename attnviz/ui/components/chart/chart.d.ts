@@ -74,7 +74,7 @@ interface Sliders {
   rest?: number;
 }
 
-/** What a what-if would do that is not made yet: `ui/step/consequence.py`. */
+/** What a what-if would do that is not made yet: `ui/step/what_if_panel.py`. */
 interface Consequence {
   probability: string;
   /** The translation with what would change; empty where all words stay. */

@@ -1,4 +1,4 @@
-// The energy of a cell as a sum over hidden units: fills the figure that `attnviz.figures.energy_decomposition_figure` has
+// The energy of a cell as a sum over hidden units: fills the figure that `attnviz.figures.waterfall_figure` has
 // made, and writes its caption. The payload has queries, keys and v_a of the whole sentence, so another cell needs no
 // server.
 

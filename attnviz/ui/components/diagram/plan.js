@@ -14,7 +14,7 @@ const NARROWEST_COLUMN = 10; // pixels of the narrowest column: for a longer sen
 const NO_ATTENTION = { key: 0, query: 0, energy: [0, 0], energyNumber: 0, weight: 0 };
 
 /** The forms of a horizontal sentence: with names of the rows at its left, with short names, and thin, above the picture that
- * has its energies and weights (figures/step_attention.py). In pixels: the width of the names, what follows them, and the
+ * has its energies and weights (figures/attention_figure.py). In pixels: the width of the names, what follows them, and the
  * places of the rows; those of attention and of the mixture are below the row that names the keys, and a model without
  * attention has other ones. */
 const FORMS = {
