@@ -84,7 +84,7 @@ def test_expired_sessions_are_dropped_although_nobody_comes(tmp_path) -> None:
 
 
 SERVER = """
-import os, signal, sys
+import os, select, signal, sys
 from attnviz.ui.pages.corpus_jobs import temporary_folder
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts background processes with SIGINT ignored
 children = []
@@ -94,9 +94,9 @@ for end in sys.argv[1:]:
         continue
     folder = temporary_folder("passing-")
     (folder / "pairs.tsv").write_text("I am hungry.")
-    print(os.getpid(), folder, flush=True)
-    if end != "0":
-        signal.pause()
+    os.write(1, f"{os.getpid()} {folder}\\n".encode())  # at once: `print` may write a line in parts
+    while end != "0" and not select.select([0], [], [], 0.05)[0]:  # until a signal, or the end of the test
+        pass
     sys.exit()
 print(*(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children))
 """
@@ -106,8 +106,8 @@ def test_folder_is_deleted_however_its_process_ends(tmp_path) -> None:
     ends = (0, signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
     command = [sys.executable, "-c", SERVER, *(str(int(end)) for end in ends)]
     environment = os.environ | {"TMPDIR": str(tmp_path)}
-    how = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True, "env": environment}
-    with subprocess.Popen(command, **how) as one:
+    how = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "env": environment}
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL, **how) as one:
         begun = [one.stdout.readline().split() for _ in ends]
         children = sorted((int(process), Path(folder)) for process, folder in begun)  # in the order of their start
         for (process, folder), end in zip(children, ends, strict=True):
