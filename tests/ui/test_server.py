@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 import requests
 import streamlit as st
+import uvicorn
 from starlette.applications import Starlette
 from starlette.responses import HTMLResponse, PlainTextResponse
 from starlette.routing import Route
@@ -132,6 +133,25 @@ def test_seven_visitors_open_the_pages_right_after_a_start(start: int, tmp_path)
     with running_server(SHIPPED_MODEL.parent, log := tmp_path / "page.log") as (address, _):
         asyncio.run(visit_at_once(address))
     assert "Traceback" not in log.read_text(encoding="utf-8")
+
+
+def test_parts_of_an_answer_are_sent_at_once() -> None:
+    async def visit(listener: socket.socket) -> int:
+        running = uvicorn.Server(uvicorn.Config(PAGE, lifespan="off", log_config=None))
+        serving = asyncio.create_task(running.serve(sockets=[listener]))
+        reader, writer = await asyncio.open_connection(*listener.getsockname())
+        writer.write(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        await reader.readuntil(b"ok")
+        (connection,) = running.server_state.connections
+        on = connection.transport.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+        writer.close()
+        running.should_exit = True
+        await serving
+        return on
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        assert listener.proto == 0  # as that of Streamlit: asyncio does not set it by itself
+        assert asyncio.run(asyncio.wait_for(visit(listener), 30))
 
 
 def test_unknown_request_is_asked_for_and_accepted_only_as_a_page_made_it() -> None:
