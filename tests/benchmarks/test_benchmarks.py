@@ -78,38 +78,10 @@ def test_the_measures_are_means_over_the_links() -> None:
     assert diagonality(np.zeros((5, 6))) == pytest.approx(0)
 
 
-@st.composite
-def drawn_pairs(draw: st.DrawFn) -> GoldAlignment:
-    words = st.sampled_from(["the", "le", "house", "maison", "of", "de", "deux", ".", "12"])
-    source = draw(st.lists(words, min_size=2, max_size=6))
-    target = draw(st.lists(words, min_size=2, max_size=6))
-    cells = [(j, i) for j in range(len(source)) for i in range(len(target))]
-    return pair_of(" ".join(source), " ".join(target), *draw(st.sets(st.sampled_from(cells), max_size=8)))
-
-
-@given(drawn_pairs(), st.integers(0, 2**16))
-def test_classes_are_disjoint_single_links_and_measures_are_shares(pair, seed) -> None:
-    by_name = link_classes(pair)
-    assert by_name.pop("nouns") <= by_name["content"]
-    classes = list(by_name.values())
-    assert sum(map(len, classes)) == len(set().union(*classes))
-    for j, i in set().union(*classes):
-        assert sum(one == j for one, _ in pair.sure) == sum(one == i for _, one in pair.sure) == 1
-    for i, j in exchanged_neighbours(pair):
-        assert {(j + 1, i), (j, i + 1)} <= pair.sure
-    alignment = np.random.default_rng(seed).dirichlet(np.ones(len(pair.source)), len(pair.target))
-    for name, one in learning_measures([pair], [alignment]).items():
-        assert one.count > 0
-        assert one.value <= 1 + 1e-12
-        assert name == "diagonal" or one.value >= 0
-
-
-@given(drawn_pairs())
-def test_baseline_attention_rows_are_distributions(pair) -> None:
-    for baseline in (uniform_attention, diagonal_attention, link_attention):
-        np.testing.assert_allclose(baseline(pair).sum(axis=1), 1)
-    assert diagonality(uniform_attention(pair)) == pytest.approx(0)
-    assert diagonality(diagonal_attention(pair)) >= diagonality(link_attention(pair)) - 1e-12
+@pytest.mark.parametrize("baseline", [uniform_attention, diagonal_attention, link_attention])
+def test_baseline_attention_rows_are_distributions(baseline) -> None:
+    np.testing.assert_allclose(baseline(HOUSE).sum(axis=1), 1)
+    assert diagonality(uniform_attention(HOUSE)) == pytest.approx(0)
 
 
 TRAINING = "The cat sleeps on the sofa.\tLe chat dort sur le canapé.\nThank you !\tMerci !\n"
