@@ -26,6 +26,7 @@ from attnviz.extras import EXTRAS
 from tests.browser.server import content_policy
 from tests.conftest import REPOSITORY
 from tests.documentation.pages import EXAMPLES
+from tests.processes import run_python
 from tests.snapshots import refusal
 
 LOWEST = REPOSITORY / "tests" / "lowest-requirements.txt"
@@ -95,7 +96,7 @@ def required_packages(name: str) -> set[str]:
 
 
 def started(*command: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    how = {"cwd": folder, "env": without_python_settings(), "capture_output": True, "text": True}
+    how = {"cwd": folder, "env": without_python_settings(), "capture_output": True, "text": True, "timeout": 590}
     return subprocess.run(command, check=False, **how)
 
 
@@ -171,8 +172,8 @@ def test_lowest_and_highest_versions_work(end, tmp_path) -> None:
 def wheel(source) -> Path:
     """Return the built wheel, which has passed twine's check."""
     folder = source.parent / "dist"
-    subprocess.run([sys.executable, "-m", "build", str(source), "--outdir", str(folder)], check=True)
-    subprocess.run([sys.executable, "-m", "twine", "check", "--strict", *map(str, folder.iterdir())], check=True)
+    run_python("-m", "build", source, "--outdir", folder)
+    run_python("-m", "twine", "check", "--strict", *folder.iterdir())
     return next(folder.glob("*.whl"))
 
 
