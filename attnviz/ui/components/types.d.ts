@@ -30,8 +30,9 @@ interface ViewState {
   touched: number;
   /** When a message was last sent in the view, in milliseconds. */
   changed: number;
-  /** Fetches of components out of sight, run one after the other. */
+  /** Fetches of components out of sight that wait for their turn, and the number of those under way. */
   queue: (() => Promise<void>)[];
+  loading: number;
 }
 
 /** The selection in a view. */

@@ -48,6 +48,7 @@ function newState() {
     touched: 0,
     changed: 0,
     queue: [],
+    loading: 0,
   };
 }
 
