@@ -13,12 +13,10 @@ const sheets = new Map();
 const components = new WeakMap();
 /** The element in which a block draws, which may be in a shadow root. @type {WeakMap<Element, HTMLElement | ShadowRoot>} */
 const places = new WeakMap();
-/** Cleanup of the newest mount, by its element. @type {WeakMap<Element, () => void>} */
-const newestCleanUp = new WeakMap();
 
 /** Returns the function that draws blocks: it gets them in a list, perhaps with requests of payloads or with the
- * payloads themselves, and an element. A cleanup that arrives after a newer mount is ignored: of two changes at once,
- * Streamlit may clean up the first after the second is mounted.
+ * payloads themselves, and an element. It returns a cleanup, which does nothing as long as the element is on the page: of
+ * two changes at once, Streamlit (1.67) cleans up the first before or after the second is mounted, in the same element.
  * @param {string} [scope] selector of what the style sheets apply to, in a page of others
  * @returns {(mounted: Mounted<[Block[], Record<string, string>?, Record<string, any>?]>) => () => void} */
 export function host(scope = "") {
@@ -27,15 +25,12 @@ export function host(scope = "") {
   return ({ data, parentElement, setStateValue }) => {
     keepRequests(data?.[1]);
     if (data?.[2]) embedPayloads(parentElement, data[2]);
-    const cleanUp = () => {
-      if (newestCleanUp.get(parentElement) !== cleanUp) return;
-      newestCleanUp.delete(parentElement);
+    drawBlocks(parentElement, data?.[0] ?? [], setStateValue);
+    return () => {
+      if (parentElement.isConnected) return;
       [...parentElement.children].forEach(end);
       embedPayloads(parentElement, null);
     };
-    newestCleanUp.set(parentElement, cleanUp);
-    drawBlocks(parentElement, data?.[0] ?? [], setStateValue);
-    return cleanUp;
   };
 }
 

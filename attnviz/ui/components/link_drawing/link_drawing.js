@@ -149,26 +149,8 @@ function openCells(/** @type {Element} */ container, /** @type {LinkDrawingState
     drawMarkers();
   }
 
-  let frame = 0;
-  const placeSoon = () => {
-    cancelAnimationFrame(frame);
-    frame = requestAnimationFrame(place);
-  };
-  const resizing = new ResizeObserver(placeSoon);
-  resizing.observe(container);
-  const drawing = new MutationObserver((changes) => {
-    if (changes.every(({ target }) => grid.contains(target))) return;
-    for (const node of findAll(container, ".chart")) resizing.observe(node);
-    if (changes.some(({ target }) => target instanceof Element && target.closest(".chart, .chart-box") !== null)) {
-      placeSoon();
-    }
-  });
-  drawing.observe(container, { childList: true, subtree: true });
-  for (const node of findAll(container, ".chart")) resizing.observe(node);
+  container.addEventListener("attnviz:drawn", place, { signal: state.signal });
   state.signal.addEventListener("abort", () => {
-    cancelAnimationFrame(frame);
-    resizing.disconnect();
-    drawing.disconnect();
     chart?.classList.remove("roomy");
     grid.remove();
   });
@@ -189,14 +171,12 @@ function placeOfWord(words, count, wanted, from) {
 /** @param {number[]} words @param {number} word */
 const placesOf = (words, word) => words.flatMap((here, place) => here === word ? [place] : []);
 
-/** The number that the heatmap shows of a cell: of a weight alone, or the first of a weight after the word.
+/** The number that the heatmap shows of a cell, with its symbol; empty without a heatmap.
  * @param {Chart | null} chart @param {number} row @param {number} column */
 function numberAt(chart, row, column) {
   /** @type {any} */
   const heatmap = chart?._fullData?.find(({ type }) => type === "heatmap");
-  const [, name] = /([^\s>]+ = )%\{z/.exec(heatmap?.hovertemplate) ?? [];
-  if (name) return name + number(heatmap.z[row][column], 4);
-  return String(heatmap?.text?.[row]?.[column] ?? "").split("<br>")[1] ?? "";
+  return heatmap ? `${chart?.layout.meta.symbol} = ${number(heatmap.z[row][column], 4)}` : "";
 }
 
 /** The links of each pair, the current ones last; Undo restores those before. @type {Map<string, DrawnLinks[]>} */
