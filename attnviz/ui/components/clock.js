@@ -111,10 +111,10 @@ export function newPlayer({ root, signal }, { here, last, go, paint, pace, choos
 /** Draws the choice of the speed of the view, which has one speed. */
 export function listenToSpeeds(/** @type {ComponentState} */ { root, signal }) {
   const buttons = SPEEDS.map(([text, speed]) =>
-    button("", text, () => {
+    button("", () => {
       viewState(root).speed = speed;
       send(root, "shown");
-    })
+    }, text)
   );
   const paint = () => {
     const chosen = SPEEDS.findIndex(([, speed]) => speed === speedOf(root));

@@ -161,9 +161,7 @@ function writeScenes(/** @type {DiagramState} */ state, /** @type {DiagramPayloa
   writeTexts(root, words);
   find(root, ".time", HTMLInputElement).max = String(endOf(state.show));
   find(root, ".scenes").replaceChildren(...scenes.map(({ title, from, to }) => {
-    const made = button("", title, () => play(state, from, to));
-    made.style.flex = `${to - from} 0 0`;
-    return made;
+    return button("", () => play(state, from, to), title, { style: { flex: `${to - from} 0 0` } });
   }));
 }
 

@@ -3,7 +3,7 @@
 // the heatmap are one grid for pointer, finger and keyboard, whose focused cell moves, with a marker for each link; they are
 // elements over the chart, since Plotly draws too slowly. `links.js` computes the score and what a click changes.
 
-import { axisOf } from "../chart/marks.js";
+import { axisOf, numberAt } from "../chart/marks.js";
 import { component } from "../component.js";
 import { element, find, findAll, write, writeTexts } from "../elements.js";
 import { fill, number, percent } from "../numbers.js";
@@ -56,7 +56,9 @@ function openCells(/** @type {Element} */ container, /** @type {LinkDrawingState
 
   function move(/** @type {number} */ row, /** @type {number} */ column) {
     goTo(row, column, here);
-    state.pointed = { link: linkHere(), number: numberAt(chart, here.row, here.column) };
+    const weight = chart && numberAt(chart, "x", here.row, here.column);
+    const text = chart && weight !== null ? `${chart.layout.meta.symbol} = ${number(weight, 4)}` : "";
+    state.pointed = { link: linkHere(), number: text };
     describe(state);
   }
 
@@ -170,14 +172,6 @@ function placeOfWord(words, count, wanted, from) {
 
 /** @param {number[]} words @param {number} word */
 const placesOf = (words, word) => words.flatMap((here, place) => here === word ? [place] : []);
-
-/** The number that the heatmap shows of a cell, with its symbol; empty without a heatmap.
- * @param {Chart | null} chart @param {number} row @param {number} column */
-function numberAt(chart, row, column) {
-  /** @type {any} */
-  const heatmap = chart?._fullData?.find(({ type }) => type === "heatmap");
-  return heatmap ? `${chart?.layout.meta.symbol} = ${number(heatmap.z[row][column], 4)}` : "";
-}
 
 /** The links of each pair, the current ones last; Undo restores those before. @type {Map<string, DrawnLinks[]>} */
 const histories = new Map();

@@ -13,11 +13,8 @@ const pieceSpans = (/** @type {string[]} */ texts, /** @type {number[]} */ indic
   texts.map((text, k) => element("span", "piece", text, { dataset: { index: indices[k] } }));
 
 /** @param {PlayerWord} word @param {number[]} indices @param {(event: MouseEvent) => void} act */
-function wordButton({ end, parts }, indices, act) {
-  const made = button(end ? "word end" : "word", undefined, act);
-  made.append(...pieceSpans(parts, indices));
-  return made;
-}
+const wordButton = ({ end, parts }, indices, act) =>
+  button(end ? "word end" : "word", act, ...pieceSpans(parts, indices));
 
 /** A click on a word chooses its most attended piece; a second click deselects it. */
 const sourceWord = (/** @type {SourceWord} */ word, /** @type {PlayerState} */ state) =>
