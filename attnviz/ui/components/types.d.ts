@@ -11,8 +11,8 @@ interface ViewState {
   owner: Element | null;
   /** The selection. */
   now: ViewSelection | null;
-  /** For each step the source pieces by decreasing weight, where known. */
-  orders: number[][] | null;
+  /** The weights of the source pieces by step, where known. */
+  alignment: Float32Array[] | null;
   step: number | null;
   /** The current source piece: the chosen one, or the one of the largest weight. */
   source: number | null;

@@ -37,7 +37,7 @@ function newState() {
     view: null,
     owner: null,
     now: null,
-    orders: null,
+    alignment: null,
     step: null,
     source: null,
     order: "sentence",
