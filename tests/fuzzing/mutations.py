@@ -79,14 +79,6 @@ def replace_line(content: bytearray, chance: random.Random) -> bytearray:
     return bytearray(b"\n").join(lines)
 
 
-def stretch(content: bytearray, chance: random.Random) -> bytearray:
-    """Repeat a short part until the file has up to 100 kB: time and memory must grow with the file alone."""
-    start = chance.randrange(len(content))
-    part = content[start : start + chance.choice((1, 2, 3, 8, 30, 200))]
-    return content[:start] + part * (chance.choice((2_000, 20_000, 100_000)) // len(part)) + content[start:]
-
-
 ANY: tuple[Mutation, ...] = (flip, flip_early, cut, repeat)
 JSON: tuple[Mutation, ...] = (*ANY, replace_value, replace_value, replace_value)
 LINES: tuple[Mutation, ...] = (*ANY, replace_line, replace_line, replace_line)
-LONG: tuple[Mutation, ...] = (*ANY, replace_line, replace_line, stretch, stretch)
