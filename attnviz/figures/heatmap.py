@@ -112,8 +112,8 @@ def heatmap(
     Returns:
         The figure. `layout.meta` has the width above which its cells are too wide (`widest`). For clicks and frames, it
         has the first step of each row (`steps`), the row of each step or None (`rows`), the same for source pieces and
-        columns (`sources`, `columns`), and the colours of the frames of a row and a cell (`frame`,
-        `selection_colour`). The table has the target down and the source across, each name preceded by its number.
+        columns (`sources`, `columns`), the `symbol` of the number in a cell, and the colours of the frames of a row and
+        a cell (`frame`, `selection_colour`). The table has the target down and the source across, each name preceded by its number.
 
     Raises:
         AttnvizError: A face lacks its posterior, the weights are another model's, or a choice is unknown, or
@@ -129,6 +129,7 @@ def heatmap(
     is_difference, positions = cells.face == "difference", len(trace.source_pieces)
     layout = _cells_layout(cells, chosen)
     layout["meta"] |= cursor(cells.steps, cells.pieces, len(trace.target_pieces), positions)
+    layout["meta"]["symbol"] = SYMBOLS[cells.face]
     rows, columns = (layout["meta"][name] for name in ("rows", "columns"))
     end, gap = cells.range[1], 1 if max(cells.alpha.shape) <= 32 else 0
     image: Part = {"type": "heatmap", "z": cells.shown, "xgap": gap, "ygap": gap}

@@ -110,10 +110,17 @@ def gradient_norms(traces: Sequence[Trace], signals: Sequence[GradientNorms], *,
     low, high = np.log10(np.clip([lengths.min(), lengths.max()], 1e-12, None))
     longest_distance = max(decay.distances[-1] for decay in decays)
     title = gettext("recurrent steps between word and source piece")
-    distance_axis = titled_axis(title, standoff=6, range=[-0.8, longest_distance + 0.8], zeroline=False)
+    # The title, wider than a panel, stands once, below the middle of each line.
+    distance_axes = [
+        titled_axis(name, standoff=6, range=[-0.8, longest_distance + 0.8], zeroline=False)
+        for name in (title if place % across == across // 2 else "" for place in range(len(kinds)))
+    ]
     length_axis = _power_axis("", int(np.floor(low)), int(np.ceil(high)), 0.1)
     layout, axes = side_by_side(
-        {place: (escape(attention_name(kind)), distance_axis, length_axis) for place, kind in enumerate(kinds)},
+        {
+            place: (escape(attention_name(kind)), axis, length_axis)
+            for place, (kind, axis) in enumerate(zip(kinds, distance_axes, strict=True))
+        },
         across,
         (34, 0, 230, 46),
         (62, 14, 30, 0),

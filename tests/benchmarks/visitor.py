@@ -74,7 +74,7 @@ class Visitor:
 
     async def step(self) -> float:
         """Go to the next step, or from the last to the first; return the seconds until its numbers were there."""
-        self._shown["step"] = (self._shown["step"] + 1) % len(self._shown["orders"])
+        self._shown["step"] = (self._shown["step"] + 1) % sum(len(word["steps"]) for word in self._shown["target"])
         return await self._fetch("verification")
 
     async def read(self, *, everything: bool = False) -> float:

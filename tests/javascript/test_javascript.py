@@ -77,22 +77,25 @@ def test_module_that_throws_at_its_first_run_is_run_again(tmp_path) -> None:
     assert made_by(begin + twice, 'JSON.stringify([thrown, attnvizModule("one").runs])', {}, tmp_path) == [1, 2]
 
 
-def test_a_late_cleanup_does_not_end_a_newer_mount(tmp_path) -> None:
-    """On two quick changes Streamlit cleans up the first mount after the second began: the component stays mounted."""
+def test_a_cleanup_ends_what_is_mounted_once_its_element_has_left_the_page(tmp_path) -> None:
+    """On two quick changes Streamlit cleans up the first before or after the second is mounted: both stay mounted."""
     mounts = """(() => {
       globalThis.document = Object.assign(new EventTarget(), { adoptedStyleSheets: [] });
-      const ended = [], [here, there] = ["here", "there"].map((name) => ({ name, children: [] }));
+      const ended = [], places = ["here", "there"].map((name) => {
+        const child = { querySelectorAll: () => (ended.push(name), []) };
+        return { name, child, children: [], isConnected: true };
+      });
       globalThis.attnvizModule = () => ({ default: {} });
-      const mount = host();
-      const [first, second, other] = [here, here, there].map((parentElement) => mount({ parentElement, data: [[]] }));
-      for (const { name, children } of [here, there]) {
-        children.push({ querySelectorAll: () => (ended.push(name), []) });
-      }
-      const after = [first, other, second].map((end) => (end(), [...ended]));
-      return JSON.stringify(after);
+      const mount = host(), [here, there] = places;
+      const ends = [here, here, there].map((parentElement) => mount({ parentElement, data: [[]] }));
+      for (const { children, child } of places) children.push(child);
+      const after = ends.map((end) => (end(), [...ended]));
+      here.isConnected = false;
+      return JSON.stringify([...after, ...ends.map((end) => (end(), [...ended]))]);
     })()"""
     program = f'import {{ host }} from "{(PACKAGE / "ui" / "components" / "blocks.js").as_uri()}";'
-    assert made_by(program, mounts, None, tmp_path) == [[], ["there"], ["there", "here"]]
+    kept, gone = [[], [], []], [["here"], ["here", "here"], ["here", "here"]]
+    assert made_by(program, mounts, None, tmp_path) == kept + gone
 
 
 def test_no_asset_loads_from_another_server_or_parses_text_as_markup() -> None:

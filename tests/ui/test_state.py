@@ -67,15 +67,13 @@ def test_every_heatmap_choice_is_read_from_the_address(monkeypatch) -> None:
     assert linked_selection(MAIN_VIEW, CHOSEN).choices.face == "before"
 
 
-def test_player_payload_has_every_piece_once_and_rows_that_sum_to_one() -> None:
+def test_player_payload_has_every_piece_once_and_all_weights() -> None:
     trace = synthetic.trace("The agreement was signed .", "L' environnement marin .")
     record = player_payload(trace)
-    weights = np.array(record["weights"])
-    assert weights.shape == (len(trace.target_pieces), len(record["source"]))
-    np.testing.assert_allclose(weights.sum(axis=1), 1, atol=1e-3)
+    weights = np.frombuffer(base64.b64decode(record["alignment"]), "<f4").reshape(len(trace.target_pieces), -1)
+    np.testing.assert_allclose(weights, trace.alignment, atol=1e-6)
     assert [step for word in record["target"] for step in word["steps"]] == list(range(len(trace.target_pieces)))
     assert [j for word in record["source"] for j in word["pieces"]] == list(range(len(trace.source_pieces)))
-    assert [order[0] for order in record["orders"]] == trace.alignment.argmax(axis=1).tolist()
 
 
 @pytest.mark.parametrize("attention", ["additive", "general", "none"])

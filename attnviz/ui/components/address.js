@@ -4,7 +4,7 @@
 // another page. After Back, Forward or a restart of the server, asks the server to
 // show what the query says; until it has, the address is not overwritten. A saved page has a fragment only.
 
-import { keepValues, visitorValues } from "./field/field.js";
+import { keepValues, visitorValues } from "./field/values.js";
 import {
   beforeRequest,
   onAcknowledged,

@@ -13,12 +13,13 @@ const sheets = new Map();
 const components = new WeakMap();
 /** The element in which a block draws, which may be in a shadow root. @type {WeakMap<Element, HTMLElement | ShadowRoot>} */
 const places = new WeakMap();
-/** Cleanup of the newest mount, by its element. @type {WeakMap<Element, () => void>} */
-const newestCleanUp = new WeakMap();
+
+/** Sets a value in the state of the Streamlit component that is drawn now. @type {Mounted<unknown>["setStateValue"]} */
+let setState = () => {};
 
 /** Returns the function that draws blocks: it gets them in a list, perhaps with requests of payloads or with the
- * payloads themselves, and an element. A cleanup that arrives after a newer mount is ignored: of two changes at once,
- * Streamlit may clean up the first after the second is mounted.
+ * payloads themselves, and an element. It returns a cleanup, which does nothing as long as the element is on the page: of
+ * two changes at once, Streamlit (1.67) cleans up the first before or after the second is mounted, in the same element.
  * @param {string} [scope] selector of what the style sheets apply to, in a page of others
  * @returns {(mounted: Mounted<[Block[], Record<string, string>?, Record<string, any>?]>) => () => void} */
 export function host(scope = "") {
@@ -27,15 +28,13 @@ export function host(scope = "") {
   return ({ data, parentElement, setStateValue }) => {
     keepRequests(data?.[1]);
     if (data?.[2]) embedPayloads(parentElement, data[2]);
-    const cleanUp = () => {
-      if (newestCleanUp.get(parentElement) !== cleanUp) return;
-      newestCleanUp.delete(parentElement);
+    setState = setStateValue;
+    drawBlocks(parentElement, data?.[0] ?? []);
+    return () => {
+      if (parentElement.isConnected) return;
       [...parentElement.children].forEach(end);
       embedPayloads(parentElement, null);
     };
-    newestCleanUp.set(parentElement, cleanUp);
-    drawBlocks(parentElement, data?.[0] ?? [], setStateValue);
-    return cleanUp;
   };
 }
 
@@ -53,9 +52,8 @@ function adopt(root, kinds, scope = "") {
   }
 }
 
-/** Draws blocks in `parent`: elements of those that were there before stay, the others are ended.
- * @param {Element} parent @param {Block[]} blocks @param {Mounted<any>["setStateValue"]} setStateValue */
-function drawBlocks(parent, blocks, setStateValue) {
+/** Draws blocks in `parent`: elements of those that were there before stay, the others are ended. */
+function drawBlocks(/** @type {Element} */ parent, /** @type {Block[]} */ blocks) {
   const before = new Map(
     [...parent.children].map((node) => [node instanceof HTMLElement ? node.dataset.block : "", node]),
   );
@@ -74,7 +72,7 @@ function drawBlocks(parent, blocks, setStateValue) {
   }
   nodes.forEach((node, place) => {
     if (parent.children[place] !== node) parent.insertBefore(node, parent.children[place] ?? null);
-    change(node, blocks[place], setStateValue);
+    change(node, blocks[place]);
   });
 }
 
@@ -106,12 +104,11 @@ function newElement(/** @type {Block} */ { kind, key, lead, wide }, /** @type {s
 }
 
 /** Changes a box whose blocks are drawn only while it is open, for they may fetch what takes the server long to make: a
- * popover, or a box that another component shows and hides, and tells so by the event "toggle".
- * @param {HTMLElement} node @param {Block} block @param {Mounted<any>["setStateValue"]} setStateValue */
-function changeClosed(node, { kind, label = "", blocks = [] }, setStateValue) {
+ * popover, or a box that another component shows and hides, and tells so by the event "toggle". */
+function changeClosed(/** @type {HTMLElement} */ node, /** @type {Block} */ { kind, label = "", blocks = [] }) {
   const isPopover = kind === "popover", box = isPopover ? find(node, ".opened") : node;
   const draw = (isOpen = isPopover ? box.matches(":popover-open") : !box.hidden) =>
-    drawBlocks(box, isOpen ? blocks : [], setStateValue);
+    drawBlocks(box, isOpen ? blocks : []);
   if (isPopover) {
     write(find(node, ".opener"), label);
     box.onbeforetoggle = (event) => draw(/** @type {ToggleEvent} */ (event).newState === "open");
@@ -129,39 +126,36 @@ function parsed(/** @type {string} */ text) {
   return nodes;
 }
 
-/** Draws a block anew where it has changed.
- * @param {HTMLElement} node @param {Block} block @param {Mounted<any>["setStateValue"]} setStateValue */
-function change(node, block, setStateValue) {
+/** Draws a block anew where it has changed. */
+function change(/** @type {HTMLElement} */ node, /** @type {Block} */ block) {
   const { kind, width } = block;
   if (width !== undefined) node.style.width = width === "content" ? "fit-content" : `${width}px`;
   if (kind === "html") {
     if (node.dataset.text !== block.text) node.replaceChildren(parsed(node.dataset.text = block.text ?? ""));
   } else if (kind === "text" || kind === "caption") write(node, block.text ?? "");
-  else if (kind === "columns") drawColumns(node, block, setStateValue);
-  else if (kind === "popover" || kind === "hidden") changeClosed(node, block, setStateValue);
+  else if (kind === "columns") drawColumns(node, block);
+  else if (kind === "popover" || kind === "hidden") changeClosed(node, block);
   else if (kind === "box" || kind === "details") {
     node.classList.toggle("row", block.row === true);
     node.style.setProperty("--gap", `${block.gap ?? 1}rem`);
     if (block.lead !== undefined) write(find(node, ".lead"), block.lead);
     if (block.label !== undefined) write(find(node, block.lead === undefined ? "summary" : "h2"), block.label);
-    drawBlocks(/** @type {Element} */ (places.get(node) ?? node), block.blocks ?? [], setStateValue);
-  } else mount(node, block, setStateValue);
+    drawBlocks(/** @type {Element} */ (places.get(node) ?? node), block.blocks ?? []);
+  } else mount(node, block);
 }
 
-/** @param {HTMLElement} node @param {Block} block @param {Mounted<any>["setStateValue"]} setStateValue */
-function drawColumns(node, { gap, shares = [], columns = [] }, setStateValue) {
+function drawColumns(/** @type {HTMLElement} */ node, /** @type {Block} */ { gap, shares = [], columns = [] }) {
   node.style.setProperty("--between", `${gap}rem`);
   while (node.children.length < shares.length) node.append(element("div", "box-block column"));
   shares.forEach((share, place) => {
     const column = /** @type {HTMLElement} */ (node.children[place]);
     column.style.setProperty("--share", String(share));
-    drawBlocks(column, columns[place], setStateValue);
+    drawBlocks(column, columns[place]);
   });
 }
 
-/** Mounts a component, and again where its data have changed.
- * @param {HTMLElement} node @param {Block} block @param {Mounted<any>["setStateValue"]} setStateValue */
-function mount(node, { kind, data }, setStateValue) {
+/** Mounts a component, and again where its data have changed. */
+function mount(/** @type {HTMLElement} */ node, /** @type {Block} */ { kind, data }) {
   const text = JSON.stringify(data ?? null), state = components.get(node) ?? { text: undefined, cleanUp: undefined };
   components.set(node, state);
   // Where the page has gone on, a component does not find its view, which it does by where it stands.
@@ -169,7 +163,7 @@ function mount(node, { kind, data }, setStateValue) {
   state.text = text;
   try {
     const module = attnvizModule(`ui/components/${kind}/${kind}.js`), parentElement = places.get(node) ?? node;
-    state.cleanUp = module.default({ data, parentElement, setStateValue }) ?? state.cleanUp;
+    state.cleanUp = module.default({ data, parentElement, setStateValue: setState }) ?? state.cleanUp;
   } catch (error) {
     reportError(error); // the other blocks are drawn all the same
   }

@@ -9,6 +9,10 @@ import { onMessage, send, speedOf, viewState } from "./view.js";
 const SPEEDS = [["½×", 0.5], ["1×", 1], ["2×", 2]];
 const LONGEST_FRAME = 100; // milliseconds: an animation in a window that was hidden goes on where it was
 
+/** The value on the way from one to another. @type {(from: number, to: number, share: number) => number} */
+export const between = (from, to, share) => from + (to - from) * share;
+export const clamp = (/** @type {number} */ share) => Math.min(Math.max(share, 0), 1);
+
 /** The share of the way of a movement that begins and ends slowly, by the share of its time. */
 export const eased = (/** @type {number} */ share) => share * share * (3 - 2 * share);
 
@@ -111,10 +115,10 @@ export function newPlayer({ root, signal }, { here, last, go, paint, pace, choos
 /** Draws the choice of the speed of the view, which has one speed. */
 export function listenToSpeeds(/** @type {ComponentState} */ { root, signal }) {
   const buttons = SPEEDS.map(([text, speed]) =>
-    button("", text, () => {
+    button("", () => {
       viewState(root).speed = speed;
       send(root, "shown");
-    })
+    }, text)
   );
   const paint = () => {
     const chosen = SPEEDS.findIndex(([, speed]) => speed === speedOf(root));

@@ -59,10 +59,11 @@ export function element(tag, className, ...contents) {
   return made;
 }
 
-/** A button that calls `act` when it is pressed (onPress).
- * @param {string} className @param {string | undefined} text @param {(event: MouseEvent) => void} act */
-export function button(className, text, act) {
-  const made = element("button", className, text);
+/** A button that calls `act` when it is pressed (onPress), and what is in it, as in `element`.
+ * @param {string} className @param {(event: MouseEvent) => void} act
+ * @param {Parameters<typeof element<"button">>[2][]} contents */
+export function button(className, act, ...contents) {
+  const made = element("button", className, ...contents);
   onPress(made, act);
   return made;
 }

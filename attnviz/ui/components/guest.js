@@ -59,7 +59,7 @@ function render(/** @type {{ model: GuestModel, el: HTMLElement }} */ { model, e
     themes.disconnect();
     root.removeEventListener("attnviz:try", ask, true);
     model.off("change:view", draw);
-    end();
+    setTimeout(end); // once the host has removed the element
   };
 }
 

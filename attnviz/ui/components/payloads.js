@@ -9,6 +9,7 @@ import { viewState } from "./view.js";
 
 const MISSING = 404; // status of an answer that there is no such payload
 const FIRST_WAIT = 250, LONGEST_WAIT = 4000; // milliseconds from a failed fetch to the next
+const AT_ONCE = 3; // payloads that are fetched at a time, while others are on their way through the network
 const QUIET = 600; // milliseconds without a change, after which payloads of components out of sight are fetched
 
 /** The payload that a component draws, in whose language numbers are written from then on: its data, or the payload at
@@ -119,8 +120,8 @@ export async function fetchJson(at, inSight, wanted, refuse) {
   return null;
 }
 
-/** Calls `load` as soon as the component is in sight, or else in its turn: components out of sight load one at a time,
- * while nothing else changes. */
+/** Calls `load` as soon as the component is in sight, or else in its turn: of components out of sight, `AT_ONCE` load at
+ * a time, while nothing else changes. */
 function enqueue(/** @type {ComponentState} */ state, /** @type {() => Promise<void>} */ load) {
   const { root } = state, view = viewState(root);
   state.fetchNow = load;
@@ -128,7 +129,8 @@ function enqueue(/** @type {ComponentState} */ state, /** @type {() => Promise<v
     if (root.checkVisibility()) await load();
     else markWaiting(root, false); // in a closed box: it loads when it comes into sight
   });
-  if (view.queue.length > 1) return;
+  if (view.loading === AT_ONCE) return;
+  view.loading += 1;
   const next = async () => {
     const remaining = view.changed + QUIET - performance.now();
     if (remaining > 0) {
@@ -136,10 +138,10 @@ function enqueue(/** @type {ComponentState} */ state, /** @type {() => Promise<v
       return;
     }
     try {
-      await view.queue[0]();
+      await view.queue.shift()?.();
     } finally {
-      view.queue.shift();
       if (view.queue.length) whenIdle(next);
+      else view.loading -= 1;
     }
   };
   setTimeout(next, QUIET);

@@ -89,6 +89,8 @@ interface Meta {
   /** The row of each step, the column of each source piece; null where it has none. */
   rows?: (number | null)[];
   columns?: (number | null)[];
+  /** The symbol of the number in a cell, such as α. */
+  symbol?: string;
   /** The row of each source piece. */
   entries?: number[];
   /** The same, where a click chooses none. */

@@ -9,6 +9,7 @@ import {
   removeOwner,
   setParameters,
 } from "./address.js";
+import { strongestFirst } from "./chart/weights.js";
 import { isEmbedded } from "./requests.js";
 import { fill } from "./numbers.js";
 import { drawnRoots, guestOf, send, viewRoot, viewState } from "./view.js";
@@ -205,9 +206,9 @@ function mainAddressParameters(/** @type {ViewPayload} */ main) {
 
 /** Notifies the components of a view of its selection, after all of it is set. */
 export function publish(/** @type {Element} */ node) {
-  const view = viewState(node), { now, orders } = view;
+  const view = viewState(node), { now, alignment } = view;
   if (!now || !view.view) return;
-  const source = now.source ?? orders?.[now.step]?.[0] ?? null;
+  const source = now.source ?? strongestFirst(alignment?.[now.step] ?? [])[0] ?? null;
   const order = now.order ?? view.view.usualOrder, options = shownOptions(view.view, now);
   Object.assign(view, { step: now.step, source, order, options });
   storeSelection(node);

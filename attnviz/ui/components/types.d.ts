@@ -11,8 +11,8 @@ interface ViewState {
   owner: Element | null;
   /** The selection. */
   now: ViewSelection | null;
-  /** For each step the source pieces by decreasing weight, where known. */
-  orders: number[][] | null;
+  /** The weights of the source pieces by step, where known. */
+  alignment: Float32Array[] | null;
   step: number | null;
   /** The current source piece: the chosen one, or the one of the largest weight. */
   source: number | null;
@@ -30,8 +30,9 @@ interface ViewState {
   touched: number;
   /** When a message was last sent in the view, in milliseconds. */
   changed: number;
-  /** Fetches of components out of sight, run one after the other. */
+  /** Fetches of components out of sight that wait for their turn, and the number of those under way. */
   queue: (() => Promise<void>)[];
+  loading: number;
 }
 
 /** The selection in a view. */

@@ -37,7 +37,7 @@ function newState() {
     view: null,
     owner: null,
     now: null,
-    orders: null,
+    alignment: null,
     step: null,
     source: null,
     order: "sentence",
@@ -48,6 +48,7 @@ function newState() {
     touched: 0,
     changed: 0,
     queue: [],
+    loading: 0,
   };
 }
 

@@ -10,8 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
-
 from attnviz.analysis.findings import FindingKind
 from attnviz.analysis.labels import summed_pieces_text
 from attnviz.analysis.measures import is_uniform
@@ -30,7 +28,7 @@ from attnviz.trace import Aligned, Record, WhatIfs
 from attnviz.trace.interventions import ExcludePosition, ForceWords, Intervention, ReplaceWeights, to_json_dict
 from attnviz.trace.what_ifs import with_descendants
 from attnviz.ui import inputs
-from attnviz.ui.blocks import box, component, html, popover_box
+from attnviz.ui.blocks import box, component, html, packed, popover_box
 from attnviz.ui.controls import by_unit
 from attnviz.ui.embedding import embedding
 from attnviz.ui.examples import question
@@ -241,8 +239,8 @@ def player(view: View, suspected_errors: Sequence[Mapping[str, Any]] = (), pair:
 def player_payload(trace: Aligned, pair: PlayedLanguages | None = None) -> Payload:
     """Return the payload of the player.
 
-    It has words with their pieces, each source word's share of every alpha (and `of`, the addends of that sum), and for
-    every step the source pieces by decreasing weight.
+    It has words with their pieces (`of` is the number of addends of a source word's weight), and the weights alpha_ij,
+    (Ty, Tx).
     """
     labels = gettexts(
         {
@@ -271,7 +269,6 @@ def player_payload(trace: Aligned, pair: PlayedLanguages | None = None) -> Paylo
         "french": pair.names[1] if pair else gettext("French"),
     }
     words = trace.words()
-    weights = np.stack([trace.alignment[:, list(group)].sum(axis=1) for group in words.source_groups], axis=1)
     source = [
         {
             "text": _surface(trace.source_surfaces, group),
@@ -300,9 +297,8 @@ def player_payload(trace: Aligned, pair: PlayedLanguages | None = None) -> Paylo
         "language": language(),
         "source": source,
         "target": target,
-        "weights": np.clip(weights, 0, 1).round(4).astype(float).tolist(),
+        "alignment": packed(trace.alignment.clip(0, 1)),
         "alike": [step for step in range(len(trace.target_pieces)) if is_uniform(trace, step)],
-        "orders": np.argsort(-trace.alignment, axis=1, kind="stable").tolist(),
         "attends": trace.attends,
         "words": labels,
         "spoken": list(pair.languages if pair else ("en", "fr")),

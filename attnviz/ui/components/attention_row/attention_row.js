@@ -85,7 +85,7 @@ export default component(".attention-row", {
     state.drawn = "";
     writeTexts(root, words);
     find(root, ".words").replaceChildren(...targets.flatMap(({ text, space, name }, step) => {
-      const made = button("", text, () => send(root, "choose", { step }));
+      const made = button("", () => send(root, "choose", { step }), text);
       if (!text.trim()) made.ariaLabel = name;
       return space ? [" ", made] : [made];
     }));

@@ -115,6 +115,12 @@ function fadeEdges(/** @type {HTMLElement} */ scroll) {
   scroll.classList.toggle("more-right", scroll.scrollLeft + scroll.clientWidth < scroll.scrollWidth - 1);
 }
 
+/** Tells the elements over a chart, also those of other components, where it now is. */
+function placeOverlays(/** @type {ChartState} */ state) {
+  drawFrozenLabels(state);
+  state.chart.dispatchEvent(new Event("attnviz:drawn", { bubbles: true }));
+}
+
 function listenToChart(/** @type {ChartState} */ state) {
   const { root, chart } = state, scroll = find(root, ".scroll");
   scroll.addEventListener("scroll", () => {
@@ -129,7 +135,7 @@ function listenToChart(/** @type {ChartState} */ state) {
       await changeLayout(state, { width });
       if (state.signal.aborted) return;
       placeSliders(state);
-      drawFrozenLabels(state);
+      placeOverlays(state);
     }
     fadeEdges(scroll);
   });
@@ -191,7 +197,7 @@ async function show(/** @type {ChartState} */ state, /** @type {ChartPayload} */
   if (state.signal.aborted) return;
   if (!state.watched) listenToChart(state);
   if (!same) {
-    drawFrozenLabels(state);
+    placeOverlays(state);
     markHypothesis(state, null);
     attachSliders(state);
     fadeEdges(find(root, ".scroll")); // the figure may be wider than the one before

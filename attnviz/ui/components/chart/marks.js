@@ -126,7 +126,7 @@ function pointedOf(chart, point) {
 
 /** The cell at a place of an axis, a step or a piece.
  * @param {DrawnAxis} axis @param {number} place @returns {PixelSpan} */
-export function cellOn(axis, place) {
+function cellOn(axis, place) {
   const [from, to] = [place - 0.5, place + 0.5].map((edge) => axis._offset + axis.c2p(edge));
   return { _offset: from, _length: to - from };
 }
@@ -134,7 +134,7 @@ export function cellOn(axis, place) {
 /** An element over a chart, as wide as a part of one axis and as high as a part of another; an axis is a part of
  * itself. Plotly draws too slowly for marks that follow the pointer.
  * @param {string} className @param {PixelSpan} across @param {PixelSpan} down */
-export function overlayOn(className, { _offset: left, _length: width }, { _offset: top, _length: height }) {
+function overlayOn(className, { _offset: left, _length: width }, { _offset: top, _length: height }) {
   const sides = Object.entries({ left, top, width, height }).map(([side, pixels]) => [side, `${pixels}px`]);
   return element("div", className, { style: Object.fromEntries(sides) });
 }
@@ -170,11 +170,11 @@ export function reportPointing({ root, chart }, pointedAt = (point) => pointedOf
   chart.on("plotly_unhover", () => sendPointed(root, null));
 }
 
-/** The value of a cell in the panel of an axis, in its own unit; null where it has none.
- * @param {Chart} chart @param {string} xaxis @param {number} row @param {number} column */
-function numberAt(chart, xaxis, row, column) {
+/** The value of a cell in the heatmap of an axis, in its own unit; null where it has none.
+ * @param {Chart} chart @param {string} xaxis @param {number} row @param {number} column @returns {number | null} */
+export function numberAt(chart, xaxis, row, column) {
   /** @type {any} */
-  const panel = chart._fullData?.find((trace) => trace.type === "heatmap" && trace.xaxis === xaxis);
+  const panel = chart._fullData?.find((trace) => trace.type === "heatmap" && (trace.xaxis ?? "x") === xaxis);
   const value = (panel?.customdata ?? panel?.z)?.[row]?.[column];
   return Number.isFinite(value) ? value : null; // NaN in a masked cell
 }

@@ -18,11 +18,14 @@ function normalised(/** @type {number[]} */ values) {
   return values.map((value) => value / sum);
 }
 
-/** The softmax of energies; -Infinity gets no weight. */
-export function softmax(/** @type {number[]} */ energies) {
-  const most = Math.max(...energies);
-  return normalised(energies.map((energy) => Math.exp(energy - most)));
+/** The exponentials of energies e, divided by the greatest: exp(e - max e). Their sum is 1 / max softmax(e). */
+export function exponentials(/** @type {ArrayLike<number>} */ energies) {
+  const highest = Math.max(...Array.from(energies));
+  return Array.from(energies, (energy) => Math.exp(energy - highest));
 }
+
+/** The softmax of energies; -Infinity gets no weight. */
+export const softmax = (/** @type {number[]} */ energies) => normalised(exponentials(energies));
 
 /** The weights of a step after an intervention, where they can be computed here; otherwise unchanged. */
 export function changedWeights(/** @type {number[]} */ weights, /** @type {Intervention | Unfinished} */ intervention) {

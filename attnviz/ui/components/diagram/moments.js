@@ -1,8 +1,8 @@
 // The moments of a step that is computed before the reader's eyes. Bars and colours move between the numbers of the step;
 // a number that is written is always one of them.
 
-import { weightedSum } from "../chart/weights.js";
-import { eased } from "../clock.js";
+import { exponentials, weightedSum } from "../chart/weights.js";
+import { between, clamp, eased } from "../clock.js";
 
 /** Milliseconds of each scene at speed 1. */
 const TIMES = { query: 800, energy: 900, exponential: 950, weight: 850, context: 1700, state: 450, word: 350 };
@@ -10,9 +10,6 @@ const EVEN = 0.35; // part of the time of the mixture that is the same for all p
 export const ARRIVAL = 0.6; // share of a piece's time after which it has reached the context vector
 const HOLD = 0.2; // share of the time of a change of numbers in which they stand as they were, and as they are
 
-/** @type {(from: number, to: number, share: number) => number} */
-const between = (from, to, share) => from + (to - from) * share;
-const clamp = (/** @type {number} */ share) => Math.min(Math.max(share, 0), 1);
 const held = (/** @type {number} */ share) => eased(clamp((share - HOLD) / (1 - 2 * HOLD)));
 
 /** The scenes with their times, from 0 to the end of the last. @param {SceneText[]} scenes @returns {Scene[]} */
@@ -27,12 +24,6 @@ export function timed(scenes) {
 
 /** The place of the scene at a time; the end of a scene belongs to it. @param {Scene[]} scenes @param {number} time */
 export const sceneAt = (scenes, time) => Math.max(0, scenes.findIndex(({ to }) => time <= to));
-
-/** The exponentials of the energies e, divided by the greatest: exp(e - max e). Their sum is 1 / max softmax(e). */
-export function exponentials(/** @type {Float32Array} */ energies) {
-  const highest = Math.max(...energies);
-  return Array.from(energies, (energy) => Math.exp(energy - highest));
-}
 
 /** The context vector after `added` pieces and a `part` of the next one: the sum of alpha_ij h_j in its drawn units.
  * @param {Float32Array[]} annotations @param {Float32Array} weights @param {number} added @param {number} part */

@@ -3,7 +3,7 @@
 // is computed before the reader's eyes, what is not computed yet is dimmed, and what moves is drawn over the diagram in a
 // group of its own. The diagram without that group is the still of the step.
 
-import { eased } from "../clock.js";
+import { between, clamp, eased } from "../clock.js";
 import { write } from "../elements.js";
 import { number, percent, unpackRows } from "../numbers.js";
 import { ARRIVAL } from "./moments.js";
@@ -146,8 +146,9 @@ export function animateTo(state, to, moves, draw) {
   }
   state.clock.play(0, ANIMATION_TIME, (time) => {
     const share = eased(time / ANIMATION_TIME);
-    const between = (/** @type {number} */ one, /** @type {number} */ other) => one + (other - one) * share;
-    state.pose = share < 1 ? mapped(to, (row, name) => row.map((value, k) => between(from[name][k], value))) : to;
+    state.pose = share < 1
+      ? mapped(to, (row, name) => row.map((value, k) => between(from[name][k], value, share)))
+      : to;
     draw(state.pose, share);
   });
 }
@@ -176,7 +177,7 @@ function meanPosition(/** @type {Plan} */ { columns, first, last, flow }, /** @t
  * @param {Plan} plan @param {Ribbon} ribbon @param {number} t @returns {[along: number, across: number]} */
 function ribbonMiddle({ across: { ribbons: [top, bottom] } }, { from, to }, t) {
   // A cubic with straight ends.
-  return [from + (to - from) * t * t * (3 - 2 * t), top + (bottom - top) * (1.5 * t * (1 - t) + t ** 3)];
+  return [between(from, to, eased(t)), top + (bottom - top) * (1.5 * t * (1 - t) + t ** 3)];
 }
 
 /** The outline of a ribbon, up to a `share` of its way. @param {Plan} plan @param {Ribbon} ribbon @param {number} [share] */
@@ -185,16 +186,15 @@ function ribbonPath(plan, ribbon, share = 1) {
   if (thick < THINNEST || !share) return "";
   const [top, bottom] = plan.across.ribbons, deep = bottom - top, way = to - from;
   // A ribbon to a distant place is cut perpendicularly; a thick straight one would fold, and is cut along the sentence.
-  const bent = Math.min(1, Math.abs(way) / (4 * thick)),
-    mix = (/** @type {number} */ one, /** @type {number} */ other) => one + (other - one) * bent;
+  const bent = Math.min(1, Math.abs(way) / (4 * thick));
   /** @type {Spot[]} */
   const left = [], right = [];
   for (let k = 0; k <= CUTS; k += 1) {
     const t = share * k / CUTS, u = 1 - t, [along, across] = ribbonMiddle(plan, ribbon, t);
     const slopeAlong = way * 6 * t * u, slopeAcross = deep * (1.5 * (u - t) + 3 * t * t);
     const far = Math.hypot(slopeAlong, slopeAcross) || 1;
-    const wider = Math.min(1, t / NECK), half = (neck + (thick - neck) * wider * wider * (3 - 2 * wider)) / 2;
-    const [a, b] = [mix(1, slopeAcross / far) * half, mix(0, -slopeAlong / far) * half];
+    const wider = Math.min(1, t / NECK), half = between(neck, thick, eased(wider)) / 2;
+    const [a, b] = [between(1, slopeAcross / far, bent) * half, between(0, -slopeAlong / far, bent) * half];
     left.push(spot(plan, along - a, across - b));
     right.unshift(spot(plan, along + a, across + b));
   }
@@ -237,7 +237,7 @@ function fade(/** @type {SVGElement} */ node, /** @type {number} */ opacity) {
 }
 
 /** The opacity of a part by the share of it that is computed. */
-const dimmed = (/** @type {number} */ share) => DIM + (1 - DIM) * Math.min(Math.max(share, 0), 1);
+const dimmed = (/** @type {number} */ share) => between(DIM, 1, clamp(share));
 
 /** The shares of its way at which the query meets the keys. */
 function meetingShares(/** @type {Plan} */ plan) {
@@ -314,9 +314,7 @@ function writeCopies(/** @type {DiagramDrawing} */ { plan, parts }, /** @type {F
 }
 
 /** How much of its ribbon an annotation has gone at a share of its time. */
-function onRibbon(/** @type {number} */ way) {
-  return eased(Math.min(Math.max((way / ARRIVAL - FALL) / (1 - FALL), 0), 1));
-}
+const onRibbon = (/** @type {number} */ way) => eased(clamp((way / ARRIVAL - FALL) / (1 - FALL)));
 
 /** Draws the ribbons, the annotation that is on its way, and the sum of those that have arrived.
  * @param {DiagramDrawing} drawing @param {MomentParts} drawn @param {Pose} pose @param {Moment} moment */

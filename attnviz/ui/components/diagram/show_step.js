@@ -1,5 +1,6 @@
 // Plays the computation of the current step in the diagram: its button, the slider of its time, and its scenes.
 
+import { exponentials, strongestFirst } from "../chart/weights.js";
 import { listenToSpeeds } from "../clock.js";
 import {
   button,
@@ -14,7 +15,7 @@ import {
 import { makeOneTabStop, moveFocus } from "../keyboard.js";
 import { fill, number, percent } from "../numbers.js";
 import { onMessage, speedOf, viewRoot, viewState } from "../view.js";
-import { exponentials, momentAt, sceneAt, timed } from "./moments.js";
+import { momentAt, sceneAt, timed } from "./moments.js";
 import { addMomentParts, drawMoment, removeMomentParts } from "./pose.js";
 
 const REST = 700; // milliseconds that a step stays complete before the player goes on
@@ -73,11 +74,11 @@ function paintControls({ root, show }, payload, scene, pose, k) {
 
 /** The sentence of a scene, with the numbers of the step.
  * @param {DiagramPayload} payload @param {Scene} scene @param {Pose} pose @param {number} k */
-function sentenceOf(payload, { name, sentence, example }, { energies, weights }, k) {
+function sentenceOf(payload, { name, sentence, example }, { energies }, k) {
   if (name === "weight" && payload.byHand[k]) return payload.words.byHand;
   const values = { previous: payload.previous[k], word: payload.written[k], share: payload.likely[k] };
   if (payload.attention === "none") return fill(sentence, values);
-  const order = Array.from(weights, (_, j) => j).sort((a, b) => energies[b] - energies[a]);
+  const order = strongestFirst(energies);
   const [best, second] = order, lead = payload.leads[k];
   const sum = exponentials(energies).reduce((total, one) => total + one, 0);
   const given = {
@@ -161,9 +162,7 @@ function writeScenes(/** @type {DiagramState} */ state, /** @type {DiagramPayloa
   writeTexts(root, words);
   find(root, ".time", HTMLInputElement).max = String(endOf(state.show));
   find(root, ".scenes").replaceChildren(...scenes.map(({ title, from, to }) => {
-    const made = button("", title, () => play(state, from, to));
-    made.style.flex = `${to - from} 0 0`;
-    return made;
+    return button("", () => play(state, from, to), title, { style: { flex: `${to - from} 0 0` } });
   }));
 }
 

@@ -26,11 +26,11 @@ interface FieldPayload {
   button: string;
 }
 
-/** A field of a display option. */
-interface OptionState {
+interface FieldComponent extends ComponentState {
   data: FieldPayload;
   field: FieldState;
-  stop(): void;
+  /** What shows the value in this mount. */
+  show: FieldState["show"];
 }
 
 /** The value of a field as this tab knows it. */

@@ -1,46 +1,12 @@
-// Form fields: text boxes, select boxes, rows of choices, switches, and buttons that open a section. The server owns the
-// value of a field; a value that a visitor sets is sent as a request. Until the server has handled it, the field shows
-// what the visitor set. The value of a display option belongs to its view instead (state.js).
+// Form fields: text boxes, select boxes, rows of choices, switches, and buttons that open a section. The value of a field
+// is that of the server (values.js), or of a display option of its view (state.js).
 
-import { element, find, findAll, onPress, states, write } from "../elements.js";
+import { component } from "../component.js";
+import { element, find, findAll, onPress, write } from "../elements.js";
 import { makeOneTabStop, pressByArrow } from "../keyboard.js";
-import { beforeRequest, lastAcknowledged, onAcknowledged, sendRequest } from "../outbox/outbox.js";
+import { sendRequest } from "../outbox/outbox.js";
 import { onMessage, send, viewState } from "../view.js";
-
-/** By key; kept when the field is unmounted. @type {Map<string, FieldState>} */
-const fields = new Map();
-
-/** @param {FieldValue} value @returns {FieldState} */
-const newField = (value) => ({ value, server: value, edited: false, own: false, sent: 0, show: null });
-
-/** Sends the value of a field that was edited. */
-function commit(/** @type {string} */ key, /** @type {FieldState} */ field) {
-  if (!field.edited) return;
-  field.edited = false;
-  field.own = true;
-  field.sent = Infinity; // keep the value until the request has its number
-  field.sent = sendRequest(key, field.value);
-}
-
-/** Shows the value of the server, unless the visitor has set one that the server has not handled. */
-function settle(/** @type {FieldState} */ field) {
-  const settled = !field.edited && field.sent <= lastAcknowledged();
-  if (settled && field.server !== field.value) Object.assign(field, { value: field.server, own: false });
-  field.show?.();
-}
-
-const commitAll = () => fields.forEach((field, key) => commit(key, field));
-beforeRequest(commitAll);
-addEventListener("pagehide", commitAll, true);
-onAcknowledged(() => fields.forEach(settle));
-
-/** Values set by the visitor, by key, for a restarted server. */
-export function visitorValues() {
-  return Object.fromEntries([...fields].filter(([, { own }]) => own).map(([key, { value }]) => [key, value]));
-}
-
-/** Keeps all values until the server has handled the request with this number. */
-export const keepValues = (/** @type {number} */ number) => fields.forEach((field) => field.sent = number);
+import { commit, fields, newField, settle } from "./values.js";
 
 /** @param {string} key @param {FieldState} field @param {FieldValue} value @param {boolean} [now] */
 function edit(key, field, value, now) {
@@ -141,28 +107,13 @@ const KINDS = {
   },
 };
 
-/** Follows a display option of the view. @param {HTMLElement} root @returns {OptionState} */
-function startOption(root) {
-  const controller = new AbortController();
-  /** @type {OptionState} */
-  const state = {
-    data: /** @type {any} */ (null),
-    field: {
-      ...newField(""),
-      choose: (value) =>
-        send(root, "choose", { options: { [state.data.option]: typeof value === "boolean" ? `${+value}` : value } }),
-    },
-    stop: () => {
-      controller.abort();
-      states.delete(root);
-    },
-  };
-  onMessage(root, "shown", () => showOption(root, state), controller.signal);
-  states.set(root, state);
-  return state;
-}
+/** The field of a display option of the view. @param {FieldComponent} state @returns {FieldState} */
+const optionField = ({ root, data: { option } }) => ({
+  ...newField(""),
+  choose: (value) => send(root, "choose", { options: { [option]: typeof value === "boolean" ? `${+value}` : value } }),
+});
 
-function showOption(/** @type {HTMLElement} */ root, /** @type {OptionState} */ { data, field }) {
+function showOption(/** @type {FieldComponent} */ { root, data, field }) {
   const value = viewState(root).options[data.option] ?? "";
   field.value = ["switch", "disclosure"].includes(data.kind) ? value === "1" : value;
   field.show?.();
@@ -181,28 +132,24 @@ function writeLabel(/** @type {HTMLElement} */ root, /** @type {FieldPayload} */
   tooltip.replaceChildren(...parts);
 }
 
-/** @param {Mounted<FieldPayload>} mounted */
-export default function ({ data, parentElement }) {
-  const root = find(parentElement, ".field"), control = find(root, ".field-control");
-  root.dataset.kind = data.kind;
-  writeLabel(root, data);
-  if (data.option) {
-    /** @type {OptionState} */
-    const state = states.get(root) ?? startOption(root);
-    state.data = data;
-    KINDS[data.kind](control, data, state.field);
-    showOption(root, state);
-    return state.stop;
-  }
-  /** @type {FieldState} */
-  const field = fields.get(data.key) ??
-    newField(data.value);
-  fields.set(data.key, field);
-  field.server = data.value;
-  KINDS[data.kind](control, data, field);
-  const { show } = field;
-  settle(field);
-  return () => {
-    if (field.show === show) field.show = null;
-  };
-}
+export default component(".field", {
+  start(/** @type {FieldComponent} */ state) {
+    const { root, data, signal } = state;
+    state.field = data.option ? optionField(state) : fields.get(data.key) ?? newField(data.value);
+    if (data.option) onMessage(root, "shown", () => showOption(state), signal);
+    else fields.set(data.key, state.field);
+    signal.addEventListener("abort", () => {
+      if (state.field.show === state.show) state.field.show = null; // no newer mount shows it
+    });
+  },
+  take(state) {
+    const { root, data, field } = state;
+    root.dataset.kind = data.kind;
+    writeLabel(root, data);
+    KINDS[data.kind](find(root, ".field-control"), data, field);
+    state.show = field.show;
+    field.server = data.value;
+    if (data.option) showOption(state);
+    else settle(field);
+  },
+});

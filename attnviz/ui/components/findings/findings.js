@@ -9,7 +9,7 @@ import { send, viewState } from "../view.js";
 
 /** @param {FindingPayload} finding @param {number} index @param {number} most */
 function entry({ text, kind, strong, step, source }, index, most) {
-  const made = button(strong ? `${kind} strong` : kind, text, () => send(made, "choose", { step, source }));
+  const made = button(strong ? `${kind} strong` : kind, () => send(made, "choose", { step, source }), text);
   made.dataset.step = String(step);
   return element("li", "", made, { hidden: index >= most });
 }

@@ -6,10 +6,10 @@ import { button, element, find, write } from "../elements.js";
 import { send } from "../view.js";
 
 function entry(/** @type {HypothesisPayload} */ { text, score, note, shown, pieces }, /** @type {number} */ replaced) {
-  const made = button("", undefined, () => {
+  const choose = () => {
     if (!shown) send(made, "try", { intervention: { kind: "words", pieces, step: 0, replaced }, held: true });
-  });
-  made.append(element("span", "text", text), " ", element("span", "score", score));
+  };
+  const made = button("", choose, element("span", "text", text), " ", element("span", "score", score));
   if (note) made.append(" ", element("span", "note", note));
   if (shown) made.ariaCurrent = "true";
   for (const here of ["pointerenter", "focus"]) made.addEventListener(here, () => send(made, "hint", pieces));

@@ -103,13 +103,6 @@ function setOptions(box, options) {
   box.replaceChildren(...options.map(([value, name]) => new Option(name, value, false, value === chosen)));
 }
 
-/** Shows the field for the lender of the attention: a step, links, or none. */
-function showLenderField(/** @type {HTMLElement} */ root) {
-  const kind = find(root, ".lender", HTMLSelectElement).value;
-  find(root, ".of").hidden = kind !== "step";
-  find(root, ".links").hidden = kind !== "links";
-}
-
 function borrow(/** @type {HTMLElement} */ root) {
   const { value } = find(root, ".lender", HTMLSelectElement), links = find(root, ".links", HTMLInputElement);
   if (value === "links" && !links.value.trim()) return links.focus();
@@ -131,7 +124,6 @@ export default component(".weight_controls", {
     onPress(find(root, ".alike"), () => replaceWeights(() => 1));
     onPress(find(root, ".undo"), () => send(root, "try", { kind: "undo" }));
     onPress(find(root, ".take"), () => borrow(root));
-    find(root, ".lender").onchange = () => showLenderField(root);
     find(root, ".links").onkeydown = (event) => {
       if (event.key === "Enter") borrow(root);
     };
@@ -162,7 +154,6 @@ export default component(".weight_controls", {
       find(root, ".of", HTMLSelectElement),
       payload.written.map((name, i) => [String(i), `${i + 1} · ${name}`]),
     );
-    showLenderField(root);
   },
   show(state, { words, pieces }) {
     const { root } = state, { step, source, held } = viewState(root);

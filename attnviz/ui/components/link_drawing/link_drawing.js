@@ -3,7 +3,7 @@
 // the heatmap are one grid for pointer, finger and keyboard, whose focused cell moves, with a marker for each link; they are
 // elements over the chart, since Plotly draws too slowly. `links.js` computes the score and what a click changes.
 
-import { axisOf } from "../chart/marks.js";
+import { axisOf, numberAt } from "../chart/marks.js";
 import { component } from "../component.js";
 import { element, find, findAll, write, writeTexts } from "../elements.js";
 import { fill, number, percent } from "../numbers.js";
@@ -56,7 +56,9 @@ function openCells(/** @type {Element} */ container, /** @type {LinkDrawingState
 
   function move(/** @type {number} */ row, /** @type {number} */ column) {
     goTo(row, column, here);
-    state.pointed = { link: linkHere(), number: numberAt(chart, here.row, here.column) };
+    const weight = chart && numberAt(chart, "x", here.row, here.column);
+    const text = chart && weight !== null ? `${chart.layout.meta.symbol} = ${number(weight, 4)}` : "";
+    state.pointed = { link: linkHere(), number: text };
     describe(state);
   }
 
@@ -149,26 +151,8 @@ function openCells(/** @type {Element} */ container, /** @type {LinkDrawingState
     drawMarkers();
   }
 
-  let frame = 0;
-  const placeSoon = () => {
-    cancelAnimationFrame(frame);
-    frame = requestAnimationFrame(place);
-  };
-  const resizing = new ResizeObserver(placeSoon);
-  resizing.observe(container);
-  const drawing = new MutationObserver((changes) => {
-    if (changes.every(({ target }) => grid.contains(target))) return;
-    for (const node of findAll(container, ".chart")) resizing.observe(node);
-    if (changes.some(({ target }) => target instanceof Element && target.closest(".chart, .chart-box") !== null)) {
-      placeSoon();
-    }
-  });
-  drawing.observe(container, { childList: true, subtree: true });
-  for (const node of findAll(container, ".chart")) resizing.observe(node);
+  container.addEventListener("attnviz:drawn", place, { signal: state.signal });
   state.signal.addEventListener("abort", () => {
-    cancelAnimationFrame(frame);
-    resizing.disconnect();
-    drawing.disconnect();
     chart?.classList.remove("roomy");
     grid.remove();
   });
@@ -188,16 +172,6 @@ function placeOfWord(words, count, wanted, from) {
 
 /** @param {number[]} words @param {number} word */
 const placesOf = (words, word) => words.flatMap((here, place) => here === word ? [place] : []);
-
-/** The number that the heatmap shows of a cell: of a weight alone, or the first of a weight after the word.
- * @param {Chart | null} chart @param {number} row @param {number} column */
-function numberAt(chart, row, column) {
-  /** @type {any} */
-  const heatmap = chart?._fullData?.find(({ type }) => type === "heatmap");
-  const [, name] = /([^\s>]+ = )%\{z/.exec(heatmap?.hovertemplate) ?? [];
-  if (name) return name + number(heatmap.z[row][column], 4);
-  return String(heatmap?.text?.[row]?.[column] ?? "").split("<br>")[1] ?? "";
-}
 
 /** The links of each pair, the current ones last; Undo restores those before. @type {Map<string, DrawnLinks[]>} */
 const histories = new Map();

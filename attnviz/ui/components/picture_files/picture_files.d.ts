@@ -39,3 +39,9 @@ interface PictureFilesPayload {
   container: string;
   words: PictureWords;
 }
+
+interface PictureFilesState extends ComponentState {
+  data: PictureFilesPayload;
+  /** The address of the pictures offered, or being fetched. */
+  wanted?: string;
+}

@@ -2,6 +2,7 @@
 // by printing.
 
 import { missingCharacters } from "../../../figures/glyphs.js";
+import { component } from "../component.js";
 import { fetchJson } from "../payloads.js";
 import { saveFile } from "../saved_file.js";
 import { element, find, write } from "../elements.js";
@@ -126,31 +127,28 @@ function entry(picture, words, at) {
   return element("div", "picture", element("span", "", picture.title), ...buttons, problem);
 }
 
-/** Offers the pictures of a view's current selection, and updates them when it changes.
- * @param {Mounted<PictureFilesPayload>} mounted */
-export default function ({ data, parentElement }) {
-  const root = find(parentElement, ".picture-files"), view = find(document, `.st-key-${data.container}`);
-  const controller = new AbortController();
-  let wanted = "";
-  const refresh = async () => {
-    const at = filledAddress(view, data.at);
-    if (at === wanted) return;
-    wanted = at;
-    write(find(root, ".of"), data.words.drawing);
-    root.ariaBusy = "true";
-    let failed = data.words.failed;
-    const found = await fetchJson(at, true, () => wanted === at && root.isConnected, (reason) => failed = reason);
-    if (wanted !== at) return;
-    root.ariaBusy = null;
-    const pictures = found?.pictures ?? [];
-    write(find(root, ".of"), found ? (pictures.length ? found.of : data.words.none) : failed);
-    const entries = pictures.map((/** @type {Picture} */ one) => entry(one, data.words, at));
-    find(root, ".pictures").replaceChildren(...entries);
-  };
-  onMessage(view, "shown", refresh, controller.signal);
-  refresh();
-  return () => {
-    wanted = "";
-    controller.abort();
-  };
+/** The view whose figures are saved. */
+const viewOf = (/** @type {PictureFilesState} */ { data }) => find(document, `.st-key-${data.container}`);
+
+/** Offers the pictures of the current selection of the view. */
+async function offer(/** @type {PictureFilesState} */ state) {
+  const { root, signal, data: { words, at: address } } = state, at = filledAddress(viewOf(state), address);
+  if (at === state.wanted) return;
+  state.wanted = at;
+  const line = find(root, ".of"), isWanted = () => state.wanted === at && !signal.aborted;
+  write(line, words.drawing);
+  root.ariaBusy = "true";
+  let failed = words.failed;
+  const found = await fetchJson(at, true, isWanted, (reason) => failed = reason);
+  if (!isWanted()) return;
+  root.ariaBusy = null;
+  const pictures = found?.pictures ?? [];
+  write(line, found ? (pictures.length ? found.of : words.none) : failed);
+  find(root, ".pictures").replaceChildren(...pictures.map((/** @type {Picture} */ one) => entry(one, words, at)));
 }
+
+export default component(".picture-files", {
+  start: (/** @type {PictureFilesState} */ state) =>
+    onMessage(viewOf(state), "shown", () => offer(state), state.signal),
+  take: (state) => void offer(state),
+});

@@ -4,18 +4,18 @@
 import { isForPage, isLecture, isPlayKey, placeForKey, stepForKey } from "../keyboard.js";
 import { find, findAll } from "../elements.js";
 import { send, viewRoot } from "../view.js";
-import { sourceOf } from "./sentences.js";
+import { sourceOf, strongestOf, strongestPieces } from "./sentences.js";
 
 /** The source piece `by` stops further down, in the order of the rows of the stages. In a heatmap by steps every piece
  * is a stop; in one by words, the most attended piece of each word. */
 function neighbour(/** @type {PlayerState} */ state, /** @type {number} */ by) {
-  const { data, step } = state;
+  const { data } = state;
   const stopOf = new Map(
     data.source.flatMap(({ pieces }, k) => pieces.map((j) => /** @type {const} */ ([j, state.by === "words" ? k : j]))),
   );
   /** @type {Map<number | undefined, number>} */
   const pieces = new Map(); // of each stop, the strongest first
-  for (const j of data.orders[step]) {
+  for (const j of strongestPieces(state)) {
     if (!pieces.has(stopOf.get(j))) pieces.set(stopOf.get(j), j);
   }
   const stops = [...pieces.keys()];
@@ -28,10 +28,10 @@ function neighbour(/** @type {PlayerState} */ state, /** @type {number} */ by) {
  * @param {KeyboardEvent} event @param {PlayerState} state @returns {Choice | null} */
 function sourceWordForKey(event, state) {
   if (!event.composedPath().includes(find(state.root, ".source"))) return null;
-  const { source: sourceWords, orders } = state.data, source = sourceOf(state);
+  const { source: sourceWords } = state.data, source = sourceOf(state);
   const here = sourceWords.findIndex(({ pieces }) => pieces.includes(source));
   const place = placeForKey(event, here, sourceWords.length - 1);
-  return place === null ? null : { source: orders[state.step].find((j) => sourceWords[place].pieces.includes(j)) };
+  return place === null ? null : { source: strongestOf(state, sourceWords[place]) };
 }
 
 /** @type {Record<string, number>} */
@@ -53,7 +53,7 @@ export function onPlayerKey(/** @type {KeyboardEvent} */ event, /** @type {Playe
   const { root } = state;
   if (viewRoot(root).hasAttribute("data-tour")) return; // the tour handles the keys
   if (!isForPage(event)) return;
-  const step = stepForKey(event, state.step, state.data.weights.length - 1);
+  const step = stepForKey(event, state.step, state.alignment.length - 1);
   const by = SOURCE_KEYS[event.key], other = by ? { source: neighbour(state, by) } : null;
   const choice = sourceWordForKey(event, state) ?? (step === null ? other : { step });
   if (choice) send(root, "choose", choice);

@@ -47,12 +47,10 @@ interface PlayerPayload {
   language: string;
   source: SourceWord[];
   target: TargetWord[];
-  /** By step and source word. */
-  weights: number[][];
+  /** The weights of the source pieces, a row for each step, packed. */
+  alignment: string;
   /** Steps with uniform attention. */
   alike: number[];
-  /** For each step the source pieces by decreasing weight. */
-  orders: number[][];
   /** Whether the model has attention. */
   attends: boolean;
   /** The languages of the two sentences, and whether the second is written step by step. */
@@ -69,6 +67,8 @@ interface PlayerState extends ComponentState {
   /** The payload drawn last. */
   shown?: PlayerPayload;
   player: Player;
+  /** The weights of the source pieces by step. */
+  alignment: Float32Array[];
   step: number;
   /** The source piece chosen, or null: then the strongest is shown. */
   source: number | null;

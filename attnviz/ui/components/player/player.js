@@ -4,6 +4,7 @@
 import { component } from "../component.js";
 import { listenToSpeeds, newPlayer } from "../clock.js";
 import { find, onPress, writeTexts } from "../elements.js";
+import { unpackRows } from "../numbers.js";
 import { change, publish } from "../state.js";
 import { guestOf, onMessage, onViewKey, send, speedOf, viewRoot, viewState } from "../view.js";
 import { onPlayerKey, releaseFocus } from "./keys.js";
@@ -34,8 +35,8 @@ function watchBar(/** @type {PlayerState} */ state) {
 function showSelection(/** @type {PlayerState} */ state) {
   const { root, data } = state, view = viewState(root), { now } = view;
   if (!now || view.view?.identity !== data.identity) return;
-  if (view.orders !== data.orders) {
-    view.orders = data.orders;
+  if (view.alignment !== state.alignment) {
+    view.alignment = state.alignment;
     publish(root); // the strongest piece is now known; this calls `showSelection` again
     return;
   }
@@ -52,7 +53,7 @@ export default component(".player", {
     const { root, signal } = state;
     state.player = newPlayer(state, {
       here: () => viewState(root).now?.step ?? 0,
-      last: () => state.data.weights.length - 1,
+      last: () => state.alignment.length - 1,
       go: (step) => change(root, { step }),
       choose: (step) => send(root, "choose", { step }),
       paint: () => paint(state),
@@ -85,6 +86,7 @@ export default component(".player", {
     writeTexts(root, data.words);
     if (shown?.identity !== data.identity) {
       state.player.pause();
+      state.alignment = unpackRows(data.alignment, data.source.flatMap(({ pieces }) => pieces).length);
       buildSentences(state);
     }
     if (data.suspectedErrors.length) drawSuspectedErrors(root, data.suspectedErrors);

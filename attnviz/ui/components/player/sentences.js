@@ -3,6 +3,7 @@
 // words, the controls and the bar. Texts are set by textContent, so that typed text is never markup.
 
 import { button, element, find, findAll, markAdjoining, shade, write } from "../elements.js";
+import { strongestFirst } from "../chart/weights.js";
 import { makeOneTabStop } from "../keyboard.js";
 import { fill, number } from "../numbers.js";
 import { send, sendPointed } from "../view.js";
@@ -12,17 +13,14 @@ const pieceSpans = (/** @type {string[]} */ texts, /** @type {number[]} */ indic
   texts.map((text, k) => element("span", "piece", text, { dataset: { index: indices[k] } }));
 
 /** @param {PlayerWord} word @param {number[]} indices @param {(event: MouseEvent) => void} act */
-function wordButton({ end, parts }, indices, act) {
-  const made = button(end ? "word end" : "word", undefined, act);
-  made.append(...pieceSpans(parts, indices));
-  return made;
-}
+const wordButton = ({ end, parts }, indices, act) =>
+  button(end ? "word end" : "word", act, ...pieceSpans(parts, indices));
 
 /** A click on a word chooses its most attended piece; a second click deselects it. */
 const sourceWord = (/** @type {SourceWord} */ word, /** @type {PlayerState} */ state) =>
   wordButton(word, word.pieces, () => {
-    const { root, step, source, data: { orders } } = state, chosen = source !== null && word.pieces.includes(source);
-    send(root, "choose", { source: chosen ? null : orders[step].find((j) => word.pieces.includes(j)) });
+    const { root, source } = state, chosen = source !== null && word.pieces.includes(source);
+    send(root, "choose", { source: chosen ? null : strongestOf(state, word) });
   });
 
 /** A click chooses the piece under the pointer; the keyboard the first piece of the word. */
@@ -59,21 +57,21 @@ export function buildSentences(/** @type {PlayerState} */ state) {
 
 /** Colours both sentences, also in the bar at the top of the window: source words by the weights of the hovered or
  * current step, target words by their weight on the hovered source word. */
-export function paintPointed(/** @type {PlayerState} */ { root, data, step, pointed }) {
-  const { source, target, weights, attends } = data;
+export function paintPointed(/** @type {PlayerState} */ state) {
+  const { root, data: { source, target, attends }, step, pointed } = state;
   const from = pointed?.step ?? step, place = pointed?.source;
   const column = attends && place !== undefined ? source.findIndex(({ pieces }) => pieces.includes(place)) : -1;
   findAll(root, ".source .word, .english .word").forEach((word, place) => {
     const k = place % source.length;
-    if (attends) shade(word, weights[from]?.[k] ?? 0);
+    if (attends) shade(word, weightOf(state, from, k));
     word.classList.toggle("pointed", k === column);
   });
   findAll(root, ".target .word, .french .word").forEach((word, place) => {
     const { steps } = target[place % target.length];
-    const mean = steps.reduce((sum, i) => sum + (weights[i]?.[column] ?? 0), 0) / steps.length;
+    const mean = column < 0 ? 0 : steps.reduce((sum, i) => sum + weightOf(state, i, column), 0) / steps.length;
     word.classList.toggle("asked", column >= 0);
     word.classList.toggle("pointed", pointed?.step !== undefined && steps.includes(pointed.step));
-    shade(word, column >= 0 ? mean : 0);
+    shade(word, mean);
   });
 }
 
@@ -105,23 +103,33 @@ export function scrollBarToWords(/** @type {PlayerState} */ { root }) {
   }
 }
 
-/** The current source piece: the chosen one, or the one of the largest weight.
- * @param {PlayerState} state @returns {number} */
-export function sourceOf({ data, step, source }) {
-  return source ?? data.orders[step][0];
+/** The source pieces by decreasing weight at the current step. */
+export const strongestPieces = (/** @type {PlayerState} */ { alignment, step }) => strongestFirst(alignment[step]);
+
+/** The piece of a source word that has its largest weight at the current step. */
+export const strongestOf = (/** @type {PlayerState} */ state, /** @type {SourceWord} */ { pieces }) =>
+  strongestPieces(state).find((j) => pieces.includes(j));
+
+/** The current source piece: the chosen one, or the one of the largest weight. */
+export const sourceOf = (/** @type {PlayerState} */ state) => state.source ?? strongestPieces(state)[0];
+
+/** The weight of source word `k` at a step: the sum of those of its pieces; 0 at a step that the translation does not have.
+ * @param {PlayerState} state @param {number} step @param {number} k */
+const weightOf = ({ data, alignment }, step, k) =>
+  data.source[k].pieces.reduce((sum, j) => sum + (alignment[step]?.[j] ?? 0), 0);
+
+/** The text of the weight of source word `k` at the current step, with the number of pieces in that sum.
+ * @param {PlayerState} state @param {number} k @param {number} places */
+function weightText(state, k, places) {
+  const { of } = state.data.source[k];
+  return `α = ${number(weightOf(state, state.step, k), places)}${of && ` (${of})`}`;
 }
 
-/** The text of a source word's weight at a step, with the number of pieces in that sum.
- * @param {PlayerPayload} data @param {number} step @param {number} k @param {number} places */
-function weightText({ source, weights }, step, k, places) {
-  const { of } = source[k];
-  return `α = ${number(weights[step][k], places)}${of && ` (${of})`}`;
-}
-
-function paintSource(/** @type {PlayerState} */ { root, data, step, source: chosen }, /** @type {number} */ source) {
+function paintSource(/** @type {PlayerState} */ state, /** @type {number} */ source) {
+  const { root, data, source: chosen } = state;
   findAll(root, ".source .word, .english .word").forEach((word, place) => {
     const k = place % data.source.length, current = data.source[k].pieces.includes(source);
-    word.title = weightText(data, step, k, 4);
+    word.title = weightText(state, k, 4);
     word.classList.toggle("current", current);
     word.classList.toggle("held", current && chosen !== null);
     word.ariaPressed = String(current && chosen !== null);
@@ -150,8 +158,8 @@ const isAlike = (data, chosen, step) => chosen === null && data.alike.includes(s
 
 /** Writes which source piece the figures show, and why. A chosen one stays at every step; its button deselects it.
  * @param {HTMLElement} line @param {PlayerState} state @param {number} source */
-function paintShown(line, { data, source: chosen, step }, source) {
-  const { words } = data;
+function paintShown(line, state, source) {
+  const { data, source: chosen, step } = state, { words } = data;
   const held = chosen !== null, alike = isAlike(data, chosen, step);
   const k = data.source.findIndex(({ pieces }) => pieces.includes(source));
   const pieces = pieceSpans(data.source[k].parts, data.source[k].pieces);
@@ -163,20 +171,20 @@ function paintShown(line, { data, source: chosen, step }, source) {
   write(find(line, ".name"), held ? words.examined : alike ? "" : words.looks);
   write(find(line, ".why"), held ? words.held : alike ? words.alike : words.strongest);
   find(line, ".follow").hidden = !held;
-  line.title = weightText(data, step, k, 4);
+  line.title = weightText(state, k, 4);
 }
 
 /** Fills the bar at the top of the window, shown beside the stages: the current target word and source word.
  * @param {HTMLElement} bar @param {PlayerState} state @param {number} source */
-function paintBar(bar, { data, source: chosen, step }, source) {
-  const { words, weights } = data, alike = isAlike(data, chosen, step);
+function paintBar(bar, state, source) {
+  const { data, source: chosen, step } = state, { words } = data, alike = isAlike(data, chosen, step);
   const written = data.target.find(({ steps }) => steps.includes(step));
   const wrote = written ? pieceSpans(written.parts, written.steps) : [];
   markPieces(wrote, "chosen", step);
   const k = data.source.findIndex(({ pieces }) => pieces.includes(source));
-  write(find(bar, ".at"), fill(words.at, { i: step + 1, n: weights.length }));
+  write(find(bar, ".at"), fill(words.at, { i: step + 1, n: state.alignment.length }));
   find(bar, ".wrote").replaceChildren(...wrote);
-  const look = alike ? words.alike : `${data.source[k].text}  ${weightText(data, step, k, 2)}`;
+  const look = alike ? words.alike : `${data.source[k].text}  ${weightText(state, k, 2)}`;
   write(find(bar, ".attended"), data.attends ? look : "");
 }
 
@@ -189,7 +197,7 @@ export function paint(/** @type {PlayerState} */ state) {
   find(root, ".shown").hidden = !data.attends;
   if (data.attends) paintShown(find(root, ".shown"), state, source);
   paintBar(find(root, ".bar"), state, source);
-  const count = data.weights.length, text = fill(data.words.step, { step: step + 1, count });
+  const count = state.alignment.length, text = fill(data.words.step, { step: step + 1, count });
   player.write(data.words, text);
   Object.assign(find(root, ".slide"), { hidden: count < 2 || data.simple, title: text });
   scrollBarToWords(state);

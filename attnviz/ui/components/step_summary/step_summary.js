@@ -58,15 +58,15 @@ function nextStage(/** @type {HTMLElement} */ root) {
 }
 
 function entry(/** @type {StageTitle} */ { number, place, title }) {
-  const made = button("", undefined, (event) => {
+  const press = (/** @type {MouseEvent} */ event) => {
     const root = /** @type {HTMLElement} */ (made.closest(".facts"));
     const closes = opensInPlace(root) && viewState(root).now?.stage === number;
     send(root, "choose", { stage: closes ? null : number });
     if (!closes) goToStage(root, number);
     if (event.detail === 0 && document.activeElement === made) focusStage(root, number); // pressed with the keyboard
-  });
-  made.dataset.stage = String(number);
-  made.append(element("span", "number", String(place)), element("span", "title", title), element("span", "outcome"));
+  };
+  const texts = [element("span", "number", String(place)), element("span", "title", title), element("span", "outcome")];
+  const made = button("", press, ...texts, { dataset: { stage: number } });
   return element("li", "", made);
 }
 

@@ -88,9 +88,8 @@ function writeCard(state, payload, stop) {
   if (stop.after) more.append(comparedBars(stop.after, words));
   if (stop.quiz) redraw();
   const back = find(root, ".back", HTMLButtonElement), next = find(root, ".next", HTMLButtonElement);
-  const { before, after } = adjacentStops(stops, stop.number);
-  back.disabled = before === null;
-  write(next, after === null ? words.finish : words.next);
+  back.disabled = !around(state)?.before;
+  write(next, around(state)?.after ? words.next : words.finish);
   find(root, ".dots").replaceChildren(...stops.map(({ number: n, title, missing }) => {
     const label = fill(words.stop, { n, title }), onclick = () => send(root, "choose", { tour: n });
     const ariaCurrent = n === stop.number ? "step" : null;
@@ -152,13 +151,6 @@ function showOrHide(/** @type {HTMLElement} */ root, /** @type {boolean} */ isOp
   if (root.isConnected) { for (const name of [".light", ".card"]) find(root, name).togglePopover(isOpen); }
 }
 
-/** The previous and next stop that this translation has; null where there is none. */
-function adjacentStops(/** @type {TourStop[]} */ stops, /** @type {number} */ here) {
-  const existing = stops.filter(({ missing }) => !missing).map(({ number }) => number);
-  here = Math.min(here, existing.at(-1) ?? here); // a link may name a stop that this level of detail does not have
-  return { before: existing.findLast((one) => one < here) ?? null, after: existing.find((one) => one > here) ?? null };
-}
-
 const LEFT_OR_RIGHT = ["ArrowLeft", "ArrowRight"];
 
 /** Focuses the current word of a question of the quiz; returns whether one is waiting for an answer. */
@@ -186,8 +178,14 @@ export function onTourKey(state, event, go) {
   event.preventDefault();
 }
 
-/** The stops around the current one; null while they are not known. @param {TourState} state */
-const around = ({ at, fetched }) => fetched && at !== null ? adjacentStops(fetched.payload.stops, at) : null;
+/** The stops before and after the current one that this translation has, null where there is none; undefined while they
+ * are not known. */
+function around(/** @type {TourState} */ state) {
+  const here = stopOf(state)?.number;
+  if (here === undefined) return undefined;
+  const existing = state.fetched?.payload.stops.filter(({ missing }) => !missing).map(({ number }) => number) ?? [];
+  return { before: existing.findLast((one) => one < here) ?? null, after: existing.find((one) => one > here) ?? null };
+}
 
 /** Goes to the stop after this one, where the tour ends after the last, or to that before it.
  * @param {TourState} state @param {"before" | "after"} way @param {(stop: number | null) => void} go */

@@ -24,8 +24,6 @@ interface WhatIfsPayload {
 
 interface WhatIfsState extends ComponentState {
   data: WhatIfsPayload;
-  /** Whether a request is unanswered. */
-  asked?: boolean;
   /** Whether the visitor has opened or closed the drawer. */
   open?: boolean;
 }

@@ -9,11 +9,11 @@ import { onMessage, send, viewRoot } from "../view.js";
 
 const EDGE = 4; // pixels of margin around a card that is scrolled into sight
 
-function request(/** @type {WhatIfsState} */ state, /** @type {WhatIf} */ whatIf) {
-  const { root } = state;
-  if (state.asked) return;
-  state.asked = true;
-  find(root, "ol").setAttribute("aria-busy", "true");
+/** Requests a what-if, unless the answer to one is outstanding. */
+function request(/** @type {WhatIfsState} */ { root }, /** @type {WhatIf} */ whatIf) {
+  const list = find(root, "ol");
+  if (list.ariaBusy) return;
+  list.ariaBusy = "true";
   send(root, "try", whatIf);
 }
 
@@ -26,11 +26,8 @@ function cardItem(state, card, index) {
   const head = element("span", "head", ...number, element("span", "what", card.description), " ", ...on, rate);
   const changed = changedWords(card.words, (word) => fill(words.gone, { word }));
   const text = element("span", "text", { lang: "fr" }, ...changed);
-  const open = button("card", undefined, () => {
-    if (index !== state.data.current) request(state, { kind: "what_if", index });
-  });
-  open.append(head, " ", text);
-  if (index === current) open.ariaCurrent = "true";
+  const choose = () => index !== state.data.current && request(state, { kind: "what_if", index });
+  const open = button("card", choose, head, " ", text, { ariaCurrent: index === current ? "true" : null });
   if (!card.remove) return element("li", "", open);
   const removeIt = () => request(state, { kind: "remove", index }), label = card.remove;
   const remove = element("button", "remove", "×", { title: label, ariaLabel: label, onclick: removeIt });
@@ -77,11 +74,7 @@ function drawCards(/** @type {WhatIfsState} */ state) {
 }
 
 /** Enables the cards once the server has answered. */
-function enableCards(/** @type {WhatIfsState} */ state) {
-  const { root } = state;
-  state.asked = false;
-  find(root, "ol").removeAttribute("aria-busy");
-}
+const enableCards = (/** @type {WhatIfsState} */ { root }) => find(root, "ol").ariaBusy = null;
 
 export default component(".what_ifs", {
   start(/** @type {WhatIfsState} */ state) {
