@@ -1,6 +1,5 @@
 """Special tokens and marks of pieces are no words: links, error rates, tables and heads count the other words alone."""
 
-import csv
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,10 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnviz import Attention, AttnvizError, alignment_error, attention, find_heads, read_attention
-from attnviz.analysis.alignment_summary import summarise
-from attnviz.analysis.findings import findings_of
-from attnviz.analysis.gold import linkable_words, links_text, parse_gold_links
+from attnviz import Attention, AttnvizError, attention, find_heads, read_attention
+from attnviz.analysis.gold import linkable_words, links_text
 from attnviz.commands.main import main
 from attnviz.export.attention_files import attention_file_content
 from attnviz.trace.tokens import to_pieces
@@ -88,36 +85,6 @@ def test_words_and_links_count_words_alone(name, tmp_path, capsys) -> None:
     heads = attention(*sides, np.stack([np.stack([turned, right]), np.stack([turned, turned])]))
     found = find_heads([heads], gold=[LINKS])
     assert (found.alignment_heads[0], found.table["aer"].iloc[0]) == ([0, 1], 0)
-
-
-@pytest.mark.parametrize("name", ["mBART", "none"])
-def test_measures_and_figures_count_words_alone(name, tmp_path, capsys) -> None:
-    file, gold = saved(*SPELLINGS[name], tmp_path / "file.json"), tmp_path / "gold"
-    (record,) = read_attention(file)
-    words = record.words()
-    gold.write_text(f"{LINKS}\n", encoding="utf-8")
-    own = {"id": "0", "en": SOURCE, "fr": TARGET, "S": [[*map(int, one.split("-"))] for one in LINKS.split()], "P": []}
-    (tmp_path / "gold.jsonl").write_text(json.dumps(own) + "\n", encoding="utf-8")
-    for one in (gold, tmp_path / "gold.jsonl"):
-        assert alignment_error(file, one).aer == alignment_error([record], one).aer == 0
-    aligned = tmp_path / "aligner.tsv"
-    aligned.write_text(f"{' '.join(SOURCE)}\t{' '.join(TARGET)}\t{LINKS}\n", encoding="utf-8")
-    assert alignment_error(aligned, file).aer == 0
-    assert main(["attention", str(file), "--compare", str(gold)]) == 0
-    assert "0.000" in capsys.readouterr().out
-    assert main(["attention", str(file), "--table", str(tmp_path / "t.csv"), "--gold", str(gold)]) == 0
-    with (tmp_path / "t.csv").open(encoding="utf-8", newline="") as lines:
-        (row,) = csv.DictReader(lines)
-    assert (float(row["aer_before"]), row["source_length"], row["target_length"]) == (0, "4", "4")
-
-    marks = record.heatmap(gold=parse_gold_links(LINKS, words)).data
-    drawn = {(int(x), int(y)) for one in marks if one.type == "scatter" for x, y in zip(one.x, one.y, strict=True)}
-    columns, rows = (words_of(side) for side in (words.source, words.target))
-    assert drawn == {(columns[int(j)], rows[int(i)]) for j, i in (link.split("-") for link in LINKS.split())}
-    assert all(one.source is None or one.source in words.places[0] for one in findings_of(record))
-    assert all(one.target is None or one.target in words.places[1] for one in findings_of(record))
-    summary = summarise(record)
-    assert (summary.moves, summary.identical) == (3, 0), "no special token is a word that was copied"
 
 
 def test_special_tokens_can_be_named(tmp_path, capsys) -> None:
