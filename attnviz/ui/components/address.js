@@ -39,11 +39,7 @@ const AT_END_OF_EVENT = 0; // value of `timer` where the address is written at t
 let timer;
 let writtenAt = 0; // when the address was written last, in milliseconds
 let countedWrites = 0; // how many writes counted against the limit at that time
-let writtenEntry = ""; // the name of the entry that was written last
 let writtenQuery = ""; // the query that was written last
-/** Addresses that were not yet written when Back or Forward left their entries, by the names of those.
- * @type {Map<string, URL>} */
-const unwrittenAddresses = new Map();
 
 /** The parameters in the fragment of the address. */
 export const fragmentParameters = () => new URLSearchParams(new URL(location.href).hash.slice(1));
@@ -104,7 +100,7 @@ export function writeAddress(opens = false) {
     history.replaceState(state, "", address);
   }
   [countedWrites, writtenAt] = [recentWrites() + 1, performance.now()];
-  [writtenEntry, writtenQuery] = [name, address.search];
+  writtenQuery = address.search;
   document.dispatchEvent(new CustomEvent("attnviz:address"));
 }
 
@@ -248,13 +244,7 @@ addEventListener("popstate", () => {
     document.dispatchEvent(new CustomEvent("attnviz:fragment"));
     return;
   }
-  if (timer !== undefined && !followRequest) unwrittenAddresses.set(writtenEntry, addressOfAll());
   cancelWrite();
-  const now = currentEntry(), lateAddress = now && unwrittenAddresses.get(now.attnvizEntry);
-  if (now && lateAddress) {
-    unwrittenAddresses.delete(now.attnvizEntry);
-    history.replaceState(now, "", lateAddress);
-  }
   if (isPageDrawn()) followAddress();
   else tellHistory(); // Streamlit opens the other page
 });
