@@ -1,6 +1,6 @@
 // A component of the page: mounts it, keeps its state, draws it when it is due, and ends it.
 
-import { payloadOf } from "./payloads.js";
+import { fetchAhead, payloadOf } from "./payloads.js";
 import { find, states, whenIdle } from "./elements.js";
 import { setLanguage } from "./numbers.js";
 import { chartOf } from "./plots.js";
@@ -54,6 +54,7 @@ function payloadDrawing(read, show) {
     state.payload = payload;
     if (isNew) read?.(state, payload);
     show?.(state, payload);
+    fetchAhead(state);
   };
   return draw;
 }

@@ -347,6 +347,8 @@ interface PayloadAddress {
   sent?: { at: string; payload: any };
   /** Address used once a visitor has chosen something. */
   chosen?: string;
+  /** The number of steps, if the payload of the next is to be prefetched. */
+  prefetch?: number;
 }
 
 /** State of a component that may fetch its payload. */
