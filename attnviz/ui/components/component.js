@@ -11,11 +11,11 @@ import { onMessage } from "./view.js";
  * `read` each new payload, and `show` what is selected of it.
  * @template {ComponentState} State @template [Data=State["data"]] @param {string} selector of its root
  * @param {ComponentParts<State, Data>} parts @returns {(mounted: Mounted<Data>) => () => void} */
-export function component(selector, { isText, isSlow, begin, start, take, read, show, ...parts }) {
+export function component(selector, { isFigure, begin, start, take, read, show, ...parts }) {
   const draw = parts.draw ?? (read || show ? payloadDrawing(read, show) : undefined);
   const newState = (/** @type {HTMLElement} */ root) => {
     const controller = new AbortController(), { signal } = controller;
-    const own = { root, signal, isText, isSlow, stop: () => controller.abort(), redraw: () => {} };
+    const own = { root, signal, isFigure, stop: () => controller.abort(), redraw: () => {} };
     const state = /** @type {State} */ ({ ...begin?.(own), ...own });
     states.set(root, state);
     signal.addEventListener("abort", () => states.delete(root));
@@ -59,12 +59,12 @@ function payloadDrawing(read, show) {
   return draw;
 }
 
-/** Calls `work` after the next paint: `text`, which is fast, before figures. Where the browser has a scheduler, input
- * is handled between two of them. @param {() => void} work @param {boolean} [text] */
-function afterPaint(work, text) {
+/** Calls `work` after the next paint: texts, which are fast, before figures. Where the browser has a scheduler, input
+ * is handled between two of them. @param {() => void} work @param {boolean} [isFigure] */
+function afterPaint(work, isFigure = false) {
   const { scheduler } = window;
   requestAnimationFrame(() => {
-    if (scheduler) scheduler.postTask(work, { priority: text ? "user-visible" : "background" });
+    if (scheduler) scheduler.postTask(work, { priority: isFigure ? "background" : "user-visible" });
     else setTimeout(work, 0);
   });
 }
@@ -85,8 +85,8 @@ function drawSoon(state, draw) {
   state.pendingDraw = now;
   const then = () => state.pendingDraw?.();
   if (!state.wasDrawn) whenIdle(then);
-  else if (state.isSlow) afterPaint(() => whenIdle(then));
-  else afterPaint(then, state.isText);
+  else if (state.isSlow) afterPaint(() => whenIdle(then), true);
+  else afterPaint(then, state.isFigure);
 }
 
 /** Draws what waits, and fetches its payload, as soon as a component comes into sight; purges its chart at its end. */

@@ -250,7 +250,7 @@ interface ViewMessages {
 }
 
 /** What a component is made of: see `component` in `component.js`. */
-interface ComponentParts<State, Data> extends Pick<ComponentState, "isText" | "isSlow"> {
+interface ComponentParts<State, Data> extends Pick<ComponentState, "isFigure"> {
   /** Its own part of a new state. */
   begin?(own: Pick<ComponentState, "root" | "signal">): Partial<State>;
   /** Begins to listen, with the first data. */
@@ -315,8 +315,8 @@ interface ComponentState {
   fetchNow?: () => void;
   /** Whether it has been drawn. */
   wasDrawn?: boolean;
-  /** Whether it draws text, which comes before figures. */
-  isText?: boolean;
+  /** Whether it draws a figure, which comes after texts. */
+  isFigure?: boolean;
   /** Whether each change draws its figure anew, so that other figures come before it. */
   isSlow?: boolean;
   /** Width of its chart in pixels, as drawn last. */

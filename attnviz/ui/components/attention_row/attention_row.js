@@ -62,7 +62,6 @@ function toggleExhibit(/** @type {RowState} */ { root, payload, opened }) {
 }
 
 export default component(".attention-row", {
-  isText: true,
   begin: () => ({ payload: null, opened: "", drawn: "" }),
   start(/** @type {RowState} */ state) {
     const { root, signal } = state;

@@ -33,7 +33,6 @@ async function chooseTyped(/** @type {WordChoiceState} */ state, /** @type {HTML
 }
 
 export default component(".word-choice", {
-  isText: true,
   start(/** @type {WordChoiceState} */ state) {
     const { root } = state, list = find(root, "datalist");
     list.id = `${viewState(root).name}-likeliest`;

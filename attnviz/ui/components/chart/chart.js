@@ -215,6 +215,7 @@ const NUMBER_WIDTH = 29; // pixels of a number above an upright bar
 const LOWEST_ROW = 16; // pixels of a row that has room for its label
 
 export default component(".chart-box", {
+  isFigure: true,
   begin: ({ root }) => ({ chart: chartOf(root) }),
   start(state, data) {
     const { root, signal, redraw } = state;

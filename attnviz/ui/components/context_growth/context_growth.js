@@ -143,6 +143,7 @@ function toggleBuilding(/** @type {GrowthState} */ state) {
 }
 
 export default component(".growth", {
+  isFigure: true,
   begin: (own) => ({ chart: chartOf(own.root), clock: newClock(own) }),
   start(/** @type {GrowthState} */ state) {
     const { root, signal, chart } = state, added = find(root, ".added", HTMLInputElement);

@@ -152,6 +152,7 @@ function drawWeights(state, weights) {
 }
 
 export default component(".diagram", {
+  isFigure: true,
   begin: (own) => ({ step: null, pointed: null, clock: newClock(own), show: newShow() }),
   start(/** @type {DiagramState} */ state) {
     const { root, signal } = state, scroll = find(root, ".scroll");

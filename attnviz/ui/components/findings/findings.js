@@ -15,7 +15,6 @@ function entry({ text, kind, strong, step, source }, index, most) {
 }
 
 export default component(".words", {
-  isText: true,
   take: () => true,
   /** @param {FindingsState} state */
   read(state, { summary, findings, atOnce, more }) {

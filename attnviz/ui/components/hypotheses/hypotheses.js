@@ -18,7 +18,6 @@ function entry(/** @type {HypothesisPayload} */ { text, score, note, shown, piec
 }
 
 export default component(".hypotheses", {
-  isText: true,
   /** @param {HypothesesState} state */
   read({ root }, payload) {
     write(find(root, ".unit"), payload.unit);

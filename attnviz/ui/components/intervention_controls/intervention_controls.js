@@ -112,7 +112,6 @@ function borrow(/** @type {HTMLElement} */ root) {
 }
 
 export default component(".weight_controls", {
-  isText: true,
   start(/** @type {ControlsState} */ state) {
     const { root } = state, source = () => viewState(root).source ?? 0;
     const replaceWeights = (/** @type {(piece: number) => number} */ weight) => {

@@ -303,7 +303,6 @@ function read(/** @type {LinkDrawingState} */ state) {
 }
 
 export default component(".link-drawing", {
-  isText: true,
   begin: () => ({ links: new Map(), asked: 0, saving: null }),
   start(/** @type {LinkDrawingState} */ state) {
     const { root, data, signal } = state, score = find(root, ".score");

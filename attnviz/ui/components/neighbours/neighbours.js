@@ -13,7 +13,6 @@ function entry({ near, before, marked, after, other, to }, [own, others]) {
 }
 
 export default component(".neighbours", {
-  isText: true,
   take({ root, payload }, /** @type {PayloadAddress & { waiting: string }} */ { waiting }) {
     if (!payload) write(find(root, ".heading"), waiting);
   },

@@ -30,7 +30,6 @@ function offer(state, payload, step) {
 }
 
 export default component(".other-word", {
-  isText: true,
   start(/** @type {OtherWordState} */ { root }) {
     onPress(find(root, ".write"), () => requestWord(root));
     const typed = find(root, ".typed", HTMLInputElement), box = find(root, ".foils", HTMLSelectElement);

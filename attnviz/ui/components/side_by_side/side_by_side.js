@@ -130,7 +130,6 @@ function show(/** @type {LanesState} */ state) {
 }
 
 export default component(".lanes", {
-  isText: true,
   begin: () => ({ payload: null, step: 0 }),
   start(state) {
     const { root, signal } = state;

@@ -92,7 +92,6 @@ function place(/** @type {SummaryState} */ state) {
 }
 
 export default component(".facts", {
-  isText: true,
   start(/** @type {SummaryState} */ state) {
     const { root, signal } = state;
     onMessage(root, "shown", () => place(state), signal);

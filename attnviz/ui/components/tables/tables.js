@@ -18,7 +18,6 @@ function tableOf(/** @type {DataTable} */ { name, columns, rows, texts }) {
 }
 
 export default component(".tables", {
-  isText: true,
   /** @param {TablesState} state */
   read({ root }, payload) {
     const tables = payload.tables.flatMap(tableOf);
