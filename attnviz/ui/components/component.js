@@ -1,14 +1,14 @@
 // A component of the page: mounts it, keeps its state, draws it when it is due, and ends it.
 
 import { fetchAhead, payloadOf } from "./payloads.js";
-import { find, states, whenIdle } from "./elements.js";
+import { find, states, whenIdle, writeTexts } from "./elements.js";
 import { setLanguage } from "./numbers.js";
 import { chartOf } from "./plots.js";
 import { onMessage } from "./view.js";
 
 /** The function that mounts a component: it starts the component once, takes its data, and draws. It draws again at
  * each selection of its view, and listens until its `signal` aborts. Instead of drawing by itself, a component may
- * `read` each new payload, and `show` what is selected of it.
+ * `read` each new payload, and `show` what is selected of it. The `words` of its data or payload are written.
  * @template {ComponentState} State @template [Data=State["data"]] @param {string} selector of its root
  * @param {ComponentParts<State, Data>} parts @returns {(mounted: Mounted<Data>) => () => void} */
 export function component(selector, { isFigure, begin, start, take, read, show, ...parts }) {
@@ -29,8 +29,9 @@ export function component(selector, { isFigure, begin, start, take, read, show, 
   return ({ data, parentElement }) => {
     const root = find(parentElement, selector), known = states.get(root);
     /** @type {State} */
-    const state = known ?? newState(root), { language } = /** @type {any} */ (data);
+    const state = known ?? newState(root), { language, words } = /** @type {any} */ (data);
     if (language) setLanguage(language);
+    if (words) writeTexts(root, words);
     state.data = /** @type {any} */ (data);
     try {
       if (!known) start?.(state, data);
@@ -49,9 +50,10 @@ export function component(selector, { isFigure, begin, start, take, read, show, 
  * @param {((state: any, payload: any) => void) | undefined} show */
 function payloadDrawing(read, show) {
   const draw = (/** @type {any} */ state) => {
-    const payload = payloadOf(state, draw), isNew = payload !== state.payload;
+    const payload = /** @type {any} */ (payloadOf(state, draw)), isNew = payload !== state.payload;
     if (!payload) return;
     state.payload = payload;
+    if (isNew && payload.words) writeTexts(state.root, payload.words);
     if (isNew) read?.(state, payload);
     show?.(state, payload);
     fetchAhead(state);

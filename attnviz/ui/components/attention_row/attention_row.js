@@ -82,7 +82,6 @@ export default component(".attention-row", {
   read(state, payload) {
     const { root } = state, { sources, targets, forms, words } = payload, count = sources.length;
     state.drawn = "";
-    writeTexts(root, words);
     find(root, ".words").replaceChildren(...targets.flatMap(({ text, space, name }, step) => {
       const made = button("", () => send(root, "choose", { step }), text);
       if (!text.trim()) made.ariaLabel = name;

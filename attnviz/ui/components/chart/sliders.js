@@ -7,7 +7,7 @@ import { makeOneTabStop, onEscape } from "../keyboard.js";
 import { bytesOf, fill, number, percent } from "../numbers.js";
 import { fetchJson } from "../payloads.js";
 import { drawFigure } from "../plots.js";
-import { onMessage, send, sendPointed, sendPreviewedWeights, viewState } from "../view.js";
+import { intervene, onMessage, send, sendPointed, sendPreviewedWeights, viewState } from "../view.js";
 import { changedWeights, strongestFirst, sumRows, weightedSum, withShare } from "./weights.js";
 
 const SLACK = 4; // pixels by which a slider begins left of its bar, and that a press may move and still be a click
@@ -226,17 +226,14 @@ function drag(/** @type {ChartState} */ state, /** @type {number} */ value) {
 /** Ends a drag: sends changed weights to the server, or restores the previous ones if `back`.
  * @param {ChartState} state @param {boolean} [back] */
 function endDrag(state, back) {
-  const { root, sliders } = state, { step } = viewState(root);
+  const { root, sliders } = state;
   if (!sliders?.drag) return;
   const { startWeights, hasMoved, end } = sliders.drag;
   sliders.drag = undefined;
   end();
   hideConsequence(state);
   if (back) sliders.shownWeights = startWeights;
-  else if (hasMoved && step !== null) {
-    const intervention = /** @type {const} */ ({ kind: "weights", weights: sliders.shownWeights, step });
-    send(root, "try", { intervention, held: viewState(root).held });
-  }
+  else if (hasMoved) intervene(root, (step) => ({ kind: "weights", weights: sliders.shownWeights, step }));
   redraw(state);
 }
 

@@ -3,7 +3,7 @@
 
 import { component } from "../component.js";
 import { saveBlob } from "../saved_file.js";
-import { element, find, findAll, write, writeTexts } from "../elements.js";
+import { element, find, findAll, write } from "../elements.js";
 import { fill, number } from "../numbers.js";
 import { keep, kept } from "../storage.js";
 import { viewRoot, viewState } from "../view.js";
@@ -230,7 +230,6 @@ export default component(".lesson", {
   take(state) {
     const { root, data } = state;
     root.lang = data.language;
-    writeTexts(root, data.words);
     if (state.identity !== data.identity) {
       Object.assign(state, { identity: data.identity, place: -1, name: "", draft: "", answers: new Map() });
       restore(state);

@@ -5,7 +5,7 @@
 
 import { newPlayer } from "../clock.js";
 import { component } from "../component.js";
-import { drawPixels, element, find, findAll, markAdjoining, shade, write, writeTexts } from "../elements.js";
+import { drawPixels, element, find, findAll, markAdjoining, shade, write } from "../elements.js";
 import { bytesOf, number } from "../numbers.js";
 import { change } from "../state.js";
 import { onMessage, onViewKey, viewState } from "../view.js";
@@ -154,7 +154,6 @@ export default component(".lanes", {
     state.inSight ||= !("at" in data); // what is sent with the page is drawn at once
   },
   read(state, payload) {
-    writeTexts(state.root, payload.words);
     build(state.root, payload);
   },
   show,

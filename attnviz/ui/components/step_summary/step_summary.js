@@ -96,6 +96,7 @@ export default component(".facts", {
     const { root, signal } = state;
     onMessage(root, "shown", () => place(state), signal);
     onMessage(root, "visit", ({ detail }) => {
+      send(root, "choose", { stage: detail });
       goToStage(root, detail);
       if (document.activeElement?.matches(":focus-visible")) focusStage(root, detail); // pressed with the keyboard
     }, signal);

@@ -54,7 +54,7 @@ export default component(".timeline", {
     else if (moment >= before.updates.length - 1) state.moment = last;
     else state.moment = Math.max(0, data.updates.indexOf(before.updates[moment]));
     state.shown = data;
-    writeTexts(root, { ...data.words, first: data.ends[0], last: data.ends[1] });
+    writeTexts(root, { first: data.ends[0], last: data.ends[1] });
     paint(state);
   },
 });
