@@ -39,8 +39,8 @@ export function markAdjoining(/** @type {HTMLElement[]} */ nodes, /** @type {{ s
   }
 }
 
-/** An element with a class, or "", and what is in it, nodes and texts, which are never markup; or its properties, data
- * and styles. A button submits no form.
+/** An element with a class, or "", and what is in it, nodes and texts, which are never markup, as they may quote the visitor; or
+ * its properties, data and styles. A button submits no form.
  * @template {keyof HTMLElementTagNameMap} Tag @param {Tag} tag @param {string} className
  * @param {(string | Node | ElementProperties<HTMLElementTagNameMap[Tag]> | undefined)[]} contents */
 export function element(tag, className, ...contents) {

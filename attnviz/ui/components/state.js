@@ -73,20 +73,16 @@ function selectionFromAddress({ parameters, hasTour, firstStep }) {
 /** @param {ViewSelection} now @param {ViewPayload} data @returns {AddressParameters} */
 function addressParameters(now, data) {
   const { parameters, firstStep } = data;
-  const { step, source } = now.tour ?? now;
+  const { step, source } = now.tour ?? now, { stage, order, tour } = now;
   const { word, foil, typedWord, typedFoil } = step === now.step ? now : NO_WORDS; // words belong to their step
   /** @type {Record<string, number | string | null>} */
   const found = {
     ...shownOptions(data, now),
+    ...{ source, word, foil, stage, order },
     step: step === firstStep ? null : step,
-    source,
-    word,
-    foil,
     "typed_word": typedWord || null,
     "typed_foil": typedFoil || null,
-    stage: now.stage,
-    order: now.order,
-    tour: now.tour?.stop ?? null,
+    tour: tour?.stop ?? null,
   };
   return Object.fromEntries(parameters.map(({ name, key, kind, first, last, values }) => {
     const value = found[name];

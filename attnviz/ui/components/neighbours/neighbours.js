@@ -1,5 +1,4 @@
-// List of the corpus vectors nearest to one of the current step, each a link to its sentence. Texts are set by
-// textContent, so that they are never markup.
+// List of the corpus vectors nearest to one of the current step, each a link to its sentence.
 
 import { component } from "../component.js";
 import { element, find, write } from "../elements.js";

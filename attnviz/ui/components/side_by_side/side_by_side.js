@@ -1,7 +1,6 @@
 // A player of several translations side by side, stepped together, as columns or as rows. In a column, a step marks the piece
 // that is written and shades the source words that it attends to. In a row, it shows one of several versions of a
-// translation, such as that of a longer prefix, and the source words left out. Texts are set by textContent, so that they
-// are never markup.
+// translation, such as that of a longer prefix, and the source words left out.
 
 import { newPlayer } from "../clock.js";
 import { component } from "../component.js";

@@ -1,4 +1,4 @@
-// Data tables of the current selection. Cells are set by textContent, so that they are never markup.
+// Data tables of the current selection.
 
 import { component } from "../component.js";
 import { element } from "../elements.js";
