@@ -64,8 +64,6 @@ interface Sliders {
   unit: number;
   zero: number;
   frame: number;
-  /** Whether the sliders are being put in another order. */
-  reordering?: boolean;
   /** Timer until the hand rests. */
   rest?: number;
 }
