@@ -5,14 +5,8 @@
 // show what the query says; until it has, the address is not overwritten. A saved page has a fragment only.
 
 import { keepValues, visitorValues } from "./field/values.js";
-import {
-  beforeRequest,
-  onAcknowledged,
-  onReconnected,
-  sendRequest,
-  shownAddress,
-  unhandledRequests,
-} from "./outbox/outbox.js";
+import { onPageMessage, tellPage } from "./elements.js";
+import { sendRequest, shownAddress, unhandledRequests } from "./outbox/outbox.js";
 import { isEmbedded } from "./requests.js";
 import { keep, kept } from "./storage.js";
 
@@ -101,7 +95,7 @@ export function writeAddress(opens = false) {
   }
   [countedWrites, writtenAt] = [recentWrites() + 1, performance.now()];
   writtenQuery = address.search;
-  document.dispatchEvent(new CustomEvent("attnviz:address"));
+  tellPage("address");
 }
 
 /** Writes the address if it has changed. */
@@ -211,24 +205,22 @@ export function removeOwner(/** @type {unknown} */ owner) {
 function followAddress() {
   followRequest = Infinity; // block writes until the request has its number
   followRequest = sendRequest("follow", shownAddress());
-  tellHistory();
+  tellPage("history");
 }
 
-const tellHistory = () => document.dispatchEvent(new CustomEvent("attnviz:history"));
-
 // A restarted server has no session state: it follows the address, which is not written until then.
-onReconnected((serverId) => {
+onPageMessage("reconnected", ({ detail: serverId }) => {
   writeChanges();
   followRequest = sendRequest("resume", { memory: serverId, address: shownAddress(), values: visitorValues() });
   keepValues(followRequest);
 });
-onAcknowledged((handled) => {
+onPageMessage("handled", ({ detail: handled }) => {
   if (handled >= followRequest) followRequest = 0;
   if (leaving && handled >= leaving.number) leaving = null;
   unmountedParts = [];
   scheduleWrite();
 });
-beforeRequest((key, number) => {
+onPageMessage("request", ({ detail: { key, number } }) => {
   writeChanges();
   if (key === "page") leaving = { number, owners: new Set(partsByOwner.keys()) };
 });
@@ -241,10 +233,10 @@ addEventListener("popstate", () => {
   if (entryName === null) return;
   // Somebody wrote another fragment into the address; or this is a saved page, which has no server.
   if (isEmbedded() || !currentEntry() && location.search === writtenQuery) {
-    document.dispatchEvent(new CustomEvent("attnviz:fragment"));
+    tellPage("fragment");
     return;
   }
   cancelWrite();
   if (isPageDrawn()) followAddress();
-  else tellHistory(); // Streamlit opens the other page
+  else tellPage("history"); // Streamlit opens the other page
 });

@@ -11,6 +11,7 @@ import {
 } from "./address.js";
 import { strongestFirst } from "./chart/weights.js";
 import { isEmbedded } from "./requests.js";
+import { onPageMessage } from "./elements.js";
 import { fill } from "./numbers.js";
 import { drawnRoots, guestOf, send, viewRoot, viewState } from "./view.js";
 
@@ -224,13 +225,13 @@ function followAddress(/** @type {(view: ViewPayload) => boolean} */ isAbout) {
 }
 
 // Back and Forward within a translation are followed at once; others once the server has computed what they show.
-document.addEventListener("attnviz:history", () => {
+onPageMessage("history", () => {
   for (const stored of storedSelections.values()) stored.left = true;
   if (isEntryShown()) followAddress(({ id, identity }) => currentEntry()?.views?.[id] === identity);
 });
 
 // Somebody wrote another fragment into the address.
-document.addEventListener("attnviz:fragment", () => followAddress(() => true));
+onPageMessage("fragment", () => followAddress(() => true));
 
 /** Names of parameters that no payload depends on. */
 const LOCAL = ["stage", "tour", "order", "after_word"];

@@ -249,6 +249,22 @@ interface ViewMessages {
   pause: void;
 }
 
+/** The messages of the page, with what they say. */
+interface PageMessages {
+  /** A request is about to be sent, with its key and number. */
+  request: { key: string; number: number };
+  /** A run has ended; the number of the last request handled before it. */
+  handled: number;
+  /** The connection is back; the id of the server before. */
+  reconnected: string;
+  /** The address was written. */
+  address: void;
+  /** Back or Forward was pressed. */
+  history: void;
+  /** Somebody wrote another fragment into the address. */
+  fragment: void;
+}
+
 /** What a component is made of: see `component` in `component.js`. */
 interface ComponentParts<State, Data> extends Pick<ComponentState, "isFigure"> {
   /** Its own part of a new state. */
