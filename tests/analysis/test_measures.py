@@ -26,11 +26,13 @@ from attnviz.analysis.measures import (
     error_rate,
     links,
     score_links,
+    total_variation,
 )
 from attnviz.trace import Words
 
 
-def test_entropy_and_links_of_examples() -> None:
+def test_variation_entropy_and_links_of_examples() -> None:
+    assert total_variation(np.eye(2), np.array([[0.75, 0.25], [1, 0]])).tolist() == [0.25, 1]
     assert entropy([[1, 0, 0, 0], [0.25] * 4, [0.5, 0.25, 0.125, 0.125]]).tolist() == [0, 2, 1.75]
     alignment = [[0.1, 0.9, 0.0], [0.6, 0.2, 0.2], [0.4, 0.2, 0.4]]
     assert links(alignment) == [(0, 1), (0, 2), (1, 0)]

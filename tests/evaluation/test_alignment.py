@@ -33,9 +33,10 @@ def test_gold_links_counted_from_one_or_zero_are_detected(tmp_path, snapshot) ->
     one = read_gold(write(tmp_path / "one.jsonl", words | {"S": [[1, 1]], "P": [[2, 1]]}))
     assert zero == one
     assert zero[0].possible == {(1, 0)}
-    for name, sure in (("either", [[1, 1]]), ("neither", [[0, 0], [2, 2]])):
+    words_outside = (("neither", [[0, 0], [2, 2]]), ("source", [[1, 1], [3, 1]]), ("target", [[1, 1], [1, 3]]))
+    for name, sure in (("either", [[1, 1]]), *words_outside):
         path = write(tmp_path / f"{name}.jsonl", words | {"S": sure, "P": []})
-        assert refusal(partial(read_gold, path), tmp_path) == snapshot
+        assert refusal(partial(read_gold, path), tmp_path) == snapshot(name=name)
 
 
 def test_detokenise_attaches_punctuation() -> None:

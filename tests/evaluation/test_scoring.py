@@ -256,7 +256,8 @@ def test_word_errors_are_counted(tmp_path) -> None:
         WordError("cat", "le", linked=True, count=2),
         WordError("the", "le", linked=False, count=1),
     )
-    assert alignment_error(links, gold).word_errors is None
+    for sides in ({}, {"source": ["a b c"] * 3}, {"target": ["x y"] * 3}):
+        assert alignment_error(read_attention(links, **sides), gold).word_errors is None
     assert alignment_error(links, ["0-0 2-0", "0-0 2-0", "1-1"]).word_errors == ()
 
 

@@ -219,6 +219,7 @@ def test_order_and_base_of_the_reverse_links_are_inferred_and_said(tmp_path, sna
     reverse.write_text(text + "\n", encoding="utf-8")
     made = symmetrise(lines, reverse, "intersection")
     assert made.pharaoh() == "\n".join(lines) + "\n"
+    assert made.pharaoh(swapped=True).splitlines()[1:] == ["1-0 2-1 3-2", "0-1 1-2 2-0"]
     assert made.remarks == snapshot
     for links in (["0-0 3-4 5-7 8-5", "0-1 3-4 5-7 8-5"], ["0-1 3-4 5-7 8-5", "0-0 3-4 5-7 8-5"]):
         assert symmetrise(links[:1], links[1:]).pharaoh() == f"{links[0]}\n"
