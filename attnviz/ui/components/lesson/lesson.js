@@ -172,7 +172,7 @@ function saveSheet(/** @type {LessonState} */ state) {
   const head = ["name", "question", "answer", "right", "score"].map((column) => words[`column_${column}`]);
   const lines = [head, ...rows].map((row) => `${row.map(cell).join(",")}\r\n`);
   const sheet = new Blob(["\ufeff", ...lines], { type: "text/csv" });
-  saveBlob(sheet, `${[words.file, name].filter(Boolean).join("-")}.csv`, find(state.root, ".verdict"));
+  saveBlob(sheet, `${[words.file, name].filter(Boolean).join("-")}.csv`);
 }
 
 function paint(/** @type {LessonState} */ state) {
