@@ -113,7 +113,8 @@ def heatmap(
         The figure. `layout.meta` has the width above which its cells are too wide (`widest`). For clicks and frames, it
         has the first step of each row (`steps`), the row of each step or None (`rows`), the same for source pieces and
         columns (`sources`, `columns`), the `symbol` of the number in a cell, and the colours of the frames of a row and
-        a cell (`frame`, `selection_colour`). The table has the target down and the source across, each name preceded by its number.
+        a cell (`frame`, `selection_colour`). The table has the target down and the source across, each name preceded by
+        its number.
 
     Raises:
         AttnvizError: A face lacks its posterior, the weights are another model's, or a choice is unknown, or

@@ -122,7 +122,8 @@ def test_choice_on_the_next_page_waits_for_the_entry_of_that_page(run) -> None:
 
 def test_step_just_before_back_is_restored_by_forward(run) -> None:
     back, forward = run("""show(view, one); address.writeAddress(); show(view, other); address.writeAddress();
-        change(view, { step: 2 });                    // not written yet
+        change(view, { step: 2 });
+        await Promise.resolve();                      // written at the end of the event
         stage.go(-1); show(view, one); acknowledge({}); address.writeAddress(); note(view);
         stage.go(1); show(view, other); acknowledge({}); note(view);
         """)

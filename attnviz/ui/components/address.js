@@ -5,14 +5,8 @@
 // show what the query says; until it has, the address is not overwritten. A saved page has a fragment only.
 
 import { keepValues, visitorValues } from "./field/values.js";
-import {
-  beforeRequest,
-  onAcknowledged,
-  onReconnected,
-  sendRequest,
-  shownAddress,
-  unhandledRequests,
-} from "./outbox/outbox.js";
+import { onPageMessage, tellPage } from "./elements.js";
+import { sendRequest, shownAddress, unhandledRequests } from "./outbox/outbox.js";
 import { isEmbedded } from "./requests.js";
 import { keep, kept } from "./storage.js";
 
@@ -39,11 +33,7 @@ const AT_END_OF_EVENT = 0; // value of `timer` where the address is written at t
 let timer;
 let writtenAt = 0; // when the address was written last, in milliseconds
 let countedWrites = 0; // how many writes counted against the limit at that time
-let writtenEntry = ""; // the name of the entry that was written last
 let writtenQuery = ""; // the query that was written last
-/** Addresses that were not yet written when Back or Forward left their entries, by the names of those.
- * @type {Map<string, URL>} */
-const unwrittenAddresses = new Map();
 
 /** The parameters in the fragment of the address. */
 export const fragmentParameters = () => new URLSearchParams(new URL(location.href).hash.slice(1));
@@ -104,8 +94,8 @@ export function writeAddress(opens = false) {
     history.replaceState(state, "", address);
   }
   [countedWrites, writtenAt] = [recentWrites() + 1, performance.now()];
-  [writtenEntry, writtenQuery] = [name, address.search];
-  document.dispatchEvent(new CustomEvent("attnviz:address"));
+  writtenQuery = address.search;
+  tellPage("address");
 }
 
 /** Writes the address if it has changed. */
@@ -215,24 +205,22 @@ export function removeOwner(/** @type {unknown} */ owner) {
 function followAddress() {
   followRequest = Infinity; // block writes until the request has its number
   followRequest = sendRequest("follow", shownAddress());
-  tellHistory();
+  tellPage("history");
 }
 
-const tellHistory = () => document.dispatchEvent(new CustomEvent("attnviz:history"));
-
 // A restarted server has no session state: it follows the address, which is not written until then.
-onReconnected((serverId) => {
+onPageMessage("reconnected", ({ detail: serverId }) => {
   writeChanges();
   followRequest = sendRequest("resume", { memory: serverId, address: shownAddress(), values: visitorValues() });
   keepValues(followRequest);
 });
-onAcknowledged((handled) => {
+onPageMessage("handled", ({ detail: handled }) => {
   if (handled >= followRequest) followRequest = 0;
   if (leaving && handled >= leaving.number) leaving = null;
   unmountedParts = [];
   scheduleWrite();
 });
-beforeRequest((key, number) => {
+onPageMessage("request", ({ detail: { key, number } }) => {
   writeChanges();
   if (key === "page") leaving = { number, owners: new Set(partsByOwner.keys()) };
 });
@@ -245,16 +233,10 @@ addEventListener("popstate", () => {
   if (entryName === null) return;
   // Somebody wrote another fragment into the address; or this is a saved page, which has no server.
   if (isEmbedded() || !currentEntry() && location.search === writtenQuery) {
-    document.dispatchEvent(new CustomEvent("attnviz:fragment"));
+    tellPage("fragment");
     return;
   }
-  if (timer !== undefined && !followRequest) unwrittenAddresses.set(writtenEntry, addressOfAll());
   cancelWrite();
-  const now = currentEntry(), lateAddress = now && unwrittenAddresses.get(now.attnvizEntry);
-  if (now && lateAddress) {
-    unwrittenAddresses.delete(now.attnvizEntry);
-    history.replaceState(now, "", lateAddress);
-  }
   if (isPageDrawn()) followAddress();
-  else tellHistory(); // Streamlit opens the other page
+  else tellPage("history"); // Streamlit opens the other page
 });

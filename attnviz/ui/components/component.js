@@ -1,21 +1,21 @@
 // A component of the page: mounts it, keeps its state, draws it when it is due, and ends it.
 
-import { payloadOf } from "./payloads.js";
-import { find, states, whenIdle } from "./elements.js";
+import { fetchAhead, payloadOf } from "./payloads.js";
+import { find, states, whenIdle, writeTexts } from "./elements.js";
 import { setLanguage } from "./numbers.js";
 import { chartOf } from "./plots.js";
 import { onMessage } from "./view.js";
 
 /** The function that mounts a component: it starts the component once, takes its data, and draws. It draws again at
  * each selection of its view, and listens until its `signal` aborts. Instead of drawing by itself, a component may
- * `read` each new payload, and `show` what is selected of it.
+ * `read` each new payload, and `show` what is selected of it. The `words` of its data or payload are written.
  * @template {ComponentState} State @template [Data=State["data"]] @param {string} selector of its root
  * @param {ComponentParts<State, Data>} parts @returns {(mounted: Mounted<Data>) => () => void} */
-export function component(selector, { isText, isSlow, begin, start, take, read, show, ...parts }) {
+export function component(selector, { isFigure, begin, start, take, read, show, ...parts }) {
   const draw = parts.draw ?? (read || show ? payloadDrawing(read, show) : undefined);
   const newState = (/** @type {HTMLElement} */ root) => {
     const controller = new AbortController(), { signal } = controller;
-    const own = { root, signal, isText, isSlow, stop: () => controller.abort(), redraw: () => {} };
+    const own = { root, signal, isFigure, stop: () => controller.abort(), redraw: () => {} };
     const state = /** @type {State} */ ({ ...begin?.(own), ...own });
     states.set(root, state);
     signal.addEventListener("abort", () => states.delete(root));
@@ -29,8 +29,9 @@ export function component(selector, { isText, isSlow, begin, start, take, read, 
   return ({ data, parentElement }) => {
     const root = find(parentElement, selector), known = states.get(root);
     /** @type {State} */
-    const state = known ?? newState(root), { language } = /** @type {any} */ (data);
+    const state = known ?? newState(root), { language, words } = /** @type {any} */ (data);
     if (language) setLanguage(language);
+    if (words) writeTexts(root, words);
     state.data = /** @type {any} */ (data);
     try {
       if (!known) start?.(state, data);
@@ -49,21 +50,23 @@ export function component(selector, { isText, isSlow, begin, start, take, read, 
  * @param {((state: any, payload: any) => void) | undefined} show */
 function payloadDrawing(read, show) {
   const draw = (/** @type {any} */ state) => {
-    const payload = payloadOf(state, draw), isNew = payload !== state.payload;
+    const payload = /** @type {any} */ (payloadOf(state, draw)), isNew = payload !== state.payload;
     if (!payload) return;
     state.payload = payload;
+    if (isNew && payload.words) writeTexts(state.root, payload.words);
     if (isNew) read?.(state, payload);
     show?.(state, payload);
+    fetchAhead(state);
   };
   return draw;
 }
 
-/** Calls `work` after the next paint: `text`, which is fast, before figures. Where the browser has a scheduler, input
- * is handled between two of them. @param {() => void} work @param {boolean} [text] */
-function afterPaint(work, text) {
+/** Calls `work` after the next paint: texts, which are fast, before figures. Where the browser has a scheduler, input
+ * is handled between two of them. @param {() => void} work @param {boolean} [isFigure] */
+function afterPaint(work, isFigure = false) {
   const { scheduler } = window;
   requestAnimationFrame(() => {
-    if (scheduler) scheduler.postTask(work, { priority: text ? "user-visible" : "background" });
+    if (scheduler) scheduler.postTask(work, { priority: isFigure ? "background" : "user-visible" });
     else setTimeout(work, 0);
   });
 }
@@ -84,8 +87,8 @@ function drawSoon(state, draw) {
   state.pendingDraw = now;
   const then = () => state.pendingDraw?.();
   if (!state.wasDrawn) whenIdle(then);
-  else if (state.isSlow) afterPaint(() => whenIdle(then));
-  else afterPaint(then, state.isText);
+  else if (state.isSlow) afterPaint(() => whenIdle(then), true);
+  else afterPaint(then, state.isFigure);
 }
 
 /** Draws what waits, and fetches its payload, as soon as a component comes into sight; purges its chart at its end. */

@@ -1,4 +1,4 @@
-// Elements of the components: finding and making them, their texts, sizes, and scrolling.
+// Elements of the components: finding and making them, their texts, sizes, and scrolling; messages of the page.
 
 import { MOST_SHADE } from "../../figures/constants.js";
 
@@ -39,8 +39,8 @@ export function markAdjoining(/** @type {HTMLElement[]} */ nodes, /** @type {{ s
   }
 }
 
-/** An element with a class, or "", and what is in it, nodes and texts, which are never markup; or its properties, data
- * and styles. A button submits no form.
+/** An element with a class, or "", and what is in it, nodes and texts, which are never markup, as they may quote the visitor; or
+ * its properties, data and styles. A button submits no form.
  * @template {keyof HTMLElementTagNameMap} Tag @param {Tag} tag @param {string} className
  * @param {(string | Node | ElementProperties<HTMLElementTagNameMap[Tag]> | undefined)[]} contents */
 export function element(tag, className, ...contents) {
@@ -118,6 +118,16 @@ export function makeScrollable(/** @type {HTMLElement} */ node) {
 
 /** Whether the visitor's system asks for reduced motion. */
 export const prefersReducedMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+/** Sends a message to all that listen on the page.
+ * @template {keyof PageMessages} Name @param {Name} name @param {PageMessages[Name]} [detail] */
+export const tellPage = (name, detail) => document.dispatchEvent(new CustomEvent(`attnviz:${name}`, { detail }));
+
+/** Calls `listener` at each message `name` of the page, until `signal` aborts.
+ * @template {keyof PageMessages} Name @param {Name} name
+ * @param {(event: CustomEvent<PageMessages[Name]>) => void} listener @param {AbortSignal} [signal] */
+export const onPageMessage = (name, listener, signal) =>
+  document.addEventListener(`attnviz:${name}`, /** @type {any} */ (listener), { signal });
 
 /** @param {Element | null} node @param {ScrollLogicalPosition} [block] */
 export const scrollSmoothly = (node, block = "start") =>

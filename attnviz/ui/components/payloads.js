@@ -60,10 +60,11 @@ function addressOf(root, { at, chosen }, step) {
   return filledAddress(root, address, { step, word: now?.word ?? "" });
 }
 
-/** @template {object} Numbers @param {FetchingState<Numbers>} state @param {number} steps how many there are */
-export function fetchAhead(state, steps) {
+/** Fetches the payload of the next step, where the data of the component say of how many steps that is to be done.
+ * @template {object} Numbers @param {FetchingState<Numbers>} state */
+export function fetchAhead(state) {
   const { root, data, signal } = state, { step } = viewState(root);
-  if (step === null || step + 1 >= steps || !("at" in data)) return;
+  if (step === null || !("at" in data) || step + 1 >= (data.prefetch ?? 0)) return;
   const at = addressOf(root, data, step + 1);
   if (state.prefetched?.at === at || state.fetched?.at === at) return;
   const prefetched = { at, payload: /** @type {Numbers | null} */ (null) };

@@ -10,16 +10,12 @@ export async function saveFile(/** @type {HTMLAnchorElement} */ link, /** @type 
   const answer = await fetchPayload(href);
   if (answer.status === REFUSED) return report(await answer.text());
   if (!answer.ok) throw new Error(`${href}: ${answer.status}`);
-  saveBlob(await answer.blob(), download, link);
+  saveBlob(await answer.blob(), download);
 }
 
-/** Saves a file under a name.
- * @param {Blob} content @param {string} download its name @param {Element} near in whose place the click happens:
- * elsewhere it would close the box */
-export function saveBlob(content, download, near) {
+/** Saves a file under a name. The link is not on the page: a click elsewhere would close the box. */
+export function saveBlob(/** @type {Blob} */ content, /** @type {string} */ download) {
   const saved = element("a", "", { href: URL.createObjectURL(content), download });
-  near.after(saved);
   saved.click();
-  saved.remove();
   URL.revokeObjectURL(saved.href);
 }

@@ -11,6 +11,7 @@ import {
 } from "./address.js";
 import { strongestFirst } from "./chart/weights.js";
 import { isEmbedded } from "./requests.js";
+import { onPageMessage } from "./elements.js";
 import { fill } from "./numbers.js";
 import { drawnRoots, guestOf, send, viewRoot, viewState } from "./view.js";
 
@@ -73,20 +74,16 @@ function selectionFromAddress({ parameters, hasTour, firstStep }) {
 /** @param {ViewSelection} now @param {ViewPayload} data @returns {AddressParameters} */
 function addressParameters(now, data) {
   const { parameters, firstStep } = data;
-  const { step, source } = now.tour ?? now;
+  const { step, source } = now.tour ?? now, { stage, order, tour } = now;
   const { word, foil, typedWord, typedFoil } = step === now.step ? now : NO_WORDS; // words belong to their step
   /** @type {Record<string, number | string | null>} */
   const found = {
     ...shownOptions(data, now),
+    ...{ source, word, foil, stage, order },
     step: step === firstStep ? null : step,
-    source,
-    word,
-    foil,
     "typed_word": typedWord || null,
     "typed_foil": typedFoil || null,
-    stage: now.stage,
-    order: now.order,
-    tour: now.tour?.stop ?? null,
+    tour: tour?.stop ?? null,
   };
   return Object.fromEntries(parameters.map(({ name, key, kind, first, last, values }) => {
     const value = found[name];
@@ -228,13 +225,13 @@ function followAddress(/** @type {(view: ViewPayload) => boolean} */ isAbout) {
 }
 
 // Back and Forward within a translation are followed at once; others once the server has computed what they show.
-document.addEventListener("attnviz:history", () => {
+onPageMessage("history", () => {
   for (const stored of storedSelections.values()) stored.left = true;
   if (isEntryShown()) followAddress(({ id, identity }) => currentEntry()?.views?.[id] === identity);
 });
 
 // Somebody wrote another fragment into the address.
-document.addEventListener("attnviz:fragment", () => followAddress(() => true));
+onPageMessage("fragment", () => followAddress(() => true));
 
 /** Names of parameters that no payload depends on. */
 const LOCAL = ["stage", "tour", "order", "after_word"];

@@ -249,8 +249,24 @@ interface ViewMessages {
   pause: void;
 }
 
+/** The messages of the page, with what they say. */
+interface PageMessages {
+  /** A request is about to be sent, with its key and number. */
+  request: { key: string; number: number };
+  /** A run has ended; the number of the last request handled before it. */
+  handled: number;
+  /** The connection is back; the id of the server before. */
+  reconnected: string;
+  /** The address was written. */
+  address: void;
+  /** Back or Forward was pressed. */
+  history: void;
+  /** Somebody wrote another fragment into the address. */
+  fragment: void;
+}
+
 /** What a component is made of: see `component` in `component.js`. */
-interface ComponentParts<State, Data> extends Pick<ComponentState, "isText" | "isSlow"> {
+interface ComponentParts<State, Data> extends Pick<ComponentState, "isFigure"> {
   /** Its own part of a new state. */
   begin?(own: Pick<ComponentState, "root" | "signal">): Partial<State>;
   /** Begins to listen, with the first data. */
@@ -315,8 +331,8 @@ interface ComponentState {
   fetchNow?: () => void;
   /** Whether it has been drawn. */
   wasDrawn?: boolean;
-  /** Whether it draws text, which comes before figures. */
-  isText?: boolean;
+  /** Whether it draws a figure, which comes after texts. */
+  isFigure?: boolean;
   /** Whether each change draws its figure anew, so that other figures come before it. */
   isSlow?: boolean;
   /** Width of its chart in pixels, as drawn last. */
@@ -347,6 +363,8 @@ interface PayloadAddress {
   sent?: { at: string; payload: any };
   /** Address used once a visitor has chosen something. */
   chosen?: string;
+  /** The number of steps, if the payload of the next is to be prefetched. */
+  prefetch?: number;
 }
 
 /** State of a component that may fetch its payload. */

@@ -70,6 +70,13 @@ export function send(node, name, detail) {
   viewRoot(node).dispatchEvent(new CustomEvent(`attnviz:${name}`, { detail }));
 }
 
+/** Requests an intervention on the current step, which keeps or rewrites the translation as the visitor has chosen.
+ * @param {Element} node @param {(step: number) => Intervention | Unfinished} intervention */
+export function intervene(node, intervention) {
+  const { step, held } = viewState(node);
+  if (step !== null) send(node, "try", { intervention: intervention(step), held });
+}
+
 /** Sends in the view of `node` which source piece or step a visitor points at, or null. The selection does not change,
  * so `changed` stays as it is. In the parts that the tour darkens, nothing can be pointed at. */
 export function sendPointed(/** @type {Element} */ node, /** @type {Pointed | null} */ pointed) {

@@ -184,7 +184,7 @@ def _draw_pair(view: View, shown: Shown) -> None:
     swapped: Judgement | None = shown["swapped"]
     explanation(texts.detector_caption())
     step_controls(view, PlayedLanguages((gettext("English"), gettext("French")), second_is_written=False))
-    component("verification_badge", view.key("verification"), _verification_payload(judgement) | {"steps": view.steps})
+    component("verification_badge", view.key("verification"), _verification_payload(judgement))
     section_heading(gettext("Attend"), texts.attention_caption())
     left, right = columns((1, 1), gap="large")
     with left:

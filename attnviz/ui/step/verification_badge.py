@@ -43,7 +43,7 @@ def verification(view: View, traces: Sequence[Any], name: str = "verification", 
     if verifiable := [trace for trace in traces if weights_of(trace) is not None]:
         shown: dict[str, Any] = {"traces": verifiable} if len(traces) > 1 else {}
         at = address(view.trace if shown else traces[0], "verification", query, every=False, **shown)
-        component("verification_badge", view.key(name), {"at": at, "steps": view.steps})
+        component("verification_badge", view.key(name), {"at": at, "prefetch": view.steps})
     elif len(traces) == 1:
         plain_text(not_verified_text(traces[0]))
 

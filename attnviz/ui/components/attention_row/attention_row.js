@@ -3,11 +3,21 @@
 // form to the next. The payload has all forms, so that choosing another one needs no request.
 
 import { component } from "../component.js";
-import { button, element, find, findAll, makeScrollable, scrollSmoothly, write, writeTexts } from "../elements.js";
+import {
+  button,
+  element,
+  find,
+  findAll,
+  makeScrollable,
+  onPageMessage,
+  scrollSmoothly,
+  write,
+  writeTexts,
+} from "../elements.js";
 import { writeEquation } from "../equation/equation.js";
 import { isForPage, makeOneTabStop, stepForKey } from "../keyboard.js";
 import { fill, number, percent, unpackRows } from "../numbers.js";
-import { onAcknowledged, sendRequest } from "../outbox/outbox.js";
+import { sendRequest } from "../outbox/outbox.js";
 import { onViewKey, send, viewState } from "../view.js";
 
 /** A row of the table with a heading and an empty cell for each English piece.
@@ -54,7 +64,7 @@ function toggleExhibit(/** @type {RowState} */ { root, payload, opened }) {
   const { exhibit } = payload?.forms[viewState(root).options.form] ?? {};
   if (!exhibit) return;
   const request = sendRequest("exhibit", opened === exhibit ? "" : exhibit), waiting = new AbortController();
-  onAcknowledged((handled) => {
+  onPageMessage("handled", ({ detail: handled }) => {
     if (handled < request) return;
     waiting.abort();
     scrollSmoothly(document.querySelector(`.st-key-exhibit_${exhibit}`));
@@ -62,7 +72,6 @@ function toggleExhibit(/** @type {RowState} */ { root, payload, opened }) {
 }
 
 export default component(".attention-row", {
-  isText: true,
   begin: () => ({ payload: null, opened: "", drawn: "" }),
   start(/** @type {RowState} */ state) {
     const { root, signal } = state;
@@ -83,7 +92,6 @@ export default component(".attention-row", {
   read(state, payload) {
     const { root } = state, { sources, targets, forms, words } = payload, count = sources.length;
     state.drawn = "";
-    writeTexts(root, words);
     find(root, ".words").replaceChildren(...targets.flatMap(({ text, space, name }, step) => {
       const made = button("", () => send(root, "choose", { step }), text);
       if (!text.trim()) made.ariaLabel = name;

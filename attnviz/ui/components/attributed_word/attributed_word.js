@@ -3,7 +3,7 @@
 
 import { component } from "../component.js";
 import { fetchJson } from "../payloads.js";
-import { find, findAll, write, writeTexts } from "../elements.js";
+import { find, findAll, write } from "../elements.js";
 import { fill } from "../numbers.js";
 import { send, viewState } from "../view.js";
 
@@ -33,7 +33,6 @@ async function chooseTyped(/** @type {WordChoiceState} */ state, /** @type {HTML
 }
 
 export default component(".word-choice", {
-  isText: true,
   start(/** @type {WordChoiceState} */ state) {
     const { root } = state, list = find(root, "datalist");
     list.id = `${viewState(root).name}-likeliest`;
@@ -43,8 +42,7 @@ export default component(".word-choice", {
       box.onchange = () => chooseTyped(state, box);
     }
   },
-  take({ root }, { words, both }) {
-    writeTexts(root, words);
+  take({ root }, { both }) {
     find(root, ".other").hidden = !both;
   },
   /** Writes the current words into the boxes, except into one in which a visitor is typing. */

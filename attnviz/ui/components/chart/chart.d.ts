@@ -19,8 +19,6 @@ interface FetchedChart extends PayloadAddress {
   waiting?: string;
   /** Whether a link leads to the chart. */
   visited?: boolean;
-  /** The number of steps if the payload of the next is to be prefetched; else 0. */
-  prefetch?: number;
   /** Labels of the sliders, where the bars can be dragged, and the address of the payload about dragged weights. */
   hand?: Words;
   consequence?: string;
@@ -29,8 +27,6 @@ interface FetchedChart extends PayloadAddress {
 /** The figure drawn last, with its step, source piece and order of rows. */
 interface ChartState extends FetchingState<ChartPayload> {
   chart: Chart;
-  /** The number of steps if the payload of the next is prefetched; else 0. */
-  steps: number;
   template?: string;
   text?: string;
   figure: Figure;
@@ -68,8 +64,6 @@ interface Sliders {
   unit: number;
   zero: number;
   frame: number;
-  /** Whether the sliders are being put in another order. */
-  reordering?: boolean;
   /** Timer until the hand rests. */
   rest?: number;
 }

@@ -7,7 +7,6 @@
 import { component } from "../component.js";
 import { element, find, findAll, keepInWindow, makeScrollable, onPress, onResize, write } from "../elements.js";
 import { changeLayout, chartOf, drawFigure, loadedPlotly, scaled, scaleFactor, watchWidth, widthOf } from "../plots.js";
-import { fetchAhead } from "../payloads.js";
 import { writeWithTerms } from "../terms/terms.js";
 import { onMessage, send, viewState } from "../view.js";
 import { drawFrozenLabels, moveColumnLabels } from "./frozen_labels.js";
@@ -160,7 +159,6 @@ async function show(/** @type {ChartState} */ state, /** @type {ChartPayload} */
   const { step, source, order, now } = viewState(root);
   if (step === null || state.signal.aborted || payload !== state.payload) return;
   if (operands && step >= operands.targets.length) return; // of another translation, whose payload is still being fetched
-  if (state.steps) fetchAhead(state, state.steps);
   const { template, values, captions } = payload;
   const text = fittingValues(root, payload) ?? values["every"] ?? values[step];
   if (!text) return;
@@ -217,6 +215,7 @@ const NUMBER_WIDTH = 29; // pixels of a number above an upright bar
 const LOWEST_ROW = 16; // pixels of a row that has room for its label
 
 export default component(".chart-box", {
+  isFigure: true,
   begin: ({ root }) => ({ chart: chartOf(root) }),
   start(state, data) {
     const { root, signal, redraw } = state;
@@ -234,8 +233,8 @@ export default component(".chart-box", {
   },
   take(/** @type {ChartState} */ state, /** @type {ChartPayload | FetchedChart} */ data) {
     const { root } = state, fetching = "at" in data, undo = find(root, ".undo");
-    const { prefetch: steps = 0, hand: words = null, consequence: consequenceAddress = null } = fetching ? data : {};
-    Object.assign(state, { steps, words, consequenceAddress });
+    const { hand: words = null, consequence: consequenceAddress = null } = fetching ? data : {};
+    Object.assign(state, { words, consequenceAddress });
     root.dataset.message = (fetching && data.waiting) || "";
     undo.hidden = !state.words?.undo;
     write(undo, state.words?.undo ?? "");

@@ -2,12 +2,12 @@
 // still sum to 1; the server gets the weights at the end of the drag. Beside the bar that is dragged is shown what its
 // weights would do.
 
-import { changedWords, element, find, findAll, states, write } from "../elements.js";
+import { changedWords, element, find, states, write } from "../elements.js";
 import { makeOneTabStop, onEscape } from "../keyboard.js";
 import { bytesOf, fill, number, percent } from "../numbers.js";
 import { fetchJson } from "../payloads.js";
 import { drawFigure } from "../plots.js";
-import { onMessage, send, sendPointed, sendPreviewedWeights, viewState } from "../view.js";
+import { intervene, onMessage, send, sendPointed, sendPreviewedWeights, viewState } from "../view.js";
 import { changedWeights, strongestFirst, sumRows, weightedSum, withShare } from "./weights.js";
 
 const SLACK = 4; // pixels by which a slider begins left of its bar, and that a press may move and still be a click
@@ -90,7 +90,7 @@ function describeSliders(state, { bars, shownWeights, unit, zero, drag }) {
 
 /** Places the sliders over their rows; pieces that share a row cannot be dragged. */
 export function placeSliders(/** @type {ChartState} */ state) {
-  const { root, chart, sliders, places } = state, full = chart._fullLayout;
+  const { chart, sliders, places } = state, full = chart._fullLayout;
   const { upright, thinned, weights } = state.figure.layout.meta;
   const along = full?.[weights?.axis ?? "xaxis"];
   if (!sliders || !places || !full || !along) return;
@@ -108,29 +108,22 @@ export function placeSliders(/** @type {ChartState} */ state) {
       : { left: `${along._offset - SLACK}px`, width: length, top: place, height: breadth };
     Object.assign(bar.style, box);
   });
-  sortByRow(find(root, ".hands"), sliders, places);
   describeSliders(state, sliders);
 }
 
-/** Makes the sliders one tab stop: the focused one, or that of the current source piece. */
-export function markTabStop(/** @type {ChartState} */ { root, sliders }) {
-  if (!sliders) return;
-  const shown = findAll(root, ".hand:not([hidden])"), current = sliders.bars[viewState(root).source ?? 0];
-  const focused = shown.find((bar) => bar.matches(":focus"));
-  makeOneTabStop(sliders.bars, focused ?? (current && !current.hidden ? current : shown[0]));
+/** The sliders that are shown, in the order of their rows. */
+function shownSliders(/** @type {ChartState} */ { sliders, places }) {
+  const rows = (sliders?.bars ?? []).map((bar, j) => ({ bar, row: places?.[j] ?? j })).filter(({ bar }) => !bar.hidden);
+  return rows.sort((one, other) => one.row - other.row).map(({ bar }) => bar);
 }
 
-/** Sorts the sliders by row, for the tab order; the focus stays where it is.
- * @param {HTMLElement} layer @param {Sliders} sliders @param {number[]} places */
-function sortByRow(layer, sliders, places) {
-  const rowOf = (/** @type {HTMLElement} */ bar) => places[sliders.bars.indexOf(bar)];
-  const wanted = sliders.bars.toSorted((one, other) => rowOf(one) - rowOf(other));
-  if (wanted.every((bar, row) => layer.children[row] === bar)) return;
-  const focused = wanted.find((bar) => bar.matches(":focus"));
-  sliders.reordering = true;
-  layer.replaceChildren(...wanted);
-  focused?.focus({ preventScroll: true });
-  sliders.reordering = false;
+/** Makes the sliders one tab stop: the focused one, or that of the current source piece. */
+export function markTabStop(/** @type {ChartState} */ state) {
+  const { root, sliders } = state;
+  if (!sliders) return;
+  const shown = shownSliders(state), current = sliders.bars[viewState(root).source ?? 0];
+  const focused = shown.find((bar) => bar.matches(":focus"));
+  makeOneTabStop(sliders.bars, focused ?? (current && !current.hidden ? current : shown[0]));
 }
 
 /** The lengths of bars, unpacked where Plotly's Python library has encoded them.
@@ -171,6 +164,7 @@ export function attachSliders(/** @type {ChartState} */ state) {
   const stepWeights = Array.from(unpackedBars(upright ? y : x));
   const known = state.sliders?.bars;
   const bars = known?.length === stepWeights.length ? known : stepWeights.map((_, j) => newSlider(state, j));
+  if (bars !== known) layer.replaceChildren(...bars);
   state.sliders = { stepWeights, shownWeights: stepWeights, bars, unit: 1, zero: 0, frame: 0 };
   const { weight, keys: levelKeys, uprightKeys } = state.words, keys = upright ? uprightKeys : levelKeys;
   bars.forEach((bar, j) => {
@@ -189,12 +183,8 @@ function newSlider(/** @type {ChartState} */ state, /** @type {number} */ piece)
   bar.onpointerleave = () => sendPointed(root, null);
   bar.onpointerdown = (event) => onPointerDown(state, piece, event);
   bar.onkeydown = (event) => onKeyDown(state, piece, event);
-  bar.onfocus = () => {
-    if (!state.sliders?.reordering) send(root, "choose", { source: piece });
-  };
-  bar.onblur = () => {
-    if (!state.sliders?.reordering) endDrag(state);
-  };
+  bar.onfocus = () => send(root, "choose", { source: piece });
+  bar.onblur = () => endDrag(state);
   return bar;
 }
 
@@ -226,17 +216,14 @@ function drag(/** @type {ChartState} */ state, /** @type {number} */ value) {
 /** Ends a drag: sends changed weights to the server, or restores the previous ones if `back`.
  * @param {ChartState} state @param {boolean} [back] */
 function endDrag(state, back) {
-  const { root, sliders } = state, { step } = viewState(root);
+  const { root, sliders } = state;
   if (!sliders?.drag) return;
   const { startWeights, hasMoved, end } = sliders.drag;
   sliders.drag = undefined;
   end();
   hideConsequence(state);
   if (back) sliders.shownWeights = startWeights;
-  else if (hasMoved && step !== null) {
-    const intervention = /** @type {const} */ ({ kind: "weights", weights: sliders.shownWeights, step });
-    send(root, "try", { intervention, held: viewState(root).held });
-  }
+  else if (hasMoved) intervene(root, (step) => ({ kind: "weights", weights: sliders.shownWeights, step }));
   redraw(state);
 }
 
@@ -276,7 +263,7 @@ function onKeyDown(state, piece, event) {
     beginDrag(state, piece);
     drag(state, sliders.shownWeights[piece] + (event.shiftKey ? Math.sign(by) * FINE : by));
   } else if (way) {
-    const shown = findAll(root, ".hand:not([hidden])");
+    const shown = shownSliders(state);
     shown[shown.findIndex((bar) => bar.matches(":focus")) + way]?.focus();
   } else if (event.key === "Enter") endDrag(state);
   else if (event.key === "Escape") {

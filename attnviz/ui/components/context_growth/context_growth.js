@@ -6,7 +6,7 @@ import { entryAt, highlight, rectangle, reportPointing } from "../chart/marks.js
 import { strongestFirst, sumRows, weightedSum } from "../chart/weights.js";
 import { newClock } from "../clock.js";
 import { component } from "../component.js";
-import { find, findAll, prefersReducedMotion, write, writeTexts } from "../elements.js";
+import { find, findAll, prefersReducedMotion, write } from "../elements.js";
 import { fill, number, unpackRows } from "../numbers.js";
 import { changeLayout, chartOf, drawFigure, scaled, scaleFactor, watchWidth } from "../plots.js";
 import { onMessage, send, viewState } from "../view.js";
@@ -143,6 +143,7 @@ function toggleBuilding(/** @type {GrowthState} */ state) {
 }
 
 export default component(".growth", {
+  isFigure: true,
   begin: (own) => ({ chart: chartOf(own.root), clock: newClock(own) }),
   start(/** @type {GrowthState} */ state) {
     const { root, signal, chart } = state, added = find(root, ".added", HTMLInputElement);
@@ -162,13 +163,12 @@ export default component(".growth", {
   },
   /** Reads a new payload. */
   read(state, payload) {
-    const { root } = state, { figure, thinned } = payload;
+    const { figure, thinned } = payload;
     state.annotations = unpackRows(payload.annotations, payload.units);
     state.alpha = unpackRows(payload.alpha, state.annotations.length);
     state.skeletons = { figure: JSON.parse(figure), thinned: thinned && JSON.parse(thinned) };
     state.chart.style.minWidth = `${state.skeletons.figure.layout.meta.narrowest}px`;
     Object.assign(state, { key: null, stripsKey: null, drawnKey: null });
-    writeTexts(root, payload.words);
   },
   show(state, { captions }) {
     const { root } = state, { step, order } = viewState(root);

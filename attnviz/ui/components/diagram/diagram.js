@@ -152,6 +152,7 @@ function drawWeights(state, weights) {
 }
 
 export default component(".diagram", {
+  isFigure: true,
   begin: (own) => ({ step: null, pointed: null, clock: newClock(own), show: newShow() }),
   start(/** @type {DiagramState} */ state) {
     const { root, signal } = state, scroll = find(root, ".scroll");
@@ -202,12 +203,7 @@ function choosePiece(root, plan, j, event) {
   const box = find(root, ".drawing", SVGElement).getBoundingClientRect(), { across } = plan;
   const here = (plan.vertical ? event.clientX - box.left : event.clientY - box.top) * plan.width / box.width;
   if (!across.query || here < across.query) send(root, "choose", { source: j });
-  else goTo(root, here < (across.energyNumber || across.energy[1]) + 6 ? 1 : 2);
-}
-
-function goTo(/** @type {HTMLElement} */ root, /** @type {number} */ stage) {
-  send(root, "choose", { stage });
-  send(root, "visit", stage);
+  else send(root, "visit", here < (across.energyNumber || across.energy[1]) + 6 ? 1 : 2);
 }
 
 /** Listens for clicks on the links to the stages. */
@@ -215,6 +211,6 @@ function listenToStages(/** @type {HTMLElement} */ root) {
   find(root, ".drawing", SVGElement).addEventListener("click", ({ target }) => {
     const part = target instanceof Element ? target.closest("[data-stage]") : null;
     const stage = part instanceof SVGElement ? Number(part.dataset.stage) : 0;
-    if (stage) goTo(root, stage);
+    if (stage) send(root, "visit", stage);
   });
 }

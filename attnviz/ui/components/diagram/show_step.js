@@ -2,16 +2,7 @@
 
 import { exponentials, strongestFirst } from "../chart/weights.js";
 import { listenToSpeeds } from "../clock.js";
-import {
-  button,
-  find,
-  findAll,
-  onPress,
-  prefersReducedMotion,
-  scrollSmoothly,
-  write,
-  writeTexts,
-} from "../elements.js";
+import { button, find, findAll, onPress, prefersReducedMotion, scrollSmoothly, write } from "../elements.js";
 import { makeOneTabStop, moveFocus } from "../keyboard.js";
 import { fill, number, percent } from "../numbers.js";
 import { onMessage, speedOf, viewRoot, viewState } from "../view.js";
@@ -137,7 +128,7 @@ export function showStep(/** @type {DiagramState} */ state) {
   const texts = payload.scenes.map(({ title }) => title).join();
   if (texts !== show.titles) {
     Object.assign(show, { titles: texts, scenes: timed(payload.scenes) });
-    writeScenes(state, payload);
+    writeScenes(state);
   }
   const other = show.step !== step, waits = show.playing || show.time >= endOf(show);
   show.step = step;
@@ -157,9 +148,8 @@ export function endShow(/** @type {DiagramState} */ state) {
   goOn(state);
 }
 
-function writeScenes(/** @type {DiagramState} */ state, /** @type {DiagramPayload} */ { words }) {
+function writeScenes(/** @type {DiagramState} */ state) {
   const { root, show: { scenes } } = state;
-  writeTexts(root, words);
   find(root, ".time", HTMLInputElement).max = String(endOf(state.show));
   find(root, ".scenes").replaceChildren(...scenes.map(({ title, from, to }) => {
     return button("", () => play(state, from, to), title, { style: { flex: `${to - from} 0 0` } });

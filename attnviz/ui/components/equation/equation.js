@@ -40,7 +40,6 @@ export async function writeEquation(state, latex, address) {
 }
 
 export default component(".equation", {
-  isText: true,
   show(/** @type {EquationState} */ state, /** @type {EquationPayload} */ payload) {
     const { step, source } = viewState(state.root), equation = equationAt(payload, step, source);
     if (!equation) return;

@@ -1,7 +1,8 @@
 // The values of form fields. The server owns them; a value that a visitor sets is sent as a request. Until the server has
 // handled it, the field shows what the visitor set.
 
-import { beforeRequest, lastAcknowledged, onAcknowledged, sendRequest } from "../outbox/outbox.js";
+import { onPageMessage } from "../elements.js";
+import { lastAcknowledged, sendRequest } from "../outbox/outbox.js";
 
 /** By key; kept when the field is unmounted. @type {Map<string, FieldState>} */
 export const fields = new Map();
@@ -26,9 +27,9 @@ export function settle(/** @type {FieldState} */ field) {
 }
 
 const commitAll = () => fields.forEach((field, key) => commit(key, field));
-beforeRequest(commitAll);
+onPageMessage("request", commitAll);
 addEventListener("pagehide", commitAll, true);
-onAcknowledged(() => fields.forEach(settle));
+onPageMessage("handled", () => fields.forEach(settle));
 
 /** Values set by the visitor, by key, for a restarted server. */
 export function visitorValues() {

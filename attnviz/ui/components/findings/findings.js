@@ -1,6 +1,5 @@
 // Findings about the alignment (such as omitted or repeated words), each a link to its heatmap cell, and a sentence
-// about the current step, which changes without the server. Texts are set by textContent, so that typed text is never
-// markup.
+// about the current step, which changes without the server.
 
 import { component } from "../component.js";
 import { button, element, find, findAll, write } from "../elements.js";
@@ -15,7 +14,6 @@ function entry({ text, kind, strong, step, source }, index, most) {
 }
 
 export default component(".words", {
-  isText: true,
   take: () => true,
   /** @param {FindingsState} state */
   read(state, { summary, findings, atOnce, more }) {

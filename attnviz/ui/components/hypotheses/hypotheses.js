@@ -1,5 +1,5 @@
 // The finished hypotheses of a beam search as buttons: a click makes one the translation, pointing at one marks it in the
-// search tree. Texts are set by textContent, so that they are never markup.
+// search tree.
 
 import { component } from "../component.js";
 import { button, element, find, write } from "../elements.js";
@@ -18,7 +18,6 @@ function entry(/** @type {HypothesisPayload} */ { text, score, note, shown, piec
 }
 
 export default component(".hypotheses", {
-  isText: true,
   /** @param {HypothesesState} state */
   read({ root }, payload) {
     write(find(root, ".unit"), payload.unit);

@@ -2,16 +2,9 @@
 // themselves are dragged in their figure.
 
 import { component } from "../component.js";
-import { find, findAll, onPress, write, writeTexts } from "../elements.js";
+import { find, findAll, onPress, write } from "../elements.js";
 import { fill, number } from "../numbers.js";
-import { send, viewState } from "../view.js";
-
-/** Requests an intervention on the current step, which keeps or rewrites the translation as the visitor has chosen.
- * @param {HTMLElement} root @param {(step: number) => Intervention | Unfinished} intervention */
-function intervene(root, intervention) {
-  const { step, held } = viewState(root);
-  if (step !== null) send(root, "try", { intervention: intervention(step), held });
-}
+import { intervene, send, viewState } from "../view.js";
 
 // Powers of ten at the end of the slider: the greatest finite temperature, and the position of the infinite one.
 const FINITE_POWER = 2, INFINITE_POWER = 2.02;
@@ -112,7 +105,6 @@ function borrow(/** @type {HTMLElement} */ root) {
 }
 
 export default component(".weight_controls", {
-  isText: true,
   start(/** @type {ControlsState} */ state) {
     const { root } = state, source = () => viewState(root).source ?? 0;
     const replaceWeights = (/** @type {(piece: number) => number} */ weight) => {
@@ -142,7 +134,6 @@ export default component(".weight_controls", {
   /** Reads a new payload, of another translation or language. */
   read({ root, data }, payload) {
     const { words } = payload;
-    writeTexts(root, words);
     find(root, ".every").title = words.every;
     setOptions(find(root, ".lender", HTMLSelectElement), [
       ["step", words.ofStep],

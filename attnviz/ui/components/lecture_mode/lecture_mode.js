@@ -5,7 +5,7 @@ import { component } from "../component.js";
 import { isForPage, isLecture } from "../keyboard.js";
 import { fragmentParameters, setParameters } from "../address.js";
 import { OPEN } from "../popover_focus/popover_focus.js";
-import { find, findAll, onPress, write, writeTexts } from "../elements.js";
+import { find, findAll, onPress, write } from "../elements.js";
 import { drawnRoots, send } from "../view.js";
 
 const LECTURE = "lecture"; // its address parameter; also the attribute `data-lecture` of the page's root element
@@ -36,7 +36,7 @@ export default component(".lecture", {
   begin: () => ({ idle: 0 }),
   /** Listens to the buttons and keys of the mode. While the screen is black, the next key or click only restores the
    * page. */
-  start(state) {
+  start(/** @type {LectureState} */ state) {
     const { root, signal } = state, black = find(root, ".black");
     const blacken = (/** @type {boolean} */ isBlack) => black.hidden = !isBlack;
     onPress(find(root, ".present"), () => switchMode(state, true));
@@ -61,8 +61,5 @@ export default component(".lecture", {
     signal.addEventListener("abort", () => clearTimeout(state.idle));
     if (fragmentParameters().get(LECTURE) === "1") switchMode(state, true);
   },
-  take(/** @type {LectureState} */ { root, data }) {
-    writeTexts(root, data.words);
-    writeAddress();
-  },
+  take: writeAddress,
 });

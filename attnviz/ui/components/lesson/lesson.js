@@ -3,7 +3,7 @@
 
 import { component } from "../component.js";
 import { saveBlob } from "../saved_file.js";
-import { element, find, findAll, write, writeTexts } from "../elements.js";
+import { element, find, findAll, write } from "../elements.js";
 import { fill, number } from "../numbers.js";
 import { keep, kept } from "../storage.js";
 import { viewRoot, viewState } from "../view.js";
@@ -172,7 +172,7 @@ function saveSheet(/** @type {LessonState} */ state) {
   const head = ["name", "question", "answer", "right", "score"].map((column) => words[`column_${column}`]);
   const lines = [head, ...rows].map((row) => `${row.map(cell).join(",")}\r\n`);
   const sheet = new Blob(["\ufeff", ...lines], { type: "text/csv" });
-  saveBlob(sheet, `${[words.file, name].filter(Boolean).join("-")}.csv`, find(state.root, ".verdict"));
+  saveBlob(sheet, `${[words.file, name].filter(Boolean).join("-")}.csv`);
 }
 
 function paint(/** @type {LessonState} */ state) {
@@ -230,7 +230,6 @@ export default component(".lesson", {
   take(state) {
     const { root, data } = state;
     root.lang = data.language;
-    writeTexts(root, data.words);
     if (state.identity !== data.identity) {
       Object.assign(state, { identity: data.identity, place: -1, name: "", draft: "", answers: new Map() });
       restore(state);

@@ -5,7 +5,7 @@
 
 import { axisOf, numberAt } from "../chart/marks.js";
 import { component } from "../component.js";
-import { element, find, findAll, write, writeTexts } from "../elements.js";
+import { element, find, findAll, write } from "../elements.js";
 import { fill, number, percent } from "../numbers.js";
 import { lastAcknowledged, sendRequest } from "../outbox/outbox.js";
 import { payloadOf } from "../payloads.js";
@@ -303,7 +303,6 @@ function read(/** @type {LinkDrawingState} */ state) {
 }
 
 export default component(".link-drawing", {
-  isText: true,
   begin: () => ({ links: new Map(), asked: 0, saving: null }),
   start(/** @type {LinkDrawingState} */ state) {
     const { root, data, signal } = state, score = find(root, ".score");
@@ -325,7 +324,6 @@ export default component(".link-drawing", {
       Object.assign(state, { identity: data.identity, read: undefined, asked: 0, saving: null, pointed: undefined });
       for (const text of findAll(root, ".where output, .problem")) write(text, "");
     }
-    writeTexts(root, data.words);
     read(state);
     writeFiles(state);
     return true;

@@ -3,7 +3,7 @@
 
 import { component } from "../component.js";
 import { fragmentParameters, invalidParameters } from "../address.js";
-import { element } from "../elements.js";
+import { element, onPageMessage } from "../elements.js";
 import { fill } from "../numbers.js";
 
 const LONGEST = 40; // largest length of a reported value, in characters
@@ -30,6 +30,6 @@ function take({ root, data: { problems, words } }) {
 }
 
 export default component(".link-messages", {
-  start: (state) => document.addEventListener("attnviz:address", () => take(state), { signal: state.signal }),
+  start: (state) => onPageMessage("address", () => take(state), state.signal),
   take,
 });

@@ -1,5 +1,4 @@
-// List of the corpus vectors nearest to one of the current step, each a link to its sentence. Texts are set by
-// textContent, so that they are never markup.
+// List of the corpus vectors nearest to one of the current step, each a link to its sentence.
 
 import { component } from "../component.js";
 import { element, find, write } from "../elements.js";
@@ -13,7 +12,6 @@ function entry({ near, before, marked, after, other, to }, [own, others]) {
 }
 
 export default component(".neighbours", {
-  isText: true,
   take({ root, payload }, /** @type {PayloadAddress & { waiting: string }} */ { waiting }) {
     if (!payload) write(find(root, ".heading"), waiting);
   },

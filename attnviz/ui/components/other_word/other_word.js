@@ -2,17 +2,15 @@
 // typed.
 
 import { component } from "../component.js";
-import { find, onPress, write, writeTexts } from "../elements.js";
-import { send, viewState } from "../view.js";
+import { find, onPress, write } from "../elements.js";
+import { intervene, viewState } from "../view.js";
 
 /** Requests a translation with the typed word, or else the chosen one. */
 function requestWord(/** @type {HTMLElement} */ root) {
-  const { step, held } = viewState(root);
   const chosen = find(root, ".foils", HTMLSelectElement).value;
   const text = find(root, ".typed", HTMLInputElement).value.trim();
-  if (step === null) return;
-  if (text) send(root, "try", { intervention: { kind: "typed", text, step }, held });
-  else if (chosen) send(root, "try", { intervention: { kind: "words", pieces: [Number(chosen)], step }, held });
+  if (text) intervene(root, (step) => ({ kind: "typed", text, step }));
+  else if (chosen) intervene(root, (step) => ({ kind: "words", pieces: [Number(chosen)], step }));
 }
 
 /** Offers the likeliest others of the current step.
@@ -22,7 +20,6 @@ function offer(state, payload, step) {
   const isOther = state.step !== undefined && state.step !== step;
   Object.assign(state, { offered: payload, step });
   write(find(root, ".instead"), instead);
-  writeTexts(root, words);
   const typed = find(root, ".typed", HTMLInputElement), box = find(root, ".foils");
   if (isOther) typed.value = ""; // what is typed is for its step
   typed.placeholder = words.typed;
@@ -30,7 +27,6 @@ function offer(state, payload, step) {
 }
 
 export default component(".other-word", {
-  isText: true,
   start(/** @type {OtherWordState} */ { root }) {
     onPress(find(root, ".write"), () => requestWord(root));
     const typed = find(root, ".typed", HTMLInputElement), box = find(root, ".foils", HTMLSelectElement);

@@ -3,7 +3,7 @@
 // Streamlit sends component state again with every message, also after a lost connection, so a request stays in the
 // state until the server has acknowledged its number; the server handles each number once.
 
-import { find, findAll, prefersReducedMotion } from "../elements.js";
+import { find, findAll, prefersReducedMotion, tellPage } from "../elements.js";
 
 /** Identifies this tab among those of the session. */
 const tabId = `${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}`;
@@ -19,10 +19,6 @@ let setOutboxState = null;
 /** Tells that the requested page waits for the connection, if it is lost. @type {(() => void) | null} */
 let tellWaiting = null;
 let reconnecting = 0; // number of the unacknowledged request made on reconnecting; 0 where there is none
-/** @type {Set<(handled: number) => void>} */
-const listeners = new Set();
-/** @type {Set<(key: string, number: number) => void>} */
-const preparations = new Set();
 
 /** The path and the query of the address. */
 export const shownAddress = () => location.pathname + location.search;
@@ -33,7 +29,7 @@ const send = () =>
 
 /** Sends a request to the server: a value for the control with this key; returns its number. */
 export function sendRequest(/** @type {string} */ key, /** @type {unknown} */ value = null) {
-  for (const prepare of preparations) prepare(key, lastNumber + 1);
+  tellPage("request", { key, number: lastNumber + 1 });
   lastNumber += 1;
   pending.push({ seq: lastNumber, key, value });
   if (key === "page") tellWaiting?.();
@@ -42,27 +38,11 @@ export function sendRequest(/** @type {string} */ key, /** @type {unknown} */ va
   return lastNumber;
 }
 
-/** Calls `prepare` before each request is sent, with its key and number.
- * @param {(key: string, number: number) => void} prepare */
-export const beforeRequest = (prepare) => preparations.add(prepare);
-
-/** Calls `listener` after each run, with the number of the last request handled before it, until `signal` aborts.
- * @param {(handled: number) => void} listener @param {AbortSignal} [signal] */
-export function onAcknowledged(listener, signal) {
-  listeners.add(listener);
-  signal?.addEventListener("abort", () => listeners.delete(listener));
-}
-
 /** The requests that the server has not acknowledged, in order. */
 export const unhandledRequests = () => pending.map(({ key, value }) => ({ key, value }));
 
 /** The number of the last acknowledged request. */
 export const lastAcknowledged = () => lastHandled;
-
-/** @type {((serverId: string) => void) | null} */
-let reconnect = null;
-
-export const onReconnected = (/** @type {(serverId: string) => void} */ resume) => reconnect = resume;
 
 /** Removes the requests that the server has handled.
  * @param {Record<string, number>} handledByTab number of the last handled request
@@ -72,7 +52,7 @@ export function acknowledge(handledByTab, server) {
   if (!reconnecting || last >= reconnecting) [serverId, reconnecting] = [server, 0];
   lastHandled = last;
   pending = pending.filter((request) => request.seq > last);
-  for (const listener of listeners) listener(last);
+  tellPage("handled", last);
 }
 
 /** @type {Map<string, () => void>} */
@@ -127,7 +107,7 @@ function watchConnection(/** @type {HTMLElement} */ notice) {
     if (connected && lost) {
       const previousServerId = serverId;
       serverId = ""; // further requests, also with text typed meanwhile, are for any server
-      reconnect?.(previousServerId);
+      tellPage("reconnected", previousServerId);
       reconnecting = lastNumber;
     }
     lost = !connected;

@@ -95,8 +95,6 @@ function saveButton(picture, format, words, at, report) {
   button.ariaLabel = `${picture.title}, ${format.toUpperCase()}`;
   button.onclick = async () => {
     const link = element("a", "", { download: `${picture.file}.${format}` });
-    // Here rather than in the page's body (as Plotly.downloadImage does), where a click would close the box.
-    button.after(link);
     button.ariaBusy = "true";
     report("");
     try {
@@ -114,7 +112,6 @@ function saveButton(picture, format, words, at, report) {
       report(words.failed);
     }
     button.ariaBusy = null;
-    link.remove();
   };
   return button;
 }

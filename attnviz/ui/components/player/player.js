@@ -3,7 +3,7 @@
 
 import { component } from "../component.js";
 import { listenToSpeeds, newPlayer } from "../clock.js";
-import { find, onPress, writeTexts } from "../elements.js";
+import { find, onPress } from "../elements.js";
 import { unpackRows } from "../numbers.js";
 import { change, publish } from "../state.js";
 import { guestOf, onMessage, onViewKey, send, speedOf, viewRoot, viewState } from "../view.js";
@@ -83,7 +83,6 @@ export default component(".player", {
     state.shown = data;
     root.classList.toggle("simple", data.simple);
     root.classList.toggle("long", Math.max(data.source.length, data.target.length) > MOST_LARGE);
-    writeTexts(root, data.words);
     if (shown?.identity !== data.identity) {
       state.player.pause();
       state.alignment = unpackRows(data.alignment, data.source.flatMap(({ pieces }) => pieces).length);

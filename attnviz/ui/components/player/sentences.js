@@ -1,6 +1,6 @@
 // Both sentences of the player and of the bar at the top of the window: a click on a word chooses its step or source piece;
 // a word that is hovered or focused, here or in any figure of the view, colours the sentences by attention; a step marks its
-// words, the controls and the bar. Texts are set by textContent, so that typed text is never markup.
+// words, the controls and the bar.
 
 import { button, element, find, findAll, markAdjoining, shade, write } from "../elements.js";
 import { strongestFirst } from "../chart/weights.js";

@@ -1,11 +1,10 @@
 // A player of several translations side by side, stepped together, as columns or as rows. In a column, a step marks the piece
 // that is written and shades the source words that it attends to. In a row, it shows one of several versions of a
-// translation, such as that of a longer prefix, and the source words left out. Texts are set by textContent, so that they
-// are never markup.
+// translation, such as that of a longer prefix, and the source words left out.
 
 import { newPlayer } from "../clock.js";
 import { component } from "../component.js";
-import { drawPixels, element, find, findAll, markAdjoining, shade, write, writeTexts } from "../elements.js";
+import { drawPixels, element, find, findAll, markAdjoining, shade, write } from "../elements.js";
 import { bytesOf, number } from "../numbers.js";
 import { change } from "../state.js";
 import { onMessage, onViewKey, viewState } from "../view.js";
@@ -130,7 +129,6 @@ function show(/** @type {LanesState} */ state) {
 }
 
 export default component(".lanes", {
-  isText: true,
   begin: () => ({ payload: null, step: 0 }),
   start(state) {
     const { root, signal } = state;
@@ -155,7 +153,6 @@ export default component(".lanes", {
     state.inSight ||= !("at" in data); // what is sent with the page is drawn at once
   },
   read(state, payload) {
-    writeTexts(state.root, payload.words);
     build(state.root, payload);
   },
   show,

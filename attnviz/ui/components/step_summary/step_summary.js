@@ -92,11 +92,11 @@ function place(/** @type {SummaryState} */ state) {
 }
 
 export default component(".facts", {
-  isText: true,
   start(/** @type {SummaryState} */ state) {
     const { root, signal } = state;
     onMessage(root, "shown", () => place(state), signal);
     onMessage(root, "visit", ({ detail }) => {
+      send(root, "choose", { stage: detail });
       goToStage(root, detail);
       if (document.activeElement?.matches(":focus-visible")) focusStage(root, detail); // pressed with the keyboard
     }, signal);

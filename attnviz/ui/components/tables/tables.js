@@ -1,4 +1,4 @@
-// Data tables of the current selection. Cells are set by textContent, so that they are never markup.
+// Data tables of the current selection.
 
 import { component } from "../component.js";
 import { element } from "../elements.js";
@@ -18,7 +18,6 @@ function tableOf(/** @type {DataTable} */ { name, columns, rows, texts }) {
 }
 
 export default component(".tables", {
-  isText: true,
   /** @param {TablesState} state */
   read({ root }, payload) {
     const tables = payload.tables.flatMap(tableOf);

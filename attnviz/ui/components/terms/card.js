@@ -16,7 +16,6 @@ function showCard(root, box, term, { name, sentence, drawing, stage }, close) {
   writeTexts(box, { name, sentence, visit: viewState(root).view?.terms.visit ?? "" });
   link.hidden = !close;
   link.onclick = () => {
-    send(root, "choose", { stage });
     if (stage !== null) send(root, "visit", stage); // while this button has the focus
     close?.();
   };

@@ -4,7 +4,7 @@
 import { component } from "../component.js";
 import { listenToSpeeds, newPlayer } from "../clock.js";
 import { fragmentParameters, removeOwner, setParameters } from "../address.js";
-import { find, write, writeTexts } from "../elements.js";
+import { find, onPageMessage, write, writeTexts } from "../elements.js";
 import { send, speedOf, viewState } from "../view.js";
 
 const PACE = 700; // milliseconds a moment stays while playing at speed 1
@@ -42,7 +42,7 @@ export default component(".timeline", {
     });
     listenToSpeeds(state);
     document.addEventListener("keydown", player.onKey, { signal });
-    document.addEventListener("attnviz:fragment", () => player.leap(linkedMoment(state.data) ?? last()), { signal });
+    onPageMessage("fragment", () => player.leap(linkedMoment(state.data) ?? last()), signal);
     signal.addEventListener("abort", () => removeOwner("timeline"));
   },
   take(state, data) {
@@ -54,7 +54,7 @@ export default component(".timeline", {
     else if (moment >= before.updates.length - 1) state.moment = last;
     else state.moment = Math.max(0, data.updates.indexOf(before.updates[moment]));
     state.shown = data;
-    writeTexts(root, { ...data.words, first: data.ends[0], last: data.ends[1] });
+    writeTexts(root, { first: data.ends[0], last: data.ends[1] });
     paint(state);
   },
 });

@@ -8,7 +8,7 @@ import { makeOneTabStop, moveFocus } from "../keyboard.js";
 import { fill, number, percent } from "../numbers.js";
 import { send } from "../view.js";
 
-/** A sentence with some words in colour. Texts are set by textContent, so that they are never markup. */
+/** A sentence with some words in colour. */
 export function sentenceElement(/** @type {Span[]} */ spans, /** @type {string} */ className = "") {
   return element("p", className, ...spans.map(([kind, text]) => kind ? element("b", kind, text) : text));
 }

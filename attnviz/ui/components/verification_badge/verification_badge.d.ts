@@ -10,7 +10,4 @@ interface VerificationPayload {
   rows: string[][];
 }
 
-interface VerificationState extends FetchingState<VerificationPayload> {
-  /** With the number of steps. */
-  data: (PayloadAddress | VerificationPayload) & { steps: number };
-}
+type VerificationState = FetchingState<VerificationPayload>;

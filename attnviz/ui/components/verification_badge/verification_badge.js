@@ -2,7 +2,6 @@
 // of checks.
 
 import { component } from "../component.js";
-import { fetchAhead } from "../payloads.js";
 import { element, find, writeTexts } from "../elements.js";
 import { openBeside } from "../terms/card.js";
 
@@ -22,5 +21,4 @@ export default component(".verification", {
     find(root, ".badge", HTMLButtonElement).disabled = !rows.length;
     if (!rows.length) find(root, ".receipt").hidePopover();
   },
-  show: (/** @type {VerificationState} */ state) => fetchAhead(state, state.data.steps),
 });

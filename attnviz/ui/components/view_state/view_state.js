@@ -3,8 +3,8 @@
 
 import { component } from "../component.js";
 import { setPage, writeAddress } from "../address.js";
-import { onAcknowledged, sendRequest } from "../outbox/outbox.js";
-import { find } from "../elements.js";
+import { sendRequest } from "../outbox/outbox.js";
+import { find, onPageMessage } from "../elements.js";
 import { change, closeView, openView } from "../state.js";
 import { listenToTerms } from "../terms/card.js";
 import { onMessage, send, viewRoot, viewState } from "../view.js";
@@ -17,7 +17,7 @@ const mount = component(".view-state", {
       const { view } = viewState(root);
       if (view) asked = sendRequest(view.request, { identity: view.identity, what_if: detail });
     }, signal);
-    onAcknowledged((handled) => {
+    onPageMessage("handled", ({ detail: handled }) => {
       if (!asked || handled < asked) return;
       asked = 0;
       send(root, "answered");

@@ -1,6 +1,5 @@
 // The what-ifs: a line with the current one and Undo, and a drawer with a card for each. A click opens one, × or Delete
-// removes it. Until the server has answered with new cards, clicks are ignored, since their numbers may change. Texts are
-// set by textContent, so that they are never markup.
+// removes it. Until the server has answered with new cards, clicks are ignored, since their numbers may change.
 
 import { component } from "../component.js";
 import { button, changedWords, element, find, findAll, onPress, write } from "../elements.js";
