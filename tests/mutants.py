@@ -203,6 +203,7 @@ def run_tests(copy: Path, tests: Sequence[str], limit: int) -> tuple[str, float]
         code: int = pytest.ExitCode.INTERNAL_ERROR
         try:
             resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
+            signal.alarm(20 * limit)  # a fault may wait for ever
             output = os.open(copy / "output.txt", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
             os.dup2(output, 1)
             os.dup2(output, 2)
@@ -215,8 +216,8 @@ def run_tests(copy: Path, tests: Sequence[str], limit: int) -> tuple[str, float]
             sys.stdout.flush()
             os._exit(code)  # the copy, whose `with` this process must not leave, is the other one's
     _, status, usage = os.wait4(process, 0)
-    killed_by = {0: "SURVIVED", -signal.SIGXCPU: "timeout", -signal.SIGKILL: "timeout"}
-    return killed_by.get(os.waitstatus_to_exitcode(status), "killed"), usage.ru_utime + usage.ru_stime
+    ended = {-number: "timeout" for number in (signal.SIGXCPU, signal.SIGKILL, signal.SIGALRM)} | {0: "SURVIVED"}
+    return ended.get(os.waitstatus_to_exitcode(status), "killed"), usage.ru_utime + usage.ru_stime
 
 
 def try_out(copy: Path, faults: Sequence[Fault]) -> Counter[str]:

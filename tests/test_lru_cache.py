@@ -3,7 +3,6 @@
 import contextvars
 import gc
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -12,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz.lru_cache import LRUCache, begin_run, cached_in, once_in_run, size_of
+from tests.processes import wait_until
 
 
 class Thing:
@@ -53,8 +53,7 @@ def test_threads_share_creation_of_equal_keys_only() -> None:
 
     with ThreadPoolExecutor(8) as threads:
         asked = [threads.submit(cache.get, "slow", slowly) for _ in range(7)]
-        while not made:
-            time.sleep(0.001)
+        wait_until(lambda: made)
         assert cache.get("quick", lambda: Thing(2)).size == 2
         go.set()
         assert len({id(future.result(30)) for future in asked}) == 1

@@ -38,6 +38,7 @@ from attnviz.reading import LIMITS, STREAMED, Content, Limits, content_of, json_
 from attnviz.ui.waiting import FairSemaphore
 from tests.conftest import REPOSITORY
 from tests.figures import synthetic
+from tests.processes import wait_until
 from tests.snapshots import refusal
 
 TEXT = "A summer.\tUn été chaud.\nA dog.\tUn chien, là.\n"
@@ -118,8 +119,7 @@ def test_reading_thread_passes_its_turn_on(monkeypatch) -> None:
         other = threading.Thread(target=draws)
         other.start()
         assert waiting.wait(30)
-        while "drawn" not in order:  # it never is unless the turn is passed on
-            pause()
+        wait_until(lambda: pause() or order)  # nothing is drawn unless the turn is passed on
         order.append("read")
     other.join(30)
     assert order == ["drawn", "read"]

@@ -17,6 +17,7 @@ from attnviz.fair_queue import FairQueue
 from attnviz.languages import set_language
 from attnviz.shared_translator import GRACE_SECONDS, SharedTranslator
 from tests.conftest import SENTENCES
+from tests.processes import wait_until
 from tests.test_translator import assert_alike
 
 
@@ -60,8 +61,7 @@ def ask(shared) -> Iterator[Ask]:
         def ask_for(text: str, **how: Any) -> Future[Trace]:
             waiting = [*shared._queue]
             future = threads.submit(shared.translate, text, **how)
-            while [*shared._queue] == waiting and not future.done():
-                time.sleep(0.001)
+            wait_until(lambda: [*shared._queue] != waiting or future.done())
             return future
 
         yield ask_for
@@ -72,11 +72,10 @@ def busy(blocking, shared) -> Iterator[None]:
     """Keep the translator busy until the test sets the event `go`."""
     with ThreadPoolExecutor(1) as thread:
         first = thread.submit(shared.translate, "Two dogs.")
-        while not blocking.batches:
-            time.sleep(0.001)
+        wait_until(lambda: blocking.batches)
         yield
         blocking.go.set()
-        assert first.result().source_text == "Two dogs."
+        assert first.result(30).source_text == "Two dogs."
 
 
 @pytest.mark.usefixtures("busy")
@@ -113,11 +112,10 @@ def test_client_that_asks_again_keeps_its_place(blocking, shared, ask) -> None:
     other = ask(SENTENCES[0], client="b", beam=2)
     with ThreadPoolExecutor(1) as thread:
         again = thread.submit(shared.translate, SENTENCES[0], client="a")
-        while not request.threads:
-            time.sleep(0.001)
+        wait_until(lambda: request.threads)
         assert next(iter(shared._queue)) is request
         blocking.go.set()
-        assert again.result(30) is request.trace.result()
+        assert again.result(30) is request.trace.result(30)
     other.result(30)
 
 
@@ -139,8 +137,7 @@ def test_waiting_thread_learns_its_position_and_wait(blocking, shared, ask) -> N
     told: list[tuple[int, float]] = []
     first = ask("One dog.", client="a")
     second = ask("Three big dogs.", client="b", waiting=lambda *position: told.append(position))
-    while not told:
-        time.sleep(0.001)
+    wait_until(lambda: told)
     blocking.go.set()
     first.result(30), second.result(30)
     count, seconds = told[0]

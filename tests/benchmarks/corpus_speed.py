@@ -2,8 +2,7 @@
 
     OMP_WAIT_POLICY=PASSIVE python -m tests.benchmarks.corpus_speed train.tsv.xz --pairs 2000 --kinds balanced none
 
-Each sample is a run of the whole command, including the start of its processes and the loading of the model; with
-`--alone`, one thread of this process measures pairs without that start, like one actor of `--ray`.
+Each sample is a run of the whole command, including the start of its processes and the loading of the model.
 
 Pairs per second of processor time, times the processors, is the speed of an otherwise idle machine. Memory is the
 proportional set size, which counts shared pages once.
@@ -13,7 +12,6 @@ import os
 
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # before torch is loaded, in every process
 
-import argparse
 import itertools
 import resource
 import subprocess
@@ -24,10 +22,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-import torch
-
-from attnviz.corpora import Analyser, Line, Settings, read_lines
-from attnviz.corpora.job import WINDOW
+from attnviz.corpora import Line, read_lines
 from attnviz.memory import keep_few_shapes
 from tests.benchmarks.harness import Sample, compare, options_of
 
@@ -57,18 +52,6 @@ def run_command(count: int, *arguments: str) -> Iterator[Sample]:
     yield {"pairs/s": count / seconds, "pairs/s of processor": count / spent, "most memory, MiB": memory / 2**20}
 
 
-def measure_alone(file: Path, kind: str, options: argparse.Namespace) -> Iterator[Sample]:
-    torch.set_num_threads(1)
-    settings = Settings(kind=None if kind == "none" else kind, precision=options.precision)
-    analyser = Analyser.load(options.model, settings, "cpu")
-    lines = [line for line in read_lines(file) if isinstance(line, Line)]
-    analyser(lines[:50])
-    for first in range(0, len(lines), WINDOW):
-        started, window = time.process_time(), lines[first : first + WINDOW]
-        analyser(window)
-        yield {"pairs/s of processor": len(window) / (time.process_time() - started)}
-
-
 def sample_pairs(files: list[Path], pairs: int) -> Iterator[str]:
     """Yield `pairs` pairs: equally many of each file, evenly spread over it."""
     share = pairs // len(files)
@@ -87,7 +70,6 @@ if __name__ == "__main__":
     parser.add_argument("--workers", type=int, nargs="+", default=[2])
     parser.add_argument("--model", default="models/en-fr")
     parser.add_argument("--precision", default="auto")
-    parser.add_argument("--alone", action="store_true")
     options = parser.parse_args()
     keep_few_shapes()  # as the command does
     with tempfile.TemporaryDirectory() as folder:
@@ -104,6 +86,4 @@ if __name__ == "__main__":
         print(f"{len(lines)} pairs", flush=True)
         runs = itertools.product(options.kinds, options.workers)
         contenders = {f"{kind}, {n} workers": partial(command, kind, n) for kind, n in runs}
-        if options.alone:
-            contenders = {kind: partial(measure_alone, file, kind, options) for kind in options.kinds}
         compare(contenders, options)

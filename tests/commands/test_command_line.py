@@ -203,7 +203,8 @@ def test_output_that_is_standard_input_is_refused(tmp_path, snapshot) -> None:
     (given := tmp_path / "in.txt").write_text("kept")
     with given.open() as file:
         program = [sys.executable, "-m", "attnviz", "translate", "-o", str(given)]
-        done = subprocess.run(program, cwd=REPOSITORY, stdin=file, capture_output=True, text=True, check=False)
+        how = {"cwd": REPOSITORY, "stdin": file, "capture_output": True, "text": True, "timeout": 120}
+        done = subprocess.run(program, **how, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.replace(str(given), "OUTPUT") == snapshot
     assert given.read_text() == "kept"

@@ -79,9 +79,11 @@ def serving(root: Path, how: str = "well") -> Iterator[tuple[str, type[_Handler]
         server.daemon_threads = True
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
-        yield f"http://127.0.0.1:{server.server_port}", handler
-        server.shutdown()
-        thread.join()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}", handler
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 @pytest.fixture

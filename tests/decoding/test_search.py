@@ -28,7 +28,7 @@ from attnviz.decoding import (
     target_ids,
 )
 from attnviz.decoding.applied_interventions import check_limit
-from attnviz.network import ModelConfig, RNNsearch, TransformerConfig
+from attnviz.network import ModelConfig, RNNsearch
 from attnviz.network.encoder import PreparedEncoder
 from attnviz.network.model_config import READOUT_STATES
 from attnviz.network.rnnsearch import Memory, StepDecoder
@@ -36,7 +36,6 @@ from attnviz.text import BOS, EOS, PAD, UNK, Tokenizer
 from attnviz.trace.interventions import forced_words
 from tests.conftest import SENTENCES
 from tests.strategies import FEW
-from tests.transformers import random_transformer
 
 KINDS = list(product(ATTENTION_KINDS, READOUT_STATES))
 
@@ -165,23 +164,6 @@ def test_largest_numbers_are_those_of_topk(columns, more, count, seed) -> None:
     best, indices = largest(scores, count)
     assert torch.equal(best, scores.topk(count).values)
     assert torch.equal(scores.gather(1, indices), best)
-
-
-@pytest.mark.parametrize("kind", [*ATTENTION_KINDS, "transformer"])
-def test_batched_translations_equal_single_ones(make_network, tokenizer, kind) -> None:
-    """Of few sentences and of many, which are computed in another way."""
-    if kind == "transformer":
-        network = random_transformer(TransformerConfig(len(tokenizer), 16, 4, 2, 12), 6)
-        network.output.bias[EOS] += 4
-    else:
-        network = make_network(kind)
-    translator, some = Translator(network, tokenizer), SENTENCES[::2]
-    for beam in (1, 3):
-        alone = [translator.translate(sentence, beam=beam) for sentence in some]
-        for times in (1, 4):
-            assert translator.translate_batch(times * some, beam=beam) == times * [one.translation for one in alone]
-        scores = [found[0].score for found in translator.search_batch(some, beam=beam)]
-        assert [trace.score for trace in alone] == pytest.approx(scores, abs=1e-4)
 
 
 def test_beam_wider_than_vocabulary_and_words_that_do_not_depend_on_others(make_network) -> None:

@@ -3,37 +3,20 @@
 MkDocs checks those within the site as it builds it.
 """
 
+import html
+import re
 import sys
 import urllib.error
 import urllib.request
-from html.parser import HTMLParser
 from pathlib import Path
-from urllib.parse import urlsplit
 
-SKIPPED = ("localhost",)
-"""Parts of URLs that exist only on the reader's machine; they are not checked."""
-
-
-class _Links(HTMLParser):
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.found: list[str] = []
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = dict(attrs)
-        names = () if tag == "link" and given.get("rel") in ("preconnect", "canonical", "edit") else ("href", "src")
-        self.found += [value for name in names if (value := given.get(name))]
+_WEB_LINK = re.compile(r'<(?!link\b)[^>]*\s(?:href|src)="?(https?://[^"#\s>]+)')
 
 
 def web_links(site: Path) -> list[str]:
     """Return the addresses of other sites that the pages link to, each once."""
-    links = {link for path in site.rglob("*.html") for link in _Links(path.read_text(encoding="utf-8")).found}
-    return sorted(
-        link.partition("#")[0]
-        for link in links
-        if urlsplit(link).scheme in ("http", "https") and not any(part in link for part in SKIPPED)
-    )
+    links = {link for path in site.rglob("*.html") for link in _WEB_LINK.findall(path.read_text(encoding="utf-8"))}
+    return sorted(html.unescape(link) for link in links if "localhost" not in link)
 
 
 def failure(address: str, timeout: float = 20) -> str | None:

@@ -109,6 +109,7 @@ def run_blocks(folder: Path, runnable: list[Block], python: Path = PYTHON) -> li
         input=json.dumps([(block.language, block.code) for block in runnable]),
         capture_output=True,
         text=True,
+        timeout=590,
         check=False,
     )
     if done.returncode:

@@ -35,6 +35,7 @@ from tests.documentation.pages import (
     prepare,
     run_blocks,
 )
+from tests.processes import run_python
 
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
 BLOCKS = [(guide, block) for guide in GUIDES for block in blocks(guide.read_text(encoding="utf-8"))]
@@ -157,7 +158,7 @@ def installed(tmp_path_factory) -> Path:
     folder, pip = tmp_path_factory.mktemp("installed"), (sys.executable, "-m", "pip")
 
     def run_program(*command: str | Path) -> None:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
 
     run_program(*pip, "wheel", "--quiet", "--no-deps", "--wheel-dir", folder, REPOSITORY)
@@ -186,9 +187,8 @@ def test_recipe_runs_and_prints_the_shown_output(tmp_path, installed, page) -> N
 def test_notebook_runs_and_reproduces_its_stored_output(tmp_path, installed) -> None:
     empty, path = tmp_path / "empty", tmp_path / "run.ipynb"
     empty.mkdir()
-    done = subprocess.run(
-        [installed, "-c", RUN_NOTEBOOK, empty, path], cwd=REPOSITORY, capture_output=True, text=True, check=False
-    )
+    how = {"cwd": REPOSITORY, "capture_output": True, "text": True, "timeout": 590}
+    done = subprocess.run([installed, "-c", RUN_NOTEBOOK, empty, path], **how, check=False)
     assert done.returncode == 0, done.stderr[-4000:]
     stored, found = (nbformat.read(one, as_version=4) for one in (NOTEBOOK, path))
     for before, after in zip(stored.cells, found.cells, strict=True):
@@ -198,15 +198,14 @@ def test_notebook_runs_and_reproduces_its_stored_output(tmp_path, installed) -> 
     assert "maison" in shown["text/html"]
 
 
-BUILD = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--config-file", DOCUMENTATION / "mkdocs.yml"]
+BUILD = ["-m", "mkdocs", "build", "--strict", "--quiet", "--config-file", DOCUMENTATION / "mkdocs.yml"]
 
 LOADED = re.compile(r'<(?:script|img|iframe)[^>]*\ssrc="([^"]+)"')
 
 
 @pytest.mark.nightly
 def test_documentation_builds_without_warnings(tmp_path) -> None:
-    done = subprocess.run([*BUILD, "--site-dir", tmp_path], cwd=REPOSITORY, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    run_python(*BUILD, "--site-dir", tmp_path)
     assert "https://arxiv.org/abs/1409.0473" in web_links(tmp_path)
     reference = "".join(page.read_text(encoding="utf-8") for page in (tmp_path / "reference").glob("*.html"))
     found = set(re.findall(r'id="(attnviz[\w.]+)"', reference))

@@ -22,10 +22,8 @@ from attnviz.evaluation.bleu import (
 from attnviz.evaluation.compared_models import best_trial, tune
 from attnviz.evaluation.forced import Likelihood, force_pairs, likelihoods, total_likelihood
 from attnviz.evaluation.measurement_tables import command_line, table_number
-from attnviz.network import TransformerConfig
 from attnviz.text import EOS
 from tests.conftest import SENTENCES
-from tests.transformers import random_transformer
 from tests.whole_recomputation import recompute
 
 
@@ -114,21 +112,6 @@ def test_numbers_and_paths_of_tables_are_short() -> None:
 
 
 PAIRS = list(zip(SENTENCES[::2], SENTENCES[1::2], strict=True))
-
-
-@pytest.mark.parametrize("kind", ["additive", "transformer"])
-def test_batched_forced_decoding_equals_single(make_network, tokenizer, kind) -> None:
-    transformer = random_transformer(TransformerConfig(len(tokenizer), 16, 4, 2, 12), 2)
-    translator = Translator(make_network() if kind == "additive" else transformer, tokenizer)
-    counted: list[int] = []
-    forced = force_pairs(translator, PAIRS * 9, counted.append)
-    assert sum(counted) == len(forced) == 9 * len(PAIRS)
-    for place in (0, 1, 2, 3, 4, 5, 52):
-        source, target = PAIRS[place % len(PAIRS)]
-        trace = translator.translate(source, target=target)
-        assert forced[place].log_likelihood == pytest.approx(float(trace.log_probabilities.sum()), rel=1e-4)
-        np.testing.assert_allclose(forced[place].alignment, trace.alignment, atol=1e-5)
-        assert forced[place].target_pieces == trace.target_pieces
 
 
 def test_perplexity_equals_numpy_recomputation(make_network, tokenizer) -> None:

@@ -1,6 +1,5 @@
 """Tiny models of Hugging Face: every head equals the model's own output, and attributions equal brute force."""
 
-import csv
 import json
 import os
 import warnings
@@ -18,7 +17,6 @@ from numpy.typing import NDArray
 from attnviz import Attention, AttnvizError, from_huggingface, read_attention
 from attnviz.analysis.gold import linkable_words, links_text
 from attnviz.commands.main import main
-from attnviz.trace.parts import Heads
 from tests.conftest import REPOSITORY
 from tests.saved_pages import saved_view
 from tests.snapshots import refusal
@@ -510,50 +508,6 @@ def test_words_are_counted_as_the_tokenizer_does(kind) -> None:
         for layer, head in np.ndindex(record.head_weights.shape[:2]):
             shown = record.select_heads(layer, head)
             assert links_text(shown) == _links(shown.alignment, tokens)
-
-
-PAIRS = [
-    ("the green house", "la maison verte"),
-    ("the zebra house green the", "la maison zèbre"),
-    ("house", "verte la"),
-]
-
-
-@pytest.mark.parametrize("kind", ["nllb", "bert2bert"])
-def test_folder_and_commands_count_the_same_words(kind, tmp_path) -> None:
-    folder, gold, table = tmp_path / "model", tmp_path / "gold", tmp_path / "heads.csv"
-    for one in tiny_translator(kind):
-        one.save_pretrained(folder)
-    sides = [*map(list, zip(*PAIRS, strict=True))]
-    given = [str(folder)]
-    for name, lines in zip(("source", "target"), sides, strict=True):
-        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-        given.append(f"--{name}-file={tmp_path / name}")
-    records = list(read_attention(folder, source=sides[0], target=sides[1]))
-    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
-    for record, pair in zip(records, PAIRS, strict=True):
-        tokens = [tokenizer.convert_ids_to_tokens(tokenizer(text)["input_ids"]) for text in pair]
-        assert [len(side) for side in linkable_words(record.words())] == [len(text.split()) for text in pair]
-        assert links_text(record) == _links(record.alignment, tokens)
-    assert main(["attention", *given, "-o", str(tmp_path / "made.pharaoh")]) == 0
-    made = (tmp_path / "made.pharaoh").read_text(encoding="utf-8").split("\n")
-    assert made == [*map(links_text, records), ""]
-    links = []
-    for record in records:  # a score takes the largest weight at a word
-        rows, columns = (np.flatnonzero(side >= 0) for side in (record.target_word_of, record.source_word_of))
-        largest = record.head_weights[1, 0][np.ix_(rows, columns)].argmax(axis=1).tolist()
-        links.append(" ".join(f"{j}-{i}" for i, j in enumerate(largest)))
-    gold.write_text("\n".join(links) + "\n", encoding="utf-8")
-    assert main(["score", *given, "--gold", str(gold), "--heads", "-o", str(table)]) == 0
-    with table.open(encoding="utf-8", newline="") as lines:
-        errors = {(int(row["layer"]), int(row["head"])): float(row["aer"]) for row in csv.DictReader(lines)}
-    assert (len(errors), errors[1, 0]) == (4, 0)
-    config = folder / "generation_config.json"
-    assert main(["score", *given, "--gold", str(gold), "--heads", "-o", str(config)]) == 0
-    (found,) = transformers.GenerationConfig.from_pretrained(folder).alignment_heads
-    assert errors[tuple(found)] == 0
-    assert main(["attention", *given, "--layer", "2", "--head", "1", "-o", str(tmp_path / "one.json")]) == 0
-    assert read_attention(tmp_path / "one.json")[0].heads == Heads(1, 0)
 
 
 @pytest.mark.parametrize("separate", [False, True])

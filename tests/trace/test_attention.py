@@ -111,24 +111,6 @@ def test_mismatched_arguments_are_refused(given, snapshot) -> None:
     assert refusal(lambda: attention(**{"source": SOURCE, "target": TARGET, "matrix": matrix(), **given})) == snapshot
 
 
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | texts,
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(texts, inner, max_size=3),
-    max_leaves=12,
-)
-NAMES = ("format", "version", "source", "target", "matrix", "energies", "states", "gold", "words", "origin", "remarks")
-
-
-@given(st.dictionaries(st.sampled_from(NAMES), JSON, max_size=5))
-def test_any_object_is_opened_or_refused(fields) -> None:
-    whole = {"source": ["a", "b"], "target": ["c"], "matrix": [[0.25, 0.75]]} | fields
-    try:
-        found = Attention.from_json(json.dumps(whole))
-    except AttnvizError:
-        return
-    assert_same(Attention.from_json(found.to_json()), found)
-
-
 @given(st.lists(texts.filter(lambda text: text.strip() and len(text) <= 200), min_size=1, max_size=8))
 def test_every_piece_belongs_to_a_word_in_order(tokens) -> None:
     try:

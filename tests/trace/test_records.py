@@ -7,8 +7,6 @@ import io
 import json
 import pickle
 import pydoc
-import subprocess
-import sys
 import types
 import typing
 from dataclasses import replace
@@ -31,7 +29,7 @@ from attnviz.trace.quantity import plain_equation
 from attnviz.trace.snapshots import Sentence, Snapshots, join_snapshots, load_folder
 from attnviz.trace.storage import element_type
 from attnviz.trace.trace import RECORDED
-from tests.conftest import REPOSITORY
+from tests.processes import run_python
 from tests.snapshots import refusal, without_numbers
 
 CLASSES = (Trace, TransformerTrace, Judgement)
@@ -125,10 +123,7 @@ def test_records_open_without_torch(records, tmp_path) -> None:
         "    record = kind.load(f'{sys.argv[1]}/{kind.__name__}.json')\n"
         "    print(record.fingerprint, kind is Judgement or record.words().alignment.sum())\n"
     )
-    command = [sys.executable, "-c", program, str(tmp_path)]
-    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    printed = [line.split() for line in done.stdout.splitlines()]
+    printed = [line.split() for line in run_python("-c", program, tmp_path).splitlines()]
     assert [fingerprint for fingerprint, _ in printed] == [one.fingerprint for one in (*records.values(), foreign)]
     assert float(printed[0][1]) == pytest.approx(len(records[Trace].words().target), abs=1e-3)
 

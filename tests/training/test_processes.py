@@ -1,14 +1,10 @@
-"""Training runs stopped by a signal or killed: what they save, and that they resume unchanged."""
+"""Training runs stopped by a signal: what they save, and that they resume unchanged."""
 
-import contextlib
 import os
-import random
 import re
-import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -22,6 +18,7 @@ from attnviz.training.loop import _Run
 from attnviz.training.processes import Interrupted, ProcessGroup, Stopped, StopRequest
 from attnviz.training.run_state import read_progress
 from tests.conftest import REPOSITORY
+from tests.processes import wait_until
 from tests.small_run import assert_same_run, tiny, train_command
 
 SHORT = {"updates": 17, "validate_every": 10, "average": 2, "matrix_rate": 0.5, "bleu_sentences": 2}
@@ -89,13 +86,14 @@ def test_second_signal_interrupts_and_stop_cuts_short() -> None:
 def test_train_stops_on_signal_with_code_130_and_resumes(files, tmp_path, number, capsys) -> None:
     arguments = train_command(tiny(files, tmp_path / "run", snapshots=0))
     how = {"cwd": REPOSITORY, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    process = subprocess.Popen([sys.executable, "-m", "attnviz", *arguments], **how)
     checkpoint = tmp_path / "run/checkpoint.safetensors"
-    while not checkpoint.exists() and process.poll() is None:
-        time.sleep(0.005)
-    time.sleep(0.01)
-    process.send_signal(number)
-    _, output = process.communicate(timeout=60)
+    with subprocess.Popen([sys.executable, "-m", "attnviz", *arguments], **how) as process:
+        try:
+            wait_until(lambda: checkpoint.exists() or process.poll() is not None)
+            process.send_signal(number)
+            _, output = process.communicate(timeout=60)
+        finally:
+            process.kill()
     assert process.returncode == 130, output
     (update,) = re.findall(r"Stopped after update (\d+)", output)
     assert read_progress(checkpoint).update == int(update)
@@ -121,65 +119,3 @@ def test_pieces_are_counted_exactly_over_processes(monkeypatch) -> None:
     assert set(sent) == {torch.int64, torch.float32}
     alone = ProcessGroup(0, 1, torch.device("cpu"))
     assert (alone.count(2**24 + 1), alone.total(amounts).tolist()) == (2**24 + 1, [[0.5, 3.0]])
-
-
-def state_of(folder: Path) -> dict[str, int]:
-    found = {}
-    with contextlib.suppress(OSError):  # a file that disappears meanwhile changes the state, too
-        for path in folder.rglob("*"):
-            found[str(path)] = path.stat().st_mtime_ns
-    return found
-
-
-def moment(folder: Path, seconds: float, chance: random.Random) -> Iterator[bool]:
-    """Yield False until the time to kill has come, then True: at a random time, or soon after a file changes."""
-    if at_file := chance.random() < 0.5:
-        changes, seen = chance.randint(1, 6), state_of(folder)
-        while changes:
-            if (now := state_of(folder)) != seen:
-                changes, seen = changes - 1, now
-            yield False
-    end = time.monotonic() + chance.uniform(0, 0.02 if at_file else seconds)
-    while time.monotonic() < end:
-        yield False
-    yield True
-
-
-def run(arguments: list[str], until: Iterator[bool] | None = None) -> bool:
-    """Run the command until it ends or `until` yields True; return whether it was killed."""
-    how = {"cwd": REPOSITORY, "env": os.environ | {"OMP_NUM_THREADS": "1"}, "start_new_session": True, "text": True}
-    command = [sys.executable, "-m", "attnviz", *arguments]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **how)
-    while until is not None and process.poll() is None:
-        if next(until):
-            os.killpg(process.pid, signal.SIGKILL)
-            process.communicate()
-            return True
-        time.sleep(0.001)
-    _, errors = process.communicate()
-    assert process.returncode == 0, f"the command ended with {process.returncode}: {errors[-2000:]}"
-    return False
-
-
-@pytest.mark.nightly
-def test_command_killed_twice_ends_with_same_bytes(files, tmp_path) -> None:
-    """The command `corpus` is interrupted in `tests/corpora`, and the writer of one file in `tests/test_reading.py`."""
-    whole, killed = (tmp_path / name / "run" for name in ("whole", "killed"))  # snapshots have the folder's name
-    chance, kills = random.Random("train 2"), 0
-    commands = [train_command(tiny(files, output, average=2)) for output in (whole, killed)]
-    started = time.monotonic()
-    run(commands[0])
-    seconds = time.monotonic() - started
-    while kills < 2:
-        if run(commands[1], moment(killed, seconds, chance)):
-            kills += 1
-        else:  # it was too quick
-            shutil.rmtree(killed)
-    run(commands[1])
-    assert_same_run(whole, killed)
-    saved = []
-    for output in (whole, killed):
-        paths = [output / "model" / "model.safetensors", *sorted((output / "model" / "snapshots").rglob("*"))]
-        saved.append({path.name: path.read_bytes() for path in paths if path.is_file()})
-    assert len(saved[0]) > 1
-    assert saved[0] == saved[1]
