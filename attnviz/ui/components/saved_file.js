@@ -3,9 +3,9 @@
 import { fetchPayload, REFUSED } from "./requests.js";
 import { element } from "./elements.js";
 
-/** Saves the file at the address of a link under the link's file name; `report` gets the problem, empty without one. */
-export async function saveFile(/** @type {HTMLAnchorElement} */ link, /** @type {(problem: string) => void} */ report) {
-  const { href, download } = link;
+/** Saves the file at the address of a link under the link's file name; `report` gets the problem, empty without one.
+ * @param {{ href: string, download: string }} link @param {(problem: string) => void} report */
+export async function saveFile({ href, download }, report) {
   report("");
   const answer = await fetchPayload(href);
   if (answer.status === REFUSED) return report(await answer.text());

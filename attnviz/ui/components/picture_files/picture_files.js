@@ -4,7 +4,7 @@
 import { missingCharacters } from "../../../figures/glyphs.js";
 import { component } from "../component.js";
 import { fetchJson } from "../payloads.js";
-import { saveFile } from "../saved_file.js";
+import { saveBlob, saveFile } from "../saved_file.js";
 import { element, find, write } from "../elements.js";
 import { fill } from "../numbers.js";
 import { loadedPlotly } from "../plots.js";
@@ -65,25 +65,26 @@ async function pageFont() {
   return fontCss;
 }
 
-async function pngUrl(/** @type {Picture} */ picture) {
+async function pngOf(/** @type {Picture} */ picture) {
   const { text, width, height } = await svgOf(picture);
   const styled = text.replace(/<svg[^>]*>/, `$&<style>${await pageFont()}</style>`);
   const url = URL.createObjectURL(new Blob([styled], { type: "image/svg+xml" }));
   const image = new Image();
   image.src = url;
   await image.decode();
-  const canvas = element("canvas", "", { width: width * PNG_SCALE, height: height * PNG_SCALE });
+  const canvas = new OffscreenCanvas(width * PNG_SCALE, height * PNG_SCALE);
   canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
   URL.revokeObjectURL(url);
-  return canvas.toDataURL("image/png");
+  return canvas.convertToBlob();
 }
 
-/** @type {Record<string, (picture: Picture, at: string) => string | Promise<string>>} */
-const FORMATS = {
-  png: pngUrl,
-  svg: async (picture) => SVG_ADDRESS + encodeURIComponent((await svgOf(picture)).text),
-  pdf: ({ file }, at) => new URL(`${at}&pdf=${encodeURIComponent(file)}`, document.baseURI).href,
-  csv: ({ table }) => URL.createObjectURL(new Blob(["\ufeff", table], { type: "text/csv" })), // U+FEFF: spreadsheets then read UTF-8
+const FORMATS = ["png", "svg", "pdf", "csv"];
+
+/** What makes the files of a picture here. @type {Record<string, (picture: Picture) => Blob | Promise<Blob>>} */
+const MADE_HERE = {
+  png: pngOf,
+  svg: async (picture) => new Blob([(await svgOf(picture)).text], { type: "image/svg+xml" }),
+  csv: ({ table }) => new Blob(["\ufeff", table], { type: "text/csv" }), // U+FEFF: spreadsheets then read UTF-8
 };
 
 /** A button that saves a picture in a format; `report` gets the problem, empty without one. `at` is the payload's
@@ -94,18 +95,13 @@ function saveButton(picture, format, words, at, report) {
   const button = element("button", "", format.toUpperCase());
   button.ariaLabel = `${picture.title}, ${format.toUpperCase()}`;
   button.onclick = async () => {
-    const link = element("a", "", { download: `${picture.file}.${format}` });
+    const download = `${picture.file}.${format}`, make = MADE_HERE[format];
     button.ariaBusy = "true";
     report("");
     try {
-      if (format === "pdf" && !picture.pdf) {
-        const [drawn, font] = [await svgOf(picture), await pageFont()];
-        await printSvg(drawn, font, button);
-      } else {
-        link.href = await FORMATS[format](picture, at);
-        if (format === "pdf") await saveFile(link, report);
-        else link.click();
-      }
+      if (make) saveBlob(await make(picture), download);
+      else if (picture.pdf) await saveFile({ href: `${at}&pdf=${encodeURIComponent(picture.file)}`, download }, report);
+      else await printSvg(await svgOf(picture), await pageFont(), button);
       const missing = format === "png" ? missingCharacters((await svgOf(picture)).text) : "";
       if (missing) report(fill(words.boxes, { characters: [...missing].slice(0, MOST_NAMED).join(" ") }));
     } catch {
@@ -120,7 +116,7 @@ function saveButton(picture, format, words, at, report) {
 function entry(picture, words, at) {
   const problem = element("p", "", { role: "alert" });
   const report = (/** @type {string} */ text) => write(problem, text);
-  const buttons = Object.keys(FORMATS).map((format) => saveButton(picture, format, words, at, report));
+  const buttons = FORMATS.map((format) => saveButton(picture, format, words, at, report));
   return element("div", "picture", element("span", "", picture.title), ...buttons, problem);
 }
 
