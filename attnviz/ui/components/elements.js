@@ -107,11 +107,15 @@ export function onResize(act, signal, ...elements) {
   signal.addEventListener("abort", () => sizes.disconnect());
 }
 
-/** Lets keys scroll an element while its contents are wider than it: keyboard.js leaves them the arrow keys. */
+/** Lets keys scroll an element while its contents are wider than it: keyboard.js leaves them the arrow keys. Fades the
+ * edges beyond which there is more. */
 export function makeScrollable(/** @type {HTMLElement} */ node) {
-  const scrolls = node.scrollWidth > node.clientWidth + 1;
+  const { scrollLeft, scrollWidth, clientWidth } = node, scrolls = scrollWidth > clientWidth + 1;
+  node.classList.toggle("more-left", scrollLeft > 1);
+  node.classList.toggle("more-right", scrollLeft + clientWidth < scrollWidth - 1);
   if (node.hasAttribute("data-scrolls") === scrolls) return;
   node.toggleAttribute("data-scrolls", scrolls);
+  node.onscroll = scrolls ? () => makeScrollable(node) : null;
   if (scrolls) node.tabIndex = 0;
   else node.removeAttribute("tabindex");
 }

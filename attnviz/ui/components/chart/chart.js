@@ -107,13 +107,6 @@ function scrollToColumn(/** @type {ChartState} */ { root, chart, step, source })
   }
 }
 
-/** Fades the edges beyond which one can scroll, by mouse or keys. */
-function fadeEdges(/** @type {HTMLElement} */ scroll) {
-  makeScrollable(scroll);
-  scroll.classList.toggle("more-left", scroll.scrollLeft > 1);
-  scroll.classList.toggle("more-right", scroll.scrollLeft + scroll.clientWidth < scroll.scrollWidth - 1);
-}
-
 /** Tells the elements over a chart, also those of other components, where it now is. */
 function placeOverlays(/** @type {ChartState} */ state) {
   drawFrozenLabels(state);
@@ -122,10 +115,7 @@ function placeOverlays(/** @type {ChartState} */ state) {
 
 function listenToChart(/** @type {ChartState} */ state) {
   const { root, chart } = state, scroll = find(root, ".scroll");
-  scroll.addEventListener("scroll", () => {
-    fadeEdges(scroll);
-    moveColumnLabels(state);
-  }, { passive: true });
+  scroll.addEventListener("scroll", () => moveColumnLabels(state), { passive: true });
   watchWidth(state, async (width) => {
     if (state.figure.layout.meta.upright) {
       state.text = undefined; // other numbers have room
@@ -136,9 +126,9 @@ function listenToChart(/** @type {ChartState} */ state) {
       placeSliders(state);
       placeOverlays(state);
     }
-    fadeEdges(scroll);
+    makeScrollable(scroll);
   });
-  fadeEdges(scroll);
+  makeScrollable(scroll);
   chart.on("plotly_click", ({ points: [point] }) => {
     const { tree, opens } = chart.layout.meta;
     if (tree) openHypothesis(root, tree, Number(point.customdata));
@@ -198,7 +188,7 @@ async function show(/** @type {ChartState} */ state, /** @type {ChartPayload} */
     placeOverlays(state);
     markHypothesis(state, null);
     attachSliders(state);
-    fadeEdges(find(root, ".scroll")); // the figure may be wider than the one before
+    makeScrollable(find(root, ".scroll")); // the figure may be wider than the one before
   }
   markTabStop(state);
   scrollToColumn(state);
