@@ -50,7 +50,7 @@ function writeCaption(root, heading, sentences) {
 function describe(/** @type {ChartState} */ state) {
   const { chart, figure: { layout } } = state;
   const { alt, narrowest, widest, steps, order, entries, words, tree, opens } = layout.meta;
-  chart.setAttribute("aria-label", alt);
+  Object.assign(chart, { role: "img", ariaLabel: alt }); // not before: an image must have a name
   const bounds = { minWidth: `${narrowest}px`, maxWidth: widest ? `${widest}px` : "" };
   if (chart.style.minWidth !== bounds.minWidth || chart.style.maxWidth !== bounds.maxWidth) {
     Object.assign(chart.style, bounds);

@@ -93,7 +93,7 @@ function describe(/** @type {GrowthState} */ state, /** @type {Growth} */ growth
   write(find(root, "output"), sentence);
   write(find(root, ".build"), state.clock.playing ? words.stop : words.build);
   const alt = [growth.skeleton.layout.meta.alt, captions[growth.step], `${sentence}.`];
-  state.chart.setAttribute("aria-label", alt.filter(Boolean).join(" "));
+  Object.assign(state.chart, { role: "img", ariaLabel: alt.filter(Boolean).join(" ") });
 }
 
 async function paint(/** @type {GrowthState} */ state) {
