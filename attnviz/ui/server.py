@@ -160,6 +160,24 @@ def _static_file(request: Request) -> Response:
 
 
 @functools.cache
+def _streamlit_files() -> dict[str, Path]:
+    """Return the scripts and style sheets of Streamlit, whose names change with their contents, too."""
+    folder = Path(st.__file__).parent / "static" / "static"
+    return {path.name: path for path in (*folder.glob("js/*.js"), *folder.glob("css/*.css"))}
+
+
+def _streamlit_file(request: Request) -> Response:
+    """Return a script or a style sheet of Streamlit, or 404.
+
+    Streamlit 1.67 sends these 2 MB as they are, for which a class that opens the page at once would wait.
+    """
+    if (path := _streamlit_files().get(request.path_params["name"])) is None:
+        return Response(status_code=404)
+    media_type = "text/css" if path.suffix == ".css" else "text/javascript"
+    return _response(_compressed(path.read_text(encoding="utf-8")), request, media_type, FOR_EVER)
+
+
+@functools.cache
 def _compressed(text: str) -> bytes:
     return gzip.compress(text.encode("utf-8"), mtime=0)
 
@@ -296,6 +314,7 @@ ROUTES = [
     # The digest takes a moment to compute: not before the server answers.
     *(_route(f"{program.name}-{program.version}-{{digest}}.js", _static_file) for program in _PROGRAMS),
     _route("attnviz-{font}.woff2", _static_file),
+    *(_route(f"static/{kind}/{{name}}", _streamlit_file) for kind in ("css", "js")),
     Route("/{folders:path}attnviz-payload/{digest}/{name}", _request, methods=["HEAD", "POST"]),
     _route("attnviz-payload/{digest}/{name}", _payload),
     _route("_stcore/metrics", lambda _: PlainTextResponse("Not Found", 404)),

@@ -8,6 +8,7 @@ import resource
 import shutil
 import socket
 from collections.abc import Iterator
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -53,8 +54,11 @@ SERVER = TestClient(PAGE, "http://localhost", headers={"accept-encoding": "ident
 
 def test_programs_are_served_compressed_and_cacheable() -> None:
     """Also below a proxy's folder: the other tests ask for them at the root."""
-    for program in (PLOTLY, KATEX, APP_MODULES):
-        path, expected = program.file_name, program.text.encode()
+    ours = {program.file_name: program.text.encode() for program in (PLOTLY, KATEX, APP_MODULES)}
+    static = Path(st.__file__).parent / "static"
+    streamlits = {str(path.relative_to(static)): path.read_bytes() for path in static.glob("static/*/index.*s")}
+    assert {path.rpartition(".")[2] for path in streamlits} == {"css", "js"}
+    for path, expected in (ours | streamlits).items():
         plain = SERVER.get(f"/behind/a/proxy/{path}")
         packed = SERVER.get(f"/behind/a/proxy/{path}", headers={"accept-encoding": "gzip, br"})
         assert packed.headers["content-encoding"] == "gzip"
@@ -62,7 +66,8 @@ def test_programs_are_served_compressed_and_cacheable() -> None:
         for answer in (plain, packed):
             assert (answer.status_code, answer.content) == (200, expected)
             assert "immutable" in answer.headers["cache-control"]
-            assert answer.headers["content-type"].startswith("text/javascript")
+            assert answer.headers["content-type"].startswith("text/css" if path.endswith("css") else "text/javascript")
+    assert SERVER.get("/static/js/index.js").status_code == 404
     digest = APP_MODULES.file_name.rpartition("-")[2]
     other = SERVER.get("/" + APP_MODULES.file_name.replace(digest, "0" * 12 + ".js"))
     assert other.status_code == 404, "another version's"
