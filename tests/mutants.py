@@ -65,7 +65,7 @@ AREAS: dict[str, dict[str, str]] = {
     "hugging-face": {"importing/huggingface importing/huggingface_model": "importing/huggingface"},
     "what-ifs": {
         "trace/interventions trace/what_ifs": (
-            "trace/what_ifs trace/interventions analysis/what_if_effects trace/damaged_files"
+            "trace/what_ifs trace/interventions analysis/what_if_effects trace/damaged_files decoding/interventions"
         ),
         "analysis/what_if_effects": "analysis/what_if_effects trace/what_ifs",
     },

@@ -86,6 +86,20 @@ def test_pieces_are_mapped_to_gold_words(tmp_path) -> None:
     assert alignment_error([matrix], gold).aer == 0
 
 
+@pytest.mark.parametrize(
+    ("source", "target", "line"),
+    [
+        ("[CLS] a dog", "un chien", "0-0 1-0 2-1"),
+        ("a dog", "un chien </s>", "0-0 1-1 0-2"),
+        ("[CLS] a dog", "[CLS] un chien", "0-0 1-1 2-2 0-1 1-0"),
+    ],
+)
+def test_links_of_special_tokens_are_none(source, target, line, tmp_path) -> None:
+    links = read_attention(_write(tmp_path / "links", [line]), [source], [target])
+    error = alignment_error(links, ["0-0 1-1"])
+    assert (error.aer, error.links) == (0, 2)
+
+
 def test_gold_links_in_a_record_are_gold_only_where_gold_is_read(tmp_path) -> None:
     gold = [(0, 0), (1, 1)]
     record = attention("a dog", "un chien", np.eye(2)[[0, 0]], sure=gold)

@@ -6,6 +6,7 @@ import itertools
 import json
 import math
 import zlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -257,9 +258,7 @@ others = st.tuples(st.sampled_from(["showing", "removing"]), st.integers(-1, 3) 
 )
 
 
-@settings(max_examples=150)
-@given(st.lists(adding | adding | adding | others, max_size=40))
-def test_stored_what_ifs_are_a_tree(actions) -> None:
+def compare_with_reference(actions: Iterable[tuple[Any, ...]]) -> None:
     stored, tree = StoredWhatIfs(), Tree()
     for name, *arguments in actions:
         if arguments[:1] == [None]:
@@ -273,6 +272,18 @@ def test_stored_what_ifs_are_a_tree(actions) -> None:
         stored = stored.adding(WhatIf(*arguments)) if name == "adding" else getattr(stored, name)(*arguments)
         expected = tuple(WhatIf(tree.number(one.parent), one.change, one.held) for one in tree.nodes)
         assert (stored.what_ifs, stored.current) == (expected, tree.number(tree.shown))
+
+
+@settings(max_examples=150)
+@given(st.lists(adding | adding | adding | others, max_size=40))
+def test_stored_what_ifs_are_a_tree(actions) -> None:
+    compare_with_reference(actions)
+
+
+def test_each_change_replaces_the_one_before_or_derives_from_it() -> None:
+    changes = list(itertools.product(CHANGES, (False, True)))
+    for first, second in itertools.product(changes, repeat=2):
+        compare_with_reference([("adding", None, *first), ("adding", None, *second)])
 
 
 LINKED = (
