@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tests.figures.payloads import figure_at, filled
+from tests.figures.payloads import figure_at
 
 
 def flattened(blocks: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
@@ -56,7 +56,7 @@ class SavedView:
         return list(found)
 
     def heatmap(self, **options: str) -> Any:
-        return filled(json.loads(self.payload("heatmap", **options)["template"]), [])
+        return figure_at(self.payload("heatmap", **options), "every")
 
     def figure(self, key: str, step: int) -> dict[str, Any]:
         """Return Plotly's JSON of the figure with this key at 0-based `step`."""
@@ -71,5 +71,16 @@ def page_payload(text: str) -> dict[str, Any]:
 
 def saved_view(text: str, language: str = "en", theme: str = "light", number: int = 0) -> SavedView:
     """Return the view of a page in this language and theme, of the what-if with this number."""
-    packed = page_payload(text)["drawn"][f"{language} {theme} {number}"]
-    return SavedView(**json.loads(gzip.decompress(base64.b64decode(packed))))
+    return unpacked_view(page_payload(text)["drawn"][f"{language} {theme} {number}"])
+
+
+def unpacked_view(packed: str) -> SavedView:
+    """Return a view with its payloads, unpacked as the browser does (`unpackedView` in `requests.js`)."""
+    view = json.loads(gzip.decompress(base64.b64decode(packed)))
+    payloads = {
+        at: payload | {"values": {step: view["texts"][text] for step, text in payload["values"].items()}}
+        if payload.get("values")
+        else payload
+        for at, payload in view["payloads"].items()
+    }
+    return SavedView(view["blocks"], payloads)

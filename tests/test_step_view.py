@@ -12,7 +12,7 @@ from attnviz import Trace, attention
 
 pytest.importorskip("anywidget")
 from attnviz.view.notebook import StepView
-from tests.saved_pages import flattened
+from tests.saved_pages import unpacked_view
 
 SENTENCE = "A green house."
 
@@ -36,7 +36,7 @@ def widget(trace, translator) -> StepView:
 
 
 def blocks_of(widget: StepView, kind: str) -> list[Any]:
-    return [block["data"] for block in flattened(json.loads(widget.view)["blocks"]) if block["kind"] == kind]
+    return unpacked_view(widget.view).mounted(kind)
 
 
 def identity(widget: StepView) -> str:
@@ -95,9 +95,8 @@ def test_each_what_if_is_translated_once(trace, translator, monkeypatch) -> None
 
 @pytest.mark.parametrize(("end", "shown"), [({}, True), ({"end": None}, True), ({"end": False}, False)])
 def test_end_mark_has_a_column_unless_it_is_left_out(trace, end, shown) -> None:
-    payloads = json.loads(StepView(trace, **end).view)["payloads"]
-    heatmap = next(one for at, one in payloads.items() if at.endswith("/heatmap?face=before&by=steps"))
-    columns = json.loads(heatmap["template"])["layout"]["meta"]["columns"]  # of each source piece, `</s>` last
+    heatmap = unpacked_view(StepView(trace, **end).view).heatmap()
+    columns = heatmap["layout"]["meta"]["columns"]  # of each source piece, `</s>` last
     assert (columns[-1] is None) == (not shown)
 
 

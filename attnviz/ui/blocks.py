@@ -249,10 +249,14 @@ def chart_payload(figures: Mapping[int, Spec] | Mapping[str, Spec], captions: Ca
     writes them: then a click on a row goes to its step, and the row of the current step is framed.
     """
     template, values = common_part([spec.plotly(theme_name()) for spec in figures.values()]) if figures else ({}, [])
+    return _filled_template(template, dict(zip(figures, values, strict=True)), captions)
+
+
+def _filled_template(template: Any, values: Mapping[Any, Any], captions: Captions) -> Payload:
     by_step = captions if isinstance(captions, Mapping) else {_EVERY_STEP: captions}
     return {
         "template": to_json(template),
-        "values": {str(step): to_json(own) for step, own in zip(figures, values, strict=True)},
+        "values": {str(step): to_json(own) for step, own in values.items()},
         "captions": {str(step): ("", one) if isinstance(one, str) else one for step, one in by_step.items()},
     }
 
@@ -268,8 +272,16 @@ def figure_payload(
 
 
 def steady_payload(figure: Spec, captions: Captions = "") -> Payload:
-    """Return the payload of a chart that is the same at every step."""
-    return chart_payload({_EVERY_STEP: figure}, captions)
+    """Return the payload of a chart that is the same at every step.
+
+    The texts of the first trace are values: heatmaps with different options have the same.
+    """
+    template = figure.plotly(theme_name())
+    first = template["data"][0] if template["data"] else {}
+    texts = first.get("text")
+    if texts:
+        first["text"] = {"slot": 0}
+    return _filled_template(template, {_EVERY_STEP: [texts]}, captions)
 
 
 def caption_payload(captions: Captions) -> Payload:

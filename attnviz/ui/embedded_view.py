@@ -33,7 +33,7 @@ from attnviz.ui.blocks import collected
 from attnviz.ui.embedding import Embedding, embedded_in
 from attnviz.ui.payloads import PayloadRequest, made
 from attnviz.ui.resources import has_posterior
-from attnviz.ui.selection import OPTIONS, PAGE_CHOICES, POSTERIOR_OPEN, take_links
+from attnviz.ui.selection import OPTIONS, PAGE_CHOICES, POSTERIOR_OPEN, SWITCHES, take_links
 from attnviz.ui.step.step_view import step_view
 from attnviz.ui.step.what_if_panel import current_view, handle_what_if
 from attnviz.ui.view import MAIN, View
@@ -43,8 +43,10 @@ PAGE_STYLE = Path(__file__).with_name("page.css")
 SHARES: dict[str, float] = {"quiet": QUIET, "joint": JOINT}
 """Constants of style sheets: custom properties such as `--quiet-share`, in percent."""
 THEMES: tuple[ThemeName, ...] = get_args(ThemeName)
-CHOSEN_HERE = ("face", "by", POSTERIOR_OPEN)
-"""Display options that a reader of an embedded view chooses; the others stay as they were."""
+MOST_CELLS = 2500
+"""Cells up to which a reader chooses all options of the heatmap: it is drawn for each combination, up to 96 times."""
+_CHOSEN_IN_LARGE = ("face", "by", POSTERIOR_OPEN)
+"""Options that a reader chooses in larger heatmaps, too."""
 _TYPESET = {"definitions", "equation"}
 """Kinds of blocks with formulas."""
 
@@ -133,11 +135,11 @@ class EmbeddedView:
 
     def _options(self) -> dict[str, tuple[str, ...]]:
         """Return the values of each display option, the opening one first."""
-        found = {}
+        found, is_small = {}, self.trace.attends and self.trace.alignment.size <= MOST_CELLS
         for name, values in OPTIONS.items():
             first = values[0] if name == POSTERIOR_OPEN else _text(getattr(self.choices, name))
-            others = [value for value in values if value != first] if name in CHOSEN_HERE else []
-            found[name] = (first, *others)
+            is_chosen = name in _CHOSEN_IN_LARGE or (is_small and name in SWITCHES)
+            found[name] = (first, *(value for value in values if is_chosen and value != first))
         if not has_posterior(self.trace):
             found["face"] = ("before",)
         return found
@@ -146,17 +148,21 @@ class EmbeddedView:
 def embedded(host: Embedding, draw: Callable[[], object], steps: int) -> Drawn:
     """Return the blocks that `draw` draws for the current `host`, and all payloads that they fetch in any step.
 
-    In place of a payload that cannot be made is the message that says why, which the reader sees instead.
+    In place of a payload that cannot be made is the message that says why, which the reader sees instead. The values of
+    charts are numbers of `texts`, since several payloads may have the same.
     """
     with collected() as blocks:
         draw()
-    payloads = {}
+    payloads, texts = {}, dict[str, int]()
     for address, name, shown, parameters in host.payloads(steps):
         try:
-            payloads[address] = made(PayloadRequest(shown, parameters, name))
+            payload = made(PayloadRequest(shown, parameters, name))
         except AttnvizError as error:
-            payloads[address] = {"refused": str(error)}
-    return {"blocks": blocks, "payloads": payloads}
+            payload = {"refused": str(error)}
+        values = payload.get("values", {})
+        numbers = {step: texts.setdefault(text, len(texts)) for step, text in values.items()}
+        payloads[address] = payload | ({"values": numbers} if values else {})
+    return {"blocks": blocks, "payloads": payloads, "texts": [*texts]}
 
 
 def made_with_attnviz() -> str:
@@ -280,12 +286,12 @@ def _filled(template: str, parts: Mapping[str, str]) -> str:
     return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], template)
 
 
-def view_json(view: EmbeddedView, theme: ThemeName, number: int = 0) -> str:
-    """Return a view in the current language with its payloads, for the module `guest.js`.
+def packed_view(view: EmbeddedView, theme: ThemeName, number: int = 0) -> str:
+    """Return a view in the current language with its payloads, compressed, for the module `guest.js`.
 
     `number` counts the answers to a reader, so that an answer that changes nothing differs, too.
     """
-    return to_json({**view.drawn(theme), "theme": theme, "language": language(), "number": number})
+    return _compressed({**view.drawn(theme), "theme": theme, "language": language(), "number": number})
 
 
 @functools.cache

@@ -24,6 +24,8 @@ if TYPE_CHECKING:  # `server` needs this module before it answers
 Session = MutableMapping[Any, Any]
 """Streamlit's session state (`st.session_state`), or a dictionary in its place."""
 _PLACE = re.compile(r"\{(\w+)\}")
+_OPTIONS = "&".join(f"{name}={{{name}}}" for name in ("face", "by", "root", "end", "margins", "values"))
+"""The part of an address with the options of the heatmap that a reader may choose."""
 _Value = TypeVar("_Value")
 
 
@@ -54,8 +56,7 @@ class Embedding:
 
     def address(self, name: str, shown: Mapping[str, Any], parameters: Mapping[str, str], query: str) -> str:
         """Return the address of a payload, with its placeholders."""
-        # Of the options that a reader chooses, figures and links depend on these.
-        query = query.replace("{selection}", "steps={step}").replace("{options}", "face={face}&by={by}")
+        query = query.replace("{selection}", "steps={step}").replace("{options}", _OPTIONS)
         address = f"{self.name}/{len(self._templates)}/{name}?{query}"
         of_query = dict(part.split("=", 1) for part in query.split("&") if "=" in part)
         given = {key: value for key, value in parameters.items() if value}

@@ -10,7 +10,7 @@ from attnviz.analysis.recomputation import Weights
 from attnviz.extras import naming_extra
 from attnviz.palette import ThemeName
 from attnviz.trace.drawing import DetailLevel, HeatmapOptions
-from attnviz.ui.embedded_view import guest_script, view_json
+from attnviz.ui.embedded_view import guest_script, packed_view
 from attnviz.view.opened import opened_view
 
 with naming_extra():
@@ -53,7 +53,7 @@ class StepView(anywidget.AnyWidget):
     ) -> None:
         self._opened = opened_view(trace, level, weights, translator, **named)
         self._answers = 0
-        super().__init__(view=view_json(self._opened, "light"), theme="light")
+        super().__init__(view=packed_view(self._opened, "light"), theme="light")
 
     def _repr_mimebundle_(self, **kinds: Any) -> Any:
         """Return the widget and, for what shows no widgets, the alignment as a table, by media types."""
@@ -65,7 +65,7 @@ class StepView(anywidget.AnyWidget):
     def _draw(self, _: Any) -> None:
         """Draw the view in the theme of the page."""
         theme: ThemeName = "dark" if self.theme == "dark" else "light"
-        self.view = view_json(self._opened, theme, self._answers)
+        self.view = packed_view(self._opened, theme, self._answers)
 
     @traitlets.observe("request")
     def _answer(self, change: Any) -> None:

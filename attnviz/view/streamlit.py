@@ -8,7 +8,7 @@ from typing import Any, Unpack
 from attnviz.analysis.recomputation import Weights
 from attnviz.extras import naming_extra
 from attnviz.trace.drawing import DetailLevel, HeatmapOptions
-from attnviz.ui.embedded_view import guest_script, view_json
+from attnviz.ui.embedded_view import guest_script, packed_view
 from attnviz.ui.embedding import theme_name
 from attnviz.view.opened import opened_view
 
@@ -62,5 +62,5 @@ def show(
         AttnvizError: There is no such step, or an option does not exist.
     """
     theme = theme_name()
-    text = view_json(opened_view(trace, level, weights, **named), theme)
+    text = packed_view(opened_view(trace, level, weights, **named), theme)
     _command()(key=key, data=[text, theme])

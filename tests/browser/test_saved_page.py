@@ -12,7 +12,7 @@ from attnviz.analysis import posterior_attention
 from attnviz.browser_modules import modules_script
 from attnviz.model_folder import read_weights
 from attnviz.trace import WhatIf, WhatIfs
-from attnviz.ui import payloads
+from attnviz.ui import embedded_view, payloads
 from attnviz.ui.payloads import PayloadRequest
 from attnviz.ui.step import stage_panels
 from tests.browser.conftest import Opener
@@ -60,6 +60,14 @@ def test_saved_page_opens_at_its_link_steps_and_switches_face_language_and_theme
     cells = heatmap.evaluate("(chart) => Array.from(chart.calcdata[0][0].z, (row) => [...row])")
     np.testing.assert_allclose(cells, opening.alignment, atol=2e-5)
     assert framed_row(page) == 2
+    for name in ("√α", "Margins", "Numbers", "End mark"):
+        page.get_by_role("switch", name=name).click()
+    page.wait_for_selector(".st-key-heatmap [data-waiting]", state="detached")
+    shown = heatmap.evaluate("({ data }) => data.map(({ type, name, text }) => [name ?? type, text?.length])")
+    rows, columns = opening.alignment.shape
+    assert shown[:2] == [["heatmap", rows - 1], ["values", (rows - 1) * (columns - 1)]]
+    assert shown[2:] == [["coverage", None], ["entropy", None]]
+    page.get_by_role("switch", name="End mark").click()
     page.locator(".st-key-after_word [aria-expanded]").click()
     bars = page.locator(".st-key-posterior .js-plotly-plot")
     bars.wait_for()
@@ -84,6 +92,15 @@ def test_saved_page_opens_at_its_link_steps_and_switches_face_language_and_theme
     choose_language(page, "Français")
     expect(page.locator(STEP)).to_contain_text("Étape 2 ")
     assert page.evaluate("document.documentElement.scrollWidth") <= view.width
+
+
+def test_saved_page_of_a_large_heatmap_is_drawn_as_its_author_chose(open_saved, opening, monkeypatch) -> None:
+    monkeypatch.setattr(embedded_view, "MOST_CELLS", opening.alignment.size - 1)
+    page = open_saved(export.page_html(opening, values=True))
+    expect(page.locator(".st-key-by")).to_be_visible()
+    expect(page.get_by_role("switch")).to_have_count(0)
+    names = page.locator(".st-key-heatmap .js-plotly-plot").evaluate("({ data }) => data.map(({ name }) => name)")
+    assert "values" in names
 
 
 @pytest.mark.nightly

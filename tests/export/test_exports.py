@@ -48,6 +48,7 @@ from attnviz.palette import palette
 from attnviz.trace import WhatIf, WhatIfs
 from attnviz.trace.drawing import DetailLevel
 from attnviz.ui.embedded_view import THEMES
+from attnviz.ui.selection import SWITCHES
 from tests.analysis.given import centred_attributions
 from tests.browser.server import find_chromium
 from tests.conftest import SENTENCES
@@ -147,10 +148,11 @@ def test_page_has_every_figure_in_each_language_and_theme(attention, snapshot) -
 @pytest.mark.parametrize("level", get_args(DetailLevel))
 def test_a_page_has_the_payloads_that_it_draws_and_no_other(trace, level) -> None:
     view = saved_view(export.page_html(trace, level=level))
+    options = {name: view.values_of(name) for name in ("by", *SWITCHES)}
+    steps = range(len(trace.target_pieces))
     drawn = {
-        at.format_map({"face": "before", "by": by, "step": step})
-        for at in view.addresses()
-        for by, step in product(("steps", "words"), range(len(trace.target_pieces)))
+        at.format_map({"face": "before", "step": step, **dict(zip(options, chosen, strict=True))})
+        for at, step, chosen in product(view.addresses(), steps, product(*options.values()))
     }
     assert set(view.payloads) == drawn
     assert None not in view.payloads.values()

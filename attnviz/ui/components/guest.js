@@ -3,6 +3,7 @@
 
 import { host } from "./blocks.js";
 import { element } from "./elements.js";
+import { unpackedView } from "./requests.js";
 import { send, viewState } from "./view.js";
 
 const mount = host(".attnviz-guest");
@@ -20,10 +21,12 @@ function isDark(/** @type {Element} */ el) {
 function render(/** @type {{ model: GuestModel, el: HTMLElement }} */ { model, el }) {
   const known = el.querySelector(":scope > .attnviz-guest");
   const root = known instanceof HTMLElement ? known : newRoot(el);
-  let end = () => {};
-  const draw = () => {
-    const view = JSON.parse(model.get("view") || "{}");
-    if (!view.blocks) return;
+  let end = () => {}, hasEnded = false;
+  const draw = async () => {
+    const packed = model.get("view");
+    if (!packed) return;
+    const view = await unpackedView(packed);
+    if (hasEnded || packed !== model.get("view")) return;
     root.dataset.theme = view.theme;
     root.lang = view.language;
     const room = root.querySelector("[class*='st-key-room']"); // none yet where this is the first view
@@ -55,6 +58,7 @@ function render(/** @type {{ model: GuestModel, el: HTMLElement }} */ { model, e
   const frame = el.isConnected ? 0 : requestAnimationFrame(begin); // some hosts attach `el` only after this call
   if (!frame) begin();
   return () => {
+    hasEnded = true;
     cancelAnimationFrame(frame);
     themes.disconnect();
     root.removeEventListener("attnviz:try", ask, true);

@@ -3,7 +3,7 @@
 import { setPage } from "./address.js";
 import { host } from "./blocks.js";
 import { element, find, findAll } from "./elements.js";
-import { bytesOf } from "./numbers.js";
+import { unpackedView } from "./requests.js";
 
 /** @type {OfflinePayload} */
 const payload = JSON.parse(find(document, "#payload").textContent ?? "");
@@ -15,8 +15,7 @@ const shown = { language, number: current };
 
 async function draw() {
   const wanted = `${shown.language} ${dark.matches ? "dark" : "light"} ${shown.number}`;
-  const packed = new Blob([bytesOf(drawn[wanted])]).stream(); // gzipped JSON in base64
-  const { blocks, payloads } = await new Response(packed.pipeThrough(new DecompressionStream("gzip"))).json();
+  const { blocks, payloads } = await unpackedView(drawn[wanted]);
   if (wanted !== `${shown.language} ${dark.matches ? "dark" : "light"} ${shown.number}`) return;
   document.documentElement.lang = shown.language;
   find(document, "footer").textContent = footers[shown.language];

@@ -1,6 +1,8 @@
 // Fetches payloads by the digest of their request. A server that does not know the request, for example after a restart,
 // is sent it once, by POST: sentences are in no address. The server side is `attnviz/ui/payloads.py`.
 
+import { bytesOf } from "./numbers.js";
+
 export const REFUSED = 422; // status of an answer whose text says to the visitor why there is nothing
 const UNKNOWN = 428; // status of an answer that asks for the request
 const MOST = 500; // requests that are kept
@@ -24,6 +26,17 @@ export function keepRequests(/** @type {Record<string, string>} */ sent = {}) {
     requests.delete(digest);
     sendings.delete(digest);
   }
+}
+
+/** A view with its payloads, from gzipped JSON in base64; values of charts are numbers of texts.
+ * @returns {Promise<any>} */
+export async function unpackedView(/** @type {string} */ base64) {
+  const packed = new Blob([bytesOf(base64)]).stream();
+  const view = await new Response(packed.pipeThrough(new DecompressionStream("gzip"))).json();
+  for (const { values = {} } of Object.values(view.payloads)) {
+    for (const step of Object.keys(values)) values[step] = view.texts[values[step]];
+  }
+  return view;
 }
 
 /** Keeps the payloads that travel with the view in an element, by their addresses, instead of its previous ones.

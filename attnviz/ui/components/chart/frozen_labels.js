@@ -6,6 +6,7 @@ import { find, findAll } from "../elements.js";
 
 const TALL_CHART = 480; // pixels of height from which the names of the columns may have left the window
 const UNLABELLED_END = 60; // pixels at the bottom where the names no longer stay: they would cover the last rows
+const HALF_LABEL = 8; // pixels that the label of the last tick reaches below its axis
 const BRACKETS = ".layer-below .shapelayer"; // of the pieces of a word
 
 /** A copy of Plotly's `groups`, `width` by `height` pixels, without class names, so that no selector matches it.
@@ -28,9 +29,7 @@ export function drawFrozenLabels(/** @type {ChartState} */ state) {
   const drawn = (/** @type {string} */ name) => chart.querySelectorAll(name);
   const scroll = find(root, ".scroll");
   const whole = Boolean(meta.columns) && !meta.panels; // several panels have names of their own
-  // Stacked panels keep the row labels and headings of all.
-  const rows = meta.stacked ? ".subplot" : ".subplot.xy",
-    besideRows = meta.stacked ? ".colorbar, .annotation" : ".colorbar";
+  const besideRows = meta.stacked ? ".colorbar, .annotation" : ".colorbar"; // stacked panels keep their headings
   const wide = (whole || Boolean(meta.stacked)) && scroll.scrollWidth > scroll.clientWidth + 1;
   const tall = whole && height > TALL_CHART;
   root.classList.toggle("wide", wide);
@@ -38,7 +37,7 @@ export function drawFrozenLabels(/** @type {ChartState} */ state) {
   root.style.setProperty("--frozen", wide ? `${l}px` : "0px");
   const labels = find(root, ".rows");
   labels.replaceChildren();
-  if (wide) labels.append(copyOf(drawn(`${rows} .yaxislayer-above, ${BRACKETS}`), l, height - b));
+  if (wide) labels.append(copyOf(drawn(`.yaxislayer-above, ${BRACKETS}`), l, height - b + HALF_LABEL));
   if (wide) labels.append(copyOf(drawn(besideRows), width, height));
   find(root, ".columns").style.height = tall ? `${height - b - UNLABELLED_END}px` : "0";
   const names = find(root, ".names");
