@@ -67,6 +67,8 @@ def test_saved_page_opens_at_its_link_steps_and_switches_face_language_and_theme
     rows, columns = opening.alignment.shape
     assert shown[:2] == [["heatmap", rows - 1], ["values", (rows - 1) * (columns - 1)]]
     assert shown[2:] == [["coverage", None], ["entropy", None]]
+    frozen = page.locator(".st-key-heatmap .rows").text_content()
+    assert "Σ α" in frozen, "labels of the bars stay in sight where the heatmap scrolls"
     page.get_by_role("switch", name="End mark").click()
     page.locator(".st-key-after_word [aria-expanded]").click()
     bars = page.locator(".st-key-posterior .js-plotly-plot")
