@@ -71,6 +71,20 @@ CLICK = """(all) => all.filter(([name, value]) => {
   if (control && !(box && box.checked === (value === "1"))) control.click();
   return Boolean(control);
 }).map(([name]) => name)"""
+GO = """(by) => {
+  const { canGoBack, canGoForward, currentEntry } = navigation;
+  const can = by > 0 ? canGoForward : canGoBack;
+  const isNearBlank = by < 0 && currentEntry.index < 6;
+  const ignore = () => {};
+  if (can && !isNearBlank) history.go(by);
+  if (can && isNearBlank) Object.values(navigation.back()).forEach((ended) => ended.catch(ignore));
+  return can;
+}"""
+"""JavaScript that goes back or forward where it can.
+
+Steps of `history` add up while the browser has not yet taken them, and several in a row would lead from the first
+entry of the app to the empty page before it; `navigation.back` leads to the entry before the current one.
+"""
 
 WHAT_IFS = """(room, interventions) => interventions.forEach((intervention) =>
   room.dispatchEvent(new CustomEvent("attnviz:try", { detail: { intervention, held: false } })))"""
@@ -225,8 +239,7 @@ class HurriedVisitor:
             self.page.wait_for_timeout(self.chance.uniform(0, 120))
 
     def go(self, by: int) -> None:
-        if self.page.evaluate("(by) => by > 0 ? navigation.canGoForward : navigation.canGoBack", by):
-            self.page.evaluate("(by) => history.go(by)", by)
+        if self.page.evaluate(GO, by):
             self.expected = {}
 
     def upload(self) -> None:
