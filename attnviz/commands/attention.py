@@ -122,9 +122,9 @@ def open_records(
 
 def _sentences(reading: ReadingOptions, gold: AttentionRecords | str | None) -> dict[str, Path | list[str] | None]:
     """Return the source and target sentences of the options, or else of a gold file whose pairs all have words."""
-    from attnviz.evaluation.alignment import detokenise
     from attnviz.evaluation.file_links import joined_words
     from attnviz.importing.records import AttentionRecords
+    from attnviz.trace.tokens import detokenise
 
     found: dict[str, Path | list[str] | None] = {"source": reading.source, "target": reading.target}
     if not isinstance(gold, AttentionRecords):

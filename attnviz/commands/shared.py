@@ -162,7 +162,7 @@ def model_text(text: str, *, unescape: bool, tokenised: bool = False) -> str:
 
         text = unescaped_text(text)
     if tokenised:
-        from attnviz.evaluation.alignment import detokenise
+        from attnviz.trace.tokens import detokenise
 
         text = detokenise(text.split())
     return text

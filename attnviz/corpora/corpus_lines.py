@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from attnviz.analysis.gold import links_out_of_range, parse_sure_and_possible
 from attnviz.errors import AttnvizError, user_error
-from attnviz.evaluation.alignment import GoldAlignment, detokenise, parse_gold
+from attnviz.evaluation.alignment import GoldAlignment, parse_gold
 from attnviz.languages import gettext, ngettext
 from attnviz.pair_files import (
     SAMPLE_LINES,
@@ -45,7 +45,7 @@ from attnviz.reading import (
     reading_errors,
 )
 from attnviz.text import LONGEST_TEXT, abbreviated, is_too_long
-from attnviz.trace.tokens import unescaped_text
+from attnviz.trace.tokens import detokenise, unescaped_text
 
 _ENDINGS = (".tsv", ".txt", ".jsonl", ".parquet")
 """File extensions; the first three may be followed by `.gz` or `.xz`."""

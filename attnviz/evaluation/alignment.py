@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -85,14 +84,6 @@ def _base(path: Path, pairs: Sequence[GoldAlignment]) -> int:
         reason = "can be counted from 0 as well as from 1" if from_zero else "name words outside their sentences"
         raise AttnvizError(f"The alignment error rate cannot be computed: the links of {path} {reason}.")
     return 0 if from_zero else 1
-
-
-def detokenise(words: Sequence[str]) -> str:
-    """Return tokenised `words` as text: punctuation and elided words joined to their neighbours."""
-    text = " ".join(words)
-    text = re.sub(r" ([,.;:!?%)\]]|'(?:s|re|ve|ll|d|m)\b|n't\b)", r"\1", text)
-    text = re.sub(r"([(\[]|(?<!\w)(?:[cdjlmnst]|qu|jusqu|lorsqu|puisqu)') ", r"\1", text, flags=re.IGNORECASE)
-    return re.sub(r"(?<=\w) - (?=\w)", "-", text)
 
 
 def between_words(

@@ -7,10 +7,11 @@ from typing import Any
 
 from attnviz.analysis.posterior import posterior
 from attnviz.detector import Detector
-from attnviz.evaluation.alignment import GoldAlignment, between_words, detokenise
+from attnviz.evaluation.alignment import GoldAlignment, between_words
 from attnviz.evaluation.forced import Advance, force_pairs
 from attnviz.trace import Array
 from attnviz.trace.parts import Heads
+from attnviz.trace.tokens import detokenise
 from attnviz.translator import Translator
 
 

@@ -296,3 +296,11 @@ def unescaped(tokens: Sequence[str], joiner: str = JOINER) -> list[str]:
 def unescaped_text(text: str) -> str:
     """Return a text of tokens separated by spaces without escapes; `@-@` joins the words beside it."""
     return " ".join(unescaped(text.split())).replace(f" {JOINER}", "").replace(f"{JOINER} ", "").replace(JOINER, "")
+
+
+def detokenise(words: Sequence[str]) -> str:
+    """Return tokenised `words` as text: punctuation and elided words joined to their neighbours."""
+    text = " ".join(words)
+    text = re.sub(r" ([,.;:!?%)\]]|'(?:s|re|ve|ll|d|m)\b|n't\b)", r"\1", text)
+    text = re.sub(r"([(\[]|(?<!\w)(?:[cdjlmnst]|qu|jusqu|lorsqu|puisqu)') ", r"\1", text, flags=re.IGNORECASE)
+    return re.sub(r"(?<=\w) - (?=\w)", "-", text)

@@ -13,11 +13,11 @@ from attnviz.evaluation.alignment import (
     best_threshold,
     between_tokens,
     between_words,
-    detokenise,
     read_gold,
 )
 from attnviz.text import SPACE
 from attnviz.trace import Words
+from attnviz.trace.tokens import detokenise
 from tests.letters import CUTS, shares
 from tests.snapshots import refusal
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from attnviz.analysis.input_advice import advice, foreign_language, sentences
 from attnviz.ui.examples import EXAMPLES, SAMPLE
-from attnviz.ui.toolbar.input_advice import advice, foreign_language, sentences
 from tests.ui.opening import field, set_field
 from tests.ui.shown_payloads import panel_texts
 

@@ -14,6 +14,7 @@ import streamlit as st
 
 from attnviz import AttnvizError, Trace
 from attnviz.analysis.imported_file_texts import made_by, remark_sentences
+from attnviz.analysis.input_advice import advice, copied_advice
 from attnviz.analysis.labels import search_name
 from attnviz.analysis.learning import guidance_text
 from attnviz.environment import ATTNVIZ_MODELS
@@ -21,6 +22,7 @@ from attnviz.importing.records import format_sentence
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.text import SPACE, sentence_placeholder
+from attnviz.trace import Record
 from attnviz.trace.drawing import shows
 from attnviz.ui import inputs
 from attnviz.ui.blocks import box, message, plain_text, view_blocks
@@ -41,7 +43,6 @@ from attnviz.ui.resources import TranslateAgain, devices, tokenizer_of, translat
 from attnviz.ui.selection import WHAT_IF, offered_in, open_gold, set_drawn_links, stored_what_ifs
 from attnviz.ui.step.what_if_panel import current_view, handle_what_if
 from attnviz.ui.toolbar import opened_file
-from attnviz.ui.toolbar.input_advice import draw_advice
 from attnviz.ui.toolbar.opened_file import attention_form
 from attnviz.ui.view import MAIN, View
 
@@ -163,7 +164,7 @@ def shown_translation(
         if request:
             _notice(first, request.target or "")
             if not request.target and not first.imported:  # no one knows what an imported model reads
-                draw_advice(request.text, first)
+                _draw_advice(request.text, first)
     of_file = (opened.compared, opened.pair) if opened else (None, None)
     view = replace(view, open_gold=opened_file.open_gold_file, compared=of_file[0], file=of_file[1])
     session = page_session()
@@ -176,6 +177,17 @@ def shown_translation(
     parameters: Parameters = session.get(_ASKED, {}) | language_address() | detail_level_address()
     set_page_address(view.identity, parameters)
     return view, request
+
+
+def _draw_advice(text: str, trace: Record) -> None:
+    """Draw the advice about `text`, translated in `trace`, with a button for each text to translate instead."""
+    found = advice(text) or copied_advice(trace)
+    if found is None:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", key="advice"):
+        st.text(found.sentence, width="content")
+        for number, (label, instead) in enumerate(found.instead):
+            request_button(label, partial(inputs.set_request, instead), key=f"advice_{number}", type="tertiary")
 
 
 def status(view: View) -> None:

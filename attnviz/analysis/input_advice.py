@@ -1,7 +1,7 @@
-"""Recognise text that is no single English sentence; draw one line of advice, with buttons to translate another.
+"""Recognise text that is no single English sentence, with advice and texts to translate instead.
 
 It recognises escape sequences of Moses' tokenizer, web addresses, other languages, capitals, several sentences, and a
-translation that only copies the text. A button translates a changed text, such as one of the sentences.
+translation that only copies the text.
 """
 
 from __future__ import annotations
@@ -9,18 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
-
-import streamlit as st
 
 from attnviz.analysis.labels import shorten
-from attnviz.evaluation.alignment import detokenise
 from attnviz.languages import gettext
 from attnviz.text import normalise
 from attnviz.trace import Record
-from attnviz.trace.tokens import is_escaped, unescaped_text
-from attnviz.ui import inputs
-from attnviz.ui.controls import request_button
+from attnviz.trace.tokens import detokenise, is_escaped, unescaped_text
 
 MOST_CAPITALS = 0.7
 """Share of the letters from which a text counts as written in capitals."""
@@ -108,7 +102,7 @@ class Advice:
 
     sentence: str
     instead: tuple[tuple[str, str], ...] = ()
-    """Labels of buttons, and the texts that these translate."""
+    """Texts to translate instead, each after its label."""
 
 
 def advice(text: str) -> Advice | None:
@@ -206,14 +200,3 @@ def sentences(text: str) -> list[str]:
             found.append(text[start : end.end()].strip())
             start = end.end()
     return [*found, text[start:].strip()]
-
-
-def draw_advice(text: str, trace: Record) -> None:
-    """Draw the advice about `text`, translated in `trace`, with a button for each text to translate instead."""
-    found = advice(text) or copied_advice(trace)
-    if found is None:
-        return
-    with st.container(horizontal=True, vertical_alignment="center", key="advice"):
-        st.text(found.sentence, width="content")
-        for number, (label, instead) in enumerate(found.instead):
-            request_button(label, partial(inputs.set_request, instead), key=f"advice_{number}", type="tertiary")
