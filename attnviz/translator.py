@@ -34,7 +34,7 @@ from attnviz.decoding import (
     target_ids,
 )
 from attnviz.decoding.by_architecture import PreparedNetwork, RecordT, prepare_network
-from attnviz.devices import resolve_device
+from attnviz.devices import resolve_device, threads_for
 from attnviz.errors import user_error
 from attnviz.installed_models import find_model
 from attnviz.languages import gettext
@@ -161,7 +161,7 @@ class Translator(Generic[RecordT]):
         self.check(text, beam=beam, target=target, length_penalty=length_penalty, interventions=interventions)
         text, interventions, source = str(text), tuple(interventions), sentence_ids(self.tokenizer, text)
         forced_ids = None if target is None else target_ids(self.tokenizer, target)
-        with torch.inference_mode():
+        with torch.inference_mode(), threads_for(beam if target is None else 1):
             memory = self._memory([source])
             if target is None or forced_ids is None:
                 found = self._search(memory, [longest_target(len(source))], beam, length_penalty, interventions)
@@ -200,7 +200,7 @@ class Translator(Generic[RecordT]):
         lengths = [max(sizes) for sizes in zip(limits, map(len, sources), strict=True)]
         traces: dict[int, RecordT] = {}
         for places in batches(lengths, _LONGEST_HISTORY // beam):
-            with torch.inference_mode():
+            with torch.inference_mode(), threads_for(len(places) * (beam if targets is None else 1)):
                 memory = self._memory([sources[place] for place in places])
                 if targets is None or forced is None:
                     translations = self._search(memory, [limits[place] for place in places], beam, length_penalty)
@@ -235,7 +235,7 @@ class Translator(Generic[RecordT]):
         self.check(text, beam=beam, length_penalty=length_penalty, interventions=interventions)
         source = sentence_ids(self.tokenizer, text)
         growth: list[list[Candidate]] = []
-        with torch.inference_mode():
+        with torch.inference_mode(), threads_for(beam):
             memory, limit = self._memory([source]), longest_target(len(source))
             finished = search(
                 self._decoder, memory, [limit], beam, length_penalty, None, interventions, growth, self.unk
@@ -380,7 +380,9 @@ class Translator(Generic[RecordT]):
         sources = self._encode_all(texts, beam, length_penalty)
         translations = [""] * len(sources)
         for places, memory, limits in self._batches(sources, _BATCH_PIECES):
-            for place, ids in zip(places, greedy(self._decoder, memory, limits, unk=self.unk), strict=True):
+            with threads_for(len(places)):
+                targets = greedy(self._decoder, memory, limits, unk=self.unk)
+            for place, ids in zip(places, targets, strict=True):
                 translations[place] = self.tokenizer.decode(ids)
         return translations
 
@@ -403,7 +405,8 @@ class Translator(Generic[RecordT]):
         sources = self._encode_all(texts, beam, length_penalty)
         hypotheses: list[list[FinishedHypothesis]] = [[] for _ in sources]
         for places, memory, limits in self._batches(sources, _BATCH_PIECES // beam):
-            found_hypotheses = search(self._decoder, memory, limits, beam, length_penalty, unk=self.unk)
+            with threads_for(len(places) * beam):
+                found_hypotheses = search(self._decoder, memory, limits, beam, length_penalty, unk=self.unk)
             for place, finished in zip(places, found_hypotheses, strict=True):
                 hypotheses[place] = finished
         return hypotheses
@@ -411,7 +414,7 @@ class Translator(Generic[RecordT]):
     def _batches(self, sources: Sequence[list[int]], most: int) -> Iterator[tuple[list[int], Any, list[int]]]:
         """Yield indices, memory and length limits of the sentences of each batch of at most `most` pieces."""
         for places in batches([len(source) for source in sources], most):
-            with torch.inference_mode():
+            with torch.inference_mode(), threads_for(len(places)):
                 memory = self._memory([sources[place] for place in places])
             yield places, memory, [longest_target(len(sources[place])) for place in places]
 

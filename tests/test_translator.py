@@ -4,6 +4,7 @@ import json
 import pickle
 import re
 import shutil
+from collections.abc import Iterator
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -23,6 +24,7 @@ from attnviz.analysis.judgement import JudgementVerifier
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.checkpoint import save_model
 from attnviz.detector import Detector
+from attnviz.devices import FEW_ROWS
 from attnviz.model_folder import architecture, model_folders, read_weights, weights_digest
 from attnviz.network import DecomposableConfig
 from attnviz.network.model_config import READOUT_STATES
@@ -210,6 +212,38 @@ def test_traces_equal_single_ones_beyond_one_batch(translators, monkeypatch) -> 
         assert_alike(one, other)
     assert any(len(limits) > 1 and history is not None for limits, history in batches)
     assert any(len(limits) == 1 and history is None for limits, history in batches)
+
+
+@pytest.fixture
+def three_threads() -> Iterator[None]:
+    usual = torch.get_num_threads()
+    torch.set_num_threads(3)
+    yield
+    torch.set_num_threads(usual)
+
+
+@pytest.mark.usefixtures("three_threads")
+def test_few_rows_are_computed_in_one_thread_and_many_in_all(translator, monkeypatch) -> None:
+    threads = list[int]()
+    for name in ("greedy", "search"):
+        found = getattr(translator_module, name)
+
+        def counted(*arguments: Any, found: Any = found, **named: Any) -> Any:
+            threads.append(torch.get_num_threads())
+            return found(*arguments, **named)
+
+        monkeypatch.setattr(translator_module, name, counted)
+    text = SENTENCES[0]
+    translator.translate(text, beam=1)
+    translator.translate(text, beam=FEW_ROWS + 1)
+    translator.beam_tree(text, beam=2)
+    for count in (1, FEW_ROWS + 1):
+        translator.translate_batch([text] * count, beam=1)
+    translator.translate_together([text, text], beam=FEW_ROWS // 2)
+    assert threads == [1, 3, 1, 1, 3, 1]
+    with pytest.raises(AttnvizError):
+        translator.translate(text, interventions=[ReplaceWeights((1.0,), 10_000)])
+    assert torch.get_num_threads() == 3
 
 
 def test_a_what_if_does_not_encode_its_sentence_again(make_network, tokenizer) -> None:
