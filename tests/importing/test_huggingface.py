@@ -353,6 +353,15 @@ def test_language_codes_are_no_words_and_a_head_changes_no_attention(tokenizer) 
     assert np.allclose(bare, whole)
 
 
+def test_attention_that_is_too_large_is_refused(tokenizer, monkeypatch) -> None:
+    monkeypatch.setattr("attnviz.importing.huggingface.LARGEST", 2_000_000)
+    model = tiny_model("gpt2")
+    from_huggingface(model, tokenizer, TEXT)
+    monkeypatch.setattr("attnviz.importing.huggingface.LARGEST", 0)
+    with pytest.raises(AttnvizError, match="Give a shorter text"):
+        from_huggingface(model, tokenizer, TEXT)
+
+
 def test_refusals_are_sentences(tokenizer, tmp_path, snapshot, monkeypatch) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)  # no retries
     model, gpt2, bert = tiny_model("bart"), tiny_model("gpt2"), tiny_model("bert")
