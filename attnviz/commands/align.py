@@ -59,7 +59,8 @@ class _Options:
     batch_size: Positive = 200
     """number of pairs computed together"""
     skip_malformed: bool = False
-    """print a blank line for lines that are not source<TAB>target, even if they are more than 1 % of the file"""
+    """print a blank line for lines that are not source<TAB>target, even if they are more than 1 % of the file, and for
+    pairs that are too long for the model"""
 
     def text(self, sentence: str) -> str:
         """Return the text that the model reads for a sentence."""
@@ -97,6 +98,10 @@ def align_command(
             "from another toolkit. Leave out --after."
         )
     after = once if options.after is None else options.after
+    if options.skip_malformed:
+        too_long = _too_long(translator, pairs, options)
+        pairs = [pair for pair in pairs if pair[0] not in too_long]
+        skipped += list(too_long.values())
     if not options.unescape:
         report_escapes((number, f"{one} {two}") for number, one, two in pairs)
     given = [(number, options.text(one), options.text(two)) for number, one, two in pairs]
@@ -120,7 +125,7 @@ def align_command(
             print()
 
 
-def _numbered_pairs(file: str, options: _Options) -> tuple[list[tuple[int, str, str]], Sequence[Skipped]]:
+def _numbered_pairs(file: str, options: _Options) -> tuple[list[tuple[int, str, str]], list[Skipped]]:
     """Return the pairs of the file with the numbers of their lines, and the skipped lines, which are reported."""
     from attnviz.file_kinds import STANDARD_INPUT
     from attnviz.pair_files import pairs_in
@@ -131,6 +136,21 @@ def _numbered_pairs(file: str, options: _Options) -> tuple[list[tuple[int, str, 
     left_out = {line.number for line in found.skipped}
     numbers = (number for number in itertools.count(1) if number not in left_out)
     return [(number, *pair) for number, pair in zip(numbers, found.pairs, strict=False)], found.skipped
+
+
+def _too_long(translator: Translator, pairs: Sequence[tuple[int, str, str]], options: _Options) -> dict[int, Skipped]:
+    """Return the numbered pairs that the model cannot read, by the number of their line, and report them."""
+    from attnviz.evaluation.forced import EncodedPair
+    from attnviz.pair_files import Skipped
+
+    found = {}
+    for number, source, target in pairs:
+        try:
+            EncodedPair.of(translator.tokenizer, options.text(source), options.text(target))
+        except AttnvizError as error:
+            found[number] = Skipped(number, str(error).removesuffix("."), malformed=False)
+    print_skipped([(line.number, line.reason) for line in found.values()], len(found))
+    return found
 
 
 def _tokens(text: str, options: _Options) -> list[str]:

@@ -29,7 +29,7 @@ from attnviz.commands.options import (
     Share,
     SkipMalformed,
 )
-from attnviz.commands.shared import check_outputs, check_suffix, print_skipped, progress, report_escapes
+from attnviz.commands.shared import check_outputs, check_suffix, counted, print_skipped, progress, report_escapes
 from attnviz.errors import AttnvizError
 from attnviz.memory import keep_few_shapes
 
@@ -148,9 +148,9 @@ def corpus_command(
     rows, lines, skipped = (
         sum(getattr(about_table, name) for about_table in tables.values()) for name in ("rows", "lines", "skipped")
     )
-    print(f"{options.output}: {rows} rows from {lines} lines, {skipped} lines skipped")
+    print(f"{options.output}: {counted(rows, 'row')} from {counted(lines, 'line')}, {counted(skipped, 'line')} skipped")
     if not options.translate and (alone := sum(map(_own_translations, tables))):
-        print(f"{alone} of these rows hold a translation by the model, because their lines have no French sentence.")
+        print(f"Rows with a translation by the model, because their line has no French sentence: {alone}.")
     if not rows:
         raise AttnvizError(f"No line of {' '.join(files)} could be used: the table is empty.")
     if options.vectors:

@@ -31,6 +31,7 @@ from attnviz.commands.options import (
 )
 from attnviz.commands.shared import (
     check_suffix,
+    counted,
     model_text,
     printing_to,
     progress,
@@ -194,8 +195,7 @@ def _read(files: Sequence[Path], options: _Options) -> tuple[Corpora, SkippedLin
                 report_escapes(enumerate(map(" ".join, pairs[label]), 1), f"{path}: pair")
             if file_pairs.skipped:
                 skipped[label] = file_pairs.skipped
-                lines = "line" if len(file_pairs.skipped) == 1 else "lines"
-                report(f"{path}: {len(file_pairs.skipped)} {lines} skipped")
+                report(f"{path}: {counted(len(file_pairs.skipped), 'line')} skipped")
     gold = _read_gold([path for path in files if _is_gold(path)], options.limit)
     return pairs, skipped, gold, _read_gold(options.threshold_from, None)
 

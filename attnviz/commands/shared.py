@@ -182,6 +182,11 @@ def report_escapes(lines: Iterable[tuple[int, str]], unit: str = "Line") -> bool
     return False
 
 
+def counted(count: int, noun: str) -> str:
+    """Return a count with its noun, such as "1 row" or "2 rows"."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
 def print_skipped(named: Sequence[tuple[int, str]], count: int, line: str = "Line") -> None:
     """Print number and reason of the first of `count` skipped lines; `line` begins each message."""
     report(*(f"{line} {number} was skipped: {reason}." for number, reason in named[:_SHOWN]))

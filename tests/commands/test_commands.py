@@ -158,6 +158,17 @@ def test_escapes_of_moses_are_reported_and_decoded(run, tokenised) -> None:
 PAIRS = f"{SENTENCES[0]}\t{SENTENCES[1]}\n{SENTENCES[2]}\t{SENTENCES[3]}\n"
 
 
+def test_align_leaves_out_pairs_that_are_too_long_on_request(run) -> None:
+    first, last = PAIRS.splitlines(keepends=True)
+    given = f"{first}{'a ' * (LONGEST_SENTENCE + 1)}\tun\n{last}a dog\t{'un ' * (LONGEST_SENTENCE + 1)}\n"
+    assert run("align", given=given)[0] == 2
+    code, out, errors = run("align", "--skip-malformed", given=given)
+    assert code == 0
+    one, two = run("align", given=PAIRS)[1].splitlines()
+    assert out == f"{one}\n\n{two}\n\n"
+    assert [line.split(" was skipped")[0] for line in errors.splitlines()] == ["Line 2", "Line 4"]
+
+
 @pytest.mark.parametrize("when", [[], ["--before"]])
 def test_align_prints_pharaoh_links_over_words(run, when, translator, model_folder) -> None:
     code, out, _ = run("align", *when, given=PAIRS)
