@@ -186,6 +186,26 @@ def test_skip_link_goes_to_the_first_control_after_the_links(open_page, path: st
         expect(page.locator(BOX)).to_have_count(0)
 
 
+def test_messages_are_announced_and_what_replaces_a_control_gets_its_focus(open_page) -> None:
+    page = open_page(f"?depth=idea&sentence={SHORT}")
+    wait_until_idle(page)
+    box, announced = page.get_by_role("textbox", name="English sentence"), page.locator(".announced[role='status']")
+    expect(announced).to_have_text("")
+    box.fill("")
+    box.press("Enter")
+    expect(announced).to_have_text(re.compile("The sentence is empty"))
+    box.fill(SHORT)
+    box.press("Enter")
+    expect(announced).to_have_text("")
+    page.get_by_role("button", name="Try it").press("Enter")
+    expect(page.get_by_role("radio", name="always that of step 1")).to_be_focused()
+    page.locator(".what_ifs .undo").press("Enter")
+    expect(page.locator(".st-key-facts [data-stage][tabindex='0']")).to_be_focused()
+    page.get_by_role("radio", name="Everything").click()
+    page.get_by_role("switch", name="Margins").press("Tab")
+    expect(page.get_by_role("note", name="Help for Margins")).to_be_focused()
+
+
 def test_terms_and_bars_of_a_picture_keep_and_give_back_the_focus(open_page) -> None:
     page = open_page(f"?depth=idea&stage=2&step=2&sentence={DEFAULT_SENTENCE}")
     settled(page, ".st-key-attention")

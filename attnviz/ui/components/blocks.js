@@ -2,7 +2,7 @@
 // file) calls what `host` returns with each change.
 
 import { embedPayloads, keepRequests } from "./requests.js";
-import { element, find, write } from "./elements.js";
+import { element, find, focused, tabStops, write } from "./elements.js";
 import { openBeside } from "./terms/card.js";
 
 /** Markup and style sheets of components, by their kinds. @type {Record<string, ComponentFiles>} */
@@ -52,7 +52,8 @@ function adopt(root, kinds, scope = "") {
   }
 }
 
-/** Draws blocks in `parent`: elements of those that were there before stay, the others are ended. */
+/** Draws blocks in `parent`: elements of those that were there before stay, the others are ended. Where the keyboard was
+ * in one of those, it goes on in what replaces it. */
 function drawBlocks(/** @type {Element} */ parent, /** @type {Block[]} */ blocks) {
   const before = new Map(
     [...parent.children].map((node) => [node instanceof HTMLElement ? node.dataset.block : "", node]),
@@ -66,7 +67,9 @@ function drawBlocks(/** @type {Element} */ parent, /** @type {Block[]} */ blocks
     before.delete(name);
     return known instanceof HTMLElement ? known : newElement(block, name);
   });
-  for (const node of before.values()) {
+  const gone = [...before.values()];
+  const losesFocus = gone.some((node) => node.matches(":focus-within")) && focused()?.matches(":focus-visible");
+  for (const node of gone) {
     end(node);
     node.remove();
   }
@@ -74,6 +77,7 @@ function drawBlocks(/** @type {Element} */ parent, /** @type {Block[]} */ blocks
     if (parent.children[place] !== node) parent.insertBefore(node, parent.children[place] ?? null);
     change(node, blocks[place]);
   });
+  if (losesFocus) tabStops(parent)[0]?.focus({ preventScroll: true });
 }
 
 function newElement(/** @type {Block} */ { kind, key, lead, wide }, /** @type {string} */ name) {

@@ -23,6 +23,21 @@ export function findAll(root, selector, kind) {
   ));
 }
 
+/** The tab stops inside `root`, also within shadow roots. @param {ParentNode} root @returns {HTMLElement[]} */
+export function tabStops(root) {
+  return findAll(root, "*").flatMap((node) => [
+    ...(node.tabIndex >= 0 && !node.matches(":disabled") && node.checkVisibility() ? [node] : []),
+    ...(node.shadowRoot ? tabStops(node.shadowRoot) : []),
+  ]);
+}
+
+/** The element with the focus, also within shadow roots. */
+export function focused() {
+  let here = document.activeElement;
+  while (here?.shadowRoot?.activeElement) here = here.shadowRoot.activeElement;
+  return here;
+}
+
 /** Draws rows of `width` pixels, each of red, green, blue and opacity from 0 to 255.
  * @param {HTMLCanvasElement} canvas @param {number} width @param {number[][]} pixels */
 export function drawPixels(canvas, width, pixels) {

@@ -145,6 +145,8 @@ export default component(".field", {
   take(state) {
     const { root, data, field } = state;
     root.dataset.kind = data.kind;
+    const help = find(root, ".field-help");
+    if (data.kind === "switch" && root.lastElementChild !== help) root.append(help); // as it is read
     writeLabel(root, data);
     KINDS[data.kind](find(root, ".field-control"), data, field);
     state.show = field.show;

@@ -3,8 +3,7 @@
 
 import { pageAddress } from "../address.js";
 import { sendRequest } from "../outbox/outbox.js";
-import { tabStops } from "../popover_focus/popover_focus.js";
-import { element, find, findAll } from "../elements.js";
+import { element, find, findAll, tabStops } from "../elements.js";
 
 /** Follows a link of the navigation. */
 function requestPage(/** @type {MouseEvent} */ click, /** @type {string} */ path) {

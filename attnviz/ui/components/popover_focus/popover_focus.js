@@ -2,7 +2,7 @@
 // Opening one by the keyboard moves the focus into it, Escape moves it back to the button, and Tab beyond either end closes the popover. A
 // choice that closes it moves the focus back, too.
 
-import { findAll } from "../elements.js";
+import { findAll, focused, tabStops } from "../elements.js";
 
 const BUTTON = "[data-testid='stPopoverButton'][aria-expanded='false'], .opener:has(+ .opened:not(:popover-open))";
 /** Selector of the buttons of open popovers. */
@@ -57,19 +57,9 @@ function onKey(/** @type {KeyboardEvent} */ event) {
   }
 }
 
-/** The tab stops inside `root`, also within shadow roots. @param {ParentNode} root @returns {HTMLElement[]} */
-export function tabStops(root) {
-  return findAll(root, "*").flatMap((node) => [
-    ...(node.tabIndex >= 0 && !node.matches(":disabled") && node.checkVisibility() ? [node] : []),
-    ...(node.shadowRoot ? tabStops(node.shadowRoot) : []),
-  ]);
-}
-
 /** Beyond either end of a popover is only the browser: there Tab closes it and goes on from its button. */
 function closeAtEnd(/** @type {KeyboardEvent} */ event, /** @type {Element} */ box) {
-  let here = document.activeElement;
-  while (here?.shadowRoot?.activeElement) here = here.shadowRoot.activeElement;
-  const inside = tabStops(box);
+  const here = focused(), inside = tabStops(box);
   const end = event.shiftKey ? inside[0] : inside.at(-1);
   if (inside.length && here !== end && !(event.shiftKey && here === box)) return;
   const button = opener?.matches(OPEN) ? opener : findAll(document, OPEN)[0];

@@ -53,15 +53,18 @@ function drawLine(/** @type {WhatIfsState} */ { root, data: { cards, current, fo
   write(find(root, ".title"), words.title ?? "");
   write(find(root, ".now"), open || !card ? "" : current ? `${current} · ${card.description}` : card.description);
   write(undo, words.undo ?? "");
+  if (undo.matches(":focus") && !current) all.focus({ preventScroll: true });
   undo.hidden = !current || !words.undo;
   write(all, fill(words.all ?? "", { count: cards.length - 1 }));
   all.setAttribute("aria-expanded", String(open));
   find(root, "ol").hidden = !open;
 }
 
-/** Draws the cards, keeps the focus among them, and scrolls the current one into sight. */
+/** Draws the cards, keeps the focus among them, and scrolls the current one into sight. After the last, the focus goes on
+ * to the stages. */
 function drawCards(/** @type {WhatIfsState} */ state) {
   const { root, data: { cards, current } } = state;
+  const hadFocus = root.matches(":focus-within");
   const list = find(root, "ol"), place = [...list.children].findIndex((item) => item.matches(":focus-within"));
   root.hidden = cards.length === 0;
   viewRoot(root).toggleAttribute("data-what-ifs", cards.length > 0);
@@ -69,6 +72,7 @@ function drawCards(/** @type {WhatIfsState} */ state) {
   list.replaceChildren(...cards.map((card, index) => cardItem(state, card, index)));
   const buttons = findAll(list, ".card");
   if (place >= 0) buttons[Math.min(place, buttons.length - 1)]?.focus({ preventScroll: true });
+  if (hadFocus && root.hidden) findAll(viewRoot(root), "[data-stage][tabindex='0']")[0]?.focus({ preventScroll: true });
   requestAnimationFrame(() => scrollToCard(list, buttons[current])); // after layout
 }
 
