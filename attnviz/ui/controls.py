@@ -444,7 +444,7 @@ def uploader(label: str, take: Take, *, key: str, megabytes: int) -> None:
     """
     own, most = f"{current_key(key)}_file", megabytes * 2**20
     if not in_view():
-        st.html(f"<style>{_translated_css(megabytes, gettext('Choose a file'))}</style>")
+        st.html(f"<style>{_translated_css(own, megabytes, gettext('Choose a file'))}</style>")
         if (file := st.file_uploader(label, key=own, max_upload_size=megabytes)) is not None:
             call_in_rerun(partial(_take, key, partial(take, file.name, file.getvalue())))
         return
@@ -461,8 +461,8 @@ def uploader(label: str, take: Take, *, key: str, megabytes: int) -> None:
 
 def multiple_uploader(label: str, take: TakeAll, *, key: str, megabytes: int) -> None:
     """Draw the uploader as `uploader` does, for one or several files, which `take` gets together."""
-    st.html(f"<style>{_translated_css(megabytes, gettext('Choose files'))}</style>")
     own = f"{current_key(key)}_file"
+    st.html(f"<style>{_translated_css(own, megabytes, gettext('Choose files'))}</style>")
     if files := st.file_uploader(label, key=own, max_upload_size=megabytes, accept_multiple_files=True):
         call_in_rerun(partial(_take, key, partial(take, [(file.name, file.getvalue()) for file in files])))
 
@@ -472,9 +472,10 @@ def _take(key: str, take: Callable[[], None]) -> None:
     take()
 
 
-def _translated_css(megabytes: int, button: str) -> str:
-    """Return CSS that replaces Streamlit's uploader texts, which exist in English only."""
-    box, size = "[data-testid='stFileUploaderDropzone", gettext("up to {size} MB", size=megabytes)
+def _translated_css(key: str, megabytes: int, button: str) -> str:
+    """Return CSS that replaces the texts of Streamlit's uploader `key`, which exist in English only."""
+    size = gettext("up to {size} MB", size=megabytes)
+    box = f".st-key-{key} [data-testid='stFileUploaderDropzone"
     return "".join(
         f"{selector} {{ font-size: 0; }} {selector}::after {{ content: {json.dumps(text, ensure_ascii=False)}; "
         "font-size: 1rem; }"
