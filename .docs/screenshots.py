@@ -12,12 +12,12 @@ from urllib.parse import quote_plus, urlencode, urlsplit
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from attnviz.figures.sentence_length_figure import bleu_by_length
 from PIL import Image
 from playwright.sync_api import Locator, Page, sync_playwright
 
 from attnviz.evaluation.example_sentences import FIGURE_3
 from attnviz.export.images import for_print, image
+from attnviz.figures.why_attention_figure import bleu_by_length
 from attnviz.ui.examples import DEFAULT_SENTENCE
 from attnviz.ui.resources import LENGTH_FILE
 from tests.browser.jupyterlab import command, run_notebook, running_jupyterlab, write_notebook

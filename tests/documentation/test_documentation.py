@@ -203,6 +203,14 @@ BUILD = ["-m", "mkdocs", "build", "--strict", "--quiet", "--config-file", DOCUME
 LOADED = re.compile(r'<(?:script|img|iframe)[^>]*\ssrc="([^"]+)"')
 
 
+def test_screenshots_can_be_taken_again() -> None:
+    """Its script starts: nothing that it imports has moved."""
+    done = subprocess.run(
+        [sys.executable, DOCUMENTATION / "screenshots.py", "--help"], capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stderr.decode()
+
+
 @pytest.mark.nightly
 def test_documentation_builds_without_warnings(tmp_path) -> None:
     run_python(*BUILD, "--site-dir", tmp_path)
