@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from attnviz.analysis.measures import weight_order
 from attnviz.architectures import narrate
-from tests.browser.settled import settled
+from tests.browser.settled import settled, wait_until_still
 from tests.browser.test_page import expect_step
 from tests.browser.views import on_both, on_screen, parameters_of
 
@@ -183,3 +183,16 @@ def test_each_sentence_is_one_tab_stop_that_arrow_keys_move_in(open_page) -> Non
     page.keyboard.press("Home")
     expect(french.first).to_be_focused()
     expect_step(page, 1)
+
+
+ROOM = "(text) => text.ownerSVGElement.getBoundingClientRect().right - text.getBoundingClientRect().right"
+"""JavaScript for the pixels between a text and the right edge of its drawing."""
+
+
+def test_other_words_of_the_diagram_are_whole_at_any_width(open_page) -> None:
+    page = open_page("?lang=fr&sentence=A girl is riding a red bicycle.")  # “moins de 1 %”, twice
+    others = page.locator(".st-key-diagram svg text.foils")
+    for width in (1440, 1280, 1150, 1024):
+        page.set_viewport_size({"width": width, "height": 900})
+        wait_until_still(others)
+        assert others.evaluate(ROOM) >= 0, width

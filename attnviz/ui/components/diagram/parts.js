@@ -150,8 +150,8 @@ export function drawDecoder(root, payload, plan, explained) {
   const readoutSquares = drawVector(made[1], decoder.readout, readout, "frame");
   drawWordBox(made[2], decoder.word, "written");
   for (const name of /** @type {const} */ (["likely", "foils"])) {
-    const [x, y] = decoder[name], ends = (plan.vertical || plan.compact) && name === "foils";
-    const where = { x, y, "text-anchor": ends ? "end" : "start" };
+    const [x, y] = decoder[name], ends = name === "foils" && (plan.vertical || x === plan.width - 2);
+    const where = { x, y, "text-anchor": ends ? "end" : "start", "data-width": ends ? x : plan.width - x };
     addElement(output, "text", { ...where, class: `${name} computed`, "data-text": name });
   }
   /** @type {(parent: Element, place: Area, letter: string, index: string) => SVGElement} */

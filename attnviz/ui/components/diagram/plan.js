@@ -162,7 +162,7 @@ function decoderBelowHorizontal({ attention, terms }, width, bottom) {
     readout: { x: readout, y: boxes, width: 132, height: 20 },
     word: { x: word, y: boxes - 8, width: 124, height: 36 },
     likely: [word + 136 + (terms ? PROBABILITY_WIDTH : 0), boxes + 7],
-    foils: more > 150 ? [word + 136, boxes + 26] : [word + 72, boxes + 46],
+    foils: more > 360 ? [word + 136, boxes + 26] : [width - 2, boxes - 44], // two probabilities need 270 pixels
     lanes: { state: top + 9, context: top + 32, word: top + 54 },
     queryFrom: [left + (attention === "none" ? 0 : 12), top],
     titles: { 4: [after, boxes + 44], 5: [readout, boxes + 44] },
