@@ -179,8 +179,9 @@ def _check_block(block: Sequence[tuple[int, str]]) -> None:
 
 
 def _check_sentence(number: int, line: str) -> None:
-    """Raise AttnvizError for a line of several columns, which would be translated as one sentence."""
+    """Raise AttnvizError for a line of several columns or of links, which would be translated as one sentence."""
     from attnviz.pair_files import other_separator_text
+    from attnviz.trace.word_link_text import is_line_of_links
 
     if "\t" in line:
         raise AttnvizError(
@@ -192,6 +193,8 @@ def _check_sentence(number: int, line: str) -> None:
             f"Line {number} is a sentence pair: {division}. translate reads one sentence per line. "
             "Keep only the sentences of the source language."
         )
+    if is_line_of_links(line):
+        raise AttnvizError(f"Line {number} has word links instead of a sentence. Give the file of the sentences.")
 
 
 def _printed(translation: str, options: _Options) -> str:

@@ -46,6 +46,7 @@ from attnviz.reading import (
 )
 from attnviz.text import LONGEST_TEXT, abbreviated, is_too_long
 from attnviz.trace.tokens import detokenise, unescaped_text
+from attnviz.trace.word_link_text import is_line_of_links
 
 _ENDINGS = (".tsv", ".txt", ".jsonl", ".parquet")
 """File extensions; the first three may be followed by `.gz` or `.xz`."""
@@ -207,6 +208,8 @@ def _text_lines(lines: Iterable[str]) -> Iterator[Line | Skipped]:
             yield Skipped(number, csv_reason())
         elif len(columns) == 1 and (other := other_separator_text(line)):
             yield Skipped(number, other)
+        elif len(columns) == 1 and is_line_of_links(line):
+            yield Skipped(number, gettext("the line has word links instead of a sentence"))
         elif len(columns) > 2:
             yield Skipped(
                 number, gettext("{count} columns: at most two are allowed, source and target", count=len(columns))

@@ -69,6 +69,11 @@ def are_links(text: str) -> bool:
     return bool(groups) and all(map(LINK.fullmatch, groups))
 
 
+def is_line_of_links(line: str) -> bool:
+    """Return whether a line has several links instead of a sentence; a single one may be the score of a match."""
+    return are_links(line) and len(_groups(line)) > 1
+
+
 def _groups(text: str) -> list[str]:
     """Return the links in a text, also those with commas between them or in lists as Python prints them, `[(0, 0)]`."""
     if _LISTED_SIGNS.isdisjoint(text):

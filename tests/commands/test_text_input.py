@@ -66,6 +66,7 @@ def test_text_in_another_encoding_is_refused(run, command, snapshot) -> None:
 FORMS = {
     "three columns": "A dog.\tUn chien.\t0.7\n",
     "links": "A dog.\tUn chien.\t0-0 1-1\n",
+    "only links": "0-0 1-1\n",
     "bars": "A dog ||| Un chien\n",
     "bars and links": "A dog ||| Un chien ||| 0-0 1-1\n",
     "CSV": '"A dog, asleep.","Un chien qui dort."\n',
@@ -75,7 +76,7 @@ FORMS = {
 
 
 def test_text_of_another_form_is_refused(run, snapshot) -> None:
-    for command in ("align", "translate"):
+    for command in ("align", "translate", "corpus"):
         for name, text in FORMS.items():
             _assert_refused(run, command, (text * 4).encode(), snapshot(name=f"{command} {name}"))
 
