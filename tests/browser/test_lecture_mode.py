@@ -59,6 +59,10 @@ def test_keys_control_lecture_mode(open_page) -> None:
     for key, step in (("PageDown", 3), ("PageDown", 4), ("PageUp", 3), ("ArrowLeft", 2), ("End", last), ("Home", 1)):
         page.keyboard.press(key)
         expect_step(page, step)
+    page.keyboard.press("?")
+    expect(page.locator(".opened:popover-open .keys")).to_be_in_viewport()
+    page.keyboard.press("?")
+    expect(page.locator(".opened:popover-open")).to_have_count(0)
     black = page.locator(".lecture .black")
     for key in ("b", "."):
         page.keyboard.press(key)
