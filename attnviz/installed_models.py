@@ -107,6 +107,13 @@ def find_model(model: str | Path | None = None) -> Path:
                 raise user_error(
                     "{folder} is the folder of a training. Its model is {model}.", folder=folder, model=trained
                 )
+            if not (folder / CONFIG_FILE).is_file():
+                raise user_error(
+                    "The folder {folder} is no model: it has no file {file}. attnviz import converts the checkpoints "
+                    "of other programs.",
+                    folder=folder,
+                    file=CONFIG_FILE,
+                )
             return folder
     if not translators:
         raise user_error("No model is installed. Fetch one with: attnviz models {model}", model=LARGE_MODEL)
