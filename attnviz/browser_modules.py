@@ -9,11 +9,14 @@ from collections.abc import Callable, Iterable, Set
 from pathlib import Path
 
 from attnviz import __version__
-from attnviz.browser_programs import BrowserProgram
+from attnviz.browser_programs import BrowserProgram, font_style
+from attnviz.palette import JOINT, QUIET
 
 _PACKAGE = Path(__file__).resolve().parent
 COMPONENTS = _PACKAGE / "ui" / "components"
 """Folder with a folder for each component."""
+SHARES: dict[str, float] = {"quiet": QUIET, "joint": JOINT}
+"""Constants of style sheets: custom properties such as `--quiet-share`, in percent."""
 ISOLATED = frozenset(
     {"file_link", "gallery", "picture_files", "player", "side_by_side", "timeline", "tour", "what_ifs"}
 )
@@ -138,13 +141,23 @@ def module_path(component: str) -> Path:
     return COMPONENTS / component / f"{component}.js"
 
 
+def page_style() -> str:
+    """Return the style sheet of the page, with the shares for all components, also those with a shadow root."""
+    shares = " ".join(f"--{name}-share: {100 * value:g}%;" for name, value in SHARES.items())
+    return f":root {{ {shares} }}\n{COMPONENTS.with_name('page.css').read_text(encoding='utf-8')}"
+
+
 class _AppModules(BrowserProgram):
-    """All modules, as the module that Streamlit gets: its default export draws blocks."""
+    """All modules, as the module that Streamlit gets: its default export draws blocks.
+
+    It brings the style sheet of the page, which so applies before anything is drawn and measured.
+    """
 
     @functools.cached_property
     def text(self) -> str:
         """The content of the module."""
-        return f'{modules_script("blocks.js")}export default attnvizModule("ui/components/blocks.js").host();\n'
+        script = modules_script("blocks.js", page_style=font_style() + page_style())
+        return f'{script}export default attnvizModule("ui/components/blocks.js").host();\n'
 
 
 APP_MODULES = _AppModules("attnviz", __version__)

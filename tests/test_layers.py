@@ -16,13 +16,13 @@ PACKAGE = REPOSITORY / "attnviz"
 
 LAYERS = (
     "environment browser_programs",
-    "languages bounds browser_modules fair_queue lru_cache memory lazy_pandas lazy_streamlit",
+    "languages bounds fair_queue lru_cache memory lazy_pandas lazy_streamlit",
     "errors",
     "attention_kinds deadlines extras file_kinds files",
     "imported_families reading",
     "arguments text pair_files network versions",
     "palette",
-    "model_folder trace devices vocabulary",
+    "browser_modules model_folder trace devices vocabulary",
     "checkpoint decoding installed_models",
     "translator detector",
     "analysis",

@@ -14,7 +14,8 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.browser_programs import PLOTLY, font_style
+from attnviz.browser_modules import COMPONENTS
+from attnviz.browser_programs import PLOTLY
 from attnviz.languages import LANGUAGES, gettext, gettexts, language
 from attnviz.palette import ThemeName, palette
 from attnviz.ui.blocks import component, view_blocks
@@ -27,7 +28,6 @@ from attnviz.ui.controls import (
     restore_values,
     segmented_control,
 )
-from attnviz.ui.embedded_view import PAGE_STYLE, share_properties_css
 from attnviz.ui.embedding import page_session, theme_name
 from attnviz.ui.inputs import (
     LANGUAGE,
@@ -45,17 +45,16 @@ from attnviz.ui.inputs import (
 )
 from attnviz.ui.waiting import admitted, in_turn, translating_for
 
-ICON = str(PAGE_STYLE.with_name("icon.svg"))
+ICON = str(COMPONENTS.with_name("icon.svg"))
 """The browser tab's icon: a local file, since Streamlit fetches its named icons from the internet."""
 
 
 def _apply_style(theme: ThemeName) -> None:
-    """Add the style sheet and the page's scripts: Plotly, the focus of popovers, and one that follows the theme.
+    """Add the page's scripts, with its style sheet: Plotly, the focus of popovers, and one that follows the theme.
 
     When the browser's theme differs from `theme`, the page is run again: figures contain their colours. The style sheet
     uses the browser's live colours.
     """
-    st.html(f"<style>{font_style()}{share_properties_css()}\n{PAGE_STYLE.read_text(encoding='utf-8')}</style>")
     with view_blocks("scripts", height=1, on_changed_change=lambda: None):
         component("popover_focus", "focus")
         component("plotly", "library", PLOTLY.file_name)

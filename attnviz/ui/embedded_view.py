@@ -12,19 +12,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from html import escape
-from pathlib import Path
 from typing import Any, get_args
 
 from attnviz.analysis.gold import as_gold_links, validated
 from attnviz.analysis.labels import shorten
 from attnviz.analysis.recomputation import Weights
 from attnviz.architectures import step_texts
-from attnviz.browser_modules import COMPONENTS, modules_script
+from attnviz.browser_modules import COMPONENTS, modules_script, page_style
 from attnviz.browser_programs import KATEX, PLOTLY, SERIF_FAMILY, font_style, katex_style
 from attnviz.errors import AttnvizError
 from attnviz.figures.encoding import to_json
 from attnviz.languages import LANGUAGES, gettext, language, set_language
-from attnviz.palette import FONT, JOINT, QUIET, ThemeName, palette
+from attnviz.palette import FONT, ThemeName, palette
 from attnviz.text import Tokenizer
 from attnviz.trace import WhatIfs
 from attnviz.trace.drawing import DetailLevel, HeatmapChoices
@@ -38,10 +37,6 @@ from attnviz.ui.step.step_view import step_view
 from attnviz.ui.step.what_if_panel import current_view, handle_what_if
 from attnviz.ui.view import MAIN, View
 
-PAGE_STYLE = Path(__file__).with_name("page.css")
-"""The style sheet of the page."""
-SHARES: dict[str, float] = {"quiet": QUIET, "joint": JOINT}
-"""Constants of style sheets: custom properties such as `--quiet-share`, in percent."""
 THEMES: tuple[ThemeName, ...] = get_args(ThemeName)
 MOST_CELLS = 2500
 """Cells up to which a reader chooses all options of the heatmap: it is drawn for each combination, up to 96 times."""
@@ -249,8 +244,7 @@ def _html_page(
         *typeset,
         f":root {{ {_FONTS} {_colours('light')} }}",
         f"@media (prefers-color-scheme: dark) {{ :root {{ {_colours('dark')} }} }}",
-        share_properties_css(),
-        PAGE_STYLE.read_text(encoding="utf-8"),
+        page_style(),
     ]
     parts = {
         "language": language(),
@@ -297,8 +291,8 @@ def packed_view(view: EmbeddedView, theme: ThemeName, number: int = 0) -> str:
 @functools.cache
 def guest_script() -> str:
     """Return the script of a view in a page of others: the modules, and the programs that draw and typeset."""
-    style, (katex_fonts, formulas) = PAGE_STYLE.read_text(encoding="utf-8"), katex_style()
-    own = re.sub(r"\bbody (?=button|summary)", "& ", f"{share_properties_css()}\n{style}".replace(":root {", "& {"))
+    katex_fonts, formulas = katex_style()
+    own = re.sub(r"\bbody (?=button|summary)", "& ", page_style().replace(":root {", "& {"))
     light, dark = (f"{_FONTS} {_colours(theme)}" for theme in THEMES)
     frame = (
         "background: var(--paper); color: var(--ink); font: 1rem/1.5 var(--sans); padding: 0.5rem 1rem; "
@@ -316,11 +310,6 @@ def guest_script() -> str:
     digest = hashlib.sha256(script.encode()).hexdigest()[:12]
     # Each widget of a notebook runs the script; the views on a page share one set of modules and style sheets.
     return f"const attnvizModule = (globalThis.attnviz_{digest} ??= (() => {{\n{script}}})());\n"
-
-
-def share_properties_css() -> str:
-    """Return the CSS that defines the shares for the whole page, including components with a shadow root."""
-    return ":root { " + " ".join(f"--{name}-share: {100 * value:g}%;" for name, value in SHARES.items()) + " }"
 
 
 _FONTS = f"--st-font: {FONT}; --st-heading-font: '{SERIF_FAMILY}', Georgia, serif; --st-button-radius: 4px;"

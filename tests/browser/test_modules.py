@@ -1,14 +1,20 @@
 """Loading of our JavaScript: one script, fetched once, and again after a failure; an older page is loaded again."""
 
+import json
+import time
+
 import pytest
 from playwright.sync_api import Route, expect
 
-from attnviz.browser_modules import APP_MODULES
+from attnviz.browser_modules import APP_MODULES, page_style
 from attnviz.browser_programs import KATEX, PLOTLY
 from tests.browser.server import READY
 
 MOST = 489_000
-"""Maximum size of the script in bytes, uncompressed, with the markup and the style sheets of all components."""
+"""Maximum size of the script in bytes, uncompressed, with the markup and the style sheets of all components.
+
+The style sheet of the page, which is in the script too, counts apart.
+"""
 FETCHED = r"""
 () => performance.getEntriesByType("resource")
   .map(({ name }) => name)
@@ -35,7 +41,23 @@ def test_each_script_is_fetched_once(chromium, address) -> None:
     assert f"{address}/{APP_MODULES.file_name}" in fetched
     assert len(fetched) == len(set(fetched))
     assert set(fetched) <= known
-    assert len(APP_MODULES.text.encode()) <= MOST
+    assert len(APP_MODULES.text.encode()) - len(json.dumps(page_style())) <= MOST
+
+
+def test_page_is_measured_with_its_style_however_late_streamlits_scripts_arrive(chromium, address) -> None:
+    """Without its style sheet the page would scroll to the stage of the link, which opens in place."""
+
+    def late(route: Route) -> None:
+        time.sleep(1)
+        route.continue_()
+
+    with chromium.new_context(viewport={"width": 1440, "height": 900}) as context:
+        page = context.new_page()
+        page.route("**/static/js/Html.*.js", late)
+        page.goto(f"{address}?depth=idea#stage=2")
+        expect(page.locator(".st-key-attention .hand").last).to_be_attached(timeout=60_000)
+        page.wait_for_timeout(1500)  # nothing shows that it does not scroll
+        assert page.evaluate("document.querySelector('.stMain').scrollTop") == 0
 
 
 @pytest.mark.nightly

@@ -11,13 +11,13 @@ import pytest
 from numpy.typing import NDArray
 
 from attnviz import palette as inks
+from attnviz.browser_modules import SHARES, page_style
 from attnviz.figures.attention_figure import MOST_ROWS
 from attnviz.figures.encoding import MISSING
 from attnviz.figures.registry import step_figures
 from attnviz.figures.spec import TRANSPARENT
 from attnviz.figures.subject import Subject
 from attnviz.trace.drawing import HeatmapChoices
-from attnviz.ui.embedded_view import SHARES, share_properties_css
 from attnviz.ui.selection import OPTIONS
 from tests.conftest import REPOSITORY
 from tests.figures import synthetic
@@ -156,7 +156,7 @@ def test_javascript_constants_match_those_of_python() -> None:
     assert used == CONSTANTS.keys()
     sheets = "".join(path.read_text(encoding="utf-8") for path in (REPOSITORY / "attnviz").rglob("*.css"))
     for name, share in SHARES.items():
-        assert f"--{name}-share: {100 * share:g}%;" in share_properties_css()
+        assert f"--{name}-share: {100 * share:g}%;" in page_style()
         assert f"var(--{name}-share)" in sheets
 
 
